@@ -1,0 +1,27 @@
+import type { Context } from 'hono'
+import { type Cost, totalOf } from './costs.ts'
+
+/** Bodies that the interface leaves possible, because it shows none: some a guard must read, some it must refuse. */
+const shapes = {
+  plain: (units) => ({ units }),
+  string: (units) => ({ response_code: 0, data: { keyword_units: String(units) } }),
+  rows: (_, rows) => ({ response_code: 0, data: rows }),
+  'rows-with-total': (units, rows) => ({ response_code: 0, data: { projects: rows, total_units: units } }),
+  'rows-wrong-total': (units, rows) => ({ response_code: 0, data: { projects: rows, total_units: units + 1 } }),
+  nested: (units) => ({ result: { account: { on_demand: { required_units: units } } } }),
+  text: (units) => `${units} keyword units\n`,
+  html: (units) => `<!doctype html><title>Estimate</title><p>${units} keyword units</p>\n`,
+  negative: (units) => ({ response_code: 0, data: { keyword_units: -units } }),
+  fraction: (units) => ({ response_code: 0, data: { keyword_units: units + 0.5 } }),
+  ambiguous: (units) => ({ response_code: 0, data: { keyword_units: units, cost: units + 1 } }),
+  missing: (_, rows) => ({ response_code: 0, data: { projects: rows.map(({ project }) => project) } }),
+} as const satisfies Record<string, (units: number, rows: readonly Cost[]) => object | string>
+
+type EstimateShape = keyof typeof shapes
+export const estimateShapes = Object.keys(shapes) as EstimateShape[]
+
+export function misshapen(c: Context, shape: EstimateShape, costs: readonly Cost[]): Response {
+  const body = shapes[shape](totalOf(costs), costs)
+  if (typeof body !== 'string') return c.json(body)
+  return shape === 'html' ? c.html(body) : c.text(body)
+}

@@ -1,0 +1,101 @@
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import type { Context } from 'hono'
+import { createMiddleware } from 'hono/factory'
+import type { Clock } from '../../shared/platform/clock.ts'
+import type { Log } from '../../shared/platform/log.ts'
+import { failed } from './answers.ts'
+import type { SandboxEnv } from './context.ts'
+import { type Fault, matches } from './faults.ts'
+import { findProjects } from './project.ts'
+import { type Requested, readRequest } from './request.ts'
+import type { State } from './state.ts'
+
+type Options = { readonly state: State; readonly clock: Clock; readonly log?: Log | undefined }
+
+/** Every request under /v3 passes here: it is read, meets at most one fault, and otherwise goes on. */
+export const withFaults = ({ state, clock, log }: Options) =>
+  createMiddleware<SandboxEnv>(async (c, next) => {
+    const requested = readRequest(c.req.path)
+    const known = await namesOf(requested, state)
+    const fault = await state.takeFault((each) => matches(each, requested, known))
+    c.set('requested', requested)
+    c.set('fault', fault)
+    log?.info('sandbox-request', { method: c.req.method, ...requested, fault: fault?.fault })
+
+    if (fault === undefined || changesTheOperation(fault)) return next()
+    if (fault.fault === 'delay') {
+      await next()
+      return clock.sleep(fault.ms)
+    }
+    if (fault.consumes) await next()
+    const normal = c.res
+    c.res = undefined
+    c.res = await spoiled(c, fault, normal)
+  })
+
+type OperationFault = Extract<Fault, { fault: 'estimate-shape' | 'run-units' | 'late-date' }>
+type SpoilingFault = Exclude<Fault, OperationFault | { fault: 'delay' }>
+
+/** The operation itself looks at these. */
+const changesTheOperation = (fault: Fault): fault is OperationFault =>
+  fault.fault === 'estimate-shape' || fault.fault === 'run-units' || fault.fault === 'late-date'
+
+async function namesOf({ name }: Requested, state: State): Promise<string[]> {
+  const found = findProjects(await state.projects(), name)
+  return found.kind === 'found' ? found.projects.flatMap((project) => [project.name, project.id]) : [name]
+}
+
+async function spoiled(c: Context<SandboxEnv>, fault: SpoilingFault, normal: Response): Promise<Response> {
+  switch (fault.fault) {
+    case 'hang':
+      return hang(c)
+    case 'reset':
+      return reset(c)
+    case 'reset-mid-body':
+      return resetMidBody(c, await normal.text())
+    case 'status':
+      return withStatus(c, fault)
+    case 'html':
+      return c.html('<!doctype html><title>Maintenance</title><p>We will be back soon.</p>\n')
+    case 'envelope':
+      return c.json({ response_code: 12, error: 'Temporarily not available' })
+  }
+}
+
+/** Ends only when the caller has gone, so that nothing is left behind in the process. */
+async function hang(c: Context<SandboxEnv>): Promise<Response> {
+  const { signal } = c.req.raw
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+  return RESPONSE_ALREADY_SENT
+}
+
+function reset(c: Context<SandboxEnv>): Response {
+  const outgoing = c.env?.outgoing
+  if (!outgoing) return noConnection(c)
+  outgoing.destroy()
+  return RESPONSE_ALREADY_SENT
+}
+
+async function resetMidBody(c: Context<SandboxEnv>, normal: string): Promise<Response> {
+  const outgoing = c.env?.outgoing
+  if (!outgoing) return noConnection(c)
+  const body = Buffer.from(normal || '{"response_code":0,"data":{}}')
+  outgoing.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
+  await new Promise((resolve) => outgoing.write(body.subarray(0, body.length / 2), resolve))
+  outgoing.destroy()
+  return RESPONSE_ALREADY_SENT
+}
+
+/** Lambda owns the connection, so the nearest thing there is what its own front answers for a broken function. */
+const noConnection = (c: Context) => failed(c, 502, 'Bad Gateway')
+
+function withStatus(c: Context, { status, retryAfter }: Extract<Fault, { fault: 'status' }>): Response {
+  const headers = new Headers()
+  const wait = retryAfter ?? (status === 429 || status === 503 ? 60 : undefined)
+  if (wait !== undefined) headers.set('retry-after', String(wait))
+  if (status >= 300 && status < 400 && status !== 304) headers.set('location', c.req.url)
+  if (status < 300 || status === 304) return new Response(null, { status, headers })
+  headers.set('content-type', 'application/json')
+  const body = { response_code: status, error: `The sandbox was told to answer ${status}` }
+  return new Response(JSON.stringify(body), { status, headers })
+}

@@ -1,0 +1,80 @@
+import { toRfc3339 } from '../../shared/platform/clock.ts'
+import type { Kind, Units } from '../../shared/platform/words.ts'
+import type { CreateProjectInput } from './create-input.ts'
+
+export const frequencies = ['ondemand', 'daily', 'weekly'] as const
+export type Frequency = (typeof frequencies)[number]
+
+/** A tracked project; its lists keep the interface's own field names ("Resources and their fields"). */
+export type Project = CreateProjectInput & {
+  readonly id: string
+  readonly name: string
+  readonly frequency: Frequency
+  readonly country: string
+  readonly createdAt: number
+  /** Dates it had data for before this sandbox began to count. */
+  readonly earlierDates: readonly string[]
+}
+
+/** One run that took effect. Its units were taken at `at`; its data can be seen from `visibleFrom`. */
+export type Run = {
+  readonly at: number
+  readonly kind: Kind
+  readonly projects: readonly string[]
+  readonly units: Units
+  readonly visibleFrom: number
+}
+
+/**
+ * The days (UTC) for which a project has data, oldest first. A set: a second run on one day is paid for and adds
+ * nothing, which is what makes a guard worth having.
+ */
+export function datesOf(project: Project, runs: readonly Run[], now: number): string[] {
+  const updated = runs.filter(
+    (run) => run.kind === 'ranking' && run.projects.includes(project.name) && run.visibleFrom <= now,
+  )
+  const dates = new Set([
+    ...project.earlierDates,
+    ...scheduledDates(project, now),
+    ...updated.map((run) => day(run.at)),
+  ])
+  return [...dates].sort()
+}
+
+/** The UTC day of an instant, as the interface writes dates. */
+export const day = (instant: number): string => toRfc3339(instant).slice(0, 10)
+
+export const dayMs = 86_400_000
+const everyDays = { ondemand: undefined, daily: 1, weekly: 7 } as const satisfies Record<Frequency, number | undefined>
+
+function scheduledDates(project: Project, now: number): string[] {
+  const every = everyDays[project.frequency]
+  if (every === undefined) return []
+  const dates: string[] = []
+  const first = Date.parse(day(project.createdAt))
+  for (let at = first; at <= now; at += every * dayMs) dates.push(day(at))
+  return dates
+}
+
+type Found =
+  | { readonly kind: 'found'; readonly projects: readonly Project[] }
+  | { readonly kind: 'unknown'; readonly name: string }
+
+/**
+ * The projects that a path segment names, by name or id. How several are written is not shown (rule 5 of the
+ * endpoints); here commas separate them, unless the whole segment is the name of one. Each counts once.
+ */
+export function findProjects(all: readonly Project[], segment: string): Found {
+  const one = findProject(all, segment)
+  if (one) return { kind: 'found', projects: [one] }
+  const found = new Set<Project>()
+  for (const name of segment.split(',')) {
+    const project = findProject(all, name)
+    if (!project) return { kind: 'unknown', name }
+    found.add(project)
+  }
+  return { kind: 'found', projects: [...found] }
+}
+
+export const findProject = (all: readonly Project[], nameOrId: string): Project | undefined =>
+  all.find((project) => project.name === nameOrId) ?? all.find((project) => project.id === nameOrId)

@@ -1,0 +1,170 @@
+import { type Budget, chainOf } from '../ledger/definitions.ts'
+import type { Problem, Request, Update } from '../ledger/update.ts'
+import type { AskedView, View } from '../ledger/views.ts'
+import { dayAt, latestRenewal } from '../ledger/windows.ts'
+import type { Work } from '../ledger/work.ts'
+import type { Units } from '../platform/words.ts'
+import { type Figures, figuresOfChain } from './figures.ts'
+import { approvedMayGrowBy, doubtBlocksMs, type GuardOptions } from './options.ts'
+import { overBudget } from './over-budget.ts'
+import { problem } from './problems.ts'
+import { count, units as inUnits, when } from './sentences.ts'
+
+/** What can be said before the service is asked. */
+export type Early =
+  | { readonly say: 'go-on'; readonly chain: readonly Budget[]; readonly ran: Work['ran'] }
+  | { readonly say: 'refuse'; readonly problem: Problem }
+
+/** What is to be done once the units are known. */
+export type Decision =
+  | { readonly say: 'hold'; readonly chain: readonly Budget[]; readonly ran: Work['ran'] }
+  | { readonly say: 'ask'; readonly reason: string }
+  | { readonly say: 'refuse'; readonly problem: Problem }
+
+/** One request as one reading of the table shows it. */
+export interface Known {
+  readonly view: View
+  readonly asked: AskedView
+  readonly request: Request
+}
+
+type GoOn = Extract<Early, { say: 'go-on' }>
+
+export interface Quote {
+  readonly units: Units
+  /** Sorted calendar dates for which the project has data; `null` where they could not be read. */
+  readonly dates: readonly string[] | null
+}
+
+/** The whole decision, as a pure function of what was read, what it costs, and the time of the reading. */
+export function decide(known: Known, quote: Quote, options: GuardOptions): Decision {
+  const early = decideEarly(known, options)
+  return early.say === 'refuse' ? early : decideLate(known, early, quote)
+}
+
+/** Duplicate work, then policy, then empty budgets: none of it needs the service. */
+export function decideEarly({ view, asked, request }: Known, options: GuardOptions): Early {
+  const work = decideWork(view, asked, request, options)
+  if (work.say === 'refuse') return work
+  const chain = chainOf(view.definitions, request.budget)
+  for (const budget of chain) {
+    const { frozen, kinds } = budget
+    if (frozen) {
+      const since = when(frozen.at, zoneOf(view))
+      return refuse(
+        'budget-frozen',
+        `${budget.name} was frozen by ${frozen.by} on ${since}: ${frozen.reason}. Ask an administrator to unfreeze it.`,
+        { budget: budget.name },
+      )
+    }
+    if (kinds && !kinds.includes(request.kind)) {
+      const allowed = kinds.length === 0 ? 'no updates at all' : `${kinds.join(' and ')} updates only`
+      return refuse('kind-not-allowed', `${budget.name} allows ${allowed}, and this is a ${request.kind} update.`, {
+        budget: budget.name,
+      })
+    }
+  }
+  const empty = limited(view, chain).filter(({ available }) => available <= 0)
+  if (empty.length > 0) return { say: 'refuse', problem: overBudget(empty, null, zoneOf(view)) }
+  return { say: 'go-on', chain, ran: work.ran }
+}
+
+/** The limits of one update, then freshness, then the budgets, then whether a person has to agree. */
+function decideLate({ view, asked, request }: Known, early: GoOn, quote: Quote): Decision {
+  const { units } = quote
+  const { chain, ran } = early
+  if (request.maxUnits !== undefined && units > request.maxUnits) {
+    return refuse(
+      'over-max-units',
+      `This update needs ${inUnits(units)}, and the request allows at most ${count(request.maxUnits)} (maxUnits).`,
+      { units, maxUnits: request.maxUnits },
+    )
+  }
+  for (const { name, perUpdate } of chain) {
+    if (perUpdate === undefined || units <= perUpdate) continue
+    return refuse(
+      'over-update-limit',
+      `This update needs ${inUnits(units)}, and ${name} allows at most ${count(perUpdate)} for one update.`,
+      { units, budget: name, perUpdate },
+    )
+  }
+  const today = view.day.name.slice('day:'.length)
+  if (request.kind === 'ranking' && !request.force && quote.dates?.includes(today)) {
+    return refuse(
+      'already-fresh',
+      `${request.project} already has ranking data of today (${today}), so an update would spend ${inUnits(units)} on nothing new; force it with a reason if it must be.`,
+      { units, date: today },
+    )
+  }
+  const short = limited(view, chain).filter(({ available }) => available < units)
+  if (short.length > 0) return { say: 'refuse', problem: overBudget(short, units, zoneOf(view)) }
+  const reason = approvalNeeded(chain, request, units, asked.update?.approval)
+  return reason === null ? { say: 'hold', chain, ran } : { say: 'ask', reason }
+}
+
+function approvalNeeded(
+  chain: readonly Budget[],
+  request: Request,
+  units: Units,
+  approval: Update['approval'],
+): string | null {
+  if (approval) {
+    if (units <= approval.units * (1 + approvedMayGrowBy)) return null
+    return `${count(approval.units)} units were approved, and it now needs ${count(units)}`
+  }
+  const strict = chain.find(({ approvalAbove }) => approvalAbove !== undefined && units > approvalAbove)
+  if (strict)
+    return `it needs ${inUnits(units)}, and ${strict.name} wants approval above ${count(strict.approvalAbove ?? 0)}`
+  return request.proposed ? 'whoever may only propose needs approval' : null
+}
+
+type WorkSays = Extract<Early, { say: 'refuse' }> | { readonly say: 'go-on'; readonly ran: Work['ran'] }
+
+function decideWork(view: View, { work, holder }: AskedView, request: Request, options: GuardOptions): WorkSays {
+  const remembered = work?.ran
+  const same = `The ${request.kind} update of ${request.project}`
+  if (holder?.state === 'running')
+    return refuse('duplicate-work', `${same} is already running as ${holder.id}; ask again when it has ended.`, {
+      update: holder.id,
+    })
+  if (holder?.state === 'in-doubt') {
+    const until = doubtBlocksUntil(view, holder)
+    if (view.now < until)
+      return refuse(
+        'duplicate-work',
+        `${same} is in doubt as ${holder.id}: it may have run. A person can resolve it; without that, the project may go on from ${when(until, zoneOf(view))}.`,
+        { update: holder.id },
+      )
+  }
+  const ran = holder?.state === 'settled' ? { update: holder.id, at: ranAt(holder) } : remembered
+  if (ran && !request.force) {
+    const until = cooldownUntil(view, ran.at, options.cooldown[request.kind])
+    if (view.now < until)
+      return refuse(
+        'already-updated',
+        `${same} was done at ${when(ran.at, zoneOf(view))} as ${ran.update}; until ${when(until, zoneOf(view))} that is the answer, and nothing is spent.`,
+        { update: ran.update },
+      )
+  }
+  return { say: 'go-on', ran }
+}
+
+/** When the work was done, as well as is known: a resolution long after says nothing about the time of the run. */
+const ranAt = (update: Update): number =>
+  update.closedBy === 'sender' ? (update.finishedAt ?? update.createdAt) : (update.hold?.at ?? update.createdAt)
+
+function cooldownUntil(view: View, at: number, cooldown: GuardOptions['cooldown']['ranking']): number {
+  return cooldown === 'day' ? dayAt(view.definitions.calendar, at).end : at + cooldown
+}
+
+function doubtBlocksUntil(view: View, update: Update): number {
+  const at = update.hold?.at ?? update.createdAt
+  return Math.max(dayAt(view.definitions.calendar, at).end, at + doubtBlocksMs)
+}
+
+export const limited = (view: View, chain: readonly Budget[]): readonly Figures[] =>
+  figuresOfChain(view, chain).filter(({ limit }) => limit !== 'unlimited')
+
+export const zoneOf = (view: View): string => latestRenewal(view.definitions.calendar).zone
+
+const refuse = (...of: Parameters<typeof problem>) => ({ say: 'refuse', problem: problem(...of) }) as const

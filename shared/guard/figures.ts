@@ -1,0 +1,28 @@
+import { type Counter, counterOf, freshCounter } from '../ledger/book.ts'
+import { type Budget, limitOf, type WindowKind, windowKinds } from '../ledger/definitions.ts'
+import type { View } from '../ledger/views.ts'
+import type { Window } from '../ledger/windows.ts'
+
+/** What one counter shows, and when it begins anew. */
+export interface Figures extends Counter {
+  readonly budget: string
+  readonly window: WindowKind
+  readonly start: number
+  readonly end: number
+}
+
+export function figuresOf(view: View, budget: Budget, window: WindowKind): Figures {
+  const { start, end } = window === 'month' ? view.month : within(view.month, view.day)
+  const counter = counterOf(view.book, window, budget.name) ?? freshCounter(limitOf(budget, window))
+  return { ...counter, budget: budget.name, window, start, end }
+}
+
+/** Every counter that an update of this chain moves, the budget's own first. */
+export const figuresOfChain = (view: View, chain: readonly Budget[]): readonly Figures[] =>
+  chain.flatMap((budget) => windowKinds.map((window) => figuresOf(view, budget, window)))
+
+/** A book counts the days of one month: on the day that the month turns, each of its books counts its own part. */
+const within = (month: Window, day: Window) => ({
+  start: Math.max(month.start, day.start),
+  end: Math.min(month.end, day.end),
+})

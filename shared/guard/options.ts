@@ -1,0 +1,22 @@
+import type { Cooldown } from '../platform/settings.ts'
+import type { Kind } from '../platform/words.ts'
+
+/** What the protocol is told by the configuration. Times are milliseconds. */
+export interface GuardOptions {
+  /** The deadline of one call of the service. */
+  readonly serviceTimeoutMs: number
+  /** How long a request may still take effect after it was given up. */
+  readonly serviceFlightMs: number
+  readonly cooldown: Readonly<Record<Kind, Cooldown>>
+}
+
+/** Kept back before `run` is sent, so that its outcome can still be written: four tries of three seconds. */
+export const settleMarginMs = 12_000
+export const approvalLastsMs = 24 * 3600_000
+export const requestLastsMs = 3600_000
+/** An approved update whose estimate has grown by more than this share is asked about again. */
+export const approvedMayGrowBy = 0.1
+/** In doubt, work is blocked until the account's day ends, but at least as long. */
+export const doubtBlocksMs = 3600_000
+/** How often a decision is made again because what it was made on has moved. */
+export const mostDecisions = 8

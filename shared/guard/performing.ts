@@ -1,0 +1,140 @@
+import type { Ledger } from '../ledger/ledger.ts'
+import { LedgerUnavailable } from '../ledger/store.ts'
+import type { Finding, Hold, Problem, Request, Update } from '../ledger/update.ts'
+import type { AskedView, View } from '../ledger/views.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Ids } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
+import type { Tracking } from '../tracking/tracking.ts'
+import type { Closing } from './closing.ts'
+import { decide, type Known, type Quote } from './decide.ts'
+import { findingOf, neverSent } from './findings.ts'
+import { type GuardOptions, mostDecisions, settleMarginMs } from './options.ts'
+import { targetOfRequest } from './quoting.ts'
+import { awaitingRecord, refusedRecord, requestedRecord, runningRecord } from './records.ts'
+
+export interface PerformingParts {
+  readonly ledger: Ledger
+  readonly tracking: Tracking
+  readonly closing: Closing
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly options: GuardOptions
+}
+
+interface Admitted {
+  readonly update: Update
+  /** This process created the fence: it, and nobody else, may run the update. */
+  readonly ours: boolean
+}
+
+export type Performing = ReturnType<typeof createPerforming>
+
+/** One update, from a known estimate to its end: decide, hold and fence, run, settle. */
+export function createPerforming(parts: PerformingParts) {
+  const { ledger, tracking, closing, clock, ids, log, options } = parts
+  const passed = new WeakSet<Hold>()
+
+  /** Whether an update can still be run, and its outcome written down, before this process ends. */
+  const hasTime = (endsAt: number) => clock.now() + options.serviceTimeoutMs + settleMarginMs <= endsAt
+
+  async function look(request: Request): Promise<Known> {
+    const view = await ledger.view([askFor(request)])
+    return { view, asked: onlyOf(view), request }
+  }
+
+  /**
+   * Decides with what is known, writes the decision down, and decides again when what it was made on has moved. What
+   * comes back is the record as it now is, whoever wrote it.
+   */
+  async function admit(first: Known, quote: Quote, endsAt: number): Promise<Admitted> {
+    const attempt = ids.random()
+    let known = first
+    for (let round = 0; round < mostDecisions; round++) {
+      if (round > 0) known = await lookAgain(known.request, round)
+      const seen = known.asked.update
+      if (seen && seen.state !== 'requested') return { update: seen, ours: false }
+      const decision = decide(known, quote, options)
+      if (decision.say !== 'hold') {
+        const update =
+          decision.say === 'ask'
+            ? awaitingRecord({ ...known, quote }, decision.reason)
+            : refusedRecord({ ...known, quote }, decision.problem)
+        if ((await ledger.record(update, seen)) === 'recorded') return { update, ours: false }
+        continue
+      }
+      if (!hasTime(endsAt)) return { update: await queue(known), ours: false }
+      const update = runningRecord({ ...known, quote }, { chain: decision.chain, attempt, endsAt, options })
+      const basis = { update: seen, work: known.asked.work, ran: decision.ran }
+      if ((await ledger.hold(known.view, basis, update)) === 'held') return { update, ours: true }
+    }
+    throw new LedgerUnavailable(`what decides about ${first.request.id} keeps moving`)
+  }
+
+  async function lookAgain(request: Request, round: number): Promise<Known> {
+    await clock.sleep(10 * (round - 1) * ids.fraction())
+    return look(request)
+  }
+
+  const refuse = (known: Known, problem: Problem, quote?: Quote): Promise<Update> =>
+    keep(known, refusedRecord({ ...known, ...(quote && { quote }) }, problem))
+
+  const queue = async (known: Known): Promise<Update> => known.asked.update ?? keep(known, requestedRecord(known))
+
+  /** Writes a record, or finds what somebody else has written under the same id. */
+  async function keep({ asked }: Known, update: Update): Promise<Update> {
+    if ((await ledger.record(update, asked.update)) === 'recorded') return update
+    const found = await ledger.update(update.id)
+    if (!found) throw new LedgerUnavailable(`the record ${update.id} was neither written nor found`)
+    return found
+  }
+
+  /**
+   * ```
+   * fence ─► run ─► settle, release or doubt
+   *   └─ whatever stops in here leaves the update running: the sweep puts it in doubt, and it is never sent again
+   * ```
+   */
+  async function run(held: Update, token: string): Promise<Update> {
+    const { hold } = held
+    if (!hold || passed.has(hold)) throw new Error(`the fence of ${held.id} is not open`)
+    passed.add(hold)
+    const timeoutMs = hold.at + options.serviceTimeoutMs - clock.now()
+    const finding =
+      timeoutMs > 0
+        ? findingOf(await tracking.run(targetOfRequest(held), { timeoutMs, token }), hold.units)
+        : neverSent('the hold left no time for it')
+    log.info('run', { update: held.id, found: finding.kind, note: finding.note })
+    return settle(held, finding)
+  }
+
+  /** Where the ledger does not take it in time, the update stays `running`, which is what the caller is told. */
+  async function settle(held: Update, finding: Finding): Promise<Update> {
+    const giveUpAt = clock.now() + settleMarginMs
+    for (;;) {
+      try {
+        return (await closing.close(held, finding)).update
+      } catch (cause) {
+        log.error('not-settled', { update: held.id, cause })
+        if (!(cause instanceof LedgerUnavailable) || clock.now() >= giveUpAt) return held
+        await clock.sleep(settleAgainAfterMs)
+      }
+    }
+  }
+
+  return { look, admit, refuse, queue, run }
+}
+
+const settleAgainAfterMs = 500
+
+export const askFor = (request: Request) => ({
+  id: request.id,
+  work: { kind: request.kind, project: request.project },
+})
+
+function onlyOf(view: View): AskedView {
+  const [asked] = view.asked
+  if (!asked) throw new Error('a view of one thing shows one thing')
+  return asked
+}

@@ -1,0 +1,51 @@
+import type { Problem } from '../ledger/update.ts'
+
+/**
+ * Every way to say no: status and title of each problem type (RFC 9457). Answers, pages and tests derive from it.
+ * 4xx and 5xx of this table mean that nothing was spent, but for what `update` or `updates` says.
+ */
+export const problems = {
+  'invalid-request': { status: 400, title: 'The request is not valid' },
+  unauthorized: { status: 401, title: 'A valid token is needed' },
+  forbidden: { status: 403, title: 'This caller may not do that' },
+  'over-budget': { status: 402, title: 'Not enough units available' },
+  'over-update-limit': { status: 402, title: 'More units than one update may cost' },
+  'kind-not-allowed': { status: 402, title: 'The budget does not allow this kind of update' },
+  'over-max-units': { status: 402, title: 'More units than the request allows' },
+  'already-fresh': { status: 402, title: "The project already has today's data" },
+  'budget-frozen': { status: 402, title: 'The budget is frozen' },
+  'plan-paused': { status: 402, title: 'The plan is paused' },
+  rejected: { status: 402, title: 'The update was rejected' },
+  cancelled: { status: 402, title: 'The update was cancelled' },
+  expired: { status: 402, title: 'The update expired before it was begun' },
+  'already-updated': { status: 200, title: 'The same work was done a short while ago' },
+  'not-found': { status: 404, title: 'There is nothing here' },
+  'method-not-allowed': { status: 405, title: 'This address does not take that method' },
+  'in-progress': { status: 409, title: 'The first request with this key is still running' },
+  'duplicate-work': { status: 409, title: 'The same work is already under way' },
+  'wrong-state': { status: 409, title: 'It is past that, or not there yet' },
+  'precondition-failed': { status: 412, title: 'The definitions have changed meanwhile' },
+  'too-large': { status: 413, title: 'The body is too large' },
+  'unsupported-media-type': { status: 415, title: 'The body is not JSON' },
+  'key-reused': { status: 422, title: 'The idempotency key belongs to another request' },
+  'too-many-requests': { status: 429, title: 'Too many requests' },
+  'estimate-unreadable': { status: 502, title: 'No units could be read from the estimate' },
+  'service-refused': { status: 502, title: 'The service refused' },
+  'service-unreachable': { status: 502, title: 'The service could not be reached' },
+  'ledger-unavailable': { status: 503, title: 'The ledger does not answer' },
+  'secret-unavailable': { status: 503, title: 'A secret could not be read' },
+  internal: { status: 500, title: 'Something went wrong on our side' },
+} as const satisfies Record<string, { status: number; title: string }>
+
+export type Slug = keyof typeof problems
+
+/** @param detail one full sentence with the numbers, that a person can forward as it is. */
+export const problem = (slug: Slug, detail: string, members: Problem['members'] = {}): Problem => ({
+  slug,
+  detail,
+  members,
+})
+
+export function describe(slug: string): { readonly status: number; readonly title: string } {
+  return Object.hasOwn(problems, slug) ? problems[slug as Slug] : problems.internal
+}

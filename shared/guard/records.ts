@@ -1,0 +1,69 @@
+import type { Budget } from '../ledger/definitions.ts'
+import { begin, type Hold, next, type Problem, type Update } from '../ledger/update.ts'
+import type { Known, Quote } from './decide.ts'
+import { approvalLastsMs, type GuardOptions, settleMarginMs } from './options.ts'
+import { list, units } from './sentences.ts'
+
+/** The records that decisions become. Pure: what is written, not that it is. */
+
+type Quoted = Known & { readonly quote?: Quote }
+
+const guard = 'guard'
+
+export function refusedRecord(known: Quoted, problem: Problem): Update {
+  const fields = { problem, finishedAt: known.view.now }
+  return write(known, 'refused', fields, { by: guard, note: problem.detail })
+}
+
+export const awaitingRecord = (known: Quoted, reason: string): Update =>
+  write(known, 'awaiting-approval', { approvableUntil: known.view.now + approvalLastsMs }, { by: guard, note: reason })
+
+/** For whoever is first to begin it: nothing is held yet. */
+export function requestedRecord(known: Known): Update {
+  const fields = { queued: true, requestedAt: known.view.now } as const
+  return write(known, 'requested', fields, { by: known.request.caller })
+}
+
+export function runningRecord(
+  known: Known & { quote: Quote },
+  held: { chain: readonly Budget[]; attempt: string; endsAt: number; options: GuardOptions },
+): Update {
+  const { view, asked, quote } = known
+  const budgets = held.chain.map(({ name }) => name)
+  const datesBefore = datesAround(view.day.start, quote.dates)
+  const hold: Hold = {
+    units: quote.units,
+    attempt: held.attempt,
+    at: view.now,
+    leaseUntil: view.now + held.options.serviceTimeoutMs + settleMarginMs,
+    senderUntil: held.endsAt,
+    day: view.book.day,
+    budgets,
+    ...(datesBefore && { datesBefore }),
+    ...(asked.work && { previous: asked.work.update }),
+  }
+  const note = `${units(quote.units)} held on ${list(budgets)}`
+  return write(known, 'running', { hold }, { by: guard, note, move: { held: quote.units } })
+}
+
+type Line = { by: string; note?: string; move?: { held: number } }
+
+function write(
+  { view, asked, request, quote }: Quoted,
+  state: 'awaiting-approval' | 'requested' | 'refused' | 'running',
+  changes: Partial<Update>,
+  line: Line,
+): Update {
+  const fields = { month: view.month.name, ...(quote && { estimated: quote.units }), ...changes }
+  const dated = { at: view.now, ...line }
+  return asked.update ? next(asked.update, state, fields, dated) : begin(request, state, fields, dated)
+}
+
+const dayMs = 24 * 3600_000
+
+/** The only dates that can tell later whether this update ran: the day before the fence, its day, and the day after. */
+function datesAround(dayStart: number, dates: readonly string[] | null): readonly string[] | null {
+  const noon = dayStart + dayMs / 2
+  const near = [noon - dayMs, noon, noon + dayMs].map((instant) => new Date(instant).toISOString().slice(0, 10))
+  return dates?.filter((date) => near.includes(date)) ?? null
+}

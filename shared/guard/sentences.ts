@@ -1,0 +1,26 @@
+import { toLocal } from '../ledger/zone.ts'
+import type { Figures } from './figures.ts'
+
+/** Numbers and times as people write them in a sentence. */
+
+export const count = (units: number): string => new Intl.NumberFormat('en-US').format(units).replace('-', '−')
+
+export const units = (number: number): string => `${count(number)} ${number === 1 ? 'unit' : 'units'}`
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+const two = (number: number) => String(number).padStart(2, '0')
+
+/** `12 Dec 2026 00:00 Europe/Berlin` */
+export function when(instant: number, zone: string): string {
+  const { year, month, day, hour, minute } = toLocal(instant, zone)
+  return `${day} ${months[month - 1]} ${year} ${two(hour)}:${two(minute)} ${zone}`
+}
+
+/** `acme has 120 of 2,000 units left this month` */
+export const left = ({ budget, window, available, limit, granted }: Figures): string =>
+  limit === 'unlimited'
+    ? `${budget} is unlimited this ${window}`
+    : `${budget} has ${count(available)} of ${units(limit + granted)} left ${window === 'day' ? 'today' : 'this month'}`
+
+export const list = (items: readonly string[]): string =>
+  items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`

@@ -1,0 +1,128 @@
+import { asNumber, type Book, type Counter, type Move, madeAvailable } from './book.ts'
+import { budgetNamed, limitOf, type WindowKind, windowKinds } from './definitions.ts'
+import type { Entry } from './entry.ts'
+import type { Lists } from './lists.ts'
+import type { Update } from './update.ts'
+import type { View, Views } from './views.ts'
+import { monthNamed } from './windows.ts'
+
+/** One counter as the book has it and as the sum of its entries makes it; `ok: null` where the book moved meanwhile. */
+export interface AuditedCounter {
+  /** `month:2026-11-12` or `day:2026-11-20` */
+  readonly window: string
+  readonly budget: string
+  readonly recorded: Counter
+  readonly recomputed: Counter
+  readonly ok: boolean | null
+}
+
+const pageSize = 100
+/** An update may be held up to a day (approval) and an hour (queue) after it was created: this is ample. */
+const heldLaterMs = 3 * 24 * 3600_000
+const tries = 3
+
+export function createAudit(options: { view: () => Promise<View>; books: Views['books']; lists: Lists }) {
+  const { view, books, lists } = options
+
+  /** The books that can still be held in, each counter against the sum of the lines that moved it. */
+  async function audit(): Promise<readonly AuditedCounter[]> {
+    const { definitions, month } = await view()
+    const { previous, current, next } = await books(definitions, month)
+    const audited = [previous, current, next].filter((book) => book !== null).map((book) => auditBook(book.month))
+    return (await Promise.all(audited)).flat()
+  }
+
+  /** A book that moves while its lines are read proves nothing: it is read again, a few times. */
+  async function auditBook(name: string): Promise<AuditedCounter[]> {
+    let rows: AuditedCounter[] = []
+    for (let round = 0; round < tries; round++) {
+      const before = await bookNamed(name)
+      if (!before) return []
+      const updates = await heldIn(before.book, before.view)
+      const entries = await all((cursor) => lists.entries({ month: name }, pageSize, cursor))
+      const after = await bookNamed(name)
+      const still = JSON.stringify(before.book) === JSON.stringify(after?.book)
+      rows = compare(before.view, before.book, updates, entries, still)
+      if (rows.every((row) => row.ok)) return rows
+    }
+    return rows
+  }
+
+  async function bookNamed(name: string): Promise<{ book: Book; view: View } | null> {
+    const now = await view()
+    const window = monthNamed(now.definitions.calendar, name)
+    const { current } = window ? await books(now.definitions, window) : { current: null }
+    return current && { book: current, view: now }
+  }
+
+  async function heldIn(book: Book, { definitions }: View): Promise<Update[]> {
+    const window = monthNamed(definitions.calendar, book.month)
+    if (!window) return []
+    const filter = { since: window.start - heldLaterMs, until: window.end + heldLaterMs }
+    const found = await all((cursor) => lists.updates(filter, pageSize, cursor))
+    return found.filter((update) => update.hold && update.month === book.month)
+  }
+
+  return { audit }
+}
+
+async function all<Row>(page: (cursor?: string) => Promise<{ rows: readonly Row[]; next?: string }>): Promise<Row[]> {
+  const rows: Row[] = []
+  let cursor: string | undefined
+  do {
+    const found = await page(cursor)
+    rows.push(...found.rows)
+    cursor = found.next
+  } while (cursor !== undefined)
+  return rows
+}
+
+function compare(view: View, book: Book, updates: readonly Update[], entries: readonly Entry[], still: boolean) {
+  const isCurrent = book.revision === view.definitions.revision && view.month.name <= book.month
+  return windowKinds.flatMap((window) =>
+    Object.entries(book.counters[window]).map(([budget, recorded]): AuditedCounter => {
+      const defined = isCurrent ? budgetNamed(view.definitions, budget) : undefined
+      const limit = defined ? limitOf(defined, window) : recorded.limit
+      const moves = [...movesOfUpdates(book, updates, window, budget), ...movesOfEntries(book, entries, window, budget)]
+      const recomputed = sum(limit, moves)
+      const same = JSON.stringify(inOrder(recorded)) === JSON.stringify(inOrder(recomputed))
+      return {
+        window: window === 'month' ? book.month : book.day,
+        budget,
+        recorded,
+        recomputed,
+        ok: still ? same : same || null,
+      }
+    }),
+  )
+}
+
+function movesOfUpdates(book: Book, updates: readonly Update[], window: WindowKind, budget: string): Move[] {
+  return updates
+    .filter(({ hold }) => hold?.budgets.includes(budget) && (window === 'month' || hold.day === book.day))
+    .flatMap(({ history }) => history.flatMap(({ move }) => (move ? [move] : [])))
+}
+
+function movesOfEntries(book: Book, entries: readonly Entry[], window: WindowKind, budget: string): Move[] {
+  return entries
+    .filter((entry) => window === 'month' || entry.day === book.day)
+    .flatMap(({ moves }) => moves)
+    .filter((each) => each.window === window && each.budget === budget)
+    .map(({ move: { limit: _limit, ...move } }) => move)
+}
+
+function sum(limit: Counter['limit'], moves: readonly Move[]): Counter {
+  const total = (name: 'granted' | 'held' | 'inDoubt' | 'spent') =>
+    moves.reduce((units, move) => units + (move[name] ?? 0), 0)
+  const moved = { granted: total('granted'), held: total('held'), inDoubt: total('inDoubt'), spent: total('spent') }
+  return { limit, ...moved, available: asNumber(limit) + madeAvailable(moved) }
+}
+
+const inOrder = ({ limit, granted, available, held, inDoubt, spent }: Counter) => [
+  limit,
+  granted,
+  available,
+  held,
+  inDoubt,
+  spent,
+]

@@ -1,0 +1,194 @@
+import type { Units } from '../platform/words.ts'
+import { type Definitions, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
+import type { Condition, Item, Path, Value, Write } from './store.ts'
+
+/** Every counter of one month and of its current day. */
+export interface Book {
+  /** The window's name, `month:2026-11-12`. */
+  readonly month: string
+  /** The day that the day counters count, `day:2026-11-20`. It only moves forward. */
+  readonly day: string
+  /** The revision of the definitions that the limits are from. */
+  readonly revision: number
+  readonly counters: Readonly<Record<WindowKind, Readonly<Record<string, Counter>>>>
+}
+
+/** `available + held + inDoubt + spent = limit + granted`, where `unlimited` counts as 0. */
+export interface Counter {
+  readonly limit: Limit
+  readonly granted: number
+  /** Of an unlimited budget a mere remainder, never compared and never shown. */
+  readonly available: number
+  readonly held: number
+  readonly inDoubt: number
+  readonly spent: number
+}
+
+/** A change of one counter. What becomes available follows from it, so the sum cannot be broken. */
+export interface Move {
+  readonly limit?: number
+  readonly granted?: number
+  readonly held?: number
+  readonly inDoubt?: number
+  readonly spent?: number
+}
+
+export const madeAvailable = (move: Move): number =>
+  (move.limit ?? 0) + (move.granted ?? 0) - (move.held ?? 0) - (move.inDoubt ?? 0) - (move.spent ?? 0)
+
+export const asNumber = (limit: Limit): number => (limit === 'unlimited' ? 0 : limit)
+
+export const freshCounter = (limit: Limit): Counter => ({
+  limit,
+  granted: 0,
+  available: asNumber(limit),
+  held: 0,
+  inDoubt: 0,
+  spent: 0,
+})
+
+const freshCounters = (definitions: Definitions, window: WindowKind) =>
+  Object.fromEntries(
+    Object.values(definitions.budgets).map((budget) => [budget.name, freshCounter(limitOf(budget, window))]),
+  )
+
+export const freshBook = (definitions: Definitions, month: string, day: string): Book => ({
+  month,
+  day,
+  revision: definitions.revision,
+  counters: { month: freshCounters(definitions, 'month'), day: freshCounters(definitions, 'day') },
+})
+
+/** The book as a change at this moment finds or makes it: of these definitions, and not of a day before `day`. */
+export function bookAsOf(book: Book | null, definitions: Definitions, month: string, day: string): Book {
+  if (!book) return freshBook(definitions, month, day)
+  const brought = book.revision === definitions.revision ? book : broughtUp(book, definitions)
+  if (brought.day >= day) return brought
+  return { ...brought, day, counters: { ...brought.counters, day: freshCounters(definitions, 'day') } }
+}
+
+function broughtUp(book: Book, definitions: Definitions): Book {
+  const counters = (window: WindowKind) => ({
+    ...book.counters[window],
+    ...Object.fromEntries(
+      Object.values(definitions.budgets).map((budget) => {
+        const limit = limitOf(budget, window)
+        const counter = counterOf(book, window, budget.name)
+        return [budget.name, counter ? withLimit(counter, limit) : freshCounter(limit)]
+      }),
+    ),
+  })
+  return { ...book, revision: definitions.revision, counters: { month: counters('month'), day: counters('day') } }
+}
+
+const withLimit = (counter: Counter, limit: Limit): Counter => ({
+  ...counter,
+  limit,
+  available: counter.available + asNumber(limit) - asNumber(counter.limit),
+})
+
+/** Own members only: a budget may be called `constructor`. */
+export const counterOf = (book: Book, window: WindowKind, budget: string): Counter | undefined =>
+  Object.hasOwn(book.counters[window], budget) ? book.counters[window][budget] : undefined
+
+// How a book is stored. Names are one letter, because a transaction pays for every kilobyte of the book, twice.
+
+const letters = { limit: 'l', granted: 'g', available: 'a', held: 'h', inDoubt: 'i', spent: 's' } as const
+
+export const bookKey = (month: string) => ({ pk: 'book', sk: month })
+
+export const toBookItem = (book: Book): Item => ({
+  ...bookKey(book.month),
+  today: book.day,
+  revision: book.revision,
+  month: toStoredCounters(book.counters.month),
+  day: toStoredCounters(book.counters.day),
+})
+
+export const toStoredCounters = (counters: Readonly<Record<string, Counter>>): Value =>
+  Object.fromEntries(Object.entries(counters).map(([budget, counter]) => [budget, toStoredCounter(counter)]))
+
+const toStoredCounter = (counter: Counter): Value => ({
+  l: counter.limit === 'unlimited' ? 'u' : counter.limit,
+  g: counter.granted,
+  a: counter.available,
+  h: counter.held,
+  i: counter.inDoubt,
+  s: counter.spent,
+})
+
+export function fromBookItem(item: Item): Book {
+  const { sk: month, today, revision } = item
+  if (typeof today !== 'string' || typeof revision !== 'number') throw new Error(`the book ${month} is damaged`)
+  return {
+    month,
+    day: today,
+    revision,
+    counters: Object.fromEntries(
+      windowKinds.map((window) => [window, fromStoredCounters(item[window], month)]),
+    ) as Book['counters'],
+  }
+}
+
+function fromStoredCounters(stored: Value | undefined, month: string): Record<string, Counter> {
+  const counters = Object.entries((stored ?? {}) as Record<string, Record<string, Value>>)
+  return Object.fromEntries(
+    counters.map(([budget, { l, g, a, h, i, s }]) => {
+      if (![g, a, h, i, s].every(Number.isSafeInteger)) throw new Error(`the counter ${budget} of ${month} is damaged`)
+      return [budget, { limit: l === 'u' ? 'unlimited' : l, granted: g, available: a, held: h, inDoubt: i, spent: s }]
+    }),
+  ) as Record<string, Counter>
+}
+
+/** The additions that make `move` on the counters of these budgets. */
+export function additions(window: WindowKind, budgets: readonly string[], move: Move): (readonly [Path, number])[] {
+  const { limit, ...moved } = move
+  const deltas = Object.entries({ ...moved, available: madeAvailable(move) }).filter(([, units]) => units !== 0)
+  return budgets.flatMap((budget) =>
+    deltas.map(([name, units]) => [[window, budget, letters[name as keyof typeof letters]], units as number] as const),
+  )
+}
+
+/** "This budget has at least so many units available in this window." */
+export const hasAvailable = (window: WindowKind, budget: string, units: Units): Condition => ({
+  is: 'at-least',
+  path: [window, budget, letters.available],
+  value: units,
+})
+
+/**
+ * The write that brings a stored book to new definitions: limits move and what is available moves by the difference,
+ * budgets that are new to the book get a counter, and whoever decided with the old revision will not get in.
+ * A closed book keeps its limits.
+ */
+export function bringUp(book: Book, definitions: Definitions, closed: boolean): Write {
+  const set: (readonly [Path, Value])[] = [[['revision'], definitions.revision]]
+  const add: (readonly [Path, number])[] = []
+  for (const window of windowKinds) {
+    for (const budget of Object.values(definitions.budgets)) {
+      const limit = limitOf(budget, window)
+      const counter = counterOf(book, window, budget.name)
+      if (!counter) set.push([[window, budget.name], toStoredCounter(freshCounter(limit))])
+      else if (!closed && counter.limit !== limit) {
+        set.push([[window, budget.name, letters.limit], limit === 'unlimited' ? 'u' : limit])
+        add.push(...additions(window, [budget.name], { limit: asNumber(limit) - asNumber(counter.limit) }))
+      }
+    }
+  }
+  return { do: 'update', key: bookKey(book.month), set, add, when: [isOfRevision(book.revision)] }
+}
+
+/** The write that begins a new day in a stored book. */
+export const turnDay = (book: Book, definitions: Definitions, day: string): Write => ({
+  do: 'update',
+  key: bookKey(book.month),
+  set: [
+    [['today'], day],
+    [['day'], toStoredCounters(freshCounters(definitions, 'day'))],
+  ],
+  add: [],
+  when: [isOfRevision(definitions.revision), { is: 'before', path: ['today'], value: day }],
+})
+
+export const isOfRevision = (revision: number): Condition => ({ is: 'equal', path: ['revision'], value: revision })
+export const isOfDay = (day: string): Condition => ({ is: 'equal', path: ['today'], value: day })

@@ -1,0 +1,97 @@
+import { digest } from '../platform/ids.ts'
+import { asNumber, type Book, bookKey, bringUp, counterOf, type Move } from './book.ts'
+import { type Definitions, faultsOf, limitOf, type WindowKind, windowKinds } from './definitions.ts'
+import { toDefinitionsItem } from './definitions-item.ts'
+import { type Entry, type EntryType, toEntryItem } from './entry.ts'
+import { LedgerUnavailable, type Store, type Write } from './store.ts'
+import type { View, Views } from './views.ts'
+import { monthAfter, type Window } from './windows.ts'
+
+/** What somebody wants of the definitions, decided on their newest revision; asked again when that has moved. */
+export type MakeChange = (view: View) => Wanted | { readonly refused: unknown }
+
+interface Wanted {
+  readonly definitions: Omit<Definitions, 'revision'>
+  readonly note: { readonly type: EntryType; readonly budget: string; readonly units?: number; readonly reason: string }
+}
+
+export type ChangeOutcome =
+  | { readonly kind: 'changed'; readonly definitions: Definitions }
+  | { readonly kind: 'refused'; readonly refused: unknown }
+  | { readonly kind: 'faulty'; readonly faults: readonly { path: string; message: string }[] }
+
+const mostRounds = 8
+
+export function createChanges(options: { store: Store } & Views) {
+  const { store, look, books } = options
+
+  /**
+   * One transaction: the definitions under their old revision, the books that can still be held in, and a line that
+   * says who and why. A hold that was decided with the old revision fails from here on.
+   */
+  async function change(by: string, make: MakeChange): Promise<ChangeOutcome> {
+    for (let round = 0; round < mostRounds; round++) {
+      const now = await look()
+      const wanted = make(now)
+      if ('refused' in wanted) return { kind: 'refused', refused: wanted.refused }
+      const definitions = { ...wanted.definitions, revision: now.definitions.revision + 1 }
+      const faults = faultsOf(definitions)
+      if (faults.length > 0) return { kind: 'faulty', faults }
+      const writes = await writesFor(now, definitions, { ...wanted.note, by })
+      const outcome = await store.transact(writes, digest('change', JSON.stringify(writes)))
+      if (outcome.applied) return { kind: 'changed', definitions }
+    }
+    throw new LedgerUnavailable('the definitions keep changing')
+  }
+
+  async function writesFor(now: View, definitions: Definitions, note: Wanted['note'] & { by: string }) {
+    const { previous, current, next } = await books(now.definitions, now.month)
+    const following = monthAfter(now.definitions.calendar, now.month)
+    const revision = now.definitions.revision
+    return [
+      {
+        do: 'put',
+        item: toDefinitionsItem(definitions),
+        when: [{ is: 'equal', path: ['revision'], value: revision }],
+      },
+      ...bookWrites(current, now.month, definitions),
+      ...bookWrites(next, following, definitions),
+      ...(previous ? [bringUp(previous, definitions, true)] : []),
+      ...(next ? [entryWrite(now, definitions, next, note)] : []),
+      entryWrite(now, definitions, current ?? now.book, note),
+    ] satisfies Write[]
+  }
+
+  return { change }
+}
+
+export type Changes = ReturnType<typeof createChanges>
+
+const bookWrites = (book: Book | null, month: Window, definitions: Definitions): Write[] => [
+  book ? bringUp(book, definitions, false) : { do: 'check', key: bookKey(month.name), when: [{ is: 'absent-item' }] },
+]
+
+function entryWrite(now: View, definitions: Definitions, book: Book, note: Wanted['note'] & { by: string }): Write {
+  const entry: Entry = {
+    id: `ent_${digest('change', String(definitions.revision), book.month)}`,
+    type: note.type,
+    budget: note.budget,
+    units: note.units ?? 0,
+    month: book.month,
+    day: book.day,
+    reason: note.reason,
+    by: note.by,
+    at: now.now,
+    moves: windowKinds.flatMap((window) => limitMoves(book, definitions, window)),
+  }
+  return { do: 'put', item: toEntryItem(entry), when: [{ is: 'absent-item' }] }
+}
+
+function limitMoves(book: Book, definitions: Definitions, window: WindowKind): Entry['moves'] {
+  return Object.values(definitions.budgets).flatMap((budget) => {
+    const limit = asNumber(limitOf(budget, window))
+    const counter = counterOf(book, window, budget.name)
+    const move: Move = { limit: limit - (counter ? asNumber(counter.limit) : 0) }
+    return move.limit === 0 ? [] : [{ budget: budget.name, window, move }]
+  })
+}

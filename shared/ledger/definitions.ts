@@ -1,0 +1,120 @@
+import type { Kind, Units } from '../platform/words.ts'
+import type { Calendar } from './windows.ts'
+
+/** What is allowed: one item, changed as a whole, each change a revision. */
+export interface Definitions {
+  readonly revision: number
+  readonly createdAt: number
+  readonly calendar: Calendar
+  readonly budgets: Readonly<Record<string, Budget>>
+}
+
+export interface Budget {
+  readonly name: string
+  /** `null` for the root alone. */
+  readonly parent: string | null
+  /** A window that is not named here is counted, but not limited. */
+  readonly limits: readonly WindowLimit[]
+  readonly projects: readonly OwnedProject[]
+  /** More units than this for one update are refused. */
+  readonly perUpdate?: Units
+  /** More units than this for one update need another person's approval. */
+  readonly approvalAbove?: Units
+  /** An estimate grown by more than this many per cent against the project's last update needs approval. */
+  readonly approvalIfGrown?: number
+  /** Absent: both. */
+  readonly kinds?: readonly Kind[]
+  readonly frozen?: Frozen
+  readonly approvers?: readonly string[]
+  readonly thresholds?: readonly number[]
+  readonly freezeOnOverrun?: boolean
+}
+
+export interface Frozen {
+  readonly reason: string
+  readonly by: string
+  readonly at: number
+}
+
+export interface OwnedProject {
+  readonly name: string
+  /** The identifier that keyword-difficulty paths use for the same project. */
+  readonly id?: string
+}
+
+export type WindowKind = 'month' | 'day'
+export const windowKinds = ['month', 'day'] as const satisfies readonly WindowKind[]
+
+export type Limit = Units | 'unlimited'
+
+interface WindowLimit {
+  readonly window: WindowKind
+  readonly units: Limit
+}
+
+export const rootBudget = 'account'
+export const deepestChain = 8
+
+export const limitOf = (budget: Budget, window: WindowKind): Limit =>
+  budget.limits.find((limit) => limit.window === window)?.units ?? 'unlimited'
+
+/** The budget and its ancestors, the root last: everything that an update of this budget is charged to. */
+export function chainOf(definitions: Definitions, name: string): readonly Budget[] {
+  const chain: Budget[] = []
+  for (let next: string | null = name; next !== null; ) {
+    const budget: Budget | undefined = budgetNamed(definitions, next)
+    // A parent that is missing, or a circle, would leave part of the chain uncounted: better no update than that.
+    if (!budget || chain.length === deepestChain) throw new Error(`the chain of budget ${name} is broken at ${next}`)
+    chain.push(budget)
+    next = budget.parent
+  }
+  return chain
+}
+
+/** Own members only, so that `constructor` or `__proto__` names no budget. */
+export const budgetNamed = (definitions: Definitions, name: string): Budget | undefined =>
+  Object.hasOwn(definitions.budgets, name) ? definitions.budgets[name] : undefined
+
+export const childrenOf = (definitions: Definitions, name: string): readonly Budget[] =>
+  Object.values(definitions.budgets).filter((budget) => budget.parent === name)
+
+/** The budget that owns a project, by its name or its id. */
+export const ownerOf = (definitions: Definitions, project: string): Budget | undefined =>
+  Object.values(definitions.budgets).find((budget) =>
+    budget.projects.some((owned) => owned.name === project || owned.id === project),
+  )
+
+/** What is wrong with a set of budgets as a whole; empty when nothing is. */
+export function faultsOf(definitions: Definitions): readonly { path: string; message: string }[] {
+  const faults: { path: string; message: string }[] = []
+  const owners = new Map<string, string>()
+  for (const budget of Object.values(definitions.budgets)) {
+    const depth = depthOf(definitions, budget)
+    if (depth === 'unknown-parent')
+      faults.push({ path: 'parent', message: `there is no budget ${budget.parent}; create it first` })
+    if (depth === 'too-deep')
+      faults.push({
+        path: 'parent',
+        message: `budgets are at most ${deepestChain} deep, and no budget is its own ancestor`,
+      })
+    for (const { name, id } of budget.projects) {
+      for (const key of new Set(id === undefined ? [name] : [name, id])) {
+        const owner = owners.get(key)
+        if (owner !== undefined) faults.push({ path: 'projects', message: `${key} is already owned by ${owner}` })
+        owners.set(key, budget.name)
+      }
+    }
+  }
+  return faults
+}
+
+function depthOf(definitions: Definitions, budget: Budget): number | 'unknown-parent' | 'too-deep' {
+  let depth = 1
+  for (let next = budget; next.parent !== null; depth++) {
+    if (depth === deepestChain) return 'too-deep'
+    const parent = budgetNamed(definitions, next.parent)
+    if (!parent) return 'unknown-parent'
+    next = parent
+  }
+  return depth
+}

@@ -1,0 +1,185 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  BatchGetItemCommand,
+  type DynamoDBClient,
+  QueryCommand,
+  type TransactWriteItem,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb'
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
+import { Expression } from './expression.ts'
+import { AnswerLost, type Item, type Key, LedgerUnavailable, type Store, type Write } from './store.ts'
+import { indexes, tableKey } from './table.ts'
+
+const tries = 4
+const conflictTries = 12
+const firstPauseMs = 20
+const longestPauseMs = 400
+
+/** The store on one DynamoDB table. The client must not retry by itself: which failures may be repeated is decided here. */
+export function createDynamoStore(options: { client: DynamoDBClient; table: string }): Store {
+  const { client, table } = options
+  return {
+    get: async (keys) => {
+      const found = new Map<string, Item>()
+      let missing = keys.map((key) => marshall({ pk: key.pk, sk: key.sk }))
+      for (let round = 0; missing.length > 0; round++) {
+        if (round === tries) throw new LedgerUnavailable('DynamoDB leaves keys unprocessed')
+        if (round > 0) await pause(round)
+        const answer = await reading(() =>
+          client.send(new BatchGetItemCommand({ RequestItems: { [table]: { Keys: missing, ConsistentRead: true } } })),
+        )
+        for (const item of answer.Responses?.[table] ?? []) {
+          const plain = unmarshall(item) as Item
+          found.set(nameOf(plain), plain)
+        }
+        missing = answer.UnprocessedKeys?.[table]?.Keys ?? []
+      }
+      return keys.map((key) => found.get(nameOf(key)))
+    },
+
+    list: async (query) => {
+      const { partition, sort } = indexes[query.index]
+      const { after } = query
+      const bounds = query.from !== undefined || query.to !== undefined
+      const answer = await reading(() =>
+        client.send(
+          new QueryCommand({
+            TableName: table,
+            IndexName: query.index,
+            KeyConditionExpression: bounds ? '#p = :p AND #s BETWEEN :from AND :to' : '#p = :p',
+            ExpressionAttributeNames: { '#p': partition, ...(bounds && { '#s': sort }) },
+            ExpressionAttributeValues: marshall({
+              ':p': query.partition,
+              ...(bounds && { ':from': query.from ?? ' ', ':to': query.to ?? '\u{10ffff}' }),
+            }),
+            ScanIndexForward: !query.newestFirst,
+            Limit: query.limit,
+            ...(after && {
+              ExclusiveStartKey: marshall({
+                pk: after.pk,
+                sk: after.sk,
+                [partition]: query.partition,
+                [sort]: after.sort,
+              }),
+            }),
+          }),
+        ),
+      )
+      const positions = (answer.Items ?? []).map((row) => {
+        const item = unmarshall(row)
+        return { pk: String(item[tableKey.partition]), sk: String(item[tableKey.sort]), sort: String(item[sort]) }
+      })
+      return { positions, more: answer.LastEvaluatedKey !== undefined }
+    },
+
+    transact: async (writes, token) => {
+      const command = { TransactItems: writes.map((write) => toTransactItem(write, table)), ClientRequestToken: token }
+      let mayBeApplied = false
+      let lost = 0
+      for (let round = 1; ; round++) {
+        try {
+          await client.send(new TransactWriteItemsCommand(command))
+          return { applied: true }
+        } catch (error) {
+          const fault = faultOf(error)
+          if (fault.kind === 'decided') return { applied: false, found: fault.found }
+          if (fault.kind === 'broken') throw error
+          if (fault.kind === 'lost') {
+            mayBeApplied = true
+            lost++
+          }
+          if (lost === tries || round === conflictTries) {
+            if (mayBeApplied) throw new AnswerLost('the answer of DynamoDB was lost', { cause: error })
+            throw new LedgerUnavailable('DynamoDB refuses for now', { cause: error })
+          }
+          await pause(round)
+        }
+      }
+    },
+  }
+}
+
+const nameOf = (key: Key) => JSON.stringify([key.pk, key.sk])
+
+const pause = (round: number) => sleep(Math.random() * Math.min(longestPauseMs, firstPauseMs * 2 ** round))
+
+async function reading<T>(send: () => Promise<T>): Promise<T> {
+  for (let round = 1; ; round++) {
+    try {
+      return await send()
+    } catch (error) {
+      if (faultOf(error).kind === 'broken') throw error
+      if (round === tries) throw new LedgerUnavailable('DynamoDB does not answer', { cause: error })
+      await pause(round)
+    }
+  }
+}
+
+type Fault =
+  | { readonly kind: 'decided'; readonly found: (Item | null | undefined)[] }
+  /** Certainly not applied, and worth another try. */
+  | { readonly kind: 'refused' }
+  /** Our own mistake, or a missing permission or table: no try will help. */
+  | { readonly kind: 'broken' }
+  /** Everything else, every unknown name included: it may have been applied. */
+  | { readonly kind: 'lost' }
+
+const refusals = new Set([
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'ThrottlingException',
+  'TransactionConflictException',
+])
+
+const mistakes = new Set([
+  'AccessDeniedException',
+  'IdempotentParameterMismatchException',
+  'ResourceNotFoundException',
+  'UnrecognizedClientException',
+  'ValidationException',
+])
+
+/**
+ * A cancelled transaction names a reason for each item. A failed condition is a decision; everything else that
+ * cancels (`TransactionConflict`, throttling) is worth another try.
+ *
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+ */
+function faultOf(error: unknown): Fault {
+  const name = error instanceof Error ? error.name : ''
+  if (name === 'TransactionCanceledException') {
+    const reasons =
+      (error as { CancellationReasons?: { Code?: string; Item?: Record<string, never> }[] }).CancellationReasons ?? []
+    const codes = reasons.map((reason) => reason.Code ?? 'None')
+    if (codes.includes('ValidationError')) return { kind: 'broken' }
+    if (!codes.includes('ConditionalCheckFailed')) return { kind: 'refused' }
+    const found = reasons.map((reason) => {
+      if (reason.Code !== 'ConditionalCheckFailed') return undefined
+      return reason.Item ? (unmarshall(reason.Item) as Item) : null
+    })
+    return { kind: 'decided', found }
+  }
+  if (refusals.has(name)) return { kind: 'refused' }
+  return { kind: mistakes.has(name) ? 'broken' : 'lost' }
+}
+
+function toTransactItem(write: Write, table: string): TransactWriteItem {
+  const expression = new Expression()
+  const ConditionExpression = expression.conditions(write.when)
+  const update = write.do === 'update' ? expression.updates(write.set, write.add) : ''
+  const shared = {
+    TableName: table,
+    ConditionExpression,
+    ...expression.attributes(),
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+  }
+  switch (write.do) {
+    case 'put':
+      return { Put: { ...shared, Item: marshall(write.item, { removeUndefinedValues: true }) } }
+    case 'update':
+      return { Update: { ...shared, Key: marshall({ ...write.key }), UpdateExpression: update } }
+    case 'check':
+      return { ConditionCheck: { ...shared, Key: marshall({ ...write.key }) } }
+  }
+}

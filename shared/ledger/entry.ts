@@ -1,0 +1,51 @@
+import type { Move } from './book.ts'
+import type { WindowKind } from './definitions.ts'
+import type { Item, Value } from './store.ts'
+
+/** One immutable line for one change of a book that no update made. */
+export interface Entry {
+  readonly id: string
+  readonly type: EntryType
+  /** The budget it was asked for; `moves` names every counter that it changed. */
+  readonly budget: string
+  /** As asked: granted, spent outside, or the new limit's units; 0 where none move. */
+  readonly units: number
+  readonly month: string
+  readonly day: string
+  readonly reason: string
+  readonly by: string
+  readonly at: number
+  readonly moves: readonly { readonly budget: string; readonly window: WindowKind; readonly move: Move }[]
+  /** The digest of what the idempotency key stood for. */
+  readonly content?: string
+}
+
+export type EntryType =
+  | 'opening'
+  | 'grant'
+  | 'external-spend'
+  | 'limit'
+  | 'budget-created'
+  | 'budget-deleted'
+  | 'freeze'
+  | 'unfreeze'
+  | 'renewal'
+
+export const entryKey = (id: string) => ({ pk: `entry#${id}`, sk: 'entry' })
+export const entriesListedIn = (month: string) => `entries#${month}`
+
+const keptForSeconds = 780 * 24 * 3600
+
+export const toEntryItem = (entry: Entry): Item => ({
+  ...entryKey(entry.id),
+  ...(entry as unknown as Record<string, Value>),
+  listedIn: entriesListedIn(entry.month),
+  listedAt: `${new Date(entry.at).toISOString()}#${entry.id}`,
+  expiresAt: Math.floor(entry.at / 1000) + keptForSeconds,
+})
+
+export function fromEntryItem(item: Item): Entry {
+  const { pk, sk: _sk, listedIn: _in, listedAt: _at, expiresAt: _until, ...entry } = item
+  if (pk !== `entry#${entry.id}` || !Array.isArray(entry.moves)) throw new Error(`the entry ${pk} is damaged`)
+  return entry as unknown as Entry
+}

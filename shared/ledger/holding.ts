@@ -1,0 +1,100 @@
+import { digest } from '../platform/ids.ts'
+import { additions, bookKey, hasAvailable, isOfDay, isOfRevision } from './book.ts'
+import { budgetNamed, limitOf, windowKinds } from './definitions.ts'
+import { isPrepared, prepareBook } from './preparing.ts'
+import { AnswerLost, type Condition, type Store, type Write } from './store.ts'
+import { type Hold, toUpdateItem, type Update } from './update.ts'
+import { readUpdates, type View } from './views.ts'
+import { takeWork, type Work } from './work.ts'
+
+/** What a decision was made on, besides the view: the conditions of its transaction. */
+export interface Seen {
+  /** The record as it was: absent, or `requested`. */
+  readonly update: Update | null
+  readonly work: Work | null
+  /** What the work item shall remember besides the new update. */
+  readonly ran: Work['ran']
+}
+
+export function createHolding({ store }: { store: Store }) {
+  const inTurn = createTurns()
+  let prepared = ''
+
+  /**
+   * ```
+   * view ─► decide ─► hold: book     day and revision as decided, available >= units on every limited counter
+   *                         update   absent, or requested and unchanged
+   *                         work     unchanged
+   * ```
+   * Holds of one book wait for each other inside a process: on AWS two at once would cancel each other.
+   */
+  async function hold(view: View, seen: Seen, update: Update): Promise<'held' | 'moved'> {
+    const { hold: held } = update
+    if (update.state !== 'running' || !held) throw new Error(`update ${update.id} is not a hold`)
+    const writes = [moveBook(view, update, held), putUpdate(update, seen.update), takeWork(update, seen.work, seen.ran)]
+    return inTurn(update.month, async () => {
+      const wanted = `${view.book.month} ${view.book.day} ${view.book.revision}`
+      if (!isPrepared(view) && prepared !== wanted) await prepareBook(store, view)
+      prepared = wanted
+      try {
+        const outcome = await store.transact(writes, digest(held.attempt, JSON.stringify(writes)))
+        return outcome.applied ? 'held' : 'moved'
+      } catch (error) {
+        // Only our own fence, seen with our own eyes, allows to go on.
+        if (error instanceof AnswerLost && (await isOurs(store, update, held.attempt))) return 'held'
+        throw error
+      }
+    })
+  }
+
+  async function record(update: Update, seen: Update | null): Promise<'recorded' | 'moved'> {
+    const writes = [putUpdate(update, seen)]
+    const outcome = await store.transact(writes, digest('record', JSON.stringify(writes)))
+    return outcome.applied ? 'recorded' : 'moved'
+  }
+
+  return { hold, record }
+}
+
+function moveBook({ definitions }: View, update: Update, hold: Hold): Write {
+  const limited = windowKinds.flatMap((window) =>
+    hold.budgets
+      .filter((name) => {
+        const budget = budgetNamed(definitions, name)
+        return !budget || limitOf(budget, window) !== 'unlimited'
+      })
+      .map((name) => hasAvailable(window, name, hold.units)),
+  )
+  return {
+    do: 'update',
+    key: bookKey(update.month),
+    set: [],
+    add: windowKinds.flatMap((window) => additions(window, hold.budgets, { held: hold.units })),
+    when: [isOfRevision(definitions.revision), isOfDay(hold.day), ...limited],
+  }
+}
+
+export function putUpdate(update: Update, seen: Update | null): Write {
+  const unchanged: Condition = seen ? { is: 'equal', path: ['version'], value: seen.version } : { is: 'absent-item' }
+  return { do: 'put', item: toUpdateItem(update), when: [unchanged] }
+}
+
+async function isOurs(store: Store, update: Update, attempt: string): Promise<boolean> {
+  const [found] = await readUpdates(store, [update.id])
+  return found?.state === 'running' && found.hold?.attempt === attempt
+}
+
+/** Runs what has the same name one after another. */
+function createTurns() {
+  const last = new Map<string, Promise<unknown>>()
+  return async <T>(name: string, turn: () => Promise<T>): Promise<T> => {
+    const mine = (last.get(name) ?? Promise.resolve()).then(turn, turn)
+    const settled = mine.catch(() => undefined)
+    last.set(name, settled)
+    try {
+      return await mine
+    } finally {
+      if (last.get(name) === settled) last.delete(name)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import type { Clock } from '../platform/clock.ts'
+import { type AuditedCounter, createAudit } from './audit.ts'
+import { type ChangeOutcome, createChanges, type MakeChange } from './changes.ts'
+import { type CloseOutcome, createClosing } from './closing.ts'
+import { createEntering, type EnterOutcome, type EntryRequest } from './entering.ts'
+import type { Entry } from './entry.ts'
+import { createHolding, type Seen } from './holding.ts'
+import { createLists, type EntryFilter, type Page, type UpdateFilter } from './lists.ts'
+import { type Account, setUp } from './setup.ts'
+import type { Store } from './store.ts'
+import type { Finding, OpenAs, Update } from './update.ts'
+import { type Ask, createViews, readUpdates, type View } from './views.ts'
+import { newCalendar } from './windows.ts'
+
+/**
+ * The unit ledger: definitions, books, work, updates and entries in one table. Every promise about units is kept by
+ * the conditions of its transactions; nothing outside this room writes the table.
+ *
+ * Every function may throw `LedgerUnavailable`: the database did not answer.
+ */
+export interface Ledger {
+  /** The definitions and the current book, and what is known about these updates and their work, read consistently. */
+  view(asks?: readonly Ask[]): Promise<View>
+  update(id: string): Promise<Update | null>
+
+  /**
+   * The hold and the fence: moves the units of `update.hold`, creates the record as `running` and takes the work, in
+   * one transaction. `moved`: something that was decided on has changed; look again and decide again.
+   */
+  hold(view: View, seen: Seen, update: Update): Promise<'held' | 'moved'>
+  /** Writes a record that moves no units. `moved` as above. */
+  record(update: Update, seen: Update | null): Promise<'recorded' | 'moved'>
+  /** Settles, releases, doubts or corrects: whatever the finding means for the update as it is by then. */
+  close(update: Update, finding: Finding): Promise<CloseOutcome>
+
+  /** Changes the definitions as one revision, and the books with them. */
+  change(by: string, make: MakeChange): Promise<ChangeOutcome>
+  /** Books a grant or outside spending. */
+  enter(request: EntryRequest): Promise<EnterOutcome>
+
+  updates(filter: UpdateFilter, limit: number, cursor?: string): Promise<Page<Update>>
+  open(as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>>
+  entries(filter: EntryFilter, limit: number, cursor?: string): Promise<Page<Entry>>
+  /** The current, the previous and the next book, each against the sum of its entries. */
+  audit(): Promise<readonly AuditedCounter[]>
+}
+
+/**
+ * @throws LedgerUnavailable from every function. The first call sets up a ledger that has no definitions yet, and
+ * takes over a renewal that has been configured anew.
+ */
+export function createLedger(options: { store: Store; clock: Clock; account: Account }): Ledger {
+  const { store, clock, account } = options
+  const { look, books } = createViews({ store, clock, calendar: newCalendar(account.renewal) })
+  const changes = createChanges({ store, look, books })
+  const ready = once(() => setUp({ store, clock, account, look, changes }))
+  const lists = createLists({ store, clock })
+
+  async function view(asks: readonly Ask[] = []): Promise<View> {
+    await ready()
+    return look(asks)
+  }
+
+  return {
+    view,
+    update: async (id) => (await readUpdates(store, [id]))[0] ?? null,
+    ...createHolding({ store }),
+    ...createClosing({ store, clock }),
+    ...createEntering({ store, view, books }),
+    ...createAudit({ view, books, lists }),
+    ...lists,
+    change: async (by, make) => {
+      await ready()
+      return changes.change(by, make)
+    },
+  }
+}
+
+/** Runs until it has succeeded once. */
+function once(run: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined
+  return () => {
+    done ??= run().catch((error) => {
+      done = undefined
+      throw error
+    })
+    return done
+  }
+}

@@ -1,0 +1,110 @@
+import {
+  type Condition,
+  type Item,
+  type Key,
+  keyOf,
+  type ListPage,
+  type ListQuery,
+  type Path,
+  type Store,
+  type Value,
+  type Write,
+} from './store.ts'
+import { indexes } from './table.ts'
+
+/**
+ * The store in memory: for a machine without Java, for the simulation, and as the executable description of what
+ * the ledger expects of DynamoDB. Nothing is kept when the process ends.
+ */
+export function createMemoryStore(): Store {
+  const items = new Map<string, Item>()
+  const applied = new Set<string>()
+
+  return {
+    get: async (keys) => keys.map((key) => structuredClone(items.get(nameOf(key)))),
+
+    list: async (query) => list([...items.values()], query),
+
+    transact: async (writes, token) => {
+      if (applied.has(token)) return { applied: true }
+      const found = writes.map((write) => {
+        const item = items.get(nameOf(keyOf(write)))
+        return write.when.every((condition) => holds(condition, item)) ? undefined : structuredClone(item ?? null)
+      })
+      if (found.some((item) => item !== undefined)) return { applied: false, found }
+      const changed = writes.flatMap((write) => (write.do === 'check' ? [] : [changedBy(write, items)]))
+      for (const item of changed) items.set(nameOf(item), item)
+      applied.add(token)
+      return { applied: true }
+    },
+  }
+}
+
+const nameOf = (key: Key) => JSON.stringify([key.pk, key.sk])
+
+function changedBy(write: Exclude<Write, { do: 'check' }>, items: ReadonlyMap<string, Item>): Item {
+  if (write.do === 'put') return structuredClone(write.item)
+  const item = structuredClone(items.get(nameOf(write.key)) ?? write.key) as Item
+  for (const [path, value] of write.set) place(item, path, () => structuredClone(value))
+  for (const [path, units] of write.add) {
+    place(item, path, (old) => {
+      if (typeof old !== 'number') throw new Error(`no number to add to at ${path.join('.')}`)
+      return old + units
+    })
+  }
+  return item
+}
+
+type Container = { [name: string]: Value | undefined }
+
+function place(item: Item, path: Path, change: (old: Value | undefined) => Value): void {
+  let container = item as Container
+  for (const name of path.slice(0, -1)) {
+    const inner = container[name]
+    if (!isContainer(inner)) throw new Error(`nothing to change at ${path.join('.')}`)
+    container = inner
+  }
+  const last = path.at(-1) ?? ''
+  container[last] = change(container[last])
+}
+
+const isContainer = (value: Value | undefined): value is Container =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function valueAt(item: Item | undefined, path: Path): Value | undefined {
+  let value: Value | undefined = item
+  for (const name of path) value = isContainer(value) ? value[name] : undefined
+  return value
+}
+
+function holds(condition: Condition, item: Item | undefined): boolean {
+  if (condition.is === 'absent-item') return item === undefined
+  if (condition.is === 'present-item') return item !== undefined
+  const value = valueAt(item, condition.path)
+  switch (condition.is) {
+    case 'absent':
+      return value === undefined
+    case 'equal':
+      return value === condition.value
+    case 'at-least':
+      return typeof value === 'number' && value >= condition.value
+    case 'before':
+      return typeof value === 'string' && value < condition.value
+  }
+}
+
+function list(items: readonly Item[], query: ListQuery): ListPage {
+  const { partition, sort } = indexes[query.index]
+  const direction = query.newestFirst ? -1 : 1
+  const rows = items
+    .filter((item) => item[partition] === query.partition)
+    .map((item) => ({ pk: item.pk, sk: item.sk, sort: String(item[sort]) }))
+    .filter((row) => (query.from ?? '') <= row.sort && (query.to === undefined || row.sort <= query.to))
+    .sort((a, b) => direction * compare(a, b))
+    .filter((row) => !query.after || direction * compare(row, query.after) > 0)
+  return { positions: rows.slice(0, query.limit), more: rows.length > query.limit }
+}
+
+const orderOf = (row: Key & { sort: string }) => [row.sort, row.pk, row.sk].join('\u0000')
+const compare = (a: Key & { sort: string }, b: Key & { sort: string }) =>
+  orderOf(a) < orderOf(b) ? -1 : orderOf(a) > orderOf(b) ? 1 : 0

@@ -1,0 +1,92 @@
+/**
+ * What the ledger asks of a database: consistent reads, lists, and conditional transactions. Two stores answer it,
+ * DynamoDB and one in memory; one contract suite holds both to the same behaviour. All rules are above this line.
+ */
+export interface Store {
+  /** Reads up to 100 items consistently, each as of some moment during the call; absent items are `undefined`. */
+  get(keys: readonly Key[]): Promise<(Item | undefined)[]>
+  /** Keys of one partition of an index, in order of its sort key. Indexes lag: read the items before trusting them. */
+  list(query: ListQuery): Promise<ListPage>
+  /**
+   * All writes or none, each under its own condition.
+   *
+   * Sends the same transaction again, under the same token, when its answer was lost. `applied: false` carries for
+   * each write whose condition failed the item as it was found (`null`: absent), and `undefined` for the others.
+   *
+   * @param token 1–36 characters; the same token with the same writes is applied once.
+   * @throws LedgerUnavailable when it was certainly not applied. @throws AnswerLost when it may have been.
+   */
+  transact(writes: readonly Write[], token: string): Promise<Outcome>
+}
+
+export interface Key {
+  readonly pk: string
+  readonly sk: string
+}
+
+export type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value | undefined }
+export type Item = Key & { readonly [name: string]: Value | undefined }
+
+/** Where a value is inside an item, from the outside in. */
+export type Path = readonly [string, ...string[]]
+
+export type Condition =
+  | { readonly is: 'absent-item' }
+  | { readonly is: 'present-item' }
+  | { readonly is: 'equal'; readonly path: Path; readonly value: string | number }
+  | { readonly is: 'at-least'; readonly path: Path; readonly value: number }
+  | { readonly is: 'before'; readonly path: Path; readonly value: string }
+  | { readonly is: 'absent'; readonly path: Path }
+
+export type Write =
+  | { readonly do: 'put'; readonly item: Item; readonly when: readonly Condition[] }
+  | {
+      readonly do: 'update'
+      readonly key: Key
+      /** The parent of every path must exist. */
+      readonly set: readonly (readonly [Path, Value])[]
+      /** Adds to numbers that exist. */
+      readonly add: readonly (readonly [Path, number])[]
+      readonly when: readonly Condition[]
+    }
+  | { readonly do: 'check'; readonly key: Key; readonly when: readonly Condition[] }
+
+export type Outcome =
+  | { readonly applied: true }
+  | { readonly applied: false; readonly found: readonly (Item | null | undefined)[] }
+
+/** The two indexes: everything that is listed by time, and what is not finished yet. */
+export type Index = 'by-time' | 'open'
+
+export interface ListQuery {
+  readonly index: Index
+  readonly partition: string
+  readonly newestFirst: boolean
+  /** Bounds of the sort key, both inclusive. */
+  readonly from?: string
+  readonly to?: string
+  readonly limit: number
+  readonly after?: Position
+}
+
+/** Where a page of an index ended. */
+export interface Position extends Key {
+  readonly sort: string
+}
+
+export interface ListPage {
+  readonly positions: readonly Position[]
+  readonly more: boolean
+}
+
+/** The database did not answer, or refused; nothing was changed by this request. */
+export class LedgerUnavailable extends Error {
+  override readonly name: string = 'LedgerUnavailable'
+}
+
+/** The answer to a transaction was lost, and again when it was repeated: it may have been applied. Read back. */
+export class AnswerLost extends LedgerUnavailable {
+  override readonly name = 'AnswerLost'
+}
+
+export const keyOf = (write: Write): Key => (write.do === 'put' ? write.item : write.key)

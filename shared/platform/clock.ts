@@ -1,0 +1,14 @@
+/** Time as milliseconds since the epoch. Passed in everywhere, so that tests and the simulation own it. */
+export interface Clock {
+  now(): number
+  /** Resolves after `ms`; may be cut short by nobody. */
+  sleep(ms: number): Promise<void>
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+}
+
+/** RFC 3339 in UTC, as every answer shows it. */
+export const toRfc3339 = (instant: number): string => new Date(instant).toISOString()

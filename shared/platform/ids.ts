@@ -1,0 +1,44 @@
+import { createHash, randomBytes } from 'node:crypto'
+
+/** Where chance comes from. Passed in, so that tests and the simulation own it. */
+export interface Ids {
+  /** An unguessable name. */
+  random(): string
+  /** Between 0 and 1, to spread retries. */
+  fraction(): number
+}
+
+const idLength = 26
+
+export const systemIds: Ids = {
+  random: () => toBase32(randomBytes(17)).slice(0, idLength),
+  fraction: () => Math.random(),
+}
+
+/**
+ * 130 bits of the SHA-256 of the parts, in Crockford's base 32. Each part is preceded by its length, so that no two
+ * different lists of parts have the same digest.
+ */
+export function digest(...parts: readonly string[]): string {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part)
+  return toBase32(hash.digest()).slice(0, idLength)
+}
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+
+function toBase32(bytes: Uint8Array): string {
+  let text = ''
+  let bits = 0
+  let pending = 0
+  for (const byte of bytes) {
+    pending = (pending << 8) | byte
+    bits += 8
+    while (bits >= 5) {
+      bits -= 5
+      text += alphabet[(pending >> bits) & 31]
+    }
+    pending &= (1 << bits) - 1
+  }
+  return text
+}

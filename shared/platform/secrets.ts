@@ -1,0 +1,90 @@
+import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import type { Clock } from './clock.ts'
+import type { Log } from './log.ts'
+
+/** A secret could not be had: nothing was sent with it, and nothing may be. */
+export class SecretUnavailable extends Error {
+  override readonly name = 'SecretUnavailable'
+  constructor(
+    readonly secret: string,
+    cause: unknown,
+  ) {
+    super(`the secret ${secret} could not be read`, { cause })
+  }
+}
+
+export interface SecretValue {
+  readonly current: string
+  /** The value before the last rotation, where one is kept and was asked for. */
+  readonly previous: string | null
+}
+
+export interface Secret {
+  /** The value, at most five minutes old; an older one serves on while Secrets Manager does not answer. */
+  read(): Promise<SecretValue>
+  /** The value as Secrets Manager has it now, asked for at most once every ten seconds. */
+  reread(): Promise<SecretValue>
+}
+
+const cachedForMs = 5 * 60_000
+const rereadAfterMs = 10_000
+const answerWithinMs = 3_000
+
+/**
+ * One secret of AWS Secrets Manager, read lazily and by one request at a time.
+ *
+ * @throws SecretUnavailable when it cannot be read, is empty, or is not visible ASCII (it would break a header).
+ * @see https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
+ */
+export function createSecret(options: {
+  client: SecretsManagerClient
+  id: string
+  keepsPrevious?: boolean
+  clock: Clock
+  log: Log
+}): Secret {
+  const { client, id, clock, log } = options
+  let cached: { value: SecretValue; at: number } | undefined
+  let triedAt = Number.NEGATIVE_INFINITY
+  let pending: Promise<SecretValue> | undefined
+
+  const isYoungerThan = (at: number, ms: number) => clock.now() - at < ms
+  const triedLately = () => isYoungerThan(triedAt, rereadAfterMs)
+
+  async function stage(name: 'AWSCURRENT' | 'AWSPREVIOUS'): Promise<string> {
+    const answer = await client.send(new GetSecretValueCommand({ SecretId: id, VersionStage: name }), {
+      requestTimeout: answerWithinMs,
+      abortSignal: AbortSignal.timeout(answerWithinMs),
+    })
+    const value = answer.SecretString ?? ''
+    if (!/^[\x21-\x7e]+$/.test(value)) throw new Error(`the ${name} value is empty or not visible ASCII`)
+    log.hide(value)
+    return value
+  }
+
+  async function fetch(): Promise<SecretValue> {
+    triedAt = clock.now()
+    const current = await stage('AWSCURRENT')
+    const previous = options.keepsPrevious ? await stage('AWSPREVIOUS').catch(() => null) : null
+    cached = { value: { current, previous }, at: clock.now() }
+    return cached.value
+  }
+
+  function refresh(): Promise<SecretValue> {
+    pending ??= fetch()
+      .catch((cause) => {
+        log.error('secret-unavailable', { secret: id, cause })
+        if (cached) return cached.value
+        throw new SecretUnavailable(id, cause)
+      })
+      .finally(() => {
+        pending = undefined
+      })
+    return pending
+  }
+
+  return {
+    read: async () => (cached && (isYoungerThan(cached.at, cachedForMs) || triedLately()) ? cached.value : refresh()),
+    reread: async () => (cached && triedLately() ? cached.value : refresh()),
+  }
+}

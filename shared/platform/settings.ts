@@ -1,0 +1,124 @@
+import * as z from 'zod/mini'
+
+/** The environment as it was given; only this room reads it. */
+export const environment = (): Readonly<Record<string, string | undefined>> => process.env
+
+/** A setting is missing or wrong. The message names each one and says what it takes; it never shows a value. */
+export class WrongSettings extends Error {
+  override readonly name = 'WrongSettings'
+}
+
+/**
+ * Parses an environment with one schema, once per cold start. An empty variable counts as absent.
+ *
+ * @throws WrongSettings naming every setting that is missing or wrong.
+ */
+export function parseSettings<Schema extends z.ZodMiniType>(
+  schema: Schema,
+  env: Readonly<Record<string, string | undefined>>,
+): z.output<Schema> {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
+  const parsed = schema.safeParse(given)
+  if (parsed.success) return parsed.data
+  const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+  throw new WrongSettings(`these settings are missing or wrong: ${faults.join('; ')}`)
+}
+
+const matching = (pattern: RegExp, takes: string) => z.string(takes).check(z.regex(pattern, takes))
+
+const wholeNumber = (takes: string, from: number, to: number = Number.MAX_SAFE_INTEGER) =>
+  z.pipe(
+    z.pipe(matching(/^\d{1,16}$/, takes), z.transform(Number)),
+    z.number().check(z.int(takes), z.gte(from, takes), z.lte(to, takes)),
+  )
+
+const unitsSetting = wholeNumber('takes a whole number of units, 0 or more', 0)
+const renewalDay = wholeNumber('takes a day of the month, 1 to 31', 1, 31)
+const renewalTime = matching(/^([01]\d|2[0-3]):[0-5]\d$/, 'takes a time like 00:00')
+const timeZone = z
+  .string()
+  .check(z.refine(isTimeZone, 'takes a time zone of the IANA database, such as Europe/Berlin; UTC is one'))
+const pointer = matching(/^(\/([^~]|~[01])*)*$/, 'takes a JSON Pointer (RFC 6901), such as /data/units')
+
+const cooldown = z.pipe(
+  matching(/^(day|0|\d{1,4}[mhd])$/, 'takes day, 0, or a time such as 30m, 6h, 7d'),
+  z.transform(toCooldown),
+)
+
+/** How long a settled update answers for the same work: to the end of the account's day, or a number of ms. */
+export type Cooldown = 'day' | number
+
+const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+function toCooldown(text: string): Cooldown {
+  if (text === 'day') return 'day'
+  const unit = text.at(-1)
+  return unit === 'm' || unit === 'h' || unit === 'd' ? Number(text.slice(0, -1)) * unitMs[unit] : 0
+}
+
+/** As the ledger takes them: names of the IANA database, not offsets such as +01:00. */
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const baseUrl = z.string('takes the address of the service, ending in /v3').check(
+  z.refine((text) => {
+    if (!URL.canParse(text)) return false
+    const url = new URL(text)
+    const plain = url.search === '' && url.hash === '' && url.username === '' && url.password === ''
+    return plain && /^https?:$/.test(url.protocol) && url.pathname.endsWith('/v3')
+  }, 'takes an http(s) address that ends in /v3, without a query or credentials'),
+)
+
+const endpoint = z.optional(z.url('takes the address of an endpoint'))
+
+/** Where the ledger is. */
+export const ledgerSettings = z.object({
+  TABLE_NAME: z.string('takes the name of the ledger table'),
+  DYNAMODB_ENDPOINT: endpoint,
+})
+
+/** Where the secrets are. */
+export const secretSettings = z.object({
+  SECRETS_ENDPOINT: endpoint,
+  SERVICE_TOKEN_SECRET: z._default(z.string(), 'unit-guard/service-token'),
+  CALLER_KEY_SECRET: z._default(z.string(), 'unit-guard/caller-key'),
+})
+
+/** What the root budget begins with, and when its month turns. */
+export const accountSettings = z.object({
+  ACCOUNT_UNITS_PER_MONTH: unitsSetting,
+  ACCOUNT_UNITS_USED_AT_START: z._default(unitsSetting, 0),
+  ACCOUNT_RENEWAL_DAY: z._default(renewalDay, 1),
+  ACCOUNT_RENEWAL_TIME: z._default(renewalTime, '00:00'),
+  ACCOUNT_TIME_ZONE: z._default(timeZone, 'UTC'),
+})
+
+/** The service, and how its answers are read. */
+export const serviceSettings = z.object({
+  TRACKING_BASE_URL: baseUrl,
+  SERVICE_TIMEOUT_MS: z._default(wholeNumber('takes 100 to 60000 milliseconds', 100, 60_000), 20_000),
+  SERVICE_FLIGHT_MS: z._default(wholeNumber('takes milliseconds, at most a day', 0, 86_400_000), 300_000),
+  ESTIMATE_POINTER_RANKING: z.optional(pointer),
+  ESTIMATE_POINTER_DIFFICULTY: z.optional(pointer),
+  RUN_POINTER_RANKING: z.optional(pointer),
+  RUN_POINTER_DIFFICULTY: z.optional(pointer),
+  COOLDOWN_RANKING: z._default(cooldown, 'day'),
+  COOLDOWN_DIFFICULTY: z._default(cooldown, 7 * unitMs.d),
+})
+
+/** Everything that a function needs which guards updates. */
+export const guardSettings = z.object({
+  ...ledgerSettings.shape,
+  ...secretSettings.shape,
+  ...accountSettings.shape,
+  ...serviceSettings.shape,
+})
+
+export type GuardSettings = z.output<typeof guardSettings>

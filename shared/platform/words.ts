@@ -1,0 +1,22 @@
+/** The words that every room uses. */
+
+/** A number of keyword units, the service's cost unit: a non-negative safe integer. */
+export type Units = number & { readonly [unitsBrand]: true }
+declare const unitsBrand: unique symbol
+
+export const isUnits = (value: unknown): value is Units => Number.isSafeInteger(value) && (value as number) >= 0
+
+/** @throws RangeError when `value` is not a non-negative safe integer: units are never rounded or clipped. */
+export function toUnits(value: number): Units {
+  if (!isUnits(value)) throw new RangeError(`not a number of units: ${value}`)
+  return value
+}
+
+/** The two things the service does for units: an on-demand ranking update, or a keyword-difficulty update. */
+export type Kind = 'ranking' | 'keyword-difficulty'
+export const kinds = ['ranking', 'keyword-difficulty'] as const satisfies readonly Kind[]
+
+/** The end of an exhaustive switch: a new member of a union is a type error here. */
+export function assertNever(value: never): never {
+  throw new Error(`unexpected: ${JSON.stringify(value)}`)
+}

@@ -1,0 +1,128 @@
+import { isUnits, type Units } from '../platform/words.ts'
+import { holdsErrorEnvelope } from './error-envelope.ts'
+import { type JsonPointer, resolvePointer } from './json-pointer.ts'
+import { isObject, type Json, parseStrictJson } from './strict-json.ts'
+
+export type UnitsReading =
+  | { readonly kind: 'units'; readonly units: Units; readonly source: string }
+  | { readonly kind: 'unreadable'; readonly reason: string }
+
+/** Names under which services state units; any other needs a configured pointer. */
+const wellKnownNames: ReadonlySet<string> = new Set([
+  ...['keyword_units', 'units', 'estimated_units', 'required_units', 'total_units'],
+  ...['keywordUnits', 'estimatedUnits', 'requiredUnits', 'totalUnits'],
+  ...['estimate', 'cost', 'total'],
+])
+
+/** What a part of the body says: nothing about units, one number, or something that must not be guessed at. */
+type Finding =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'number'; readonly units: Units; readonly names: readonly string[]; readonly summed: boolean }
+  | { readonly kind: 'unreadable'; readonly reason: string }
+type NumberFound = Extract<Finding, { kind: 'number' }>
+
+/**
+ * Extracts exactly one number of units from a JSON text whose form the interface document does not show ("Rules and
+ * gaps", 1). Whatever could be read in two ways is unreadable: a wrong number would be spent, a missing one is asked for.
+ *
+ * `source` is the pointer or the names the number was read by; neither it nor `reason` holds a value of the body.
+ */
+export function readUnits(text: string, pointer: JsonPointer | undefined): UnitsReading {
+  if (text.trim() === '') return unreadable('the body is empty')
+  const json = parseStrictJson(text)
+  if (!json.ok) return unreadable(json.reason)
+  if (holdsErrorEnvelope(json.value)) return unreadable('the body is an error envelope')
+  return pointer === undefined ? readByNames(json.value) : readByPointer(json.value, pointer)
+}
+
+/** A safe integer, as a number or as plain digits; null for everything else. 5.0 is 5: they are one JSON number. */
+export function integerOf(value: Json | undefined): number | null {
+  const digits = typeof value === 'string' && /^\d{1,16}$/.test(value)
+  const number = digits ? Number(value) : value
+  return Number.isSafeInteger(number) ? Number(number) + 0 : null // −0 becomes 0
+}
+
+export const pointerSource = (pointer: JsonPointer): string => (pointer.text === '' ? 'the whole body' : pointer.text)
+
+function readByPointer(document: Json, pointer: JsonPointer): UnitsReading {
+  const units = integerOf(resolvePointer(document, pointer))
+  if (!isUnits(units)) return unreadable(`no non-negative integer at ${pointerSource(pointer)}`)
+  return { kind: 'units', units, source: pointerSource(pointer) }
+}
+
+function readByNames(document: Json): UnitsReading {
+  const units = integerOf(document)
+  if (isUnits(units)) return { kind: 'units', units, source: 'the whole body' }
+  const found = findIn(document, '')
+  if (found.kind === 'unreadable') return found
+  if (found.kind === 'nothing') return unreadable('no well-known name of units')
+  const names = found.names.join(', ')
+  return { kind: 'units', units: found.units, source: found.summed ? `sum of ${names}` : names }
+}
+
+/** Recursion is bounded by the nesting limit of strict JSON. */
+function findIn(value: Json, name: string): Finding {
+  if (Array.isArray(value)) return sumOfRows(value.map((row) => findIn(row, '')))
+  if (!isObject(value)) return { kind: 'nothing' }
+  return name === 'projects' ? findInProjects(value) : findInObject(value)
+}
+
+function findInObject(object: { [name: string]: Json }): Finding {
+  const own: NumberFound[] = []
+  const nested: NumberFound[] = []
+  for (const [name, member] of Object.entries(object)) {
+    const isKnown = wellKnownNames.has(name)
+    const isScalar = typeof member !== 'object' || member === null
+    const found = isKnown && isScalar ? findInScalar(member, name) : findIn(member, name)
+    if (found.kind === 'unreadable') return found
+    // Rows in a form that is not understood must not hide behind a total that is.
+    if (found.kind === 'nothing' && isKnown) return unreadable(`${name} holds no readable units`)
+    if (found.kind === 'number') (isScalar ? own : nested).push(found)
+  }
+  return conclude(own, nested)
+}
+
+function findInScalar(value: Json, name: string): Finding {
+  const units = integerOf(value)
+  if (!isUnits(units)) return unreadable(`${name} is not a non-negative integer`)
+  return { kind: 'number', units, names: [name], summed: false }
+}
+
+/** An object under `projects` maps project names to rows; a scalar there may be a project called "cost", or a cost. */
+function findInProjects(projects: { [name: string]: Json }): Finding {
+  const isAmbiguous = ([name, member]: [string, Json]) => wellKnownNames.has(name) && !isObject(member)
+  if (Object.entries(projects).some(isAmbiguous)) return unreadable('a well-known name among the projects')
+  return sumOfRows(Object.values(projects).map((row) => findIn(row, '')))
+}
+
+/** Rows that all say nothing are about something else; when one states units, every one must. */
+function sumOfRows(rows: readonly Finding[]): Finding {
+  const numbers: NumberFound[] = []
+  for (const row of rows) {
+    if (row.kind === 'unreadable') return row
+    if (row.kind === 'number') numbers.push(row)
+  }
+  if (numbers.length === 0) return { kind: 'nothing' }
+  if (numbers.length < rows.length) return unreadable('some rows state units and some do not')
+  let sum = 0
+  for (const { units } of numbers) sum += units
+  if (!isUnits(sum)) return unreadable('the sum is too large')
+  return { kind: 'number', units: sum, names: [...new Set(numbers.flatMap((row) => row.names))], summed: true }
+}
+
+/** A total must agree with its rows, and with every other total beside it. */
+function conclude(own: readonly NumberFound[], nested: readonly NumberFound[]): Finding {
+  const [total] = own
+  if (total === undefined) return onlyOne(nested)
+  const names = own.flatMap((found) => found.names)
+  const disagrees = [...own, ...nested].some((found) => found.units !== total.units)
+  if (disagrees) return unreadable(`${names.join(', ')} and the rest of the body disagree`)
+  return { kind: 'number', units: total.units, names, summed: false }
+}
+
+function onlyOne(nested: readonly NumberFound[]): Finding {
+  if (nested.length > 1) return unreadable('more than one member states units and none is their total')
+  return nested[0] ?? { kind: 'nothing' }
+}
+
+const unreadable = (reason: string) => ({ kind: 'unreadable', reason }) as const

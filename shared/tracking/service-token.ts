@@ -1,0 +1,22 @@
+/**
+ * The token for the service (interface document, "Authentication"). Both calls are bounded by the secret store's own
+ * deadline, and throw when there is no token to be had.
+ */
+export interface ServiceToken {
+  read(): Promise<string>
+  /** Called once after a 401 with the token that was refused; may return the same one. */
+  reread(refused: string): Promise<string>
+}
+
+/** Anything else would break the header, or let a secret with a line break in it write headers of its own. */
+export const isUsableToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
+
+/** Takes the token out of a text that the service wrote, in each form in which an echo would carry it. */
+export type Redact = (text: string) => string
+
+export function redactorOf(token: string): Redact {
+  const inJson = JSON.stringify(token).slice(1, -1)
+  const withEscapedSlashes = inJson.replaceAll('/', '\\/')
+  const forms = new Set([token, inJson, withEscapedSlashes, encodeURIComponent(token)])
+  return (text) => [...forms].reduce((rest, form) => rest.replaceAll(form, '[redacted]'), text)
+}

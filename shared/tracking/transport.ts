@@ -1,0 +1,150 @@
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import http from 'node:http'
+import https from 'node:https'
+import { parseBaseUrl } from './base-url.ts'
+import { watchConnection } from './connection.ts'
+import { isUsableToken } from './service-token.ts'
+
+/** Far above any answer of the operations used here; an endless body must not fill the memory. */
+export const maxAnswerBytes = 1024 * 1024
+const maxReadSockets = 16
+
+export interface Answered {
+  readonly kind: 'answered'
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+export interface Failed {
+  readonly kind: 'failed'
+  /** `no` is a proof: the connection never came up. Everything else is `maybe`, our own deadline included. */
+  readonly sent: 'no' | 'maybe'
+  readonly cause: 'deadline' | 'connection' | 'too-large' | 'protocol'
+  /** For people: no address, no secret, nothing that the service wrote. */
+  readonly reason: string
+  /** The status line, when it came before the failure. */
+  readonly status: number | null
+}
+
+export type Exchange = Answered | Failed
+
+export const isSuccess = (status: number): boolean => status >= 200 && status <= 299
+
+export interface Transport {
+  /**
+   * Puts at most one GET on the wire and never a second one, whatever the answer: redirects, 421 and 401 are answers.
+   * `path` is relative to the base address and goes out byte for byte. The whole exchange, body included, ends when
+   * `deadline` aborts.
+   *
+   * `fresh` opens a connection for this request alone. Only then does a failed connection prove anything, and only
+   * then can a kept connection, which the service closed a moment ago, not put the request in doubt.
+   *
+   * @throws RangeError when the token cannot be a header's value; nothing was sent.
+   */
+  get(request: { path: string; token: string; fresh: boolean; deadline: AbortSignal }): Promise<Exchange>
+}
+
+/**
+ * One origin, GET only, on node:http(s): fetch would repeat a request that was answered 421 and follow redirects with
+ * the token.
+ *
+ * @throws RangeError when `baseUrl` is not an http(s) address whose path ends in `/v3`.
+ */
+export function createTransport(baseUrl: string): Transport {
+  const base = parseBaseUrl(baseUrl)
+  const client = base.isSecure ? https : http
+  const keptConnections = new client.Agent({ keepAlive: true, maxSockets: maxReadSockets })
+  return {
+    async get({ path, token, fresh, deadline }) {
+      if (!isUsableToken(token)) throw new RangeError('the service token is not visible ASCII')
+      if (deadline.aborted) return overdue(null)
+      const request = client.request({
+        host: base.host,
+        port: base.port,
+        path: base.path + path,
+        method: 'GET',
+        agent: fresh ? false : keptConnections,
+        headers: {
+          authorization: `Bearer ${token}`,
+          accept: 'application/json',
+          'accept-encoding': 'identity',
+          ...(fresh && { connection: 'close' }),
+        },
+      })
+      return exchange(request, { isSecure: base.isSecure, deadline })
+    },
+  }
+}
+
+/** Sends a prepared request and watches it to its end; after that nothing of it is open but a kept connection. */
+function exchange(
+  request: ClientRequest,
+  { isSecure, deadline }: { isSecure: boolean; deadline: AbortSignal },
+): Promise<Exchange> {
+  const connection = watchConnection(request, isSecure)
+  return new Promise((resolve) => {
+    let status: number | null = null
+    let isOver = false
+
+    function finish(result: Exchange): void {
+      if (isOver) return
+      isOver = true
+      deadline.removeEventListener('abort', onDeadline)
+      if (result.kind === 'failed') request.destroy()
+      resolve(result)
+    }
+    const fail = (cause: Failed['cause'], reason: string) => {
+      const provablyUnsent = cause === 'connection' && !connection.isUsable()
+      finish({ kind: 'failed', sent: provablyUnsent ? 'no' : 'maybe', cause, reason, status })
+    }
+    const onDeadline = () => finish(overdue(status))
+    const onError = (error: NodeJS.ErrnoException) => {
+      if (error.code?.startsWith('HPE_')) fail('protocol', 'the answer is not HTTP')
+      else fail('connection', connection.describe(error))
+    }
+
+    deadline.addEventListener('abort', onDeadline)
+    // The listeners stay after the end: a late error without one would take the process down.
+    request.on('error', onError)
+    request.on('close', () => {
+      // With an answer under way this says nothing: a body that ends with its connection is handed over after it.
+      if (status === null) fail('connection', 'the connection closed without an answer')
+    })
+    request.on('upgrade', (response, socket) => {
+      status = response.statusCode ?? null
+      socket.destroy()
+      fail('protocol', 'the service switched protocols')
+    })
+    request.on('response', (response) => {
+      status = response.statusCode ?? null
+      response.on('error', onError)
+      response.on('close', () => fail('connection', 'the connection closed in the middle of the answer'))
+      collect(response, (body) => {
+        if (body === 'too-large') fail('too-large', `the answer is larger than ${maxAnswerBytes} bytes`)
+        else finish({ kind: 'answered', status: response.statusCode ?? 0, headers: response.headers, body })
+      })
+    })
+    request.end()
+  })
+}
+
+function collect(response: IncomingMessage, done: (body: Buffer | 'too-large') => void): void {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > maxAnswerBytes) return done('too-large')
+    chunks.push(chunk)
+  })
+  response.on('end', () => done(Buffer.concat(chunks)))
+}
+
+/** An abort is not "did not run": how far the request came is not known here. */
+const overdue = (status: number | null): Failed => ({
+  kind: 'failed',
+  sent: 'maybe',
+  cause: 'deadline',
+  reason: 'no whole answer before the deadline',
+  status,
+})

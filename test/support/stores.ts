@@ -1,0 +1,29 @@
+import { randomUUID } from 'node:crypto'
+import { inject } from 'vitest'
+import { createTable } from '../../infra/local/table.ts'
+import { createDynamoClient } from '../../shared/ledger/dynamo-client.ts'
+import { createDynamoStore } from '../../shared/ledger/dynamo-store.ts'
+import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
+import type { Store } from '../../shared/ledger/store.ts'
+
+/** Every store that this machine can run, each new and empty: what is true of one must be true of all. */
+export const stores: readonly (readonly [name: string, create: () => Promise<Store>])[] = [
+  ['memory', async () => createMemoryStore()],
+  ...(inject('dynamodb') === null ? [] : [['DynamoDB Local', createLocalStore] as const]),
+]
+
+/** The most real store that this machine can run. */
+export const createStore = (): Promise<Store> =>
+  inject('dynamodb') === null ? Promise.resolve(createMemoryStore()) : createLocalStore()
+
+async function createLocalStore(): Promise<Store> {
+  const { client, table } = await createLocalTable()
+  return createDynamoStore({ client, table })
+}
+
+export async function createLocalTable() {
+  const client = createDynamoClient(inject('dynamodb') ?? '')
+  const table = `test-${randomUUID()}`
+  await createTable(client, table)
+  return { client, table }
+}
