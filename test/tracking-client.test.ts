@@ -183,11 +183,13 @@ describe('run', () => {
     })
   })
 
-  it('run: the pointer of the other kind is not used', async () => {
+  it('run: each kind has its own pointer', async () => {
     const service = await startService()
-    service.script('', units5)
-    const tracking = clientOf(service.baseUrl, { pointers: { estimate: {}, run: { 'keyword-difficulty': '/x' } } })
+    service.script('', { body: '{"used":7,"keyword_units":5}' })
+    const tracking = clientOf(service.baseUrl, { pointers: { estimate: {}, run: { 'keyword-difficulty': '/used' } } })
     expect(await run(tracking)).toMatchObject({ stated: { units: 5, source: 'keyword_units', byPointer: false } })
+    const other = targetOf('keyword-difficulty', 'alpha')
+    expect(await run(tracking, other)).toMatchObject({ stated: { units: 7, source: '/used', byPointer: true } })
   })
 
   const elsewhere = 'http://127.0.0.1:9/v3/on-demand/alpha/run'
@@ -567,6 +569,15 @@ describe('estimate', () => {
     expect(await tracking.estimate(alpha)).toMatchObject(reading)
     expect(service.requests).toHaveLength(2)
     expect(tracking.refused).toEqual(['old'])
+  })
+
+  it('estimate: a token renewed after the deadline is not sent', async () => {
+    const service = await startService()
+    service.script('', { status: 401 }, units5)
+    const reread = () => new Promise<string>((resolve) => setTimeout(resolve, shortMs + 20, 'new'))
+    const tracking = clientOf(service.baseUrl, { timeoutMs: shortMs, token: { read: async () => token, reread } })
+    expect(await tracking.estimate(alpha)).toMatchObject({ kind: 'unreachable', status: null })
+    expect(service.requests).toHaveLength(1)
   })
 
   it('estimate: no token to be had, nothing is sent', async () => {

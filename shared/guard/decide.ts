@@ -6,7 +6,7 @@ import type { Work } from '../ledger/work.ts'
 import type { Units } from '../platform/words.ts'
 import { type Figures, figuresOfChain } from './figures.ts'
 import { approvedMayGrowBy, doubtBlocksMs, type GuardOptions } from './options.ts'
-import { overBudget } from './over-budget.ts'
+import { overBudget, type Short } from './over-budget.ts'
 import { problem } from './problems.ts'
 import { count, units as inUnits, when } from './sentences.ts'
 
@@ -65,7 +65,7 @@ export function decideEarly({ view, asked, request }: Known, options: GuardOptio
     }
   }
   const empty = limited(view, chain).filter(({ available }) => available <= 0)
-  if (empty.length > 0) return { say: 'refuse', problem: overBudget(empty, null, zoneOf(view)) }
+  if (empty.length > 0) return { say: 'refuse', problem: overBudget(needing(empty, null), null, zoneOf(view)) }
   return { say: 'go-on', chain, ran: work.ran }
 }
 
@@ -97,7 +97,7 @@ function decideLate({ view, asked, request }: Known, early: GoOn, quote: Quote):
     )
   }
   const short = limited(view, chain).filter(({ available }) => available < units)
-  if (short.length > 0) return { say: 'refuse', problem: overBudget(short, units, zoneOf(view)) }
+  if (short.length > 0) return { say: 'refuse', problem: overBudget(needing(short, units), units, zoneOf(view)) }
   const reason = approvalNeeded(chain, request, units, asked.update?.approval)
   return reason === null ? { say: 'hold', chain, ran } : { say: 'ask', reason }
 }
@@ -166,5 +166,8 @@ export const limited = (view: View, chain: readonly Budget[]): readonly Figures[
   figuresOfChain(view, chain).filter(({ limit }) => limit !== 'unlimited')
 
 export const zoneOf = (view: View): string => latestRenewal(view.definitions.calendar).zone
+
+const needing = (figures: readonly Figures[], needed: number | null): Short[] =>
+  figures.map((each) => ({ figures: each, needed }))
 
 const refuse = (...of: Parameters<typeof problem>) => ({ say: 'refuse', problem: problem(...of) }) as const

@@ -20,3 +20,9 @@ export const approvedMayGrowBy = 0.1
 export const doubtBlocksMs = 3600_000
 /** How often a decision is made again because what it was made on has moved. */
 export const mostDecisions = 8
+/** How many updates of one request are estimated, or run, at the same time. */
+export const runsAtOnce = 5
+/** The stream begins what is requested; the sweep begins what is older than this. */
+export const beginLateAfterMs = 2 * 60_000
+/** How many open updates the sweep reads at a time. */
+export const sweptAtOnce = 50

@@ -4,47 +4,56 @@ import type { Figures } from './figures.ts'
 import { problem } from './problems.ts'
 import { count, left, list, when } from './sentences.ts'
 
+/** A counter that has too little. */
+export interface Short {
+  readonly figures: Figures
+  /** `null` where nothing is left and the service was not even asked. */
+  readonly needed: number | null
+}
+
 /**
  * The refusal of counters that have too little, with the numbers of each, when each resets, and what would pass.
  *
  * @param short every counter that refuses, at least one.
- * @param units what is needed; `null` where nothing is left and the service was not even asked.
+ * @param units what all of it needs, or `null`. @param what who needs it, in the words of the sentence.
  */
-export function overBudget(short: readonly Figures[], units: number | null, zone: string): Problem {
-  const missing = (figures: Figures) => (units === null ? null : units - figures.available)
-  const worst = short.reduce((a, b) => (b.available < a.available ? b : a))
-  const others = short.filter((figures) => figures !== worst)
-  const need = units === null ? '' : ` and this needs ${count(units)}`
-  const ask = units === null ? 'ask for more before trying again' : `ask for ${count(units - worst.available)} more`
-  const also = others.map((figures) => `${left(figures)} (resets ${when(figures.end, zone)})`)
-  const detail = `${left(worst)}${need}; resets ${when(worst.end, zone)}; ${ask}.${also.length > 0 ? ` Also short: ${list(also)}.` : ''}`
-  return problem('over-budget', detail, {
+export function overBudget(short: readonly Short[], units: number | null, zone: string, what = 'this needs'): Problem {
+  const worst = short.reduce((a, b) => (missing(b) > missing(a) ? b : a))
+  const { figures, needed } = worst
+  const others = short.filter((each) => each !== worst).map(({ figures }) => figures)
+  const need = needed === null ? '' : ` and ${what} ${count(needed)}`
+  const ask = needed === null ? 'ask for more before trying again' : `ask for ${count(missing(worst))} more`
+  const also = others.map((other) => `${left(other)} (resets ${when(other.end, zone)})`)
+  const detail = `${left(figures)}${need}; resets ${when(figures.end, zone)}; ${ask}.`
+  return problem('over-budget', also.length > 0 ? `${detail} Also short: ${list(also)}.` : detail, {
     units,
-    short: missing(worst),
-    budgets: short.map((figures) => ({
-      budget: figures.budget,
-      window: figures.window,
-      limit: figures.limit,
-      held: figures.held,
-      inDoubt: figures.inDoubt,
-      spent: figures.spent,
-      available: figures.available,
-      short: missing(figures),
-      resetsAt: toRfc3339(figures.end),
-    })),
-    wouldPass: wouldPass(short, units, worst, zone),
+    short: needed === null ? null : missing(worst),
+    budgets: short.map((each) => row(each)),
+    wouldPass: wouldPass(short, worst, zone),
   })
 }
 
-function wouldPass(short: readonly Figures[], units: number | null, worst: Figures, zone: string): string[] {
-  const last = short.reduce((a, b) => (b.end > a.end ? b : a))
-  const hints: string[] = []
-  if (units !== null && worst.available > 0) hints.push(`an update of at most ${count(worst.available)} units, now`)
-  if (units !== null) {
-    const grants = short.map(
-      ({ budget, window, available }) => `${count(units - available)} to ${budget} for the ${window}`,
-    )
-    hints.push(`a grant of ${list(grants)}`)
-  }
-  return [...hints, `the same request after ${when(last.end, zone)}, if the limits then allow it`]
+const missing = ({ figures, needed }: Short): number => (needed ?? 0) - figures.available
+
+const row = ({ figures, needed }: Short) => ({
+  budget: figures.budget,
+  window: figures.window,
+  limit: figures.limit,
+  held: figures.held,
+  inDoubt: figures.inDoubt,
+  spent: figures.spent,
+  available: figures.available,
+  short: needed === null ? null : needed - figures.available,
+  resetsAt: toRfc3339(figures.end),
+})
+
+function wouldPass(short: readonly Short[], worst: Short, zone: string): string[] {
+  const { available } = worst.figures
+  const last = short.reduce((a, b) => (b.figures.end > a.figures.end ? b : a))
+  const grants = short.map((each) => `${count(missing(each))} to ${each.figures.budget} for the ${each.figures.window}`)
+  return [
+    ...(worst.needed !== null && available > 0 ? [`updates of at most ${count(available)} units together, now`] : []),
+    ...(worst.needed === null ? [] : [`a grant of ${list(grants)}`]),
+    `the same request after ${when(last.figures.end, zone)}, if it fits then`,
+  ]
 }

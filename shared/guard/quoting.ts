@@ -12,6 +12,8 @@ type Asked = Pick<Request, 'kind' | 'project' | 'query'>
 export const targetOfRequest = ({ kind, project, query }: Asked): Target => targetOf(kind, project, query)
 
 /** Asks the service what an update needs and, side by side, what data there is. Free, and repeated at most once. */
+export type Quoting = ReturnType<typeof createQuoting>
+
 export function createQuoting({ tracking, log }: { tracking: Tracking; log: Log }) {
   async function quote(asked: Asked): Promise<Quoted> {
     const target = targetOfRequest(asked)

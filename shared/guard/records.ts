@@ -1,5 +1,6 @@
 import type { Budget } from '../ledger/definitions.ts'
 import { begin, type Hold, next, type Problem, type Update } from '../ledger/update.ts'
+import type { Window } from '../ledger/windows.ts'
 import type { Known, Quote } from './decide.ts'
 import { approvalLastsMs, type GuardOptions, settleMarginMs } from './options.ts'
 import { list, units } from './sentences.ts'
@@ -30,7 +31,7 @@ export function runningRecord(
 ): Update {
   const { view, asked, quote } = known
   const budgets = held.chain.map(({ name }) => name)
-  const datesBefore = datesAround(view.day.start, quote.dates)
+  const datesBefore = quote.dates && datesAround(view.day, quote.dates)
   const hold: Hold = {
     units: quote.units,
     attempt: held.attempt,
@@ -61,9 +62,9 @@ function write(
 
 const dayMs = 24 * 3600_000
 
-/** The only dates that can tell later whether this update ran: the day before the fence, its day, and the day after. */
-function datesAround(dayStart: number, dates: readonly string[] | null): readonly string[] | null {
-  const noon = dayStart + dayMs / 2
+/** The only dates that can tell whether an update ran: the day before its fence, its day, and the day after. */
+export function datesAround(day: Window, dates: readonly string[]): readonly string[] {
+  const noon = Date.parse(`${day.name.slice('day:'.length)}T12:00Z`)
   const near = [noon - dayMs, noon, noon + dayMs].map((instant) => new Date(instant).toISOString().slice(0, 10))
-  return dates?.filter((date) => near.includes(date)) ?? null
+  return dates.filter((date) => near.includes(date))
 }

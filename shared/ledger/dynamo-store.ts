@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   BatchGetItemCommand,
   type DynamoDBClient,
@@ -7,6 +6,8 @@ import {
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb'
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
+import type { Clock } from '../platform/clock.ts'
+import type { Ids } from '../platform/ids.ts'
 import { Expression } from './expression.ts'
 import { AnswerLost, type Item, type Key, LedgerUnavailable, type Store, type Write } from './store.ts'
 import { indexes, tableKey } from './table.ts'
@@ -17,8 +18,23 @@ const firstPauseMs = 20
 const longestPauseMs = 400
 
 /** The store on one DynamoDB table. The client must not retry by itself: which failures may be repeated is decided here. */
-export function createDynamoStore(options: { client: DynamoDBClient; table: string }): Store {
-  const { client, table } = options
+export function createDynamoStore(options: { client: DynamoDBClient; table: string; clock: Clock; ids: Ids }): Store {
+  const { client, table, clock, ids } = options
+
+  const pause = (round: number) => clock.sleep(ids.fraction() * Math.min(longestPauseMs, firstPauseMs * 2 ** round))
+
+  async function reading<T>(send: () => Promise<T>): Promise<T> {
+    for (let round = 1; ; round++) {
+      try {
+        return await send()
+      } catch (error) {
+        if (faultOf(error).kind === 'broken') throw error
+        if (round === tries) throw new LedgerUnavailable('DynamoDB does not answer', { cause: error })
+        await pause(round)
+      }
+    }
+  }
+
   return {
     get: async (keys) => {
       const found = new Map<string, Item>()
@@ -101,20 +117,6 @@ export function createDynamoStore(options: { client: DynamoDBClient; table: stri
 }
 
 const nameOf = (key: Key) => JSON.stringify([key.pk, key.sk])
-
-const pause = (round: number) => sleep(Math.random() * Math.min(longestPauseMs, firstPauseMs * 2 ** round))
-
-async function reading<T>(send: () => Promise<T>): Promise<T> {
-  for (let round = 1; ; round++) {
-    try {
-      return await send()
-    } catch (error) {
-      if (faultOf(error).kind === 'broken') throw error
-      if (round === tries) throw new LedgerUnavailable('DynamoDB does not answer', { cause: error })
-      await pause(round)
-    }
-  }
-}
 
 type Fault =
   | { readonly kind: 'decided'; readonly found: (Item | null | undefined)[] }

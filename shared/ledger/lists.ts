@@ -2,7 +2,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Kind } from '../platform/words.ts'
 import { type Entry, entriesListedIn, fromEntryItem } from './entry.ts'
 import type { Index, Item, Position, Store } from './store.ts'
-import { fromUpdateItem, listedIn, type OpenAs, type State, type Update, type Via } from './update.ts'
+import { fromUpdateItem, isTerminal, listedIn, type OpenAs, type State, type Update, type Via } from './update.ts'
 
 export interface UpdateFilter {
   readonly state?: State
@@ -48,6 +48,10 @@ interface Place {
 
 export function createLists({ store, clock }: { store: Store; clock: Clock }) {
   async function updates(filter: UpdateFilter, limit: number, cursor?: string): Promise<Page<Update>> {
+    const keep = (update: Update) => matches(update, filter)
+    const { state } = filter
+    if (state && !isTerminal(state))
+      return walk({ index: 'open', first: state, limit, cursor, read: fromUpdateItem, keep })
     const newest = Math.min(filter.until ?? clock.now(), clock.now() + dayMs)
     const oldest = Math.max(filter.since ?? 0, clock.now() - oldestMs)
     const bounds = { from: stamp(oldest), to: `${stamp(newest)}~` }
@@ -59,7 +63,7 @@ export function createLists({ store, clock }: { store: Store; clock: Clock }) {
       limit,
       cursor,
       read: fromUpdateItem,
-      keep: (update) => matches(update, filter),
+      keep,
     })
   }
 

@@ -6,7 +6,7 @@ import { parseLenientJson, parseStrictJson } from './strict-json.ts'
 import { type Answered, type Exchange, isSuccess } from './transport.ts'
 
 /** What a run's answer says about the units it took. Not the last word: the guard judges it against the hold. */
-interface StatedUnits {
+export interface StatedUnits {
   /** A safe integer; may be negative. */
   readonly units: number
   readonly source: string

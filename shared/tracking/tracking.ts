@@ -12,7 +12,7 @@ import { datesPath, type Target, updatePath } from './target.ts'
 import { createTransport } from './transport.ts'
 
 export type { StoredBody } from './body.ts'
-export type { RunResult } from './read-run.ts'
+export type { RunResult, StatedUnits } from './read-run.ts'
 export { isUsableToken, type ServiceToken } from './service-token.ts'
 export { type Target, targetOf } from './target.ts'
 export type { DatesReading, EstimateReading }

@@ -5,6 +5,8 @@ import { createDynamoClient } from '../../shared/ledger/dynamo-client.ts'
 import { createDynamoStore } from '../../shared/ledger/dynamo-store.ts'
 import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
 import type { Store } from '../../shared/ledger/store.ts'
+import { systemClock } from '../../shared/platform/clock.ts'
+import { systemIds } from '../../shared/platform/ids.ts'
 
 /** Every store that this machine can run, each new and empty: what is true of one must be true of all. */
 export const stores: readonly (readonly [name: string, create: () => Promise<Store>])[] = [
@@ -18,7 +20,7 @@ export const createStore = (): Promise<Store> =>
 
 async function createLocalStore(): Promise<Store> {
   const { client, table } = await createLocalTable()
-  return createDynamoStore({ client, table })
+  return createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
 }
 
 export async function createLocalTable() {

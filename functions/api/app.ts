@@ -1,0 +1,83 @@
+import { Hono } from 'hono'
+import { ledgerUnavailable } from '../../shared/guard/batch.ts'
+import { problem } from '../../shared/guard/problems.ts'
+import type { Services } from '../../shared/guard/services.ts'
+import { BadCursor } from '../../shared/ledger/lists.ts'
+import { LedgerUnavailable } from '../../shared/ledger/store.ts'
+import { systemIds } from '../../shared/platform/ids.ts'
+import { SecretUnavailable } from '../../shared/platform/secrets.ts'
+import { addBudgets } from './budgets.ts'
+import type { ApiEnv } from './context.ts'
+import { answerProblem } from './problem-answers.ts'
+import { addProblemPages } from './problem-pages.ts'
+import { addQuestions } from './questions.ts'
+import { invalid, Refusal } from './refusal.ts'
+import { route } from './routing.ts'
+import { createTokens } from './tokens.ts'
+import { addUpdates } from './updates.ts'
+
+/** How long a request may take where no platform says so. */
+const requestLastsMs = 120_000
+
+/** The HTTP API for internal tools. */
+export function createApi(services: Services): Hono<ApiEnv> {
+  const { callerKey, clock, log } = services
+  const tokens = createTokens({ key: callerKey, clock })
+  const app = new Hono<ApiEnv>()
+
+  app.use(async (c, next) => {
+    const from = clock.now()
+    c.set('requestId', systemIds.random())
+    c.set('endsAt', from + (c.env?.lambdaContext?.getRemainingTimeInMillis() ?? requestLastsMs))
+    await next()
+    c.res.headers.set('X-Request-Id', c.var.requestId)
+    c.res.headers.set('Cache-Control', 'no-store')
+    const { method, routePath } = c.req
+    const fields = { requestId: c.var.requestId, caller: c.var.caller?.sub, method, route: routePath }
+    log.info('request', { ...fields, status: c.res.status, ms: clock.now() - from })
+  })
+
+  route(app, '/health', { GET: (c) => c.json({ status: 'ok' }) })
+  addProblemPages(app)
+
+  app.use(async (c, next) => {
+    const caller = await tokens.verify(c.req.header('authorization'))
+    if (!caller) {
+      c.header('WWW-Authenticate', 'Bearer')
+      return answerProblem(c, problem('unauthorized', 'This address takes a valid bearer token of Unit Guard.'))
+    }
+    c.set('caller', caller)
+    return next()
+  })
+
+  addQuestions(app, services)
+  addUpdates(app, services)
+  addBudgets(app, services)
+  app.notFound((c) => answerProblem(c, problem('not-found', 'There is nothing at this address.')))
+
+  app.onError((error, c) => {
+    if (error instanceof Refusal) return answerProblem(c, error.problem)
+    if (error instanceof BadCursor)
+      return answerProblem(c, invalid([{ path: 'cursor', message: error.message }]).problem)
+    log.error('failed', { requestId: c.var.requestId, cause: error })
+    if (error instanceof LedgerUnavailable) return answerProblem(c, ledgerUnavailable)
+    if (error instanceof SecretUnavailable) {
+      return answerProblem(
+        c,
+        problem(
+          'secret-unavailable',
+          'A secret that this needs could not be read, so nothing was sent and nothing spent; the same request may be sent again.',
+        ),
+      )
+    }
+    return answerProblem(
+      c,
+      problem(
+        'internal',
+        'Something went wrong on our side; whoever operates the guard finds it in the log under this requestId.',
+      ),
+    )
+  })
+
+  return app
+}

@@ -1,0 +1,25 @@
+import type { Context } from 'hono'
+import { problem } from '../../shared/guard/problems.ts'
+import { Refusal } from './refusal.ts'
+import type { Caller, Scope } from './tokens.ts'
+
+/** What every request carries once it is let in. */
+export interface ApiEnv {
+  Variables: {
+    requestId: string
+    caller: Caller
+    /** When this process ends, whatever it is doing. */
+    endsAt: number
+  }
+  Bindings: { lambdaContext?: { getRemainingTimeInMillis(): number } }
+}
+
+/** @throws Refusal when the caller has none of these scopes. */
+export function mustHave(c: Context<ApiEnv>, ...any: readonly Scope[]): Caller {
+  const { caller } = c.var
+  if (any.some((scope) => caller.scopes.has(scope))) return caller
+  const held = [...caller.scopes].join(' ') || 'none'
+  throw new Refusal(
+    problem('forbidden', `${caller.sub} needs the scope ${any.join(' or ')} for this, and has: ${held}.`),
+  )
+}

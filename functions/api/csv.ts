@@ -1,0 +1,40 @@
+import { stringify } from 'csv-stringify/sync'
+import type { Context } from 'hono'
+import type { Page } from '../../shared/ledger/lists.ts'
+import type { ApiEnv } from './context.ts'
+
+/** One column for each member, in this order: its name, and what stands in a row. */
+export type Columns<Row> = Readonly<Record<string, (row: Row) => string | number>>
+
+/** How many rows are read at a time. */
+export const csvPage = 100
+
+export const wantsCsv = (c: Context<ApiEnv>): boolean => /\btext\/csv\b/i.test(c.req.header('accept') ?? '')
+
+/**
+ * All rows as CSV (RFC 4180), written while they are read. Cells that a spreadsheet would take for a formula are
+ * escaped: projects are named by others.
+ */
+export function answerCsv<Row>(
+  c: Context<ApiEnv>,
+  name: string,
+  columns: Columns<Row>,
+  page: (cursor?: string) => Promise<Page<Row>>,
+): Response {
+  const line = (cells: readonly (string | number)[]) =>
+    stringify([[...cells]], { escape_formulas: true, record_delimiter: 'windows' })
+  async function* lines() {
+    yield line(Object.keys(columns))
+    let cursor: string | undefined
+    do {
+      const { rows, next } = await page(cursor)
+      for (const row of rows) yield line(Object.values(columns).map((cell) => cell(row)))
+      cursor = next
+    } while (cursor !== undefined)
+  }
+  const body = ReadableStream.from(lines()).pipeThrough(new TextEncoderStream())
+  return c.body(body, 200, {
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': `attachment; filename="${name}.csv"`,
+  })
+}

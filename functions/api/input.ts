@@ -1,0 +1,149 @@
+import type { Context } from 'hono'
+import * as z from 'zod/mini'
+import { problem } from '../../shared/guard/problems.ts'
+import { isUnits, kinds, type Units } from '../../shared/platform/words.ts'
+import { parseStrictJson } from '../../shared/tracking/strict-json.ts'
+import type { ApiEnv } from './context.ts'
+import { invalid, Refusal } from './refusal.ts'
+
+/** Reads what came in. Everything is checked before anything happens, and all that is wrong is said at once. */
+
+const longestBody = 256 * 1024
+
+/** @throws Refusal 400, 413 or 415. A body that may be left out is `{}` then. */
+export async function readBody<Schema extends z.ZodMiniType>(
+  c: Context<ApiEnv>,
+  schema: Schema,
+  { optional = false } = {},
+): Promise<z.output<Schema>> {
+  const bytes = await readBytes(c)
+  if (bytes.length === 0 && optional) return check(schema, {})
+  const mediaType = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase()
+  const encoding = c.req.header('content-encoding')?.toLowerCase() ?? 'identity'
+  if (mediaType !== 'application/json' || encoding !== 'identity') {
+    throw new Refusal(problem('unsupported-media-type', 'The body has to be plain application/json, not compressed.'))
+  }
+  return check(schema, toJson(bytes))
+}
+
+async function readBytes(c: Context<ApiEnv>): Promise<Uint8Array> {
+  const tooLarge = new Refusal(problem('too-large', `A body has at most ${longestBody / 1024} KiB.`))
+  if (Number(c.req.header('content-length') ?? 0) > longestBody) throw tooLarge
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of c.req.raw.body ?? []) {
+    length += chunk.length
+    if (length > longestBody) throw tooLarge
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function toJson(bytes: Uint8Array): unknown {
+  try {
+    const parsed = parseStrictJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
+    if (parsed.ok) return parsed.value
+    throw invalid([{ path: '', message: `the body is not JSON that can be read in one way (${parsed.reason})` }])
+  } catch (error) {
+    if (error instanceof Refusal) throw error
+    throw invalid([{ path: '', message: 'the body is not UTF-8' }])
+  }
+}
+
+/** The query as an object: names that are not in the schema are refused, and so is a name given twice. */
+export function readQuery<Schema extends z.ZodMiniType>(
+  c: Context<ApiEnv>,
+  schema: Schema,
+  lists: readonly string[] = [],
+) {
+  const given = Object.entries(c.req.queries()).map(([name, values]) => {
+    if (lists.includes(name)) return [name, values] as const
+    if (values.length > 1) throw invalid([{ path: name, message: 'was given more than once' }])
+    return [name, values[0]] as const
+  })
+  return check(schema, Object.fromEntries(given))
+}
+
+function check<Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw invalid(parsed.error.issues.flatMap(toErrors))
+}
+
+type Issue = {
+  readonly code: string
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+  readonly keys?: readonly string[]
+}
+
+function toErrors({ code, path, message, keys }: Issue): { path: string; message: string }[] {
+  const at = path.map(String).join('.')
+  if (code === 'unrecognized_keys' && keys) {
+    return keys.map((key) => ({
+      path: [...path, shorten(key)].map(String).join('.'),
+      message: 'is not a known member',
+    }))
+  }
+  return [{ path: at, message }]
+}
+
+const shorten = (name: string) => (name.length > 60 ? `${name.slice(0, 60)}…` : name)
+
+/** RFC 9110 gives no such header; the draft "The Idempotency-Key HTTP Header Field" does. */
+export function idempotencyKey(c: Context<ApiEnv>): string | undefined {
+  const key = c.req.header('idempotency-key')
+  if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key
+  throw invalid([{ path: 'Idempotency-Key', message: 'takes 1 to 255 visible ASCII characters' }])
+}
+
+// Pieces of schemas that several routes share.
+
+export const units = z.pipe(
+  z
+    .number('takes a whole number of units, 0 or more')
+    .check(z.refine(isUnits, 'takes a whole number of units, 0 or more')),
+  z.transform((number) => number as Units),
+)
+
+export const someUnits = z.pipe(
+  z
+    .number('takes a whole number of units, 1 or more')
+    .check(z.refine((number) => isUnits(number) && number > 0, 'takes a whole number of units, 1 or more')),
+  z.transform((number) => number as Units),
+)
+
+export const kind = z.enum(kinds, 'takes ranking or keyword-difficulty')
+
+const isProject = (text: string) =>
+  /^[^\p{Cc}]{1,512}$/u.test(text) && text !== '.' && text !== '..' && text.isWellFormed()
+
+export const project = z
+  .string('takes the name of a project')
+  .check(z.refine(isProject, 'takes 1 to 512 characters without control characters, and not . or ..'))
+
+export const budgetName = z
+  .string('takes the name of a budget')
+  .check(z.regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -'))
+
+export const reason = z
+  .string('takes a text')
+  .check(z.minLength(1, 'must not be empty'), z.maxLength(500, 'takes at most 500 characters'))
+
+const wholeFrom1To200 = z.string().check(z.regex(/^([1-9]\d?|1\d\d|200)$/, 'takes a whole number from 1 to 200'))
+
+export const pageLimit = z.pipe(z._default(wholeFrom1To200, '50'), z.transform(Number))
+
+export const instant = z.pipe(
+  z
+    .string()
+    .check(
+      z.refine(
+        (text) =>
+          /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/.test(text) &&
+          !Number.isNaN(Date.parse(text)),
+        'takes an RFC 3339 time such as 2026-11-20T09:00:00Z',
+      ),
+    ),
+  z.transform((text) => Date.parse(text)),
+)

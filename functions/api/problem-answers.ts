@@ -1,0 +1,18 @@
+import type { Context } from 'hono'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { Answer } from '../../shared/guard/answer.ts'
+import type { Problem } from '../../shared/ledger/update.ts'
+import type { ApiEnv } from './context.ts'
+import { showNotRecorded, showProblem, showUpdate } from './showing.ts'
+
+export function answerProblem(c: Context<ApiEnv>, of: Problem, answer?: Answer): Response {
+  const shown = showProblem(of)
+  const body = {
+    ...shown,
+    requestId: c.var.requestId,
+    ...(answer && answer.updates.length > 0 && { updates: answer.updates.map(showUpdate) }),
+    ...(answer && answer.notRecorded.length > 0 && { notRecorded: answer.notRecorded.map(showNotRecorded) }),
+  }
+  const status = (answer?.status ?? shown.status) as ContentfulStatusCode
+  return c.body(JSON.stringify(body), status, { 'content-type': 'application/problem+json' })
+}

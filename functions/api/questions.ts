@@ -1,0 +1,38 @@
+import type { Hono } from 'hono'
+import * as z from 'zod/mini'
+import type { Services } from '../../shared/guard/services.ts'
+import { type ApiEnv, mustHave } from './context.ts'
+import { budgetName, kind, project, readQuery } from './input.ts'
+import { answerProblem } from './problem-answers.ts'
+import { route } from './routing.ts'
+import { showAudit, showEstimate } from './showing.ts'
+
+const estimateQuery = z.strictObject({
+  kind,
+  project: z.array(project, 'takes the name of a project; repeat it for more').check(
+    z.minLength(1, 'takes 1 to 20 projects'),
+    z.maxLength(20, 'takes 1 to 20 projects'),
+    z.refine((names) => new Set(names).size === names.length, 'names a project twice'),
+  ),
+  budget: z.exactOptional(budgetName),
+})
+
+/** `GET /estimates` and `GET /audit`: questions that spend nothing. */
+export function addQuestions(app: Hono<ApiEnv>, { guard }: Services): void {
+  route(app, '/estimates', {
+    GET: async (c) => {
+      const { sub } = mustHave(c, 'read')
+      const { project: projects, budget, kind } = readQuery(c, estimateQuery, ['project'])
+      const wanted = { kind, projects, ...(budget !== undefined && { budget }) }
+      const estimate = await guard.estimate(wanted, sub)
+      return 'slug' in estimate ? answerProblem(c, estimate) : c.json(showEstimate(estimate))
+    },
+  })
+
+  route(app, '/audit', {
+    GET: async (c) => {
+      mustHave(c, 'read')
+      return c.json(showAudit(await guard.ledger.audit()))
+    },
+  })
+}

@@ -1,0 +1,118 @@
+import type { Answer } from '../../shared/guard/answer.ts'
+import type { Estimate } from '../../shared/guard/estimating.ts'
+import { type Figures, figuresOf } from '../../shared/guard/figures.ts'
+import { describe } from '../../shared/guard/problems.ts'
+import type { AuditedCounter } from '../../shared/ledger/audit.ts'
+import type { Counter } from '../../shared/ledger/book.ts'
+import { type Budget, limitOf, windowKinds } from '../../shared/ledger/definitions.ts'
+import type { Entry } from '../../shared/ledger/entry.ts'
+import { isTerminal, type Problem, type Update } from '../../shared/ledger/update.ts'
+import type { View } from '../../shared/ledger/views.ts'
+import { toRfc3339 } from '../../shared/platform/clock.ts'
+
+/** How things look in JSON. Times are RFC 3339 in UTC; what is not known is `null`, never 0. */
+
+/** A problem as its own member of something else (RFC 9457, section 3). */
+export function showProblem({ slug, detail, members }: Problem) {
+  const { status, title } = describe(slug)
+  return { type: `/problems/${slug}`, title, status, detail, ...members }
+}
+
+export const showNotRecorded = (row: Answer['notRecorded'][number]) => ({
+  project: row.project,
+  problem: showProblem(row.problem),
+})
+
+export function showUpdate(update: Update) {
+  const { id, kind, project, budget, caller, via, plan, reason, force, maxUnits, query, state, month } = update
+  const { hold, overrun, finishedAt, approval, problem, service } = update
+  return {
+    ...{ id, kind, project, budget, caller, via },
+    ...(plan !== undefined && { plan }),
+    ...(reason !== undefined && { reason }),
+    ...(force && { force }),
+    ...(maxUnits !== undefined && { maxUnits }),
+    ...(query && { query }),
+    state,
+    window: month,
+    units: {
+      estimated: update.estimated ?? null,
+      held: hold?.units ?? 0,
+      charged: update.charged ?? (isTerminal(state) ? 0 : null),
+    },
+    ...(overrun !== undefined && { overrun }),
+    createdAt: toRfc3339(update.createdAt),
+    ...(finishedAt !== undefined && { finishedAt: toRfc3339(finishedAt) }),
+    ...(approval && { approvedBy: approval.by }),
+    ...(problem && { problem: showProblem(problem) }),
+    ...(service && { service: showService(service) }),
+    history: update.history.map(({ state, at, by, note }) => ({
+      state,
+      at: toRfc3339(at),
+      by,
+      ...(note !== undefined && { note }),
+    })),
+  }
+}
+
+const showService = ({ status, body, truncated }: NonNullable<Update['service']>) => ({
+  status,
+  body,
+  ...(truncated && { truncated }),
+})
+
+export function showBudget(view: View, budget: Budget) {
+  const { name, parent, limits, projects, perUpdate, approvalAbove, approvalIfGrown, kinds, frozen, approvers } = budget
+  const shown = windowKinds.filter((window) => window === 'month' || limitOf(budget, window) !== 'unlimited')
+  return {
+    ...{ name, parent, limits, projects },
+    ...(perUpdate !== undefined && { perUpdate }),
+    ...(approvalAbove !== undefined && { approvalAbove }),
+    ...(approvalIfGrown !== undefined && { approvalIfGrown }),
+    kinds: kinds ?? ['ranking', 'keyword-difficulty'],
+    frozen: frozen ? { ...frozen, at: toRfc3339(frozen.at) } : false,
+    approvers: approvers ?? [],
+    ...(budget.thresholds && { thresholds: budget.thresholds }),
+    ...(budget.freezeOnOverrun && { freezeOnOverrun: true }),
+    windows: shown.map((window) => showFigures(figuresOf(view, budget, window))),
+  }
+}
+
+function showFigures({ window, start, end, limit, granted, available, held, inDoubt, spent }: Figures) {
+  const times = { start: toRfc3339(start), end: toRfc3339(end), resetsAt: toRfc3339(end) }
+  const left = limit === 'unlimited' ? null : available
+  return { window, ...times, limit, granted, available: left, held, inDoubt, spent }
+}
+
+export const showEstimate = ({ kind, units, projects, allowed, problem, figures }: Estimate) => ({
+  ...{ kind, units, projects, allowed },
+  ...(problem && { problem: showProblem(problem) }),
+  budgets: figures
+    .filter(({ window, limit }) => window === 'month' || limit !== 'unlimited')
+    .map((each) => ({ budget: each.budget, ...showFigures(each) })),
+})
+
+export function showEntry({ id, type, budget, units, month, day, reason, by, at, moves }: Entry) {
+  return {
+    ...{ id, type, budget, units },
+    window: moves.length > 0 && moves.every((move) => move.window === 'day') ? day : month,
+    budgets: [...new Set(moves.map((move) => move.budget))],
+    ...{ reason, by },
+    at: toRfc3339(at),
+  }
+}
+
+export function showAudit(rows: readonly AuditedCounter[]) {
+  const ok = rows.some((row) => row.ok === false) ? false : rows.some((row) => row.ok === null) ? null : true
+  const books = rows.map(({ window, budget, recorded, recomputed }) => ({
+    window,
+    budget,
+    recorded: showCounter(recorded),
+    recomputed: showCounter(recomputed),
+  }))
+  return { ok, books }
+}
+
+const showCounter = ({ limit, granted, available, held, inDoubt, spent }: Counter) => ({
+  ...{ limit, granted, available: limit === 'unlimited' ? null : available, held, inDoubt, spent },
+})

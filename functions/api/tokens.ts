@@ -1,0 +1,77 @@
+import { errors, jwtVerify } from 'jose'
+import * as z from 'zod/mini'
+import type { Clock } from '../../shared/platform/clock.ts'
+import type { Secret } from '../../shared/platform/secrets.ts'
+
+export const scopes = ['read', 'run', 'propose', 'write', 'approve', 'admin'] as const
+export type Scope = (typeof scopes)[number]
+
+/** Who asks, as their token says. */
+export interface Caller {
+  readonly sub: string
+  readonly scopes: ReadonlySet<Scope>
+  /** The budgets that may be charged, descendants included. */
+  readonly budgets: '*' | readonly string[]
+}
+
+export const audience = 'unit-guard'
+export const longestLifeSeconds = 366 * 24 * 3600
+const longestToken = 8_192
+
+/** 1–128 visible characters without `#`; callers from Slack and from schedules have names of their own. */
+export const subject = z.string().check(z.regex(/^(?!slack:|schedule:)[\x21\x22\x24-\x7e]{1,128}$/))
+
+const claims = z.object({
+  sub: subject,
+  aud: z.literal(audience),
+  exp: z.number().check(z.int()),
+  scope: z._default(z.string(), ''),
+  budgets: z.optional(z.union([z.literal('*'), z.array(z.string())])),
+})
+
+/**
+ * Reads bearer tokens: JWTs (RFC 7519) signed with HS256 and the current or the previous key. jose does the
+ * cryptography; what it is lenient about is checked here: `exp` is required and sane, and a segment has one spelling.
+ *
+ * The answer is `null` for whatever is wrong, and nobody is told what. @throws SecretUnavailable
+ */
+export function createTokens({ key, clock }: { key: Secret; clock: Clock }) {
+  async function verify(header: string | undefined): Promise<Caller | null> {
+    const token = /^bearer ([^\s,]+)$/i.exec(header ?? '')?.[1]
+    if (token === undefined || token.length > longestToken || !isCanonical(token)) return null
+    const { current, previous } = await key.read()
+    const caller = (await verifyWith(token, current)) ?? (previous === null ? null : await verifyWith(token, previous))
+    if (caller) return caller
+    // The key may have been rotated a moment ago; asking again is limited by the secret itself.
+    const renewed = (await key.reread()).current
+    return renewed === current ? null : verifyWith(token, renewed)
+  }
+
+  async function verifyWith(token: string, secret: string): Promise<Caller | null> {
+    const now = clock.now()
+    try {
+      const options = { algorithms: ['HS256'], audience, currentDate: new Date(now) }
+      const { payload } = await jwtVerify(token, new TextEncoder().encode(secret), options)
+      const parsed = claims.safeParse(payload)
+      if (!parsed.success || parsed.data.exp > now / 1000 + longestLifeSeconds) return null
+      return toCaller(parsed.data)
+    } catch (error) {
+      if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof RangeError) return null
+      throw error
+    }
+  }
+
+  return { verify }
+}
+
+/** Three base64url segments, each as an encoder writes it: other spellings of the same bytes are other tokens. */
+function isCanonical(token: string): boolean {
+  const segments = token.split('.')
+  const isOneSpelling = (segment: string) => Buffer.from(segment, 'base64url').toString('base64url') === segment
+  return segments.length === 3 && segments.every((segment) => segment !== '' && isOneSpelling(segment))
+}
+
+function toCaller({ sub, scope, budgets }: z.output<typeof claims>): Caller {
+  const held = new Set(scopes.filter((known) => scope.split(' ').includes(known)))
+  return { sub, scopes: held, budgets: budgets ?? (held.has('admin') ? '*' : []) }
+}

@@ -1,0 +1,237 @@
+import type { Context, Hono } from 'hono'
+import * as z from 'zod/mini'
+import type { Answer } from '../../shared/guard/answer.ts'
+import type { Decided } from '../../shared/guard/deciding.ts'
+import { noUpdate } from '../../shared/guard/deciding.ts'
+import type { Services } from '../../shared/guard/services.ts'
+import { isTerminal, states, type Update, vias } from '../../shared/ledger/update.ts'
+import { toRfc3339 } from '../../shared/platform/clock.ts'
+import { type ApiEnv, mustHave } from './context.ts'
+import { answerCsv, type Columns, csvPage, wantsCsv } from './csv.ts'
+import {
+  budgetName,
+  idempotencyKey,
+  instant,
+  kind,
+  pageLimit,
+  project,
+  readBody,
+  readQuery,
+  reason,
+  units,
+} from './input.ts'
+import { answerProblem } from './problem-answers.ts'
+import { route } from './routing.ts'
+import { showNotRecorded, showUpdate } from './showing.ts'
+
+const longestQuery = 20
+const text = (most: number) =>
+  z.string('takes a text').check(z.minLength(1), z.maxLength(most, `takes at most ${most} characters`))
+const queryValue = z.pipe(
+  z.union([text(512), z.number(), z.boolean()], 'takes a text, a number, true or false'),
+  z.transform(String),
+)
+
+const updatesRequest = z
+  .strictObject({
+    kind,
+    project: z.exactOptional(project),
+    projects: z.exactOptional(
+      z.array(project, 'takes a list of project names').check(
+        z.minLength(1, 'takes 1 to 20 projects'),
+        z.maxLength(20, 'takes 1 to 20 projects'),
+        z.refine((names) => new Set(names).size === names.length, 'names a project twice'),
+      ),
+    ),
+    budget: z.exactOptional(budgetName),
+    reason: z.exactOptional(reason),
+    maxUnits: z.exactOptional(units),
+    force: z._default(z.boolean('takes true or false'), false),
+    whenShort: z._default(z.enum(['refuse', 'fit'], 'takes refuse or fit'), 'refuse'),
+    query: z.exactOptional(
+      z
+        .record(
+          z.string().check(z.regex(/^[\x21-\x7e]{1,64}$/, 'names have 1 to 64 visible ASCII characters')),
+          queryValue,
+        )
+        .check(z.refine((query) => Object.keys(query).length <= longestQuery, `takes at most ${longestQuery} names`)),
+    ),
+  })
+  .check(
+    z.refine((body) => (body.project === undefined) !== (body.projects === undefined), {
+      path: ['project'],
+      message: 'takes either project or projects',
+    }),
+    z.refine((body) => !body.force || body.reason !== undefined, { path: ['reason'], message: 'is needed with force' }),
+  )
+
+const filter = z.strictObject({
+  state: z.exactOptional(z.enum(states, `takes one of ${states.join(', ')}`)),
+  kind: z.exactOptional(kind),
+  project: z.exactOptional(project),
+  budget: z.exactOptional(budgetName),
+  caller: z.exactOptional(text(200)),
+  via: z.exactOptional(z.enum(vias, `takes one of ${vias.join(', ')}`)),
+  plan: z.exactOptional(text(200)),
+  since: z.exactOptional(instant),
+  until: z.exactOptional(instant),
+  limit: pageLimit,
+  cursor: z.exactOptional(text(2_000)),
+})
+
+const because = z.strictObject({ reason: z.exactOptional(reason) })
+
+const resolution = {
+  outcome: z.enum(['ran', 'did-not-run'], 'takes ran or did-not-run'),
+  units: z.exactOptional(units),
+  reason,
+}
+const withUnitsOnlyIfRan = z.refine<{ outcome: string; units?: unknown }>(
+  ({ outcome, units }) => units === undefined || outcome === 'ran',
+  { path: ['units'], message: 'goes with ran only' },
+)
+const oneResolution = z.strictObject(resolution).check(withUnitsOnlyIfRan)
+const manyResolutions = z
+  .strictObject({
+    ...resolution,
+    ids: z.array(text(100)).check(
+      z.minLength(1),
+      z.maxLength(100),
+      z.refine((ids) => new Set(ids).size === ids.length, 'names an update twice'),
+    ),
+  })
+  .check(withUnitsOnlyIfRan)
+
+/** Contract, "Resources": everything under `/updates`. */
+export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
+  route(app, '/updates', {
+    GET: async (c) => {
+      mustHave(c, 'read')
+      const { limit, cursor, ...wanted } = readQuery(c, filter)
+      if (wantsCsv(c))
+        return answerCsv(c, 'updates', csvColumns, (after) => guard.ledger.updates(wanted, csvPage, after))
+      const { rows, next } = await guard.ledger.updates(wanted, limit, cursor)
+      return c.json({ updates: rows.map(showUpdate), ...(next !== undefined && { next }) })
+    },
+
+    POST: async (c) => {
+      const caller = mustHave(c, 'run', 'propose')
+      const { project, projects, ...wanted } = await readBody(c, updatesRequest)
+      const key = idempotencyKey(c)
+      const asker = {
+        caller: caller.sub,
+        via: 'http',
+        budgets: caller.budgets,
+        mayForce: caller.scopes.has('admin'),
+        onlyProposes: !caller.scopes.has('run'),
+        route: 'POST /updates',
+        ...(key !== undefined && { key }),
+      } as const
+      const respondAsync = /(^|[\s,])respond-async\b/i.test(c.req.header('prefer') ?? '')
+      const asked = { ...wanted, projects: projects ?? [project ?? ''] }
+      return answer(c, await guard.ask(asker, asked, { respondAsync, endsAt: c.var.endsAt }))
+    },
+  })
+
+  route(app, '/updates/resolve', {
+    POST: async (c) => {
+      const { sub } = mustHave(c, 'approve')
+      const { ids, ...how } = await readBody(c, manyResolutions)
+      const decided: { id: string; decided: Decided }[] = []
+      for (const id of ids) decided.push({ id, decided: await guard.resolve(id, sub, how) })
+      const done = decided.flatMap(({ decided }) => (decided.kind === 'done' ? [decided.update] : []))
+      const failed = decided.flatMap(({ id, decided }) =>
+        decided.kind === 'problem' ? [{ id, problem: decided.problem }] : [],
+      )
+      const [first] = failed
+      if (done.length === 0 && first) return answerProblem(c, first.problem)
+      return c.json({
+        updates: done.map(showUpdate),
+        ...(failed.length > 0 && { notResolved: failed.map(({ id, problem }) => ({ id, detail: problem.detail })) }),
+      })
+    },
+  })
+
+  route(app, '/updates/:id', {
+    GET: async (c) => {
+      mustHave(c, 'read')
+      const id = c.req.param('id') ?? ''
+      const update = await guard.ledger.update(id)
+      return update ? c.json(showUpdate(update)) : answerProblem(c, noUpdate(id.slice(0, 100)))
+    },
+  })
+
+  route(app, '/updates/:id/approve', {
+    POST: async (c) => {
+      const { sub } = mustHave(c, 'approve')
+      const { reason } = await readBody(c, because, { optional: true })
+      const id = c.req.param('id') ?? ''
+      const decided = await guard.approve(id, sub, reason)
+      if (decided.kind === 'problem') return answerProblem(c, decided.problem)
+      // The approval is written down; should the rest fail here, the queue begins it.
+      const begun = await guard.start(id, c.var.endsAt).catch(() => null)
+      const update = begun ?? decided.update
+      return c.json(showUpdate(update), isTerminal(update.state) ? 200 : 202)
+    },
+  })
+
+  route(app, '/updates/:id/reject', {
+    POST: async (c) => {
+      const { sub } = mustHave(c, 'approve')
+      const { reason } = await readBody(c, because, { optional: true })
+      return answerDecided(c, await guard.reject(c.req.param('id') ?? '', sub, reason))
+    },
+  })
+
+  route(app, '/updates/:id/cancel', {
+    POST: async (c) => {
+      const { sub, scopes } = mustHave(c, 'run', 'propose', 'admin')
+      const { reason } = await readBody(c, because, { optional: true })
+      const by = { caller: sub, isAdmin: scopes.has('admin') }
+      return answerDecided(c, await guard.cancel(c.req.param('id') ?? '', by, reason))
+    },
+  })
+
+  route(app, '/updates/:id/resolve', {
+    POST: async (c) => {
+      const { sub } = mustHave(c, 'approve')
+      return answerDecided(c, await guard.resolve(c.req.param('id') ?? '', sub, await readBody(c, oneResolution)))
+    },
+  })
+}
+
+function answerDecided(c: Context<ApiEnv>, decided: Decided): Response {
+  return decided.kind === 'done' ? c.json(showUpdate(decided.update)) : answerProblem(c, decided.problem)
+}
+
+function answer(c: Context<ApiEnv>, answer: Answer): Response {
+  if (answer.replayed) c.header('Idempotency-Replayed', 'true')
+  if (answer.earlier.length > 0) c.header('Unit-Guard-Replayed', answer.earlier.join(', '))
+  if (answer.problem) return answerProblem(c, answer.problem, answer)
+  const [only] = answer.updates
+  if (only && answer.updates.length === 1) c.header('Location', `/updates/${only.id}`)
+  const body = {
+    updates: answer.updates.map(showUpdate),
+    ...(answer.notRecorded.length > 0 && { notRecorded: answer.notRecorded.map(showNotRecorded) }),
+  }
+  return c.body(JSON.stringify(body), answer.status as 200 | 201 | 202, { 'content-type': 'application/json' })
+}
+
+const csvColumns: Columns<Update> = {
+  id: ({ id }) => id,
+  createdAt: ({ createdAt }) => toRfc3339(createdAt),
+  finishedAt: ({ finishedAt }) => (finishedAt === undefined ? '' : toRfc3339(finishedAt)),
+  state: ({ state }) => state,
+  kind: ({ kind }) => kind,
+  project: ({ project }) => project,
+  budget: ({ budget }) => budget,
+  window: ({ month }) => month,
+  caller: ({ caller }) => caller,
+  via: ({ via }) => via,
+  plan: ({ plan }) => plan ?? '',
+  estimated: ({ estimated }) => estimated ?? '',
+  held: ({ hold }) => hold?.units ?? 0,
+  charged: ({ charged, state }) => charged ?? (isTerminal(state) ? 0 : ''),
+  reason: ({ reason }) => reason ?? '',
+  problem: ({ problem }) => problem?.slug ?? '',
+}

@@ -1,0 +1,165 @@
+import type { Definitions } from '../ledger/definitions.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Problem, Request, Update, Via } from '../ledger/update.ts'
+import { digest, type Ids } from '../platform/ids.ts'
+import type { Kind, Units } from '../platform/words.ts'
+import { type Answer, onlyProblem, type Row, toAnswer } from './answer.ts'
+import type { Batch } from './batch.ts'
+import { budgetFaults, budgetFor, covers } from './charging.ts'
+import { decideEarly, type Known } from './decide.ts'
+import type { GuardOptions } from './options.ts'
+import type { Performing } from './performing.ts'
+import { problem } from './problems.ts'
+
+/** What somebody asks of the guard: one update for each project. */
+export interface UpdatesRequest {
+  readonly kind: Kind
+  readonly projects: readonly string[]
+  readonly budget?: string
+  readonly reason?: string
+  readonly maxUnits?: Units
+  readonly force?: boolean
+  readonly whenShort: 'refuse' | 'fit'
+  readonly query?: Readonly<Record<string, string>>
+}
+
+/** Who asks, how far their word goes, and under which key. */
+export interface Asker {
+  readonly caller: string
+  readonly via: Via
+  /** The budgets that may be charged, descendants included. */
+  readonly budgets: '*' | readonly string[]
+  readonly mayForce: boolean
+  /** Whatever is asked awaits approval. */
+  readonly onlyProposes: boolean
+  /** The route that the key belongs to. */
+  readonly route: string
+  /** Without a key, every request is a new one. */
+  readonly key?: string
+}
+
+export function createAsking(parts: {
+  ledger: Ledger
+  performing: Performing
+  batch: Batch
+  ids: Ids
+  options: GuardOptions
+  begin: (id: string) => void
+}) {
+  const { ledger, performing, batch, ids, options } = parts
+
+  /**
+   * A request for updates, from its first reading of the table to its answer. A key that was seen before is answered
+   * from the records; what was not recorded then is tried again.
+   *
+   * @param endsAt when this process ends, whatever it is doing.
+   */
+  async function ask(
+    asker: Asker,
+    wanted: UpdatesRequest,
+    how: { respondAsync: boolean; endsAt: number },
+  ): Promise<Answer> {
+    const key = asker.key ?? ids.random()
+    const content = { digest: digest(JSON.stringify(wanted)), count: wanted.projects.length }
+    const asks = wanted.projects.map((project, position) => ({
+      id: `upd_${digest(asker.caller, asker.route, key, String(position))}`,
+      work: { kind: wanted.kind, project },
+    }))
+    const view = await ledger.view(asks)
+    const recorded = view.asked.flatMap(({ update }) => (update ? [update] : []))
+    const conflict = conflictOf(recorded, content.digest)
+    if (conflict) return onlyProblem(conflict, conflict.slug === 'in-progress' ? recorded : [])
+    const refusal = recorded.length > 0 ? null : refusalOf(view.definitions, asker, wanted)
+    if (refusal) return onlyProblem(refusal)
+
+    const knowns = asks.map(({ id, work: { project } }, position): Known => {
+      const asked = view.asked[position]
+      if (!asked) throw new Error('a view shows all that was asked for')
+      const named = { id, project, budget: budgetFor(view.definitions, wanted, project), content, createdAt: view.now }
+      return { view, asked, request: toRequest(asker, wanted, named) }
+    })
+    const missing = knowns.filter(({ asked }) => !asked.update)
+    const made = how.respondAsync ? await queueAll(missing) : await batch.perform(missing, wanted.whenShort, how.endsAt)
+    const rows = knowns.flatMap(({ asked, request }) =>
+      asked.update ? { update: asked.update } : (made.get(request.id) ?? []),
+    )
+    return toAnswer(await withEarlier(rows), { replayed: missing.length === 0 })
+  }
+
+  async function queueAll(knowns: readonly Known[]): Promise<ReadonlyMap<string, Row>> {
+    const rows = new Map<string, Row>()
+    for (const known of knowns) {
+      const early = decideEarly(known, options)
+      const update =
+        early.say === 'refuse' ? await performing.refuse(known, early.problem) : await performing.queue(known)
+      if (update.state === 'requested') parts.begin(update.id)
+      rows.set(known.request.id, { update })
+    }
+    return rows
+  }
+
+  /** Shows the settled update instead of the refusal that points to it. */
+  async function withEarlier(rows: readonly Row[]): Promise<Row[]> {
+    return Promise.all(
+      rows.map(async (row) => {
+        if (!('update' in row) || row.update.problem?.slug !== 'already-updated') return row
+        const earlier = await ledger.update(String(row.update.problem.members.update))
+        return earlier ? { ...row, earlier } : row
+      }),
+    )
+  }
+
+  return { ask }
+}
+
+function conflictOf(recorded: readonly Update[], content: string): Problem | null {
+  if (recorded.some((update) => update.content.digest !== content)) {
+    return problem(
+      'key-reused',
+      'This idempotency key was used before, for a request with other content; use a new key for a new request.',
+    )
+  }
+  const running = recorded.find(({ state, queued }) => state === 'running' && !queued)
+  if (!running) return null
+  return problem(
+    'in-progress',
+    `The first request with this key is still running as ${running.id}; ask again in a moment.`,
+    { update: running.id },
+  )
+}
+
+function refusalOf(definitions: Definitions, asker: Asker, wanted: UpdatesRequest): Problem | null {
+  const errors = wanted.projects.flatMap((project) => budgetFaults(definitions, wanted, project))
+  if (errors.length > 0) {
+    return problem('invalid-request', errors.map(({ message }) => message).join(' '), { errors })
+  }
+  if (wanted.force && !asker.mayForce)
+    return problem('forbidden', `${asker.caller} may not force updates; that takes the scope admin.`)
+  const budgets = [...new Set(wanted.projects.map((project) => budgetFor(definitions, wanted, project)))]
+  const barred = budgets.find((budget) => !covers(definitions, asker.budgets, budget))
+  return barred === undefined
+    ? null
+    : problem(
+        'forbidden',
+        `${asker.caller} may not charge the budget ${barred}; its token names the budgets that it may.`,
+        { budget: barred },
+      )
+}
+
+function toRequest(
+  asker: Asker,
+  wanted: UpdatesRequest,
+  named: Pick<Request, 'id' | 'project' | 'budget' | 'content' | 'createdAt'>,
+): Request {
+  return {
+    ...named,
+    kind: wanted.kind,
+    caller: asker.caller,
+    via: asker.via,
+    ...(wanted.query && { query: wanted.query }),
+    ...(wanted.reason !== undefined && { reason: wanted.reason }),
+    ...(wanted.force && { force: true }),
+    ...(asker.onlyProposes && { proposed: true }),
+    ...(wanted.maxUnits !== undefined && { maxUnits: wanted.maxUnits }),
+  }
+}

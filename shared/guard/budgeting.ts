@@ -1,0 +1,128 @@
+import { counterOf } from '../ledger/book.ts'
+import type { ChangeOutcome, MakeChange } from '../ledger/changes.ts'
+import { type Budget, budgetNamed, childrenOf, type Definitions, rootBudget } from '../ledger/definitions.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Problem } from '../ledger/update.ts'
+import type { View } from '../ledger/views.ts'
+import { problem } from './problems.ts'
+import { list } from './sentences.ts'
+
+/** A budget as somebody wants it; what is set by other means (frozen) stays as it is. */
+export type BudgetRequest = Omit<Budget, 'frozen'>
+
+export type Changed =
+  | { readonly kind: 'changed'; readonly created: boolean }
+  | { readonly kind: 'problem'; readonly problem: Problem }
+
+interface By {
+  readonly caller: string
+  readonly reason?: string
+  /** Only if the definitions still have this revision. */
+  readonly revision?: number
+}
+
+/** Changes of the definitions, as one revision each, at once also for whoever has already decided. */
+export function createBudgeting({ ledger }: { ledger: Ledger }) {
+  async function putBudget(wanted: BudgetRequest, by: By): Promise<Changed> {
+    let created = false
+    const outcome = await ledger.change(by.caller, (view) => {
+      const { definitions } = view
+      const old = budgetNamed(definitions, wanted.name)
+      const stale = staleness(definitions, by)
+      if (stale) return { refused: stale }
+      if ((wanted.name === rootBudget) !== (wanted.parent === null)) return { refused: wrongParent(wanted) }
+      created = !old
+      const month = wanted.limits.find(({ window }) => window === 'month')
+      return {
+        definitions: withBudget(definitions, { ...wanted, ...(old?.frozen && { frozen: old.frozen }) }),
+        note: {
+          type: old ? 'limit' : 'budget-created',
+          budget: wanted.name,
+          units: month?.units === 'unlimited' ? 0 : (month?.units ?? 0),
+          reason: by.reason ?? 'no reason given',
+        },
+      }
+    })
+    return toChanged(outcome, created)
+  }
+
+  async function deleteBudget(name: string, by: By): Promise<Changed> {
+    const change: MakeChange = (view) => {
+      const refused = staleness(view.definitions, by) ?? undeletable(view, name)
+      if (refused) return { refused }
+      const { [name]: _gone, ...budgets } = view.definitions.budgets
+      const note = { type: 'budget-deleted', budget: name, reason: by.reason ?? 'no reason given' } as const
+      return { definitions: { ...view.definitions, budgets }, note }
+    }
+    return toChanged(await ledger.change(by.caller, change), false)
+  }
+
+  async function freeze(name: string, by: By & { reason: string }): Promise<Changed> {
+    const change: MakeChange = ({ definitions, now }) => {
+      const budget = budgetNamed(definitions, name)
+      if (!budget) return { refused: noBudget(name) }
+      const frozen = { reason: by.reason, by: by.caller, at: now }
+      const note = { type: 'freeze', budget: name, reason: by.reason } as const
+      return { definitions: withBudget(definitions, { ...budget, frozen }), note }
+    }
+    return toChanged(await ledger.change(by.caller, change), false)
+  }
+
+  async function unfreeze(name: string, by: By & { reason: string }): Promise<Changed> {
+    const change: MakeChange = ({ definitions }) => {
+      const budget = budgetNamed(definitions, name)
+      if (!budget) return { refused: noBudget(name) }
+      const { frozen: _thawed, ...rest } = budget
+      const note = { type: 'unfreeze', budget: name, reason: by.reason } as const
+      return { definitions: withBudget(definitions, rest), note }
+    }
+    return toChanged(await ledger.change(by.caller, change), false)
+  }
+
+  return { putBudget, deleteBudget, freeze, unfreeze }
+}
+
+export const noBudget = (name: string): Problem => problem('not-found', `There is no budget ${name}.`)
+
+const withBudget = (definitions: Definitions, budget: Budget): Definitions => ({
+  ...definitions,
+  budgets: { ...definitions.budgets, [budget.name]: budget },
+})
+
+function staleness({ revision }: Definitions, by: By): Problem | null {
+  if (by.revision === undefined || by.revision === revision) return null
+  return problem(
+    'precondition-failed',
+    `The definitions are at revision ${revision}, not at ${by.revision}; read them again.`,
+    { revision },
+  )
+}
+
+function wrongParent({ name }: BudgetRequest): Problem {
+  const message =
+    name === rootBudget ? `${rootBudget} is the root and has no parent.` : 'Every budget but the root has a parent.'
+  return problem('invalid-request', message, { errors: [{ path: 'parent', message }] })
+}
+
+function undeletable({ definitions, book }: View, name: string): Problem | null {
+  if (!budgetNamed(definitions, name)) return noBudget(name)
+  const cannot = (why: string) => problem('wrong-state', `${name} cannot be deleted: ${why}.`, { budget: name })
+  if (name === rootBudget) return cannot('it is the root of all budgets')
+  const children = childrenOf(definitions, name)
+  if (children.length > 0) return cannot(`it has the children ${list(children.map((child) => child.name))}`)
+  const counter = counterOf(book, 'month', name)
+  return counter && counter.held + counter.inDoubt > 0 ? cannot('units of it are held or in doubt') : null
+}
+
+function toChanged(outcome: ChangeOutcome, created: boolean): Changed {
+  switch (outcome.kind) {
+    case 'changed':
+      return { kind: 'changed', created }
+    case 'refused':
+      return { kind: 'problem', problem: outcome.refused as Problem }
+    case 'faulty': {
+      const detail = outcome.faults.map(({ message }) => message).join('; ')
+      return { kind: 'problem', problem: problem('invalid-request', `${detail}.`, { errors: outcome.faults }) }
+    }
+  }
+}

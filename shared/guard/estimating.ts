@@ -1,0 +1,85 @@
+import { chainOf } from '../ledger/definitions.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Problem } from '../ledger/update.ts'
+import { inParallel } from '../platform/parallel.ts'
+import type { Kind, Units } from '../platform/words.ts'
+import { allOrNothing } from './batch.ts'
+import { budgetFaults, budgetFor } from './charging.ts'
+import { decide, type Known } from './decide.ts'
+import { type Figures, figuresOfChain } from './figures.ts'
+import { type GuardOptions, runsAtOnce } from './options.ts'
+import { problem } from './problems.ts'
+import type { Quoting } from './quoting.ts'
+
+export interface Estimate {
+  readonly kind: Kind
+  readonly units: number
+  readonly projects: readonly { readonly project: string; readonly units: Units }[]
+  /** Whether an update asked for now, under no key seen before, would be admitted or put to a person. */
+  readonly allowed: boolean
+  readonly problem: Problem | null
+  /** Every counter that the updates would move. */
+  readonly figures: readonly Figures[]
+}
+
+export function createEstimating({
+  ledger,
+  quoting,
+  options,
+}: {
+  ledger: Ledger
+  quoting: Quoting
+  options: GuardOptions
+}) {
+  /** What updates would cost and whether they would pass; spends and records nothing. */
+  async function estimate(
+    wanted: { kind: Kind; projects: readonly string[]; budget?: string },
+    caller: string,
+  ): Promise<Estimate | Problem> {
+    const view = await ledger.view(wanted.projects.map((project) => ({ work: { kind: wanted.kind, project } })))
+    const errors = wanted.projects.flatMap((project) => budgetFaults(view.definitions, wanted, project))
+    if (errors.length > 0) return problem('invalid-request', errors.map(({ message }) => message).join(' '), { errors })
+    const quotes = await inParallel(wanted.projects, runsAtOnce, (project) =>
+      quoting.quote({ kind: wanted.kind, project }),
+    )
+    const known = wanted.projects.map((project, position): Known => {
+      const asked = view.asked[position]
+      if (!asked) throw new Error('a view shows all that was asked for')
+      const budget = budgetFor(view.definitions, wanted, project)
+      const request = {
+        id: '',
+        kind: wanted.kind,
+        project,
+        budget,
+        caller,
+        via: 'http',
+        content: { digest: '', count: 0 },
+        createdAt: view.now,
+      } as const
+      return { view, asked, request }
+    })
+    const rows = []
+    let refusal: Problem | null = null
+    for (const [position, each] of known.entries()) {
+      const quote = quotes[position]
+      if (!quote || quote.kind === 'problem') return quote?.problem ?? problem('internal', 'An estimate is missing.')
+      rows.push({ known: each, quote })
+      const decision = decide(each, quote, options)
+      if (decision.say === 'refuse') refusal ??= decision.problem
+    }
+    refusal ??= allOrNothing(rows)
+    const chains = new Map(
+      known.flatMap(({ request }) => chainOf(view.definitions, request.budget)).map((budget) => [budget.name, budget]),
+    )
+    return {
+      kind: wanted.kind,
+      units: rows.reduce((sum, { quote }) => sum + quote.units, 0),
+      projects: rows.map(({ known: { request }, quote }) => ({ project: request.project, units: quote.units })),
+      allowed: refusal === null,
+      problem: refusal,
+      figures: figuresOfChain(view, [...chains.values()]),
+    }
+  }
+
+  return { estimate }
+}

@@ -1,0 +1,97 @@
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { createDynamoClient } from '../ledger/dynamo-client.ts'
+import { createDynamoStore } from '../ledger/dynamo-store.ts'
+import { createLedger } from '../ledger/ledger.ts'
+import type { Store } from '../ledger/store.ts'
+import { type Clock, systemClock } from '../platform/clock.ts'
+import { systemIds } from '../platform/ids.ts'
+import { createLog, type Log } from '../platform/log.ts'
+import { createSecret, type Secret } from '../platform/secrets.ts'
+import type { GuardSettings } from '../platform/settings.ts'
+import { toUnits } from '../platform/words.ts'
+import { createTracking } from '../tracking/tracking.ts'
+import { createGuard, type Guard } from './guard.ts'
+
+export interface Services {
+  readonly guard: Guard
+  /** The key that callers' tokens are signed with. */
+  readonly callerKey: Secret
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/**
+ * Puts the guard together from the settings of one process: the same parts on AWS and on one machine, where only
+ * endpoints differ. Nothing is read or connected before the first request.
+ */
+export function createServices(
+  settings: GuardSettings,
+  own: { store?: Store; clock?: Clock; log?: Log; begin?: (id: string) => void } = {},
+): Services {
+  const clock = own.clock ?? systemClock
+  const log = own.log ?? createLog({ write: (line) => process.stdout.write(`${line}\n`), now: clock.now })
+  const secrets = secretsClient(settings.SECRETS_ENDPOINT)
+  const token = createSecret({ client: secrets, id: settings.SERVICE_TOKEN_SECRET, clock, log })
+  const callerKey = createSecret({ client: secrets, id: settings.CALLER_KEY_SECRET, keepsPrevious: true, clock, log })
+  const serviceToken = async () => (await token.read()).current
+  const tracking = createTracking({
+    baseUrl: settings.TRACKING_BASE_URL,
+    token: { read: serviceToken, reread: async () => (await token.reread()).current },
+    timeoutMs: settings.SERVICE_TIMEOUT_MS,
+    clock,
+    pointers: {
+      estimate: pointers(settings.ESTIMATE_POINTER_RANKING, settings.ESTIMATE_POINTER_DIFFICULTY),
+      run: pointers(settings.RUN_POINTER_RANKING, settings.RUN_POINTER_DIFFICULTY),
+    },
+  })
+  const store =
+    own.store ??
+    createDynamoStore({
+      client: createDynamoClient(settings.DYNAMODB_ENDPOINT),
+      table: settings.TABLE_NAME,
+      clock,
+      ids: systemIds,
+    })
+  const ledger = createLedger({ store, clock, account: accountOf(settings) })
+  const options = {
+    serviceTimeoutMs: settings.SERVICE_TIMEOUT_MS,
+    serviceFlightMs: settings.SERVICE_FLIGHT_MS,
+    cooldown: { ranking: settings.COOLDOWN_RANKING, 'keyword-difficulty': settings.COOLDOWN_DIFFICULTY },
+  }
+  const begin = own.begin && { begin: own.begin }
+  return {
+    guard: createGuard({ ledger, tracking, serviceToken, clock, ids: systemIds, log, options, ...begin }),
+    callerKey,
+    clock,
+    log,
+  }
+}
+
+const pointers = (ranking: string | undefined, difficulty: string | undefined) => ({
+  ...(ranking !== undefined && { ranking }),
+  ...(difficulty !== undefined && { 'keyword-difficulty': difficulty }),
+})
+
+const accountOf = (settings: GuardSettings) => ({
+  unitsPerMonth: toUnits(settings.ACCOUNT_UNITS_PER_MONTH),
+  usedAtStart: toUnits(settings.ACCOUNT_UNITS_USED_AT_START),
+  renewal: {
+    day: settings.ACCOUNT_RENEWAL_DAY,
+    time: settings.ACCOUNT_RENEWAL_TIME,
+    zone: settings.ACCOUNT_TIME_ZONE,
+  },
+})
+
+/** @param endpoint a stand-in that speaks GetSecretValue, with whose credentials nobody cares. */
+function secretsClient(endpoint: string | undefined): SecretsManagerClient {
+  const timeouts = { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true }
+  return new SecretsManagerClient({
+    maxAttempts: 2,
+    requestHandler: timeouts,
+    ...(endpoint !== undefined && {
+      endpoint,
+      region: 'local',
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    }),
+  })
+}
