@@ -3,19 +3,23 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { isDynamoDb } from './dynamodb-probe.ts'
+import { CannotGoOn } from './failures.ts'
 
 export interface DynamoDbLocal {
   readonly endpoint: string
+  /** Resolves when it has ended, whoever ended it. */
+  readonly ended: Promise<void>
   stop(): Promise<void>
 }
 
-/** There is no Java to run DynamoDB Local with. */
+/** There is no Java, or none that is new enough, to run DynamoDB Local with. */
 export class NoJava extends Error {
   override readonly name = 'NoJava'
 }
 
 const startsWithinMs = 30_000
-const stopsWithinMs = 4_000
+const stopsWithinMs = 2_500
 const keeper = fileURLToPath(new URL('./dynamodb-keeper.js', import.meta.url))
 
 /**
@@ -24,7 +28,7 @@ const keeper = fileURLToPath(new URL('./dynamodb-keeper.js', import.meta.url))
  * It runs under a keeper process in a group of its own, which stops it in an orderly way as soon as this process is
  * gone, however it went: a killed guard must not take an answered write with it, nor leave a database behind.
  *
- * @param directory where the tables persist; `null` keeps nothing.
+ * @param directory where the tables persist, as an absolute path; `null` keeps nothing.
  * @throws NoJava
  */
 export async function startDynamoDbLocal(directory: string | null): Promise<DynamoDbLocal> {
@@ -33,37 +37,37 @@ export async function startDynamoDbLocal(directory: string | null): Promise<Dyna
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  const exited = once(child, 'exit')
+  const ended = once(child, 'close').then(() => {})
   let said = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text
   })
+  child.stdin.on('error', () => {})
   const endpoint = `http://127.0.0.1:${port}`
   const deadline = Date.now() + startsWithinMs
-  while (!(await answers(endpoint))) {
-    if (said.includes('no-java')) throw new NoJava('java was not found')
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`DynamoDB Local did not start: ${said.trim()}`)
-    await Promise.race([sleep(50), exited])
+  let over = false
+  void ended.then(() => {
+    over = true
+  })
+  while (!(await isDynamoDb(endpoint))) {
+    if (over || Date.now() > deadline) throw failure(said.trim(), directory)
+    await Promise.race([sleep(50), ended])
   }
   child.unref()
   return {
     endpoint,
+    ended,
     stop: async () => {
       child.stdin.end()
-      await Promise.race([exited, sleep(stopsWithinMs)])
+      await Promise.race([ended, sleep(stopsWithinMs)])
     },
   }
 }
 
-/** DynamoDB Local answers an unsigned request with an error of its own. */
-async function answers(endpoint: string): Promise<boolean> {
-  try {
-    const answer = await fetch(endpoint, { signal: AbortSignal.timeout(2_000) })
-    await answer.arrayBuffer()
-    return true
-  } catch {
-    return false
-  }
+function failure(said: string, directory: string | null): Error {
+  if (said === 'no-java') return new NoJava('java was not found, or is older than 17')
+  if (said === 'locked') return new CannotGoOn(`another Unit Guard is starting on ${directory}; set DATA_DIR`)
+  return new CannotGoOn(`DynamoDB Local did not start: ${said || 'it does not answer'}`)
 }
 
 async function freePort(): Promise<number> {

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import type { Clock } from '../platform/clock.ts'
-import type { Ids } from '../platform/ids.ts'
+import { digest, type Ids } from '../platform/ids.ts'
 import { Expression } from './expression.ts'
 import { AnswerLost, type Item, type Key, LedgerUnavailable, type Store, type Write } from './store.ts'
 import { indexes, tableKey } from './table.ts'
@@ -90,7 +90,11 @@ export function createDynamoStore(options: { client: DynamoDBClient; table: stri
     },
 
     transact: async (writes, token) => {
-      const command = { TransactItems: writes.map((write) => toTransactItem(write, table)), ClientRequestToken: token }
+      const command = {
+        TransactItems: writes.map((write) => toTransactItem(write, table)),
+        // Tokens belong to an AWS account, not to a table.
+        ClientRequestToken: digest(table, token),
+      }
       let mayBeApplied = false
       let lost = 0
       for (let round = 1; ; round++) {

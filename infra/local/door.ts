@@ -1,0 +1,55 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import type { Env, Hono } from 'hono'
+import { CannotGoOn } from './failures.ts'
+
+/** A port of this machine that answers HTTP, and only to this machine. */
+export interface Door {
+  readonly port: number
+  readonly url: string
+  /** Until then every request is answered 503. */
+  open<E extends Env>(app: Hono<E>): void
+  /** Lets requests under way end until `patience` does, then cuts them. */
+  close(patience: Promise<void>): Promise<void>
+}
+
+const starting = () => new Response('still starting\n', { status: 503, headers: { 'retry-after': '1' } })
+
+/**
+ * Takes a port before there is anything to serve: a second start fails here, before it has touched the first one's ledger.
+ *
+ * @param port 0 takes any free one.
+ * @param setting the variable that chooses the port, for the message.
+ * @throws CannotGoOn when the port cannot be had.
+ */
+export async function createDoor({ port, setting }: { port: number; setting?: string }): Promise<Door> {
+  let answer: Parameters<typeof getRequestListener>[0] = starting
+  const server = createServer(getRequestListener((request, env) => answer(request, env)))
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+  } catch (error) {
+    throw new CannotGoOn(portProblem(port, setting, error), { cause: error })
+  }
+  const taken = (server.address() as AddressInfo).port
+  return {
+    port: taken,
+    url: `http://127.0.0.1:${taken}`,
+    open: (app) => {
+      answer = (request, env) => app.fetch(request, env)
+    },
+    close: async (patience) => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      await Promise.race([closed, patience])
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+function portProblem(port: number, setting: string | undefined, error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const what = code === 'EADDRINUSE' ? `port ${port} is in use` : `port ${port} cannot be used (${code})`
+  return setting === undefined ? what : `${what}; set ${setting} to another one`
+}

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Environment } from './settings.ts'
+
+/** The file that `source` makes a shell ready with, and that the commands read by themselves. */
+export const envFileOf = (directory: string): string => join(directory, 'env')
+
+/** Never seen half written, nor by anybody else on this machine: it holds a token that may do everything. */
+export async function writeEnvFile(directory: string, env: Environment): Promise<string> {
+  const file = envFileOf(directory)
+  const lines = Object.entries(env).flatMap(([name, value]) => (value ? [`export ${name}=${quote(value)}\n`] : []))
+  await mkdir(directory, { recursive: true })
+  await writeFile(`${file}.new`, lines.join(''), { mode: 0o600 })
+  await rename(`${file}.new`, file)
+  return file
+}
+
+/** What `writeEnvFile` has written; empty where there is no such file. */
+export function readEnvFile(directory: string): Environment {
+  const text = readIfThere(envFileOf(directory))
+  const lines = text.matchAll(/^export (\w+)=((?:'[^']*'|\\')*)$/gm)
+  return Object.fromEntries([...lines].map(([, name, quoted]) => [name, unquote(quoted ?? '')]))
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** Nothing is special to a shell between single quotes but the quote itself. */
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+const unquote = (text: string): string => text.replaceAll(/'([^']*)'|\\(')/g, (_, plain, escaped) => escaped ?? plain)

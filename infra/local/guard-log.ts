@@ -1,0 +1,53 @@
+import { createWriteStream } from 'node:fs'
+import { mkdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as z from 'zod/mini'
+import { systemClock } from '../../shared/platform/clock.ts'
+import { createLog, type Log } from '../../shared/platform/log.ts'
+
+const longestBytes = 20 * 1024 * 1024
+
+const line = z.looseObject({
+  level: z.string(),
+  event: z.string(),
+  cause: z.optional(z.looseObject({ message: z.string() })),
+})
+
+/** The guard's log lines go to a file, so that the terminal stays readable; errors are also told there in short. */
+export async function createGuardLog(directory: string): Promise<{ log: Log; file: string; close(): Promise<void> }> {
+  await mkdir(directory, { recursive: true })
+  const file = join(directory, 'guard.log')
+  const size = await stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  )
+  const stream = createWriteStream(file, { flags: size > longestBytes ? 'w' : 'a' })
+  // A full disk must not take the guard down.
+  stream.on('error', (error) => console.error(`unit-guard: ${file}: ${error.message}`))
+  const write = (text: string) => {
+    stream.write(`${text}\n`)
+    tellErrors(text)
+  }
+  const log = createLog({ write, now: systemClock.now })
+  return { log, file, close: () => new Promise((resolve) => stream.end(resolve)) }
+}
+
+/** For a command: what goes wrong is told on standard error, and the rest is not for a terminal. */
+export const createQuietLog = (): Log => createLog({ write: tellErrors, now: systemClock.now })
+
+function tellErrors(text: string): void {
+  const parsed = line.safeParse(toJson(text))
+  if (!parsed.success || parsed.data.level !== 'error') return
+  const { event, cause, update, secret } = parsed.data
+  const about = [update, secret].filter((value) => typeof value === 'string').join(' ')
+  console.error(['unit-guard:', event, about, cause && `(${cause.message})`].filter(Boolean).join(' '))
+}
+
+/** A line that was cut for its length is no JSON any more. */
+function toJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return { level: 'error', event: text.slice(0, 200) }
+  }
+}

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto'
+import { Hono } from 'hono'
+import * as z from 'zod/mini'
+
+export interface StoredSecret {
+  readonly current: string
+  readonly previous?: string | undefined
+}
+
+const getSecretValue = 'secretsmanager.GetSecretValue'
+const input = z.object({
+  SecretId: z.string(),
+  VersionStage: z._default(z.enum(['AWSCURRENT', 'AWSPREVIOUS']), 'AWSCURRENT'),
+})
+
+/**
+ * The one operation of Secrets Manager that the guard uses, in its JSON 1.1 protocol, so that the same client code runs
+ * here and on AWS. Signatures are not checked: whoever reaches this port could read the file with the secrets too.
+ *
+ * @see https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
+ */
+export function createSecretsEndpoint(secrets: Readonly<Record<string, StoredSecret>>): Hono {
+  const app = new Hono()
+
+  app.post('/', async (c) => {
+    // A page in a browser may have a name of its own lead to this address; it can never send this Host.
+    if (!/^127\.0\.0\.1(:\d+)?$/.test(c.req.header('host') ?? '')) return c.body(null, 403)
+    if (c.req.header('x-amz-target') !== getSecretValue)
+      return fault('UnknownOperationException', 'only GetSecretValue is known here')
+    const parsed = input.safeParse(await c.req.json().catch(() => null))
+    if (!parsed.success) return fault('InvalidParameterException', 'SecretId is needed; VersionStage may be given')
+
+    const { SecretId: id, VersionStage: stage } = parsed.data
+    const secret = Object.hasOwn(secrets, id) ? secrets[id] : undefined
+    const value = stage === 'AWSCURRENT' ? secret?.current : secret?.previous
+    if (value === undefined) {
+      const what = secret ? `a value of ${id} for the staging label ${stage}` : `the secret ${id}`
+      return fault('ResourceNotFoundException', `there is not ${what} here`)
+    }
+    return answer(200, {
+      ARN: `arn:aws:secretsmanager:local:000000000000:secret:${id}`,
+      Name: id,
+      SecretString: value,
+      VersionId: randomUUID(),
+      VersionStages: [stage],
+    })
+  })
+
+  return app
+}
+
+const fault = (type: string, message: string): Response => answer(400, { __type: type, Message: message })
+
+const answer = (status: number, body: object): Response =>
+  new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/x-amz-json-1.1' } })

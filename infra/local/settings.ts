@@ -1,0 +1,92 @@
+import * as z from 'zod/mini'
+import { type GuardSettings, guardSettings, parseSettings } from '../../shared/platform/settings.ts'
+import { isUsableToken } from '../../shared/tracking/service-token.ts'
+import { sandboxToken } from './sandbox-token.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What `npm start` was asked for, checked as a whole before anything is started. */
+export interface LocalSettings {
+  readonly port: number
+  /** `null`: there is no sandbox, because a service was given. */
+  readonly sandboxPort: number | null
+  /** Where the ledger and the caller key are kept; `null`: nowhere. */
+  readonly keptIn: string | null
+  /** Where the env file and the log are. */
+  readonly directory: string
+  readonly demonstrates: boolean
+  /** The service's token, where there is one. */
+  readonly serviceToken: string | null
+  /** Settings of the guard as text, as far as they are known before anything runs. */
+  readonly guard: Environment
+}
+
+/** The defaults of the contract's table. Only here: a deployed guard must be told its account. */
+const defaults = {
+  PORT: '8787',
+  SANDBOX_PORT: '8788',
+  DATA_DIR: '.local',
+  TABLE_NAME: 'unit-guard',
+  ACCOUNT_UNITS_PER_MONTH: '50000',
+  ACCOUNT_UNITS_USED_AT_START: '0',
+  ACCOUNT_RENEWAL_DAY: '1',
+  ACCOUNT_RENEWAL_TIME: '00:00',
+  ACCOUNT_TIME_ZONE: 'UTC',
+  SERVICE_TIMEOUT_MS: '20000',
+  SERVICE_FLIGHT_MS: '300000',
+  COOLDOWN_RANKING: 'day',
+  COOLDOWN_DIFFICULTY: '7d',
+} as const satisfies Environment
+
+/** 0 takes any free port, which tests like. */
+const port = z.pipe(
+  z
+    .string()
+    .check(z.refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535, 'takes a port, 0 to 65535 (0: any)')),
+  z.transform(Number),
+)
+
+const localSettings = z.object({
+  ...guardSettings.shape,
+  PORT: port,
+  SANDBOX_PORT: port,
+  DATA_DIR: z.string(),
+  DEMO: z.optional(z.enum(['on', 'off'], 'takes on or off')),
+  TRACKING_TOKEN: z.optional(z.string().check(z.refine(isUsableToken, 'takes visible ASCII characters'))),
+})
+
+/** @throws WrongSettings naming every setting that is wrong. */
+export function readSettings(env: Environment): LocalSettings {
+  const given = { ...defaults, ...Object.fromEntries(Object.entries(env).filter(([, value]) => value)) }
+  const ownService = env.TRACKING_BASE_URL ? env.TRACKING_BASE_URL : null
+  // The sandbox's address is checked in its place: its real port may not be known yet.
+  const parsed = parseSettings(localSettings, { TRACKING_BASE_URL: sandboxUrl(0), ...given })
+  const keepsNothing = parsed.DATA_DIR === 'memory'
+  return {
+    port: parsed.PORT,
+    sandboxPort: ownService === null ? parsed.SANDBOX_PORT : null,
+    keptIn: keepsNothing ? null : parsed.DATA_DIR,
+    directory: directoryOf(parsed.DATA_DIR),
+    demonstrates: ownService === null && parsed.DEMO !== 'off',
+    serviceToken: parsed.TRACKING_TOKEN ?? (ownService === null ? sandboxToken : null),
+    guard: onlyGuardSettings(given),
+  }
+}
+
+/** The settings of the guard once everything that it talks to is up. */
+export function completeSettings(
+  local: LocalSettings,
+  found: Environment,
+): { settings: GuardSettings; text: Environment } {
+  const text = { ...local.guard, ...found }
+  return { settings: parseSettings(guardSettings, text), text }
+}
+
+export const sandboxUrl = (port: number): string => `http://127.0.0.1:${port}/v3`
+
+/** `memory` keeps no ledger, but the env file and the log have to be somewhere. */
+export const directoryOf = (dataDir: string | undefined): string =>
+  !dataDir || dataDir === 'memory' ? defaults.DATA_DIR : dataDir
+
+const onlyGuardSettings = (env: Environment): Environment =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => name in guardSettings.shape))

@@ -1,0 +1,27 @@
+import type { Clock } from '../../shared/platform/clock.ts'
+
+/** A clock that stands still until it is moved; sleeping moves it on without waiting. */
+export interface TestClock extends Clock {
+  set(rfc3339: string): void
+  advance(ms: number): void
+}
+
+export function createTestClock(start = '2026-11-20T10:00:00Z'): TestClock {
+  let now = Date.parse(start)
+  return {
+    now: () => now,
+    sleep: async () => {
+      await new Promise(setImmediate)
+    },
+    set: (rfc3339) => {
+      now = Date.parse(rfc3339)
+    },
+    advance: (ms) => {
+      now += ms
+    },
+  }
+}
+
+export const minutes = (count: number): number => count * 60_000
+export const hours = (count: number): number => count * 3600_000
+export const days = (count: number): number => count * 24 * 3600_000

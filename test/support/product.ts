@@ -1,0 +1,158 @@
+import { SignJWT } from 'jose'
+import { onTestFinished } from 'vitest'
+import { createApi } from '../../functions/api/app.ts'
+import { createServices } from '../../shared/guard/services.ts'
+import type { Store } from '../../shared/ledger/store.ts'
+import { createLog } from '../../shared/platform/log.ts'
+import { guardSettings, parseSettings } from '../../shared/platform/settings.ts'
+import { createTestClock, type TestClock } from './clock.ts'
+import { type Answer, type Recorded, startScriptedService } from './scripted-service.ts'
+import { startTestSecrets } from './secrets.ts'
+import { createStore } from './stores.ts'
+
+export const serviceToken = 'canary-service-token-7f3a9c'
+export const callerKey = 'canary-caller-key-0123456789abcdefghijklmnop'
+
+export interface Called {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers as callers do, without knowing our types.
+  readonly body: any
+  readonly text: string
+}
+
+export type Product = Awaited<ReturnType<typeof startProduct>>
+
+/**
+ * The whole product in one process: the real API, guard, ledger and clients; real sockets to a scripted service and
+ * to secrets; the most real store there is. Only the clock is the test's.
+ *
+ * @param options.units what an update of each project costs; others cost 40.
+ */
+export async function startProduct(
+  options: {
+    env?: Record<string, string>
+    store?: Store
+    clock?: TestClock
+    units?: Record<string, number>
+    service?: (request: Recorded) => Answer | undefined
+    secrets?: Record<string, string | undefined>
+  } = {},
+) {
+  const clock = options.clock ?? createTestClock()
+  const units = options.units ?? {}
+  const service = await startScriptedService({
+    fallback: (request) => options.service?.(request) ?? answerOf(request, units),
+  })
+  onTestFinished(() => service.close())
+  const secrets = await startTestSecrets(
+    options.secrets ?? { 'unit-guard/service-token': serviceToken, 'unit-guard/caller-key': callerKey },
+  )
+  onTestFinished(() => secrets.close())
+  const logged: string[] = []
+  const store = options.store ?? (await createStore())
+  const settings = parseSettings(guardSettings, {
+    TABLE_NAME: 'given',
+    TRACKING_BASE_URL: service.baseUrl,
+    SECRETS_ENDPOINT: secrets.endpoint,
+    ACCOUNT_UNITS_PER_MONTH: '50000',
+    SERVICE_TIMEOUT_MS: '5000',
+    ...options.env,
+  })
+  /** Another process of the same deployment: its own caches, the same table. */
+  const startProcess = () => {
+    const begun: string[] = []
+    const services = createServices(settings, {
+      store,
+      clock,
+      log: createLog({ write: (line) => logged.push(line), now: clock.now }),
+      begin: (id) => void begun.push(id),
+    })
+    return { services, api: createApi(services), begun }
+  }
+  const { services, api, begun } = startProcess()
+
+  async function call(method: string, path: string, how: CallOptions = {}): Promise<Called> {
+    const { body, token = admin, headers = {}, process: { api: app } = { api } } = how
+    const response = await app.request(path, {
+      method,
+      headers: {
+        ...(token !== null && { authorization: `Bearer ${await token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const isJson = /json/.test(response.headers.get('content-type') ?? '')
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text, text }
+  }
+
+  const signed = (claims: Record<string, unknown> = {}, key = callerKey) =>
+    new SignJWT({ aud: 'unit-guard', exp: Math.floor(clock.now() / 1000) + 3600, ...claims })
+      .setProtectedHeader({ alg: 'HS256' })
+      .sign(new TextEncoder().encode(key))
+
+  const admin = signed({
+    sub: 'ada',
+    scope: 'read run propose write approve admin',
+    budgets: '*',
+    exp: Math.floor(clock.now() / 1000) + 300 * 24 * 3600,
+  })
+
+  return {
+    clock,
+    service,
+    secrets,
+    store,
+    services,
+    guard: services.guard,
+    api,
+    begun,
+    logged,
+    startProcess,
+    call,
+    signed,
+    /** What the service saw of one operation. */
+    seen: (operation: 'run' | 'estimate' | 'dates') =>
+      service.requests.filter(({ url }) => new URL(url, 'http://x').pathname.endsWith(`/${operation}`)),
+    update: (body: object, how: CallOptions = {}) => call('POST', '/updates', { ...how, body }),
+    /** The figures of one budget's window, without times. */
+    figures: async (budget = 'account', window = 'month') => {
+      const { body } = await call('GET', `/budgets/${budget}`)
+      const { limit, granted, available, held, inDoubt, spent } = body.windows.find(
+        (each: { window: string }) => each.window === window,
+      )
+      return { limit, granted, available, held, inDoubt, spent }
+    },
+    audit: async () => (await call('GET', '/audit')).body.ok,
+  }
+}
+
+interface CallOptions {
+  body?: unknown
+  token?: string | Promise<string> | null
+  headers?: Record<string, string>
+  process?: { api: ReturnType<typeof createApi> }
+}
+
+/** A service that behaves: it knows every project. */
+function answerOf(request: Recorded, units: Record<string, number>): Answer {
+  const [, , , segment = '', operation] = new URL(request.url, 'http://x').pathname.split('/')
+  const project = decodeURIComponent(segment)
+  switch (operation) {
+    case 'estimate':
+    case 'run':
+      return json({ response_code: 0, data: { keyword_units: units[project] ?? 40 } })
+    case 'dates':
+      return json({ response_code: 0, dates: ['2026-10-16', '2026-11-13'] })
+    default:
+      return { status: 404 }
+  }
+}
+
+export const json = (body: unknown, status = 200): Answer => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
