@@ -17,6 +17,9 @@ export interface LocalSettings {
   readonly demonstrates: boolean
   /** The service's token, where there is one. */
   readonly serviceToken: string | null
+  readonly table: string
+  /** A DynamoDB that runs already. */
+  readonly dynamoDb: string | undefined
   /** Settings of the guard as text, as far as they are known before anything runs. */
   readonly guard: Environment
 }
@@ -69,6 +72,8 @@ export function readSettings(env: Environment): LocalSettings {
     directory: directoryOf(parsed.DATA_DIR),
     demonstrates: ownService === null && parsed.DEMO !== 'off',
     serviceToken: parsed.TRACKING_TOKEN ?? (ownService === null ? sandboxToken : null),
+    table: parsed.TABLE_NAME,
+    dynamoDb: parsed.DYNAMODB_ENDPOINT,
     guard: onlyGuardSettings(given),
   }
 }

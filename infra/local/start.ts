@@ -1,3 +1,4 @@
+import './quiet-sdk.ts'
 import { createApi } from '../../functions/api/app.ts'
 import { createSandbox } from '../../functions/sandbox/app.ts'
 import { createServices } from '../../shared/guard/services.ts'
@@ -5,7 +6,7 @@ import { systemClock } from '../../shared/platform/clock.ts'
 import { environment, WrongSettings } from '../../shared/platform/settings.ts'
 import { createBackground } from './background.ts'
 import { readCallerKey } from './caller-key.ts'
-import { signCallerToken } from './caller-token.ts'
+import { signAdminToken } from './caller-token.ts'
 import { demonstrate } from './demonstration.ts'
 import { createDoor } from './door.ts'
 import { writeEnvFile } from './env-file.ts'
@@ -15,26 +16,73 @@ import { openLedger } from './local-ledger.ts'
 import { createSecretsEndpoint } from './secrets-endpoint.ts'
 import { completeSettings, type LocalSettings, readSettings, sandboxUrl } from './settings.ts'
 import { createShutdown, type Shutdown } from './shutdown.ts'
-import { tellParts, tellWhatNext } from './telling.ts'
+import { tellParts, tellWhatToTry } from './telling.ts'
 
 /** `npm start`: the whole of Unit Guard on one machine, until it is stopped. */
-
-const adminToken = { sub: 'local-admin', budgets: '*', lastsMs: 30 * 24 * 3600_000 } as const
-
 async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   const api = await createDoor({ port: local.port, setting: 'PORT' })
-  const service = await startSandbox(local, shutdown)
+  const sandbox = await startSandbox(local, shutdown)
   const { log, file, close } = await createGuardLog(local.directory)
   shutdown.onStop(close)
-
-  const { TABLE_NAME: table = '', DYNAMODB_ENDPOINT: endpoint } = local.guard
-  const ledger = await openLedger({ endpoint, table, keptIn: local.keptIn, shutdown })
-  const callerKey = await readCallerKey(local.keptIn)
-  const secrets = await startSecrets(local, callerKey.current, shutdown)
+  const ledger = await openLedger({ ...local, endpoint: local.dynamoDb, shutdown })
+  const secrets = await createDoor({ port: 0 })
+  shutdown.onStop(secrets.close)
 
   const { settings, text } = completeSettings(local, {
-    SECRETS_ENDPOINT: secrets,
-    ...(service !== null && { TRACKING_BASE_URL: service }),
+    SECRETS_ENDPOINT: secrets.url,
+    ...(sandbox !== null && { TRACKING_BASE_URL: sandbox }),
     ...(ledger.kind === 'dynamodb' && { DYNAMODB_ENDPOINT: ledger.endpoint }),
   })
+  const callerKey = await readCallerKey(local.keptIn)
+  secrets.open(
+    createSecretsEndpoint({
+      [settings.CALLER_KEY_SECRET]: callerKey,
+      ...(local.serviceToken !== null && { [settings.SERVICE_TOKEN_SECRET]: { current: local.serviceToken } }),
+    }),
+  )
+
+  const background = createBackground(log)
+  const inMemory = ledger.kind === 'memory' && { store: ledger.store }
+  const services = createServices(settings, { log, begin: background.begin, ...inMemory })
+  shutdown.onStop(background.stop)
+  api.open(createApi(services))
+  shutdown.onStop(api.close)
+  background.run(services)
+
+  const token = await signAdminToken(callerKey.current, systemClock.now())
+  const env = await writeEnvFile(local.directory, {
+    UNIT_GUARD_URL: api.url,
+    UNIT_GUARD_TOKEN: token,
+    ...(sandbox !== null && { SANDBOX_URL: sandbox }),
+    ...text,
+    ...(ledger.kind === 'memory' && { LEDGER: 'memory' }),
+  })
+
+  const service = sandbox === null ? settings.TRACKING_BASE_URL : `${sandbox} (the sandbox)`
+  tellParts({ service, ledger: ledger.where, secrets: secrets.url, log: file })
+  if (local.serviceToken === null) {
+    console.log('There is no token for the service: every update answers 503 until TRACKING_TOKEN is set.\n')
+  }
+  if (local.demonstrates) await demonstrate({ url: api.url, token })
+  tellWhatToTry(env, { hasSandbox: sandbox !== null })
+  console.log(`ready ${api.url}`)
+}
+
+async function startSandbox(local: LocalSettings, shutdown: Shutdown): Promise<string | null> {
+  if (local.sandboxPort === null || local.serviceToken === null) return null
+  const door = await createDoor({ port: local.sandboxPort, setting: 'SANDBOX_PORT' })
+  shutdown.onStop(door.close)
+  door.open(createSandbox({ clock: systemClock, token: local.serviceToken }))
+  return sandboxUrl(door.port)
+}
+
+const shutdown = createShutdown()
+shutdown.onSignal(() => console.log('\nstopping …'))
+try {
+  await start(readSettings(environment()), shutdown)
+} catch (error) {
+  const isPlain = error instanceof WrongSettings || error instanceof CannotGoOn
+  console.error('unit-guard:', isPlain ? error.message : error)
+  await shutdown.stop()
+  process.exit(1)
 }
