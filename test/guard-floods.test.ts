@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { type Called, type Product, startProduct } from './support/product.ts'
 
-const many = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index))
+const many = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index))
 
 const countBy = (answers: readonly Called[]) => {
   const counts: Record<number, number> = {}
@@ -33,7 +34,10 @@ describe('120 parallel requests against a budget with room for ten', () => {
     const answers = await flood(product)
     expect(countBy(answers)).toEqual({ 201: 10, 402: 110 })
     const [refused] = answers.filter(({ status }) => status === 402)
-    expect(refused?.body).toMatchObject({ type: '/problems/over-budget', budgets: [{ budget: 'ten', window: 'month', limit: 400 }] })
+    expect(refused?.body).toMatchObject({
+      type: '/problems/over-budget',
+      budgets: [{ budget: 'ten', window: 'month', limit: 400 }],
+    })
     expect(product.seen('run')).toHaveLength(10)
     const spent = { limit: 400, granted: 0, available: 0, held: 0, inDoubt: 0, spent: 400 }
     expect(await product.figures('ten')).toEqual(spent)
@@ -53,7 +57,14 @@ describe('120 parallel requests against a budget with room for ten', () => {
     product.clock.set('2026-12-01T00:00:00Z')
     expect(countBy(await flood(product, 'december'))).toEqual({ 201: 10, 402: 110 })
     expect(product.seen('run')).toHaveLength(20)
-    expect(await product.figures('ten')).toEqual({ limit: 400, granted: 0, available: 0, held: 0, inDoubt: 0, spent: 400 })
+    expect(await product.figures('ten')).toEqual({
+      limit: 400,
+      granted: 0,
+      available: 0,
+      held: 0,
+      inDoubt: 0,
+      spent: 400,
+    })
     expect(await product.audit()).toBe(true)
   })
 
@@ -77,7 +88,14 @@ describe('120 parallel requests against a budget with room for ten', () => {
     )
     expect(countBy(answers)).toEqual({ 201: 10, 402: 110 })
     expect(product.seen('run')).toHaveLength(20)
-    expect(await product.figures('ten', 'day')).toEqual({ limit: 400, granted: 0, available: 0, held: 0, inDoubt: 0, spent: 400 })
+    expect(await product.figures('ten', 'day')).toEqual({
+      limit: 400,
+      granted: 0,
+      available: 0,
+      held: 0,
+      inDoubt: 0,
+      spent: 400,
+    })
     expect(await product.figures('ten', 'month')).toMatchObject({ available: 9200, spent: 800 })
     expect(await product.audit()).toBe(true)
   })
@@ -135,7 +153,11 @@ describe('in the middle of a flood', () => {
     const answers = many(200, (index) => product.update({ kind: 'ranking', project: `p-${index}`, budget: 'ten' }))
     while (product.seen('run').length < 20) await new Promise((resolve) => setTimeout(resolve, 2))
     const stopped = await how(product)
-    const admitted = new Set((await product.call('GET', '/updates?limit=200')).body.updates.filter((update: { units: { held: number } }) => update.units.held > 0).map(({ id }: { id: string }) => id))
+    const admitted = new Set(
+      (await product.call('GET', '/updates?limit=200')).body.updates
+        .filter((update: { units: { held: number } }) => update.units.held > 0)
+        .map(({ id }: { id: string }) => id),
+    )
     const after = (await Promise.all(answers)).flatMap(({ body }) => body.updates)
     return { product, stopped, admitted, after }
   }

@@ -36,7 +36,14 @@ describe('run: what may have run is in doubt, stays counted, and is never sent a
     expect(update).toMatchObject({ state: 'in-doubt', units: { estimated: 40, held: 40, charged: null } })
     expect(update.service?.status ?? null).toBe(serviceStatus)
     expect(product.seen('run')).toHaveLength(1)
-    expect(await product.figures()).toEqual({ limit: 50000, granted: 0, available: 49960, held: 0, inDoubt: 40, spent: 0 })
+    expect(await product.figures()).toEqual({
+      limit: 50000,
+      granted: 0,
+      available: 49960,
+      held: 0,
+      inDoubt: 40,
+      spent: 0,
+    })
 
     const again = await product.update(ask)
     expect(again.status).toBe(409)
@@ -153,9 +160,19 @@ describe('run: what is charged', () => {
     await product.call('PUT', '/budgets/acme', { body: { limits, freezeOnOverrun: true } })
     const { body } = await product.update({ ...ask, budget: 'acme' })
     expect(body.updates).toMatchObject([{ state: 'settled', units: { held: 40, charged: 130 }, overrun: 90 }])
-    expect(await product.figures('acme')).toEqual({ limit: 100, granted: 0, available: -30, held: 0, inDoubt: 0, spent: 130 })
+    expect(await product.figures('acme')).toEqual({
+      limit: 100,
+      granted: 0,
+      available: -30,
+      held: 0,
+      inDoubt: 0,
+      spent: 130,
+    })
     const budget = await product.call('GET', '/budgets/acme')
-    expect(budget.body.frozen).toMatchObject({ by: 'guard', reason: `${body.updates[0].id} cost 90 more than were held` })
+    expect(budget.body.frozen).toMatchObject({
+      by: 'guard',
+      reason: `${body.updates[0].id} cost 90 more than were held`,
+    })
     const next = await product.update({ kind: 'ranking', project: 'other', budget: 'acme' })
     expect(next.body).toMatchObject({ type: '/problems/budget-frozen' })
     expect(await product.audit()).toBe(true)
@@ -165,7 +182,12 @@ describe('run: what is charged', () => {
 describe('estimate: without one there is no run, and nothing is recorded', () => {
   test.each<[string, Answer, string, object]>([
     ['HTML', { body: '<html>' }, 'estimate-unreadable', {}],
-    ['an ambiguous body', json({ units: 5, cost: 7 }), 'estimate-unreadable', { shape: '{"units": number, "cost": number}' }],
+    [
+      'an ambiguous body',
+      json({ units: 5, cost: 7 }),
+      'estimate-unreadable',
+      { shape: '{"units": number, "cost": number}' },
+    ],
     ['a negative number', json({ units: -1 }), 'estimate-unreadable', {}],
     ['units given twice', { body: '{"units":1,"units":2}' }, 'estimate-unreadable', {}],
     ['an error envelope', json({ response_code: 9, units: 4 }), 'estimate-unreadable', {}],
