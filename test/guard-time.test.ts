@@ -13,10 +13,6 @@ const get = async (product: Product, id: string) => (await product.call('GET', `
 
 /** A product whose run hangs until it is let go, so that time can pass between the fence and the answer. */
 async function slowRun(answer: Answer = json({ keyword_units: 40 }), dates: string[] = ['2026-11-13'], env = {}) {
-  let release = () => {}
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
   let known = dates
   const product = await startProduct({
     env,
@@ -25,8 +21,6 @@ async function slowRun(answer: Answer = json({ keyword_units: 40 }), dates: stri
       return isRun(url) ? { ...answer, delayMs: 250 } : undefined
     },
   })
-  release()
-  await released
   const pending = product.update(ask, { headers: { 'idempotency-key': 'slow' } })
   while (product.seen('run').length === 0) await later(2)
   const [{ id }] = (await product.call('GET', '/updates?state=running')).body.updates

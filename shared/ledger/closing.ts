@@ -37,8 +37,8 @@ export function createClosing({ store, clock }: { store: Store; clock: Clock }) 
       } catch (error) {
         if (!(error instanceof AnswerLost)) throw error
         const [found] = await readUpdates(store, [seen.id])
-        if (!found) throw error
-        if (isSame(found, closed)) return { update: found, changed: true }
+        if (found && isSame(found, closed)) return { update: found, changed: true }
+        if (!found || found.version === seen.version) throw error
         seen = found
       }
     }

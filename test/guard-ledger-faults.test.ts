@@ -1,0 +1,250 @@
+import { describe, expect, inject, test } from 'vitest'
+import { minutes } from './support/clock.ts'
+import { createFaultyStore, type Fault, isHold, isSettle, itemsOf } from './support/faulty-store.ts'
+import { startProduct } from './support/product.ts'
+
+const hasDynamo = inject('dynamodb') !== null
+
+const ask = { kind: 'ranking', project: 'acme.example' }
+const key = { headers: { 'idempotency-key': 'once' } }
+
+async function start() {
+  const faulty = await createFaultyStore()
+  const product = await startProduct({ store: faulty.store })
+  await product.update({ kind: 'ranking', project: 'first-of-the-month' })
+  faulty.requests.splice(0)
+  return { product, faulty }
+}
+
+const all = (fault: Fault) => Array.from({ length: 40 }, () => fault)
+
+describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
+  test('a guarded update makes two writes, of three and of two items, and one read', async () => {
+    const { product, faulty } = await start()
+    expect((await product.update(ask, key)).status).toBe(201)
+    expect(faulty.requests.map((request) => `${request.command} ${itemsOf(request)}`)).toEqual([
+      'BatchGetItem 0',
+      'TransactWriteItems 3',
+      'TransactWriteItems 2',
+    ])
+  })
+
+  test('work that was done before costs one read more', async () => {
+    const { product, faulty } = await start()
+    await product.update(ask)
+    product.clock.set('2026-11-21T10:00:00Z')
+    await product.update({ kind: 'ranking', project: 'first-of-the-day' })
+    faulty.requests.splice(0)
+    expect((await product.update(ask)).status).toBe(201)
+    expect(faulty.requests.map(({ command }) => command)).toEqual([
+      'BatchGetItem',
+      'BatchGetItem',
+      'TransactWriteItems',
+      'TransactWriteItems',
+    ])
+  })
+
+  test('the first of a day makes one request more, and the first of a month too', async () => {
+    const { product, faulty } = await start()
+    for (const instant of ['2026-11-21T10:00:00Z', '2026-12-01T10:00:00Z']) {
+      product.clock.set(instant)
+      faulty.requests.splice(0)
+      await product.update({ kind: 'ranking', project: instant })
+      expect(faulty.requests.filter(({ command }) => command === 'TransactWriteItems')).toHaveLength(3)
+    }
+  })
+
+  test('a replay, a duplicate and a refusal of an empty budget read, and write at most the refusal', async () => {
+    const { product, faulty } = await start()
+    await product.call('PUT', '/budgets/none', { body: { limits: [{ window: 'month', units: 0 }] } })
+    await product.update(ask, key)
+    const commandsOf = async (body: object, how = {}) => {
+      faulty.requests.splice(0)
+      await product.update(body, how)
+      return faulty.requests.map((request) => `${request.command} ${itemsOf(request)}`)
+    }
+    expect(await commandsOf(ask, key)).toEqual(['BatchGetItem 0', 'BatchGetItem 0'])
+    expect(await commandsOf({ kind: 'ranking', project: 'x', budget: 'none' })).toEqual([
+      'BatchGetItem 0',
+      'TransactWriteItems 1',
+    ])
+  })
+})
+
+describe.skipIf(!hasDynamo)('hold + fence', () => {
+  test('hold: fails before any effect, is sent again', async () => {
+    const { product, faulty } = await start()
+    faulty.fail(isHold, 'not-sent')
+    expect((await product.update(ask, key)).status).toBe(201)
+    expect(product.seen('run')).toHaveLength(2)
+    expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+  })
+
+  test.each<Fault>(['answer-lost', 'timeout', 'unknown-error'])(
+    'hold: answer lost (%s), the same transaction again under the same token',
+    async (fault) => {
+      const { product, faulty } = await start()
+      faulty.fail(isHold, fault)
+      expect((await product.update(ask, key)).status).toBe(201)
+      const holds = faulty.requests.filter(isHold)
+      expect(holds).toHaveLength(2)
+      expect(holds[0]?.input).toEqual(holds[1]?.input)
+      expect(product.seen('run')).toHaveLength(2)
+      expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+      expect(await product.audit()).toBe(true)
+    },
+  )
+
+  test('hold: answer lost every time, but read back as our own: goes on, once', async () => {
+    const { product, faulty } = await start()
+    faulty.fail(isHold, ...all('answer-lost'))
+    expect((await product.update(ask, key)).status).toBe(201)
+    expect(product.seen('run')).toHaveLength(2)
+    expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+  })
+
+  test('hold: never sent at all, 503, nothing held, and the same key may try again', async () => {
+    const { product, faulty } = await start()
+    faulty.fail(isHold, ...all('not-sent'))
+    const { status, body } = await product.update(ask, key)
+    expect(status).toBe(503)
+    expect(body).toMatchObject({ type: '/problems/ledger-unavailable' })
+    expect(product.seen('run')).toHaveLength(1)
+    faulty.heal()
+    expect(await product.figures()).toMatchObject({ spent: 40, held: 0 })
+    expect((await product.update(ask, key)).status).toBe(201)
+  })
+
+  test('hold: applied, and nobody could see it: 503, then in doubt by the sweep, never run', async () => {
+    const { product, faulty } = await start()
+    faulty.fail(isHold, ...all('answer-lost'))
+    let holds = 0
+    faulty.fail(
+      (request) => {
+        if (isHold(request)) holds += 1
+        return request.command === 'BatchGetItem' && holds > 0
+      },
+      ...all('not-sent'),
+    )
+    expect((await product.update(ask, key)).status).toBe(503)
+    expect(product.seen('run')).toHaveLength(1)
+    faulty.heal()
+    expect((await product.update(ask, key)).status).toBe(409)
+    product.clock.advance(minutes(1))
+    const { doubted } = await product.guard.sweep(product.clock.now() + minutes(2))
+    expect(doubted).toHaveLength(1)
+    expect(product.seen('run')).toHaveLength(1)
+    expect(await product.figures()).toMatchObject({ inDoubt: 40, spent: 40, held: 0 })
+    expect(await product.audit()).toBe(true)
+  })
+
+  test.each<Fault>(['conflict', 'throttled'])(
+    'hold: %s is retried, bounded, and then 503 with nothing held',
+    async (fault) => {
+      const { product, faulty } = await start()
+      faulty.fail(isHold, fault, fault, fault)
+      expect((await product.update(ask, key)).status).toBe(201)
+      faulty.fail(isHold, ...all(fault))
+      const { status } = await product.update({ kind: 'ranking', project: 'other' })
+      expect(status).toBe(503)
+      faulty.heal()
+      expect(product.seen('run')).toHaveLength(2)
+      expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+    },
+  )
+
+  test('hold: two deliveries of the same request at once, one hold', async () => {
+    const { product } = await start()
+    const other = product.startProcess()
+    const answers = await Promise.all([product.update(ask, key), product.update(ask, { ...key, process: other })])
+    expect(product.seen('run')).toHaveLength(2)
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      201,
+      expect.toSatisfy((status) => status === 201 || status === 409),
+    ])
+    expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+  })
+})
+
+describe.skipIf(!hasDynamo)('settle', () => {
+  test('settle: answer lost, applied once', async () => {
+    const { product, faulty } = await start()
+    faulty.fail(isSettle, 'answer-lost')
+    expect((await product.update(ask, key)).status).toBe(201)
+    expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+  })
+
+  test('settle: answer lost every time, read back as applied', async () => {
+    const { product, faulty } = await start()
+    faulty.fail(isSettle, ...all('answer-lost'))
+    expect((await product.update(ask, key)).status).toBe(201)
+    expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+    expect(await product.audit()).toBe(true)
+  })
+
+  test.each<Fault>(['not-sent', 'conflict', 'throttled'])('settle: %s twice, then applied', async (fault) => {
+    const { product, faulty } = await start()
+    faulty.fail(isSettle, fault, fault)
+    expect((await product.update(ask, key)).status).toBe(201)
+    expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+  })
+
+  test('settle: the ledger stays down, the caller is told the truth, and the sweep finishes it', async () => {
+    const { product, faulty } = await start()
+    product.clock.sleep = async (ms) => product.clock.advance(ms)
+    faulty.fail(isSettle, ...Array.from({ length: 400 }, () => 'not-sent' as const))
+    const { status, body } = await product.update(ask, key)
+    expect(status).toBe(202)
+    expect(body.updates).toMatchObject([{ state: 'running', units: { held: 40, charged: null } }])
+    faulty.heal()
+    expect(await product.figures()).toMatchObject({ held: 40, spent: 40 })
+    product.clock.advance(minutes(1))
+    await product.guard.sweep(product.clock.now() + minutes(2))
+    expect(await product.figures()).toMatchObject({ held: 0, inDoubt: 40, spent: 40 })
+    expect(product.seen('run')).toHaveLength(2)
+    expect(await product.audit()).toBe(true)
+  })
+})
+
+describe.skipIf(!hasDynamo)('request, key', () => {
+  test('request: the ledger cannot be read, 503, the service is not asked', async () => {
+    const { product, faulty } = await start()
+    const calls = product.service.requests.length
+    faulty.fail(({ command }) => command === 'BatchGetItem', ...all('not-sent'))
+    const { status, body } = await product.update(ask, key)
+    expect(status).toBe(503)
+    expect(body).toMatchObject({ type: '/problems/ledger-unavailable' })
+    expect(product.service.requests).toHaveLength(calls)
+  })
+
+  test('request: no permission, 500 that says nothing, and the cause in the log', async () => {
+    const { product, faulty } = await start()
+    faulty.fail(({ command }) => command === 'BatchGetItem', 'access-denied')
+    const { status, text } = await product.update(ask, key)
+    expect(status).toBe(500)
+    expect(text).not.toContain('AccessDenied')
+    expect(product.logged.join()).toContain('AccessDeniedException')
+  })
+
+  test('request: too little time is left, nothing is held, and it is queued', async () => {
+    const { product } = await start()
+    const endsAt = product.clock.now() + 10_000
+    const asker = {
+      caller: 'ada',
+      via: 'http',
+      budgets: '*',
+      mayForce: true,
+      onlyProposes: false,
+      route: 'POST /updates',
+    } as const
+    const answer = await product.guard.ask(
+      asker,
+      { kind: 'ranking', projects: ['late'], whenShort: 'refuse' },
+      { respondAsync: false, endsAt },
+    )
+    expect(answer.status).toBe(202)
+    expect(answer.updates).toMatchObject([{ state: 'requested' }])
+    expect(await product.figures()).toMatchObject({ held: 0, spent: 40 })
+    expect(product.seen('run')).toHaveLength(1)
+  })
+})

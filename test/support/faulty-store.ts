@@ -1,0 +1,89 @@
+import { createDynamoStore } from '../../shared/ledger/dynamo-store.ts'
+import { systemIds } from '../../shared/platform/ids.ts'
+import { createTestClock } from './clock.ts'
+import { createLocalTable } from './stores.ts'
+
+/** One request as DynamoDB gets it. */
+export interface SentRequest {
+  readonly command: string
+  // biome-ignore lint/suspicious/noExplicitAny: the input of whatever command it is.
+  readonly input: any
+}
+
+export type Fault =
+  /** Fails before it is sent, as a refused connection or a cut cable does. */
+  | 'not-sent'
+  /** Is applied, and the answer is lost. */
+  | 'answer-lost'
+  | 'conflict'
+  | 'throttled'
+  | 'timeout'
+  | 'unknown-error'
+  | 'access-denied'
+
+/**
+ * The real store on DynamoDB Local, behind a middleware that fails chosen requests the way networks and DynamoDB do,
+ * and counts them all. DynamoDB Local never raises a conflict by itself.
+ */
+export async function createFaultyStore() {
+  const { client, table } = await createLocalTable()
+  const requests: SentRequest[] = []
+  const plans: { matches: (request: SentRequest) => boolean; faults: Fault[] }[] = []
+
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      const request = { command: String(context.commandName).replace(/Command$/, ''), input: currentInput(args) }
+      requests.push(request)
+      const fault = plans.find((plan) => plan.faults.length > 0 && plan.matches(request))?.faults.shift()
+      if (fault && fault !== 'answer-lost') throw errorOf(fault)
+      const answer = await next(args)
+      if (fault === 'answer-lost') throw errorOf('not-sent')
+      return answer
+    },
+    { step: 'finalizeRequest', name: 'faults', priority: 'low' },
+  )
+
+  const store = createDynamoStore({ client, table, clock: createTestClock(), ids: systemIds })
+  return {
+    store,
+    requests,
+    /** The next requests that match fail so, one fault each. */
+    fail: (matches: (request: SentRequest) => boolean, ...faults: Fault[]) => void plans.unshift({ matches, faults }),
+    heal: () => void plans.splice(0),
+  }
+}
+
+function currentInput(args: { request?: unknown }) {
+  const { body } = (args.request ?? {}) as { body?: string | Uint8Array }
+  return body === undefined ? {} : JSON.parse(Buffer.from(body).toString())
+}
+
+function errorOf(fault: Fault): Error {
+  switch (fault) {
+    case 'conflict':
+      return Object.assign(new Error('cancelled'), {
+        name: 'TransactionCanceledException',
+        CancellationReasons: [{ Code: 'TransactionConflict' }, { Code: 'None' }, { Code: 'None' }],
+      })
+    case 'throttled':
+      return Object.assign(new Error('slow down'), { name: 'ThrottlingException' })
+    case 'timeout':
+      return Object.assign(new Error('no answer in time'), { name: 'TimeoutError' })
+    case 'unknown-error':
+      return Object.assign(new Error('what is this'), { name: 'NeverHeardOfItException' })
+    case 'access-denied':
+      return Object.assign(new Error('not allowed'), { name: 'AccessDeniedException' })
+    default:
+      return Object.assign(new Error('read ECONNRESET'), { name: 'Error', code: 'ECONNRESET' })
+  }
+}
+
+/** How many items a transaction writes. */
+export const itemsOf = ({ input }: SentRequest): number => input.TransactItems?.length ?? 0
+
+export const isHold = (request: SentRequest): boolean =>
+  request.command === 'TransactWriteItems' && itemsOf(request) === 3
+export const isSettle = (request: SentRequest): boolean =>
+  request.command === 'TransactWriteItems' &&
+  itemsOf(request) === 2 &&
+  JSON.stringify(request.input).includes('"settled"')
