@@ -2,13 +2,15 @@ import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import { problem } from '../../shared/guard/problems.ts'
 import { isUnits, kinds, type Units } from '../../shared/platform/words.ts'
-import { parseStrictJson } from '../../shared/tracking/strict-json.ts'
+import { type Json, parseStrictJson } from '../../shared/tracking/strict-json.ts'
 import type { ApiEnv } from './context.ts'
 import { invalid, Refusal } from './refusal.ts'
 
 /** Reads what came in. Everything is checked before anything happens, and all that is wrong is said at once. */
 
 const longestBody = 256 * 1024
+/** How much of a name that somebody made up is shown to them again. */
+const longestName = 60
 
 /** @throws Refusal 400, 413 or 415. A body that may be left out is `{}` then. */
 export async function readBody<Schema extends z.ZodMiniType>(
@@ -17,13 +19,14 @@ export async function readBody<Schema extends z.ZodMiniType>(
   { optional = false } = {},
 ): Promise<z.output<Schema>> {
   const bytes = await readBytes(c)
-  if (bytes.length === 0 && optional) return check(schema, {})
+  if (bytes.length === 0 && optional) return check(schema, {}, [])
   const mediaType = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase()
   const encoding = c.req.header('content-encoding')?.toLowerCase() ?? 'identity'
   if (mediaType !== 'application/json' || encoding !== 'identity') {
     throw new Refusal(problem('unsupported-media-type', 'The body has to be plain application/json, not compressed.'))
   }
-  return check(schema, toJson(bytes))
+  const body = toJson(bytes)
+  return check(schema, body, textFaults(body))
 }
 
 async function readBytes(c: Context<ApiEnv>): Promise<Uint8Array> {
@@ -39,7 +42,7 @@ async function readBytes(c: Context<ApiEnv>): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-function toJson(bytes: Uint8Array): unknown {
+function toJson(bytes: Uint8Array): Json {
   try {
     const parsed = parseStrictJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
     if (parsed.ok) return parsed.value
@@ -50,45 +53,96 @@ function toJson(bytes: Uint8Array): unknown {
   }
 }
 
+/** What a schema of ours would not see: text that has no UTF-8, and a name that zod leaves out of a record. */
+function textFaults(value: Json, path: readonly string[] = []): Fault[] {
+  if (typeof value === 'string') return value.isWellFormed() ? [] : [{ path: toPath(path), message: 'is not Unicode' }]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]) => {
+    const at = [...path, name]
+    if (name === '__proto__') return [{ path: toPath(at), message: 'is not a known member' }]
+    return name.isWellFormed() ? textFaults(member, at) : [{ path: toPath(at), message: 'is not Unicode' }]
+  })
+}
+
 /** The query as an object: names that are not in the schema are refused, and so is a name given twice. */
 export function readQuery<Schema extends z.ZodMiniType>(
   c: Context<ApiEnv>,
   schema: Schema,
   lists: readonly string[] = [],
 ) {
-  const given = Object.entries(c.req.queries()).map(([name, values]) => {
+  const given = new Map<string, string[]>()
+  const faults: Fault[] = []
+  for (const [name, value] of pairsOf(c)) {
+    const path = toPath([name ?? ''])
+    if (name === null || value === null) faults.push({ path, message: 'is not percent-encoded UTF-8' })
+    if (name !== null) given.set(name, [...(given.get(name) ?? []), value ?? ''])
+  }
+  const members = [...given].map(([name, values]) => {
     if (lists.includes(name)) return [name, values] as const
-    if (values.length > 1) throw invalid([{ path: name, message: 'was given more than once' }])
+    if (values.length > 1) faults.push({ path: toPath([name]), message: 'was given more than once' })
     return [name, values[0]] as const
   })
-  return check(schema, Object.fromEntries(given))
+  return check(schema, Object.fromEntries(members), faults)
 }
 
-function check<Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.output<Schema> {
+/** Names and values of the query; `null` for what a lenient reader would leave encoded, and so take for another name. */
+function pairsOf(c: Context<ApiEnv>): (readonly [name: string | null, value: string | null])[] {
+  const pairs = new URL(c.req.url).search.slice(1).split('&')
+  return pairs.flatMap((pair) => {
+    if (pair === '') return []
+    const [name = '', ...value] = pair.split('=')
+    return [[decode(name), decode(value.join('='))] as const]
+  })
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return null
+  }
+}
+
+type Fault = { readonly path: string; readonly message: string }
+
+/** @param faults what was found before; of one path the first fault is said. */
+function check<Schema extends z.ZodMiniType>(
+  schema: Schema,
+  value: unknown,
+  faults: readonly Fault[],
+): z.output<Schema> {
   const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  throw invalid(parsed.error.issues.flatMap(toErrors))
+  if (parsed.success && faults.length === 0) return parsed.data
+  const more = (parsed.error?.issues ?? []).flatMap(toFaults)
+  throw invalid([...faults, ...more.filter(({ path }) => faults.every((fault) => fault.path !== path))])
 }
 
 type Issue = {
   readonly code: string
   readonly path: readonly PropertyKey[]
   readonly message: string
+  readonly expected?: string
   readonly keys?: readonly string[]
+  /** Of a name in a record: what is wrong with it. */
+  readonly issues?: readonly { readonly message: string }[]
 }
 
-function toErrors({ code, path, message, keys }: Issue): { path: string; message: string }[] {
-  const at = path.map(String).join('.')
+function toFaults({ code, path, message, expected, keys, issues }: Issue): Fault[] {
   if (code === 'unrecognized_keys' && keys) {
-    return keys.map((key) => ({
-      path: [...path, shorten(key)].map(String).join('.'),
-      message: 'is not a known member',
-    }))
+    return keys.map((key) => ({ path: toPath([...path, key]), message: 'is not a known member' }))
   }
-  return [{ path: at, message }]
+  if (code === 'invalid_key') return [{ path: toPath(path), message: issues?.[0]?.message ?? message }]
+  const isNoObject = code === 'invalid_type' && (expected === 'object' || expected === 'record')
+  return [{ path: toPath(path), message: isNoObject ? 'takes a JSON object' : message }]
 }
 
-const shorten = (name: string) => (name.length > 60 ? `${name.slice(0, 60)}…` : name)
+const toPath = (path: readonly PropertyKey[]): string => path.map((name) => shorten(String(name))).join('.')
+
+/** Names come from outside: what was sent is not sent back at length, nor what a terminal would act on. */
+function shorten(name: string): string {
+  const plain = name.toWellFormed().replace(/\p{Cc}/gu, '\u{fffd}')
+  return plain.length > longestName ? `${plain.slice(0, longestName).toWellFormed()}…` : plain
+}
 
 /** RFC 9110 gives no such header; the draft "The Idempotency-Key HTTP Header Field" does. */
 export function idempotencyKey(c: Context<ApiEnv>): string | undefined {

@@ -12,7 +12,19 @@ export class Refusal extends Error {
   }
 }
 
-export const invalid = (errors: readonly { path: string; message: string }[]): Refusal => {
-  const detail = errors.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ')
+/** How many faults are listed, and how many of them the sentence names: an answer stays small whatever was sent. */
+const mostFaults = 25
+const mostNamed = 5
+
+/** A request with all that is wrong with it. */
+export function invalid(faults: readonly { path: string; message: string }[]): Refusal {
+  const named = faults.slice(0, mostNamed).map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
+  const unnamed = faults.length - named.length
+  const detail = `${named.join('; ')}${unnamed > 0 ? `; and ${unnamed} more` : ''}`
+  const unlisted = faults.length - mostFaults
+  const errors = [
+    ...faults.slice(0, mostFaults),
+    ...(unlisted > 0 ? [{ path: '', message: `and ${unlisted} more` }] : []),
+  ]
   return new Refusal(problem('invalid-request', `The request is not valid: ${detail}.`, { errors }))
 }

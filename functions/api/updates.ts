@@ -51,7 +51,7 @@ const updatesRequest = z
     query: z.exactOptional(
       z
         .record(
-          z.string().check(z.regex(/^[\x21-\x7e]{1,64}$/, 'names have 1 to 64 visible ASCII characters')),
+          z.string().check(z.regex(/^[^\p{Cc}]{1,64}$/u, 'names have 1 to 64 characters, none of them a control character')),
           queryValue,
         )
         .check(z.refine((query) => Object.keys(query).length <= longestQuery, `takes at most ${longestQuery} names`)),

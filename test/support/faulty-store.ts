@@ -30,14 +30,23 @@ export async function createFaultyStore() {
   const requests: SentRequest[] = []
   const plans: { matches: (request: SentRequest) => boolean; faults: Fault[] }[] = []
 
+  const inputs = new WeakMap<object, object>()
+  client.middlewareStack.add(
+    (next, context) => (args) => {
+      inputs.set(context, args.input)
+      return next(args)
+    },
+    { step: 'initialize', name: 'inputs' },
+  )
   client.middlewareStack.add(
     (next, context) => async (args) => {
-      const request = { command: String(context.commandName).replace(/Command$/, ''), input: currentInput(args) }
+      const command = String(context.commandName).replace(/Command$/, '')
+      const request = { command, input: inputs.get(context) }
       requests.push(request)
       const fault = plans.find((plan) => plan.faults.length > 0 && plan.matches(request))?.faults.shift()
       if (fault && fault !== 'answer-lost') throw errorOf(fault)
       const answer = await next(args)
-      if (fault === 'answer-lost') throw errorOf('not-sent')
+      if (fault) throw errorOf('not-sent')
       return answer
     },
     { step: 'finalizeRequest', name: 'faults', priority: 'low' },
@@ -51,11 +60,6 @@ export async function createFaultyStore() {
     fail: (matches: (request: SentRequest) => boolean, ...faults: Fault[]) => void plans.unshift({ matches, faults }),
     heal: () => void plans.splice(0),
   }
-}
-
-function currentInput(args: { request?: unknown }) {
-  const { body } = (args.request ?? {}) as { body?: string | Uint8Array }
-  return body === undefined ? {} : JSON.parse(Buffer.from(body).toString())
 }
 
 function errorOf(fault: Fault): Error {
