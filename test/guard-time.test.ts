@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { days, hours, minutes } from './support/clock.ts'
+import { createTestClock, days, hours, minutes } from './support/clock.ts'
 import { json, type Product, startProduct } from './support/product.ts'
 import type { Answer } from './support/scripted-service.ts'
 
@@ -75,6 +75,34 @@ describe('between hold and settle', () => {
       spent: 40,
     })
     expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+    expect(await product.audit()).toBe(true)
+  })
+})
+
+describe('estimate: slow', () => {
+  const during = async (pass: (product: Product) => void, start?: string) => {
+    const product: Product = await startProduct({
+      clock: createTestClock(start),
+      env: { SERVICE_TIMEOUT_MS: '5000' },
+      service: ({ url }) => {
+        if (url.endsWith('/estimate')) pass(product)
+        return undefined
+      },
+    })
+    return { product, answer: await product.update(ask) }
+  }
+
+  test('leaves run its whole deadline, which counts from the hold', async () => {
+    const { product, answer } = await during(({ clock }) => clock.advance(60_000))
+    expect(answer.status).toBe(201)
+    expect(answer.body.updates[0].history[0]).toMatchObject({ state: 'running', at: '2026-11-20T10:01:00.000Z' })
+    expect(product.seen('run')).toHaveLength(1)
+  })
+
+  test('a month that turns meanwhile is the one that pays', async () => {
+    const { product, answer } = await during(({ clock }) => clock.advance(1000), '2026-11-30T23:59:59Z')
+    expect(answer.body.updates).toMatchObject([{ state: 'settled', window: 'month:2026-12-01' }])
+    expect(await product.figures()).toMatchObject({ available: 49960, spent: 40 })
     expect(await product.audit()).toBe(true)
   })
 })

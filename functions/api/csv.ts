@@ -12,25 +12,25 @@ export const csvPage = 100
 export const wantsCsv = (c: Context<ApiEnv>): boolean => /\btext\/csv\b/i.test(c.req.header('accept') ?? '')
 
 /**
- * All rows as CSV (RFC 4180), written while they are read. Cells that a spreadsheet would take for a formula are
- * escaped: projects are named by others.
+ * All rows as CSV (RFC 4180), written while they are read; the first page is read before there is a status, so that a
+ * ledger which does not answer is a problem and not half a file. Cells that a spreadsheet would take for a formula
+ * are escaped: projects are named by others.
  */
-export function answerCsv<Row>(
+export async function answerCsv<Row>(
   c: Context<ApiEnv>,
   name: string,
   columns: Columns<Row>,
   page: (cursor?: string) => Promise<Page<Row>>,
-): Response {
+): Promise<Response> {
+  const first = await page()
   const line = (cells: readonly (string | number)[]) =>
     stringify([[...cells]], { escape_formulas: true, record_delimiter: 'windows' })
   async function* lines() {
     yield line(Object.keys(columns))
-    let cursor: string | undefined
-    do {
-      const { rows, next } = await page(cursor)
-      for (const row of rows) yield line(Object.values(columns).map((cell) => cell(row)))
-      cursor = next
-    } while (cursor !== undefined)
+    for (let read = first; ; read = await page(read.next)) {
+      for (const row of read.rows) yield line(Object.values(columns).map((cell) => cell(row)))
+      if (read.next === undefined) return
+    }
   }
   const body = ReadableStream.from(lines()).pipeThrough(new TextEncoderStream())
   return c.body(body, 200, {

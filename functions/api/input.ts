@@ -105,7 +105,7 @@ function decode(text: string): string | null {
 
 type Fault = { readonly path: string; readonly message: string }
 
-/** @param faults what was found before; of one path the first fault is said. */
+/** @param faults what was found before; nothing more is said about what they name. */
 function check<Schema extends z.ZodMiniType>(
   schema: Schema,
   value: unknown,
@@ -113,8 +113,9 @@ function check<Schema extends z.ZodMiniType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(value)
   if (parsed.success && faults.length === 0) return parsed.data
-  const more = (parsed.error?.issues ?? []).flatMap(toFaults)
-  throw invalid([...faults, ...more.filter(({ path }) => faults.every((fault) => fault.path !== path))])
+  const isNamed = (path: string) => faults.some((fault) => path === fault.path || path.startsWith(`${fault.path}.`))
+  const more = (parsed.error?.issues ?? []).flatMap(toFaults).filter(({ path }) => !isNamed(path))
+  throw invalid([...faults, ...more])
 }
 
 type Issue = {
@@ -153,19 +154,20 @@ export function idempotencyKey(c: Context<ApiEnv>): string | undefined {
 
 // Pieces of schemas that several routes share.
 
-export const units = z.pipe(
-  z
-    .number('takes a whole number of units, 0 or more')
-    .check(z.refine(isUnits, 'takes a whole number of units, 0 or more')),
-  z.transform((number) => number as Units),
-)
+/** Far above any account, and far below where sums of them stop being safe integers. */
+const mostUnits = 1_000_000_000_000
 
-export const someUnits = z.pipe(
-  z
-    .number('takes a whole number of units, 1 or more')
-    .check(z.refine((number) => isUnits(number) && number > 0, 'takes a whole number of units, 1 or more')),
-  z.transform((number) => number as Units),
-)
+const wholeUnits = (from: 0 | 1) => {
+  const takes = `takes a whole number of units, ${from} to ${mostUnits}`
+  const isInRange = (number: number) => isUnits(number) && number >= from && number <= mostUnits
+  return z.pipe(
+    z.number(takes).check(z.refine(isInRange, takes)),
+    z.transform((number) => number as Units),
+  )
+}
+
+export const units = wholeUnits(0)
+export const someUnits = wholeUnits(1)
 
 export const kind = z.enum(kinds, 'takes ranking or keyword-difficulty')
 
@@ -174,7 +176,7 @@ const isProject = (text: string) =>
 
 export const project = z
   .string('takes the name of a project')
-  .check(z.refine(isProject, 'takes 1 to 512 characters without control characters, and not . or ..'))
+  .check(z.refine(isProject, 'takes 1 to 512 characters, no control characters, and neither "." nor ".."'))
 
 export const budgetName = z
   .string('takes the name of a budget')
@@ -188,16 +190,17 @@ const wholeFrom1To200 = z.string().check(z.regex(/^([1-9]\d?|1\d\d|200)$/, 'take
 
 export const pageLimit = z.pipe(z._default(wholeFrom1To200, '50'), z.transform(Number))
 
+const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+
+/** Date.parse takes 30 February for 2 March. */
+function isInstant(text: string): boolean {
+  const [, year, month, day] = rfc3339.exec(text) ?? []
+  return (
+    Number(day) <= new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate() && !Number.isNaN(Date.parse(text))
+  )
+}
+
 export const instant = z.pipe(
-  z
-    .string()
-    .check(
-      z.refine(
-        (text) =>
-          /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/.test(text) &&
-          !Number.isNaN(Date.parse(text)),
-        'takes an RFC 3339 time such as 2026-11-20T09:00:00Z',
-      ),
-    ),
+  z.string().check(z.refine(isInstant, 'takes an RFC 3339 time such as 2026-11-20T09:00:00Z')),
   z.transform((text) => Date.parse(text)),
 )

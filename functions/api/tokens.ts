@@ -1,7 +1,7 @@
 import { errors, jwtVerify } from 'jose'
 import * as z from 'zod/mini'
 import type { Clock } from '../../shared/platform/clock.ts'
-import type { Secret } from '../../shared/platform/secrets.ts'
+import type { Secret, SecretValue } from '../../shared/platform/secrets.ts'
 
 export const scopes = ['read', 'run', 'propose', 'write', 'approve', 'admin'] as const
 export type Scope = (typeof scopes)[number]
@@ -39,13 +39,17 @@ export function createTokens({ key, clock }: { key: Secret; clock: Clock }) {
   async function verify(header: string | undefined): Promise<Caller | null> {
     const token = /^bearer ([^\s,]+)$/i.exec(header ?? '')?.[1]
     if (token === undefined || token.length > longestToken || !isCanonical(token)) return null
-    const { current, previous } = await key.read()
-    const caller = (await verifyWith(token, current)) ?? (previous === null ? null : await verifyWith(token, previous))
+    const known = await key.read()
+    const caller = await verifyWithAny(token, known)
     if (caller) return caller
     // The key may have been rotated a moment ago; asking again is limited by the secret itself.
-    const renewed = (await key.reread()).current
-    return renewed === current ? null : verifyWith(token, renewed)
+    const renewed = await key.reread()
+    const isKnown = renewed.current === known.current && renewed.previous === known.previous
+    return isKnown ? null : verifyWithAny(token, renewed)
   }
+
+  const verifyWithAny = async (token: string, { current, previous }: SecretValue): Promise<Caller | null> =>
+    (await verifyWith(token, current)) ?? (previous === null ? null : verifyWith(token, previous))
 
   async function verifyWith(token: string, secret: string): Promise<Caller | null> {
     const now = clock.now()

@@ -60,7 +60,7 @@ export function createAsking(parts: {
     how: { respondAsync: boolean; endsAt: number },
   ): Promise<Answer> {
     const key = asker.key ?? ids.random()
-    const content = { digest: digest(JSON.stringify(wanted)), count: wanted.projects.length }
+    const content = { digest: contentOf(wanted), count: wanted.projects.length }
     const asks = wanted.projects.map((project, position) => ({
       id: `upd_${digest(asker.caller, asker.route, key, String(position))}`,
       work: { kind: wanted.kind, project },
@@ -69,8 +69,8 @@ export function createAsking(parts: {
     const recorded = view.asked.flatMap(({ update }) => (update ? [update] : []))
     const conflict = conflictOf(recorded, content.digest)
     if (conflict) return onlyProblem(conflict, conflict.slug === 'in-progress' ? recorded : [])
-    const refusal = recorded.length > 0 ? null : refusalOf(view.definitions, asker, wanted)
-    if (refusal) return onlyProblem(refusal)
+    const refusal = recorded.length === asks.length ? null : refusalOf(view.definitions, asker, wanted)
+    if (refusal) return onlyProblem(refusal, recorded)
 
     const knowns = asks.map(({ id, work: { project } }, position): Known => {
       const asked = view.asked[position]
@@ -111,6 +111,10 @@ export function createAsking(parts: {
 
   return { ask }
 }
+
+/** Compared after parsing: the order in which a body names its members does not matter. */
+const contentOf = ({ query, ...wanted }: UpdatesRequest): string =>
+  digest(JSON.stringify([wanted, query && Object.entries(query).toSorted()]))
 
 function conflictOf(recorded: readonly Update[], content: string): Problem | null {
   if (recorded.some((update) => update.content.digest !== content)) {

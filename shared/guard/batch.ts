@@ -25,36 +25,44 @@ export function createBatch(parts: {
 }) {
   const { performing, quoting, log, options } = parts
 
+  /**
+   * `refuse` is all or nothing: what the request needs together must be known, and must fit one reading of the book.
+   */
   async function perform(
     knowns: readonly Known[],
     whenShort: 'refuse' | 'fit',
     endsAt: number,
   ): Promise<ReadonlyMap<string, Row>> {
     const rows = new Map<string, Row>()
-    const put = ({ request }: Known, row: Row) => rows.set(request.id, row)
-    const candidates: Known[] = []
-    for (const known of knowns) {
-      const early = decideEarly(known, options)
-      if (early.say === 'go-on') candidates.push(known)
-      else put(known, { update: await performing.refuse(known, early.problem) })
-    }
-    if (candidates.length === 0) return rows
-
-    const token = await parts.serviceToken()
+    const put = ({ request }: Known, row: Row) => void rows.set(request.id, row)
+    const early = knowns.map((known) => ({ known, decided: decideEarly(known, options) }))
+    const candidates = early.flatMap(({ known, decided }) => (decided.say === 'go-on' ? [known] : []))
+    // All that may fail without a trace comes first: an answer of 503 must not leave half of a request recorded.
+    const token = candidates.length === 0 ? '' : await parts.serviceToken()
     const quotes = await inParallel(candidates, runsAtOnce, ({ request }) => quoting.quote(request))
-    const priced = candidates.flatMap((known, position): Priced[] => {
+
+    const refusals: Problem[] = []
+    for (const { known, decided } of early) {
+      if (decided.say !== 'refuse') continue
+      refusals.push(decided.problem)
+      put(known, { update: await performing.refuse(known, decided.problem) })
+    }
+    const priced: Priced[] = []
+    const unknown: Problem[] = []
+    for (const [position, known] of candidates.entries()) {
       const quoted = quotes[position]
-      if (quoted?.kind === 'quote') return [{ known, quote: quoted }]
-      if (quoted) put(known, { project: known.request.project, problem: quoted.problem })
-      return []
-    })
-    const refusal = whenShort === 'refuse' && knowns.length > 1 ? refusalOfAll(priced, [...rows.values()]) : null
-    if (!refusal) await performInOrder(priced, { token, endsAt, put })
+      if (quoted?.kind === 'quote') priced.push({ known, quote: quoted })
+      if (quoted?.kind !== 'problem') continue
+      unknown.push(quoted.problem)
+      put(known, { project: known.request.project, problem: quoted.problem })
+    }
+    if (whenShort === 'fit' || knowns.length === 1) await performInOrder(priced, { token, endsAt, put })
+    else if (unknown[0])
+      for (const { known } of priced) put(known, { project: known.request.project, problem: unknown[0] })
     else {
-      for (const { known, quote } of priced) {
-        if (refusal.recorded) put(known, { update: await performing.refuse(known, refusal.problem, quote) })
-        else put(known, { project: known.request.project, problem: refusal.problem })
-      }
+      const short = refusals.find(({ slug }) => slug === 'over-budget') ?? allOrNothing(priced)
+      if (!short) await performInOrder(priced, { token, endsAt, put })
+      else for (const { known, quote } of priced) put(known, { update: await performing.refuse(known, short, quote) })
     }
     return rows
   }
@@ -96,16 +104,6 @@ export const ledgerUnavailable = problem(
   'ledger-unavailable',
   'The ledger does not answer, so nothing was sent to the service and nothing spent; the same request may be sent again.',
 )
-
-/** Why none may be admitted: all that the request needs must be known, and must fit one reading of the book. */
-function refusalOfAll(priced: readonly Priced[], rows: readonly Row[]): { problem: Problem; recorded: boolean } | null {
-  for (const row of rows) {
-    if (!('update' in row)) return { problem: row.problem, recorded: false }
-    if (row.update.problem?.slug === 'over-budget') return { problem: row.update.problem, recorded: true }
-  }
-  const problem = allOrNothing(priced)
-  return problem && { problem, recorded: true }
-}
 
 /** The refusal of updates that do not fit one reading of the book together. */
 export function allOrNothing(priced: readonly Priced[]): Problem | null {

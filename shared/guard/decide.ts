@@ -1,4 +1,4 @@
-import { type Budget, chainOf } from '../ledger/definitions.ts'
+import { type Budget, budgetNamed, chainOf } from '../ledger/definitions.ts'
 import type { Problem, Request, Update } from '../ledger/update.ts'
 import type { AskedView, View } from '../ledger/views.ts'
 import { dayAt, latestRenewal } from '../ledger/windows.ts'
@@ -46,6 +46,9 @@ export function decide(known: Known, quote: Quote, options: GuardOptions): Decis
 export function decideEarly({ view, asked, request }: Known, options: GuardOptions): Early {
   const work = decideWork(view, asked, request, options)
   if (work.say === 'refuse') return work
+  if (!budgetNamed(view.definitions, request.budget)) {
+    return refuse('not-found', `The budget ${request.budget} was deleted before the update could begin.`)
+  }
   const chain = chainOf(view.definitions, request.budget)
   for (const budget of chain) {
     const { frozen, kinds } = budget

@@ -50,9 +50,8 @@ export function createPerforming(parts: PerformingParts) {
    */
   async function admit(first: Known, quote: Quote, endsAt: number): Promise<Admitted> {
     const attempt = ids.random()
-    let known = first
     for (let round = 0; round < mostDecisions; round++) {
-      if (round > 0) known = await lookAgain(known.request, round)
+      const known = round === 0 ? await bringUpToNow(first) : await lookAgain(first.request, round)
       const seen = known.asked.update
       if (seen && seen.state !== 'requested') return { update: seen, ours: false }
       const decision = decide(known, quote, options)
@@ -70,6 +69,14 @@ export function createPerforming(parts: PerformingParts) {
       if ((await ledger.hold(known.view, basis, update)) === 'held') return { update, ours: true }
     }
     throw new LedgerUnavailable(`what decides about ${first.request.id} keeps moving`)
+  }
+
+  /** The estimate took its time: what was read before it still counts, unless a window has turned meanwhile. */
+  async function bringUpToNow(known: Known): Promise<Known> {
+    const now = clock.now()
+    const { view } = known
+    if (now >= Math.min(view.month.end, view.day.end)) return look(known.request)
+    return { ...known, view: { ...view, now } }
   }
 
   async function lookAgain(request: Request, round: number): Promise<Known> {

@@ -10,13 +10,17 @@ export interface Log {
 type Fields = Readonly<Record<string, unknown>>
 
 const lineLimit = 8_192
+/** Escaping may double it. */
+const cutLength = 4_000
 const shortestSecret = 8
 
 export function createLog(options: { write(line: string): void; now(): number }): Log {
   const hidden = new Set<string>()
   const line = (level: 'info' | 'error', event: string, fields: Fields = {}) => {
-    const text = JSON.stringify({ at: new Date(options.now()).toISOString(), level, event, ...fields }, plain)
-    options.write(redact(text, hidden).slice(0, lineLimit))
+    const head = { at: new Date(options.now()).toISOString(), level, event }
+    const text = redact(toJson(head, fields), hidden)
+    // A line that is cut in the middle is no JSON, and alarms read JSON.
+    options.write(text.length <= lineLimit ? text : JSON.stringify({ ...head, cut: text.slice(0, cutLength) }))
   }
   return {
     info: (event, fields) => line('info', event, fields),
@@ -24,6 +28,16 @@ export function createLog(options: { write(line: string): void; now(): number })
     hide: (secret) => {
       if (secret.length >= shortestSecret) hidden.add(secret)
     },
+  }
+}
+
+/** Logging never fails: what JSON cannot show (a circle of causes) is left out, and plain fields stay. */
+function toJson(head: Fields, fields: Fields): string {
+  try {
+    return JSON.stringify({ ...head, ...fields }, plain)
+  } catch (error) {
+    const shown = Object.entries(fields).filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
+    return JSON.stringify({ ...head, ...Object.fromEntries(shown), notShown: String(error) })
   }
 }
 
@@ -36,6 +50,8 @@ const bearer = /(bearer\s+)[^\s"\\]+/gi
 
 function redact(text: string, hidden: ReadonlySet<string>): string {
   let redacted = text
-  for (const secret of hidden) redacted = redacted.replaceAll(JSON.stringify(secret).slice(1, -1), '[redacted]')
+  // The longest first: a secret may begin with another one.
+  for (const secret of [...hidden].sort((a, b) => b.length - a.length))
+    redacted = redacted.replaceAll(JSON.stringify(secret).slice(1, -1), '[redacted]')
   return redacted.replace(jwtLike, '[redacted]').replace(bearer, '$1[redacted]')
 }

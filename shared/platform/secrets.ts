@@ -65,9 +65,15 @@ export function createSecret(options: {
   async function fetch(): Promise<SecretValue> {
     triedAt = clock.now()
     const current = await stage('AWSCURRENT')
-    const previous = options.keepsPrevious ? await stage('AWSPREVIOUS').catch(() => null) : null
+    const previous = options.keepsPrevious ? await stage('AWSPREVIOUS').catch((cause) => without(current, cause)) : null
     cached = { value: { current, previous }, at: clock.now() }
     return cached.value
+  }
+
+  /** A secret that was never rotated has no previous value. Any other fault must not take away the one we know. */
+  function without(current: string, cause: Error): string | null {
+    if (cause.name === 'ResourceNotFoundException' || !cached) return null
+    return cached.value.current === current ? cached.value.previous : cached.value.current
   }
 
   function refresh(): Promise<SecretValue> {
