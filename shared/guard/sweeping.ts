@@ -48,7 +48,7 @@ export function createSweeping(parts: {
     await each('watched', (update) => watch(update, note('proven')))
     await each('awaiting-approval', (update) => expireApproval(update, note('expired')))
     await each('requested', (update) => beginLate(update, endsAt, note('begun'), note('expired')))
-    log.info('swept', { ...swept })
+    if (Object.values(swept).some((ids) => ids.length > 0)) log.info('swept', { ...swept })
     return swept
 
     async function each(as: OpenAs, handle: (update: Update) => Promise<void>): Promise<void> {

@@ -1,0 +1,67 @@
+import './quiet-sdk.ts'
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { environment, WrongSettings } from '../../shared/platform/settings.ts'
+import { readEnvFile } from './env-file.ts'
+import { CannotGoOn } from './failures.ts'
+import { directoryOf, type Environment } from './settings.ts'
+
+/** What was typed is not what the command takes. */
+export class WrongUsage extends Error {
+  override readonly name = 'WrongUsage'
+}
+
+const exitCodes = { done: 0, failed: 1, wrongUsage: 2 } as const
+
+type Flags = NonNullable<ParseArgsConfig['options']>
+type Given<F extends Flags> = { readonly [Name in keyof F]?: string }
+
+/**
+ * One command of `npm run`: its flags, all of which take a value, its help, and how it ends. What `run` answers is
+ * whether all is well.
+ *
+ * Exit codes: 0 all is well, 1 something is not (one line on standard error says what), 2 wrong usage.
+ */
+export async function command<F extends Flags>(
+  usage: string,
+  flags: F,
+  run: (given: Given<F>) => Promise<boolean>,
+): Promise<never> {
+  try {
+    const given = readFlags(flags)
+    if (given === 'help') {
+      console.log(usage)
+      process.exit(exitCodes.done)
+    }
+    process.exit((await run(given)) ? exitCodes.done : exitCodes.failed)
+  } catch (error) {
+    if (error instanceof WrongUsage) {
+      console.error(`${error.message}\n\n${usage}`)
+      process.exit(exitCodes.wrongUsage)
+    }
+    const isPlain = error instanceof CannotGoOn || error instanceof WrongSettings
+    console.error(isPlain ? error.message : error)
+    if (error instanceof WrongSettings) console.error('Start Unit Guard first (npm start), or set them.')
+    process.exit(exitCodes.failed)
+  }
+}
+
+function readFlags<F extends Flags>(flags: F): Given<F> | 'help' {
+  try {
+    const { values } = parseArgs({ options: { ...flags, help: { type: 'boolean', short: 'h' } }, strict: true })
+    return 'help' in values ? 'help' : (values as Given<F>)
+  } catch (error) {
+    throw new WrongUsage(error instanceof Error ? (error.message.split('. ')[0] ?? '') : 'unknown flags')
+  }
+}
+
+/**
+ * What `npm start` has written down, and on top of it the environment: a variable that is set wins, also when it is
+ * empty. That is how a command is told to use AWS on a machine that has an env file: `SECRETS_ENDPOINT= npm run …`.
+ */
+export function commandEnvironment(): Environment {
+  const given = Object.entries(environment()).filter(([, value]) => value !== undefined)
+  return { ...readEnvFile(directoryOf(environment().DATA_DIR)), ...Object.fromEntries(given) }
+}
+
+/** A ledger in the memory of `npm start` cannot be reached from outside. */
+export const isInMemory = (env: Environment): boolean => env.LEDGER === 'memory' && !env.DYNAMODB_ENDPOINT

@@ -1,0 +1,62 @@
+import { longestLifeSeconds, type Scope, scopes, subject } from '../../functions/api/tokens.ts'
+import { systemClock } from '../../shared/platform/clock.ts'
+import { parseSettings, secretSettings } from '../../shared/platform/settings.ts'
+import { signCallerToken } from './caller-token.ts'
+import { command, commandEnvironment, WrongUsage } from './command.ts'
+import { readSecret } from './command-secrets.ts'
+
+const usage = `Prints a bearer token for a caller.
+
+  npm run token -- --sub <who> --scope "<scopes>" [--budgets <names>] [--expires <time>]
+
+  --sub      who calls: 1 to 128 visible ASCII characters without #, not beginning with slack: or schedule:
+  --scope    what they may do, separated by spaces: ${scopes.join(' ')}
+  --budgets  the budgets they may charge, descendants included, separated by commas; * is all; none without it
+  --expires  for how long: 30m, 8h, 7d (8h without it, at most 366d)
+
+The key comes from the Unit Guard that runs here. On AWS it comes from Secrets Manager; on a machine that has run
+npm start, say SECRETS_ENDPOINT= npm run token -- … for that. npm run --silent token prints nothing but the token.`
+
+const flags = {
+  sub: { type: 'string' },
+  scope: { type: 'string' },
+  budgets: { type: 'string' },
+  expires: { type: 'string' },
+} as const
+
+await command(usage, flags, async ({ sub = '', scope = '', budgets, expires = '8h' }) => {
+  if (!subject.safeParse(sub).success) throw new WrongUsage('--sub is needed, and takes what is said below')
+  const claims = {
+    sub,
+    scopes: toScopes(scope),
+    ...(budgets !== undefined && { budgets: toBudgets(budgets) }),
+    lastsMs: toMs(expires),
+  }
+  const { SECRETS_ENDPOINT, CALLER_KEY_SECRET } = parseSettings(secretSettings, commandEnvironment())
+  const key = await readSecret(CALLER_KEY_SECRET, SECRETS_ENDPOINT)
+  console.log(await signCallerToken({ ...claims, key, now: systemClock.now() }))
+  return true
+})
+
+function toScopes(text: string): Scope[] {
+  const names = text.split(/[\s,]+/).filter((name) => name !== '')
+  const unknown = names.find((name) => !scopes.some((scope) => scope === name))
+  if (unknown !== undefined) throw new WrongUsage(`--scope: there is no scope ${JSON.stringify(unknown)}`)
+  if (names.length === 0) throw new WrongUsage('--scope is needed')
+  return scopes.filter((scope) => names.includes(scope))
+}
+
+function toBudgets(text: string): '*' | string[] {
+  if (text.trim() === '*') return '*'
+  const names = text.split(',').map((name) => name.trim())
+  const wrong = names.find((name) => !/^[a-z0-9][a-z0-9-]{0,62}$/.test(name))
+  if (wrong !== undefined) throw new WrongUsage(`--budgets: ${JSON.stringify(wrong)} is not the name of a budget`)
+  return names
+}
+
+function toMs(text: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
+  const ms = Number(count) * ({ m: 60_000, h: 3_600_000, d: 86_400_000 }[unit] ?? 0)
+  if (ms > 0 && ms <= longestLifeSeconds * 1000) return ms
+  throw new WrongUsage('--expires takes a time such as 30m, 8h or 7d, at most 366d')
+}
