@@ -170,6 +170,30 @@ describe('policies', () => {
     expect(await product.audit()).toBe(true)
   })
 
+  test('approvalIfGrown: more than so many per cent above the last one needs a person', async () => {
+    let cost = 100
+    const product = await withRoom(1000, {
+      service: ({ url }) =>
+        url.includes('/grown/') && !url.endsWith('/dates') ? json({ keyword_units: cost }) : undefined,
+    })
+    await product.call('PUT', '/budgets/acme', {
+      body: { limits: [{ window: 'month', units: 1000 }], approvalIfGrown: 20 },
+    })
+    const ask = async (units: number) => {
+      cost = units
+      product.clock.advance(24 * 3600_000)
+      return product.update({ kind: 'ranking', project: 'grown', budget: 'acme' })
+    }
+    expect((await ask(100)).status).toBe(201)
+    expect((await ask(120)).status).toBe(201)
+    const grown = await ask(145)
+    expect(grown.status).toBe(202)
+    expect(grown.body.updates[0]).toMatchObject({ state: 'awaiting-approval', units: { estimated: 145, held: 0 } })
+    expect(grown.body.updates[0].history[0].note).toBe(
+      'it needs 145 units, the last one cost 120, and acme wants approval above 20 % more',
+    )
+  })
+
   test('query is sent identically to estimate and run', async () => {
     const product = await withRoom(1000)
     const query = { depth: '20', 'a b': 'c&d=é', yes: true }

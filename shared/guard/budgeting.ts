@@ -52,7 +52,7 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
       if (refused) return { refused }
       const { [name]: _gone, ...budgets } = view.definitions.budgets
       const note = { type: 'budget-deleted', budget: name, reason: by.reason ?? 'no reason given' } as const
-      return { definitions: { ...view.definitions, budgets }, note }
+      return { definitions: { ...view.definitions, budgets }, note, idle: name }
     }
     return toChanged(await ledger.change(by.caller, change), false)
   }
@@ -61,6 +61,8 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
     const change: MakeChange = ({ definitions, now }) => {
       const budget = budgetNamed(definitions, name)
       if (!budget) return { refused: noBudget(name) }
+      const stale = staleness(definitions, by)
+      if (stale) return { refused: stale }
       const frozen = { reason: by.reason, by: by.caller, at: now }
       const note = { type: 'freeze', budget: name, reason: by.reason } as const
       return { definitions: withBudget(definitions, { ...budget, frozen }), note }
@@ -72,6 +74,8 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
     const change: MakeChange = ({ definitions }) => {
       const budget = budgetNamed(definitions, name)
       if (!budget) return { refused: noBudget(name) }
+      const stale = staleness(definitions, by)
+      if (stale) return { refused: stale }
       const { frozen: _thawed, ...rest } = budget
       const note = { type: 'unfreeze', budget: name, reason: by.reason } as const
       return { definitions: withBudget(definitions, rest), note }

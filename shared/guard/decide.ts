@@ -101,15 +101,13 @@ function decideLate({ view, asked, request }: Known, early: GoOn, quote: Quote):
   }
   const short = limited(view, chain).filter(({ available }) => available < units)
   if (short.length > 0) return { say: 'refuse', problem: overBudget(needing(short, units), units, zoneOf(view)) }
-  const reason = approvalNeeded(chain, request, units, asked.update?.approval)
+  const reason = approvalNeeded({ chain, ran, request, approval: asked.update?.approval }, units)
   return reason === null ? { say: 'hold', chain, ran } : { say: 'ask', reason }
 }
 
 function approvalNeeded(
-  chain: readonly Budget[],
-  request: Request,
+  { chain, ran, request, approval }: Omit<GoOn, 'say'> & { request: Request; approval: Update['approval'] },
   units: Units,
-  approval: Update['approval'],
 ): string | null {
   if (approval) {
     if (units <= approval.units * (1 + approvedMayGrowBy)) return null
@@ -118,8 +116,15 @@ function approvalNeeded(
   const strict = chain.find(({ approvalAbove }) => approvalAbove !== undefined && units > approvalAbove)
   if (strict)
     return `it needs ${inUnits(units)}, and ${strict.name} wants approval above ${count(strict.approvalAbove ?? 0)}`
+  const wary = chain.find(({ approvalIfGrown }) => hasGrown(units, ran?.units, approvalIfGrown))
+  if (wary) {
+    return `it needs ${inUnits(units)}, the last one cost ${count(ran?.units ?? 0)}, and ${wary.name} wants approval above ${wary.approvalIfGrown} % more`
+  }
   return request.proposed ? 'whoever may only propose needs approval' : null
 }
+
+const hasGrown = (units: number, before: number | undefined, percent: number | undefined): boolean =>
+  before !== undefined && percent !== undefined && units * 100 > before * (100 + percent)
 
 type WorkSays = Extract<Early, { say: 'refuse' }> | { readonly say: 'go-on'; readonly ran: Work['ran'] }
 
@@ -139,7 +144,8 @@ function decideWork(view: View, { work, holder }: AskedView, request: Request, o
         { update: holder.id },
       )
   }
-  const ran = holder?.state === 'settled' ? { update: holder.id, at: ranAt(holder) } : remembered
+  const ran =
+    holder?.state === 'settled' ? { update: holder.id, at: ranAt(holder), units: holder.charged ?? 0 } : remembered
   if (ran && !request.force) {
     const until = cooldownUntil(view, ran.at, options.cooldown[request.kind])
     if (view.now < until)

@@ -12,7 +12,7 @@ export interface Work {
   readonly project: string
   readonly update: string
   /** The last update before `update` that is known to have run: a released one must not hide it from the cool-down. */
-  readonly ran?: { readonly update: string; readonly at: number }
+  readonly ran?: { readonly update: string; readonly at: number; readonly units: number }
 }
 
 export const workKey = (kind: Kind, project: string) => ({ pk: `work#${kind}#${digest(project)}`, sk: 'work' })
@@ -24,7 +24,7 @@ export function takeWork(update: Update, seen: Work | null, ran: Work['ran']): W
     kind: update.kind,
     project: update.project,
     update: update.id,
-    ...(ran && { ran: { update: ran.update, at: ran.at } }),
+    ...(ran && { ran: { update: ran.update, at: ran.at, units: ran.units } }),
   }
   return { do: 'put', item: { ...workKey(update.kind, update.project), ...work }, when: [unchanged] }
 }
