@@ -47,7 +47,12 @@ export function createBackground(log: Log) {
   }
 
   return {
-    begin: (id: string) => follow(slots.use(() => start(id)), 'not-begun', { update: id }),
+    begin: (id: string) =>
+      follow(
+        slots.use(() => start(id)),
+        'not-begun',
+        { update: id },
+      ),
     run: (running: Services) => {
       services = running
       void tick(running)

@@ -1,7 +1,7 @@
 import './quiet-sdk.ts'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { environment, WrongSettings } from '../../shared/platform/settings.ts'
-import { readEnvFile } from './env-file.ts'
+import { readEnvFile, withoutFound } from './env-file.ts'
 import { CannotGoOn } from './failures.ts'
 import { directoryOf, type Environment } from './settings.ts'
 
@@ -59,8 +59,8 @@ function readFlags<F extends Flags>(flags: F): Given<F> | 'help' {
  * empty. That is how a command is told to use AWS on a machine that has an env file: `SECRETS_ENDPOINT= npm run …`.
  */
 export function commandEnvironment(): Environment {
-  const given = Object.entries(environment()).filter(([, value]) => value !== undefined)
-  return { ...readEnvFile(directoryOf(environment().DATA_DIR)), ...Object.fromEntries(given) }
+  const given = withoutFound(environment())
+  return { ...readEnvFile(directoryOf(given.DATA_DIR)), ...given }
 }
 
 /** A ledger in the memory of `npm start` cannot be reached from outside. */

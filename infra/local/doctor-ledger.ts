@@ -1,18 +1,21 @@
+import { zoneOf } from '../../shared/guard/decide.ts'
 import { figuresOf } from '../../shared/guard/figures.ts'
 import { count, when } from '../../shared/guard/sentences.ts'
 import { createServices } from '../../shared/guard/services.ts'
-import { windowKinds } from '../../shared/ledger/definitions.ts'
+import { type Budget, type Definitions, windowKinds } from '../../shared/ledger/definitions.ts'
 import type { View } from '../../shared/ledger/views.ts'
-import { latestRenewal } from '../../shared/ledger/windows.ts'
 import type { GuardSettings } from '../../shared/platform/settings.ts'
-import type { Findings } from './doctor.ts'
+import type { Findings } from './doctor-findings.ts'
 import { reasonOf } from './failures.ts'
 import { createQuietLog } from './guard-log.ts'
 
 /** The state of the open book, budget by budget. */
 export async function examineLedger(settings: GuardSettings, { inMemory }: { inMemory: boolean }): Promise<Findings> {
   if (inMemory) {
-    return { lines: ['it is in the memory of npm start, where no other process can read it: GET /budgets can'], toDo: [] }
+    return {
+      lines: ['it is in the memory of npm start, where no other process can read it: GET /budgets can'],
+      toDo: [],
+    }
   }
   const { guard } = createServices(settings, { log: createQuietLog() })
   try {
@@ -29,9 +32,8 @@ export async function examineLedger(settings: GuardSettings, { inMemory }: { inM
 
 function* linesOf(view: View): Generator<string> {
   const { definitions, month } = view
-  const { zone } = latestRenewal(definitions.calendar)
-  yield `${month.name} is open until ${when(month.end, zone)}; revision ${definitions.revision} of the definitions`
-  for (const budget of Object.values(definitions.budgets)) {
+  yield `${month.name} is open until ${when(month.end, zoneOf(view))}; revision ${definitions.revision} of the definitions`
+  for (const budget of rootFirst(definitions)) {
     for (const window of windowKinds) {
       const { limit, granted, available, held, inDoubt, spent } = figuresOf(view, budget, window)
       if (limit === 'unlimited' && window === 'day') continue
@@ -40,6 +42,11 @@ function* linesOf(view: View): Generator<string> {
       yield `${budget.name}, ${window}: ${most}, ${rest}${budget.frozen ? ', FROZEN' : ''}`
     }
   }
+}
+
+const rootFirst = ({ budgets }: Definitions): Budget[] => {
+  const all = Object.values(budgets).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  return [...all.filter(({ parent }) => parent === null), ...all.filter(({ parent }) => parent !== null)]
 }
 
 const frozenBudgets = ({ definitions }: View): string[] =>

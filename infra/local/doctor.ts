@@ -1,5 +1,6 @@
+import { project as isProject } from '../../functions/api/input.ts'
 import { guardSettings, parseSettings } from '../../shared/platform/settings.ts'
-import { command, commandEnvironment, isInMemory } from './command.ts'
+import { command, commandEnvironment, isInMemory, WrongUsage } from './command.ts'
 import { examineLedger } from './doctor-ledger.ts'
 import { examineService } from './doctor-service.ts'
 
@@ -10,22 +11,18 @@ const usage = `Looks at the service and the ledger, and says what to set. It onl
   --project  the project to estimate a ranking update of, by name; the account's first one without it
   --id       the same project's id, for keyword difficulty; looked up without it`
 
-/** What a part of the examination has found out. */
-export interface Findings {
-  /** Each a line, indented under a heading. */
-  readonly lines: readonly string[]
-  /** What a person has to do before updates can be guarded; each a line. */
-  readonly toDo: readonly string[]
-}
-
 await command(usage, { project: { type: 'string' }, id: { type: 'string' } }, async ({ project, id }) => {
+  for (const given of [project, id]) {
+    if (given !== undefined && !isProject.safeParse(given).success)
+      throw new WrongUsage(`no project is called ${given}`)
+  }
   const env = commandEnvironment()
   const settings = parseSettings(guardSettings, env)
   const service = await examineService(settings, { project, id })
   tell(`The service at ${settings.TRACKING_BASE_URL}`, service.lines)
   const ledger = await examineLedger(settings, { inMemory: isInMemory(env) })
   tell(`The ledger: the table ${settings.TABLE_NAME}`, ledger.lines)
-  const toDo = [...service.toDo, ...ledger.toDo]
+  const toDo = [...new Set([...service.toDo, ...ledger.toDo])]
   tell('What to do next', toDo.length === 0 ? ['nothing: updates can be guarded as it is'] : toDo)
   return toDo.length === 0
 })

@@ -4,12 +4,21 @@ import { join } from 'node:path'
 import type { Environment } from './settings.ts'
 
 /** The file that `source` makes a shell ready with, and that the commands read by themselves. */
-export const envFileOf = (directory: string): string => join(directory, 'env')
+const envFileOf = (directory: string): string => join(directory, 'env')
 
-/** Never seen half written, nor by anybody else on this machine: it holds a token that may do everything. */
-export async function writeEnvFile(directory: string, env: Environment): Promise<string> {
+/** Names the addresses that `npm start` has found itself, with what they were. */
+const foundHere = 'FOUND_HERE'
+
+/**
+ * Never seen half written, nor by anybody else on this machine: it holds a token that may do everything.
+ *
+ * @param found addresses that are other ones after the next start.
+ */
+export async function writeEnvFile(directory: string, env: Environment, found: Environment): Promise<string> {
   const file = envFileOf(directory)
-  const lines = Object.entries(env).flatMap(([name, value]) => (value ? [`export ${name}=${quote(value)}\n`] : []))
+  const marker = Object.entries(found).map(([name, value]) => `${name}=${value}`)
+  const all = { ...env, ...found, [foundHere]: marker.join(' ') }
+  const lines = Object.entries(all).flatMap(([name, value]) => (value ? [`export ${name}=${quote(value)}\n`] : []))
   await mkdir(directory, { recursive: true })
   await writeFile(`${file}.new`, lines.join(''), { mode: 0o600 })
   await rename(`${file}.new`, file)
@@ -21,6 +30,15 @@ export function readEnvFile(directory: string): Environment {
   const text = readIfThere(envFileOf(directory))
   const lines = text.matchAll(/^export (\w+)=((?:'[^']*'|\\')*)$/gm)
   return Object.fromEntries([...lines].map(([, name, quoted]) => [name, unquote(quoted ?? '')]))
+}
+
+/**
+ * An environment without the addresses that an earlier start had found: a shell that has sourced its file asks for
+ * nothing with them. Whatever was set to something else since then stays.
+ */
+export function withoutFound(env: Environment): Environment {
+  const found = new Set((env[foundHere] ?? '').split(' '))
+  return Object.fromEntries(Object.entries(env).filter(([name, value]) => !found.has(`${name}=${value}`)))
 }
 
 function readIfThere(file: string): string {

@@ -32,12 +32,14 @@ export async function createGuardLog(directory: string): Promise<{ log: Log; fil
   return { log, file, close: () => new Promise((resolve) => stream.end(resolve)) }
 }
 
-/** For a command: what goes wrong is told on standard error, and the rest is not for a terminal. */
-export const createQuietLog = (): Log => createLog({ write: tellErrors, now: systemClock.now })
+/** For a command: it says itself what it found, so only what went wrong on the way is told on standard error. */
+export const createQuietLog = (): Log =>
+  createLog({ write: (text) => tellErrors(text, { withCauseOnly: true }), now: systemClock.now })
 
-function tellErrors(text: string): void {
+function tellErrors(text: string, { withCauseOnly = false } = {}): void {
   const parsed = line.safeParse(toJson(text))
   if (!parsed.success || parsed.data.level !== 'error') return
+  if (withCauseOnly && !parsed.data.cause) return
   const { event, cause, update, secret } = parsed.data
   const about = [update, secret].filter((value) => typeof value === 'string').join(' ')
   console.error(['unit-guard:', event, about, cause && `(${cause.message})`].filter(Boolean).join(' '))

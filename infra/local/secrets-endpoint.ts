@@ -34,8 +34,7 @@ export function createSecretsEndpoint(secrets: Readonly<Record<string, StoredSec
     const secret = Object.hasOwn(secrets, id) ? secrets[id] : undefined
     const value = stage === 'AWSCURRENT' ? secret?.current : secret?.previous
     if (value === undefined) {
-      const what = secret ? `a value of ${id} for the staging label ${stage}` : `the secret ${id}`
-      return fault('ResourceNotFoundException', `there is not ${what} here`)
+      return fault('ResourceNotFoundException', `no value of ${id} here for the staging label ${stage}`)
     }
     return answer(200, {
       ARN: `arn:aws:secretsmanager:local:000000000000:secret:${id}`,

@@ -34,7 +34,7 @@ export function createShutdown() {
     stop,
     /** Ctrl-C reaches this process twice, from the terminal and from npm: the second time changes nothing. */
     onSignal: (tell: () => void) => {
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
         process.on(signal, () => {
           if (!stopping) tell()
           void stop().then(() => process.exit(0))

@@ -9,10 +9,11 @@ import { readCallerKey } from './caller-key.ts'
 import { signAdminToken } from './caller-token.ts'
 import { demonstrate } from './demonstration.ts'
 import { createDoor } from './door.ts'
-import { writeEnvFile } from './env-file.ts'
+import { withoutFound, writeEnvFile } from './env-file.ts'
 import { CannotGoOn } from './failures.ts'
 import { createGuardLog } from './guard-log.ts'
 import { openLedger } from './local-ledger.ts'
+import { sandboxToken } from './sandbox-token.ts'
 import { createSecretsEndpoint } from './secrets-endpoint.ts'
 import { completeSettings, type LocalSettings, readSettings, sandboxUrl } from './settings.ts'
 import { createShutdown, type Shutdown } from './shutdown.ts'
@@ -28,11 +29,12 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   const secrets = await createDoor({ port: 0 })
   shutdown.onStop(secrets.close)
 
-  const { settings, text } = completeSettings(local, {
+  const found = {
     SECRETS_ENDPOINT: secrets.url,
     ...(sandbox !== null && { TRACKING_BASE_URL: sandbox }),
-    ...(ledger.kind === 'dynamodb' && { DYNAMODB_ENDPOINT: ledger.endpoint }),
-  })
+    ...(ledger.kind === 'dynamodb' && !local.dynamoDb && { DYNAMODB_ENDPOINT: ledger.endpoint }),
+  }
+  const { settings, text } = completeSettings(local, found)
   const callerKey = await readCallerKey(local.keptIn)
   secrets.open(
     createSecretsEndpoint({
@@ -50,13 +52,15 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   background.run(services)
 
   const token = await signAdminToken(callerKey.current, systemClock.now())
-  const env = await writeEnvFile(local.directory, {
+  const own = {
     UNIT_GUARD_URL: api.url,
     UNIT_GUARD_TOKEN: token,
     ...(sandbox !== null && { SANDBOX_URL: sandbox }),
-    ...text,
+    // The sandbox's own token is no secret; one that was given may be.
+    ...(sandbox !== null && local.serviceToken === sandboxToken && { SANDBOX_TOKEN: sandboxToken }),
     ...(ledger.kind === 'memory' && { LEDGER: 'memory' }),
-  })
+  }
+  const env = await writeEnvFile(local.directory, { ...own, ...text }, found)
 
   const service = sandbox === null ? settings.TRACKING_BASE_URL : `${sandbox} (the sandbox)`
   tellParts({ service, ledger: ledger.where, secrets: secrets.url, log: file })
@@ -76,10 +80,12 @@ async function startSandbox(local: LocalSettings, shutdown: Shutdown): Promise<s
   return sandboxUrl(door.port)
 }
 
+// A terminal that is gone must not take updates under way with it.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 const shutdown = createShutdown()
 shutdown.onSignal(() => console.log('\nstopping …'))
 try {
-  await start(readSettings(environment()), shutdown)
+  await start(readSettings(withoutFound(environment())), shutdown)
 } catch (error) {
   const isPlain = error instanceof WrongSettings || error instanceof CannotGoOn
   console.error('unit-guard:', isPlain ? error.message : error)

@@ -25,7 +25,8 @@ const flags = {
 } as const
 
 await command(usage, flags, async ({ sub = '', scope = '', budgets, expires = '8h' }) => {
-  if (!subject.safeParse(sub).success) throw new WrongUsage('--sub is needed, and takes what is said below')
+  if (sub === '') throw new WrongUsage('--sub is needed')
+  if (!subject.safeParse(sub).success) throw new WrongUsage('--sub: nobody can be called that; see below')
   const claims = {
     sub,
     scopes: toScopes(scope),

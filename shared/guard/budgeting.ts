@@ -17,8 +17,8 @@ export type Changed =
 interface By {
   readonly caller: string
   readonly reason?: string
-  /** Only if the definitions still have this revision. */
-  readonly revision?: number
+  /** Only if the definitions still have one of these revisions; or, `any`, if there is such a budget. */
+  readonly onlyAt?: readonly number[] | 'any'
 }
 
 /** Changes of the definitions, as one revision each, at once also for whoever has already decided. */
@@ -28,7 +28,7 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
     const outcome = await ledger.change(by.caller, (view) => {
       const { definitions } = view
       const old = budgetNamed(definitions, wanted.name)
-      const stale = staleness(definitions, by)
+      const stale = staleness(definitions, by, wanted.name)
       if (stale) return { refused: stale }
       if ((wanted.name === rootBudget) !== (wanted.parent === null)) return { refused: wrongParent(wanted) }
       created = !old
@@ -48,7 +48,7 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
 
   async function deleteBudget(name: string, by: By): Promise<Changed> {
     const change: MakeChange = (view) => {
-      const refused = staleness(view.definitions, by) ?? undeletable(view, name)
+      const refused = staleness(view.definitions, by, name) ?? undeletable(view, name)
       if (refused) return { refused }
       const { [name]: _gone, ...budgets } = view.definitions.budgets
       const note = { type: 'budget-deleted', budget: name, reason: by.reason ?? 'no reason given' } as const
@@ -61,7 +61,7 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
     const change: MakeChange = ({ definitions, now }) => {
       const budget = budgetNamed(definitions, name)
       if (!budget) return { refused: noBudget(name) }
-      const stale = staleness(definitions, by)
+      const stale = staleness(definitions, by, name)
       if (stale) return { refused: stale }
       const frozen = { reason: by.reason, by: by.caller, at: now }
       const note = { type: 'freeze', budget: name, reason: by.reason } as const
@@ -74,7 +74,7 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
     const change: MakeChange = ({ definitions }) => {
       const budget = budgetNamed(definitions, name)
       if (!budget) return { refused: noBudget(name) }
-      const stale = staleness(definitions, by)
+      const stale = staleness(definitions, by, name)
       if (stale) return { refused: stale }
       const { frozen: _thawed, ...rest } = budget
       const note = { type: 'unfreeze', budget: name, reason: by.reason } as const
@@ -93,13 +93,10 @@ const withBudget = (definitions: Definitions, budget: Budget): Definitions => ({
   budgets: { ...definitions.budgets, [budget.name]: budget },
 })
 
-function staleness({ revision }: Definitions, by: By): Problem | null {
-  if (by.revision === undefined || by.revision === revision) return null
-  return problem(
-    'precondition-failed',
-    `The definitions are at revision ${revision}, not at ${by.revision}; read them again.`,
-    { revision },
-  )
+function staleness({ revision, budgets }: Definitions, { onlyAt }: By, name: string): Problem | null {
+  if (onlyAt === undefined || (onlyAt === 'any' ? Object.hasOwn(budgets, name) : onlyAt.includes(revision))) return null
+  const why = onlyAt === 'any' ? `There is no budget ${name}` : `The definitions are at revision ${revision}`
+  return problem('precondition-failed', `${why}, which is not what If-Match asks for; read them again.`, { revision })
 }
 
 function wrongParent({ name }: BudgetRequest): Problem {

@@ -135,7 +135,7 @@ export function createPerforming(parts: PerformingParts) {
 
 const settleAgainAfterMs = 500
 
-export const askFor = (request: Request) => ({
+const askFor = (request: Request) => ({
   id: request.id,
   work: { kind: request.kind, project: request.project },
 })

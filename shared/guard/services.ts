@@ -1,4 +1,3 @@
-import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { createDynamoClient } from '../ledger/dynamo-client.ts'
 import { createDynamoStore } from '../ledger/dynamo-store.ts'
 import { createLedger } from '../ledger/ledger.ts'
@@ -6,7 +5,7 @@ import type { Store } from '../ledger/store.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { systemIds } from '../platform/ids.ts'
 import { createLog, type Log } from '../platform/log.ts'
-import { createSecret, type Secret } from '../platform/secrets.ts'
+import { createSecret, createSecretsClient, type Secret } from '../platform/secrets.ts'
 import type { GuardSettings } from '../platform/settings.ts'
 import { toUnits } from '../platform/words.ts'
 import { createTracking } from '../tracking/tracking.ts'
@@ -30,7 +29,7 @@ export function createServices(
 ): Services {
   const clock = own.clock ?? systemClock
   const log = own.log ?? createLog({ write: (line) => process.stdout.write(`${line}\n`), now: clock.now })
-  const secrets = secretsClient(settings.SECRETS_ENDPOINT)
+  const secrets = createSecretsClient(settings.SECRETS_ENDPOINT)
   const token = createSecret({ client: secrets, id: settings.SERVICE_TOKEN_SECRET, clock, log })
   const callerKey = createSecret({ client: secrets, id: settings.CALLER_KEY_SECRET, keepsPrevious: true, clock, log })
   const serviceToken = async () => (await token.read()).current
@@ -81,17 +80,3 @@ const accountOf = (settings: GuardSettings) => ({
     zone: settings.ACCOUNT_TIME_ZONE,
   },
 })
-
-/** @param endpoint a stand-in that speaks GetSecretValue, with whose credentials nobody cares. */
-function secretsClient(endpoint: string | undefined): SecretsManagerClient {
-  const timeouts = { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true }
-  return new SecretsManagerClient({
-    maxAttempts: 2,
-    requestHandler: timeouts,
-    ...(endpoint !== undefined && {
-      endpoint,
-      region: 'local',
-      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    }),
-  })
-}

@@ -1,4 +1,4 @@
-import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
 
@@ -93,4 +93,18 @@ export function createSecret(options: {
     read: async () => (cached && (isYoungerThan(cached.at, cachedForMs) || triedLately()) ? cached.value : refresh()),
     reread: async () => (cached && triedLately() ? cached.value : refresh()),
   }
+}
+
+/** @param endpoint a stand-in that speaks GetSecretValue, with whose credentials nobody cares. */
+export function createSecretsClient(endpoint: string | undefined): SecretsManagerClient {
+  const timeouts = { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true }
+  return new SecretsManagerClient({
+    maxAttempts: 2,
+    requestHandler: timeouts,
+    ...(endpoint !== undefined && {
+      endpoint,
+      region: 'local',
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    }),
+  })
 }

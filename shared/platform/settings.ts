@@ -21,7 +21,7 @@ export function parseSettings<Schema extends z.ZodMiniType>(
   const parsed = schema.safeParse(given)
   if (parsed.success) return parsed.data
   const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-  throw new WrongSettings(`these settings are missing or wrong: ${faults.join('; ')}`)
+  throw new WrongSettings(`these settings are missing or wrong: ${[...new Set(faults)].join('; ')}`)
 }
 
 const matching = (pattern: RegExp, takes: string) => z.string(takes).check(z.regex(pattern, takes))
@@ -79,7 +79,7 @@ const baseUrl = z.string('takes the address of the service, ending in /v3').chec
 const endpoint = z.optional(z.url('takes the address of an endpoint'))
 
 /** Where the ledger is. */
-export const ledgerSettings = z.object({
+const ledgerSettings = z.object({
   TABLE_NAME: z.string('takes the name of the ledger table'),
   DYNAMODB_ENDPOINT: endpoint,
 })
@@ -92,7 +92,7 @@ export const secretSettings = z.object({
 })
 
 /** What the root budget begins with, and when its month turns. */
-export const accountSettings = z.object({
+const accountSettings = z.object({
   ACCOUNT_UNITS_PER_MONTH: unitsSetting,
   ACCOUNT_UNITS_USED_AT_START: z._default(unitsSetting, 0),
   ACCOUNT_RENEWAL_DAY: z._default(renewalDay, 1),
@@ -101,7 +101,7 @@ export const accountSettings = z.object({
 })
 
 /** The service, and how its answers are read. */
-export const serviceSettings = z.object({
+const serviceSettings = z.object({
   TRACKING_BASE_URL: baseUrl,
   SERVICE_TIMEOUT_MS: z._default(wholeNumber('takes 100 to 60000 milliseconds', 100, 60_000), 20_000),
   SERVICE_FLIGHT_MS: z._default(wholeNumber('takes milliseconds, at most a day', 0, 86_400_000), 300_000),

@@ -1,0 +1,60 @@
+import { textOf } from '../../shared/tracking/body.ts'
+import { integerOf } from '../../shared/tracking/read-units.ts'
+import { isObject, type Json, parseStrictJson } from '../../shared/tracking/strict-json.ts'
+import { type Exchange, isSuccess } from '../../shared/tracking/transport.ts'
+
+const mostPointers = 6
+/** Of the service's envelope: an integer, and never units. */
+const envelopeCode = 'response_code'
+
+interface Listing {
+  readonly projects: readonly { readonly name: string; readonly id: string | undefined }[]
+  /** How it went, in a few words. */
+  readonly reason: string
+}
+
+/**
+ * The projects of `GET /projects`: the interface shows an object with `projects` that lists names, and no more ("Rules
+ * and gaps", 1). It is only a convenience here, so it is read as far as it goes.
+ */
+export function readProjects(exchange: Exchange): Listing {
+  const none = (reason: string) => ({ projects: [], reason })
+  if (exchange.kind === 'failed') return none(`cannot be listed (${exchange.reason})`)
+  if (!isSuccess(exchange.status)) return none(`cannot be listed (status ${exchange.status})`)
+  const rows = listIn(jsonOf(exchange))
+  if (rows === null) return none('cannot be listed (no list of projects in the body)')
+  const projects = rows.flatMap((row) => {
+    const name = isObject(row) ? row.name : row
+    const id = isObject(row) ? row.id : undefined
+    const hasId = typeof id === 'string' || typeof id === 'number'
+    return typeof name === 'string' ? [{ name, id: hasId ? String(id) : undefined }] : []
+  })
+  return { projects, reason: projects.length === 0 ? 'none is listed' : `${projects.length} are listed` }
+}
+
+function listIn(json: Json | undefined): Json[] | null {
+  if (!isObject(json)) return null
+  if (Array.isArray(json.projects)) return json.projects
+  return isObject(json.data) ? listIn(json.data) : null
+}
+
+/** JSON Pointers to everything in an answer that may be a number of units, for a person to choose from. */
+export function pointersToUnits(exchange: Exchange): string[] {
+  if (exchange.kind === 'failed') return []
+  return [...pointersIn(jsonOf(exchange), '')].slice(0, mostPointers)
+}
+
+function* pointersIn(value: Json | undefined, path: string): Generator<string> {
+  if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      if (name === envelopeCode) continue
+      yield* pointersIn(member, `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    }
+  } else if ((integerOf(value) ?? -1) >= 0 && path !== '') yield path
+}
+
+function jsonOf(exchange: Exclude<Exchange, { kind: 'failed' }>): Json | undefined {
+  const text = textOf(exchange)
+  const json = parseStrictJson(text.ok ? text.text : '')
+  return json.ok ? json.value : undefined
+}

@@ -1,0 +1,39 @@
+import { decodeJwt } from 'jose'
+import { when } from '../../shared/guard/sentences.ts'
+import type { Exchange } from '../../shared/tracking/transport.ts'
+import type { Findings } from './doctor-findings.ts'
+
+export const tokenRefused = "renew the service's token: the service refuses it"
+
+const soonMs = 14 * 24 * 3600_000
+
+/** What can be told about the service's token without showing any of it: whether it is taken, and when it ends. */
+export function describeToken(token: string, listing: Exchange, now: number): Findings {
+  const expiresAt = expiryOf(token)
+  const status = listing.kind === 'answered' ? listing.status : null
+  const accepted =
+    status === 401 || status === 403
+      ? `refused by the service (status ${status})`
+      : status !== null && status < 400
+        ? 'accepted by the service'
+        : 'not known whether the service takes it'
+  const ends = expiresAt === null ? 'does not say when it expires' : `expires ${when(expiresAt, 'UTC')}`
+  return { lines: [`token: ${accepted}; ${ends}`], toDo: toDo(status, expiresAt, now) }
+}
+
+function toDo(status: number | null, expiresAt: number | null, now: number): string[] {
+  if (expiresAt !== null && expiresAt <= now) return ["renew the service's token: it has expired"]
+  if (status === 401 || status === 403) return [tokenRefused]
+  if (expiresAt !== null && expiresAt - now < soonMs) return ["renew the service's token: it expires within two weeks"]
+  return []
+}
+
+/** Not every token is a JWT, and not every JWT expires; nobody's signature is checked here. */
+function expiryOf(token: string): number | null {
+  try {
+    const { exp } = decodeJwt(token)
+    return exp !== undefined && Number.isSafeInteger(exp) && Math.abs(exp) < 8.64e12 ? exp * 1000 : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,151 @@
+import { execFileSync } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { readCallerKey } from '../infra/local/caller-key.ts'
+import { pointersToUnits, readProjects } from '../infra/local/doctor-reading.ts'
+import { describeToken } from '../infra/local/doctor-token.ts'
+import { createDoor } from '../infra/local/door.ts'
+import { readEnvFile, withoutFound, writeEnvFile } from '../infra/local/env-file.ts'
+import { sandboxToken } from '../infra/local/sandbox-token.ts'
+import { createSecretsEndpoint } from '../infra/local/secrets-endpoint.ts'
+import { readSettings } from '../infra/local/settings.ts'
+import { systemClock } from '../shared/platform/clock.ts'
+import { createSecret } from '../shared/platform/secrets.ts'
+import { temporaryDirectory } from './support/local.ts'
+
+async function newDirectory(): Promise<string> {
+  const { directory, remove } = await temporaryDirectory()
+  onTestFinished(remove)
+  return directory
+}
+
+const answered = (body: unknown, status = 200) =>
+  ({ kind: 'answered', status, headers: {}, body: Buffer.from(JSON.stringify(body)) }) as const
+
+describe('the env file', () => {
+  const odd = `it's "$HOME" \`x\` \\ é\nand more`
+
+  it('means the same to a shell and to the commands', async () => {
+    const directory = await newDirectory()
+    const file = await writeEnvFile(directory, { TABLE_NAME: odd, RUN_POINTER_RANKING: '' }, { DYNAMODB_ENDPOINT: 'a' })
+    const shown = execFileSync('/bin/sh', ['-c', `. '${file}'; printf %s "$TABLE_NAME"`], { encoding: 'utf8' })
+    expect(shown).toBe(odd)
+    expect(readEnvFile(directory)).toEqual({
+      TABLE_NAME: odd,
+      DYNAMODB_ENDPOINT: 'a',
+      FOUND_HERE: 'DYNAMODB_ENDPOINT=a',
+    })
+    expect(readEnvFile(join(directory, 'nowhere'))).toEqual({})
+  })
+
+  it('sourced into a shell, it does not decide where the next start looks; what was set by hand does', () => {
+    const sourced = { FOUND_HERE: 'DYNAMODB_ENDPOINT=a TRACKING_BASE_URL=b', TABLE_NAME: 't', DYNAMODB_ENDPOINT: 'a' }
+    expect(withoutFound({ ...sourced, TRACKING_BASE_URL: 'mine' })).toEqual({
+      FOUND_HERE: sourced.FOUND_HERE,
+      TABLE_NAME: 't',
+      TRACKING_BASE_URL: 'mine',
+    })
+  })
+})
+
+describe('settings', () => {
+  it('a service of one’s own: no sandbox, no demonstration, and no token unless it is given', () => {
+    const given = { TRACKING_BASE_URL: 'https://service.example/v3', DEMO: 'on' }
+    const own = { sandboxPort: null, demonstrates: false, serviceToken: null }
+    expect(readSettings(given)).toMatchObject(own)
+    expect(readSettings({ ...given, TRACKING_TOKEN: 'mine' })).toMatchObject({ ...own, serviceToken: 'mine' })
+  })
+
+  it('nothing given: the contract’s table', () => {
+    expect(readSettings({ PORT: '' })).toMatchObject({
+      ...{ port: 8787, sandboxPort: 8788, keptIn: '.local', directory: '.local', demonstrates: true },
+      ...{ table: 'unit-guard', dynamoDb: undefined, serviceToken: sandboxToken },
+    })
+    expect(readSettings({ DATA_DIR: 'memory' })).toMatchObject({ keptIn: null, directory: '.local' })
+  })
+})
+
+describe('the secrets endpoint', () => {
+  const read = async (id: string, keepsPrevious = false) => {
+    const door = await createDoor({ port: 0 })
+    onTestFinished(() => door.close(Promise.resolve()))
+    door.open(createSecretsEndpoint({ key: { current: 'now', previous: 'before' }, lone: { current: 'alone' } }))
+    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
+    const client = new SecretsManagerClient({ endpoint: door.url, region: 'local', credentials, maxAttempts: 1 })
+    const log = { info() {}, error() {}, hide() {} }
+    return createSecret({ client, id, keepsPrevious, clock: systemClock, log }).read()
+  }
+
+  it('answers the client that is used on AWS', async () => {
+    expect(await read('key', true)).toEqual({ current: 'now', previous: 'before' })
+    expect(await read('lone', true)).toEqual({ current: 'alone', previous: null })
+    await expect(read('constructor')).rejects.toMatchObject({ cause: { name: 'ResourceNotFoundException' } })
+  })
+
+  it('answers no page that has a name of its own lead here', async () => {
+    const app = createSecretsEndpoint({ key: { current: 'now' } })
+    const headers = { 'x-amz-target': 'secretsmanager.GetSecretValue', host: 'rebound.example' }
+    const answer = await app.request('/', { method: 'POST', headers, body: '{"SecretId": "key"}' })
+    expect([answer.status, await answer.text()]).toEqual([403, ''])
+  })
+})
+
+describe('the caller key', () => {
+  it('is long, random, and the same again where it is kept', async () => {
+    const directory = await newDirectory()
+    const key = await readCallerKey(directory)
+    expect(key.current).toMatch(/^[\w-]{64}$/)
+    expect(await readCallerKey(directory)).toEqual(key)
+    expect(await readCallerKey(null)).not.toEqual(await readCallerKey(null))
+  })
+
+  it('a damaged file is not replaced: somebody may still need what was in it', async () => {
+    const directory = await newDirectory()
+    const file = join(directory, 'secrets.json')
+    await writeFile(file, '{"callerKey": {"current": "short"}}')
+    await expect(readCallerKey(directory)).rejects.toThrow('holds no caller key')
+    expect(await readFile(file, 'utf8')).toContain('short')
+  })
+})
+
+describe('the doctor', () => {
+  it('reads projects as far as their list goes', () => {
+    const projects = [{ name: 'acme', id: 7 }, 'globex', { id: 8 }]
+    const both = [
+      { name: 'acme', id: '7' },
+      { name: 'globex', id: undefined },
+    ]
+    expect(readProjects(answered({ projects })).projects).toEqual(both)
+    expect(readProjects(answered({ response_code: 0, data: { projects } })).projects).toEqual(both)
+    expect(readProjects(answered([]))).toEqual({
+      projects: [],
+      reason: 'cannot be listed (no list of projects in the body)',
+    })
+    expect(readProjects(answered({}, 401)).reason).toBe('cannot be listed (status 401)')
+  })
+
+  it('proposes the pointers that could be units', () => {
+    const body = { response_code: 0, data: { 'a/b': 5, '~': '12', text: 'x', below: -1, list: [{ n: 1.5 }, { n: 3 }] } }
+    expect(pointersToUnits(answered(body))).toEqual(['/data/a~1b', '/data/~0', '/data/list/1/n'])
+  })
+
+  it('tells when a token ends and shows nothing of it', () => {
+    const now = Date.UTC(2026, 10, 20)
+    const jwt = (exp: unknown) => `${encode({ alg: 'HS256' })}.${encode({ exp })}.c2lnbmF0dXJl`
+    const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const told = (token: string, status = 200) => describeToken(token, answered({}, status), now)
+    expect(told('opaque')).toEqual({
+      lines: ['token: accepted by the service; does not say when it expires'],
+      toDo: [],
+    })
+    expect(told(jwt(now / 1000 + 3600)).toDo).toEqual(["renew the service's token: it expires within two weeks"])
+    expect(told(jwt(now / 1000 - 1)).toDo).toEqual(["renew the service's token: it has expired"])
+    expect(told('opaque', 401)).toEqual({
+      lines: ['token: refused by the service (status 401); does not say when it expires'],
+      toDo: ["renew the service's token: the service refuses it"],
+    })
+    expect(told(jwt(1e308)).lines).toEqual(['token: accepted by the service; does not say when it expires'])
+  })
+})

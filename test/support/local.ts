@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inject } from 'vitest'
+
+/** Whether the tests of a ledger that is kept can run; said loudly where they cannot. */
+export function hasJava(): boolean {
+  if (inject('dynamodb') !== null) return true
+  console.error('*** NO JAVA: npm start was not tested with a ledger that is kept. ***')
+  return false
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What a process said, and how it ended. */
+export interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+const readyWithinMs = 25_000
+
+/** A directory of this test alone, and what removes it. */
+export async function temporaryDirectory() {
+  const directory = await mkdtemp(join(tmpdir(), 'unit-guard-'))
+  return { directory, remove: () => rm(directory, { recursive: true, force: true }) }
+}
+
+/** One of `infra/local`, in a process group of its own, with no setting of whoever runs the tests. */
+export function spawnLocal(script: string, options: { args?: readonly string[]; env?: Environment } = {}) {
+  const child = spawn(process.execPath, ['--import', 'tsx', `infra/local/${script}.ts`, ...(options.args ?? [])], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, PORT: '0', SANDBOX_PORT: '0', ...options.env },
+  })
+  const said = { out: '', err: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said.out += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said.err += text
+  })
+  const ended = once(child, 'close').then(([code]): Ended => ({ code, ...said }))
+
+  /** The address that `ready` names. */
+  async function ready(): Promise<string> {
+    const deadline = Date.now() + readyWithinMs
+    for (;;) {
+      const url = /^ready (\S+)$/m.exec(said.out)?.[1]
+      if (url !== undefined) return url
+      if (child.exitCode !== null || Date.now() > deadline) throw new Error(`not ready:\n${said.out}${said.err}`)
+      await sleep(20)
+    }
+  }
+
+  /** Like a terminal, or like something that kills everything that was started with it. */
+  function signalGroup(signal: NodeJS.Signals): void {
+    const isOver = child.exitCode !== null || child.signalCode !== null
+    if (child.pid !== undefined && !isOver) process.kill(-child.pid, signal)
+  }
+
+  return { said, ended, ready, signal: (signal: NodeJS.Signals) => void child.kill(signal), signalGroup }
+}
+
+export const runLocal = (script: string, args: readonly string[], env: Environment): Promise<Ended> =>
+  spawnLocal(script, { args, env }).ended
