@@ -30,7 +30,10 @@ const event = (method: string, rawPath: string, headers: Record<string, string> 
 
 describe('the api function, as it is deployed', () => {
   let folder: string
-  let handler: (event: unknown, context: unknown) => Promise<{ statusCode: number; body: string; headers: Record<string, string> }>
+  let handler: (
+    event: unknown,
+    context: unknown,
+  ) => Promise<{ statusCode: number; body: string; headers: Record<string, string> }>
   const context = { getRemainingTimeInMillis: () => 100_000 }
 
   beforeAll(async () => {

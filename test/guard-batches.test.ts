@@ -194,6 +194,17 @@ describe('policies', () => {
     )
   })
 
+  test.each([
+    ['a limited account', 'over-budget', 50_000],
+    ['an unlimited account', 'over-update-limit', 'unlimited'],
+  ])('an absurd estimate, %s', async (_name, slug, month) => {
+    const product = await startProduct({ units: { absurd: Number.MAX_SAFE_INTEGER } })
+    await product.call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units: month }] } })
+    const { status, body } = await product.update({ kind: 'ranking', project: 'absurd' })
+    expect([status, body.type]).toEqual([402, `/problems/${slug}`])
+    expect(product.seen('run')).toEqual([])
+  })
+
   test('query is sent identically to estimate and run', async () => {
     const product = await withRoom(1000)
     const query = { depth: '20', 'a b': 'c&d=é', yes: true }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type BudgetRequest, createBudgeting } from '../shared/guard/budgeting.ts'
 import { runningRecord } from '../shared/guard/records.ts'
 import { bookKey, type Counter, fromBookItem } from '../shared/ledger/book.ts'
@@ -25,14 +25,20 @@ const guardOptions = {
 }
 const months = ['2026-09-01', '2026-10-01', '2026-11-01', '2026-12-01', '2026-12-12', '2027-01-01']
 
-describe.each(stores)('the ledger contract: %s', (_name, create) => {
+describe.each(stores)('the ledger contract: %s', (name, create) => {
   let store: Store
   let clock: TestClock
   let ledger: Ledger
   let names = 0
 
+  // Tables are made much faster side by side.
+  let fresh: Store[] = []
+  beforeAll(async () => {
+    fresh = await Promise.all(Array.from({ length: name === 'memory' ? 0 : 65 }, create))
+  })
+
   beforeEach(async () => {
-    store = await create()
+    store = fresh.pop() ?? (await create())
     clock = createTestClock()
     ledger = open()
   })
@@ -50,6 +56,9 @@ describe.each(stores)('the ledger contract: %s', (_name, create) => {
     const audited = await ledger.audit()
     expect(audited.filter(({ ok }) => ok !== true)).toEqual([])
   })
+
+  /** Rows that differ in pure decisions only: all of them in memory, and two of each over a real store. */
+  const some = <Row>(rows: readonly Row[]): readonly Row[] => (name === 'memory' ? rows : rows.slice(0, 2))
 
   /** A process of its own over the same table. */
   const open = (how: { clock?: TestClock; account?: Partial<Account>; store?: Store } = {}) =>
@@ -252,13 +261,15 @@ describe.each(stores)('the ledger contract: %s', (_name, create) => {
       expect(await ledger.update(update.id)).toEqual(update)
     })
 
-    test.each<[string, { month?: number; day?: number; parent?: number; parentDay?: number; account?: number }]>([
-      ["the budget's month", { month: 100 }],
-      ["the budget's day", { day: 100 }],
-      ["the parent's month", { parent: 100 }],
-      ["the parent's day", { parentDay: 100 }],
-      ["the account's month", { account: 100 }],
-    ])('%s decides: exactly what is available passes, one unit more does not', async (_counter, limits) => {
+    test.each(
+      some<[string, { month?: number; day?: number; parent?: number; parentDay?: number; account?: number }]>([
+        ["the budget's month", { month: 100 }],
+        ["the budget's day", { day: 100 }],
+        ["the parent's month", { parent: 100 }],
+        ["the parent's day", { parentDay: 100 }],
+        ["the account's month", { account: 100 }],
+      ]),
+    )('%s decides: exactly what is available passes, one unit more does not', async (_counter, limits) => {
       await put({ name: 'account' }, limits.account ?? 50_000)
       await put({ name: 'seo' }, limits.parent ?? 1_000, limits.parentDay ?? 1_000)
       await put({ name: 'blog', parent: 'seo' }, limits.month ?? 1_000, limits.day ?? 1_000)
@@ -359,6 +370,7 @@ describe.each(stores)('the ledger contract: %s', (_name, create) => {
         staysAsItWas({ id: 'upd_same' }, () => hold({ id: 'upd_same', project: 'another' })))
 
       test('the record that was requested has changed', async () => {
+        await hold()
         const asked = begin(
           requestOf({ id: 'upd_queued' }),
           'requested',
@@ -475,28 +487,30 @@ describe.each(stores)('the ledger contract: %s', (_name, create) => {
   describe('close', () => {
     beforeEach(() => put({ name: 'seo' }, 1_000, 400))
 
-    test.each<[string, Finding, object, object]>([
-      [
-        'settles',
-        ran(40),
-        { state: 'settled', charged: 40, closedBy: 'sender' },
-        { available: 960, held: 0, inDoubt: 0, spent: 40 },
-      ],
-      ['settles below the hold', ran(25), { state: 'settled', charged: 25 }, { available: 975, held: 0, spent: 25 }],
-      ['releases', didNotRun(), { state: 'released', charged: 0 }, { available: 1_000, held: 0, spent: 0 }],
-      [
-        'doubts',
-        unknown(),
-        { state: 'in-doubt', doubt: { by: 'sender' } },
-        { available: 960, held: 0, inDoubt: 40, spent: 0 },
-      ],
-      [
-        'doubts for the sweep',
-        unknown('sweep'),
-        { state: 'in-doubt', doubt: { by: 'sweep' } },
-        { available: 960, inDoubt: 40 },
-      ],
-    ])('from running: %s, in both windows of the whole chain', async (_name, finding, record, figures) => {
+    test.each(
+      some<[string, Finding, object, object]>([
+        [
+          'settles',
+          ran(40),
+          { state: 'settled', charged: 40, closedBy: 'sender' },
+          { available: 960, held: 0, inDoubt: 0, spent: 40 },
+        ],
+        ['settles below the hold', ran(25), { state: 'settled', charged: 25 }, { available: 975, held: 0, spent: 25 }],
+        ['releases', didNotRun(), { state: 'released', charged: 0 }, { available: 1_000, held: 0, spent: 0 }],
+        [
+          'doubts',
+          unknown(),
+          { state: 'in-doubt', doubt: { by: 'sender' } },
+          { available: 960, held: 0, inDoubt: 40, spent: 0 },
+        ],
+        [
+          'doubts for the sweep',
+          unknown('sweep'),
+          { state: 'in-doubt', doubt: { by: 'sweep' } },
+          { available: 960, inDoubt: 40 },
+        ],
+      ]),
+    )('from running: %s, in both windows of the whole chain', async (_name, finding, record, figures) => {
       const update = await hold({ budget: 'seo' })
       const closed = await ledger.close(update, finding)
       expect(closed).toMatchObject({ changed: true, update: record })
@@ -507,44 +521,46 @@ describe.each(stores)('the ledger contract: %s', (_name, create) => {
       expect(await counter('account')).toMatchObject(moved)
     })
 
-    test.each<[string, Finding, object, object]>([
-      [
-        "the sender's late answer settles",
-        ran(40),
-        { state: 'settled', closedBy: 'sender' },
-        { available: 960, inDoubt: 0, spent: 40 },
-      ],
-      [
-        "the sender's late answer releases",
-        didNotRun(),
-        { state: 'released', closedBy: 'sender' },
-        { available: 1_000, inDoubt: 0, spent: 0 },
-      ],
-      [
-        'evidence settles',
-        ran(40, 'evidence'),
-        { state: 'settled', closedBy: 'evidence' },
-        { available: 960, inDoubt: 0, spent: 40 },
-      ],
-      [
-        'time settles',
-        ran(40, 'time'),
-        { state: 'settled', closedBy: 'time' },
-        { available: 960, inDoubt: 0, spent: 40 },
-      ],
-      [
-        'a person settles',
-        ran(45, 'person'),
-        { state: 'settled', closedBy: 'person', charged: 45, overrun: 5 },
-        { available: 955, inDoubt: 0, spent: 45 },
-      ],
-      [
-        'a person releases',
-        didNotRun('person'),
-        { state: 'released', closedBy: 'person', charged: 0 },
-        { available: 1_000, inDoubt: 0, spent: 0 },
-      ],
-    ])('from in-doubt: %s', async (_name, finding, record, figures) => {
+    test.each(
+      some<[string, Finding, object, object]>([
+        [
+          "the sender's late answer settles",
+          ran(40),
+          { state: 'settled', closedBy: 'sender' },
+          { available: 960, inDoubt: 0, spent: 40 },
+        ],
+        [
+          "the sender's late answer releases",
+          didNotRun(),
+          { state: 'released', closedBy: 'sender' },
+          { available: 1_000, inDoubt: 0, spent: 0 },
+        ],
+        [
+          'evidence settles',
+          ran(40, 'evidence'),
+          { state: 'settled', closedBy: 'evidence' },
+          { available: 960, inDoubt: 0, spent: 40 },
+        ],
+        [
+          'time settles',
+          ran(40, 'time'),
+          { state: 'settled', closedBy: 'time' },
+          { available: 960, inDoubt: 0, spent: 40 },
+        ],
+        [
+          'a person settles',
+          ran(45, 'person'),
+          { state: 'settled', closedBy: 'person', charged: 45, overrun: 5 },
+          { available: 955, inDoubt: 0, spent: 45 },
+        ],
+        [
+          'a person releases',
+          didNotRun('person'),
+          { state: 'released', closedBy: 'person', charged: 0 },
+          { available: 1_000, inDoubt: 0, spent: 0 },
+        ],
+      ]),
+    )('from in-doubt: %s', async (_name, finding, record, figures) => {
       const update = await doubted({ budget: 'seo' })
       expect(await ledger.close(update, finding)).toMatchObject({ changed: true, update: record })
       expect(await counter('seo')).toMatchObject(figures)
@@ -574,6 +590,7 @@ describe.each(stores)('the ledger contract: %s', (_name, create) => {
     test('twice is once, also for whoever has an old copy of the record', async () => {
       const update = await hold({ budget: 'seo' })
       const { update: settled } = await ledger.close(update, ran(40))
+      clock.advance(1)
       expect(await ledger.close(update, ran(40))).toEqual({ update: settled, changed: false })
       expect(await open().close(update, didNotRun())).toEqual({ update: settled, changed: false })
       expect(await ledger.close(settled, unknown())).toEqual({ update: settled, changed: false })
@@ -598,6 +615,8 @@ describe.each(stores)('the ledger contract: %s', (_name, create) => {
       forgetful.lose(1)
       expect(await process.close(first, ran(10))).toMatchObject({ changed: true, update: { state: 'settled' } })
       forgetful.lose(1, { applied: false })
+      await expect(process.close(second, ran(20))).rejects.toThrow(AnswerLost)
+      expect(await counter('seo')).toMatchObject({ available: 970, held: 20, spent: 10 })
       expect(await process.close(second, ran(20))).toMatchObject({ changed: true, update: { state: 'settled' } })
       expect(await counter('seo')).toMatchObject({ available: 970, held: 0, spent: 30 })
     })
@@ -656,36 +675,42 @@ describe.each(stores)('the ledger contract: %s', (_name, create) => {
     })
 
     describe('the correction of what was closed without the sender', () => {
-      test.each<[string, Finding, Finding, number]>([
-        ['time charged the hold, and it cost less', ran(40, 'time'), ran(31), 31],
-        ['time charged the hold, and it did not run', ran(40, 'time'), didNotRun(), 0],
-        ['evidence charged the hold, and it cost more', ran(40, 'evidence'), ran(60), 60],
-        ['a person released it, and it ran', didNotRun('person'), ran(40), 40],
-        ['a person released it, and there is evidence', didNotRun('person'), ran(40, 'evidence'), 40],
-        ['a person said too little', ran(10, 'person'), ran(40), 40],
-        ['a person was right', ran(40, 'person'), ran(40), 40],
-      ])('%s: the state stays, and the difference is booked once', async (_name, closing, late, charged) => {
+      test.each(
+        some<[string, Finding, Finding, number]>([
+          ['time charged the hold, and it cost less', ran(40, 'time'), ran(31), 31],
+          ['time charged the hold, and it did not run', ran(40, 'time'), didNotRun(), 0],
+          ['evidence charged the hold, and it cost more', ran(40, 'evidence'), ran(60), 60],
+          ['a person released it, and it ran', didNotRun('person'), ran(40), 40],
+          ['a person released it, and there is evidence', didNotRun('person'), ran(40, 'evidence'), 40],
+          ['a person said too little', ran(10, 'person'), ran(40), 40],
+          ['a person was right', ran(40, 'person'), ran(40), 40],
+        ]),
+      )('%s: the state stays, and the difference is booked once', async (_name, closing, late, charged) => {
         const { update: closed } = await ledger.close(await doubted({ budget: 'seo' }), closing)
         const { update, changed } = await ledger.close(closed, late)
         expect(changed).toBe(true)
         expect(update).toMatchObject({ state: closed.state, charged, corrected: true })
         const figures = { available: 1_000 - charged, held: 0, inDoubt: 0, spent: charged }
         expect(await counter('seo')).toMatchObject(figures)
+        clock.advance(1)
         for (const again of [late, ran(99), ran(99, 'evidence'), didNotRun()]) {
-          expect(await ledger.close(closed, again)).toEqual({ update, changed: false })
+          expect((await ledger.close(closed, again)).changed).toBe(false)
+          expect(await ledger.close(update, again)).toEqual({ update, changed: false })
         }
         expect(await counter('seo')).toMatchObject(figures)
       })
 
-      test.each<[string, Finding, Finding]>([
-        ['the sender closed it', ran(40), ran(50)],
-        ['the sender released it, whatever the dates say', didNotRun(), ran(40, 'evidence')],
-        ['evidence says what was charged already', ran(40, 'person'), ran(40, 'evidence')],
-        ['evidence says more than a person charged', ran(10, 'person'), ran(40, 'evidence')],
-        ['nothing new is known', ran(40, 'time'), unknown()],
-        ['a person changes their mind', didNotRun('person'), ran(40, 'person')],
-        ['time passes', didNotRun('person'), ran(40, 'time')],
-      ])('there is none when %s', async (_name, closing, late) => {
+      test.each(
+        some<[string, Finding, Finding]>([
+          ['the sender closed it', ran(40), ran(50)],
+          ['the sender released it, whatever the dates say', didNotRun(), ran(40, 'evidence')],
+          ['evidence says what was charged already', ran(40, 'person'), ran(40, 'evidence')],
+          ['evidence says more than a person charged', ran(10, 'person'), ran(40, 'evidence')],
+          ['nothing new is known', ran(40, 'time'), unknown()],
+          ['a person changes their mind', didNotRun('person'), ran(40, 'person')],
+          ['time passes', didNotRun('person'), ran(40, 'time')],
+        ]),
+      )('there is none when %s', async (_name, closing, late) => {
         const { update: closed } = await ledger.close(await doubted({ budget: 'seo' }), closing)
         const before = await counter('seo')
         expect(await ledger.close(closed, late)).toEqual({ update: closed, changed: false })

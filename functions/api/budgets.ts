@@ -205,12 +205,16 @@ function nameOf(c: Context<ApiEnv>): string {
   throw new Refusal(problem('not-found', 'There is no such budget.'))
 }
 
-/** `If-Match` (RFC 9110, 13.1.1) with the ETag of a budget or of their list: the revision of the definitions. */
-function revisionOf(c: Context<ApiEnv>): { revision?: number } {
-  const given = c.req.header('if-match')
-  if (given === undefined || given.trim() === '*') return {}
-  const revision = /^\s*"(\d{1,15})"\s*$/.exec(given)?.[1]
-  return { revision: revision === undefined ? -1 : Number(revision) }
+/**
+ * `If-Match` (RFC 9110, 13.1.1) with ETags of a budget or of their list: the revision of the definitions. A tag that is
+ * none of ours, or weak, matches nothing.
+ */
+function revisionOf(c: Context<ApiEnv>): { onlyAt?: readonly number[] | 'any' } {
+  const given = c.req.header('if-match')?.trim()
+  if (given === undefined) return {}
+  if (given === '*') return { onlyAt: 'any' }
+  const tags = given.split(',').map((tag) => /^"(\d{1,15})"$/.exec(tag.trim())?.[1])
+  return { onlyAt: tags.flatMap((tag) => (tag === undefined ? [] : [Number(tag)])) }
 }
 
 const csvColumns: Columns<Entry> = {

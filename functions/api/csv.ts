@@ -23,8 +23,9 @@ export async function answerCsv<Row>(
   page: (cursor?: string) => Promise<Page<Row>>,
 ): Promise<Response> {
   const first = await page()
-  const line = (cells: readonly (string | number)[]) =>
-    stringify([[...cells]], { escape_formulas: true, record_delimiter: 'windows' })
+  // A record delimiter of one's own turns the quoting of line breaks off, and a line break in a reason begins a row.
+  const style = { escape_formulas: true, record_delimiter: 'windows', quote_record_delimiter: true } as const
+  const line = (cells: readonly (string | number)[]) => stringify([[...cells]], style)
   async function* lines() {
     yield line(Object.keys(columns))
     for (let read = first; ; read = await page(read.next)) {

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import { problem } from '../../shared/guard/problems.ts'
-import { isUnits, kinds, type Units } from '../../shared/platform/words.ts'
+import { isUnits, kinds, mostUnits, type Units } from '../../shared/platform/words.ts'
 import { type Json, parseStrictJson } from '../../shared/tracking/strict-json.ts'
 import type { ApiEnv } from './context.ts'
 import { invalid, Refusal } from './refusal.ts'
@@ -153,9 +153,6 @@ export function idempotencyKey(c: Context<ApiEnv>): string | undefined {
 }
 
 // Pieces of schemas that several routes share.
-
-/** Far above any account, and far below where sums of them stop being safe integers. */
-const mostUnits = 1_000_000_000_000
 
 const wholeUnits = (from: 0 | 1) => {
   const takes = `takes a whole number of units, ${from} to ${mostUnits}`

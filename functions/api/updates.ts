@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import type { Answer } from '../../shared/guard/answer.ts'
 import type { Decided } from '../../shared/guard/deciding.ts'
 import { noUpdate } from '../../shared/guard/deciding.ts'
+import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { isTerminal, states, type Update, vias } from '../../shared/ledger/update.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
@@ -21,6 +22,7 @@ import {
   units,
 } from './input.ts'
 import { answerProblem } from './problem-answers.ts'
+import { Refusal } from './refusal.ts'
 import { route } from './routing.ts'
 import { showNotRecorded, showUpdate } from './showing.ts'
 
@@ -31,6 +33,8 @@ const queryValue = z.pipe(
   z.union([text(512), z.number(), z.boolean()], 'takes a text, a number, true or false'),
   z.transform(String),
 )
+
+const isObject = ({ value }: { value: unknown }): boolean => typeof value === 'object' && value !== null
 
 const updatesRequest = z
   .strictObject({
@@ -51,18 +55,26 @@ const updatesRequest = z
     query: z.exactOptional(
       z
         .record(
-          z.string().check(z.regex(/^[^\p{Cc}]{1,64}$/u, 'names have 1 to 64 characters, none of them a control character')),
+          z
+            .string()
+            .check(z.regex(/^[^\p{Cc}]{1,64}$/u, 'names have 1 to 64 characters, none of them a control character')),
           queryValue,
         )
         .check(z.refine((query) => Object.keys(query).length <= longestQuery, `takes at most ${longestQuery} names`)),
     ),
   })
   .check(
+    // Also where a member is wrong by itself: all faults are said at once.
     z.refine((body) => (body.project === undefined) !== (body.projects === undefined), {
       path: ['project'],
       message: 'takes either project or projects',
+      when: isObject,
     }),
-    z.refine((body) => !body.force || body.reason !== undefined, { path: ['reason'], message: 'is needed with force' }),
+    z.refine((body) => body.force !== true || body.reason !== undefined, {
+      path: ['reason'],
+      message: 'is needed with force',
+      when: isObject,
+    }),
   )
 
 const filter = z.strictObject({
@@ -155,9 +167,9 @@ export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/updates/:id', {
     GET: async (c) => {
       mustHave(c, 'read')
-      const id = c.req.param('id') ?? ''
+      const id = idOf(c)
       const update = await guard.ledger.update(id)
-      return update ? c.json(showUpdate(update)) : answerProblem(c, noUpdate(id.slice(0, 100)))
+      return update ? c.json(showUpdate(update)) : answerProblem(c, noUpdate(id))
     },
   })
 
@@ -165,7 +177,7 @@ export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
     POST: async (c) => {
       const { sub } = mustHave(c, 'approve')
       const { reason } = await readBody(c, because, { optional: true })
-      const id = c.req.param('id') ?? ''
+      const id = idOf(c)
       const decided = await guard.approve(id, sub, reason)
       if (decided.kind === 'problem') return answerProblem(c, decided.problem)
       // The approval is written down; should the rest fail here, the queue begins it.
@@ -179,7 +191,7 @@ export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
     POST: async (c) => {
       const { sub } = mustHave(c, 'approve')
       const { reason } = await readBody(c, because, { optional: true })
-      return answerDecided(c, await guard.reject(c.req.param('id') ?? '', sub, reason))
+      return answerDecided(c, await guard.reject(idOf(c), sub, reason))
     },
   })
 
@@ -188,16 +200,23 @@ export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
       const { sub, scopes } = mustHave(c, 'run', 'propose', 'admin')
       const { reason } = await readBody(c, because, { optional: true })
       const by = { caller: sub, isAdmin: scopes.has('admin') }
-      return answerDecided(c, await guard.cancel(c.req.param('id') ?? '', by, reason))
+      return answerDecided(c, await guard.cancel(idOf(c), by, reason))
     },
   })
 
   route(app, '/updates/:id/resolve', {
     POST: async (c) => {
       const { sub } = mustHave(c, 'approve')
-      return answerDecided(c, await guard.resolve(c.req.param('id') ?? '', sub, await readBody(c, oneResolution)))
+      return answerDecided(c, await guard.resolve(idOf(c), sub, await readBody(c, oneResolution)))
     },
   })
+}
+
+/** @throws Refusal 404 when there cannot be such an update: an id of any other form is not looked for. */
+function idOf(c: Context<ApiEnv>): string {
+  const id = c.req.param('id') ?? ''
+  if (/^[\x21-\x7e]{1,100}$/.test(id)) return id
+  throw new Refusal(problem('not-found', 'There is no such update.'))
 }
 
 function answerDecided(c: Context<ApiEnv>, decided: Decided): Response {

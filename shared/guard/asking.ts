@@ -133,7 +133,7 @@ function conflictOf(recorded: readonly Update[], content: string): Problem | nul
 }
 
 function refusalOf(definitions: Definitions, asker: Asker, wanted: UpdatesRequest): Problem | null {
-  const errors = wanted.projects.flatMap((project) => budgetFaults(definitions, wanted, project))
+  const errors = budgetFaults(definitions, wanted, wanted.projects)
   if (errors.length > 0) {
     return problem('invalid-request', errors.map(({ message }) => message).join(' '), { errors })
   }

@@ -9,13 +9,15 @@ export const budgetFor = (definitions: Definitions, { budget }: Wanted, project:
   budget ?? ownerOf(definitions, project)?.name ?? rootBudget
 
 /** What is wrong with the budget that was named: a project that somebody owns is charged there, or to a parent. */
-export function budgetFaults(definitions: Definitions, { budget }: Wanted, project: string) {
+export function budgetFaults(definitions: Definitions, { budget }: Wanted, projects: readonly string[]) {
   if (budget === undefined) return []
   if (!budgetNamed(definitions, budget)) return [{ path: 'budget', message: `There is no budget ${budget}.` }]
-  const owner = ownerOf(definitions, project)
-  if (!owner || chainOf(definitions, owner.name).some(({ name }) => name === budget)) return []
-  const message = `${project} belongs to ${owner.name}, so it is charged there or to a parent of it, not to ${budget}.`
-  return [{ path: 'budget', message }]
+  return projects.flatMap((project) => {
+    const owner = ownerOf(definitions, project)
+    if (!owner || chainOf(definitions, owner.name).some(({ name }) => name === budget)) return []
+    const message = `${project} belongs to ${owner.name}, so it is charged there or to a parent of it, not to ${budget}.`
+    return [{ path: 'budget', message }]
+  })
 }
 
 /** Whether these budgets, their descendants included, cover this one. */

@@ -3,7 +3,7 @@ import type { Problem, Request, Update } from '../ledger/update.ts'
 import type { AskedView, View } from '../ledger/views.ts'
 import { dayAt, latestRenewal } from '../ledger/windows.ts'
 import type { Work } from '../ledger/work.ts'
-import type { Units } from '../platform/words.ts'
+import { mostUnits, type Units } from '../platform/words.ts'
 import { type Figures, figuresOfChain } from './figures.ts'
 import { approvedMayGrowBy, doubtBlocksMs, type GuardOptions } from './options.ts'
 import { overBudget, type Short } from './over-budget.ts'
@@ -101,6 +101,10 @@ function decideLate({ view, asked, request }: Known, early: GoOn, quote: Quote):
   }
   const short = limited(view, chain).filter(({ available }) => available < units)
   if (short.length > 0) return { say: 'refuse', problem: overBudget(needing(short, units), units, zoneOf(view)) }
+  if (units > mostUnits) {
+    const detail = `This update needs ${inUnits(units)}, more than any account has; the estimate is wrong, or read from the wrong place.`
+    return refuse('over-update-limit', detail, { units })
+  }
   const reason = approvalNeeded({ chain, ran, request, approval: asked.update?.approval }, units)
   return reason === null ? { say: 'hold', chain, ran } : { say: 'ask', reason }
 }

@@ -1,4 +1,4 @@
-import { chainOf } from '../ledger/definitions.ts'
+import { budgetNamed, chainOf } from '../ledger/definitions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { LedgerUnavailable } from '../ledger/store.ts'
 import { next, type Problem, type Update } from '../ledger/update.ts'
@@ -34,6 +34,10 @@ export function createDeciding(parts: { ledger: Ledger; closing: Closing; option
       if (update.state !== 'awaiting-approval') return wrongState(update, 'approved')
       if (isPast(update, now)) {
         const detail = `${id} could be approved until ${when(update.approvableUntil ?? now, zoneOf(view))}; ask for the update again.`
+        return problem('wrong-state', detail, { update: id, state: update.state })
+      }
+      if (!budgetNamed(view.definitions, update.budget)) {
+        const detail = `${id} cannot be approved: its budget ${update.budget} was deleted; make it again, or reject the update.`
         return problem('wrong-state', detail, { update: id, state: update.state })
       }
       if (update.caller === by)
@@ -143,8 +147,8 @@ function wrongState(update: Update, wanted: string): Problem {
   return problem('wrong-state', `${id} cannot be ${wanted}: it is ${state}${since}.`, { update: id, state })
 }
 
-/** The nearest budget that names approvers decides who they are. */
+/** The nearest budget that names approvers decides who they are; an empty list names nobody in particular. */
 function isBarred(by: string, update: Update, { definitions }: View): boolean {
-  const named = chainOf(definitions, update.budget).find(({ approvers }) => approvers !== undefined)
+  const named = chainOf(definitions, update.budget).find(({ approvers = [] }) => approvers.length > 0)
   return named?.approvers !== undefined && !named.approvers.includes(by)
 }

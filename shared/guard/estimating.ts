@@ -37,7 +37,7 @@ export function createEstimating({
     caller: string,
   ): Promise<Estimate | Problem> {
     const view = await ledger.view(wanted.projects.map((project) => ({ work: { kind: wanted.kind, project } })))
-    const errors = wanted.projects.flatMap((project) => budgetFaults(view.definitions, wanted, project))
+    const errors = budgetFaults(view.definitions, wanted, wanted.projects)
     if (errors.length > 0) return problem('invalid-request', errors.map(({ message }) => message).join(' '), { errors })
     const quotes = await inParallel(wanted.projects, runsAtOnce, (project) =>
       quoting.quote({ kind: wanted.kind, project }),

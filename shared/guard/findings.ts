@@ -1,6 +1,6 @@
 import type { Finding, ServiceAnswer } from '../ledger/update.ts'
 import type { Units } from '../platform/words.ts'
-import { isUnits } from '../platform/words.ts'
+import { isUnits, mostUnits } from '../platform/words.ts'
 import type { RunResult, StatedUnits, StoredBody } from '../tracking/tracking.ts'
 import { problem } from './problems.ts'
 import { count, units as inUnits } from './sentences.ts'
@@ -30,6 +30,9 @@ export function findingOf(result: RunResult, held: Units): Finding {
   }
 }
 
+/** Whether an answer can be believed at all; what cannot is charged as held, and an alarm. */
+export const isPlausible = (stated: number): stated is Units => isUnits(stated) && stated <= mostUnits
+
 /** The service was never asked: nothing can have been spent. */
 export const neverSent = (reason: string): Finding => ({
   kind: 'did-not-run',
@@ -47,7 +50,7 @@ function charge(stated: StatedUnits | null, held: Units): { units: Units; note: 
   if (!stated)
     return { units: held, note: `ran; the answer states no units, so the ${inUnits(held)} held were charged` }
   const { units, source } = stated
-  if (!isUnits(units))
+  if (!isPlausible(units))
     return {
       units: held,
       note: `ran; the answer states ${units} at ${source}, which cannot be, so the ${inUnits(held)} held were charged`,

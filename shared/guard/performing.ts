@@ -8,7 +8,7 @@ import type { Log } from '../platform/log.ts'
 import type { Tracking } from '../tracking/tracking.ts'
 import type { Closing } from './closing.ts'
 import { decide, type Known, type Quote } from './decide.ts'
-import { findingOf, neverSent } from './findings.ts'
+import { findingOf, isPlausible, neverSent } from './findings.ts'
 import { type GuardOptions, mostDecisions, settleMarginMs } from './options.ts'
 import { targetOfRequest } from './quoting.ts'
 import { awaitingRecord, refusedRecord, requestedRecord, runningRecord } from './records.ts'
@@ -108,10 +108,11 @@ export function createPerforming(parts: PerformingParts) {
     if (!hold || passed.has(hold)) throw new Error(`the fence of ${held.id} is not open`)
     passed.add(hold)
     const timeoutMs = hold.at + options.serviceTimeoutMs - clock.now()
-    const finding =
-      timeoutMs > 0
-        ? findingOf(await tracking.run(targetOfRequest(held), { timeoutMs, token }), hold.units)
-        : neverSent('the hold left no time for it')
+    const result = timeoutMs > 0 ? await tracking.run(targetOfRequest(held), { timeoutMs, token }) : null
+    const finding = result ? findingOf(result, hold.units) : neverSent('the hold left no time for it')
+    if (result?.kind === 'ran' && result.stated && !isPlausible(result.stated.units)) {
+      log.error('impossible-units', { update: held.id, stated: result.stated.units, at: result.stated.source })
+    }
     log.info('run', { update: held.id, found: finding.kind, note: finding.note })
     return settle(held, finding)
   }

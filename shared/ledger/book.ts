@@ -1,6 +1,6 @@
 import type { Units } from '../platform/words.ts'
 import { type Definitions, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
-import type { Condition, Item, Path, Value, Write } from './store.ts'
+import type { Condition, Item, Key, Path, Value, Write } from './store.ts'
 
 /** Every counter of one month and of its current day. */
 export interface Book {
@@ -105,7 +105,7 @@ export const toBookItem = (book: Book): Item => ({
   day: toStoredCounters(book.counters.day),
 })
 
-export const toStoredCounters = (counters: Readonly<Record<string, Counter>>): Value =>
+const toStoredCounters = (counters: Readonly<Record<string, Counter>>): Value =>
   Object.fromEntries(Object.entries(counters).map(([budget, counter]) => [budget, toStoredCounter(counter)]))
 
 const toStoredCounter = (counter: Counter): Value => ({
@@ -149,6 +149,10 @@ export function additions(window: WindowKind, budgets: readonly string[], move: 
   )
 }
 
+/** The write that makes these additions; where there are none (0 units), it only checks. */
+export const addTo = (key: Key, add: readonly (readonly [Path, number])[], when: readonly Condition[]): Write =>
+  add.length === 0 ? { do: 'check', key, when } : { do: 'update', key, set: [], add, when }
+
 /** "This budget has at least so many units available in this window." */
 export const hasAvailable = (window: WindowKind, budget: string, units: Units): Condition => ({
   is: 'at-least',
@@ -156,10 +160,15 @@ export const hasAvailable = (window: WindowKind, budget: string, units: Units): 
   value: units,
 })
 
+/** "Nothing of this budget is held or in doubt in this window." */
+export const isUnheld = (window: WindowKind, budget: string): Condition[] =>
+  [letters.held, letters.inDoubt].map((letter) => ({ is: 'equal', path: [window, budget, letter], value: 0 }))
+
 /**
  * The write that brings a stored book to new definitions: limits move and what is available moves by the difference,
  * budgets that are new to the book get a counter, and whoever decided with the old revision will not get in.
- * A closed book keeps its limits.
+ * A closed book keeps its limits. It must still count the same day: a new day begins without the counters of budgets
+ * that were deleted, so that what is to be set and added would be another.
  */
 export function bringUp(book: Book, definitions: Definitions, closed: boolean): Write {
   const set: (readonly [Path, Value])[] = [[['revision'], definitions.revision]]
@@ -175,7 +184,7 @@ export function bringUp(book: Book, definitions: Definitions, closed: boolean): 
       }
     }
   }
-  return { do: 'update', key: bookKey(book.month), set, add, when: [isOfRevision(book.revision)] }
+  return { do: 'update', key: bookKey(book.month), set, add, when: [isOfRevision(book.revision), isOfDay(book.day)] }
 }
 
 /** The write that begins a new day in a stored book. */

@@ -1,5 +1,5 @@
 import { digest } from '../platform/ids.ts'
-import { asNumber, type Book, bookKey, bringUp, counterOf, type Move } from './book.ts'
+import { asNumber, type Book, bookKey, bringUp, counterOf, isUnheld, type Move } from './book.ts'
 import { type Definitions, faultsOf, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 import { toDefinitionsItem } from './definitions-item.ts'
 import { type Entry, type EntryType, toEntryItem } from './entry.ts'
@@ -12,6 +12,8 @@ export type MakeChange = (view: View) => Wanted | { readonly refused: unknown }
 
 interface Wanted {
   readonly definitions: Omit<Definitions, 'revision'>
+  /** Only while nothing of this budget is held or in doubt this month, whoever was faster. */
+  readonly idle?: string
   readonly note: { readonly type: EntryType; readonly budget: string; readonly units?: number; readonly reason: string }
 }
 
@@ -37,14 +39,15 @@ export function createChanges(options: { store: Store } & Views) {
       const definitions = { ...wanted.definitions, revision: now.definitions.revision + 1 }
       const faults = faultsOf(definitions)
       if (faults.length > 0) return { kind: 'faulty', faults }
-      const writes = await writesFor(now, definitions, { ...wanted.note, by })
+      const writes = await writesFor(now, definitions, { ...wanted, by })
       const outcome = await store.transact(writes, digest('change', JSON.stringify(writes)))
       if (outcome.applied) return { kind: 'changed', definitions }
     }
     throw new LedgerUnavailable('the definitions keep changing')
   }
 
-  async function writesFor(now: View, definitions: Definitions, note: Wanted['note'] & { by: string }) {
+  async function writesFor(now: View, definitions: Definitions, wanted: Wanted & { by: string }) {
+    const note = { ...wanted.note, by: wanted.by }
     const { previous, current, next } = await books(now.definitions, now.month)
     const following = monthAfter(now.definitions.calendar, now.month)
     const revision = now.definitions.revision
@@ -54,7 +57,7 @@ export function createChanges(options: { store: Store } & Views) {
         item: toDefinitionsItem(definitions),
         when: [{ is: 'equal', path: ['revision'], value: revision }],
       },
-      ...bookWrites(current, now.month, definitions),
+      ...bookWrites(current, now.month, definitions, wanted.idle),
       ...bookWrites(next, following, definitions),
       ...(previous ? [bringUp(previous, definitions, true)] : []),
       ...(next ? [entryWrite(now, definitions, next, note)] : []),
@@ -67,9 +70,12 @@ export function createChanges(options: { store: Store } & Views) {
 
 export type Changes = ReturnType<typeof createChanges>
 
-const bookWrites = (book: Book | null, month: Window, definitions: Definitions): Write[] => [
-  book ? bringUp(book, definitions, false) : { do: 'check', key: bookKey(month.name), when: [{ is: 'absent-item' }] },
-]
+function bookWrites(book: Book | null, month: Window, definitions: Definitions, idle?: string): Write[] {
+  if (!book) return [{ do: 'check', key: bookKey(month.name), when: [{ is: 'absent-item' }] }]
+  const broughtUp = bringUp(book, definitions, false)
+  const isIdle = idle !== undefined && counterOf(book, 'month', idle) ? isUnheld('month', idle) : []
+  return [{ ...broughtUp, when: [...broughtUp.when, ...isIdle] }]
+}
 
 function entryWrite(now: View, definitions: Definitions, book: Book, note: Wanted['note'] & { by: string }): Write {
   const entry: Entry = {

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
-import { additions, bookKey, fromBookItem, isOfDay, type Move } from './book.ts'
+import { additions, addTo, bookKey, fromBookItem, isOfDay, type Move } from './book.ts'
 import { putUpdate } from './holding.ts'
 import { AnswerLost, LedgerUnavailable, type Store, type Write } from './store.ts'
 import { close as closeUpdate, type Finding, fromUpdateItem, type Hold, type Update } from './update.ts'
@@ -31,7 +32,7 @@ export function createClosing({ store, clock }: { store: Store; clock: Clock }) 
       try {
         const outcome = await store.transact(writes, digest('close', JSON.stringify(writes)))
         if (outcome.applied) return { update: closed, changed: true }
-        const [book, record] = outcome.found
+        const [record, book] = outcome.found
         if (book) dayIsOpen = fromBookItem(book).day === seen.hold?.day
         if (record) seen = fromUpdateItem(record)
       } catch (error) {
@@ -48,7 +49,8 @@ export function createClosing({ store, clock }: { store: Store; clock: Clock }) 
   return { close }
 }
 
-const isSame = (found: Update, closed: Update) => JSON.stringify(found.history) === JSON.stringify(closed.history)
+/** In whatever order a database gives members back. */
+const isSame = (found: Update, closed: Update) => isDeepStrictEqual(found.history, closed.history)
 
 /**
  * Day counters are touched only while the day is the hold's own. A book's day only moves forward, so a day that has
@@ -58,13 +60,12 @@ function writesFor(seen: Update, closed: Update, move: Move, dayIsOpen: boolean)
   const record = putUpdate(closed, seen)
   const hold = seen.hold
   if (!hold || Object.keys(move).length === 0) return [record]
-  return [moveBook(seen.month, hold, move, dayIsOpen), record]
+  return [record, moveBook(seen.month, hold, move, dayIsOpen)]
 }
 
-const moveBook = (month: string, hold: Hold, move: Move, dayIsOpen: boolean): Write => ({
-  do: 'update',
-  key: bookKey(month),
-  set: [],
-  add: [...additions('month', hold.budgets, move), ...(dayIsOpen ? additions('day', hold.budgets, move) : [])],
-  when: dayIsOpen ? [isOfDay(hold.day)] : [{ is: 'present-item' }],
-})
+const moveBook = (month: string, hold: Hold, move: Move, dayIsOpen: boolean): Write =>
+  addTo(
+    bookKey(month),
+    [...additions('month', hold.budgets, move), ...(dayIsOpen ? additions('day', hold.budgets, move) : [])],
+    dayIsOpen ? [isOfDay(hold.day)] : [{ is: 'present-item' }],
+  )

@@ -1,4 +1,4 @@
-import type { Definitions } from './definitions.ts'
+import { type Definitions, rootBudget } from './definitions.ts'
 import type { Item, Value } from './store.ts'
 
 /** How the definitions are stored: one item. */
@@ -13,5 +13,10 @@ export function fromDefinitionsItem(item: Item): Definitions {
   const { pk: _pk, sk: _sk, ...definitions } = item
   const { revision, calendar, budgets } = definitions
   if (!Number.isSafeInteger(revision) || !calendar || !budgets) throw new Error('the definitions are damaged')
-  return definitions as unknown as Definitions
+  const sorted = Object.entries(budgets).sort(([a], [b]) => compare(a, b))
+  return { ...definitions, budgets: Object.fromEntries(sorted) } as unknown as Definitions
 }
+
+/** The root first, then by name: a database gives the members of a map back in any order. */
+const compare = (a: string, b: string): number =>
+  a === rootBudget ? -1 : b === rootBudget ? 1 : a < b ? -1 : a > b ? 1 : 0

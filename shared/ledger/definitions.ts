@@ -30,13 +30,13 @@ export interface Budget {
   readonly freezeOnOverrun?: boolean
 }
 
-export interface Frozen {
+interface Frozen {
   readonly reason: string
   readonly by: string
   readonly at: number
 }
 
-export interface OwnedProject {
+interface OwnedProject {
   readonly name: string
   /** The identifier that keyword-difficulty paths use for the same project. */
   readonly id?: string
@@ -53,7 +53,7 @@ interface WindowLimit {
 }
 
 export const rootBudget = 'account'
-export const deepestChain = 8
+const deepestChain = 8
 
 export const limitOf = (budget: Budget, window: WindowKind): Limit =>
   budget.limits.find((limit) => limit.window === window)?.units ?? 'unlimited'
@@ -84,23 +84,32 @@ export const ownerOf = (definitions: Definitions, project: string): Budget | und
     budget.projects.some((owned) => owned.name === project || owned.id === project),
   )
 
-/** What is wrong with a set of budgets as a whole; empty when nothing is. */
+/** What is wrong with a set of budgets as a whole, each thing once; empty when nothing is. */
 export function faultsOf(definitions: Definitions): readonly { path: string; message: string }[] {
+  const budgets = Object.values(definitions.budgets)
+  const ofParents = new Set(
+    budgets.map((budget) => parentFaultOf(definitions, budget)).filter((fault) => fault !== null),
+  )
+  return [
+    ...[...ofParents].map((message) => ({ path: 'parent', message })),
+    ...ownerFaultsOf(budgets),
+    ...(sizeOf(definitions) > mostBytes ? [{ path: 'projects', message: tooLarge }] : []),
+  ]
+}
+
+/** The definitions are one item, and DynamoDB's items have at most 400 KB. */
+const mostBytes = 350_000
+const tooLarge = `all budgets together take at most ${mostBytes / 1000} KB; name fewer projects`
+const sizeOf = (definitions: Definitions) => Buffer.byteLength(JSON.stringify(definitions))
+
+function ownerFaultsOf(budgets: readonly Budget[]) {
   const faults: { path: string; message: string }[] = []
   const owners = new Map<string, string>()
-  for (const budget of Object.values(definitions.budgets)) {
-    const depth = depthOf(definitions, budget)
-    if (depth === 'unknown-parent')
-      faults.push({ path: 'parent', message: `there is no budget ${budget.parent}; create it first` })
-    if (depth === 'too-deep')
-      faults.push({
-        path: 'parent',
-        message: `budgets are at most ${deepestChain} deep, and no budget is its own ancestor`,
-      })
+  for (const budget of budgets) {
     for (const { name, id } of budget.projects) {
       for (const key of new Set(id === undefined ? [name] : [name, id])) {
         const owner = owners.get(key)
-        if (owner !== undefined) faults.push({ path: 'projects', message: `${key} is already owned by ${owner}` })
+        if (owner !== undefined) faults.push({ path: 'projects', message: twiceOwned(key, owner, budget.name) })
         owners.set(key, budget.name)
       }
     }
@@ -108,13 +117,18 @@ export function faultsOf(definitions: Definitions): readonly { path: string; mes
   return faults
 }
 
-function depthOf(definitions: Definitions, budget: Budget): number | 'unknown-parent' | 'too-deep' {
+const twiceOwned = (project: string, owner: string, other: string) =>
+  owner === other
+    ? `${project} stands for two projects of ${owner}`
+    : `${project} has one owner, and cannot belong to ${owner} and to ${other}`
+
+function parentFaultOf(definitions: Definitions, budget: Budget): string | null {
   let depth = 1
   for (let next = budget; next.parent !== null; depth++) {
-    if (depth === deepestChain) return 'too-deep'
+    if (depth === deepestChain) return `budgets are at most ${deepestChain} deep, and no budget is its own ancestor`
     const parent = budgetNamed(definitions, next.parent)
-    if (!parent) return 'unknown-parent'
+    if (!parent) return `there is no budget ${next.parent}; create it first`
     next = parent
   }
-  return depth
+  return null
 }

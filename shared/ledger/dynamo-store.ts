@@ -8,7 +8,7 @@ import {
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import type { Clock } from '../platform/clock.ts'
 import { digest, type Ids } from '../platform/ids.ts'
-import { Expression } from './expression.ts'
+import { Expression, toAttributes } from './expression.ts'
 import { AnswerLost, type Item, type Key, LedgerUnavailable, type Store, type Write } from './store.ts'
 import { indexes, tableKey } from './table.ts'
 
@@ -182,7 +182,7 @@ function toTransactItem(write: Write, table: string): TransactWriteItem {
   }
   switch (write.do) {
     case 'put':
-      return { Put: { ...shared, Item: marshall(write.item, { removeUndefinedValues: true }) } }
+      return { Put: { ...shared, Item: toAttributes(write.item) } }
     case 'update':
       return { Update: { ...shared, Key: marshall({ ...write.key }), UpdateExpression: update } }
     case 'check':

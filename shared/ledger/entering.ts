@@ -1,8 +1,8 @@
 import { digest } from '../platform/ids.ts'
-import { additions, type Book, bookKey, isOfDay, isOfRevision, type Move } from './book.ts'
+import { additions, type Book, bookAsOf, bookKey, isOfDay, isOfRevision, type Move } from './book.ts'
 import { budgetNamed, chainOf, type WindowKind } from './definitions.ts'
 import { type Entry, entryKey, fromEntryItem, toEntryItem } from './entry.ts'
-import { makeBook, prepareBook } from './preparing.ts'
+import { prepareBook } from './preparing.ts'
 import { LedgerUnavailable, type Store, type Write } from './store.ts'
 import type { View, Views } from './views.ts'
 import { dayAt, monthAfter } from './windows.ts'
@@ -37,12 +37,12 @@ export function createEntering(options: { store: Store; view: () => Promise<View
   async function enter(request: EntryRequest): Promise<EnterOutcome> {
     for (let round = 0; round < mostRounds; round++) {
       const now = await view()
-      if (!budgetNamed(now.definitions, request.budget)) return { kind: 'unknown-budget' }
       const [earlier] = await store.get([entryKey(request.id)])
       if (earlier) {
         const entry = fromEntryItem(earlier)
         return entry.content === request.content ? { kind: 'entered', entry, again: true } : { kind: 'key-reused' }
       }
+      if (!budgetNamed(now.definitions, request.budget)) return { kind: 'unknown-budget' }
       const book = await preparedBook(now, request)
       const entry = toEntry(request, now, book)
       const writes = writesFor(entry, book)
@@ -57,10 +57,12 @@ export function createEntering(options: { store: Store; view: () => Promise<View
       await prepareBook(store, now)
       return now.book
     }
-    const { next } = await books(now.definitions, now.month)
-    if (next) return next
-    const month = monthAfter(now.definitions.calendar, now.month)
-    return makeBook(store, now, month, dayAt(now.definitions.calendar, month.start).name)
+    const { definitions } = now
+    const { next } = await books(definitions, now.month)
+    const month = monthAfter(definitions.calendar, now.month)
+    const book = bookAsOf(next, definitions, month.name, dayAt(definitions.calendar, month.start).name)
+    await prepareBook(store, { stored: next, definitions, month, book })
+    return book
   }
 
   return { enter }

@@ -4,6 +4,13 @@ import { assertNever } from '../platform/words.ts'
 import type { Condition, Path, Value } from './store.ts'
 import { tableKey } from './table.ts'
 
+/**
+ * A map in the form of DynamoDB. A member may have any name: one called `constructor` (a budget, or a name in a query)
+ * makes a map look like an instance of some class.
+ */
+export const toAttributes = (map: { readonly [name: string]: Value | undefined }): Record<string, AttributeValue> =>
+  marshall(map, { removeUndefinedValues: true, convertClassInstanceToMap: true })
+
 /** Writes the expressions of one request, with a placeholder for every name and value. */
 export class Expression {
   readonly #names = new Map<string, string>()
@@ -27,7 +34,7 @@ export class Expression {
     return {
       ...(this.#names.size > 0 && { ExpressionAttributeNames: names }),
       ...(Object.keys(this.#values).length > 0 && {
-        ExpressionAttributeValues: marshall(this.#values, { removeUndefinedValues: true }),
+        ExpressionAttributeValues: toAttributes(this.#values),
       }),
     }
   }

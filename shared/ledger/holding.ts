@@ -1,6 +1,6 @@
 import { digest } from '../platform/ids.ts'
-import { additions, bookKey, hasAvailable, isOfDay, isOfRevision } from './book.ts'
-import { budgetNamed, limitOf, windowKinds } from './definitions.ts'
+import { additions, addTo, bookKey, counterOf, hasAvailable, isOfDay, isOfRevision } from './book.ts'
+import { windowKinds } from './definitions.ts'
 import { isPrepared, prepareBook } from './preparing.ts'
 import { AnswerLost, type Condition, type Store, type Write } from './store.ts'
 import { type Hold, toUpdateItem, type Update } from './update.ts'
@@ -34,11 +34,12 @@ export function createHolding({ store }: { store: Store }) {
     const writes = [moveBook(view, update, held), putUpdate(update, seen.update), takeWork(update, seen.work, seen.ran)]
     return inTurn(update.month, async () => {
       const wanted = `${view.book.month} ${view.book.day} ${view.book.revision}`
-      if (!isPrepared(view) && prepared !== wanted) await prepareBook(store, view)
-      prepared = wanted
+      if (!isPrepared(view) && prepared !== wanted && (await prepareBook(store, view))) prepared = wanted
       try {
         const outcome = await store.transact(writes, digest(held.attempt, JSON.stringify(writes)))
-        return outcome.applied ? 'held' : 'moved'
+        if (!outcome.applied) return 'moved'
+        prepared = wanted
+        return 'held'
       } catch (error) {
         // Only our own fence, seen with our own eyes, allows to go on.
         if (error instanceof AnswerLost && (await isOurs(store, update, held.attempt))) return 'held'
@@ -56,22 +57,18 @@ export function createHolding({ store }: { store: Store }) {
   return { hold, record }
 }
 
-function moveBook({ definitions }: View, update: Update, hold: Hold): Write {
+/** What is limited is what the book says: the book of a closed month keeps the limits that it closed with. */
+function moveBook({ book }: View, update: Update, hold: Hold): Write {
   const limited = windowKinds.flatMap((window) =>
     hold.budgets
-      .filter((name) => {
-        const budget = budgetNamed(definitions, name)
-        return !budget || limitOf(budget, window) !== 'unlimited'
-      })
+      .filter((name) => counterOf(book, window, name)?.limit !== 'unlimited')
       .map((name) => hasAvailable(window, name, hold.units)),
   )
-  return {
-    do: 'update',
-    key: bookKey(update.month),
-    set: [],
-    add: windowKinds.flatMap((window) => additions(window, hold.budgets, { held: hold.units })),
-    when: [isOfRevision(definitions.revision), isOfDay(hold.day), ...limited],
-  }
+  return addTo(
+    bookKey(update.month),
+    windowKinds.flatMap((window) => additions(window, hold.budgets, { held: hold.units })),
+    [isOfRevision(book.revision), isOfDay(hold.day), ...limited],
+  )
 }
 
 export function putUpdate(update: Update, seen: Update | null): Write {

@@ -54,12 +54,14 @@ export function createLedger(options: { store: Store; clock: Clock; account: Acc
   const { look, books } = createViews({ store, clock, calendar: newCalendar(account.renewal) })
   const changes = createChanges({ store, look, books })
   const ready = once(() => setUp({ store, clock, account, look, changes }))
-  const lists = createLists({ store, clock })
 
   async function view(asks: readonly Ask[] = []): Promise<View> {
     await ready()
     return look(asks)
   }
+
+  const createdAt = once(async () => (await view()).definitions.createdAt)
+  const lists = createLists({ store, clock, createdAt })
 
   return {
     view,
@@ -77,8 +79,8 @@ export function createLedger(options: { store: Store; clock: Clock; account: Acc
 }
 
 /** Runs until it has succeeded once. */
-function once(run: () => Promise<void>): () => Promise<void> {
-  let done: Promise<void> | undefined
+function once<T>(run: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined
   return () => {
     done ??= run().catch((error) => {
       done = undefined

@@ -38,27 +38,34 @@ export class BadCursor extends Error {
 /** One page of rows costs at most this many index reads, and as many batches of items. */
 const mostReads = 12
 const largestRead = 100
-/** Updates are kept for 26 months; nothing older is looked for. */
+/** Updates are kept for 26 months; nothing older is looked for, nor anything from before the ledger began. */
 const oldestMs = 27 * 31 * 24 * 3600_000
+/** No key of ours is longer, and no cursor has to carry one that is. */
+const longestKey = 200
 
 interface Place {
   readonly partition: string
   readonly after?: Position
 }
 
-export function createLists({ store, clock }: { store: Store; clock: Clock }) {
+/** @param options.createdAt when the ledger began. */
+export function createLists(options: { store: Store; clock: Clock; createdAt: () => Promise<number> }) {
+  const { store, clock, createdAt } = options
+
   async function updates(filter: UpdateFilter, limit: number, cursor?: string): Promise<Page<Update>> {
     const keep = (update: Update) => matches(update, filter)
     const { state } = filter
     if (state && !isTerminal(state))
       return walk({ index: 'open', first: state, limit, cursor, read: fromUpdateItem, keep })
     const newest = Math.min(filter.until ?? clock.now(), clock.now() + dayMs)
-    const oldest = Math.max(filter.since ?? 0, clock.now() - oldestMs)
+    const oldest = Math.max(filter.since ?? 0, clock.now() - oldestMs, (await createdAt()) - dayMs)
+    if (oldest > newest) return { rows: [] }
     const bounds = { from: stamp(oldest), to: `${stamp(newest)}~` }
     return walk({
       index: 'by-time',
       first: listedIn(monthOf(newest)),
       following: (partition) => monthBefore(partition, monthOf(oldest)),
+      last: listedIn(monthOf(oldest)),
       bounds,
       limit,
       cursor,
@@ -89,6 +96,8 @@ export function createLists({ store, clock }: { store: Store; clock: Clock }) {
     index: Index
     first: string
     following?: (partition: string) => string | null
+    /** The last partition that `following` leads to; without it there is only the first. */
+    last?: string
     bounds?: { from: string; to: string }
     limit: number
     cursor: string | undefined
@@ -96,7 +105,7 @@ export function createLists({ store, clock }: { store: Store; clock: Clock }) {
     keep: (row: Row) => boolean
   }): Promise<Page<Row>> {
     const rows: Row[] = []
-    let place: Place | null = query.cursor === undefined ? { partition: query.first } : fromCursor(query.cursor)
+    let place: Place | null = query.cursor === undefined ? { partition: query.first } : fromCursor(query.cursor, query)
     for (let reads = 0; place !== null && rows.length < query.limit && reads < mostReads; reads++) {
       const { partition, after }: Place = place
       const wanted = Math.min(largestRead, reads === 0 ? query.limit : largestRead)
@@ -160,17 +169,34 @@ function matches(update: Update, filter: UpdateFilter): boolean {
 
 const toCursor = (place: Place): string => Buffer.from(JSON.stringify(place)).toString('base64url')
 
-function fromCursor(cursor: string): Place {
+interface Extent {
+  readonly first: string
+  readonly last?: string
+  readonly bounds?: { readonly from: string; readonly to: string }
+}
+
+/** A place of this very list: one of another list, or outside of its bounds, would not be understood by a database. */
+function fromCursor(cursor: string, { first, last = first, bounds }: Extent): Place {
+  const place = parse(cursor)
+  if (!isPlace(place) || place.partition < last || place.partition > first || place.partition.length !== first.length)
+    throw new BadCursor('not a cursor of this list')
+  const { partition, after } = place
+  if (!after) return { partition }
+  const { pk, sk, sort } = after
+  if (bounds && (sort < bounds.from || sort > bounds.to)) throw new BadCursor('not a cursor of this list')
+  return { partition, after: { pk, sk, sort } }
+}
+
+function parse(cursor: string): unknown {
   try {
-    const { partition, after } = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-    const sound = [partition, after?.pk ?? '', after?.sk ?? '', after?.sort ?? ''].every(
-      (text) => typeof text === 'string',
-    )
-    if (sound && /^(updates#\d{4}-\d{2}|entries#month:[\d-]{10}|[a-z-]{1,20})$/.test(partition)) {
-      return { partition, ...(after && { after: { pk: after.pk, sk: after.sk, sort: after.sort } }) }
-    }
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString())
   } catch {
-    // Falls through: whatever it is, it is not ours.
+    return null
   }
-  throw new BadCursor('not a cursor of this list')
+}
+
+function isPlace(value: unknown): value is Place {
+  const isKey = (text: unknown) => typeof text === 'string' && text.length > 0 && text.length <= longestKey
+  const { partition, after } = (value ?? {}) as Partial<Place>
+  return isKey(partition) && (after === undefined || [after?.pk, after?.sk, after?.sort].every(isKey))
 }

@@ -51,7 +51,7 @@ export type Write =
     }
   | { readonly do: 'check'; readonly key: Key; readonly when: readonly Condition[] }
 
-export type Outcome =
+type Outcome =
   | { readonly applied: true }
   | { readonly applied: false; readonly found: readonly (Item | null | undefined)[] }
 

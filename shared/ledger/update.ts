@@ -118,7 +118,7 @@ export interface ServiceAnswer {
   readonly truncated: boolean
 }
 
-export interface HistoryLine {
+interface HistoryLine {
   readonly state: State
   readonly at: number
   readonly by: string
@@ -180,7 +180,8 @@ export function close(update: Update, finding: Finding, at: number): Closing | n
 }
 
 function closeOpen(update: Update, hold: Hold, finding: Finding, at: number): Closing | null {
-  const back: Move = update.state === 'running' ? { held: -hold.units } : { inDoubt: -hold.units }
+  // 0 − 0 is 0, but −0 is not the 0 that a database gives back.
+  const back: Move = update.state === 'running' ? { held: 0 - hold.units } : { inDoubt: 0 - hold.units }
   const said = { by: finding.by, note: finding.note, at }
   const heard = finding.service === undefined ? {} : { service: finding.service }
   switch (finding.kind) {

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { mostUnits } from './words.ts'
 
 /** The environment as it was given; only this room reads it. */
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env
@@ -32,7 +33,7 @@ const wholeNumber = (takes: string, from: number, to: number = Number.MAX_SAFE_I
     z.number().check(z.int(takes), z.gte(from, takes), z.lte(to, takes)),
   )
 
-const unitsSetting = wholeNumber('takes a whole number of units, 0 or more', 0)
+const unitsSetting = wholeNumber(`takes a whole number of units, 0 to ${mostUnits}`, 0, mostUnits)
 const renewalDay = wholeNumber('takes a day of the month, 1 to 31', 1, 31)
 const renewalTime = matching(/^([01]\d|2[0-3]):[0-5]\d$/, 'takes a time like 00:00')
 const timeZone = z

@@ -4,6 +4,9 @@
 export type Units = number & { readonly [unitsBrand]: true }
 declare const unitsBrand: unique symbol
 
+/** No more move at once: far above any account, and so far below 2⁵³ that no sum of a book leaves the safe integers. */
+export const mostUnits = 1_000_000_000_000
+
 export const isUnits = (value: unknown): value is Units => Number.isSafeInteger(value) && (value as number) >= 0
 
 /** @throws RangeError when `value` is not a non-negative safe integer: units are never rounded or clipped. */

@@ -15,7 +15,7 @@ export type { StoredBody } from './body.ts'
 export type { RunResult, StatedUnits } from './read-run.ts'
 export { isUsableToken, type ServiceToken } from './service-token.ts'
 export { type Target, targetOf } from './target.ts'
-export type { DatesReading, EstimateReading }
+export type { EstimateReading }
 
 const estimateSharedForMs = 30_000
 const maxSharedEstimates = 1_000

@@ -1,0 +1,328 @@
+import { describe, expect, test } from 'vitest'
+import {
+  begin,
+  close,
+  type Finding,
+  fromUpdateItem,
+  type Hold,
+  isTerminal,
+  next,
+  type State,
+  states,
+  toUpdateItem,
+  type Update,
+} from '../shared/ledger/update.ts'
+import { toUnits } from '../shared/platform/words.ts'
+
+const at = Date.parse('2026-11-20T10:00:00Z')
+const later = at + 60_000
+
+const hold: Hold = {
+  units: toUnits(40),
+  attempt: 'one',
+  at,
+  leaseUntil: at + 17_000,
+  senderUntil: at + 60_000,
+  day: 'day:2026-11-20',
+  budgets: ['seo', 'account'],
+}
+
+const running = begin(
+  {
+    id: 'upd_1',
+    kind: 'ranking',
+    project: 'acme',
+    budget: 'seo',
+    caller: 'ada',
+    via: 'http',
+    content: { digest: 'd', count: 1 },
+    createdAt: at,
+  },
+  'running',
+  { month: 'month:2026-11-01', hold },
+  { at, by: 'guard', move: { held: 40 } },
+)
+
+const sources = ['sender', 'evidence', 'time', 'person'] as const
+type Source = (typeof sources)[number]
+
+const ran = (from: Source, units = 40): Finding => ({ kind: 'ran', units: toUnits(units), from, by: from, note: 'ran' })
+const didNotRun = (from: 'sender' | 'person'): Finding => ({ kind: 'did-not-run', from, by: from, note: 'did not run' })
+const unknown = (from: 'sender' | 'sweep'): Finding => ({ kind: 'unknown', from, by: from, note: 'unknown' })
+
+const findings: readonly Finding[] = [
+  ...sources.flatMap((from) => [0, 25, 40, 55].map((units) => ran(from, units))),
+  didNotRun('sender'),
+  didNotRun('person'),
+  unknown('sender'),
+  unknown('sweep'),
+]
+
+function closedBy(...findings: readonly Finding[]): Update {
+  return findings.reduce((update, finding) => {
+    const closing = close(update, finding, later)
+    if (!closing) throw new Error('the finding changes nothing')
+    return closing.update
+  }, running)
+}
+
+const inDoubt = closedBy(unknown('sender'))
+
+describe('the edges out of running and in-doubt', () => {
+  test.each<[string, Update, Finding, object, object]>([
+    [
+      'running, ran',
+      running,
+      ran('sender'),
+      { state: 'settled', charged: 40, closedBy: 'sender', finishedAt: later },
+      { held: -40, spent: 40 },
+    ],
+    ['running, ran for less', running, ran('sender', 25), { state: 'settled', charged: 25 }, { held: -40, spent: 25 }],
+    [
+      'running, ran for more',
+      running,
+      ran('sender', 55),
+      { state: 'settled', charged: 55, overrun: 15 },
+      { held: -40, spent: 55 },
+    ],
+    [
+      'running, did not run',
+      running,
+      didNotRun('sender'),
+      { state: 'released', charged: 0, closedBy: 'sender', finishedAt: later },
+      { held: -40 },
+    ],
+    [
+      'running, unknown to the sender',
+      running,
+      unknown('sender'),
+      { state: 'in-doubt', doubt: { by: 'sender', at: later } },
+      { held: -40, inDoubt: 40 },
+    ],
+    [
+      'running, unknown to the sweep',
+      running,
+      unknown('sweep'),
+      { state: 'in-doubt', doubt: { by: 'sweep', at: later } },
+      { held: -40, inDoubt: 40 },
+    ],
+    [
+      'in doubt, the sender: ran',
+      inDoubt,
+      ran('sender', 30),
+      { state: 'settled', charged: 30, closedBy: 'sender' },
+      { inDoubt: -40, spent: 30 },
+    ],
+    [
+      'in doubt, the sender: did not run',
+      inDoubt,
+      didNotRun('sender'),
+      { state: 'released', charged: 0, closedBy: 'sender' },
+      { inDoubt: -40 },
+    ],
+    [
+      'in doubt, evidence',
+      inDoubt,
+      ran('evidence'),
+      { state: 'settled', charged: 40, closedBy: 'evidence' },
+      { inDoubt: -40, spent: 40 },
+    ],
+    [
+      'in doubt, time',
+      inDoubt,
+      ran('time'),
+      { state: 'settled', charged: 40, closedBy: 'time' },
+      { inDoubt: -40, spent: 40 },
+    ],
+    [
+      'in doubt, a person: ran',
+      inDoubt,
+      ran('person', 55),
+      { state: 'settled', charged: 55, overrun: 15, closedBy: 'person' },
+      { inDoubt: -40, spent: 55 },
+    ],
+    [
+      'in doubt, a person: did not run',
+      inDoubt,
+      didNotRun('person'),
+      { state: 'released', charged: 0, closedBy: 'person' },
+      { inDoubt: -40 },
+    ],
+  ])('%s', (_name, update, finding, record, move) => {
+    const closing = close(update, finding, later)
+    expect(closing?.update).toMatchObject(record)
+    expect(closing?.move).toEqual(move)
+    expect(closing?.update.version).toBe(update.version + 1)
+    expect(closing?.update.history.slice(0, -1)).toEqual(update.history)
+    expect(closing?.update.history.at(-1)).toEqual({
+      state: closing?.update.state,
+      at: later,
+      by: finding.by,
+      note: finding.note,
+      move,
+    })
+  })
+
+  test.each<[string, Update, Finding]>([
+    ['a person about what is running', running, ran('person')],
+    ['a person about what is running, the other way', running, didNotRun('person')],
+    ['doubt about what is in doubt', inDoubt, unknown('sender')],
+    ['the sweep about what is in doubt', inDoubt, unknown('sweep')],
+  ])('nothing changes: %s', (_name, update, finding) => {
+    expect(close(update, finding, later)).toBeNull()
+  })
+
+  test('the answer of the service is kept, and a doubt that was cleared is no problem any more', () => {
+    const problem = { slug: 'service-unreachable', detail: 'It timed out.', members: {} }
+    const service = { status: 200, contentType: 'application/json', body: '{}', truncated: false }
+    const doubted = closedBy({ ...unknown('sender'), problem } as Finding)
+    expect(doubted.problem).toEqual(problem)
+    const settled = close(doubted, { ...ran('sender'), service } as Finding, later)?.update
+    expect(settled).toMatchObject({ state: 'settled', service })
+    expect(settled).not.toHaveProperty('problem')
+    expect(close(doubted, didNotRun('person'), later)?.update.problem).toEqual(problem)
+    expect(close(running, { ...didNotRun('sender'), problem } as Finding, later)?.update.problem).toEqual(problem)
+  })
+})
+
+describe('terminal states', () => {
+  const terminal = states.filter((state) => isTerminal(state))
+
+  test('are these', () => {
+    expect(terminal).toEqual(['settled', 'released', 'refused', 'rejected', 'cancelled', 'expired'])
+  })
+
+  test.each(states.filter((state) => !['running', 'in-doubt', 'settled', 'released'].includes(state)))(
+    '%s: no finding changes anything',
+    (state) => {
+      for (const update of [{ ...running, state }, withoutHold({ ...running, state })])
+        for (const finding of findings) expect(close(update, finding, later)).toBeNull()
+    },
+  )
+
+  const closings: readonly (readonly Finding[])[] = [
+    ...[ran('sender', 25), ran('sender', 55), didNotRun('sender')].map((finding) => [finding]),
+    ...findings.flatMap((finding) => (close(inDoubt, finding, later) ? [[unknown('sender'), finding]] : [])),
+  ]
+
+  test.each(closings.map((path) => [path.map(nameOf).join(', then '), path] as const))(
+    '%s: stays what it is, and is corrected once at most',
+    (_name, path) => {
+      const closed = closedBy(...path)
+      expect(isTerminal(closed.state)).toBe(true)
+      for (const finding of findings) {
+        const corrected = close(closed, finding, later)
+        if (!corrected) continue
+        expect(corrected.update.state).toBe(closed.state)
+        expect(corrected.update.corrected).toBe(true)
+        expect((corrected.update.charged ?? 0) - (closed.charged ?? 0)).toBe(corrected.move.spent ?? 0)
+        expect(Object.keys(corrected.move)).toEqual(corrected.move.spent === undefined ? [] : ['spent'])
+        for (const again of findings) expect(close(corrected.update, again, later)).toBeNull()
+      }
+    },
+  )
+
+  test.each<[string, readonly Finding[], Finding, number | null]>([
+    ['the sender is believed after time', [unknown('sender'), ran('time')], ran('sender', 25), -15],
+    [
+      'the sender is believed after time, that it did not run',
+      [unknown('sender'), ran('time')],
+      didNotRun('sender'),
+      -40,
+    ],
+    ['the sender is believed after evidence', [unknown('sender'), ran('evidence')], ran('sender', 55), 15],
+    ['the sender is believed after a person', [unknown('sender'), didNotRun('person')], ran('sender', 40), 40],
+    [
+      'evidence is believed against a release by a person',
+      [unknown('sender'), didNotRun('person')],
+      ran('evidence', 40),
+      40,
+    ],
+    [
+      'evidence is not asked about a release by the sender',
+      [unknown('sender'), didNotRun('sender')],
+      ran('evidence', 40),
+      null,
+    ],
+    [
+      'evidence does not change what a person charged',
+      [unknown('sender'), ran('person', 10)],
+      ran('evidence', 40),
+      null,
+    ],
+    ['evidence of nothing changes nothing', [unknown('sender'), didNotRun('person')], ran('evidence', 0), null],
+    ['a second sender does not exist', [ran('sender')], ran('sender', 55), null],
+    ['a person does not correct a person', [unknown('sender'), didNotRun('person')], ran('person'), null],
+    ['time corrects nobody', [unknown('sender'), didNotRun('person')], ran('time'), null],
+    ['doubt corrects nobody', [unknown('sender'), ran('time')], unknown('sweep'), null],
+  ])('%s', (_name, path, finding, spent) => {
+    const corrected = close(closedBy(...path), finding, later)
+    expect(corrected ? (corrected.move.spent ?? 0) : null).toBe(spent)
+  })
+})
+
+describe('without a hold', () => {
+  test.each(states)('%s: there is nothing to close', (state) => {
+    for (const finding of findings) expect(close(withoutHold({ ...running, state }), finding, later)).toBeNull()
+  })
+})
+
+describe('the stored record', () => {
+  test('comes back as it was', () => {
+    const settled = closedBy(unknown('sender'), ran('sender'))
+    for (const update of [running, settled]) expect(fromUpdateItem(toUpdateItem(update))).toEqual(update)
+  })
+
+  test.each<[State, string | undefined]>([
+    ['awaiting-approval', 'awaiting-approval'],
+    ['requested', 'requested'],
+    ['running', 'running'],
+    ['in-doubt', 'in-doubt'],
+    ['settled', undefined],
+    ['released', undefined],
+    ['refused', undefined],
+    ['rejected', undefined],
+    ['cancelled', undefined],
+    ['expired', undefined],
+  ])('%s is listed among the unfinished as %s', (state, openAs) => {
+    expect(toUpdateItem({ ...running, state }).openAs).toBe(openAs)
+  })
+
+  test("a person's release is watched until it is corrected or nobody looks any more", () => {
+    const released = closedBy(unknown('sender'), didNotRun('person'))
+    expect(toUpdateItem(released)).toMatchObject({
+      openAs: 'watched',
+      openSince: `${new Date(later).toISOString()}#upd_1`,
+    })
+    expect(toUpdateItem(closedBy(unknown('sender'), didNotRun('person'), ran('sender'))).openAs).toBeUndefined()
+    const unwatched = next(released, 'released', { unwatched: true }, { at: later, by: 'sweep' })
+    expect(toUpdateItem(unwatched).openAs).toBeUndefined()
+  })
+
+  test('is listed by the calendar month of its creation, and kept for 26 months', () => {
+    expect(toUpdateItem(running)).toMatchObject({
+      pk: 'update#upd_1',
+      sk: 'update',
+      listedIn: 'updates#2026-11',
+      listedAt: '2026-11-20T10:00:00.000Z#upd_1',
+    })
+    const keptUntil = Number(toUpdateItem(running).expiresAt) * 1000
+    expect(keptUntil).toBeGreaterThan(Date.parse('2028-12-31T00:00:00Z'))
+  })
+
+  test.each<[string, object]>([
+    ['of another id', { pk: 'update#upd_2' }],
+    ['without a version', { version: undefined }],
+    ['of a state that there is not', { state: 'paused' }],
+    ['without a history', { history: undefined }],
+  ])('is damaged: %s', (_name, damage) => {
+    expect(() => fromUpdateItem({ ...toUpdateItem(running), ...damage })).toThrow('is damaged')
+  })
+})
+
+function withoutHold({ hold: _hold, ...update }: Update): Update {
+  return update
+}
+
+const nameOf = (finding: Finding) =>
+  `${finding.kind}${finding.kind === 'ran' ? ` ${finding.units}` : ''} (${finding.from})`
