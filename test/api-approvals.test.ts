@@ -184,10 +184,10 @@ describe('approve', () => {
     expect((await decide(product, id, 'approve', { body: { reason: '' } })).status).toBe(400)
   })
 
-  const past = (id: string, wanted: string, state: string, by: string, at = '2026-11-20T10:00:00.000Z') => ({
+  const past = (id: string, wanted: string, state: string, by: string, at = '20 Nov 2026 10:00 UTC') => ({
     status: 409,
     type: '/problems/wrong-state',
-    detail: `${id} cannot be ${wanted}: it is ${state} since ${at} (${by}).`,
+    detail: `${id} cannot be ${wanted}: it has been ${state} since ${at} (${by}).`,
     update: id,
     state,
   })
@@ -225,7 +225,7 @@ describe('approve', () => {
     })
     await product.guard.sweep(product.clock.now() + minutes(15))
     expect((await decide(product, two, 'approve')).body).toMatchObject(
-      past(two, 'approved', 'expired', 'sweep', '2026-11-21T10:00:00.000Z'),
+      past(two, 'approved', 'expired', 'sweep', '21 Nov 2026 10:00 UTC'),
     )
     expect((await product.call('GET', `/updates/${two}`)).body).toMatchObject({
       state: 'expired',
@@ -449,7 +449,7 @@ describe('cancel', () => {
     const [{ id }] = (await product.call('GET', '/updates?state=running')).body.updates
     expect((await decide(product, id, 'cancel')).body).toMatchObject({
       status: 409,
-      detail: `${id} cannot be cancelled: it is running since 2026-11-20T10:00:00.000Z (guard).`,
+      detail: `${id} cannot be cancelled: it has been running since 20 Nov 2026 10:00 UTC (guard).`,
     })
     await asked
     expect((await decide(product, id, 'cancel')).body).toMatchObject({ status: 409, state: 'in-doubt' })

@@ -197,7 +197,7 @@ describe('members of POST /updates that are wrong: 400', () => {
   const { project: _acme, ...noProject } = ok
   const lone = '\ud800'
   const rows: [name: string, body: unknown, ...faults: Fault[]][] = [
-    ['nothing', {}, ['kind', takesKind]],
+    ['nothing', {}, ['kind', takesKind], ['project', takesEither]],
     ['an unknown kind', { ...ok, kind: 'Ranking' }, ['kind', takesKind]],
     ['kind as a list', { ...ok, kind: ['ranking'] }, ['kind', takesKind]],
     ['kind of the prototype', { ...ok, kind: 'constructor' }, ['kind', takesKind]],

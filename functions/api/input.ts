@@ -23,7 +23,12 @@ export async function readBody<Schema extends z.ZodMiniType>(
   const mediaType = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase()
   const encoding = c.req.header('content-encoding')?.toLowerCase() ?? 'identity'
   if (mediaType !== 'application/json' || encoding !== 'identity') {
-    throw new Refusal(problem('unsupported-media-type', 'The body has to be plain application/json, not compressed.'))
+    throw new Refusal(
+      problem(
+        'unsupported-media-type',
+        'This takes a JSON body, sent with the header Content-Type: application/json and not compressed.',
+      ),
+    )
   }
   const body = toJson(bytes)
   return check(schema, body, textFaults(body))

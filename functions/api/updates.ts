@@ -34,7 +34,8 @@ const queryValue = z.pipe(
   z.transform(String),
 )
 
-const isObject = ({ value }: { value: unknown }): boolean => typeof value === 'object' && value !== null
+const isObject = ({ value }: { value: unknown }): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const updatesRequest = z
   .strictObject({

@@ -55,6 +55,7 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   const own = {
     UNIT_GUARD_URL: api.url,
     UNIT_GUARD_TOKEN: token,
+    UNIT_GUARD_PID: String(process.pid),
     ...(sandbox !== null && { SANDBOX_URL: sandbox }),
     // The sandbox's own token is no secret; one that was given may be.
     ...(sandbox !== null && local.serviceToken === sandboxToken && { SANDBOX_TOKEN: sandboxToken }),

@@ -11,7 +11,8 @@ const usage = `Finishes what nobody else will, as the schedule does every minute
 
   npm run sweep -- [--at <instant>]
 
-  --at  as if it were that time, in RFC 3339: 2026-11-20T09:00:00Z; now without it`
+  --at  as if it were that time, in RFC 3339: 2026-11-20T09:00:00Z, or so much later: +2m, +1h, +7d; now without it.
+        What it does then is written down with that time.`
 
 /** What became of the updates in each list, in the words of the design. */
 const meanings: Readonly<Record<keyof Swept, string>> = {
@@ -48,9 +49,14 @@ function tell(swept: Swept, now: number): void {
   for (const line of lines) console.log(line)
 }
 
+const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
 function toInstant(text: string): number {
+  const [, count, unit] = /^\+(\d{1,4})([mhd])$/.exec(text) ?? []
+  if (count !== undefined) return systemClock.now() + Number(count) * unitMs[unit as keyof typeof unitMs]
   const instant = Date.parse(text)
   const isRfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i.test(text)
-  if (!isRfc3339 || Number.isNaN(instant)) throw new WrongUsage('--at takes a time such as 2026-11-20T09:00:00Z')
+  if (!isRfc3339 || Number.isNaN(instant))
+    throw new WrongUsage('--at takes a time such as 2026-11-20T09:00:00Z, or +2m')
   return instant
 }

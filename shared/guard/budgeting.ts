@@ -63,6 +63,8 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
       if (!budget) return { refused: noBudget(name) }
       const stale = staleness(definitions, by, name)
       if (stale) return { refused: stale }
+      // Who stopped it first, and why, is what matters.
+      if (budget.frozen) return { refused: null }
       const frozen = { reason: by.reason, by: by.caller, at: now }
       const note = { type: 'freeze', budget: name, reason: by.reason } as const
       return { definitions: withBudget(definitions, { ...budget, frozen }), note }
@@ -120,7 +122,9 @@ function toChanged(outcome: ChangeOutcome, created: boolean): Changed {
     case 'changed':
       return { kind: 'changed', created }
     case 'refused':
-      return { kind: 'problem', problem: outcome.refused as Problem }
+      return outcome.refused === null
+        ? { kind: 'changed', created: false }
+        : { kind: 'problem', problem: outcome.refused as Problem }
     case 'faulty': {
       const detail = outcome.faults.map(({ message }) => message).join('; ')
       return { kind: 'problem', problem: problem('invalid-request', `${detail}.`, { errors: outcome.faults }) }

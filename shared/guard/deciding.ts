@@ -31,7 +31,7 @@ export function createDeciding(parts: { ledger: Ledger; closing: Closing; option
   const approve = (id: string, by: string, reason?: string): Promise<Decided> =>
     decide(id, (update, view) => {
       const { now } = view
-      if (update.state !== 'awaiting-approval') return wrongState(update, 'approved')
+      if (update.state !== 'awaiting-approval') return wrongState(view, update, 'approved')
       if (isPast(update, now)) {
         const detail = `${id} could be approved until ${when(update.approvableUntil ?? now, zoneOf(view))}; ask for the update again.`
         return problem('wrong-state', detail, { update: id, state: update.state })
@@ -54,28 +54,30 @@ export function createDeciding(parts: { ledger: Ledger; closing: Closing; option
     })
 
   const reject = (id: string, by: string, reason?: string): Promise<Decided> =>
-    decide(id, (update, { now }) => {
-      if (update.state !== 'awaiting-approval') return wrongState(update, 'rejected')
+    decide(id, (update, view) => {
+      if (update.state !== 'awaiting-approval') return wrongState(view, update, 'rejected')
       if (update.caller === by) return problem('forbidden', `${by} asked for ${id}; cancel it instead.`)
-      return end(update, 'rejected', now, by, reason)
+      return end(update, 'rejected', view.now, by, reason)
     })
 
   const cancel = (id: string, by: { caller: string; isAdmin: boolean }, reason?: string): Promise<Decided> =>
-    decide(id, (update, { now }) => {
+    decide(id, (update, view) => {
       if (update.caller !== by.caller && !by.isAdmin)
         return problem(
           'forbidden',
           `${id} was asked for by ${update.caller}; only they or an administrator may cancel it.`,
         )
-      if (update.state !== 'awaiting-approval' && update.state !== 'requested') return wrongState(update, 'cancelled')
-      return end(update, 'cancelled', now, by.caller, reason)
+      if (update.state !== 'awaiting-approval' && update.state !== 'requested')
+        return wrongState(view, update, 'cancelled')
+      return end(update, 'cancelled', view.now, by.caller, reason)
     })
 
   /** What nobody began or approved in time. */
   const expire = (id: string, note: string): Promise<Decided> =>
-    decide(id, (update, { now }) => {
-      if (update.state !== 'awaiting-approval' && update.state !== 'requested') return wrongState(update, 'expired')
-      return end(update, 'expired', now, 'sweep', note)
+    decide(id, (update, view) => {
+      if (update.state !== 'awaiting-approval' && update.state !== 'requested')
+        return wrongState(view, update, 'expired')
+      return end(update, 'expired', view.now, 'sweep', note)
     })
 
   /**
@@ -84,10 +86,11 @@ export function createDeciding(parts: { ledger: Ledger; closing: Closing; option
    */
   async function resolve(id: string, by: string, resolution: Resolution): Promise<Decided> {
     const { outcome, reason } = resolution
-    const found = await ledger.update(id)
+    const view = await ledger.view([{ id }])
+    const found = view.asked[0]?.update
     if (!found) return { kind: 'problem', problem: noUpdate(id) }
-    if (found.state !== 'in-doubt' || !found.hold) return { kind: 'problem', problem: wrongState(found, 'resolved') }
-    const view = await ledger.view()
+    if (found.state !== 'in-doubt' || !found.hold)
+      return { kind: 'problem', problem: wrongState(view, found, 'resolved') }
     const retryAt = landedBy(found, options)
     if (outcome === 'did-not-run' && view.now < retryAt) {
       const detail = `The request for ${id} may still take effect; that it did not run can be said from ${when(retryAt, zoneOf(view))} on. That it ran can be said now.`
@@ -101,7 +104,7 @@ export function createDeciding(parts: { ledger: Ledger; closing: Closing; option
         ? { kind: 'ran', units: resolution.units ?? found.hold.units, ...said }
         : { kind: 'did-not-run', ...said },
     )
-    return changed ? { kind: 'done', update } : { kind: 'problem', problem: wrongState(update, 'resolved') }
+    return changed ? { kind: 'done', update } : { kind: 'problem', problem: wrongState(view, update, 'resolved') }
   }
 
   async function decide(id: string, change: (update: Update, view: View) => Update | Problem): Promise<Decided> {
@@ -140,11 +143,10 @@ const end = (
   note?: string,
 ): Update => next(update, state, { finishedAt: at }, { at, by, ...(note !== undefined && { note }) })
 
-function wrongState(update: Update, wanted: string): Problem {
-  const { id, state, history } = update
+function wrongState(view: View, { id, state, history }: Update, wanted: string): Problem {
   const last = history.at(-1)
-  const since = last ? ` since ${toRfc3339(last.at)} (${last.by})` : ''
-  return problem('wrong-state', `${id} cannot be ${wanted}: it is ${state}${since}.`, { update: id, state })
+  const since = last ? ` since ${when(last.at, zoneOf(view))} (${last.by})` : ''
+  return problem('wrong-state', `${id} cannot be ${wanted}: it has been ${state}${since}.`, { update: id, state })
 }
 
 /** The nearest budget that names approvers decides who they are; an empty list names nobody in particular. */

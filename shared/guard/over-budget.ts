@@ -50,10 +50,13 @@ const row = ({ figures, needed }: Short) => ({
 function wouldPass(short: readonly Short[], worst: Short, zone: string): string[] {
   const { available } = worst.figures
   const last = short.reduce((a, b) => (b.figures.end > a.figures.end ? b : a))
-  const grants = short.map((each) => `${count(missing(each))} to ${each.figures.budget} for the ${each.figures.window}`)
+  const least = worst.needed === null ? 'more than ' : ''
+  const grants = short.map(
+    (each) => `${least}${count(missing(each))} to ${each.figures.budget} for the ${each.figures.window}`,
+  )
   return [
     ...(worst.needed !== null && available > 0 ? [`updates of at most ${count(available)} units together, now`] : []),
-    ...(worst.needed === null ? [] : [`a grant of ${list(grants)}`]),
+    `a grant of ${list(grants)} (POST /budgets/<name>/entries, scope admin)`,
     `the same request after ${when(last.figures.end, zone)}, if it fits then`,
   ]
 }

@@ -55,6 +55,8 @@ export function createPerforming(parts: PerformingParts) {
       const seen = known.asked.update
       if (seen && seen.state !== 'requested') return { update: seen, ours: false }
       const decision = decide(known, quote, options)
+      // A refusal gives numbers, so it is made on numbers of now, not of before the estimate.
+      if (decision.say === 'refuse' && round === 0) continue
       if (decision.say !== 'hold') {
         const update =
           decision.say === 'ask'

@@ -20,7 +20,13 @@ export function createQuoting({ tracking, log }: { tracking: Tracking; log: Log 
     const [estimate, dates] = await Promise.all([tracking.estimate(target), datesOf(asked, target)])
     if (estimate.kind === 'units') return { kind: 'quote', units: estimate.units, dates }
     const { kind, ...fields } = estimate
-    log.error('no-estimate', { project: asked.project, updateKind: asked.kind, found: kind, ...fields })
+    const isTypo = estimate.kind === 'refused' && estimate.status === 404
+    log[isTypo ? 'info' : 'error']('no-estimate', {
+      project: asked.project,
+      updateKind: asked.kind,
+      found: kind,
+      ...fields,
+    })
     return { kind: 'problem', problem: problemOf(asked, estimate) }
   }
 
@@ -50,7 +56,7 @@ function problemOf({ kind, project }: Asked, reading: Exclude<EstimateReading, {
     case 'refused':
       return problem(
         'service-refused',
-        `${what} was refused by the service with status ${reading.status}, so nothing was run and nothing spent.${reading.status === 401 ? ' The service does not accept our token.' : ''}`,
+        `${what} was refused by the service with status ${reading.status}, so nothing was run and nothing spent.${hints[reading.status] ?? ''}`,
         { serviceStatus: reading.status },
       )
     case 'unreachable':
@@ -60,4 +66,10 @@ function problemOf({ kind, project }: Asked, reading: Exclude<EstimateReading, {
         { serviceStatus: reading.status },
       )
   }
+}
+
+/** What to do about a refusal of the service. */
+const hints: Readonly<Record<number, string>> = {
+  401: ' It does not accept our token: whoever operates the guard has to put in a valid one.',
+  404: ' It does not seem to know that project: check the name.',
 }
