@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { hours, minutes } from './support/clock.ts'
 import { type Called, json, type Product, startProduct } from './support/product.ts'
+import { gate } from './support/scripted-service.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 
@@ -443,7 +444,8 @@ describe('cancel', () => {
 
   test('not of what is running, in doubt or done', async () => {
     const { product, ask } = await strictProduct()
-    product.service.script('/on-demand/cheap/run', { status: 500, delayMs: 150 })
+    const { opened, open } = gate()
+    product.service.script('/on-demand/cheap/run', { status: 500, once: opened })
     const asked = ask({ project: 'cheap' })
     while (product.seen('run').length === 0) await new Promise(setImmediate)
     const [{ id }] = (await product.call('GET', '/updates?state=running')).body.updates
@@ -451,6 +453,7 @@ describe('cancel', () => {
       status: 409,
       detail: `${id} cannot be cancelled: it has been running since 20 Nov 2026 10:00 UTC (guard).`,
     })
+    open()
     await asked
     expect((await decide(product, id, 'cancel')).body).toMatchObject({ status: 409, state: 'in-doubt' })
   })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { type Product, startProduct } from './support/product.ts'
+import { gate } from './support/scripted-service.ts'
 
 /** What is refused before the ledger, and whose transactions others test, does not need the most real store. */
 const startSmall = () => startProduct({ store: createMemoryStore() })
@@ -403,14 +404,11 @@ describe('DELETE /budgets/{name}', () => {
   })
 
   test('nor while units of it are held or in doubt', async () => {
-    let answerRun = () => {}
-    const mayRun = new Promise<void>((resolve) => {
-      answerRun = resolve
-    })
+    const { opened, open } = gate()
     const product = await startProduct()
     await mustPut(product, 'seo', { limits: month(100) })
-    product.service.script(({ url }) => url.endsWith('/run'), { status: 500, delayMs: 150, body: 'oops' })
-    const asked = product.update({ kind: 'ranking', project: 'acme', budget: 'seo' }).finally(answerRun)
+    product.service.script(({ url }) => url.endsWith('/run'), { status: 500, once: opened, body: 'oops' })
+    const asked = product.update({ kind: 'ranking', project: 'acme', budget: 'seo' })
     while (product.seen('run').length === 0) await new Promise(setImmediate)
     const refused = {
       status: 409,
@@ -418,7 +416,7 @@ describe('DELETE /budgets/{name}', () => {
       detail: 'seo cannot be deleted: units of it are held or in doubt.',
     }
     expect((await product.call('DELETE', '/budgets/seo')).body).toMatchObject(refused)
-    await mayRun
+    open()
     const { body } = await asked
     expect(body.updates).toMatchObject([{ state: 'in-doubt' }])
     expect((await product.call('DELETE', '/budgets/seo')).body).toMatchObject(refused)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Called, type Product, startProduct } from './support/product.ts'
+import { gate } from './support/scripted-service.ts'
 
 const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index))
@@ -128,14 +129,18 @@ describe('40 parallel requests without a key for one project', () => {
   })
 
   test('across a month boundary there is still one run', async () => {
+    const { opened, open } = gate()
     const product = await startProduct({
-      service: ({ url }) => (url.endsWith('/run') ? { delayMs: 150, body: '{}' } : undefined),
+      service: ({ url }) => (url.endsWith('/run') ? { once: opened, body: '{}' } : undefined),
     })
     product.clock.set('2026-11-30T23:59:59.990Z')
     const before = ask(product, 20)
     while (product.seen('run').length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
     product.clock.set('2026-12-01T00:00:00.010Z')
-    const answers = [...(await ask(product, 20)), ...(await before), ...(await ask(product, 5))]
+    const meanwhile = await ask(product, 20)
+    expect(countBy(meanwhile)).toEqual({ 409: 20 })
+    open()
+    const answers = [...meanwhile, ...(await before), ...(await ask(product, 5))]
     expect(product.seen('run')).toHaveLength(1)
     expect(countBy(answers)[201]).toBe(1)
     expect(answers.every(({ status }) => [200, 201, 409].includes(status))).toBe(true)

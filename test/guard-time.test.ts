@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createTestClock, days, hours, minutes } from './support/clock.ts'
 import { json, type Product, startProduct } from './support/product.ts'
-import type { Answer } from './support/scripted-service.ts'
+import { type Answer, gate } from './support/scripted-service.ts'
 
 const isRun = (url: string) => new URL(url, 'http://x').pathname.endsWith('/run')
 const isDates = (url: string) => url.endsWith('/dates')
@@ -14,11 +14,12 @@ const get = async (product: Product, id: string) => (await product.call('GET', `
 /** A product whose run hangs until it is let go, so that time can pass between the fence and the answer. */
 async function slowRun(answer: Answer = json({ keyword_units: 40 }), dates: string[] = ['2026-11-13'], env = {}) {
   let known = dates
+  const { opened, open } = gate()
   const product = await startProduct({
-    env,
+    env: { SERVICE_TIMEOUT_MS: '20000', ...env },
     service: ({ url }) => {
       if (isDates(url)) return json({ dates: known })
-      return isRun(url) ? { ...answer, delayMs: 250 } : undefined
+      return isRun(url) && url.includes(ask.project) ? { ...answer, once: opened } : undefined
     },
   })
   const pending = product.update(ask, { headers: { 'idempotency-key': 'slow' } })
@@ -26,8 +27,12 @@ async function slowRun(answer: Answer = json({ keyword_units: 40 }), dates: stri
   const [{ id }] = (await product.call('GET', '/updates?state=running')).body.updates
   return {
     product,
-    pending,
     id,
+    /** Lets the service answer, and waits for ours. */
+    finish: () => {
+      open()
+      return pending
+    },
     setDates: (now: string[]) => {
       known = now
     },
@@ -36,10 +41,10 @@ async function slowRun(answer: Answer = json({ keyword_units: 40 }), dates: stri
 
 describe('between hold and settle', () => {
   test('a month boundary: the units are charged to the month they were held in', async () => {
-    const { product, pending, id } = await slowRun()
+    const { product, finish, id } = await slowRun()
     expect(await product.figures()).toMatchObject({ available: 49960, held: 40, spent: 0 })
     product.clock.set('2026-12-01T00:00:01Z')
-    expect((await pending).status).toBe(201)
+    expect((await finish()).status).toBe(201)
     expect(await get(product, id)).toMatchObject({ window: 'month:2026-11-01', units: { charged: 40 } })
     expect(await product.figures()).toEqual({
       limit: 50000,
@@ -56,7 +61,7 @@ describe('between hold and settle', () => {
   })
 
   test('a day boundary: the new day does not pay for the old one', async () => {
-    const { product, pending } = await slowRun()
+    const { product, finish } = await slowRun()
     const limits = [
       { window: 'month', units: 50_000 },
       { window: 'day', units: 100 },
@@ -65,7 +70,7 @@ describe('between hold and settle', () => {
     expect(await product.figures('account', 'day')).toMatchObject({ available: 60, held: 40 })
     product.clock.set('2026-11-21T00:00:01Z')
     await product.update({ kind: 'keyword-difficulty', project: '7' })
-    expect((await pending).status).toBe(201)
+    expect((await finish()).status).toBe(201)
     expect(await product.figures('account', 'day')).toEqual({
       limit: 100,
       granted: 0,
@@ -109,27 +114,27 @@ describe('estimate: slow', () => {
 
 describe('sweep: process dies', () => {
   test('a running update past its lease is in doubt, counted, and not sent again', async () => {
-    const { product, pending, id } = await slowRun()
+    const { product, finish, id } = await slowRun()
     expect((await sweep(product)).doubted).toEqual([])
-    product.clock.advance(17_000)
+    product.clock.advance(32_000)
     expect((await sweep(product)).doubted).toEqual([id])
     expect(await get(product, id)).toMatchObject({ state: 'in-doubt', units: { held: 40, charged: null } })
     expect(await product.figures()).toMatchObject({ available: 49960, held: 0, inDoubt: 40 })
     expect((await sweep(product)).doubted).toEqual([])
     expect(product.seen('run')).toHaveLength(1)
 
-    expect((await pending).body.updates).toMatchObject([{ id, state: 'settled', units: { charged: 40 } }])
+    expect((await finish()).body.updates).toMatchObject([{ id, state: 'settled', units: { charged: 40 } }])
     expect(await product.figures()).toMatchObject({ inDoubt: 0, spent: 40 })
     expect(await product.audit()).toBe(true)
   })
 
   test('a key asked again while its first request runs is told so, and then gets the same answer', async () => {
-    const { product, pending, id } = await slowRun()
+    const { product, finish, id } = await slowRun()
     const key = { headers: { 'idempotency-key': 'slow' } }
     const during = await product.update(ask, key)
     expect(during.status).toBe(409)
     expect(during.body).toMatchObject({ type: '/problems/in-progress', update: id })
-    const first = await pending
+    const first = await finish()
     const after = await product.update(ask, key)
     expect(after.status).toBe(201)
     expect(after.body).toEqual(first.body)
@@ -149,10 +154,10 @@ describe('late settle', () => {
   }
 
   test("after a person's release: the difference is booked once, the state stays, and the history says so", async () => {
-    const { product, pending, id } = await slowRun()
+    const { product, finish, id } = await slowRun()
     expect((await release(product, id)).body).toMatchObject({ state: 'released', units: { charged: 0 } })
     expect(await product.figures()).toMatchObject({ available: 50000, spent: 0 })
-    await pending
+    await finish()
     const update = await get(product, id)
     expect(update).toMatchObject({ state: 'released', units: { held: 40, charged: 40 } })
     expect(update.history.map(({ state, by }: { state: string; by: string }) => `${state} ${by}`)).toEqual([
@@ -184,8 +189,8 @@ describe('late settle', () => {
   })
 
   test('evidence against a person books the units back', async () => {
-    const { product, pending, id, setDates } = await slowRun({ status: 500 }, ['2026-11-13'])
-    await pending
+    const { product, finish, id, setDates } = await slowRun({ status: 500 }, ['2026-11-13'])
+    await finish()
     product.clock.advance(minutes(6))
     const body = { outcome: 'did-not-run', reason: 'nothing on the screen' }
     await product.call('POST', `/updates/${id}/resolve`, { body })
@@ -201,8 +206,8 @@ describe('late settle', () => {
 
 describe('sweep: evidence', () => {
   const inDoubt = async (dates = ['2026-11-13']) => {
-    const { product, pending, id, setDates } = await slowRun({ status: 500 }, dates)
-    await pending
+    const { product, finish, id, setDates } = await slowRun({ status: 500 }, dates)
+    await finish()
     return { product, id, setDates }
   }
 

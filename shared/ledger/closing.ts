@@ -8,7 +8,7 @@ import { close as closeUpdate, type Finding, fromUpdateItem, type Hold, type Upd
 import { readUpdates } from './views.ts'
 
 export interface CloseOutcome {
-  /** The update as it is now. */
+  /** The update as it is now; as it was given, where the finding says nothing about that. */
   readonly update: Update
   /** Whether this finding changed it. */
   readonly changed: boolean

@@ -14,6 +14,8 @@ export interface Recorded {
 
 export type Answer = {
   readonly delayMs?: number
+  /** Does nothing before this has come. */
+  readonly once?: Promise<unknown>
 } & (
   | { readonly kind?: 'answer'; readonly status?: number; readonly headers?: Headers; readonly body?: string | Buffer }
   /** Never answers. */
@@ -52,6 +54,15 @@ export interface ScriptedService {
   close(): Promise<void>
 }
 
+/** Something that has not come yet, for `once`: time may pass between a request and its answer. */
+export function gate() {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open }
+}
+
 /** A real HTTP server on this machine that answers by script. Unscripted requests get `fallback`'s answer, or 404. */
 export async function startScriptedService(
   options: { fallback?: (request: Recorded) => Answer } = {},
@@ -84,6 +95,7 @@ export async function startScriptedService(
     if (recorded === null) return
     requests.push(recorded)
     const answer = nextAnswer(recorded)
+    await answer.once
     if (answer.delayMs === undefined) perform(answer, response, after)
     else after(answer.delayMs, () => perform(answer, response, after))
   })
