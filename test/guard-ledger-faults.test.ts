@@ -244,6 +244,7 @@ describe.skipIf(!hasDynamo)('request, key', () => {
     )
     expect(answer.status).toBe(202)
     expect(answer.updates).toMatchObject([{ state: 'requested' }])
+    expect(product.begun).toEqual([answer.updates[0]?.id])
     expect(await product.figures()).toMatchObject({ held: 0, spent: 40 })
     expect(product.seen('run')).toHaveLength(1)
   })

@@ -22,6 +22,7 @@ export function createBatch(parts: {
   serviceToken: () => Promise<string>
   log: Log
   options: GuardOptions
+  begin: (id: string) => void
 }) {
   const { performing, quoting, log, options } = parts
 
@@ -83,10 +84,13 @@ export function createBatch(parts: {
             performing
               .run(update, how.token)
               .then((ended) => how.put(known, { update: ended }))
+              // It stays as it was told: running, for the sweep to find.
+              .catch((cause) => log.error('not-settled', { update: update.id, cause }))
               .finally(slots.give),
           )
           continue
         }
+        if (update.state === 'requested') parts.begin(update.id)
       } catch (cause) {
         if (!(cause instanceof LedgerUnavailable)) throw cause
         log.error('not-admitted', { update: known.request.id, cause })

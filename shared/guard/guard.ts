@@ -39,7 +39,7 @@ export function createGuard(parts: {
   const quoting = createQuoting(parts)
   const closing = createClosing(parts)
   const performing = createPerforming({ ...parts, closing })
-  const batch = createBatch({ ...parts, performing, quoting })
+  const batch = createBatch({ ...parts, performing, quoting, begin })
   const { ask } = createAsking({ ...parts, performing, batch, begin })
   const { estimate } = createEstimating({ ...parts, quoting })
   const { start } = createStarting({ ...parts, performing, quoting })
