@@ -54,8 +54,7 @@ describe.skipIf(!hasJava())('kill -9 of the server', () => {
     expect(await month(second.call)).toMatchObject({ available: 49960, held: 40, inDoubt: 0, spent: 0 })
     expect((await second.call('/updates', ask)).body).toMatchObject({ type: '/problems/in-progress', status: 409 })
 
-    const afterLease = new Date(Date.now() + 60_000).toISOString()
-    const sweep = await runLocal('sweep', ['--at', afterLease], env)
+    const sweep = await runLocal('sweep', ['--at', '+1m'], env)
     expect(sweep.code).toBe(0)
     expect(await month(second.call)).toMatchObject({ available: 49960, held: 0, inDoubt: 40, spent: 0 })
     const replay = await second.call('/updates', ask)

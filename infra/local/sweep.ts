@@ -14,6 +14,8 @@ const usage = `Finishes what nobody else will, as the schedule does every minute
   --at  as if it were that time, in RFC 3339: 2026-11-20T09:00:00Z, or so much later: +2m, +1h, +7d; now without it.
         What it does then is written down with that time.`
 
+const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
 /** What became of the updates in each list, in the words of the design. */
 const meanings: Readonly<Record<keyof Swept, string>> = {
   doubted: 'in doubt: whoever sent it has not reported, and it may have run',
@@ -48,8 +50,6 @@ function tell(swept: Swept, now: number): void {
   console.log(`The sweep as of ${toRfc3339(now)}: ${lines.length === 0 ? 'nothing to do' : ''}`.trim())
   for (const line of lines) console.log(line)
 }
-
-const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 function toInstant(text: string): number {
   const [, count, unit] = /^\+(\d{1,4})([mhd])$/.exec(text) ?? []
