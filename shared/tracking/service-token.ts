@@ -11,12 +11,17 @@ export interface ServiceToken {
 /** Anything else would break the header, or let a secret with a line break in it write headers of its own. */
 export const isUsableToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
 
-/** Takes the token out of a text that the service wrote, in each form in which an echo would carry it. */
+/** Each form in which an echo would carry the token; of a JWT they are all the same. */
+export function tokenForms(token: string): readonly string[] {
+  const inJson = JSON.stringify(token).slice(1, -1)
+  const withEscapedSlashes = inJson.replaceAll('/', '\\/')
+  return [...new Set([token, inJson, withEscapedSlashes, encodeURIComponent(token)])]
+}
+
+/** Takes the token out of a text that the service wrote. */
 export type Redact = (text: string) => string
 
 export function redactorOf(token: string): Redact {
-  const inJson = JSON.stringify(token).slice(1, -1)
-  const withEscapedSlashes = inJson.replaceAll('/', '\\/')
-  const forms = new Set([token, inJson, withEscapedSlashes, encodeURIComponent(token)])
-  return (text) => [...forms].reduce((rest, form) => rest.replaceAll(form, '[redacted]'), text)
+  const forms = tokenForms(token)
+  return (text) => forms.reduce((rest, form) => rest.replaceAll(form, '[redacted]'), text)
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Kind } from '../platform/words.ts'
 import { withDeadline } from './deadline.ts'
 import { type JsonPointer, parsePointer } from './json-pointer.ts'
+import { createOpening, type Open } from './opening.ts'
 import { type DatesReading, readDates } from './read-dates.ts'
 import { type EstimateReading, readEstimate } from './read-estimate.ts'
 import { type RunResult, readRun } from './read-run.ts'
@@ -20,7 +21,7 @@ export type { EstimateReading }
 const estimateSharedForMs = 30_000
 const maxSharedEstimates = 1_000
 
-/** The tracking service, as far as an update needs it. What it answers comes back by value; nothing of it throws. */
+/** The tracking service: what an update needs of it, and the way to everything else. What it answers comes back by value; nothing of it throws. */
 export interface Tracking {
   /** The units an update needs. Repeated once when it fails; equal ones within 30 s are one request. */
   estimate(target: Target): Promise<EstimateReading>
@@ -31,11 +32,13 @@ export interface Tracking {
   run(target: Target, options: { timeoutMs: number; token: string }): Promise<RunResult>
   /** The dates for which the target's project has data. Repeated once when it fails. */
   dates(target: Target): Promise<DatesReading>
+  /** Any operation that consumes nothing, its answer streamed. */
+  readonly open: Open
 }
 
 /**
- * A client of one service. `timeoutMs` bounds a whole read, its repetition included. `pointers` are JSON Pointers
- * (RFC 6901) to the units in the answers of each operation and kind.
+ * A client of one service. `timeoutMs` bounds a whole read, its repetition included; `open` has limits of its own.
+ * `pointers` are JSON Pointers (RFC 6901) to the units in the answers of each operation and kind.
  *
  * Every call throws before anything is sent when its token or its target cannot go on the wire (RangeError), and when
  * there is no token (what `token` throws).
@@ -82,6 +85,8 @@ export function createTracking(options: {
       const { exchange } = await read(datesPath(target))
       return readDates(exchange)
     },
+
+    open: createOpening({ baseUrl: options.baseUrl, token }),
   }
 }
 

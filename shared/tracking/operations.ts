@@ -1,0 +1,170 @@
+import type { Kind } from '../platform/words.ts'
+import { queryValues } from './query.ts'
+
+export type Method = 'GET' | 'POST'
+
+/** What the path parameter of an operation stands for ("Path parameters" of the interface). */
+export const parameters = {
+  name: 'a project, by name',
+  id: 'a project, by identifier',
+  projectId: 'a single project, by identifier',
+  projectIds: 'one or more projects; how several are written is not shown',
+} as const
+
+interface Row {
+  readonly method: Method
+  /** Relative to the base address, with at most one parameter. */
+  readonly path: `/${string}`
+  /** Query parameters that the interface names; others are left open ("Rules and gaps", 2 to 4), and pass. */
+  readonly query: readonly string[]
+  /** The schema of the JSON body; null where none is sent. */
+  readonly body: 'CreateProjectInput' | 'UpdateProjectInput' | null
+  /** What a caller of the gateway needs; see `neededScope`. */
+  readonly scope: 'read' | 'write' | 'run'
+  /** The kind of update that the operation is: it consumes units, and only the guard may send it. */
+  readonly guarded: Kind | null
+  /** Where the interface describes it, and what it does there. */
+  readonly section: string
+  readonly purpose: string
+}
+
+const read = { method: 'GET', query: [], body: null, scope: 'read', guarded: null } as const
+const write = { ...read, method: 'POST', scope: 'write' } as const
+const run = { ...read, scope: 'run' } as const
+
+const projects = { section: 'Projects' } as const
+const exports = { section: 'Exports' } as const
+const onDemand = { section: 'On-demand ranking updates' } as const
+const difficulty = { section: 'Keyword-difficulty updates' } as const
+const marketShare = { section: 'Market share' } as const
+
+/** Every operation of the interface ("Endpoints"), once. Whatever speaks of operations is derived from this table. */
+export const operations = {
+  'list-projects': { ...read, ...projects, path: '/projects', purpose: 'lists all projects of the account' },
+  'create-project': {
+    ...write,
+    ...projects,
+    path: '/projects/{name}/create',
+    query: ['frequency', 'country'],
+    body: 'CreateProjectInput',
+    purpose: 'creates a project',
+  },
+  'update-project': {
+    ...write,
+    ...projects,
+    path: '/projects/{name}/update',
+    body: 'UpdateProjectInput',
+    purpose: 'updates a project',
+  },
+  'project-details': { ...read, ...projects, path: '/projects/{name}/details', purpose: 'describes a project' },
+  'project-keywords': { ...read, ...projects, path: '/projects/{id}/keywords', purpose: 'the keywords of a project' },
+  'project-dates': { ...read, ...projects, path: '/projects/{name}/dates', purpose: 'the dates that have data' },
+
+  'export-rankings': { ...read, ...exports, path: '/projects/{name}/export-rankings', purpose: 'ranking data' },
+  'export-visibility': { ...read, ...exports, path: '/projects/{name}/export-visibility', purpose: 'visibility data' },
+  'export-pages': { ...read, ...exports, path: '/projects/{name}/export-pages', purpose: 'landing pages' },
+  'export-topsites': { ...read, ...exports, path: '/projects/{name}/export-topsites', purpose: 'top-sites data' },
+  'export-gsc': { ...read, ...exports, path: '/projects/{name}/export-gsc', purpose: 'search-console data' },
+  'export-ctr': {
+    ...read,
+    ...exports,
+    method: 'POST', // the only read that is no GET
+    path: '/projects/{name}/export-ctr',
+    purpose: 'click-through-rate data',
+  },
+  'export-keyword-difficulty': {
+    ...read,
+    ...exports,
+    path: '/projects/{id}/export-keyword-difficulty',
+    purpose: 'keyword-difficulty data',
+  },
+
+  'estimate-ranking': {
+    ...read,
+    ...onDemand,
+    path: '/on-demand/{name}/estimate',
+    purpose: 'the units that an on-demand ranking update needs',
+  },
+  'run-ranking': {
+    ...run,
+    ...onDemand,
+    path: '/on-demand/{name}/run',
+    guarded: 'ranking',
+    purpose: 'runs an on-demand ranking update',
+  },
+
+  'estimate-difficulty': {
+    ...read,
+    ...difficulty,
+    path: '/keyword-difficulty/{projectIds}/estimate',
+    purpose: 'the units that a keyword-difficulty update needs',
+  },
+  'run-difficulty': {
+    ...run,
+    ...difficulty,
+    path: '/keyword-difficulty/{projectIds}/run',
+    guarded: 'keyword-difficulty',
+    purpose: 'runs a keyword-difficulty update',
+  },
+
+  'marketshare-projects': {
+    ...read,
+    ...marketShare,
+    path: '/marketshare/projects',
+    purpose: 'projects with ID and name',
+  },
+  'marketshare-websites': {
+    ...read,
+    ...marketShare,
+    path: '/marketshare/projects/{projectId}/websites',
+    purpose: 'websites of a project with IDs and names',
+  },
+  'marketshare-search-engines': {
+    ...read,
+    ...marketShare,
+    path: '/marketshare/projects/{projectId}/search-engines',
+    purpose: 'search engines of a project with IDs and names',
+  },
+  'marketshare-metadata': {
+    ...read,
+    ...marketShare,
+    path: '/marketshare/projects/{projectId}/metadata',
+    purpose: 'metadata of the main website and its competitors',
+  },
+  'marketshare-url-keywords': {
+    ...read,
+    ...marketShare,
+    path: '/marketshare/projects/{projectId}/url-keywords',
+    purpose: 'keywords for which a URL ranked on a date',
+  },
+  'marketshare-domain-urls': {
+    ...read,
+    ...marketShare,
+    path: '/marketshare/projects/{projectId}/domain-urls',
+    purpose: 'URLs of a domain found in search results from a date',
+  },
+} as const satisfies Record<string, Row>
+
+export type OperationName = keyof typeof operations
+export type GuardedOperation = {
+  [Name in OperationName]: (typeof operations)[Name]['guarded'] extends Kind ? Name : never
+}[OperationName]
+/** What anyone may pass on: nothing of it consumes units. */
+export type OpenOperation = Exclude<OperationName, GuardedOperation>
+export type OperationScope = Row['scope'] | 'admin'
+
+export const operationNames = Object.keys(operations) as readonly OperationName[]
+
+export const isGuarded = (name: OperationName): name is GuardedOperation => operations[name].guarded !== null
+
+/**
+ * The scope that a caller of the gateway needs. A project that is created with a frequency other than `ondemand` is
+ * updated by the service on its own, which reserves units: that takes `admin`. Without a frequency it is `write`: the
+ * interface names no default.
+ *
+ * @param search the raw query string, without `?`.
+ */
+export function neededScope(name: OperationName, search: string): OperationScope {
+  const isScheduled = queryValues(search, 'frequency').some((frequency) => frequency !== 'ondemand')
+  return name === 'create-project' && isScheduled ? 'admin' : operations[name].scope
+}
