@@ -80,6 +80,13 @@ it('hang: takes nothing when told so', async () => {
   expect(await used()).toBe(0)
 })
 
+it('hang: the units are taken late, although the caller has gone long ago', async () => {
+  const { giveUp, used } = await serve({ operation: 'run', fault: 'hang', afterMs: 400 })
+  await giveUp(runPath)
+  expect(await used()).toBe(0)
+  await expect.poll(used, { timeout: 3_000 }).toBe(640)
+})
+
 it('reset: no answer, units taken', async () => {
   const { get, used } = await serve({ operation: 'run', times: 1, fault: 'reset' })
   await expect(get(runPath)).rejects.toMatchObject({ code: 'ECONNRESET' })

@@ -10,10 +10,16 @@ export const succeeded = (c: Context, data: object, status: ContentfulStatusCode
 export const failed = (c: Context, status: ContentfulStatusCode, error: string, more: object = {}) =>
   c.json({ response_code: status, error, ...more }, status)
 
+/** Nothing is said to a stranger but what is wanted (RFC 6750, 3). */
+export function unauthorized(c: Context) {
+  c.header('WWW-Authenticate', 'Bearer')
+  return failed(c, 401, 'Unauthorized')
+}
+
 export const unknownProject = (c: Context, name: string) => failed(c, 404, `There is no project called ${name}`)
 
-/** Every fault of a body at once, so that nobody has to mend it one 400 at a time. */
-export const wrongBody = (c: Context, error: z.core.$ZodError) =>
+/** Every fault of a body or a query at once, so that nobody has to mend it one 400 at a time. */
+export const wrongInput = (c: Context, error: z.core.$ZodError) =>
   failed(c, 400, 'Bad Request', { errors: error.issues.map(describe) })
 
 function describe(issue: z.core.$ZodIssue) {

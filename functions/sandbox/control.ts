@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { type Clock, toRfc3339 } from '../../shared/platform/clock.ts'
-import { readJson, wrongBody } from './answers.ts'
+import { readJson, wrongInput } from './answers.ts'
 import type { SandboxEnv } from './context.ts'
 import { faultList, help } from './faults.ts'
 import { type State, usedInMonth } from './state.ts'
@@ -15,7 +15,7 @@ export function controlRoutes({ state, clock, unitsPerMonth }: Options): Hono<Sa
 
   routes.put('/faults', async (c) => {
     const list = faultList.safeParse(await readJson(c))
-    if (!list.success) return wrongBody(c, list.error)
+    if (!list.success) return wrongInput(c, list.error)
     await state.replaceFaults(list.data.faults)
     return c.json({ faults: list.data.faults })
   })
@@ -26,7 +26,7 @@ export function controlRoutes({ state, clock, unitsPerMonth }: Options): Hono<Sa
   })
 
   routes.get('/account', async (c) => {
-    const runs = await state.runs()
+    const runs = (await state.runs()).filter(({ at }) => at <= clock.now())
     const used = usedInMonth(runs, clock.now())
     return c.json({
       unitsPerMonth,

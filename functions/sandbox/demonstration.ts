@@ -1,7 +1,8 @@
-import { day, dayMs, type Frequency, type Project } from './project.ts'
+import type { CreateProjectInput } from '../../shared/tracking/schemas.ts'
+import { day, dayMs, type Frequency, type ProjectInput } from './project.ts'
 
 /** The projects that a new sandbox begins with, so that there is something to estimate and to run at once. */
-export const demonstrationProjects = (now: number): Omit<Project, 'id'>[] => [
+export const demonstrationProjects = (now: number): ProjectInput[] => [
   project({ name: 'acme.example', website: 'www.acme.example', keywords: 40, engines: [desktop('US')], now }),
   project({
     name: 'globex',
@@ -28,29 +29,35 @@ export const demonstrationProjects = (now: number): Omit<Project, 'id'>[] => [
   }),
 ]
 
-type Engine = Project['searchengines'][number]
+type SearchEngine = CreateProjectInput['searchengines'][number]
 
-const engine = (country: string, se_type: string): Omit<Engine, 'svc_id'> => ({
+const engine = (country: SearchEngine['country'], se_type: SearchEngine['se_type']): SearchEngine => ({
   name: 'example search',
   country,
   location: 'San Francisco, CA',
   language: 'en',
   se_type,
 })
-const desktop = (country: string) => engine(country, 'desktop universal')
-const mobile = (country: string) => engine(country, 'mobile universal')
+const desktop = (country: SearchEngine['country']) => engine(country, 'desktop universal')
+const mobile = (country: SearchEngine['country']) => engine(country, 'mobile universal')
 
 type Sketch = {
   readonly name: string
   readonly website: string
   readonly keywords: number
-  readonly engines: readonly Omit<Engine, 'svc_id'>[]
+  readonly engines: readonly SearchEngine[]
   readonly frequency?: Frequency
   readonly now: number
 }
 
+/** Two of the world's public hosts that do well. */
+const competitors = [
+  { name: 'www.field-shop.example' },
+  { name: 'www.lantern-review.example', aliases: 'www.lantern-*.example' },
+]
+
 /** Old enough to have data: an on-demand project was last updated a week ago, so an update today is worth its units. */
-function project({ name, website, keywords, engines, frequency = 'ondemand', now }: Sketch): Omit<Project, 'id'> {
+function project({ name, website, keywords, engines, frequency = 'ondemand', now }: Sketch): ProjectInput {
   return {
     name,
     frequency,
@@ -59,6 +66,7 @@ function project({ name, website, keywords, engines, frequency = 'ondemand', now
     earlierDates: frequency === 'ondemand' ? [day(now - 35 * dayMs), day(now - 7 * dayMs)] : [],
     keywords: Array.from({ length: keywords }, (_, index) => ({ name: `${name} keyword ${index + 1}` })),
     searchengines: engines.map((each, index) => ({ ...each, svc_id: index + 1 })),
-    websites: [{ name: website }],
+    websites: [{ name: website }, ...competitors],
+    lastSvcId: engines.length,
   }
 }

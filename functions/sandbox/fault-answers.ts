@@ -5,8 +5,8 @@ import type { Clock } from '../../shared/platform/clock.ts'
 import type { Log } from '../../shared/platform/log.ts'
 import { failed } from './answers.ts'
 import type { SandboxEnv } from './context.ts'
-import { type Fault, matches } from './faults.ts'
-import { findProjects } from './project.ts'
+import { type Fault, lateMsOf, matches } from './faults.ts'
+import { findProjects, type Project } from './project.ts'
 import { type Requested, readRequest } from './request.ts'
 import type { State } from './state.ts'
 
@@ -16,10 +16,10 @@ type Options = { readonly state: State; readonly clock: Clock; readonly log?: Lo
 export const withFaults = ({ state, clock, log }: Options) =>
   createMiddleware<SandboxEnv>(async (c, next) => {
     const requested = readRequest(c.req.path)
-    const known = await namesOf(requested, state)
-    const fault = await state.takeFault((each) => matches(each, requested, known))
+    const { fault, projects } = await state.meet((each, all) => matches(each, requested, namesOf(requested, all)))
     c.set('requested', requested)
     c.set('fault', fault)
+    c.set('projects', projects)
     log?.info('sandbox-request', { method: c.req.method, ...requested, fault: fault?.fault })
 
     if (fault === undefined || changesTheOperation(fault)) return next()
@@ -27,7 +27,7 @@ export const withFaults = ({ state, clock, log }: Options) =>
       await next()
       return clock.sleep(fault.ms)
     }
-    if (fault.consumes) await next()
+    if (fault.consumes || lateMsOf(fault) > 0) await next()
     const normal = c.res
     c.res = undefined
     c.res = await spoiled(c, fault, normal)
@@ -40,8 +40,8 @@ type SpoilingFault = Exclude<Fault, OperationFault | { fault: 'delay' }>
 const changesTheOperation = (fault: Fault): fault is OperationFault =>
   fault.fault === 'estimate-shape' || fault.fault === 'run-units' || fault.fault === 'late-date'
 
-async function namesOf({ name }: Requested, state: State): Promise<string[]> {
-  const found = findProjects(await state.projects(), name)
+function namesOf({ name }: Requested, all: readonly Project[]): string[] {
+  const found = findProjects(all, name)
   return found.kind === 'found' ? found.projects.flatMap((project) => [project.name, project.id]) : [name]
 }
 

@@ -24,22 +24,27 @@ const ofEstimate = { ...where, operation: oneOf(['estimate']) }
 const ofRun = { ...where, operation: oneOf(['run']) }
 const ofRankingRun = { ...ofRun, kind: z._default(oneOf(['ranking']), 'ranking') }
 
-/** `consumes` says whether the request takes effect although its answer is spoiled. */
+/**
+ * `consumes` says whether the request takes effect although its answer is spoiled; `afterMs`, that a run does so late,
+ * perhaps when its caller has long given up.
+ */
+const spoils = (byDefault: boolean) => ({ consumes: consumes(byDefault), afterMs: z.optional(ms) })
+
 const fault = z.discriminatedUnion(
   'fault',
   [
     z.strictObject({ ...where, fault: z.literal('delay'), ms }),
-    z.strictObject({ ...where, fault: z.literal('hang'), consumes: consumes(true) }),
-    z.strictObject({ ...where, fault: z.literal('reset'), consumes: consumes(true) }),
-    z.strictObject({ ...where, fault: z.literal('reset-mid-body'), consumes: consumes(true) }),
+    z.strictObject({ ...where, fault: z.literal('hang'), ...spoils(true) }),
+    z.strictObject({ ...where, fault: z.literal('reset'), ...spoils(true) }),
+    z.strictObject({ ...where, fault: z.literal('reset-mid-body'), ...spoils(true) }),
     z.strictObject({
       ...where,
       fault: z.literal('status'),
       status: integer('takes an HTTP status from 200 to 599', 200, 599),
       retryAfter: z.optional(integer('takes a whole number of seconds', 0)),
-      consumes: consumes(false),
+      ...spoils(false),
     }),
-    z.strictObject({ ...where, fault: z.literal('html'), consumes: consumes(true) }),
+    z.strictObject({ ...where, fault: z.literal('html'), ...spoils(true) }),
     z.strictObject({ ...where, fault: z.literal('envelope'), consumes: consumes(false) }),
     z.strictObject({ ...ofEstimate, fault: z.literal('estimate-shape'), shape: oneOf(estimateShapes) }),
     z.strictObject({
@@ -53,6 +58,10 @@ const fault = z.discriminatedUnion(
 )
 
 export type Fault = z.output<typeof fault>
+
+/** How much later than the request a run takes effect. */
+export const lateMsOf = (fault: Fault | undefined): number =>
+  fault !== undefined && 'afterMs' in fault ? (fault.afterMs ?? 0) : 0
 
 /** The body of `PUT /sandbox/faults`: the whole list, so that what is not in it is over. */
 export const faultList = z.strictObject(
@@ -73,14 +82,14 @@ export function matches(fault: Fault, requested: Requested, known: readonly stri
 
 export const help = {
   every:
-    'operation (run, estimate, dates, any); kind (ranking, keyword-difficulty), project (name or id) and times (until deleted) are optional; the first fault that matches a request is used',
+    'operation (run, estimate, dates, any); kind (ranking, keyword-difficulty), project (name or id) and times (until deleted) are optional; the first fault that matches a request is used; afterMs: a run takes effect so much later, whatever consumes says',
   delay: 'ms; takes effect at once, answers normally after ms',
-  hang: 'consumes (true); never answers',
-  reset: 'consumes (true); the connection is closed before an answer',
-  'reset-mid-body': 'consumes (true); the connection is closed in the middle of the body',
+  hang: 'consumes (true), afterMs; never answers',
+  reset: 'consumes (true), afterMs; the connection is closed before an answer',
+  'reset-mid-body': 'consumes (true), afterMs; the connection is closed in the middle of the body',
   status:
-    'status (200 to 599; 3xx points to itself, 2xx has no body), retryAfter (60 with 429 and 503), consumes (false)',
-  html: 'consumes (true); 200 with a page',
+    'status (200 to 599; 3xx points to itself, 2xx has no body), retryAfter (60 with 429 and 503), consumes (false), afterMs',
+  html: 'consumes (true), afterMs; 200 with a page',
   envelope: 'consumes (false); 200 with response_code 12',
   'estimate-shape': `of an estimate: shape (${estimateShapes.join(', ')})`,
   'run-units': 'of a run: units; it states and consumes so many for each project',

@@ -1,12 +1,18 @@
 import { toRfc3339 } from '../../shared/platform/clock.ts'
 import type { Kind, Units } from '../../shared/platform/words.ts'
-import type { CreateProjectInput } from './create-input.ts'
+import type { frequencies } from '../../shared/tracking/enumerations.ts'
+import type { CreateProjectInput } from '../../shared/tracking/schemas.ts'
 
-export const frequencies = ['ondemand', 'daily', 'weekly'] as const
 export type Frequency = (typeof frequencies)[number]
 
+/** SearchEngine of the interface, with the `svc_id` by which SearchEngineID refers to it. */
+export type Engine = CreateProjectInput['searchengines'][number] & { readonly svc_id: number }
+
 /** A tracked project; its lists keep the interface's own field names ("Resources and their fields"). */
-export type Project = CreateProjectInput & {
+export type Project = {
+  readonly keywords: CreateProjectInput['keywords']
+  readonly searchengines: readonly Engine[]
+  readonly websites: CreateProjectInput['websites']
   readonly id: string
   readonly name: string
   readonly frequency: Frequency
@@ -14,9 +20,17 @@ export type Project = CreateProjectInput & {
   readonly createdAt: number
   /** Dates it had data for before this sandbox began to count. */
   readonly earlierDates: readonly string[]
+  /** The last `svc_id` it has given to a search engine: an id is never given twice. */
+  readonly lastSvcId: number
 }
 
-/** One run that took effect. Its units were taken at `at`; its data can be seen from `visibleFrom`. */
+/** Before it has an id. */
+export type ProjectInput = Omit<Project, 'id'>
+
+/**
+ * One run. Its units are taken at `at`, which lies ahead while its effect is late; its data can be seen from
+ * `visibleFrom`.
+ */
 export type Run = {
   readonly at: number
   readonly kind: Kind
@@ -28,18 +42,21 @@ export type Run = {
 /**
  * The days (UTC) for which a project has data, oldest first. A set: a second run on one day is paid for and adds
  * nothing, which is what makes a guard worth having.
+ *
+ * @param runs of this project.
  */
 export function datesOf(project: Project, runs: readonly Run[], now: number): string[] {
-  const updated = runs.filter(
-    (run) => run.kind === 'ranking' && run.projects.includes(project.name) && run.visibleFrom <= now,
-  )
-  const dates = new Set([
-    ...project.earlierDates,
-    ...scheduledDates(project, now),
-    ...updated.map((run) => day(run.at)),
-  ])
-  return [...dates].sort()
+  return sortedSet([...project.earlierDates, ...scheduledDates(project, now), ...daysOfRuns('ranking', runs, now)])
 }
+
+/** The days (UTC) for which the difficulty of its keywords is known: those of its keyword-difficulty updates. */
+export const difficultyDatesOf = (runs: readonly Run[], now: number): string[] =>
+  sortedSet(daysOfRuns('keyword-difficulty', runs, now))
+
+const daysOfRuns = (kind: Kind, runs: readonly Run[], now: number): string[] =>
+  runs.filter((run) => run.kind === kind && run.visibleFrom <= now).map((run) => day(run.at))
+
+const sortedSet = (dates: readonly string[]): string[] => [...new Set(dates)].sort()
 
 /** The UTC day of an instant, as the interface writes dates. */
 export const day = (instant: number): string => toRfc3339(instant).slice(0, 10)

@@ -16,7 +16,8 @@ export const rawPath = (request: Request): string => new URL(request.url).pathna
 
 /** Reads a raw path of the interface ("Path parameters"): its project segment is decoded once, and here only. */
 export function readRequest(path: string): Requested {
-  const [, , family = '', segment = '', verb = ''] = path.split('/')
+  const [, , family = '', ...rest] = path.split('/')
+  const [segment = '', verb = ''] = family === 'marketshare' ? rest.slice(1) : rest
   const kind = kindOf(family)
   return { operation: operationOf(kind, family, verb), kind, name: decode(segment) }
 }

@@ -1,64 +1,52 @@
 import type { Fault } from './faults.ts'
-import type { Project, Run } from './project.ts'
+import type { Project, ProjectInput, Run } from './project.ts'
 
-/** Everything the sandbox remembers. Each method is one atomic step, so that a table can take the memory's place. */
+/** Everything the sandbox remembers, in memory or in a table. Each method is one atomic step. */
 export interface State {
-  projects(): Promise<readonly Project[]>
+  /**
+   * What a request meets: the projects as they are, and the first fault that matches, which is counted down.
+   */
+  meet(matches: (fault: Fault, projects: readonly Project[]) => boolean): Promise<Met>
   /** Gives the project its id; `undefined` when its name is taken. */
-  addProject(project: Omit<Project, 'id'>): Promise<Project | undefined>
-  runs(): Promise<readonly Run[]>
+  addProject(project: ProjectInput): Promise<Project | undefined>
+  /** `undefined` when there is no such project (any more), or when `change` declines. */
+  changeProject(id: string, change: (project: Project) => Project | undefined): Promise<Project | undefined>
   /** Takes the run's units and keeps the run, or does neither when its month cannot pay for it. */
   addRun(run: Run, unitsPerMonth: number): Promise<boolean>
+  /** Oldest first. */
+  runs(): Promise<readonly Run[]>
+  /** The runs of one project, by its name, oldest first. */
+  runsOf(project: string): Promise<readonly Run[]>
   faults(): Promise<readonly Fault[]>
   replaceFaults(faults: readonly Fault[]): Promise<void>
-  /** The first fault that matches, counted down. */
-  takeFault(matches: (fault: Fault) => boolean): Promise<Fault | undefined>
 }
 
-const firstId = 1001
-
-export function createMemoryState(demonstration: readonly Omit<Project, 'id'>[]): State {
-  const projects: Project[] = []
-  const runs: Run[] = []
-  let faults: readonly Fault[] = []
-
-  const add = (project: Omit<Project, 'id'>): Project => {
-    const added = { id: String(firstId + projects.length), ...project }
-    projects.push(added)
-    return added
-  }
-  for (const project of demonstration) add(project)
-
-  return {
-    projects: async () => [...projects],
-    addProject: async (project) => (projects.some(({ name }) => name === project.name) ? undefined : add(project)),
-    runs: async () => [...runs],
-    addRun: async (run, unitsPerMonth) => {
-      if (usedInMonth(runs, run.at) + run.units > unitsPerMonth) return false
-      runs.push(run)
-      return true
-    },
-    faults: async () => faults,
-    replaceFaults: async (replacement) => {
-      faults = replacement
-    },
-    takeFault: async (matches) => {
-      const taken = faults.find(matches)
-      if (taken) faults = faults.flatMap((fault) => (fault === taken ? countedDown(fault) : [fault]))
-      return taken
-    },
-  }
+interface Met {
+  readonly projects: readonly Project[]
+  readonly fault: Fault | undefined
 }
 
-/** The units of the UTC calendar month that `instant` lies in. */
+/** Project ids begin here. */
+export const firstId = 1001
+
+/** The units of the UTC calendar month that `instant` lies in, as far as they have been taken by then. */
 export function usedInMonth(runs: readonly Run[], instant: number): number {
   const month = monthOf(instant)
   return runs.filter((run) => monthOf(run.at) === month).reduce((sum, run) => sum + run.units, 0)
 }
 
-const monthOf = (instant: number): string => new Date(instant).toISOString().slice(0, 7)
+export const monthOf = (instant: number): string => new Date(instant).toISOString().slice(0, 7)
+
+/** The list after one of its faults was met. */
+export const counted = (faults: readonly Fault[], taken: Fault): readonly Fault[] =>
+  faults.flatMap((fault) => (fault === taken ? countedDown(fault) : [fault]))
 
 function countedDown(fault: Fault): Fault[] {
   if (fault.times === undefined) return [fault]
   return fault.times > 1 ? [{ ...fault, times: fault.times - 1 }] : []
+}
+
+/** A project that cannot be kept. */
+export class ProjectTooLarge extends Error {
+  override readonly name = 'ProjectTooLarge'
 }

@@ -10,41 +10,53 @@ import type { Shutdown } from './shutdown.ts'
 import { createTable } from './table.ts'
 
 export type LocalLedger =
-  | { readonly kind: 'dynamodb'; readonly endpoint: string; readonly where: string }
+  | (Database & { readonly kind: 'dynamodb' })
   | { readonly kind: 'memory'; readonly store: Store; readonly where: string }
 
-/**
- * The ledger of this machine, with its table: the DynamoDB that was given, else DynamoDB Local, else one in memory.
- *
- * @param keptIn `null` keeps nothing.
- */
-export async function openLedger(options: {
-  endpoint: string | undefined
-  table: string
-  keptIn: string | null
-  shutdown: Shutdown
-}): Promise<LocalLedger> {
-  const { table } = options
-  const found =
-    options.endpoint === undefined
-      ? await startDatabase(options)
-      : ({ kind: 'dynamodb', endpoint: options.endpoint, where: `DynamoDB at ${options.endpoint}` } as const)
-  if (found.kind === 'memory') return found
-  const client = createDynamoClient(found.endpoint)
+interface Database {
+  readonly endpoint: string
+  readonly where: string
+}
+
+interface Whereabouts {
+  /** A DynamoDB that runs already. */
+  readonly endpoint: string | undefined
+  /** `null` keeps nothing. */
+  readonly keptIn: string | null
+  readonly shutdown: Shutdown
+}
+
+/** The ledger of this machine, with its table: in the database of this machine, else in memory. */
+export async function openLedger(options: Whereabouts & { table: string }): Promise<LocalLedger> {
+  const found = await openDatabase(options)
+  if (found === null) {
+    console.error(
+      '*** NO JAVA: install Java 17 or newer to keep the ledger. Going on with a ledger IN MEMORY: nothing is kept. ***\n',
+    )
+    return { kind: 'memory', store: createMemoryStore(), where: 'IN MEMORY, nothing is kept' }
+  }
+  await ensureTable(found.endpoint, options.table, createTable)
+  return { kind: 'dynamodb', ...found }
+}
+
+/** @throws CannotGoOn when `create` fails. */
+export async function ensureTable(endpoint: string, table: string, create: typeof createTable): Promise<void> {
+  const client = createDynamoClient(endpoint)
   try {
-    await createTable(client, table)
+    await create(client, table)
   } catch (error) {
-    throw new CannotGoOn(`the table ${table} could not be made at ${found.endpoint}: ${reasonOf(error)}`, {
-      cause: error,
-    })
+    throw new CannotGoOn(`the table ${table} could not be made at ${endpoint}: ${reasonOf(error)}`, { cause: error })
   } finally {
     client.destroy()
   }
-  return found
 }
 
-async function startDatabase(options: { keptIn: string | null; shutdown: Shutdown }): Promise<LocalLedger> {
-  const { keptIn, shutdown } = options
+/** The DynamoDB that was given, else DynamoDB Local; `null` where there is no Java to run it with. */
+export async function openDatabase({ endpoint, ...options }: Whereabouts): Promise<Database | null> {
+  return endpoint === undefined ? startDatabase(options) : { endpoint, where: `DynamoDB at ${endpoint}` }
+}
+
+async function startDatabase({ keptIn, shutdown }: Omit<Whereabouts, 'endpoint'>): Promise<Database | null> {
   // DynamoDB Local runs in a directory of its own, so the path must not be relative.
   const directory = keptIn === null ? null : resolve(keptIn, 'dynamodb')
   if (directory !== null) {
@@ -58,12 +70,9 @@ async function startDatabase(options: { keptIn: string | null; shutdown: Shutdow
       if (!shutdown.isStopping()) console.error('unit-guard: DynamoDB Local has ended; stop and start again')
     })
     const kept = keptIn === null ? 'nothing is kept' : `kept in ${join(keptIn, 'dynamodb')}`
-    return { kind: 'dynamodb', endpoint, where: `DynamoDB Local at ${endpoint}, ${kept}` }
+    return { endpoint, where: `DynamoDB Local at ${endpoint}, ${kept}` }
   } catch (error) {
-    if (!(error instanceof NoJava)) throw error
-    console.error(
-      '*** NO JAVA: install Java 17 or newer to keep the ledger. Going on with a ledger IN MEMORY: nothing is kept. ***\n',
-    )
-    return { kind: 'memory', store: createMemoryStore(), where: 'IN MEMORY, nothing is kept' }
+    if (error instanceof NoJava) return null
+    throw error
   }
 }

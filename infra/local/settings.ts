@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { sandboxSettings } from '../../functions/sandbox/settings.ts'
 import { type GuardSettings, guardSettings, parseSettings } from '../../shared/platform/settings.ts'
 import { isUsableToken } from '../../shared/tracking/service-token.ts'
 import { sandboxToken } from './sandbox-token.ts'
@@ -18,6 +19,8 @@ export interface LocalSettings {
   /** The service's token, where there is one. */
   readonly serviceToken: string | null
   readonly table: string
+  readonly sandboxTable: string
+  readonly sandboxUnitsPerMonth: number
   /** A DynamoDB that runs already. */
   readonly dynamoDb: string | undefined
   /** Settings of the guard as text, as far as they are known before anything runs. */
@@ -51,6 +54,7 @@ const port = z.pipe(
 
 const localSettings = z.object({
   ...guardSettings.shape,
+  ...sandboxSettings.shape,
   PORT: port,
   SANDBOX_PORT: port,
   DATA_DIR: z.string(),
@@ -73,6 +77,9 @@ export function readSettings(env: Environment): LocalSettings {
     demonstrates: ownService === null && parsed.DEMO !== 'off',
     serviceToken: parsed.TRACKING_TOKEN ?? (ownService === null ? sandboxToken : null),
     table: parsed.TABLE_NAME,
+    // Beside the ledger: two of them on one DynamoDB have a sandbox each.
+    sandboxTable: env.SANDBOX_TABLE ? parsed.SANDBOX_TABLE : `${parsed.TABLE_NAME}-sandbox`,
+    sandboxUnitsPerMonth: parsed.SANDBOX_UNITS_PER_MONTH,
     dynamoDb: parsed.DYNAMODB_ENDPOINT,
     guard: onlyGuardSettings(given),
   }

@@ -1,6 +1,5 @@
 import './quiet-sdk.ts'
 import { createApi } from '../../functions/api/app.ts'
-import { createSandbox } from '../../functions/sandbox/app.ts'
 import { createServices } from '../../shared/guard/services.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { environment, WrongSettings } from '../../shared/platform/settings.ts'
@@ -8,11 +7,12 @@ import { createBackground } from './background.ts'
 import { readCallerKey } from './caller-key.ts'
 import { signAdminToken } from './caller-token.ts'
 import { demonstrate } from './demonstration.ts'
-import { createDoor } from './door.ts'
+import { createDoor, type Door } from './door.ts'
 import { withoutFound, writeEnvFile } from './env-file.ts'
 import { CannotGoOn } from './failures.ts'
 import { createGuardLog } from './guard-log.ts'
-import { openLedger } from './local-ledger.ts'
+import { type LocalLedger, openLedger } from './local-ledger.ts'
+import { openSandbox } from './local-sandbox.ts'
 import { sandboxToken } from './sandbox-token.ts'
 import { createSecretsEndpoint } from './secrets-endpoint.ts'
 import { completeSettings, type LocalSettings, readSettings, sandboxUrl } from './settings.ts'
@@ -22,10 +22,12 @@ import { tellParts, tellWhatToTry } from './telling.ts'
 /** `npm start`: the whole of Unit Guard on one machine, until it is stopped. */
 async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   const api = await createDoor({ port: local.port, setting: 'PORT' })
-  const sandbox = await startSandbox(local, shutdown)
+  const sandboxDoor =
+    local.sandboxPort === null ? null : await createDoor({ port: local.sandboxPort, setting: 'SANDBOX_PORT' })
   const { log, file, close } = await createGuardLog(local.directory)
   shutdown.onStop(close)
   const ledger = await openLedger({ ...local, endpoint: local.dynamoDb, shutdown })
+  const sandbox = sandboxDoor && (await startSandbox(local, { door: sandboxDoor, ledger, shutdown }))
   const secrets = await createDoor({ port: 0 })
   shutdown.onStop(secrets.close)
 
@@ -73,11 +75,14 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   console.log(`ready ${api.url}`)
 }
 
-async function startSandbox(local: LocalSettings, shutdown: Shutdown): Promise<string | null> {
-  if (local.sandboxPort === null || local.serviceToken === null) return null
-  const door = await createDoor({ port: local.sandboxPort, setting: 'SANDBOX_PORT' })
+/** Its state is on the ledger's database, so it stops before that and after everything that asks it. */
+async function startSandbox(
+  local: LocalSettings,
+  { door, ledger, shutdown }: { door: Door; ledger: LocalLedger; shutdown: Shutdown },
+): Promise<string> {
+  const endpoint = ledger.kind === 'dynamodb' ? ledger.endpoint : null
+  door.open(await openSandbox(local, endpoint, local.serviceToken ?? sandboxToken))
   shutdown.onStop(door.close)
-  door.open(createSandbox({ clock: systemClock, token: local.serviceToken }))
   return sandboxUrl(door.port)
 }
 

@@ -1,0 +1,41 @@
+import { streamHandle } from 'hono/aws-lambda'
+import { systemClock } from '../../shared/platform/clock.ts'
+import { systemIds } from '../../shared/platform/ids.ts'
+import { createLog } from '../../shared/platform/log.ts'
+import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
+import { environment, parseSettings } from '../../shared/platform/settings.ts'
+import { createSandbox } from './app.ts'
+import { demonstrationProjects } from './demonstration.ts'
+import { sandboxSettings } from './settings.ts'
+import { createTableClient } from './table-access.ts'
+import { createTableState } from './table-state.ts'
+
+const settings = parseSettings(sandboxSettings, environment())
+const log = createLog({ write: (line) => process.stdout.write(`${line}\n`), now: systemClock.now })
+
+const secret = createSecret({
+  client: createSecretsClient(settings.SECRETS_ENDPOINT),
+  id: settings.SERVICE_TOKEN_SECRET,
+  keepsPrevious: true,
+  clock: systemClock,
+  log,
+})
+
+const state = createTableState({
+  client: createTableClient(settings.DYNAMODB_ENDPOINT),
+  table: settings.SANDBOX_TABLE,
+  clock: systemClock,
+  ids: systemIds,
+  demonstration: () => demonstrationProjects(systemClock.now()),
+})
+
+/** The Lambda function behind the sandbox's function URL, in response streaming mode: an export may be long. */
+export const handler = streamHandle(
+  createSandbox({
+    clock: systemClock,
+    token: async () => Object.values(await secret.read()).filter((value) => value !== null),
+    state,
+    unitsPerMonth: settings.SANDBOX_UNITS_PER_MONTH,
+    log,
+  }),
+)

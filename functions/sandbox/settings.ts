@@ -1,0 +1,16 @@
+import * as z from 'zod/mini'
+
+const unitsTakes = 'takes a whole number of units'
+const endpoint = z.optional(z.url('takes the address of an endpoint'))
+
+/** What the deployed sandbox needs. Its token is the guard's own secret: both ends of one connection have it. */
+export const sandboxSettings = z.object({
+  SANDBOX_TABLE: z._default(z.string(), 'unit-guard-sandbox'),
+  SANDBOX_UNITS_PER_MONTH: z._default(
+    z.pipe(z.string().check(z.regex(/^\d{1,12}$/, unitsTakes)), z.transform(Number)),
+    100_000,
+  ),
+  SERVICE_TOKEN_SECRET: z._default(z.string(), 'unit-guard/service-token'),
+  DYNAMODB_ENDPOINT: endpoint,
+  SECRETS_ENDPOINT: endpoint,
+})

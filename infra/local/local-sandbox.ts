@@ -1,0 +1,36 @@
+import { createSandbox } from '../../functions/sandbox/app.ts'
+import { demonstrationProjects } from '../../functions/sandbox/demonstration.ts'
+import type { State } from '../../functions/sandbox/state.ts'
+import { createTableClient } from '../../functions/sandbox/table-access.ts'
+import { createTableState } from '../../functions/sandbox/table-state.ts'
+import { systemClock } from '../../shared/platform/clock.ts'
+import { systemIds } from '../../shared/platform/ids.ts'
+import { ensureTable } from './local-ledger.ts'
+import type { LocalSettings } from './settings.ts'
+import { createSandboxTable } from './table.ts'
+
+/**
+ * The sandbox as this machine has it: what it remembers is in a table of its own, which is made if it is missing.
+ *
+ * @param endpoint `null`: there is no database, and nothing is kept.
+ */
+export async function openSandbox(local: LocalSettings, endpoint: string | null, token: string) {
+  const state = endpoint === null ? undefined : await openState(endpoint, local.sandboxTable)
+  return createSandbox({
+    clock: systemClock,
+    token,
+    unitsPerMonth: local.sandboxUnitsPerMonth,
+    ...(state && { state }),
+  })
+}
+
+async function openState(endpoint: string, table: string): Promise<State> {
+  await ensureTable(endpoint, table, createSandboxTable)
+  return createTableState({
+    client: createTableClient(endpoint),
+    table,
+    clock: systemClock,
+    ids: systemIds,
+    demonstration: () => demonstrationProjects(systemClock.now()),
+  })
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto'
+import { inject } from 'vitest'
+import { createSandbox } from '../../functions/sandbox/app.ts'
+import { demonstrationProjects } from '../../functions/sandbox/demonstration.ts'
+import { createMemoryState } from '../../functions/sandbox/memory-state.ts'
+import type { State } from '../../functions/sandbox/state.ts'
+import { createTableClient } from '../../functions/sandbox/table-access.ts'
+import { createTableState } from '../../functions/sandbox/table-state.ts'
+import { createSandboxTable } from '../../infra/local/table.ts'
+import { systemIds } from '../../shared/platform/ids.ts'
+import { createTestClock } from './clock.ts'
+
+const token = 'sandbox-token'
+export const auth = { authorization: `Bearer ${token}` }
+export const globex = '/v3/on-demand/globex'
+const now = '2026-11-20T10:00:00Z'
+
+export const input = {
+  keywords: [{ name: 'red shoes' }, { name: 'blue shoes' }],
+  searchengines: [{ name: 'example search' }, { name: 'example search', country: 'DE', se_type: 'mobile organic' }],
+  websites: [{ name: 'shoes.example', color_r: 0, color_b: 255 }],
+}
+
+/** A sandbox without a connection; its clock stands still, and sleeping is written down instead. */
+export function sandbox({ unitsPerMonth, state }: { unitsPerMonth?: number; state?: State } = {}) {
+  let instant = Date.parse(now)
+  const slept: number[] = []
+  const lines: object[] = []
+  const clock = { now: () => instant, sleep: async (ms: number) => void slept.push(ms) }
+  const log = { info: (event: string, fields?: object) => void lines.push({ event, ...fields }), error() {}, hide() {} }
+  const app = createSandbox({
+    clock,
+    token,
+    log,
+    ...(unitsPerMonth !== undefined && { unitsPerMonth }),
+    ...(state && { state }),
+  })
+
+  const send = async (path: string, init: RequestInit = {}) => app.request(path, { headers: auth, ...init })
+  const json = async (path: string, init?: RequestInit) => {
+    const response = await send(path, init)
+    return { status: response.status, body: JSON.parse(await response.text()) }
+  }
+  const put = (...faults: object[]) => json('/sandbox/faults', { method: 'PUT', body: JSON.stringify({ faults }) })
+  const post = (path: string, body: unknown) => json(path, { method: 'POST', body: JSON.stringify(body) })
+  const used = async () => (await json('/sandbox/account')).body.used
+  const dates = async (project: string): Promise<string[]> =>
+    (await json(`/v3/projects/${project}/dates`)).body.data.dates
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into rows as callers do, without knowing our types.
+  const rows = async (path: string, init?: RequestInit): Promise<any[]> => (await json(path, init)).body
+  const at = (rfc3339: string) => {
+    instant = Date.parse(rfc3339)
+  }
+  return { app, send, json, put, post, used, dates, rows, slept, lines, at }
+}
+
+export async function createSandboxTableForTest(): Promise<string> {
+  const client = createTableClient(inject('dynamodb') ?? '')
+  const table = `sandbox-${randomUUID()}`
+  await createSandboxTable(client, table)
+  return table
+}
+
+/** A new table for a sandbox, and states over it: each is one process. */
+export async function createSandboxStates() {
+  const table = await createSandboxTableForTest()
+  return (demonstratedAt = now) =>
+    createTableState({
+      client: createTableClient(inject('dynamodb') ?? ''),
+      table,
+      clock: createTestClock(),
+      ids: systemIds,
+      demonstration: () => demonstrationProjects(Date.parse(demonstratedAt)),
+    })
+}
+
+/** Every state that this machine can run, each new: what is true of one must be true of all. */
+export const sandboxStates: readonly (readonly [name: string, create: () => Promise<State>])[] = [
+  ['memory', async () => createMemoryState(demonstrationProjects(Date.parse(now)))],
+  ...(inject('dynamodb') === null ? [] : [['DynamoDB Local', async () => (await createSandboxStates())()] as const]),
+]
