@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { minutes } from './support/clock.ts'
 import { json, serviceToken, startProduct } from './support/product.ts'
 import type { Answer } from './support/scripted-service.ts'
 
 const isRun = (url: string) => new URL(url, 'http://x').pathname.endsWith('/run')
 
+/** What the service does is real here; the ledger is the model in memory, which one contract suite keeps honest. */
 const withRun = (answer: Answer, env: Record<string, string> = {}) =>
-  startProduct({ env, service: ({ url }) => (isRun(url) ? answer : undefined) })
+  startProduct({ env, store: createMemoryStore(), service: ({ url }) => (isRun(url) ? answer : undefined) })
 
 const ask = { kind: 'ranking', project: 'acme.example' }
 
@@ -200,6 +202,7 @@ describe('estimate: without one there is no run, and nothing is recorded', () =>
   ])('%s', async (_name, answer, slug, members) => {
     let isDown = true
     const product = await startProduct({
+      store: createMemoryStore(),
       env: { SERVICE_TIMEOUT_MS: '300' },
       service: ({ url }) => (isDown && url.includes('/estimate') ? answer : undefined),
     })
@@ -227,6 +230,7 @@ describe('dates: advice only', () => {
     ['hanging', { kind: 'hang' }],
   ])('%s: go on', async (_name, answer) => {
     const product = await startProduct({
+      store: createMemoryStore(),
       env: { SERVICE_TIMEOUT_MS: '300' },
       service: ({ url }) => (url.endsWith('/dates') ? answer : undefined),
     })

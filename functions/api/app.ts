@@ -8,9 +8,11 @@ import { systemIds } from '../../shared/platform/ids.ts'
 import { SecretUnavailable } from '../../shared/platform/secrets.ts'
 import { addBudgets } from './budgets.ts'
 import type { ApiEnv } from './context.ts'
+import { createGateway, gatewayPath } from './gateway.ts'
 import { answerProblem } from './problem-answers.ts'
 import { addProblemPages } from './problem-pages.ts'
 import { addQuestions } from './questions.ts'
+import { rawTarget } from './raw-target.ts'
 import { invalid, Refusal } from './refusal.ts'
 import { route } from './routing.ts'
 import { createTokens } from './tokens.ts'
@@ -31,7 +33,7 @@ export function createApi(services: Services): Hono<ApiEnv> {
     c.set('endsAt', from + (c.env?.lambdaContext?.getRemainingTimeInMillis() ?? requestLastsMs))
     await next()
     c.res.headers.set('X-Request-Id', c.var.requestId)
-    c.res.headers.set('Cache-Control', 'no-store')
+    if (!c.var.isPassedOn) c.res.headers.set('Cache-Control', 'no-store')
     const { method, routePath } = c.req
     const fields = { requestId: c.var.requestId, caller: c.var.caller?.sub, method, route: routePath }
     log.info('request', { ...fields, status: c.res.status, ms: clock.now() - from })
@@ -48,6 +50,14 @@ export function createApi(services: Services): Hono<ApiEnv> {
     }
     c.set('caller', caller)
     return next()
+  })
+
+  const gateway = createGateway(services)
+  app.use(async (c, next) => {
+    const { path } = rawTarget(c)
+    if (path.startsWith(`${gatewayPath}/`)) return gateway(c)
+    // A path that has to be tidied first is none of ours.
+    return path === new URL(c.req.url).pathname ? next() : c.notFound()
   })
 
   addQuestions(app, services)

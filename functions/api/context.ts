@@ -10,8 +10,16 @@ export interface ApiEnv {
     caller: Caller
     /** When this process ends, whatever it is doing. */
     endsAt: number
+    /** The answer is the service's own, and stays as it is. */
+    isPassedOn?: boolean
   }
-  Bindings: { lambdaContext?: { getRemainingTimeInMillis(): number } }
+  Bindings: {
+    /** On one machine. */
+    incoming?: { readonly url?: string }
+    /** On Lambda. */
+    event?: { readonly rawPath: string; readonly rawQueryString: string }
+    lambdaContext?: { getRemainingTimeInMillis(): number }
+  }
 }
 
 /** @throws Refusal when the caller has none of these scopes. */

@@ -20,6 +20,19 @@ export async function readBody<Schema extends z.ZodMiniType>(
 ): Promise<z.output<Schema>> {
   const bytes = await readBytes(c)
   if (bytes.length === 0 && optional) return check(schema, {}, [])
+  mustBeJson(c)
+  const body = toJson(bytes)
+  return check(schema, body, textFaults(body))
+}
+
+/** The bytes of a body that somebody else reads. @throws Refusal 413 or 415 */
+export async function readJsonBytes(c: Context<ApiEnv>): Promise<Uint8Array> {
+  const bytes = await readBytes(c)
+  mustBeJson(c)
+  return bytes
+}
+
+function mustBeJson(c: Context<ApiEnv>): void {
   const mediaType = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase()
   const encoding = c.req.header('content-encoding')?.toLowerCase() ?? 'identity'
   if (mediaType !== 'application/json' || encoding !== 'identity') {
@@ -30,8 +43,6 @@ export async function readBody<Schema extends z.ZodMiniType>(
       ),
     )
   }
-  const body = toJson(bytes)
-  return check(schema, body, textFaults(body))
 }
 
 async function readBytes(c: Context<ApiEnv>): Promise<Uint8Array> {

@@ -2,10 +2,10 @@ import type { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Services } from '../../shared/guard/services.ts'
 import { type ApiEnv, mustHave } from './context.ts'
-import { budgetName, kind, project, readQuery } from './input.ts'
+import { budgetName, kind, pageLimit, project, readQuery } from './input.ts'
 import { answerProblem } from './problem-answers.ts'
 import { route } from './routing.ts'
-import { showAudit, showEstimate } from './showing.ts'
+import { showAudit, showEstimate, showProjectChange } from './showing.ts'
 
 const estimateQuery = z.strictObject({
   kind,
@@ -17,7 +17,9 @@ const estimateQuery = z.strictObject({
   budget: z.exactOptional(budgetName),
 })
 
-/** `GET /estimates` and `GET /audit`: questions that spend nothing. */
+const pageQuery = z.strictObject({ limit: pageLimit, cursor: z.exactOptional(z.string()) })
+
+/** `GET /estimates`, `GET /changes` and `GET /audit`: questions that spend nothing. */
 export function addQuestions(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/estimates', {
     GET: async (c) => {
@@ -26,6 +28,15 @@ export function addQuestions(app: Hono<ApiEnv>, { guard }: Services): void {
       const wanted = { kind, projects, ...(budget !== undefined && { budget }) }
       const estimate = await guard.estimate(wanted, sub)
       return 'slug' in estimate ? answerProblem(c, estimate) : c.json(showEstimate(estimate))
+    },
+  })
+
+  route(app, '/changes', {
+    GET: async (c) => {
+      mustHave(c, 'read')
+      const { limit, cursor } = readQuery(c, pageQuery)
+      const { rows, next } = await guard.ledger.projectChanges(limit, cursor)
+      return c.json({ changes: rows.map(showProjectChange), ...(next !== undefined && { next }) })
     },
   })
 

@@ -6,6 +6,7 @@ import type { AuditedCounter } from '../../shared/ledger/audit.ts'
 import type { Counter } from '../../shared/ledger/book.ts'
 import { type Budget, limitOf, windowKinds } from '../../shared/ledger/definitions.ts'
 import type { Entry } from '../../shared/ledger/entry.ts'
+import type { ProjectChange } from '../../shared/ledger/project-change.ts'
 import { isTerminal, type Problem, type Update } from '../../shared/ledger/update.ts'
 import type { View } from '../../shared/ledger/views.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
@@ -115,4 +116,11 @@ export function showAudit(rows: readonly AuditedCounter[]) {
 
 const showCounter = ({ limit, granted, available, held, inDoubt, spent }: Counter) => ({
   ...{ limit, granted, available: limit === 'unlimited' ? null : available, held, inDoubt, spent },
+})
+
+export const showProjectChange = ({ id, operation, project, caller, at, added, removed, status }: ProjectChange) => ({
+  ...{ id, operation, project, caller },
+  at: toRfc3339(at),
+  ...{ added, removed },
+  serviceStatus: status,
 })

@@ -21,6 +21,8 @@ export interface UpdatesRequest {
   readonly force?: boolean
   readonly whenShort: 'refuse' | 'fit'
   readonly query?: Readonly<Record<string, string>>
+  /** One project, in the bytes that it came in: they go on unchanged. */
+  readonly target?: { readonly segment: string; readonly search: string }
 }
 
 /** Who asks, how far their word goes, and under which key. */
@@ -161,6 +163,7 @@ function toRequest(
     caller: asker.caller,
     via: asker.via,
     ...(wanted.query && { query: wanted.query }),
+    ...(wanted.target && { target: wanted.target }),
     ...(wanted.reason !== undefined && { reason: wanted.reason }),
     ...(wanted.force && { force: true }),
     ...(asker.onlyProposes && { proposed: true }),

@@ -7,9 +7,10 @@ import { problem } from './problems.ts'
 
 export type Quoted = ({ readonly kind: 'quote' } & Quote) | { readonly kind: 'problem'; readonly problem: Problem }
 
-type Asked = Pick<Request, 'kind' | 'project' | 'query'>
+type Asked = Pick<Request, 'kind' | 'project' | 'query' | 'target'>
 
-export const targetOfRequest = ({ kind, project, query }: Asked): Target => targetOf(kind, project, query)
+export const targetOfRequest = ({ kind, project, query, target }: Asked): Target =>
+  target ? { kind, ...target } : targetOf(kind, project, query)
 
 /** Asks the service what an update needs and, side by side, what data there is. Free, and repeated at most once. */
 export type Quoting = ReturnType<typeof createQuoting>

@@ -8,11 +8,13 @@ import { createLog, type Log } from '../platform/log.ts'
 import { createSecret, createSecretsClient, type Secret } from '../platform/secrets.ts'
 import type { GuardSettings } from '../platform/settings.ts'
 import { toUnits } from '../platform/words.ts'
-import { createTracking } from '../tracking/tracking.ts'
+import { createTracking, type Tracking } from '../tracking/tracking.ts'
 import { createGuard, type Guard } from './guard.ts'
 
 export interface Services {
   readonly guard: Guard
+  /** For what anyone may ask of the service without spending. */
+  readonly tracking: Pick<Tracking, 'open'>
   /** The key that callers' tokens are signed with. */
   readonly callerKey: Secret
   readonly clock: Clock
@@ -60,6 +62,7 @@ export function createServices(
   const begin = own.begin && { begin: own.begin }
   return {
     guard: createGuard({ ledger, tracking, serviceToken, clock, ids: systemIds, log, options, ...begin }),
+    tracking,
     callerKey,
     clock,
     log,

@@ -45,11 +45,27 @@ export function createStarting(parts: {
 
 /** What was asked for, as the record keeps it. */
 function toRequest(update: Update): Request {
-  const { id, kind, project, query, budget, caller, via, plan, reason, force, proposed, maxUnits, content, createdAt } =
-    update
+  const {
+    id,
+    kind,
+    project,
+    query,
+    target,
+    budget,
+    caller,
+    via,
+    plan,
+    reason,
+    force,
+    proposed,
+    maxUnits,
+    content,
+    createdAt,
+  } = update
   return {
     ...{ id, kind, project, budget, caller, via, content, createdAt },
     ...(query && { query }),
+    ...(target && { target }),
     ...(plan !== undefined && { plan }),
     ...(reason !== undefined && { reason }),
     ...(force && { force }),

@@ -1,4 +1,5 @@
 import type { Clock } from '../platform/clock.ts'
+import { digest } from '../platform/ids.ts'
 import { type AuditedCounter, createAudit } from './audit.ts'
 import { type ChangeOutcome, createChanges, type MakeChange } from './changes.ts'
 import { type CloseOutcome, createClosing } from './closing.ts'
@@ -6,6 +7,7 @@ import { createEntering, type EnterOutcome, type EntryRequest } from './entering
 import type { Entry } from './entry.ts'
 import { createHolding, type Seen } from './holding.ts'
 import { createLists, type EntryFilter, type Page, type UpdateFilter } from './lists.ts'
+import { type ProjectChange, toProjectChangeItem } from './project-change.ts'
 import { type Account, setUp } from './setup.ts'
 import type { Store } from './store.ts'
 import type { Finding, OpenAs, Update } from './update.ts'
@@ -41,6 +43,9 @@ export interface Ledger {
   updates(filter: UpdateFilter, limit: number, cursor?: string): Promise<Page<Update>>
   open(as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>>
   entries(filter: EntryFilter, limit: number, cursor?: string): Promise<Page<Entry>>
+  /** Notes a create or an update of a project: before it is sent, and again with its answer. */
+  noteProjectChange(change: ProjectChange): Promise<void>
+  projectChanges(limit: number, cursor?: string): Promise<Page<ProjectChange>>
   /** The current, the previous and the next book, each against the sum of its entries. */
   audit(): Promise<readonly AuditedCounter[]>
 }
@@ -71,6 +76,11 @@ export function createLedger(options: { store: Store; clock: Clock; account: Acc
     ...createEntering({ store, view, books }),
     ...createAudit({ view, books, lists }),
     ...lists,
+    noteProjectChange: async (change) => {
+      const isNew = { is: change.status === null ? 'absent-item' : 'present-item' } as const
+      const writes = [{ do: 'put', item: toProjectChangeItem(change), when: [isNew] }] as const
+      await store.transact(writes, digest('project-change', JSON.stringify(change)))
+    },
     change: async (by, make) => {
       await ready()
       return changes.change(by, make)

@@ -1,6 +1,7 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Kind } from '../platform/words.ts'
 import { type Entry, entriesListedIn, fromEntryItem } from './entry.ts'
+import { changesListedIn, fromProjectChangeItem, type ProjectChange } from './project-change.ts'
 import type { Index, Item, Position, Store } from './store.ts'
 import { fromUpdateItem, isTerminal, listedIn, type OpenAs, type State, type Update, type Via } from './update.ts'
 
@@ -88,6 +89,21 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
       keep: (entry) => filter.budget === undefined || concerns(entry, filter.budget),
     })
 
+  const projectChanges = async (limit: number, cursor?: string): Promise<Page<ProjectChange>> => {
+    const newest = monthOf(clock.now() + dayMs)
+    const oldest = monthOf(Math.max(clock.now() - oldestMs, (await createdAt()) - dayMs))
+    return walk({
+      index: 'by-time',
+      first: changesListedIn(newest),
+      following: (partition) => monthBefore(partition, oldest, changesListedIn),
+      last: changesListedIn(oldest),
+      limit,
+      cursor,
+      read: fromProjectChangeItem,
+      keep: () => true,
+    })
+  }
+
   /**
    * Follows an index from partition to partition, newest first, and reads the items behind it consistently: an index
    * may lag behind, an item never does.
@@ -136,7 +152,7 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     return { rows, ...(place && { next: toCursor(place) }) }
   }
 
-  return { updates, open, entries }
+  return { updates, open, entries, projectChanges }
 }
 
 export type Lists = ReturnType<typeof createLists>
@@ -154,11 +170,11 @@ function lastOf(positions: readonly Position[], before: Position | undefined): P
   return last
 }
 
-function monthBefore(partition: string, oldest: string): string | null {
+function monthBefore(partition: string, oldest: string, named = listedIn): string | null {
   const month = partition.slice(-7)
   if (month <= oldest) return null
   const [year = 0, number = 1] = month.split('-').map(Number)
-  return listedIn(new Date(Date.UTC(year, number - 2)).toISOString().slice(0, 7))
+  return named(new Date(Date.UTC(year, number - 2)).toISOString().slice(0, 7))
 }
 
 function matches(update: Update, filter: UpdateFilter): boolean {

@@ -41,6 +41,8 @@ export interface Request {
   readonly project: string
   /** Sent with `estimate` and with `run`, the same both times. */
   readonly query?: Readonly<Record<string, string>>
+  /** Path segment and query exactly as the gateway's caller wrote them; they go on so. */
+  readonly target?: { readonly segment: string; readonly search: string }
   readonly budget: string
   readonly caller: string
   readonly via: Via

@@ -1,0 +1,94 @@
+import type { Context } from 'hono'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { Answer } from '../../shared/guard/answer.ts'
+import { figuresOf } from '../../shared/guard/figures.ts'
+import type { Services } from '../../shared/guard/services.ts'
+import { budgetNamed } from '../../shared/ledger/definitions.ts'
+import type { Update } from '../../shared/ledger/update.ts'
+import { decodeSegment } from '../../shared/tracking/match-operation.ts'
+import { type GuardedOperation, operations } from '../../shared/tracking/operations.ts'
+import type { ApiEnv } from './context.ts'
+import { budgetName, idempotencyKey, project } from './input.ts'
+import { answerProblem } from './problem-answers.ts'
+import { invalid } from './refusal.ts'
+import { showUpdate } from './showing.ts'
+import type { Caller } from './tokens.ts'
+
+interface Run {
+  readonly caller: Caller
+  readonly operation: GuardedOperation
+  /** Raw, as the caller encoded it; so is the query. */
+  readonly segment: string
+  readonly search: string
+}
+
+/** `GET …/run` through the gateway: a guarded update that answers with the service's own answer. */
+export function createGatewayRuns({ guard }: Services) {
+  return async (c: Context<ApiEnv>, { caller, operation, segment, search }: Run): Promise<Response> => {
+    const budget = read(budgetName, c.req.header('unit-guard-budget'), 'Unit-Guard-Budget')
+    const name = read(project, decodeSegment(segment) ?? undefined, 'project')
+    if (name === undefined) throw invalid([{ path: 'project', message: 'is not percent-encoded UTF-8' }])
+    const key = idempotencyKey(c)
+    const answer = await guard.ask(
+      {
+        caller: caller.sub,
+        via: 'gateway',
+        budgets: caller.budgets,
+        mayForce: false,
+        onlyProposes: false,
+        route: 'GET /v3/…/run',
+        ...(key !== undefined && { key }),
+      },
+      {
+        kind: operations[operation].guarded,
+        projects: [name],
+        whenShort: 'refuse',
+        target: { segment, search },
+        ...(budget !== undefined && { budget }),
+      },
+      { respondAsync: false, endsAt: c.var.endsAt },
+    )
+    if (answer.replayed) c.header('Idempotency-Replayed', 'true')
+    if (answer.problem) return answerProblem(c, answer.problem, answer)
+    const [update] = answer.updates
+    if (!update) throw new Error('an answer without a problem has an update')
+    c.header('Unit-Guard-Update', update.id)
+    if (update.state !== 'settled') return c.json({ updates: answer.updates.map(showUpdate) }, 202)
+    return answerSettled(c, update, answer)
+  }
+
+  async function answerSettled(c: Context<ApiEnv>, update: Update, { earlier }: Answer): Promise<Response> {
+    if (earlier.length > 0) c.header('Unit-Guard-Replayed', update.id)
+    c.header('Unit-Guard-Units-Charged', String(update.charged ?? 0))
+    const available = await availableTo(update)
+    if (available !== null) c.header('Unit-Guard-Units-Available', String(available))
+    const { service } = update
+    const isWhole = service && !service.truncated && service.status >= 200 && service.status < 300
+    if (!isWhole) return c.json(showUpdate(update))
+    if (service.contentType !== null) c.header('Content-Type', service.contentType)
+    if (service.status === 204 || service.body === '') return c.body(null, service.status as 204)
+    return c.body(service.body, service.status as ContentfulStatusCode)
+  }
+
+  /** Units that are left to the update's budget this month; `null`: as many as its ancestors have. */
+  async function availableTo({ budget }: Update): Promise<number | null> {
+    const view = await guard.ledger.view()
+    const named = budgetNamed(view.definitions, budget)
+    if (!named) return null
+    const { limit, available } = figuresOf(view, named, 'month')
+    return limit === 'unlimited' ? null : available
+  }
+}
+
+interface Schema {
+  safeParse(
+    value: unknown,
+  ): { success: true; data: string } | { success: false; error: { issues: { message: string }[] } }
+}
+
+function read(schema: Schema, value: string | undefined, path: string): string | undefined {
+  if (value === undefined) return undefined
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw invalid([{ path, message: parsed.error.issues[0]?.message ?? 'is not valid' }])
+}

@@ -1,0 +1,44 @@
+import type { Context } from 'hono'
+import { problem } from '../../shared/guard/problems.ts'
+import type { Services } from '../../shared/guard/services.ts'
+import { matchOperation } from '../../shared/tracking/match-operation.ts'
+import { isGuarded, neededScope } from '../../shared/tracking/operations.ts'
+import { type ApiEnv, mustHave } from './context.ts'
+import { createForwarding } from './gateway-forwarding.ts'
+import { createGatewayRuns } from './gateway-runs.ts'
+import { answerProblem } from './problem-answers.ts'
+import { rawTarget } from './raw-target.ts'
+import { Refusal } from './refusal.ts'
+
+export const gatewayPath = '/v3'
+
+/**
+ * The drop-in: the service's own 23 operations under the service's own paths, with the caller's token. Reads and writes
+ * are passed through in their own bytes; a run becomes a guarded update. No other path or method reaches the service.
+ */
+export function createGateway(services: Services) {
+  const forward = createForwarding(services)
+  const run = createGatewayRuns(services)
+
+  return async (c: Context<ApiEnv>): Promise<Response> => {
+    const { path, search } = rawTarget(c)
+    const match = matchOperation(c.req.method, path.slice(gatewayPath.length))
+    if (!match) {
+      const detail =
+        'The tracking service has no such operation, or the path is not written as its interface writes it.'
+      throw new Refusal(problem('not-found', detail))
+    }
+    if (match.kind === 'method-not-allowed') {
+      c.header('Allow', match.allow.join(', '))
+      const detail = `This operation takes ${match.allow.join(' or ')}, not ${c.req.method}.`
+      return answerProblem(c, problem('method-not-allowed', detail))
+    }
+    const { operation, segment } = match
+    const caller = mustHave(c, neededScope(operation, search))
+    if (!/^[\x21-\x7e]*$/.test(search) || search.includes('#')) {
+      throw new Refusal(problem('invalid-request', 'The query has characters that have to be percent-encoded.'))
+    }
+    if (isGuarded(operation)) return run(c, { caller, operation, segment: segment ?? '', search })
+    return forward(c, { caller, operation, segment, search })
+  }
+}
