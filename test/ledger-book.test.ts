@@ -17,10 +17,12 @@ import {
   toBookItem,
 } from '../shared/ledger/book.ts'
 import { type Budget, chainOf, type Definitions, type WindowKind } from '../shared/ledger/definitions.ts'
+import { close, type Finding } from '../shared/ledger/finding.ts'
 import { createLedger } from '../shared/ledger/ledger.ts'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import type { Item, Store, Value } from '../shared/ledger/store.ts'
-import { close, type Finding, toUpdateItem, type Update } from '../shared/ledger/update.ts'
+import type { Update } from '../shared/ledger/update.ts'
+import { toUpdateItem } from '../shared/ledger/update-item.ts'
 import { newCalendar } from '../shared/ledger/windows.ts'
 import { digest } from '../shared/platform/ids.ts'
 import { toUnits } from '../shared/platform/words.ts'

@@ -1,17 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import {
-  begin,
-  close,
-  type Finding,
-  fromUpdateItem,
-  type Hold,
-  isTerminal,
-  next,
-  type State,
-  states,
-  toUpdateItem,
-  type Update,
-} from '../shared/ledger/update.ts'
+import { close, type Finding } from '../shared/ledger/finding.ts'
+import { begin, type Hold, isTerminal, next, type State, states, type Update } from '../shared/ledger/update.ts'
+import { fromUpdateItem, toUpdateItem } from '../shared/ledger/update-item.ts'
 import { toUnits } from '../shared/platform/words.ts'
 
 const at = Date.parse('2026-11-20T10:00:00Z')

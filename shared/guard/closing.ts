@@ -1,7 +1,8 @@
 import type { CloseOutcome } from '../ledger/closing.ts'
 import { budgetNamed } from '../ledger/definitions.ts'
+import type { Finding } from '../ledger/finding.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Finding, Update } from '../ledger/update.ts'
+import type { Update } from '../ledger/update.ts'
 import type { Log } from '../platform/log.ts'
 import { count } from './sentences.ts'
 

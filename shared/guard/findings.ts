@@ -1,4 +1,5 @@
-import type { Finding, ServiceAnswer } from '../ledger/update.ts'
+import type { Finding } from '../ledger/finding.ts'
+import type { ServiceAnswer } from '../ledger/update.ts'
 import type { Units } from '../platform/words.ts'
 import { isUnits, mostUnits } from '../platform/words.ts'
 import type { RunResult, StatedUnits, StoredBody } from '../tracking/tracking.ts'

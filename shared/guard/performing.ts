@@ -1,6 +1,7 @@
+import type { Finding } from '../ledger/finding.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { LedgerUnavailable } from '../ledger/store.ts'
-import type { Finding, Hold, Problem, Request, Update } from '../ledger/update.ts'
+import type { Hold, Problem, Request, Update } from '../ledger/update.ts'
 import type { AskedView, View } from '../ledger/views.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Ids } from '../platform/ids.ts'

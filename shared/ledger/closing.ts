@@ -2,9 +2,11 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
 import { additions, addTo, bookKey, fromBookItem, isOfDay, type Move } from './book.ts'
+import { close as closeUpdate, type Finding } from './finding.ts'
 import { putUpdate } from './holding.ts'
 import { AnswerLost, LedgerUnavailable, type Store, type Write } from './store.ts'
-import { close as closeUpdate, type Finding, fromUpdateItem, type Hold, type Update } from './update.ts'
+import type { Hold, Update } from './update.ts'
+import { fromUpdateItem } from './update-item.ts'
 import { readUpdates } from './views.ts'
 
 export interface CloseOutcome {

@@ -3,7 +3,8 @@ import { additions, addTo, bookKey, counterOf, hasAvailable, isOfDay, isOfRevisi
 import { windowKinds } from './definitions.ts'
 import { isPrepared, prepareBook } from './preparing.ts'
 import { AnswerLost, type Condition, type Store, type Write } from './store.ts'
-import { type Hold, toUpdateItem, type Update } from './update.ts'
+import type { Hold, Update } from './update.ts'
+import { toUpdateItem } from './update-item.ts'
 import { readUpdates, type View } from './views.ts'
 import { takeWork, type Work } from './work.ts'
 

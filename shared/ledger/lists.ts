@@ -3,7 +3,8 @@ import type { Kind } from '../platform/words.ts'
 import { type Entry, entriesListedIn, fromEntryItem } from './entry.ts'
 import { changesListedIn, fromProjectChangeItem, type ProjectChange } from './project-change.ts'
 import type { Index, Item, Position, Store } from './store.ts'
-import { fromUpdateItem, isTerminal, listedIn, type OpenAs, type State, type Update, type Via } from './update.ts'
+import { isTerminal, type State, type Update, type Via } from './update.ts'
+import { fromUpdateItem, listedIn, type OpenAs } from './update-item.ts'
 
 export interface UpdateFilter {
   readonly state?: State
