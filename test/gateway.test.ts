@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
+import { LedgerUnavailable, type Store, type Write } from '../shared/ledger/store.ts'
 import { type Called, json, type Product, serviceToken, startProduct } from './support/product.ts'
 import { gate } from './support/scripted-service.ts'
 
@@ -342,6 +343,24 @@ describe('writes', () => {
     ])
   })
 
+  test('the ledger fails after the service has answered: its answer all the same, and an alarm', async () => {
+    const memory = createMemoryStore()
+    const isAnswered = (writes: readonly Write[]) =>
+      writes.some((write) => write.do === 'put' && write.item.sk === 'project-change' && write.item.status === 200)
+    const store: Store = {
+      ...memory,
+      transact: async (writes, token) => {
+        if (isAnswered(writes)) throw new LedgerUnavailable('down')
+        return memory.transact(writes, token)
+      },
+    }
+    const product = await echo({ store })
+    const { status, text } = await product.call('POST', '/v3/projects/acme/create', { body: createBody })
+    expect([status, text]).toEqual([200, '{"mine":true}'])
+    expect((await product.call('GET', '/changes')).body.changes).toMatchObject([{ serviceStatus: null }])
+    expect(product.logged.join()).toContain('change-not-noted')
+  })
+
   test('a connection that breaks: 502 that says so, and the change stays recorded as unknown', async () => {
     const product = await echo({ service: () => ({ kind: 'reset' }) })
     const { status, body } = await product.call('POST', '/v3/projects/acme/create', { body: createBody })
@@ -353,7 +372,7 @@ describe('writes', () => {
 })
 
 describe('what the service answers', () => {
-  test.each([[201], [204], [302], [304], [401], [404], [421], [429], [500], [503]])(
+  test.each([[201], [204], [205], [302], [304], [401], [404], [421], [429], [500], [503]])(
     '%i goes through, sent once',
     async (status) => {
       const product = await echo({
@@ -365,6 +384,12 @@ describe('what the service answers', () => {
       expect(product.service.requests).toHaveLength(1)
     },
   )
+
+  test.each([[600], [999]])('%i is no status: 502, not ours', async (status) => {
+    const product = await echo({ service: () => ({ status, body: 'odd' }) })
+    const answer = await product.call('GET', '/v3/projects')
+    expect([answer.status, answer.body.type]).toEqual([502, '/problems/service-unreachable'])
+  })
 
   test('cookies and hop-by-hop headers stay behind', async () => {
     const headers = {

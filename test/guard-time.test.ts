@@ -178,6 +178,18 @@ describe('late settle', () => {
     expect(await product.audit()).toBe(true)
   })
 
+  test('of more than was held, after a person released it: an overrun, booked whole, and the budget is frozen', async () => {
+    const { product, finish, id } = await slowRun(json({ keyword_units: 55 }))
+    const limits = [{ window: 'month', units: 50_000 }]
+    await product.call('PUT', '/budgets/account', { body: { limits, freezeOnOverrun: true } })
+    await release(product, id)
+    await finish()
+    expect(await get(product, id)).toMatchObject({ state: 'released', units: { held: 40, charged: 55 }, overrun: 15 })
+    expect(await product.figures()).toMatchObject({ available: 49945, spent: 55 })
+    expect((await product.call('GET', '/budgets/account')).body.frozen).toMatchObject({ by: 'guard' })
+    expect(await product.audit()).toBe(true)
+  })
+
   test("too early for a person to say that it did not run, because the sender's process may still live", async () => {
     const { product, id } = await slowRun()
     product.clock.advance(minutes(1))

@@ -22,7 +22,7 @@ interface Forwarded {
 }
 
 /** Reads and writes through the gateway: checked where the interface says something, and passed on in their own bytes. */
-export function createForwarding({ guard, tracking, clock }: Services) {
+export function createForwarding({ guard, tracking, clock, log }: Services) {
   return async (c: Context<ApiEnv>, forwarded: Forwarded): Promise<Response> => {
     const { operation, segment, search } = forwarded
     if (operation === 'create-project' || operation === 'update-project') {
@@ -51,7 +51,11 @@ export function createForwarding({ guard, tracking, clock }: Services) {
     }
     await guard.ledger.noteProjectChange(change)
     const answer = await tracking.open({ operation, segment, search, headers: c.req.raw.headers, body })
-    if (answer.kind === 'answered') await guard.ledger.noteProjectChange({ ...change, status: answer.status })
+    if (answer.kind === 'answered') {
+      // It took effect, whether or not that can be noted now: the caller is told what the service said.
+      const noted = guard.ledger.noteProjectChange({ ...change, status: answer.status })
+      await noted.catch((cause) => log.error('change-not-noted', { change: change.id, status: answer.status, cause }))
+    }
     return pass(c, answer)
   }
 }
@@ -110,9 +114,13 @@ async function pass(c: Context<ApiEnv>, answer: OpenedAnswer): Promise<Response>
     if (!notPassedOn.has(lower) && !named.includes(lower)) headers.append(name, value)
   }
   c.set('isPassedOn', true)
-  if (status === 204 || status === 304) {
+  if (withoutBody.has(status)) {
     body.resume()
     return new Response(null, { status, headers })
+  }
+  if (status < 200 || status > 599) {
+    body.destroy()
+    return broken(c)
   }
   // A web stream costs more than a small answer does.
   const length = Number(headers.get('content-length') ?? Number.NaN)
@@ -123,12 +131,15 @@ async function pass(c: Context<ApiEnv>, answer: OpenedAnswer): Promise<Response>
   return new Response(Readable.toWeb(body) as ReadableStream, { status, headers })
 }
 
+/** Answers that have no body (Fetch, "null body status"). */
+const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
+
 const heldAtMost = 64 * 1024
 
 /** It ended early, or held what must not go out: none of it goes on. */
 function broken(c: Context<ApiEnv>): Response {
   c.set('isPassedOn', false)
-  const detail = 'The answer of the service did not come whole, or held something that must not be passed on.'
+  const detail = 'The answer of the service did not come whole, or was none that can be passed on.'
   return answerProblem(c, problem('service-unreachable', detail, { serviceStatus: null }))
 }
 

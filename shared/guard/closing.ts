@@ -17,7 +17,7 @@ export function createClosing({ ledger, log }: { ledger: Ledger; log: Log }) {
     if (!outcome.changed) log.info('nothing-to-close', seen)
     else if (corrected) log.error('late-correction', { ...seen, closedBy, charged })
     else if (state === 'in-doubt') log.error('in-doubt', { ...seen, note: finding.note })
-    if (outcome.changed && overrun !== undefined && !corrected) await afterOverrun(outcome.update, overrun)
+    if (outcome.changed && overrun !== undefined) await afterOverrun(outcome.update, overrun)
     return outcome
   }
 

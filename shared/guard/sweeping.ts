@@ -86,13 +86,20 @@ export function createSweeping(parts: {
     const date = clock.now() < landedBy(update, options) ? null : await evidenceFor(update)
     if (date !== null) {
       const note = `the service has data of ${date} that it did not have before`
-      await closing.close(update, { kind: 'ran', units: hold.units, from: 'evidence', by: 'sweep', note })
-      return proven(update)
+      const { changed } = await closing.close(update, {
+        kind: 'ran',
+        units: hold.units,
+        from: 'evidence',
+        by: 'sweep',
+        note,
+      })
+      if (changed) proven(update)
+      return
     }
     if (clock.now() - doubt.at < doubtLastsMs) return
     const note = 'no evidence within seven days; charged as held, because it may have run'
-    await closing.close(update, { kind: 'ran', units: hold.units, from: 'time', by: 'sweep', note })
-    late(update)
+    const { changed } = await closing.close(update, { kind: 'ran', units: hold.units, from: 'time', by: 'sweep', note })
+    if (changed) late(update)
   }
 
   /** A person said that it did not run. People err, so the evidence is looked at for seven days more. */
@@ -102,8 +109,15 @@ export function createSweeping(parts: {
     const date = await evidenceFor(update)
     if (date !== null) {
       const note = `it did run: the service has data of ${date} that it did not have before`
-      await closing.close(update, { kind: 'ran', units: hold.units, from: 'evidence', by: 'sweep', note })
-      return proven(update)
+      const { changed } = await closing.close(update, {
+        kind: 'ran',
+        units: hold.units,
+        from: 'evidence',
+        by: 'sweep',
+        note,
+      })
+      if (changed) proven(update)
+      return
     }
     if (clock.now() - finishedAt < doubtLastsMs) return
     const line = { at: clock.now(), by: 'sweep', note: 'no evidence to the contrary within seven days' }

@@ -98,8 +98,15 @@ function correct(update: Update, finding: Finding, at: number): Closing | null {
   const spent = actual - (update.charged ?? 0)
   if (finding.from === 'evidence' && (update.state !== 'released' || spent <= 0)) return null
   const move = spent === 0 ? {} : { spent }
-  const changes = { charged: actual, corrected: true as const, ...(finding.service && { service: finding.service }) }
-  return { update: next(update, update.state, changes, { by: finding.by, note: finding.note, at, move }), move }
+  const { overrun: _before, ...rest } = update
+  const over = actual - (update.hold?.units ?? 0)
+  const changes = {
+    charged: actual,
+    ...(over > 0 && { overrun: over as Units }),
+    corrected: true as const,
+    ...(finding.service && { service: finding.service }),
+  }
+  return { update: next(rest, update.state, changes, { by: finding.by, note: finding.note, at, move }), move }
 }
 
 /** A person's "did not run" is watched for this long, and an update in doubt is settled at its hold after it. */
