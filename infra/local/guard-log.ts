@@ -37,6 +37,8 @@ export const createQuietLog = (): Log =>
   createLog({ write: (text) => tellErrors(text, { withCauseOnly: true }), now: systemClock.now })
 
 function tellErrors(text: string, { withCauseOnly = false } = {}): void {
+  // Hardly any line is one; each would be parsed for nothing.
+  if (!text.includes('"level":"error"')) return
   const parsed = line.safeParse(toJson(text))
   if (!parsed.success || parsed.data.level !== 'error') return
   if (withCauseOnly && !parsed.data.cause) return

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomFillSync } from 'node:crypto'
 
 /** Where chance comes from. Passed in, so that tests and the simulation own it. */
 export interface Ids {
@@ -10,8 +10,20 @@ export interface Ids {
 
 const idLength = 26
 
+const idBytes = 17
+/** Asking the system once for many names costs less than asking for each. */
+const pool = Buffer.alloc(256 * idBytes)
+let poolUsed = pool.length
+
 export const systemIds: Ids = {
-  random: () => toBase32(randomBytes(17)).slice(0, idLength),
+  random() {
+    if (poolUsed === pool.length) {
+      randomFillSync(pool)
+      poolUsed = 0
+    }
+    poolUsed += idBytes
+    return toBase32(pool.subarray(poolUsed - idBytes, poolUsed)).slice(0, idLength)
+  },
   fraction: () => Math.random(),
 }
 
