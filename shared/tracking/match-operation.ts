@@ -59,7 +59,8 @@ export function decodeSegment(raw: string): string | null {
 
 const fits = (template: readonly string[], words: readonly string[]): boolean =>
   template.length === words.length &&
-  template.every((word, at) => (isParameter(word) ? isSegment(words[at] ?? '') : word === words[at]))
+  template.every((word, at) => isParameter(word) || word === words[at]) &&
+  template.every((word, at) => !isParameter(word) || isSegment(words[at] ?? ''))
 
 const isParameter = (word: string): boolean => word.startsWith('{')
 

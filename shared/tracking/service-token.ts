@@ -11,8 +11,16 @@ export interface ServiceToken {
 /** Anything else would break the header, or let a secret with a line break in it write headers of its own. */
 export const isUsableToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
 
+/** The forms of the token that was asked for last: one token is looked for in every header of every answer. */
+let latest: { readonly token: string; readonly forms: readonly string[] } | undefined
+
 /** Each form in which an echo would carry the token; of a JWT they are all the same. */
 export function tokenForms(token: string): readonly string[] {
+  if (latest?.token !== token) latest = { token, forms: formsOf(token) }
+  return latest.forms
+}
+
+function formsOf(token: string): readonly string[] {
   const inJson = JSON.stringify(token).slice(1, -1)
   const withEscapedSlashes = inJson.replaceAll('/', '\\/')
   return [...new Set([token, inJson, withEscapedSlashes, encodeURIComponent(token)])]

@@ -25,11 +25,10 @@ export function createTokenFilter(token: string): TokenFilter {
 
 /** Where the end of `bytes` begins to be the beginning of `form`; the length of `bytes` where it does not. */
 function startOfPart(bytes: Buffer, form: Buffer): number {
-  const first = form.subarray(0, 1)
+  const first = form.readUInt8()
   let at = bytes.indexOf(first, Math.max(0, bytes.length - form.length + 1))
   while (at !== -1) {
-    const part = bytes.subarray(at)
-    if (part.equals(form.subarray(0, part.length))) return at
+    if (bytes.compare(form, 0, bytes.length - at, at) === 0) return at
     at = bytes.indexOf(first, at + 1)
   }
   return bytes.length
