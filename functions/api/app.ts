@@ -32,11 +32,16 @@ export function createApi(services: Services): Hono<ApiEnv> {
     c.set('requestId', systemIds.random())
     c.set('endsAt', from + (c.env?.lambdaContext?.getRemainingTimeInMillis() ?? requestLastsMs))
     await next()
-    c.res.headers.set('X-Request-Id', c.var.requestId)
-    if (!c.var.isPassedOn) c.res.headers.set('Cache-Control', 'no-store')
+    const requestId = c.get('requestId') // c.var would build an object of all variables, each time
+    const passedOn = c.get('passedOn')
+    if (passedOn === undefined) {
+      c.res.headers.set('X-Request-Id', requestId)
+      c.res.headers.set('Cache-Control', 'no-store')
+    }
     const { method, routePath } = c.req
-    const fields = { requestId: c.var.requestId, caller: c.var.caller?.sub, method, route: routePath }
-    log.info('request', { ...fields, status: c.res.status, ms: clock.now() - from })
+    const status = passedOn ?? c.res.status
+    const caller = c.get('caller')?.sub
+    log.info('request', { requestId, caller, method, route: routePath, status, ms: clock.now() - from })
   })
 
   route(app, '/health', { GET: (c) => c.json({ status: 'ok' }) })

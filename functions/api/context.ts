@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Context } from 'hono'
 import { problem } from '../../shared/guard/problems.ts'
 import { Refusal } from './refusal.ts'
@@ -10,12 +11,13 @@ export interface ApiEnv {
     caller: Caller
     /** When this process ends, whatever it is doing. */
     endsAt: number
-    /** The answer is the service's own, and stays as it is. */
-    isPassedOn?: boolean
+    /** The status of an answer that is the service's own, and stays as it is. */
+    passedOn?: number
   }
   Bindings: {
     /** On one machine. */
-    incoming?: { readonly url?: string }
+    incoming?: IncomingMessage
+    outgoing?: ServerResponse
     /** On Lambda. */
     event?: { readonly rawPath: string; readonly rawQueryString: string }
     lambdaContext?: { getRemainingTimeInMillis(): number }
@@ -24,7 +26,7 @@ export interface ApiEnv {
 
 /** @throws Refusal when the caller has none of these scopes. */
 export function mustHave(c: Context<ApiEnv>, ...any: readonly Scope[]): Caller {
-  const { caller } = c.var
+  const caller = c.get('caller')
   if (any.some((scope) => caller.scopes.has(scope))) return caller
   const held = [...caller.scopes].join(' ') || 'none'
   throw new Refusal(

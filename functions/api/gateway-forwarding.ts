@@ -1,15 +1,16 @@
-import { Readable } from 'node:stream'
 import type { Context } from 'hono'
 import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import type { ProjectChange } from '../../shared/ledger/project-change.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { checkCreateProject, checkCreateQuery, checkUpdateProject } from '../../shared/tracking/check-project.ts'
+import type { Leaving } from '../../shared/tracking/leaving.ts'
 import { decodeSegment } from '../../shared/tracking/match-operation.ts'
 import type { OpenOperation } from '../../shared/tracking/operations.ts'
-import type { OpenedAnswer } from '../../shared/tracking/streaming.ts'
+import { type OpenedAnswer, pairsOf } from '../../shared/tracking/streaming.ts'
 import type { ApiEnv } from './context.ts'
 import { readJsonBytes } from './input.ts'
+import { passOn } from './passing-on.ts'
 import { answerProblem } from './problem-answers.ts'
 import { invalid } from './refusal.ts'
 import type { Caller } from './tokens.ts'
@@ -30,8 +31,8 @@ export function createForwarding({ guard, tracking, clock, log }: Services) {
       return write(c, { ...forwarded, operation }, body)
     }
     // Where the platform tells that the caller left, nobody needs the rest of a read.
-    const { headers, signal } = c.req.raw
-    return pass(c, await tracking.open({ operation, segment, search, headers, signal }))
+    const signal = leavingOf(c)
+    return pass(c, await tracking.open({ operation, segment, search, headers: headersOf(c), signal }))
   }
 
   /** Noted before it is sent, because afterwards may be too late, and again with what became of it. */
@@ -50,7 +51,7 @@ export function createForwarding({ guard, tracking, clock, log }: Services) {
       status: null,
     }
     await guard.ledger.noteProjectChange(change)
-    const answer = await tracking.open({ operation, segment, search, headers: c.req.raw.headers, body })
+    const answer = await tracking.open({ operation, segment, search, headers: headersOf(c), body })
     if (answer.kind === 'answered') {
       // It took effect, whether or not that can be noted now: the caller is told what the service said.
       const noted = guard.ledger.noteProjectChange({ ...change, status: answer.status })
@@ -80,20 +81,26 @@ function countsOf(operation: 'create-project' | 'update-project', search: string
   }
 }
 
-/** Meant for one connection (RFC 9110, section 7.6.1), or, as cookies, for somebody else. */
-const notPassedOn: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'set-cookie',
-  'set-cookie2',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
+/** As they came, where the platform has them: a `Headers` would be made for nine names. */
+const headersOf = ({ env, req }: Context<ApiEnv>) =>
+  env?.incoming ? pairsOf(env.incoming.rawHeaders) : req.raw.headers
+
+/** A response also closes at its ordinary end; the answer has been read by then, and nobody listens. */
+function leavingOf({ env, req }: Context<ApiEnv>): Leaving {
+  const outgoing = env?.outgoing
+  if (!outgoing) return req.raw.signal
+  return {
+    get aborted() {
+      return outgoing.destroyed
+    },
+    addEventListener(_abort, act) {
+      outgoing.on('close', act)
+    },
+    removeEventListener(_abort, act) {
+      outgoing.off('close', act)
+    },
+  }
+}
 
 async function pass(c: Context<ApiEnv>, answer: OpenedAnswer): Promise<Response> {
   if (answer.kind === 'failed') {
@@ -104,47 +111,5 @@ async function pass(c: Context<ApiEnv>, answer: OpenedAnswer): Promise<Response>
     const detail = `The service could not be reached: ${answer.reason}. ${outcome}`
     return answerProblem(c, problem('service-unreachable', detail, { serviceStatus: answer.status }))
   }
-  const { status, headers: given, body } = answer
-  const named = given
-    .filter(([name]) => name.toLowerCase() === 'connection')
-    .flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/))
-  const headers = new Headers()
-  for (const [name, value] of given) {
-    const lower = name.toLowerCase()
-    if (!notPassedOn.has(lower) && !named.includes(lower)) headers.append(name, value)
-  }
-  c.set('isPassedOn', true)
-  if (withoutBody.has(status)) {
-    body.resume()
-    return new Response(null, { status, headers })
-  }
-  if (status < 200 || status > 599) {
-    body.destroy()
-    return broken(c)
-  }
-  // A web stream costs more than a small answer does.
-  const length = Number(headers.get('content-length') ?? Number.NaN)
-  if (length <= heldAtMost) {
-    const bytes = await bytesOf(body).catch(() => null)
-    return bytes ? new Response(bytes, { status, headers }) : broken(c)
-  }
-  return new Response(Readable.toWeb(body) as ReadableStream, { status, headers })
-}
-
-/** Answers that have no body (Fetch, "null body status"). */
-const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
-
-const heldAtMost = 64 * 1024
-
-/** It ended early, or held what must not go out: none of it goes on. */
-function broken(c: Context<ApiEnv>): Response {
-  c.set('isPassedOn', false)
-  const detail = 'The answer of the service did not come whole, or was none that can be passed on.'
-  return answerProblem(c, problem('service-unreachable', detail, { serviceStatus: null }))
-}
-
-async function bytesOf(body: Readable): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Buffer[] = []
-  for await (const chunk of body) chunks.push(chunk)
-  return new Uint8Array(Buffer.concat(chunks))
+  return passOn(c, answer)
 }

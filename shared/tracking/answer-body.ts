@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
+import type { Leaving } from './leaving.ts'
 import { createTokenFilter } from './token-filter.ts'
 
 const reasons = {
@@ -34,7 +35,7 @@ const bufferBytes = 64 * 1024
  */
 export function createAnswerBody(
   response: IncomingMessage,
-  options: { token: string; limits: BodyLimits; signal: AbortSignal | undefined; abandon: () => void },
+  options: { token: string; limits: BodyLimits; signal: Leaving | undefined; abandon: () => void },
 ): Readable {
   const { token, limits, signal, abandon } = options
   const filter = createTokenFilter(token)

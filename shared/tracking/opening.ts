@@ -2,8 +2,8 @@ import http from 'node:http'
 import https from 'node:https'
 import type { BodyLimits } from './answer-body.ts'
 import { parseBaseUrl } from './base-url.ts'
-import { withDeadline } from './deadline.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'
+import type { Leaving } from './leaving.ts'
 import { operationPath } from './match-operation.ts'
 import { isGuarded, type OpenOperation, operations } from './operations.ts'
 import { isUsableToken, type ServiceToken } from './service-token.ts'
@@ -19,7 +19,7 @@ export interface OpenRequest {
   readonly headers?: Iterable<readonly [name: string, value: string]> | undefined
   /** Goes out byte for byte. */
   readonly body?: Uint8Array | undefined
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: Leaving | undefined
 }
 
 /**
@@ -60,39 +60,32 @@ export function createOpening(options: { baseUrl: string; token: ServiceToken; l
     const token = await options.token.read()
     if (!isUsableToken(token)) throw new RangeError('the service token is not visible ASCII')
 
-    const answer = await withDeadline(limits.firstByteMs, async (deadline) => {
-      async function attempt({ fresh }: { fresh: boolean }) {
-        const request = client.request({
-          host: base.host,
-          port: base.port,
-          path,
-          method,
-          agent: fresh ? false : keptConnections,
-          headers: {
-            ...forwardedHeaders(headers),
-            authorization: `Bearer ${token}`,
-            'accept-encoding': 'identity',
-            ...(method === 'POST' && { 'content-length': body?.length ?? 0 }),
-            ...(fresh && { connection: 'close' }),
-          },
-        })
-        const answer = await openExchange(request, {
-          isSecure: base.isSecure,
-          token,
-          content: body,
-          deadline,
-          signal,
-          limits,
-        })
-        return { answer, wasKept: request.reusedSocket }
-      }
+    const sent = forwardedHeaders(headers)
+    sent.authorization = `Bearer ${token}`
+    sent['accept-encoding'] = 'identity'
+    if (method === 'POST') sent['content-length'] = String(body?.length ?? 0)
 
-      // A write on a kept connection that just died would be in doubt for nothing.
-      const { answer, wasKept } = await attempt({ fresh: method === 'POST' })
-      const isUnanswered = answer.kind === 'failed' && answer.cause === 'connection'
-      const isRepeatable = method === 'GET' && isUnanswered && (answer.sent === 'no' || wasKept)
-      return isRepeatable ? (await attempt({ fresh: true })).answer : answer
-    })
+    const attempt = async ({ fresh, withinMs }: { fresh: boolean; withinMs: number }) => {
+      const request = client.request({
+        host: base.host,
+        port: base.port,
+        path,
+        method,
+        agent: fresh ? false : keptConnections,
+        headers: fresh ? { ...sent, connection: 'close' } : sent,
+      })
+      const { isSecure } = base
+      const answer = await openExchange(request, { isSecure, token, content: body, withinMs, signal, limits })
+      return { answer, wasKept: request.reusedSocket }
+    }
+
+    // A write on a kept connection that just died would be in doubt for nothing.
+    const from = performance.now()
+    const { answer: first, wasKept } = await attempt({ fresh: method === 'POST', withinMs: limits.firstByteMs })
+    const isUnanswered = first.kind === 'failed' && first.cause === 'connection'
+    const isRepeatable = method === 'GET' && isUnanswered && (first.sent === 'no' || wasKept)
+    const leftMs = limits.firstByteMs - (performance.now() - from)
+    const answer = isRepeatable ? (await attempt({ fresh: true, withinMs: leftMs })).answer : first
     if (answer.kind === 'answered' && answer.status === 401) await options.token.reread(token).catch(() => {})
     return answer
   }

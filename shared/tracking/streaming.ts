@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { type BodyLimits, createAnswerBody } from './answer-body.ts'
 import { watchConnection } from './connection.ts'
+import type { Leaving } from './leaving.ts'
 import { holdsToken } from './token-filter.ts'
 import type { Failed } from './transport.ts'
 
@@ -23,7 +24,7 @@ export type OpenedAnswer =
 type OpenFailure = Omit<Failed, 'cause'> & { readonly cause: 'deadline' | 'connection' | 'protocol' | 'aborted' }
 
 /**
- * Sends a prepared request once and resolves with the head of its answer. `deadline` counts until then; after that the
+ * Sends a prepared request once and resolves with the head of its answer. `withinMs` counts until then; after that the
  * body has limits of its own. `signal` ends either, and with it the connection.
  */
 export function openExchange(
@@ -32,18 +33,18 @@ export function openExchange(
     isSecure: boolean
     token: string
     content: Uint8Array | undefined
-    deadline: AbortSignal
-    signal: AbortSignal | undefined
+    withinMs: number
+    signal: Leaving | undefined
     limits: BodyLimits
   },
 ): Promise<OpenedAnswer> {
-  const { token, deadline, signal, limits } = options
+  const { token, withinMs, signal, limits } = options
   const connection = watchConnection(request, options.isSecure)
   return new Promise((resolve) => {
     let isOver = false
     function finish(answer: OpenedAnswer): void {
       isOver = true
-      deadline.removeEventListener('abort', onDeadline)
+      clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
       resolve(answer)
     }
@@ -53,10 +54,9 @@ export function openExchange(
       request.destroy() // before anybody knows: what was not sent yet never will be
       finish({ kind: 'failed', sent, cause, reason, status })
     }
-    const onDeadline = () => fail('deadline', 'no answer before the deadline')
+    const timer = setTimeout(fail, withinMs, 'deadline', 'no answer before the deadline')
     const onAbort = () => fail('aborted', 'whoever asked went away')
 
-    deadline.addEventListener('abort', onDeadline)
     signal?.addEventListener('abort', onAbort)
     // The listeners stay after the end: a late error without one would take the process down.
     request.on('error', (error: NodeJS.ErrnoException) => {
@@ -75,7 +75,6 @@ export function openExchange(
       const body = createAnswerBody(response, { token, limits, signal, abandon: () => request.destroy() })
       finish({ kind: 'answered', status: response.statusCode ?? 0, headers: pairsOf(response.rawHeaders), body })
     })
-    if (deadline.aborted) return onDeadline()
     if (signal?.aborted) return onAbort()
     request.end(options.content)
   })
@@ -91,7 +90,9 @@ function faultOf({ headers, rawHeaders }: IncomingMessage, token: string): strin
   return isEncoded ? 'the body is encoded' : null
 }
 
-function pairsOf(rawHeaders: readonly string[]): [name: string, value: string][] {
-  const names = rawHeaders.filter((_text, at) => at % 2 === 0)
-  return names.map((name, at) => [name, rawHeaders[at * 2 + 1] ?? ''])
+/** Headers of node, which come as names and values in turn. */
+export function pairsOf(rawHeaders: readonly string[]): [name: string, value: string][] {
+  const pairs: [name: string, value: string][] = []
+  for (let at = 0; at < rawHeaders.length; at += 2) pairs.push([rawHeaders[at] ?? '', rawHeaders[at + 1] ?? ''])
+  return pairs
 }

@@ -1,0 +1,106 @@
+import type { ServerResponse } from 'node:http'
+import { pipeline, Readable } from 'node:stream'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import type { Context } from 'hono'
+import { problem } from '../../shared/guard/problems.ts'
+import type { OpenedAnswer } from '../../shared/tracking/streaming.ts'
+import type { ApiEnv } from './context.ts'
+import { answerProblem } from './problem-answers.ts'
+
+type Answered = Extract<OpenedAnswer, { kind: 'answered' }>
+
+/** An answer of the service as it is: its status, its bytes, and the headers that are meant for the caller. */
+export async function passOn(c: Context<ApiEnv>, { status, headers: given, body }: Answered): Promise<Response> {
+  if (status < 200 || status > 599) {
+    body.destroy()
+    return broken(c)
+  }
+  const headers = passedOn(given)
+  headers.push('X-Request-Id', c.get('requestId'))
+  // Held, a small answer costs less than streamed, and one that breaks can still become a problem.
+  const whole = lengthOf(given) <= heldAtMost ? await bytesOf(body).catch(() => null) : body
+  if (whole === null) return broken(c)
+  const outgoing = c.env?.outgoing
+  const response = outgoing ? sendOn(outgoing, status, headers, whole) : toResponse(status, headers, whole)
+  c.set('passedOn', status)
+  return response
+}
+
+/** Meant for one connection (RFC 9110, section 7.6.1), or, as cookies, for somebody else; or ours to say. */
+const notPassedOn: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'set-cookie',
+  'set-cookie2',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-request-id',
+])
+
+/** Names and values in turn, as node takes them. */
+function passedOn(given: Answered['headers']): string[] {
+  const named = given
+    .filter(([name]) => name.toLowerCase() === 'connection')
+    .flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/))
+  const headers: string[] = []
+  for (const [name, value] of given) {
+    const lower = name.toLowerCase()
+    if (!notPassedOn.has(lower) && !named.includes(lower)) headers.push(name, value)
+  }
+  return headers
+}
+
+const heldAtMost = 64 * 1024
+
+/** NaN where it does not say. */
+function lengthOf(headers: Answered['headers']): number {
+  const length = headers.find(([name]) => name.toLowerCase() === 'content-length')
+  return Number(length?.[1] ?? Number.NaN)
+}
+
+/** By events: for the one chunk of a small answer an iterator is too much. */
+const bytesOf = (body: Readable) =>
+  new Promise<Buffer<ArrayBuffer>>((resolve, reject) => {
+    if (body.destroyed) reject(body.errored) // it broke while the token was read again, and says so only once
+    const chunks: Buffer[] = []
+    body.on('data', (chunk) => chunks.push(chunk))
+    body.on('end', () => resolve(Buffer.concat(chunks)))
+    body.on('error', reject)
+  })
+
+/** Straight to node's own response: a `Response` would be made of it only to be taken apart again. */
+function sendOn(outgoing: ServerResponse, status: number, headers: string[], whole: Buffer | Readable): Response {
+  outgoing.writeHead(status, headers)
+  if (Buffer.isBuffer(whole)) outgoing.end(whole)
+  else {
+    outgoing.flushHeaders()
+    // Whichever ends early ends the other one: half an answer must not look whole, nor be fetched for nobody.
+    pipeline(whole, outgoing, () => {})
+  }
+  return RESPONSE_ALREADY_SENT
+}
+
+function toResponse(status: number, flat: string[], whole: Buffer<ArrayBuffer> | Readable): Response {
+  const headers = new Headers()
+  for (let at = 0; at < flat.length; at += 2) headers.append(flat[at] ?? '', flat[at + 1] ?? '')
+  if (withoutBody.has(status)) {
+    if (!Buffer.isBuffer(whole)) whole.resume()
+    return new Response(null, { status, headers })
+  }
+  const body = Buffer.isBuffer(whole) ? whole : (Readable.toWeb(whole) as ReadableStream)
+  return new Response(body, { status, headers })
+}
+
+/** Answers for which a `Response` takes no body (Fetch, "null body status"). */
+const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
+
+/** It ended early, or held what must not go out: none of it goes on. */
+function broken(c: Context<ApiEnv>): Response {
+  const detail = 'The answer of the service did not come whole, or was none that can be passed on.'
+  return answerProblem(c, problem('service-unreachable', detail, { serviceStatus: null }))
+}
