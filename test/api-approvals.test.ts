@@ -467,7 +467,7 @@ describe('Prefer: respond-async', () => {
     expect(status).toBe(202)
     expect(headers.get('location')).toBe(`/updates/${id}`)
     expect(body.updates).toMatchObject([{ state: 'requested', units: { estimated: null, held: 0, charged: null } }])
-    expect(product.begun).toEqual([id])
+    expect(await product.begun()).toEqual([id])
     expect(product.service.requests).toEqual([])
     const update = await product.guard.start(id, product.clock.now() + minutes(15))
     expect(update).toMatchObject({ state: 'settled', charged: 40 })
@@ -513,7 +513,7 @@ describe('Prefer: respond-async', () => {
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'stop' } })
     const { status, body } = await ask({ project: 'cheap' }, { prefer: 'respond-async' })
     expect([status, body.type]).toEqual([402, '/problems/budget-frozen'])
-    expect(product.begun).toEqual([])
+    expect(await product.begun()).toEqual([])
   })
 
   test('an hour later it is not begun any more', async () => {

@@ -417,7 +417,7 @@ describe('scopes', () => {
       { token, headers: { prefer: 'respond-async' } },
     )
     expect(queued.status).toBe(202)
-    for (const id of product.begun) await product.guard.start(id, product.clock.now() + minutes(2))
+    for (const id of await product.begun()) await product.guard.start(id, product.clock.now() + minutes(2))
     expect(product.seen('run')).toEqual([])
   })
 

@@ -11,6 +11,8 @@ import { readEnvFile, withoutFound, writeEnvFile } from '../infra/local/env-file
 import { sandboxToken } from '../infra/local/sandbox-token.ts'
 import { createSecretsEndpoint } from '../infra/local/secrets-endpoint.ts'
 import { readSettings } from '../infra/local/settings.ts'
+import { createTicker } from '../infra/local/ticker.ts'
+import { parsePlans } from '../shared/guard/plan.ts'
 import { systemClock } from '../shared/platform/clock.ts'
 import { createSecret } from '../shared/platform/secrets.ts'
 import { temporaryDirectory } from './support/local.ts'
@@ -37,6 +39,8 @@ describe('the env file', () => {
       DYNAMODB_ENDPOINT: 'a',
       FOUND_HERE: 'DYNAMODB_ENDPOINT=a',
     })
+    await writeEnvFile(directory, {}, { PLANS: '/my plans/é.json', DYNAMODB_ENDPOINT: 'a' })
+    expect(Object.keys(withoutFound(readEnvFile(directory)))).toEqual(['FOUND_HERE'])
     expect(readEnvFile(join(directory, 'nowhere'))).toEqual({})
   })
 
@@ -51,9 +55,9 @@ describe('the env file', () => {
 })
 
 describe('settings', () => {
-  it('a service of one’s own: no sandbox, no demonstration, and no token unless it is given', () => {
+  it('a service of one’s own: no sandbox, no demonstration, no plans, and no token unless it is given', () => {
     const given = { TRACKING_BASE_URL: 'https://service.example/v3', DEMO: 'on' }
-    const own = { sandboxPort: null, demonstrates: false, serviceToken: null }
+    const own = { sandboxPort: null, demonstrates: false, serviceToken: null, ownPlans: null }
     expect(readSettings(given)).toMatchObject(own)
     expect(readSettings({ ...given, TRACKING_TOKEN: 'mine' })).toMatchObject({ ...own, serviceToken: 'mine' })
   })
@@ -62,7 +66,10 @@ describe('settings', () => {
     expect(readSettings({ PORT: '' })).toMatchObject({
       ...{ port: 8787, sandboxPort: 8788, keptIn: '.local', directory: '.local', demonstrates: true },
       ...{ table: 'unit-guard', dynamoDb: undefined, serviceToken: sandboxToken },
+      slack: { signingSecret: 'local-slack-signing-secret' },
+      ownPlans: expect.stringMatching(/\/infra\/local\/plans\.json$/),
     })
+    expect(readSettings({ PLANS: 'mine.json' })).toMatchObject({ ownPlans: null, guard: { PLANS: 'mine.json' } })
     expect(readSettings({ DATA_DIR: 'memory' })).toMatchObject({ keptIn: null, directory: '.local' })
   })
 })
@@ -147,5 +154,36 @@ describe('the doctor', () => {
       toDo: ["renew the service's token: the service refuses it"],
     })
     expect(told(jwt(1e308)).lines).toEqual(['token: accepted by the service; does not say when it expires'])
+  })
+})
+
+describe('the ticker', () => {
+  const plan = (name: string, schedule: string, enabled = true) => ({
+    ...{ name, kind: 'ranking', projects: ['acme.example'], schedule, enabled },
+  })
+  const at = (time: string) => Date.parse(`2026-11-20T${time}Z`)
+  const create = (from: string, ...plans: object[]) => createTicker(parsePlans(JSON.stringify(plans)), at(from))
+
+  it('sends what has become due since it was last asked, once, and nothing from before its start', () => {
+    const due = create('04:58:30', plan('morning', 'cron(0 5 * * ? *)'), plan('never', 'cron(0 5 * * ? *)', false))
+    expect(due(at('04:59:59.999'))).toEqual([])
+    expect(due(at('05:00:03'))).toEqual([{ plan: 'morning', time: '2026-11-20T05:00:00.000Z' }])
+    expect(due(at('05:00:13'))).toEqual([])
+    expect(due(at('04:59:00'))).toEqual([])
+    expect(due(at('05:00:23'))).toEqual([])
+  })
+
+  it('counts a rate from the same moment after each restart, and sends the digest at six', () => {
+    const rate = plan('often', 'rate(30 minutes)')
+    const hourly = ['05:30', '06:00'].map((time) => ({ plan: 'often', time: `2026-11-20T${time}:00.000Z` }))
+    expect(create('05:10:00', rate)(at('06:20:00'))).toEqual([...hourly, { task: 'digest' }])
+    expect(create('05:20:00', rate)(at('05:59:59'))).toEqual(hourly.slice(0, 1))
+    expect(create('06:00:00')(at('06:00:01'))).toEqual([])
+  })
+
+  it('of a long sleep it sends what is the latest', () => {
+    const times = create('00:00:00', plan('always', 'cron(* * * * ? *)'))(at('05:00:00'))
+    expect(times).toHaveLength(60)
+    expect(times.at(-1)).toEqual({ plan: 'always', time: '2026-11-20T05:00:00.000Z' })
   })
 })

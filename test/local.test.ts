@@ -1,10 +1,12 @@
+import { createHmac, randomUUID } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
-import { mkdir, symlink } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { isDynamoDb } from '../infra/local/dynamodb-probe.ts'
 import { readEnvFile } from '../infra/local/env-file.ts'
 import { hasJava, runLocal, spawnLocal, temporaryDirectory } from './support/local.ts'
+import { startScriptedService } from './support/scripted-service.ts'
 
 const { directory, remove } = await temporaryDirectory()
 afterAll(remove)
@@ -22,6 +24,36 @@ function start(env: Environment, onEnd: (stop: () => void) => void): Local {
 const get = (path: string, { UNIT_GUARD_URL, UNIT_GUARD_TOKEN }: Environment) =>
   fetch(`${UNIT_GUARD_URL}${path}`, { headers: { authorization: `Bearer ${UNIT_GUARD_TOKEN}` } })
 
+const send = (method: 'POST' | 'PUT', path: string, body: object, env: Environment, headers: object = {}) =>
+  fetch(`${env.UNIT_GUARD_URL}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${env.UNIT_GUARD_TOKEN}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+
+/** As Slack does it. */
+function command(text: string, responseUrl: string, { UNIT_GUARD_URL, SLACK_SIGNING_SECRET = '' }: Environment) {
+  const given = { user_id: 'U0ALICE1', text, trigger_id: randomUUID(), response_url: responseUrl }
+  const body = new URLSearchParams(given).toString()
+  const timestamp = String(Math.floor(Date.now() / 1000))
+  const signature = createHmac('sha256', SLACK_SIGNING_SECRET).update(`v0:${timestamp}:${body}`).digest('hex')
+  return fetch(`${UNIT_GUARD_URL}/slack/commands`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      'x-slack-request-timestamp': timestamp,
+      'x-slack-signature': `v0=${signature}`,
+    },
+    body,
+  })
+}
+
+async function plansFile(name: string, plans: readonly object[]): Promise<string> {
+  const file = join(directory, name)
+  await writeFile(file, JSON.stringify({ plans }))
+  return file
+}
+
 /** How long it takes until all of it is gone. */
 async function msToStop(local: Local, stop: () => void) {
   const began = performance.now()
@@ -36,7 +68,13 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
   let env: Environment
 
   beforeAll(async () => {
-    first = start({ DATA_DIR: data }, afterAll)
+    const plan = { kind: 'ranking', schedule: 'cron(0 5 * * ? *)' }
+    const PLANS = await plansFile('plans of a test.json', [
+      { ...plan, name: 'nightly', projects: ['globex', 'acme.example'] },
+      { ...plan, name: 'later', projects: ['globex'], enabled: false },
+      { ...plan, name: 'unknown', projects: ['nobody.example'] },
+    ])
+    first = start({ DATA_DIR: data, PLANS }, afterAll)
     await first.ready()
     env = readEnvFile(data)
   })
@@ -73,6 +111,8 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
       SERVICE_FLIGHT_MS: '300000',
       COOLDOWN_RANKING: 'day',
       COOLDOWN_DIFFICULTY: '7d',
+      SLACK_SIGNING_SECRET: 'local-slack-signing-secret',
+      PLANS: expect.stringMatching(/plans of a test\.json$/),
     })
     expect(Object.keys(env)).not.toContain('TRACKING_TOKEN')
     for (const file of ['env', 'secrets.json']) expect(statSync(join(data, file)).mode & 0o777).toBe(0o600)
@@ -103,6 +143,71 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     expect(doctor.out).toContain('nothing: updates can be guarded as it is')
   })
 
+  it('npm run plan: runs what the plan asks for, and the same time never again', async () => {
+    const run = (...args: string[]) => runLocal('plan', args, { DATA_DIR: data })
+    const time = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString()
+    const once = await run('nightly', '--time', time)
+    expect(once).toMatchObject({ code: 0, err: '' })
+    const [heading, ...lines] = once.out.trim().split('\n')
+    expect(heading).toBe(`The plan nightly of ${time}`)
+    expect(lines).toEqual([
+      '  globex  settled, 640 units',
+      expect.stringMatching(/^ {2}acme\.example {2}refused: .* acme\.example was done at /),
+      '  1 updated, 1 refused; 640 units charged',
+    ])
+    const again = await run('nightly', '--time', time)
+    expect(again).toEqual({
+      ...once,
+      out: [heading, '  It was fired before: nothing is run anew.', ...lines, ''].join('\n'),
+    })
+    expect(await (await get('/budgets/account', env)).json()).toMatchObject({ windows: [{ spent: 680 }] })
+    await vi.waitFor(() => expect(first.said.out).toMatch(/\nslack: .*nightly.* 640 units charged/), 5_000)
+  })
+
+  it('npm run plan: what cannot be run is one line and exit code 1; what may be tried later is told', async () => {
+    const run = (...args: string[]) => runLocal('plan', args, { DATA_DIR: data })
+    const [disabled, unknown, late, wrong, waiting] = await Promise.all([
+      run('later'),
+      run('nobody'),
+      run('nightly', '--time', '2020-01-01T05:00:00Z'),
+      run(),
+      run('unknown'),
+    ])
+    expect(disabled).toEqual({ code: 1, out: '', err: 'The plan later is not enabled in the plans file.\n' })
+    expect(unknown.err).toBe('There is no plan nobody. The plans file has nightly, later and unknown.\n')
+    expect([unknown.code, unknown.out]).toEqual([1, ''])
+    expect([late.code, late.out.trim().split('\n')[1]]).toEqual([1, '  not run, it came more than an hour late'])
+    expect([wrong.code, wrong.err.split('\n')[0]]).toEqual([2, '<name> is needed'])
+    expect(waiting).toMatchObject({ code: 0, err: '' })
+    expect(waiting.out).toMatch(/ {2}1 not begun yet; 0 units charged\n {2}what has not run is tried again at 2.*Z; /)
+    const sweep = await runLocal('sweep', ['--at', '+6m'], { DATA_DIR: data })
+    expect(sweep).toMatchObject({ code: 0, err: '' })
+    expect(sweep.out).toMatch(/^ {2}the plan unknown of 2.*Z {2}goes on at 2.*Z$/m)
+  })
+
+  it('what is only queued is begun at once, without a sweep', async () => {
+    const asked = await send('POST', '/updates', { kind: 'keyword-difficulty', project: '1001' }, env, {
+      prefer: 'respond-async',
+    })
+    expect(asked.status).toBe(202)
+    const { updates } = (await asked.json()) as { updates: { id: string }[] }
+    const state = async () => ((await (await get(`/updates/${updates[0]?.id}`, env)).json()) as { state: string }).state
+    await vi.waitFor(async () => expect(await state()).toBe('settled'), 2_500)
+  })
+
+  it('a command of Slack is acknowledged, and answered where it says', async () => {
+    const receiver = await startScriptedService({ fallback: () => ({ status: 200, body: 'ok' }) })
+    onTestFinished(() => receiver.close())
+    const there = await send('PUT', '/callers/slack:U0ALICE1', { scopes: ['read'] }, env)
+    expect(there.ok).toBe(true)
+    const acknowledged = await command('', receiver.baseUrl, env)
+    expect([acknowledged.status, await acknowledged.text()]).toEqual([200, ''])
+    await vi.waitFor(() => expect(receiver.requests).toHaveLength(1), 2_500)
+    expect(JSON.parse(receiver.requests[0]?.body ?? '')).toMatchObject({ text: expect.stringContaining('account has') })
+    const forged = await command('', receiver.baseUrl, { ...env, SLACK_SIGNING_SECRET: 'another' })
+    expect(forged.status).toBe(401)
+  })
+
   it('a second start on the same port says which, and starts nothing', async () => {
     const { port } = new URL(await first.ready())
     const other = join(directory, 'other')
@@ -128,11 +233,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     expect(second.said.out.match(/Answered from the record/g)).toHaveLength(2)
     const again: Environment = { ...readEnvFile(data), UNIT_GUARD_TOKEN: env.UNIT_GUARD_TOKEN }
     expect(await (await get('/budgets/demo', again)).json()).toMatchObject({ windows: [{ available: 60, spent: 40 }] })
-    const asked = await fetch(`${again.UNIT_GUARD_URL}/updates`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${again.UNIT_GUARD_TOKEN}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ kind: 'ranking', project: 'initech' }),
-    })
+    const asked = await send('POST', '/updates', { kind: 'ranking', project: 'initech' }, again)
     expect(asked.status).toBe(201)
     second.signalGroup('SIGKILL')
     await second.ended
@@ -157,7 +258,9 @@ describe('npm start without Java', () => {
     const data = join(directory, 'memory')
     await mkdir(bin)
     await symlink(process.execPath, join(bin, 'node'))
-    const local = start({ DATA_DIR: data, PATH: bin }, onTestFinished)
+    const webhook = await startScriptedService({ fallback: () => ({ status: 200, body: 'ok' }) })
+    onTestFinished(() => webhook.close())
+    const local = start({ DATA_DIR: data, PATH: bin, SLACK_WEBHOOK_URL: webhook.baseUrl }, onTestFinished)
     await local.ready()
     expect(local.said.err).toContain('NO JAVA: install Java 17 or newer')
     expect(local.said.out).toContain('IN MEMORY, nothing is kept')
@@ -165,8 +268,18 @@ describe('npm start without Java', () => {
     const env = readEnvFile(data)
     expect(env.DYNAMODB_ENDPOINT).toBeUndefined()
     expect((await get('/budgets', env)).status).toBe(200)
-    const sweep = await runLocal('sweep', [], { DATA_DIR: data })
-    expect(sweep).toMatchObject({ code: 1, err: expect.stringContaining('in the memory of npm start') })
+    for (const [script, args] of [['sweep', []] as const, ['plan', ['morning']] as const]) {
+      const { code, err } = await runLocal(script, args, { DATA_DIR: data })
+      expect([code, err]).toEqual([1, expect.stringContaining('in the memory of npm start')])
+    }
+    const ask = { kind: 'ranking', project: 'globex' }
+    const asked = await send('POST', '/updates', ask, env, { prefer: 'respond-async' })
+    const { updates } = (await asked.json()) as { updates: { id: string; state: string }[] }
+    expect([asked.status, updates[0]?.state]).toEqual([202, 'requested'])
+    const state = async () => ((await (await get(`/updates/${updates[0]?.id}`, env)).json()) as { state: string }).state
+    await vi.waitFor(async () => expect(await state()).toBe('settled'), 2_500)
+    expect((await send('POST', '/budgets/demo/freeze', { reason: 'seen enough' }, env)).status).toBe(200)
+    await vi.waitFor(() => expect(webhook.requests[0]?.body).toContain('seen enough'), 2_500)
     expect((await msToStop(local, () => local.signal('SIGTERM'))).code).toBe(0)
   })
 })
@@ -179,6 +292,15 @@ describe('what cannot work is one line and exit code 1', () => {
     expect([code, out]).toEqual([1, ''])
     expect(err.trim().split('\n')).toHaveLength(1)
     for (const name of ['PORT', 'ACCOUNT_RENEWAL_DAY', 'TRACKING_BASE_URL']) expect(err).toContain(`${name}: takes`)
+    expect(existsSync(data)).toBe(false)
+  })
+
+  it('wrong plans', async () => {
+    const data = join(directory, 'wrong')
+    const PLANS = await plansFile('wrong.json', [{ name: 'x', kind: 'ranking', projects: ['a'], schedule: '@daily' }])
+    const { code, out, err } = await runLocal('start', [], { DATA_DIR: data, PLANS })
+    expect([code, out, err.trim().split('\n').length]).toEqual([1, '', 1])
+    expect(err).toContain('wrong.json: these plans are wrong: plan 1 (x), schedule: EventBridge has no @daily')
     expect(existsSync(data)).toBe(false)
   })
 

@@ -23,6 +23,7 @@ describe('settings', () => {
     TABLE_NAME: 'unit-guard',
     SERVICE_TOKEN_SECRET: 'unit-guard/service-token',
     CALLER_KEY_SECRET: 'unit-guard/caller-key',
+    SLACK_SECRET: 'unit-guard/slack',
     ACCOUNT_UNITS_PER_MONTH: 50_000,
     ACCOUNT_UNITS_USED_AT_START: 0,
     ACCOUNT_RENEWAL_DAY: 1,

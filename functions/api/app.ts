@@ -7,8 +7,10 @@ import { LedgerUnavailable } from '../../shared/ledger/store.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { SecretUnavailable } from '../../shared/platform/secrets.ts'
 import { addBudgets } from './budgets.ts'
+import { addCallers } from './callers.ts'
 import type { ApiEnv } from './context.ts'
 import { createGateway, gatewayPath } from './gateway.ts'
+import { addPlans } from './plans.ts'
 import { answerProblem } from './problem-answers.ts'
 import { addProblemPages } from './problem-pages.ts'
 import { addQuestions } from './questions.ts'
@@ -23,7 +25,7 @@ const requestLastsMs = 120_000
 
 /** The HTTP API for internal tools. */
 export function createApi(services: Services): Hono<ApiEnv> {
-  const { callerKey, clock, log } = services
+  const { callerKey, guard, clock, log } = services
   const tokens = createTokens({ key: callerKey, clock })
   const app = new Hono<ApiEnv>()
 
@@ -54,6 +56,9 @@ export function createApi(services: Services): Hono<ApiEnv> {
       return answerProblem(c, problem('unauthorized', 'This address takes a valid bearer token of Unit Guard.'))
     }
     c.set('caller', caller)
+    // What changes something is decided on the list as it is now.
+    const atOnce = c.req.method !== 'GET'
+    c.set('allowed', () => guard.allowed({ caller: caller.sub, token: caller }, { atOnce }))
     return next()
   })
 
@@ -68,6 +73,8 @@ export function createApi(services: Services): Hono<ApiEnv> {
   addQuestions(app, services)
   addUpdates(app, services)
   addBudgets(app, services)
+  addCallers(app, services)
+  addPlans(app, services)
   app.notFound((c) => answerProblem(c, problem('not-found', 'There is nothing at this address.')))
 
   app.onError((error, c) => {

@@ -105,7 +105,7 @@ export function addBudgets(app: Hono<ApiEnv>, { guard }: Services): void {
 
   route(app, '/budgets', {
     GET: async (c) => {
-      mustHave(c, 'read')
+      await mustHave(c, 'read')
       const view = await ledger.view()
       c.header('ETag', `"${view.definitions.revision}"`)
       return c.json({ budgets: Object.values(view.definitions.budgets).map((budget) => showBudget(view, budget)) })
@@ -113,13 +113,13 @@ export function addBudgets(app: Hono<ApiEnv>, { guard }: Services): void {
   })
 
   route(app, '/budgets/:name', {
-    GET: (c) => {
-      mustHave(c, 'read')
+    GET: async (c) => {
+      await mustHave(c, 'read')
       return answerBudget(c, 200)
     },
 
     PUT: async (c) => {
-      const { sub } = mustHave(c, 'admin')
+      const { sub } = await mustHave(c, 'admin')
       const name = nameOf(c)
       const { reason, parent, ...wanted } = await readBody(c, budgetRequest)
       const asked: BudgetRequest = { ...wanted, name, parent: parent ?? (name === rootBudget ? null : rootBudget) }
@@ -131,7 +131,7 @@ export function addBudgets(app: Hono<ApiEnv>, { guard }: Services): void {
     },
 
     DELETE: async (c) => {
-      const { sub } = mustHave(c, 'admin')
+      const { sub } = await mustHave(c, 'admin')
       const changed = await guard.deleteBudget(nameOf(c), { caller: sub, ...revisionOf(c) })
       return changed.kind === 'changed' ? c.body(null, 204) : answerProblem(c, changed.problem)
     },
@@ -140,7 +140,7 @@ export function addBudgets(app: Hono<ApiEnv>, { guard }: Services): void {
   for (const action of ['freeze', 'unfreeze'] as const) {
     route(app, `/budgets/:name/${action}`, {
       POST: async (c) => {
-        const { sub } = mustHave(c, 'admin')
+        const { sub } = await mustHave(c, 'admin')
         const { reason } = await readBody(c, becauseOf)
         const changed: Changed = await guard[action](nameOf(c), { caller: sub, reason, ...revisionOf(c) })
         return changed.kind === 'changed' ? answerBudget(c, 200) : answerProblem(c, changed.problem)
@@ -150,7 +150,7 @@ export function addBudgets(app: Hono<ApiEnv>, { guard }: Services): void {
 
   route(app, '/budgets/:name/entries', {
     GET: async (c) => {
-      mustHave(c, 'read')
+      await mustHave(c, 'read')
       const { window, since, limit, cursor } = readQuery(c, entryFilter)
       const view = await ledger.view()
       const month = window ?? view.month.name
@@ -163,7 +163,7 @@ export function addBudgets(app: Hono<ApiEnv>, { guard }: Services): void {
     },
 
     POST: async (c) => {
-      const { sub } = mustHave(c, 'admin')
+      const { sub } = await mustHave(c, 'admin')
       const budget = nameOf(c)
       const { window = 'month', wholeChain = false, ...wanted } = await readBody(c, entryRequest)
       const key = idempotencyKey(c) ?? c.var.requestId
@@ -209,7 +209,7 @@ function nameOf(c: Context<ApiEnv>): string {
  * `If-Match` (RFC 9110, 13.1.1) with ETags of a budget or of their list: the revision of the definitions. A tag that is
  * none of ours, or weak, matches nothing.
  */
-function revisionOf(c: Context<ApiEnv>): { onlyAt?: readonly number[] | 'any' } {
+export function revisionOf(c: Context<ApiEnv>): { onlyAt?: readonly number[] | 'any' } {
   const given = c.req.header('if-match')?.trim()
   if (given === undefined) return {}
   if (given === '*') return { onlyAt: 'any' }

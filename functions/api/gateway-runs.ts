@@ -32,10 +32,8 @@ export function createGatewayRuns({ guard }: Services) {
     const answer = await guard.ask(
       {
         caller: caller.sub,
+        token: caller,
         via: 'gateway',
-        budgets: caller.budgets,
-        mayForce: false,
-        onlyProposes: false,
         route: 'GET /v3/…/run',
         ...(key !== undefined && { key }),
       },

@@ -3,7 +3,7 @@ import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { matchOperation } from '../../shared/tracking/match-operation.ts'
 import { isGuarded, neededScope } from '../../shared/tracking/operations.ts'
-import { type ApiEnv, mustHave } from './context.ts'
+import { type ApiEnv, mustHave, mustHold } from './context.ts'
 import { createForwarding } from './gateway-forwarding.ts'
 import { createGatewayRuns } from './gateway-runs.ts'
 import { answerProblem } from './problem-answers.ts'
@@ -34,7 +34,8 @@ export function createGateway(services: Services) {
       return answerProblem(c, problem('method-not-allowed', detail))
     }
     const { operation, segment } = match
-    const caller = mustHave(c, neededScope(operation, search))
+    const needed = neededScope(operation, search)
+    const caller = isGuarded(operation) ? mustHold(c, needed) : (await mustHave(c, needed)).token
     if (!/^[\x21-\x7e]*$/.test(search) || search.includes('#')) {
       throw new Refusal(problem('invalid-request', 'The query has characters that have to be percent-encoded.'))
     }

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
+import { allFaults, type Fault, textFaults, toPath } from '../../shared/guard/faults.ts'
 import { problem } from '../../shared/guard/problems.ts'
-import { isUnits, kinds, mostUnits, type Units } from '../../shared/platform/words.ts'
 import { type Json, parseStrictJson } from '../../shared/tracking/strict-json.ts'
 import type { ApiEnv } from './context.ts'
 import { invalid, Refusal } from './refusal.ts'
@@ -9,8 +9,6 @@ import { invalid, Refusal } from './refusal.ts'
 /** Reads what came in. Everything is checked before anything happens, and all that is wrong is said at once. */
 
 const longestBody = 256 * 1024
-/** How much of a name that somebody made up is shown to them again. */
-const longestName = 60
 
 /** @throws Refusal 400, 413 or 415. A body that may be left out is `{}` then. */
 export async function readBody<Schema extends z.ZodMiniType>(
@@ -69,17 +67,6 @@ function toJson(bytes: Uint8Array): Json {
   }
 }
 
-/** What a schema of ours would not see: text that has no UTF-8, and a name that zod leaves out of a record. */
-function textFaults(value: Json, path: readonly string[] = []): Fault[] {
-  if (typeof value === 'string') return value.isWellFormed() ? [] : [{ path: toPath(path), message: 'is not Unicode' }]
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, member]) => {
-    const at = [...path, name]
-    if (name === '__proto__') return [{ path: toPath(at), message: 'is not a known member' }]
-    return name.isWellFormed() ? textFaults(member, at) : [{ path: toPath(at), message: 'is not Unicode' }]
-  })
-}
-
 /** The query as an object: names that are not in the schema are refused, and so is a name given twice. */
 export function readQuery<Schema extends z.ZodMiniType>(
   c: Context<ApiEnv>,
@@ -119,8 +106,6 @@ function decode(text: string): string | null {
   }
 }
 
-type Fault = { readonly path: string; readonly message: string }
-
 /** @param faults what was found before; nothing more is said about what they name. */
 function check<Schema extends z.ZodMiniType>(
   schema: Schema,
@@ -129,36 +114,7 @@ function check<Schema extends z.ZodMiniType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(value)
   if (parsed.success && faults.length === 0) return parsed.data
-  const isNamed = (path: string) => faults.some((fault) => path === fault.path || path.startsWith(`${fault.path}.`))
-  const more = (parsed.error?.issues ?? []).flatMap(toFaults).filter(({ path }) => !isNamed(path))
-  throw invalid([...faults, ...more])
-}
-
-type Issue = {
-  readonly code: string
-  readonly path: readonly PropertyKey[]
-  readonly message: string
-  readonly expected?: string
-  readonly keys?: readonly string[]
-  /** Of a name in a record: what is wrong with it. */
-  readonly issues?: readonly { readonly message: string }[]
-}
-
-function toFaults({ code, path, message, expected, keys, issues }: Issue): Fault[] {
-  if (code === 'unrecognized_keys' && keys) {
-    return keys.map((key) => ({ path: toPath([...path, key]), message: 'is not a known member' }))
-  }
-  if (code === 'invalid_key') return [{ path: toPath(path), message: issues?.[0]?.message ?? message }]
-  const isNoObject = code === 'invalid_type' && (expected === 'object' || expected === 'record')
-  return [{ path: toPath(path), message: isNoObject ? 'takes a JSON object' : message }]
-}
-
-const toPath = (path: readonly PropertyKey[]): string => path.map((name) => shorten(String(name))).join('.')
-
-/** Names come from outside: what was sent is not sent back at length, nor what a terminal would act on. */
-function shorten(name: string): string {
-  const plain = name.toWellFormed().replace(/\p{Cc}/gu, '\u{fffd}')
-  return plain.length > longestName ? `${plain.slice(0, longestName).toWellFormed()}…` : plain
+  throw invalid(allFaults(faults, parsed.error?.issues))
 }
 
 /** RFC 9110 gives no such header; the draft "The Idempotency-Key HTTP Header Field" does. */
@@ -170,30 +126,7 @@ export function idempotencyKey(c: Context<ApiEnv>): string | undefined {
 
 // Pieces of schemas that several routes share.
 
-const wholeUnits = (from: 0 | 1) => {
-  const takes = `takes a whole number of units, ${from} to ${mostUnits}`
-  const isInRange = (number: number) => isUnits(number) && number >= from && number <= mostUnits
-  return z.pipe(
-    z.number(takes).check(z.refine(isInRange, takes)),
-    z.transform((number) => number as Units),
-  )
-}
-
-export const units = wholeUnits(0)
-export const someUnits = wholeUnits(1)
-
-export const kind = z.enum(kinds, 'takes ranking or keyword-difficulty')
-
-const isProject = (text: string) =>
-  /^[^\p{Cc}]{1,512}$/u.test(text) && text !== '.' && text !== '..' && text.isWellFormed()
-
-export const project = z
-  .string('takes the name of a project')
-  .check(z.refine(isProject, 'takes 1 to 512 characters, no control characters, and neither "." nor ".."'))
-
-export const budgetName = z
-  .string('takes the name of a budget')
-  .check(z.regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -'))
+export { budgetName, kind, project, query, someUnits, units } from '../../shared/guard/names.ts'
 
 export const reason = z
   .string('takes a text')

@@ -7,12 +7,13 @@ import { showNotRecorded, showProblem, showUpdate } from './showing.ts'
 
 export function answerProblem(c: Context<ApiEnv>, of: Problem, answer?: Answer): Response {
   const shown = showProblem(of)
+  const status = (answer?.status ?? shown.status) as ContentfulStatusCode
   const body = {
     ...shown,
+    status,
     requestId: c.var.requestId,
     ...(answer && answer.updates.length > 0 && { updates: answer.updates.map(showUpdate) }),
     ...(answer && answer.notRecorded.length > 0 && { notRecorded: answer.notRecorded.map(showNotRecorded) }),
   }
-  const status = (answer?.status ?? shown.status) as ContentfulStatusCode
   return c.body(JSON.stringify(body), status, { 'content-type': 'application/problem+json' })
 }

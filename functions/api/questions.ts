@@ -23,7 +23,7 @@ const pageQuery = z.strictObject({ limit: pageLimit, cursor: z.exactOptional(z.s
 export function addQuestions(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/estimates', {
     GET: async (c) => {
-      const { sub } = mustHave(c, 'read')
+      const { sub } = await mustHave(c, 'read')
       const { project: projects, budget, kind } = readQuery(c, estimateQuery, ['project'])
       const wanted = { kind, projects, ...(budget !== undefined && { budget }) }
       const estimate = await guard.estimate(wanted, sub)
@@ -33,7 +33,7 @@ export function addQuestions(app: Hono<ApiEnv>, { guard }: Services): void {
 
   route(app, '/changes', {
     GET: async (c) => {
-      mustHave(c, 'read')
+      await mustHave(c, 'read')
       const { limit, cursor } = readQuery(c, pageQuery)
       const { rows, next } = await guard.ledger.projectChanges(limit, cursor)
       return c.json({ changes: rows.map(showProjectChange), ...(next !== undefined && { next }) })
@@ -42,7 +42,7 @@ export function addQuestions(app: Hono<ApiEnv>, { guard }: Services): void {
 
   route(app, '/audit', {
     GET: async (c) => {
-      mustHave(c, 'read')
+      await mustHave(c, 'read')
       return c.json(showAudit(await guard.ledger.audit()))
     },
   })

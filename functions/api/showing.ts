@@ -1,11 +1,16 @@
 import type { Answer } from '../../shared/guard/answer.ts'
 import type { Estimate } from '../../shared/guard/estimating.ts'
 import { type Figures, figuresOf } from '../../shared/guard/figures.ts'
+import type { Forecast } from '../../shared/guard/forecast.ts'
+import type { Report } from '../../shared/guard/occurrences.ts'
+import type { Planned } from '../../shared/guard/planning.ts'
 import { describe } from '../../shared/guard/problems.ts'
+import { when } from '../../shared/guard/sentences.ts'
 import type { AuditedCounter } from '../../shared/ledger/audit.ts'
 import type { Counter } from '../../shared/ledger/book.ts'
-import { type Budget, limitOf, windowKinds } from '../../shared/ledger/definitions.ts'
+import { type Budget, type Caller, limitOf, windowKinds } from '../../shared/ledger/definitions.ts'
 import type { Entry } from '../../shared/ledger/entry.ts'
+import type { Occurrence } from '../../shared/ledger/occurrence.ts'
 import type { ProjectChange } from '../../shared/ledger/project-change.ts'
 import { isTerminal, type Problem, type Update } from '../../shared/ledger/update.ts'
 import type { View } from '../../shared/ledger/views.ts'
@@ -116,6 +121,57 @@ export function showAudit(rows: readonly AuditedCounter[]) {
 
 const showCounter = ({ limit, granted, available, held, inDoubt, spent }: Counter) => ({
   ...{ limit, granted, available: limit === 'unlimited' ? null : available, held, inDoubt, spent },
+})
+
+export function showPlan({ plan, paused, next, last }: Planned, zone: string) {
+  const { name, kind, projects, budget, schedule, whenShort, query, leave, enabled } = plan
+  return {
+    ...{ name, kind, projects, budget: budget ?? null, schedule: schedule.text, whenShort },
+    ...(query && { query }),
+    ...(leave !== undefined && { leave }),
+    enabled,
+    paused: paused ? { ...paused, at: toRfc3339(paused.at) } : false,
+    next: next === null ? null : toRfc3339(next),
+    nextLocal: next === null ? null : when(next, zone),
+    last: last && showWhen(last),
+  }
+}
+
+const showWhen = ({ time, state, reason, doneAt }: Occurrence) => ({
+  time: toRfc3339(time),
+  state,
+  ...(reason !== undefined && { reason }),
+  finishedAt: doneAt === undefined ? null : toRfc3339(doneAt),
+})
+
+export function showOccurrence({ occurrence, counts, unitsCharged, rows }: Report) {
+  return {
+    plan: occurrence.plan,
+    ...showWhen(occurrence),
+    ...(occurrence.doneAt === undefined && { nextTryAt: toRfc3339(occurrence.nextAt) }),
+    ...{ counts, unitsCharged },
+    projects: rows.map(({ project, update }) => ({
+      project,
+      update: update?.id ?? null,
+      state: update?.state ?? 'unsent',
+      ...(update?.problem && { problem: showProblem(update.problem) }),
+    })),
+  }
+}
+
+export const showForecast = ({ exhaustedAt, pricedAt, ...row }: Forecast) => ({
+  ...row,
+  ...(exhaustedAt !== null && { exhaustedAt: toRfc3339(exhaustedAt) }),
+  pricedAt: pricedAt === null ? null : toRfc3339(pricedAt),
+})
+
+export const showCaller = (sub: string, { scopes, budgets, person, disabled, mayForce }: Caller) => ({
+  sub,
+  ...(scopes && { scopes }),
+  ...(budgets !== undefined && { budgets }),
+  ...(person !== undefined && { person }),
+  disabled: disabled ?? false,
+  ...(mayForce && { mayForce }),
 })
 
 export const showProjectChange = ({ id, operation, project, caller, at, added, removed, status }: ProjectChange) => ({

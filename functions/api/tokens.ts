@@ -2,9 +2,7 @@ import { errors, jwtVerify } from 'jose'
 import * as z from 'zod/mini'
 import type { Clock } from '../../shared/platform/clock.ts'
 import type { Secret, SecretValue } from '../../shared/platform/secrets.ts'
-
-export const scopes = ['read', 'run', 'propose', 'write', 'approve', 'admin'] as const
-export type Scope = (typeof scopes)[number]
+import { type Scope, scopes } from '../../shared/platform/words.ts'
 
 /** Who asks, as their token says. */
 export interface Caller {

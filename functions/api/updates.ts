@@ -7,7 +7,7 @@ import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { isTerminal, states, type Update, vias } from '../../shared/ledger/update.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
-import { type ApiEnv, mustHave } from './context.ts'
+import { type ApiEnv, mustHave, mustHold } from './context.ts'
 import { answerCsv, type Columns, csvPage, wantsCsv } from './csv.ts'
 import {
   budgetName,
@@ -16,6 +16,7 @@ import {
   kind,
   pageLimit,
   project,
+  query,
   readBody,
   readQuery,
   reason,
@@ -26,13 +27,8 @@ import { Refusal } from './refusal.ts'
 import { route } from './routing.ts'
 import { showNotRecorded, showUpdate } from './showing.ts'
 
-const longestQuery = 20
 const text = (most: number) =>
   z.string('takes a text').check(z.minLength(1), z.maxLength(most, `takes at most ${most} characters`))
-const queryValue = z.pipe(
-  z.union([text(512), z.number(), z.boolean()], 'takes a text, a number, true or false'),
-  z.transform(String),
-)
 
 const isObject = ({ value }: { value: unknown }): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -52,17 +48,8 @@ const updatesRequest = z
     reason: z.exactOptional(reason),
     maxUnits: z.exactOptional(units),
     force: z._default(z.boolean('takes true or false'), false),
-    whenShort: z._default(z.enum(['refuse', 'fit'], 'takes refuse or fit'), 'refuse'),
-    query: z.exactOptional(
-      z
-        .record(
-          z
-            .string()
-            .check(z.regex(/^[^\p{Cc}]{1,64}$/u, 'names have 1 to 64 characters, none of them a control character')),
-          queryValue,
-        )
-        .check(z.refine((query) => Object.keys(query).length <= longestQuery, `takes at most ${longestQuery} names`)),
-    ),
+    whenShort: z._default(z.enum(['refuse', 'fit', 'ask'], 'takes refuse, fit or ask'), 'refuse'),
+    query: z.exactOptional(query),
   })
   .check(
     // Also where a member is wrong by itself: all faults are said at once.
@@ -119,7 +106,7 @@ const manyResolutions = z
 export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/updates', {
     GET: async (c) => {
-      mustHave(c, 'read')
+      await mustHave(c, 'read')
       const { limit, cursor, ...wanted } = readQuery(c, filter)
       if (wantsCsv(c))
         return answerCsv(c, 'updates', csvColumns, (after) => guard.ledger.updates(wanted, csvPage, after))
@@ -128,15 +115,13 @@ export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
     },
 
     POST: async (c) => {
-      const caller = mustHave(c, 'run', 'propose')
+      const caller = mustHold(c, 'run', 'propose')
       const { project, projects, ...wanted } = await readBody(c, updatesRequest)
       const key = idempotencyKey(c)
       const asker = {
         caller: caller.sub,
+        token: caller,
         via: 'http',
-        budgets: caller.budgets,
-        mayForce: caller.scopes.has('admin'),
-        onlyProposes: !caller.scopes.has('run'),
         route: 'POST /updates',
         ...(key !== undefined && { key }),
       } as const
@@ -148,7 +133,7 @@ export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
 
   route(app, '/updates/resolve', {
     POST: async (c) => {
-      const { sub } = mustHave(c, 'approve')
+      const { sub } = await mustHave(c, 'approve')
       const { ids, ...how } = await readBody(c, manyResolutions)
       const decided: { id: string; decided: Decided }[] = []
       for (const id of ids) decided.push({ id, decided: await guard.resolve(id, sub, how) })
@@ -167,7 +152,7 @@ export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
 
   route(app, '/updates/:id', {
     GET: async (c) => {
-      mustHave(c, 'read')
+      await mustHave(c, 'read')
       const id = idOf(c)
       const update = await guard.ledger.update(id)
       return update ? c.json(showUpdate(update)) : answerProblem(c, noUpdate(id))
@@ -176,10 +161,10 @@ export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
 
   route(app, '/updates/:id/approve', {
     POST: async (c) => {
-      const { sub } = mustHave(c, 'approve')
+      const { sub } = await mustHave(c, 'approve')
       const { reason } = await readBody(c, because, { optional: true })
       const id = idOf(c)
-      const decided = await guard.approve(id, sub, reason)
+      const decided = await guard.approve(id, sub, reason === undefined ? {} : { reason })
       if (decided.kind === 'problem') return answerProblem(c, decided.problem)
       // The approval is written down; should the rest fail here, the queue begins it.
       const begun = await guard.start(id, c.var.endsAt).catch(() => null)
@@ -190,7 +175,7 @@ export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
 
   route(app, '/updates/:id/reject', {
     POST: async (c) => {
-      const { sub } = mustHave(c, 'approve')
+      const { sub } = await mustHave(c, 'approve')
       const { reason } = await readBody(c, because, { optional: true })
       return answerDecided(c, await guard.reject(idOf(c), sub, reason))
     },
@@ -198,7 +183,7 @@ export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
 
   route(app, '/updates/:id/cancel', {
     POST: async (c) => {
-      const { sub, scopes } = mustHave(c, 'run', 'propose', 'admin')
+      const { sub, scopes } = await mustHave(c, 'run', 'propose', 'admin')
       const { reason } = await readBody(c, because, { optional: true })
       const by = { caller: sub, isAdmin: scopes.has('admin') }
       return answerDecided(c, await guard.cancel(idOf(c), by, reason))
@@ -207,7 +192,7 @@ export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
 
   route(app, '/updates/:id/resolve', {
     POST: async (c) => {
-      const { sub } = mustHave(c, 'approve')
+      const { sub } = await mustHave(c, 'approve')
       return answerDecided(c, await guard.resolve(idOf(c), sub, await readBody(c, oneResolution)))
     },
   })

@@ -1,10 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { createStartReader, createTellReader } from '../../functions/outbox/readers.ts'
+import { createTriggers } from '../../functions/scheduled/triggers.ts'
+import type { Plan } from '../../shared/guard/plan.ts'
 import type { Services } from '../../shared/guard/services.ts'
-import type { Log } from '../../shared/platform/log.ts'
 import { createSlots } from '../../shared/platform/parallel.ts'
-
-const begunAtOnce = 3
-const sweepEveryMs = 60_000
+import { createSlack } from '../../shared/slack/slack.ts'
+import { createDelivery } from './stream-delivery.ts'
+import type { Follow } from './stream-event.ts'
+import { createTicker } from './ticker.ts'
+import { createUnderWay } from './under-way.ts'
 
 /**
  * More than an estimate, a run and its settlement may take together, each at the longest deadline that can be set. The
@@ -12,55 +15,69 @@ const sweepEveryMs = 60_000
  */
 export const workLastsMs = 5 * 60_000
 
+const sweepEveryMs = 60_000
+/** An occurrence that was only recorded, or has run out of time, is gone on with soon. */
+const goOnEveryMs = 10_000
+const tickEveryMs = 10_000
+/** Batches of what has just been asked for: one that waits for the service holds up no other. */
+const startedAtOnce = 5
+const toldAtOnce = 1
+const firedAtOnce = 3
+
 /**
- * What the table's stream and the schedule do on AWS: begins updates that are queued, and sweeps at once and then every
- * minute. Sweeps never overlap.
+ * What the table's stream and the schedule do on AWS. The two readers of the stream follow it when this resolves, and
+ * slow telling never delays starting; sweeps are made at once and then every minute, and never overlap.
+ *
+ * @param plans are fired at their times, and the digest is; `null`: by nobody here.
  */
-export function createBackground(log: Log) {
-  const slots = createSlots(begunAtOnce)
-  const underWay = new Set<Promise<void>>()
-  const stopped = new AbortController()
-  let services: Services | undefined
+export async function startBackground(
+  services: Services,
+  { follow, plans }: { follow: Follow; plans: readonly Plan[] | null },
+): Promise<{ stop(patience: Promise<void>): Promise<void> }> {
+  const { guard, clock, log } = services
+  const slack = createSlack(services)
+  const triggers = createTriggers({ ...services, slack })
+  const underWay = createUnderWay()
+  const endsAt = () => clock.now() + workLastsMs
 
-  function follow(work: Promise<unknown>, event: string, fields: object = {}): void {
-    const followed: Promise<void> = work
-      .then(() => {})
-      .catch((cause) => log.error(event, { ...fields, cause }))
-      .finally(() => underWay.delete(followed))
-    underWay.add(followed)
-  }
+  const start = createStartReader({ guard, slack, log })
+  const tell = createTellReader({ guard, slack, log })
+  const deliveries = [
+    createDelivery({ name: 'start', read: (event) => start(event, endsAt()), batchesAtOnce: startedAtOnce, log }),
+    createDelivery({ name: 'tell', read: (event) => tell(event, endsAt()), batchesAtOnce: toldAtOnce, log }),
+  ]
+  const followings = await Promise.all(deliveries.map(({ take }) => follow({ take, log })))
 
-  const endsAt = ({ clock }: Services) => clock.now() + workLastsMs
+  const tried = (failure: string, work: () => Promise<unknown>): Promise<void> =>
+    underWay.add(work().catch((cause) => log.error(failure, { cause })))
 
-  /** Whatever is dropped here, because it is stopping, is begun by a later sweep. */
-  async function start(id: string): Promise<void> {
-    if (services && !stopped.signal.aborted) await services.guard.start(id, endsAt(services))
-  }
-
-  async function tick(running: Services): Promise<void> {
-    while (!stopped.signal.aborted) {
-      const sweep = running.guard.sweep(endsAt(running))
-      follow(sweep, 'sweep-failed')
-      await sweep.catch(() => {})
-      await sleep(sweepEveryMs, undefined, { signal: stopped.signal }).catch(() => {})
+  async function repeat(everyMs: number, failure: string, work: () => Promise<unknown>): Promise<void> {
+    while (!underWay.isStopping()) {
+      await tried(failure, work)
+      await underWay.pause(everyMs)
     }
   }
 
+  // Each by itself: neither a plan of many projects nor a slow Slack keeps the others waiting.
+  void repeat(sweepEveryMs, 'sweep-failed', () => guard.sweep(endsAt()))
+  void repeat(sweepEveryMs, 'slack-sweep-failed', () => slack.sweep())
+  void repeat(goOnEveryMs, 'going-on-failed', () => guard.goOn(endsAt()))
+
+  if (plans !== null) {
+    const due = createTicker(plans, clock.now())
+    const slots = createSlots(firedAtOnce)
+    void repeat(tickEveryMs, 'tick-failed', async () => {
+      for (const event of due(clock.now())) {
+        void tried('trigger-failed', () => slots.use(async () => triggers.handle(event, endsAt())))
+      }
+    })
+  }
+
   return {
-    begin: (id: string) =>
-      follow(
-        slots.use(() => start(id)),
-        'not-begun',
-        { update: id },
-      ),
-    run: (running: Services) => {
-      services = running
-      void tick(running)
-    },
-    /** What is cut off stays `running` in the ledger, and is put in doubt by a later sweep. */
-    stop: async (patience: Promise<void>) => {
-      stopped.abort()
-      await Promise.race([Promise.all(underWay), patience])
+    /** What is cut off stays as it is in the ledger, and is found by a later sweep. */
+    stop: async (patience) => {
+      const parts = [...followings, ...deliveries, underWay]
+      await Promise.all(parts.map((part) => part.stop(patience)))
     },
   }
 }

@@ -1,5 +1,6 @@
 import { SignJWT } from 'jose'
-import { audience, type Scope, scopes } from '../../functions/api/tokens.ts'
+import { audience } from '../../functions/api/tokens.ts'
+import { type Scope, scopes } from '../../shared/platform/words.ts'
 
 const dayMs = 24 * 3600_000
 

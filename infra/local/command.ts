@@ -1,5 +1,6 @@
 import './quiet-sdk.ts'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { WrongPlans } from '../../shared/guard/plan.ts'
 import { environment, WrongSettings } from '../../shared/platform/settings.ts'
 import { readEnvFile, withoutFound } from './env-file.ts'
 import { CannotGoOn } from './failures.ts'
@@ -16,39 +17,57 @@ type Flags = NonNullable<ParseArgsConfig['options']>
 type Given<F extends Flags> = { readonly [Name in keyof F]?: string }
 
 /**
- * One command of `npm run`: its flags, all of which take a value, its help, and how it ends. What `run` answers is
- * whether all is well.
+ * One command of `npm run`: its flags, all of which take a value, what else it takes, its help, and how it ends. What
+ * `run` answers is whether all is well.
+ *
+ * @param takes what has to stand there without a flag, as the help names it; `run` gets one text for each.
  *
  * Exit codes: 0 all is well, 1 something is not (one line on standard error says what), 2 wrong usage.
  */
 export async function command<F extends Flags>(
   usage: string,
   flags: F,
-  run: (given: Given<F>) => Promise<boolean>,
+  run: (given: Given<F>, ...texts: string[]) => Promise<boolean>,
+  takes: readonly string[] = [],
 ): Promise<never> {
   try {
-    const given = readFlags(flags)
+    const given = readArguments(flags, takes)
     if (given === 'help') {
       console.log(usage)
       process.exit(exitCodes.done)
     }
-    process.exit((await run(given)) ? exitCodes.done : exitCodes.failed)
+    process.exit((await run(given.flags, ...given.texts)) ? exitCodes.done : exitCodes.failed)
   } catch (error) {
     if (error instanceof WrongUsage) {
       console.error(`${error.message}\n\n${usage}`)
       process.exit(exitCodes.wrongUsage)
     }
-    const isPlain = error instanceof CannotGoOn || error instanceof WrongSettings
-    console.error(isPlain ? error.message : error)
+    const isPlain = [CannotGoOn, WrongSettings, WrongPlans].some((plain) => error instanceof plain)
+    console.error(isPlain && error instanceof Error ? error.message : error)
     if (error instanceof WrongSettings) console.error('Start Unit Guard first (npm start), or set them.')
     process.exit(exitCodes.failed)
   }
 }
 
-function readFlags<F extends Flags>(flags: F): Given<F> | 'help' {
+interface Arguments<F extends Flags> {
+  readonly flags: Given<F>
+  readonly texts: readonly string[]
+}
+
+function readArguments<F extends Flags>(flags: F, takes: readonly string[]): Arguments<F> | 'help' {
+  const parsed = parse(flags, takes)
+  if ('help' in parsed.values) return 'help'
+  const texts = parsed.positionals
+  const missing = takes[texts.length]
+  if (missing !== undefined) throw new WrongUsage(`${missing} is needed`)
+  if (texts.length > takes.length) throw new WrongUsage(`Unexpected argument '${texts[takes.length]}'`)
+  return { flags: parsed.values as Given<F>, texts }
+}
+
+function parse(flags: Flags, takes: readonly string[]) {
+  const options = { ...flags, help: { type: 'boolean', short: 'h' } } as const
   try {
-    const { values } = parseArgs({ options: { ...flags, help: { type: 'boolean', short: 'h' } }, strict: true })
-    return 'help' in values ? 'help' : (values as Given<F>)
+    return parseArgs({ options, strict: true, allowPositionals: takes.length > 0 })
   } catch (error) {
     throw new WrongUsage(error instanceof Error ? (error.message.split('. ')[0] ?? '') : 'unknown flags')
   }

@@ -2,15 +2,19 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import type { Env, Hono } from 'hono'
 import { CannotGoOn } from './failures.ts'
+
+/** What stands behind a door: every app of Hono does. */
+export interface Answering {
+  fetch(request: Request, env: object): Response | Promise<Response>
+}
 
 /** A port of this machine that answers HTTP, and only to this machine. */
 export interface Door {
   readonly port: number
   readonly url: string
   /** Until then every request is answered 503. */
-  open<E extends Env>(app: Hono<E>): void
+  open(app: Answering): void
   /** Lets requests under way end until `patience` does, then cuts them. */
   close(patience: Promise<void>): Promise<void>
 }

@@ -6,17 +6,17 @@ import type { Environment } from './settings.ts'
 /** The file that `source` makes a shell ready with, and that the commands read by themselves. */
 const envFileOf = (directory: string): string => join(directory, 'env')
 
-/** Names the addresses that `npm start` has found itself, with what they were. */
+/** Names what `npm start` has found itself, such as addresses, with what it was. */
 const foundHere = 'FOUND_HERE'
 
 /**
  * Never seen half written, nor by anybody else on this machine: it holds a token that may do everything.
  *
- * @param found addresses that are other ones after the next start.
+ * @param found what the next start finds anew: addresses, and the plans that come with the sandbox.
  */
 export async function writeEnvFile(directory: string, env: Environment, found: Environment): Promise<string> {
   const file = envFileOf(directory)
-  const marker = Object.entries(found).map(([name, value]) => `${name}=${value}`)
+  const marker = Object.entries(found).map(marked)
   const all = { ...env, ...found, [foundHere]: marker.join(' ') }
   const lines = Object.entries(all).flatMap(([name, value]) => (value ? [`export ${name}=${quote(value)}\n`] : []))
   await mkdir(directory, { recursive: true })
@@ -33,13 +33,16 @@ export function readEnvFile(directory: string): Environment {
 }
 
 /**
- * An environment without the addresses that an earlier start had found: a shell that has sourced its file asks for
+ * An environment without what an earlier start had found: a shell that has sourced its file asks for
  * nothing with them. Whatever was set to something else since then stays.
  */
 export function withoutFound(env: Environment): Environment {
   const found = new Set((env[foundHere] ?? '').split(' '))
-  return Object.fromEntries(Object.entries(env).filter(([name, value]) => !found.has(`${name}=${value}`)))
+  return Object.fromEntries(Object.entries(env).filter((entry) => !found.has(marked(entry))))
 }
+
+/** Without a space, which is between two of them. */
+const marked = ([name, value = '']: [string, string | undefined]): string => `${name}=${encodeURI(value)}`
 
 function readIfThere(file: string): string {
   try {

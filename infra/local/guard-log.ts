@@ -11,9 +11,14 @@ const line = z.looseObject({
   level: z.string(),
   event: z.string(),
   cause: z.optional(z.looseObject({ message: z.string() })),
+  text: z.optional(z.string()),
 })
+type Line = z.output<typeof line>
 
-/** The guard's log lines go to a file, so that the terminal stays readable; errors are also told there in short. */
+/**
+ * The guard's log lines go to a file, so that the terminal stays readable. Told there, in short: errors, and what would
+ * have been announced in Slack where there is none.
+ */
 export async function createGuardLog(directory: string): Promise<{ log: Log; file: string; close(): Promise<void> }> {
   await mkdir(directory, { recursive: true })
   const file = join(directory, 'guard.log')
@@ -26,7 +31,7 @@ export async function createGuardLog(directory: string): Promise<{ log: Log; fil
   stream.on('error', (error) => console.error(`unit-guard: ${file}: ${error.message}`))
   const write = (text: string) => {
     stream.write(`${text}\n`)
-    tellErrors(text)
+    tell(text)
   }
   const log = createLog({ write, now: systemClock.now })
   return { log, file, close: () => new Promise((resolve) => stream.end(resolve)) }
@@ -34,15 +39,19 @@ export async function createGuardLog(directory: string): Promise<{ log: Log; fil
 
 /** For a command: it says itself what it found, so only what went wrong on the way is told on standard error. */
 export const createQuietLog = (): Log =>
-  createLog({ write: (text) => tellErrors(text, { withCauseOnly: true }), now: systemClock.now })
+  createLog({ write: (text) => tell(text, { withCauseOnly: true }), now: systemClock.now })
 
-function tellErrors(text: string, { withCauseOnly = false } = {}): void {
-  // Hardly any line is one; each would be parsed for nothing.
-  if (!text.includes('"level":"error"')) return
+function tell(text: string, { withCauseOnly = false } = {}): void {
+  // Hardly any line is worth a word on the terminal; each would be parsed for nothing.
+  if (!text.includes('"level":"error"') && !text.includes('"event":"announced"')) return
   const parsed = line.safeParse(toJson(text))
-  if (!parsed.success || parsed.data.level !== 'error') return
-  if (withCauseOnly && !parsed.data.cause) return
-  const { event, cause, update, secret } = parsed.data
+  if (!parsed.success) return
+  const { data } = parsed
+  if (data.event === 'announced') console.log(`slack: ${(data.text ?? '').replace(/\s+/g, ' ')}`)
+  else if (data.level === 'error' && (data.cause || !withCauseOnly)) tellError(data)
+}
+
+function tellError({ event, cause, update, secret }: Line): void {
   const about = [update, secret].filter((value) => typeof value === 'string').join(' ')
   console.error(['unit-guard:', event, about, cause && `(${cause.message})`].filter(Boolean).join(' '))
 }

@@ -6,12 +6,16 @@ import type { Store } from '../../shared/ledger/store.ts'
 import { NoJava, startDynamoDbLocal } from './dynamodb.ts'
 import { waitForLock } from './dynamodb-lock.ts'
 import { CannotGoOn, reasonOf } from './failures.ts'
+import { withStream } from './memory-stream.ts'
 import type { Shutdown } from './shutdown.ts'
+import type { Follow } from './stream-event.ts'
 import { createTable } from './table.ts'
+import { followTable } from './table-stream.ts'
 
-export type LocalLedger =
+export type LocalLedger = { readonly follow: Follow } & (
   | (Database & { readonly kind: 'dynamodb' })
   | { readonly kind: 'memory'; readonly store: Store; readonly where: string }
+)
 
 interface Database {
   readonly endpoint: string
@@ -33,10 +37,25 @@ export async function openLedger(options: Whereabouts & { table: string }): Prom
     console.error(
       '*** NO JAVA: install Java 17 or newer to keep the ledger. Going on with a ledger IN MEMORY: nothing is kept. ***\n',
     )
-    return { kind: 'memory', store: createMemoryStore(), where: 'IN MEMORY, nothing is kept' }
+    return { kind: 'memory', ...openMemory(), where: 'IN MEMORY, nothing is kept' }
   }
   await ensureTable(found.endpoint, options.table, createTable)
-  return { kind: 'dynamodb', ...found }
+  const place = { endpoint: found.endpoint, table: options.table }
+  return { kind: 'dynamodb', ...found, follow: (how) => followTable(place, how) }
+}
+
+function openMemory(): { store: Store; follow: Follow } {
+  const followers: Parameters<Follow>[0][] = []
+  const store = withStream(createMemoryStore(), ({ Records }) => {
+    for (const { take } of followers) void take(Records)
+  })
+  return {
+    store,
+    follow: async (how) => {
+      followers.push(how)
+      return { stop: async () => void followers.splice(followers.indexOf(how), 1) }
+    },
+  }
 }
 
 /** @throws CannotGoOn when `create` fails. */

@@ -1,6 +1,8 @@
+import { fileURLToPath } from 'node:url'
 import * as z from 'zod/mini'
 import { sandboxSettings } from '../../functions/sandbox/settings.ts'
 import { type GuardSettings, guardSettings, parseSettings } from '../../shared/platform/settings.ts'
+import { targetOf } from '../../shared/slack/target.ts'
 import { isUsableToken } from '../../shared/tracking/service-token.ts'
 import { sandboxToken } from './sandbox-token.ts'
 
@@ -18,6 +20,9 @@ export interface LocalSettings {
   readonly demonstrates: boolean
   /** The service's token, where there is one. */
   readonly serviceToken: string | null
+  readonly slack: LocalSlack
+  /** The plans that come with the sandbox, unless others were given; `null`: only what is given. */
+  readonly ownPlans: string | null
   readonly table: string
   readonly sandboxTable: string
   readonly sandboxUnitsPerMonth: number
@@ -26,6 +31,18 @@ export interface LocalSettings {
   /** Settings of the guard as text, as far as they are known before anything runs. */
   readonly guard: Environment
 }
+
+/** What Slack and the guard share on this machine. */
+export interface LocalSlack {
+  readonly signingSecret: string
+  /** None: what would be announced is told in the terminal. */
+  readonly webhookUrl?: string
+}
+
+/** It opens nothing but a guard on this machine, so it may be known. */
+export const localSigningSecret = 'local-slack-signing-secret'
+
+const plansFile = fileURLToPath(new URL('./plans.json', import.meta.url))
 
 /** The defaults of the contract's table. Only here: a deployed guard must be told its account. */
 const defaults = {
@@ -42,6 +59,7 @@ const defaults = {
   SERVICE_FLIGHT_MS: '300000',
   COOLDOWN_RANKING: 'day',
   COOLDOWN_DIFFICULTY: '7d',
+  SLACK_SIGNING_SECRET: localSigningSecret,
 } as const satisfies Environment
 
 /** 0 takes any free port, which tests like. */
@@ -59,8 +77,18 @@ const localSettings = z.object({
   SANDBOX_PORT: port,
   DATA_DIR: z.string(),
   DEMO: z.optional(z.enum(['on', 'off'], 'takes on or off')),
+  SLACK_SIGNING_SECRET: z.string(),
+  SLACK_WEBHOOK_URL: z.optional(
+    z
+      .string()
+      .check(z.refine(isWebhook, 'takes the address of an incoming webhook: https://hooks.slack.com/services/…')),
+  ),
   TRACKING_TOKEN: z.optional(z.string().check(z.refine(isUsableToken, 'takes visible ASCII characters'))),
 })
+
+function isWebhook(text: string): boolean {
+  return targetOf(text, { allowLoopback: true }) !== null
+}
 
 /** @throws WrongSettings naming every setting that is wrong. */
 export function readSettings(env: Environment): LocalSettings {
@@ -76,6 +104,11 @@ export function readSettings(env: Environment): LocalSettings {
     directory: directoryOf(parsed.DATA_DIR),
     demonstrates: ownService === null && parsed.DEMO !== 'off',
     serviceToken: parsed.TRACKING_TOKEN ?? (ownService === null ? sandboxToken : null),
+    slack: {
+      signingSecret: parsed.SLACK_SIGNING_SECRET,
+      ...(parsed.SLACK_WEBHOOK_URL !== undefined && { webhookUrl: parsed.SLACK_WEBHOOK_URL }),
+    },
+    ownPlans: ownService === null && parsed.PLANS === undefined ? plansFile : null,
     table: parsed.TABLE_NAME,
     // Beside the ledger: two of them on one DynamoDB have a sandbox each.
     sandboxTable: env.SANDBOX_TABLE ? parsed.SANDBOX_TABLE : `${parsed.TABLE_NAME}-sandbox`,

@@ -1,27 +1,32 @@
 import './quiet-sdk.ts'
 import { createApi } from '../../functions/api/app.ts'
+import { createSlackApp } from '../../functions/slack/app.ts'
+import { WrongPlans } from '../../shared/guard/plan.ts'
+import { readPlans } from '../../shared/guard/plans-file.ts'
 import { createServices } from '../../shared/guard/services.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
-import { environment, WrongSettings } from '../../shared/platform/settings.ts'
-import { createBackground } from './background.ts'
+import { environment, type GuardSettings, WrongSettings } from '../../shared/platform/settings.ts'
+import { startBackground } from './background.ts'
 import { readCallerKey } from './caller-key.ts'
 import { signAdminToken } from './caller-token.ts'
 import { demonstrate } from './demonstration.ts'
 import { createDoor, type Door } from './door.ts'
 import { withoutFound, writeEnvFile } from './env-file.ts'
 import { CannotGoOn } from './failures.ts'
+import { createFront } from './front.ts'
 import { createGuardLog } from './guard-log.ts'
 import { type LocalLedger, openLedger } from './local-ledger.ts'
 import { openSandbox } from './local-sandbox.ts'
 import { sandboxToken } from './sandbox-token.ts'
-import { createSecretsEndpoint } from './secrets-endpoint.ts'
-import { completeSettings, type LocalSettings, readSettings, sandboxUrl } from './settings.ts'
+import { createSecretsEndpoint, type StoredSecret } from './secrets-endpoint.ts'
+import { completeSettings, type LocalSettings, localSigningSecret, readSettings, sandboxUrl } from './settings.ts'
 import { createShutdown, type Shutdown } from './shutdown.ts'
-import { tellParts, tellWhatToTry } from './telling.ts'
+import { describePlans, describeSlack, tellParts, tellWhatToTry } from './telling.ts'
 
 /** `npm start`: the whole of Unit Guard on one machine, until it is stopped. */
 async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
-  const api = await createDoor({ port: local.port, setting: 'PORT' })
+  const plans = readPlans(local.ownPlans ?? local.guard.PLANS)
+  const front = await createDoor({ port: local.port, setting: 'PORT' })
   const sandboxDoor =
     local.sandboxPort === null ? null : await createDoor({ port: local.sandboxPort, setting: 'SANDBOX_PORT' })
   const { log, file, close } = await createGuardLog(local.directory)
@@ -35,45 +40,54 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
     SECRETS_ENDPOINT: secrets.url,
     ...(sandbox !== null && { TRACKING_BASE_URL: sandbox }),
     ...(ledger.kind === 'dynamodb' && !local.dynamoDb && { DYNAMODB_ENDPOINT: ledger.endpoint }),
+    ...(local.ownPlans !== null && { PLANS: local.ownPlans }),
   }
   const { settings, text } = completeSettings(local, found)
   const callerKey = await readCallerKey(local.keptIn)
-  secrets.open(
-    createSecretsEndpoint({
-      [settings.CALLER_KEY_SECRET]: callerKey,
-      ...(local.serviceToken !== null && { [settings.SERVICE_TOKEN_SECRET]: { current: local.serviceToken } }),
-    }),
-  )
+  secrets.open(createSecretsEndpoint(secretsOf(local, settings, callerKey)))
 
-  const background = createBackground(log)
-  const inMemory = ledger.kind === 'memory' && { store: ledger.store }
-  const services = createServices(settings, { log, begin: background.begin, ...inMemory })
+  const services = createServices(settings, { log, ...(ledger.kind === 'memory' && { store: ledger.store }) })
+  // Somebody's own service is left alone: nothing is spent there that was not asked for.
+  const background = await startBackground(services, { follow: ledger.follow, plans: sandbox === null ? null : plans })
   shutdown.onStop(background.stop)
-  api.open(createApi(services))
-  shutdown.onStop(api.close)
-  background.run(services)
+  const { guard, slackSecret, clock } = services
+  const slack = createSlackApp({ ledger: guard.ledger, secret: slackSecret, clock, log })
+  front.open(createFront({ api: createApi(services), slack }))
+  shutdown.onStop(front.close)
 
   const token = await signAdminToken(callerKey.current, systemClock.now())
   const own = {
-    UNIT_GUARD_URL: api.url,
+    UNIT_GUARD_URL: front.url,
     UNIT_GUARD_TOKEN: token,
     UNIT_GUARD_PID: String(process.pid),
     ...(sandbox !== null && { SANDBOX_URL: sandbox }),
-    // The sandbox's own token is no secret; one that was given may be.
+    // What everybody has here is no secret; what was given may be.
     ...(sandbox !== null && local.serviceToken === sandboxToken && { SANDBOX_TOKEN: sandboxToken }),
+    ...(local.slack.signingSecret === localSigningSecret && { SLACK_SIGNING_SECRET: localSigningSecret }),
     ...(ledger.kind === 'memory' && { LEDGER: 'memory' }),
   }
   const env = await writeEnvFile(local.directory, { ...own, ...text }, found)
 
   const service = sandbox === null ? settings.TRACKING_BASE_URL : `${sandbox} (the sandbox)`
-  tellParts({ service, ledger: ledger.where, secrets: secrets.url, log: file })
+  tellParts({
+    ...{ service, ledger: ledger.where, secrets: secrets.url },
+    slack: describeSlack(local.slack),
+    plans: describePlans(plans, { areFired: sandbox !== null }),
+    log: file,
+  })
   if (local.serviceToken === null) {
     console.log('There is no token for the service: every update answers 503 until TRACKING_TOKEN is set.\n')
   }
-  if (local.demonstrates) await demonstrate({ url: api.url, token })
-  tellWhatToTry(env, { hasSandbox: sandbox !== null })
-  console.log(`ready ${api.url}`)
+  if (local.demonstrates) await demonstrate({ url: front.url, token })
+  tellWhatToTry(env, { hasSandbox: sandbox !== null, plans: ledger.kind === 'memory' ? [] : plans })
+  console.log(`ready ${front.url}`)
 }
+
+const secretsOf = (local: LocalSettings, names: GuardSettings, callerKey: StoredSecret) => ({
+  [names.CALLER_KEY_SECRET]: callerKey,
+  ...(local.serviceToken !== null && { [names.SERVICE_TOKEN_SECRET]: { current: local.serviceToken } }),
+  [names.SLACK_SECRET]: { current: JSON.stringify(local.slack) },
+})
 
 /** Its state is on the ledger's database, so it stops before that and after everything that asks it. */
 async function startSandbox(
@@ -93,8 +107,8 @@ shutdown.onSignal(() => console.log('\nstopping …'))
 try {
   await start(readSettings(withoutFound(environment())), shutdown)
 } catch (error) {
-  const isPlain = error instanceof WrongSettings || error instanceof CannotGoOn
-  console.error('unit-guard:', isPlain ? error.message : error)
+  const isPlain = [WrongSettings, WrongPlans, CannotGoOn].some((plain) => error instanceof plain)
+  console.error('unit-guard:', isPlain && error instanceof Error ? error.message : error)
   await shutdown.stop()
   process.exit(1)
 }

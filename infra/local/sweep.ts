@@ -1,13 +1,13 @@
-import { createServices } from '../../shared/guard/services.ts'
 import type { Swept } from '../../shared/guard/sweeping.ts'
+import type { Occurrence } from '../../shared/ledger/occurrence.ts'
 import { systemClock, toRfc3339 } from '../../shared/platform/clock.ts'
-import { guardSettings, parseSettings } from '../../shared/platform/settings.ts'
 import { workLastsMs } from './background.ts'
-import { command, commandEnvironment, isInMemory, WrongUsage } from './command.ts'
-import { CannotGoOn, reasonOf } from './failures.ts'
-import { createQuietLog } from './guard-log.ts'
+import { command, commandEnvironment, WrongUsage } from './command.ts'
+import { openTriggers } from './command-triggers.ts'
+import { parseInstant } from './instant.ts'
 
-const usage = `Finishes what nobody else will, as the schedule does every minute, and says what it did.
+const usage = `Finishes what nobody else will, as the schedule does every minute, and says what it did: updates, plans whose next
+try is due, and what Slack has not been told.
 
   npm run sweep -- [--at <instant>]
 
@@ -27,36 +27,31 @@ const meanings: Readonly<Record<keyof Swept, string>> = {
 }
 
 await command(usage, { at: { type: 'string' } }, async ({ at }) => {
-  const env = commandEnvironment()
   const now = at === undefined ? undefined : toInstant(at)
-  const settings = parseSettings(guardSettings, env)
-  if (isInMemory(env)) {
-    throw new CannotGoOn('The ledger is in the memory of npm start, where no other process can reach it.')
-  }
   const clock = now === undefined ? systemClock : { ...systemClock, now: () => now }
-  const { guard } = createServices(settings, { clock, log: createQuietLog() })
-  const swept = await guard.sweep(clock.now() + workLastsMs).catch((error) => {
-    const where = settings.DYNAMODB_ENDPOINT ?? 'AWS'
-    throw new CannotGoOn(`The ledger ${settings.TABLE_NAME} at ${where} does not answer: ${reasonOf(error)}`)
-  })
-  tell(swept, clock.now())
-  return swept.failed.length === 0
+  const { triggers, reached } = openTriggers(commandEnvironment(), clock)
+  const { swept, advanced } = await reached(triggers.sweep(clock.now() + workLastsMs))
+  const lines = [...(swept ? linesOf(swept) : []), ...advanced.map(lineOf)]
+  console.log(`The sweep as of ${toRfc3339(clock.now())}: ${lines.length === 0 ? 'nothing to do' : ''}`.trim())
+  for (const line of lines) console.log(`  ${line}`)
+  return swept?.failed.length === 0
 })
 
-function tell(swept: Swept, now: number): void {
-  const lines = Object.entries(meanings).flatMap(([list, meaning]) =>
-    swept[list as keyof Swept].map((id) => `  ${id}  ${meaning}`),
+function linesOf(swept: Swept): string[] {
+  return Object.entries(meanings).flatMap(([list, meaning]) =>
+    swept[list as keyof Swept].map((id) => `${id}  ${meaning}`),
   )
-  console.log(`The sweep as of ${toRfc3339(now)}: ${lines.length === 0 ? 'nothing to do' : ''}`.trim())
-  for (const line of lines) console.log(line)
+}
+
+function lineOf({ plan, time, state, reason, doneAt, nextAt }: Occurrence): string {
+  const became = reason === undefined ? state : `${state}: ${reason}`
+  return `the plan ${plan} of ${toRfc3339(time)}  ${doneAt === undefined ? `goes on at ${toRfc3339(nextAt)}` : became}`
 }
 
 function toInstant(text: string): number {
   const [, count, unit] = /^\+(\d{1,4})([mhd])$/.exec(text) ?? []
   if (count !== undefined) return systemClock.now() + Number(count) * unitMs[unit as keyof typeof unitMs]
-  const instant = Date.parse(text)
-  const isRfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i.test(text)
-  if (!isRfc3339 || Number.isNaN(instant))
-    throw new WrongUsage('--at takes a time such as 2026-11-20T09:00:00Z, or +2m')
+  const instant = parseInstant(text)
+  if (instant === null) throw new WrongUsage('--at takes a time such as 2026-11-20T09:00:00Z, or +2m')
   return instant
 }

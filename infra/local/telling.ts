@@ -1,18 +1,38 @@
+import type { Plan } from '../../shared/guard/plan.ts'
+import { type LocalSlack, localSigningSecret } from './settings.ts'
+
 /** What `npm start` says about itself. */
 
-export function tellParts(parts: { service: string; ledger: string; secrets: string; log: string }): void {
+export function tellParts(parts: Readonly<Record<string, string>>): void {
   console.log('Unit Guard on this machine')
   for (const [name, what] of Object.entries(parts)) console.log(`  ${name.padEnd(8)} ${what}`)
   console.log()
 }
 
-export function tellWhatToTry(envFile: string, { hasSandbox }: { hasSandbox: boolean }): void {
+export function describeSlack({ signingSecret, webhookUrl }: LocalSlack): string {
+  const secret = signingSecret === localSigningSecret ? signingSecret : 'the given one'
+  return `signing secret: ${secret}; announcements go to ${webhookUrl === undefined ? 'this terminal' : 'the given webhook'}`
+}
+
+export function describePlans(plans: readonly Plan[], { areFired }: { areFired: boolean }): string {
+  if (plans.length === 0) return 'none; PLANS names a file of them'
+  const names = plans.map(({ name, enabled, schedule }) => `${name} ${enabled ? schedule.text : '(not enabled)'}`)
+  return `${names.join(', ')}${areFired ? '' : '; fired by npm run plan alone'}`
+}
+
+export function tellWhatToTry(
+  envFile: string,
+  { hasSandbox, plans }: { hasSandbox: boolean; plans: readonly Plan[] },
+): void {
   const source = envFile.includes('/') ? envFile : `./${envFile}`
   const get = (path: string) => `curl -sH "Authorization: Bearer $UNIT_GUARD_TOKEN" "$UNIT_GUARD_URL${path}"`
+  const plan = plans.find(({ enabled }) => enabled)
   console.log('Try next, in another terminal:')
   console.log(`  source ${source}`)
   console.log(`  ${get('/budgets')}`)
   if (hasSandbox) console.log(`  ${get('/estimates?kind=ranking&project=initech')}`)
+  // It spends: on somebody's own service only who looks for it shall find it.
+  if (hasSandbox && plan) console.log(`  npm run plan -- ${plan.name}`)
   console.log(`  npm run doctor${hasSandbox ? '' : ' -- --project <name>'}`)
   console.log()
 }

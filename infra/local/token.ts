@@ -1,6 +1,7 @@
-import { longestLifeSeconds, type Scope, scopes, subject } from '../../functions/api/tokens.ts'
+import { longestLifeSeconds, subject } from '../../functions/api/tokens.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { parseSettings, secretSettings } from '../../shared/platform/settings.ts'
+import { type Scope, scopes } from '../../shared/platform/words.ts'
 import { signCallerToken } from './caller-token.ts'
 import { command, commandEnvironment, WrongUsage } from './command.ts'
 import { readSecret } from './command-secrets.ts'

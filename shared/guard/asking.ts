@@ -5,11 +5,15 @@ import { digest, type Ids } from '../platform/ids.ts'
 import type { Kind, Units } from '../platform/words.ts'
 import { type Answer, onlyProblem, type Row, toAnswer } from './answer.ts'
 import type { Batch } from './batch.ts'
-import { budgetFaults, budgetFor, covers } from './charging.ts'
+import { type Allowed, allowedTo, type Named } from './callers.ts'
+import { budgetFaults, budgetFor } from './charging.ts'
 import { decideEarly, type Known } from './decide.ts'
 import type { GuardOptions } from './options.ts'
 import type { Performing } from './performing.ts'
 import { problem } from './problems.ts'
+
+/** What becomes of an update that does not fit: refused, or put to a person; `refuse` is all or nothing. */
+export type WhenShort = 'refuse' | 'fit' | 'ask'
 
 /** What somebody asks of the guard: one update for each project. */
 export interface UpdatesRequest {
@@ -19,21 +23,17 @@ export interface UpdatesRequest {
   readonly reason?: string
   readonly maxUnits?: Units
   readonly force?: boolean
-  readonly whenShort: 'refuse' | 'fit'
+  readonly whenShort: WhenShort
   readonly query?: Readonly<Record<string, string>>
   /** One project, in the bytes that it came in: they go on unchanged. */
   readonly target?: { readonly segment: string; readonly search: string }
 }
 
 /** Who asks, how far their word goes, and under which key. */
-export interface Asker {
-  readonly caller: string
+export interface Asker extends Named {
   readonly via: Via
-  /** The budgets that may be charged, descendants included. */
-  readonly budgets: '*' | readonly string[]
-  readonly mayForce: boolean
-  /** Whatever is asked awaits approval. */
-  readonly onlyProposes: boolean
+  /** The event in Slack that waits for the outcome. */
+  readonly replyTo?: string
   /** The route that the key belongs to. */
   readonly route: string
   /** Without a key, every request is a new one. */
@@ -46,7 +46,6 @@ export function createAsking(parts: {
   batch: Batch
   ids: Ids
   options: GuardOptions
-  begin: (id: string) => void
 }) {
   const { ledger, performing, batch, ids, options } = parts
 
@@ -71,14 +70,15 @@ export function createAsking(parts: {
     const recorded = view.asked.flatMap(({ update }) => (update ? [update] : []))
     const conflict = conflictOf(recorded, content.digest)
     if (conflict) return onlyProblem(conflict, conflict.slug === 'in-progress' ? recorded : [])
-    const refusal = recorded.length === asks.length ? null : refusalOf(view.definitions, asker, wanted)
+    const allowed = allowedTo(view.definitions, asker)
+    const refusal = recorded.length === asks.length ? null : refusalOf(view.definitions, { ...asker, allowed }, wanted)
     if (refusal) return onlyProblem(refusal, recorded)
 
     const knowns = asks.map(({ id, work: { project } }, position): Known => {
       const asked = view.asked[position]
       if (!asked) throw new Error('a view shows all that was asked for')
       const named = { id, project, budget: budgetFor(view.definitions, wanted, project), content, createdAt: view.now }
-      return { view, asked, request: toRequest(asker, wanted, named) }
+      return { view, asked, request: toRequest({ ...asker, allowed }, wanted, named) }
     })
     const missing = knowns.filter(({ asked }) => !asked.update)
     const made = how.respondAsync ? await queueAll(missing) : await batch.perform(missing, wanted.whenShort, how.endsAt)
@@ -94,7 +94,6 @@ export function createAsking(parts: {
       const early = decideEarly(known, options)
       const update =
         early.say === 'refuse' ? await performing.refuse(known, early.problem) : await performing.queue(known)
-      if (update.state === 'requested') parts.begin(update.id)
       rows.set(known.request.id, { update })
     }
     return rows
@@ -134,26 +133,35 @@ function conflictOf(recorded: readonly Update[], content: string): Problem | nul
   )
 }
 
-function refusalOf(definitions: Definitions, asker: Asker, wanted: UpdatesRequest): Problem | null {
+type Admitted = Asker & { readonly allowed: Allowed }
+
+function refusalOf(
+  definitions: Definitions,
+  { caller, token, allowed }: Admitted,
+  wanted: UpdatesRequest,
+): Problem | null {
+  if (allowed.isDisabled) return problem('forbidden', `${caller} is disabled; ask an administrator.`)
+  if (!allowed.scopes.has('run') && !allowed.scopes.has('propose'))
+    return problem('forbidden', `${caller} needs the scope run or propose for this.`)
   const errors = budgetFaults(definitions, wanted, wanted.projects)
   if (errors.length > 0) {
     return problem('invalid-request', errors.map(({ message }) => message).join(' '), { errors })
   }
-  if (wanted.force && !asker.mayForce)
-    return problem('forbidden', `${asker.caller} may not force updates; that takes the scope admin.`)
+  if (wanted.force && !allowed.mayForce)
+    return problem('forbidden', `${caller} may not force updates; that takes the scope admin.`)
   const budgets = [...new Set(wanted.projects.map((project) => budgetFor(definitions, wanted, project)))]
-  const barred = budgets.find((budget) => !covers(definitions, asker.budgets, budget))
+  const barred = budgets.find((budget) => !allowed.mayCharge(budget))
   return barred === undefined
     ? null
     : problem(
         'forbidden',
-        `${asker.caller} may not charge the budget ${barred}; its token names the budgets that it may.`,
+        `${caller} may not charge the budget ${barred}; ${token ? 'its token names' : 'the list of callers names'} the budgets that it may.`,
         { budget: barred },
       )
 }
 
 function toRequest(
-  asker: Asker,
+  asker: Admitted,
   wanted: UpdatesRequest,
   named: Pick<Request, 'id' | 'project' | 'budget' | 'content' | 'createdAt'>,
 ): Request {
@@ -166,7 +174,9 @@ function toRequest(
     ...(wanted.target && { target: wanted.target }),
     ...(wanted.reason !== undefined && { reason: wanted.reason }),
     ...(wanted.force && { force: true }),
-    ...(asker.onlyProposes && { proposed: true }),
+    ...(!asker.allowed.scopes.has('run') && { proposed: true }),
+    ...(wanted.whenShort === 'ask' && { whenShort: 'ask' }),
+    ...(asker.replyTo !== undefined && { replyTo: [asker.replyTo] }),
     ...(wanted.maxUnits !== undefined && { maxUnits: wanted.maxUnits }),
   }
 }

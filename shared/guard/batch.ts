@@ -4,6 +4,7 @@ import type { Problem } from '../ledger/update.ts'
 import type { Log } from '../platform/log.ts'
 import { createSlots, inParallel } from '../platform/parallel.ts'
 import type { Row } from './answer.ts'
+import type { WhenShort } from './asking.ts'
 import { decideEarly, type Known, limited, type Quote, zoneOf } from './decide.ts'
 import { type GuardOptions, runsAtOnce } from './options.ts'
 import { overBudget, type Short } from './over-budget.ts'
@@ -22,7 +23,6 @@ export function createBatch(parts: {
   serviceToken: () => Promise<string>
   log: Log
   options: GuardOptions
-  begin: (id: string) => void
 }) {
   const { performing, quoting, log, options } = parts
 
@@ -31,7 +31,7 @@ export function createBatch(parts: {
    */
   async function perform(
     knowns: readonly Known[],
-    whenShort: 'refuse' | 'fit',
+    whenShort: WhenShort,
     endsAt: number,
   ): Promise<ReadonlyMap<string, Row>> {
     const rows = new Map<string, Row>()
@@ -57,7 +57,7 @@ export function createBatch(parts: {
       unknown.push(quoted.problem)
       put(known, { project: known.request.project, problem: quoted.problem })
     }
-    if (whenShort === 'fit' || knowns.length === 1) await performInOrder(priced, { token, endsAt, put })
+    if (whenShort !== 'refuse' || knowns.length === 1) await performInOrder(priced, { token, endsAt, put })
     else if (unknown[0])
       for (const { known } of priced) put(known, { project: known.request.project, problem: unknown[0] })
     else {
@@ -90,7 +90,6 @@ export function createBatch(parts: {
           )
           continue
         }
-        if (update.state === 'requested') parts.begin(update.id)
       } catch (cause) {
         if (!(cause instanceof LedgerUnavailable)) throw cause
         log.error('not-admitted', { update: known.request.id, cause })

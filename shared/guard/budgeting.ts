@@ -14,10 +14,10 @@ export type Changed =
   | { readonly kind: 'changed'; readonly created: boolean }
   | { readonly kind: 'problem'; readonly problem: Problem }
 
-interface By {
+export interface By {
   readonly caller: string
   readonly reason?: string
-  /** Only if the definitions still have one of these revisions; or, `any`, if there is such a budget. */
+  /** Only if the definitions still have one of these revisions; or, `any`, if there is such a thing. */
   readonly onlyAt?: readonly number[] | 'any'
 }
 
@@ -28,7 +28,7 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
     const outcome = await ledger.change(by.caller, (view) => {
       const { definitions } = view
       const old = budgetNamed(definitions, wanted.name)
-      const stale = staleness(definitions, by, wanted.name)
+      const stale = staleness(definitions, by, `budget ${wanted.name}`, old !== undefined)
       if (stale) return { refused: stale }
       if ((wanted.name === rootBudget) !== (wanted.parent === null)) return { refused: wrongParent(wanted) }
       created = !old
@@ -43,25 +43,26 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
         },
       }
     })
-    return toChanged(outcome, created)
+    return toChanged(outcome, () => created)
   }
 
   async function deleteBudget(name: string, by: By): Promise<Changed> {
     const change: MakeChange = (view) => {
-      const refused = staleness(view.definitions, by, name) ?? undeletable(view, name)
+      const isThere = budgetNamed(view.definitions, name) !== undefined
+      const refused = staleness(view.definitions, by, `budget ${name}`, isThere) ?? undeletable(view, name)
       if (refused) return { refused }
       const { [name]: _gone, ...budgets } = view.definitions.budgets
       const note = { type: 'budget-deleted', budget: name, reason: by.reason ?? 'no reason given' } as const
       return { definitions: { ...view.definitions, budgets }, note, idle: name }
     }
-    return toChanged(await ledger.change(by.caller, change), false)
+    return toChanged(await ledger.change(by.caller, change))
   }
 
   async function freeze(name: string, by: By & { reason: string }): Promise<Changed> {
     const change: MakeChange = ({ definitions, now }) => {
       const budget = budgetNamed(definitions, name)
       if (!budget) return { refused: noBudget(name) }
-      const stale = staleness(definitions, by, name)
+      const stale = staleness(definitions, by, `budget ${name}`, true)
       if (stale) return { refused: stale }
       // Who stopped it first, and why, is what matters.
       if (budget.frozen) return { refused: null }
@@ -69,20 +70,20 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
       const note = { type: 'freeze', budget: name, reason: by.reason } as const
       return { definitions: withBudget(definitions, { ...budget, frozen }), note }
     }
-    return toChanged(await ledger.change(by.caller, change), false)
+    return toChanged(await ledger.change(by.caller, change))
   }
 
   async function unfreeze(name: string, by: By & { reason: string }): Promise<Changed> {
     const change: MakeChange = ({ definitions }) => {
       const budget = budgetNamed(definitions, name)
       if (!budget) return { refused: noBudget(name) }
-      const stale = staleness(definitions, by, name)
+      const stale = staleness(definitions, by, `budget ${name}`, true)
       if (stale) return { refused: stale }
       const { frozen: _thawed, ...rest } = budget
       const note = { type: 'unfreeze', budget: name, reason: by.reason } as const
       return { definitions: withBudget(definitions, rest), note }
     }
-    return toChanged(await ledger.change(by.caller, change), false)
+    return toChanged(await ledger.change(by.caller, change))
   }
 
   return { putBudget, deleteBudget, freeze, unfreeze }
@@ -95,9 +96,10 @@ const withBudget = (definitions: Definitions, budget: Budget): Definitions => ({
   budgets: { ...definitions.budgets, [budget.name]: budget },
 })
 
-function staleness({ revision, budgets }: Definitions, { onlyAt }: By, name: string): Problem | null {
-  if (onlyAt === undefined || (onlyAt === 'any' ? Object.hasOwn(budgets, name) : onlyAt.includes(revision))) return null
-  const why = onlyAt === 'any' ? `There is no budget ${name}` : `The definitions are at revision ${revision}`
+/** The answer to `If-Match` where the definitions are not what it asks for. */
+export function staleness({ revision }: Definitions, { onlyAt }: By, what: string, isThere: boolean): Problem | null {
+  if (onlyAt === undefined || (onlyAt === 'any' ? isThere : onlyAt.includes(revision))) return null
+  const why = onlyAt === 'any' ? `There is no ${what}` : `The definitions are at revision ${revision}`
   return problem('precondition-failed', `${why}, which is not what If-Match asks for; read them again.`, { revision })
 }
 
@@ -117,10 +119,11 @@ function undeletable({ definitions, book }: View, name: string): Problem | null 
   return counter && counter.held + counter.inDoubt > 0 ? cannot('units of it are held or in doubt') : null
 }
 
-function toChanged(outcome: ChangeOutcome, created: boolean): Changed {
+/** @param created asked afterwards: what was wanted may have been decided more than once. */
+export function toChanged(outcome: ChangeOutcome, created = () => false): Changed {
   switch (outcome.kind) {
     case 'changed':
-      return { kind: 'changed', created }
+      return { kind: 'changed', created: created() }
     case 'refused':
       return outcome.refused === null
         ? { kind: 'changed', created: false }

@@ -1,14 +1,14 @@
-import { type Budget, budgetNamed, chainOf } from '../ledger/definitions.ts'
-import type { Problem, Request, Update } from '../ledger/update.ts'
+import { type Budget, budgetNamed, callerNamed, chainOf, pauseOf, rootBudget } from '../ledger/definitions.ts'
+import type { Grant, Problem, Request, Update } from '../ledger/update.ts'
 import type { AskedView, View } from '../ledger/views.ts'
 import { dayAt, latestRenewal } from '../ledger/windows.ts'
 import type { Work } from '../ledger/work.ts'
-import { mostUnits, type Units } from '../platform/words.ts'
+import { mostUnits, toUnits, type Units } from '../platform/words.ts'
 import { type Figures, figuresOfChain } from './figures.ts'
 import { approvedMayGrowBy, doubtBlocksMs, type GuardOptions } from './options.ts'
 import { overBudget, type Short } from './over-budget.ts'
 import { problem } from './problems.ts'
-import { count, units as inUnits, when } from './sentences.ts'
+import { count, units as inUnits, left, list, when } from './sentences.ts'
 
 /** What can be said before the service is asked. */
 export type Early =
@@ -17,8 +17,14 @@ export type Early =
 
 /** What is to be done once the units are known. */
 export type Decision =
-  | { readonly say: 'hold'; readonly chain: readonly Budget[]; readonly ran: Work['ran'] }
-  | { readonly say: 'ask'; readonly reason: string }
+  | {
+      readonly say: 'hold'
+      readonly chain: readonly Budget[]
+      readonly ran: Work['ran']
+      /** What the approval grants to budgets that are short. */
+      readonly grants: readonly Grant[]
+    }
+  | { readonly say: 'ask'; readonly reason: string; readonly short: readonly Grant[] }
   | { readonly say: 'refuse'; readonly problem: Problem }
 
 /** One request as one reading of the table shows it. */
@@ -46,6 +52,8 @@ export function decide(known: Known, quote: Quote, options: GuardOptions): Decis
 export function decideEarly({ view, asked, request }: Known, options: GuardOptions): Early {
   const work = decideWork(view, asked, request, options)
   if (work.say === 'refuse') return work
+  const barred = barredBy(view, request)
+  if (barred) return { say: 'refuse', problem: barred }
   if (!budgetNamed(view.definitions, request.budget)) {
     return refuse('not-found', `The budget ${request.budget} was deleted before the update could begin.`)
   }
@@ -68,9 +76,24 @@ export function decideEarly({ view, asked, request }: Known, options: GuardOptio
     }
   }
   const empty = limited(view, chain).filter(({ available }) => available <= 0)
-  if (empty.length > 0) return { say: 'refuse', problem: overBudget(needing(empty, null), null, zoneOf(view)) }
+  const isRefused = empty.some(({ budget }) => budget === rootBudget || !mayBeGranted(request))
+  if (isRefused) return { say: 'refuse', problem: overBudget(needing(empty, null), null, zoneOf(view)) }
   return { say: 'go-on', chain, ran: work.ran }
 }
+
+/** What has been stopped since it was asked for, or before. */
+function barredBy(view: View, { caller, plan }: Request): Problem | null {
+  if (callerNamed(view.definitions, caller)?.disabled) {
+    return problem('forbidden', `${caller} is disabled; ask an administrator.`)
+  }
+  const pause = plan === undefined ? undefined : pauseOf(view.definitions, plan)
+  if (!pause) return null
+  const detail = `The plan ${plan} was paused by ${pause.by} on ${when(pause.at, zoneOf(view))}: ${pause.reason}. Resume it, then run the unsent.`
+  return problem('plan-paused', detail, { plan: plan ?? null })
+}
+
+/** Who asks to be asked is not refused for what is short; only the root is never granted anything this way. */
+const mayBeGranted = ({ whenShort }: Request): boolean => whenShort === 'ask'
 
 /** The limits of one update, then freshness, then the budgets, then whether a person has to agree. */
 function decideLate({ view, asked, request }: Known, early: GoOn, quote: Quote): Decision {
@@ -99,15 +122,39 @@ function decideLate({ view, asked, request }: Known, early: GoOn, quote: Quote):
       { units, date: today },
     )
   }
-  const short = limited(view, chain).filter(({ available }) => available < units)
-  if (short.length > 0) return { say: 'refuse', problem: overBudget(needing(short, units), units, zoneOf(view)) }
+  const approval = asked.update?.approval
+  const needed = units + (request.leave ?? 0)
+  const short = limited(view, chain).filter(({ available }) => available < needed)
+  const grants = short.map(({ budget, window, available }) => ({ budget, window, units: toUnits(needed - available) }))
+  if (!grants.every((grant) => isGrantable(grant, request, approval))) {
+    return { say: 'refuse', problem: overBudget(needing(short, needed), units, zoneOf(view), whatNeeds(request)) }
+  }
   if (units > mostUnits) {
     const detail = `This update needs ${inUnits(units)}, more than any account has; the estimate is wrong, or read from the wrong place.`
     return refuse('over-update-limit', detail, { units })
   }
-  const reason = approvalNeeded({ chain, ran, request, approval: asked.update?.approval }, units)
-  return reason === null ? { say: 'hold', chain, ran } : { say: 'ask', reason }
+  const needsApproval = approvalNeeded({ chain, ran, request, approval }, units)
+  const isShort = short.length > 0 && !approval
+  if (needsApproval === null && !isShort) return { say: 'hold', chain, ran, grants }
+  const reasons = [...(needsApproval === null ? [] : [needsApproval]), ...(isShort ? [shortfall(short, units)] : [])]
+  return { say: 'ask', reason: reasons.join('; '), short: grants }
 }
+
+/** A person agrees to what is short, up to what they were shown, and never for the root. */
+function isGrantable({ budget, window, units }: Grant, request: Request, approval: Update['approval']): boolean {
+  if (budget === rootBudget) return false
+  if (!approval) return mayBeGranted(request)
+  return (
+    approval.grants?.some((grant) => grant.budget === budget && grant.window === window && grant.units >= units) ===
+    true
+  )
+}
+
+const shortfall = (short: readonly Figures[], units: number): string =>
+  `it needs ${inUnits(units)}, and ${list(short.map(left))}: to approve it grants what is short, once`
+
+const whatNeeds = ({ leave, plan }: Request): string =>
+  leave === undefined ? 'this needs' : `this and the ${inUnits(leave)} that the plan ${plan} leaves to others need`
 
 function approvalNeeded(
   { chain, ran, request, approval }: Omit<GoOn, 'say'> & { request: Request; approval: Update['approval'] },

@@ -1,4 +1,4 @@
-import { budgetNamed, chainOf } from '../ledger/definitions.ts'
+import { budgetNamed, chainOf, personOf } from '../ledger/definitions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { LedgerUnavailable } from '../ledger/store.ts'
 import { next, type Problem, type Update } from '../ledger/update.ts'
@@ -28,7 +28,7 @@ export function createDeciding(parts: { ledger: Ledger; closing: Closing; option
   const { ledger, closing, options } = parts
 
   /** Recorded before anything starts: the update is `requested` from then on, and begun like any other. */
-  const approve = (id: string, by: string, reason?: string): Promise<Decided> =>
+  const approve = (id: string, by: string, how: { reason?: string; replyTo?: string } = {}): Promise<Decided> =>
     decide(id, (update, view) => {
       const { now } = view
       if (update.state !== 'awaiting-approval') return wrongState(view, update, 'approved')
@@ -40,23 +40,22 @@ export function createDeciding(parts: { ledger: Ledger; closing: Closing; option
         const detail = `${id} cannot be approved: its budget ${update.budget} was deleted; make it again, or reject the update.`
         return problem('wrong-state', detail, { update: id, state: update.state })
       }
-      if (update.caller === by)
-        return problem('forbidden', `${by} asked for ${id}, so somebody else has to approve it.`)
+      const own = ownership(by, update, view)
+      if (own) return problem('forbidden', `${own} asked for ${id}, so somebody else has to approve it.`)
       if (isBarred(by, update, view))
         return problem('forbidden', `${by} is not among the approvers of ${update.budget}.`)
-      const approval = { by, at: now, units: update.estimated ?? (0 as Units) }
-      return next(
-        update,
-        'requested',
-        { approval, requestedAt: now, queued: true },
-        { at: now, by, note: reason ?? 'approved' },
-      )
+      const { short, estimated, replyTo = [] } = update
+      const approval = { by, at: now, units: estimated ?? (0 as Units), ...(short && { grants: short }) }
+      const told = how.replyTo === undefined ? {} : { replyTo: [...replyTo, how.replyTo] }
+      const line = { at: now, by, note: how.reason ?? 'approved' }
+      return next(update, 'requested', { approval, requestedAt: now, queued: true, ...told }, line)
     })
 
   const reject = (id: string, by: string, reason?: string): Promise<Decided> =>
     decide(id, (update, view) => {
       if (update.state !== 'awaiting-approval') return wrongState(view, update, 'rejected')
-      if (update.caller === by) return problem('forbidden', `${by} asked for ${id}; cancel it instead.`)
+      const own = ownership(by, update, view)
+      if (own) return problem('forbidden', `${own} asked for ${id}; cancel it instead.`)
       return end(update, 'rejected', view.now, by, reason)
     })
 
@@ -149,8 +148,15 @@ function wrongState(view: View, { id, state, history }: Update, wanted: string):
   return problem('wrong-state', `${id} cannot be ${wanted}: it has been ${state}${since}.`, { update: id, state })
 }
 
+/** Four eyes: who asked under another name is the same person. `null`: somebody else asked. */
+function ownership(by: string, { caller }: Update, { definitions }: View): string | null {
+  if (caller === by) return by
+  return personOf(definitions, caller) === personOf(definitions, by) ? `${by}, who is also ${caller},` : null
+}
+
 /** The nearest budget that names approvers decides who they are; an empty list names nobody in particular. */
 function isBarred(by: string, update: Update, { definitions }: View): boolean {
   const named = chainOf(definitions, update.budget).find(({ approvers = [] }) => approvers.length > 0)
-  return named?.approvers !== undefined && !named.approvers.includes(by)
+  if (named?.approvers === undefined) return false
+  return !named.approvers.includes(by) && !named.approvers.includes(personOf(definitions, by))
 }

@@ -18,6 +18,10 @@ export interface Estimate {
   /** Whether an update asked for now, under no key seen before, would be admitted or put to a person. */
   readonly allowed: boolean
   readonly problem: Problem | null
+  /** Why a person would have to agree; `null`: nobody would. */
+  readonly approval: string | null
+  /** The budgets that would be charged, without their ancestors. */
+  readonly budgets: readonly string[]
   /** Every counter that the updates would move. */
   readonly figures: readonly Figures[]
 }
@@ -60,12 +64,14 @@ export function createEstimating({
     })
     const rows = []
     let refusal: Problem | null = null
+    let approval: string | null = null
     for (const [position, each] of known.entries()) {
       const quote = quotes[position]
       if (!quote || quote.kind === 'problem') return quote?.problem ?? problem('internal', 'An estimate is missing.')
       rows.push({ known: each, quote })
       const decision = decide(each, quote, options)
       if (decision.say === 'refuse') refusal ??= decision.problem
+      if (decision.say === 'ask') approval ??= decision.reason
     }
     refusal ??= allOrNothing(rows)
     const chains = new Map(
@@ -77,6 +83,8 @@ export function createEstimating({
       projects: rows.map(({ known: { request }, quote }) => ({ project: request.project, units: quote.units })),
       allowed: refusal === null,
       problem: refusal,
+      approval,
+      budgets: [...new Set(known.map(({ request }) => request.budget))],
       figures: figuresOfChain(view, [...chains.values()]),
     }
   }

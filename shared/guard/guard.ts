@@ -6,14 +6,21 @@ import type { Tracking } from '../tracking/tracking.ts'
 import { createAsking } from './asking.ts'
 import { createBatch } from './batch.ts'
 import { createBudgeting } from './budgeting.ts'
+import { createCallers } from './callers.ts'
 import { createClosing } from './closing.ts'
 import { createDeciding } from './deciding.ts'
+import { createDigesting } from './digest.ts'
 import { createEstimating } from './estimating.ts'
+import { createOccurrences } from './occurrences.ts'
 import type { GuardOptions } from './options.ts'
 import { createPerforming } from './performing.ts'
+import type { Plan } from './plan.ts'
+import { createPlanning } from './planning.ts'
+import { createPricing } from './pricing.ts'
 import { createQuoting } from './quoting.ts'
 import { createStarting } from './starting.ts'
 import { createSweeping } from './sweeping.ts'
+import { createWatching } from './watching.ts'
 
 export type Guard = ReturnType<typeof createGuard>
 
@@ -32,18 +39,38 @@ export function createGuard(parts: {
   ids: Ids
   log: Log
   options: GuardOptions
-  /** Has a `requested` update begun, some time. Whatever it forgets, the sweep begins. */
-  begin?: (id: string) => void
+  /** What schedules ask for, in order of priority. */
+  plans: readonly Plan[]
 }) {
-  const { ledger, begin = () => {} } = parts
+  const { ledger } = parts
   const quoting = createQuoting(parts)
   const closing = createClosing(parts)
   const performing = createPerforming({ ...parts, closing })
-  const batch = createBatch({ ...parts, performing, quoting, begin })
-  const { ask } = createAsking({ ...parts, performing, batch, begin })
+  const batch = createBatch({ ...parts, performing, quoting })
+  const { ask } = createAsking({ ...parts, performing, batch })
   const { estimate } = createEstimating({ ...parts, quoting })
-  const { start } = createStarting({ ...parts, performing, quoting })
+  const { start, begin } = createStarting({ ...parts, performing, quoting })
   const deciding = createDeciding({ ...parts, closing })
-  const { sweep } = createSweeping({ ...parts, closing, deciding, start })
-  return { ledger, ask, estimate, start, ...deciding, sweep, ...createBudgeting(parts) }
+  const occurrences = createOccurrences({ ...parts, begin })
+  const watching = createWatching(parts)
+  const { sweep, goOn } = createSweeping({ ...parts, closing, deciding, start, watching, advance: occurrences.advance })
+  const { prices, readPrices } = createPricing(parts)
+  const planning = createPlanning({ ...parts, prices })
+  const digesting = createDigesting({ ledger, prices, foresee: planning.foresee })
+  return {
+    ledger,
+    ask,
+    estimate,
+    start,
+    ...deciding,
+    sweep,
+    goOn,
+    ...createBudgeting(parts),
+    ...createCallers(parts),
+    ...occurrences,
+    ...planning,
+    readPrices,
+    ...digesting,
+    watchThresholds: watching.watchThresholds,
+  }
 }

@@ -26,3 +26,7 @@ export const runsAtOnce = 5
 export const beginLateAfterMs = 2 * 60_000
 /** How many open updates the sweep reads at a time. */
 export const sweptAtOnce = 50
+/** Refusals that are so close to each other may be a burst. */
+export const refusalsWithinMs = 10 * 60_000
+/** Per cent of a window; told where a budget sets none of its own. */
+export const usualThresholds: readonly number[] = [80, 100]

@@ -61,13 +61,14 @@ export function createPerforming(parts: PerformingParts) {
       if (decision.say !== 'hold') {
         const update =
           decision.say === 'ask'
-            ? awaitingRecord({ ...known, quote }, decision.reason)
+            ? awaitingRecord({ ...known, quote }, decision.reason, decision.short)
             : refusedRecord({ ...known, quote }, decision.problem)
         if ((await ledger.record(update, seen)) === 'recorded') return { update, ours: false }
         continue
       }
       if (!hasTime(endsAt)) return { update: await queue(known), ours: false }
-      const update = runningRecord({ ...known, quote }, { chain: decision.chain, attempt, endsAt, options })
+      const { chain, grants } = decision
+      const update = runningRecord({ ...known, quote }, { chain, grants, attempt, endsAt, options })
       const basis = { update: seen, work: known.asked.work, ran: decision.ran }
       if ((await ledger.hold(known.view, basis, update)) === 'held') return { update, ours: true }
     }
@@ -90,7 +91,8 @@ export function createPerforming(parts: PerformingParts) {
   const refuse = (known: Known, problem: Problem, quote?: Quote): Promise<Update> =>
     keep(known, refusedRecord({ ...known, ...(quote && { quote }) }, problem))
 
-  const queue = async (known: Known): Promise<Update> => known.asked.update ?? keep(known, requestedRecord(known))
+  const queue = async (known: Known, note?: string): Promise<Update> =>
+    known.asked.update ?? keep(known, requestedRecord(known, note))
 
   /** Writes a record, or finds what somebody else has written under the same id. */
   async function keep({ asked }: Known, update: Update): Promise<Update> {

@@ -1,5 +1,5 @@
 import type { Budget } from '../ledger/definitions.ts'
-import { begin, type Hold, next, type Problem, type Update } from '../ledger/update.ts'
+import { begin, type Grant, type Hold, next, type Problem, type Update } from '../ledger/update.ts'
 import type { Window } from '../ledger/windows.ts'
 import type { Known, Quote } from './decide.ts'
 import { approvalLastsMs, type GuardOptions, settleMarginMs } from './options.ts'
@@ -16,18 +16,31 @@ export function refusedRecord(known: Quoted, problem: Problem): Update {
   return write(known, 'refused', fields, { by: guard, note: problem.detail })
 }
 
-export const awaitingRecord = (known: Quoted, reason: string): Update =>
-  write(known, 'awaiting-approval', { approvableUntil: known.view.now + approvalLastsMs }, { by: guard, note: reason })
+export function awaitingRecord(known: Quoted, reason: string, short: readonly Grant[]): Update {
+  const { short: _before, ...update } = write(
+    known,
+    'awaiting-approval',
+    { approvableUntil: known.view.now + approvalLastsMs },
+    { by: guard, note: reason },
+  )
+  return short.length > 0 ? { ...update, short } : update
+}
 
 /** For whoever is first to begin it: nothing is held yet. */
-export function requestedRecord(known: Known): Update {
+export function requestedRecord(known: Known, note?: string): Update {
   const fields = { queued: true, requestedAt: known.view.now } as const
-  return write(known, 'requested', fields, { by: known.request.caller })
+  return write(known, 'requested', fields, { by: known.request.caller, ...(note !== undefined && { note }) })
 }
 
 export function runningRecord(
   known: Known & { quote: Quote },
-  held: { chain: readonly Budget[]; attempt: string; endsAt: number; options: GuardOptions },
+  held: {
+    chain: readonly Budget[]
+    grants?: readonly Grant[]
+    attempt: string
+    endsAt: number
+    options: GuardOptions
+  },
 ): Update {
   const { view, asked, quote } = known
   const budgets = held.chain.map(({ name }) => name)
@@ -40,6 +53,7 @@ export function runningRecord(
     senderUntil: held.endsAt,
     day: view.book.day,
     budgets,
+    ...(held.grants && held.grants.length > 0 && { grants: held.grants }),
     ...(datesBefore && { datesBefore }),
     ...(asked.work && { previous: asked.work.update }),
   }

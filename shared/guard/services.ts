@@ -1,15 +1,14 @@
-import { createDynamoClient } from '../ledger/dynamo-client.ts'
-import { createDynamoStore } from '../ledger/dynamo-store.ts'
-import { createLedger } from '../ledger/ledger.ts'
+import { openLedger } from '../ledger/open-ledger.ts'
 import type { Store } from '../ledger/store.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { systemIds } from '../platform/ids.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { createSecret, createSecretsClient, type Secret } from '../platform/secrets.ts'
 import type { GuardSettings } from '../platform/settings.ts'
-import { toUnits } from '../platform/words.ts'
 import { createTracking, type Tracking } from '../tracking/tracking.ts'
 import { createGuard, type Guard } from './guard.ts'
+import type { GuardOptions } from './options.ts'
+import { readPlans } from './plans-file.ts'
 
 export interface Services {
   readonly guard: Guard
@@ -17,6 +16,11 @@ export interface Services {
   readonly tracking: Pick<Tracking, 'open'>
   /** The key that callers' tokens are signed with. */
   readonly callerKey: Secret
+  /** What Slack and the guard share. */
+  readonly slackSecret: Secret
+  readonly options: GuardOptions
+  /** Endpoints are on this machine, and so may be whoever plays Slack. */
+  readonly isLocal: boolean
   readonly clock: Clock
   readonly log: Log
 }
@@ -27,7 +31,7 @@ export interface Services {
  */
 export function createServices(
   settings: GuardSettings,
-  own: { store?: Store; clock?: Clock; log?: Log; begin?: (id: string) => void } = {},
+  own: { store?: Store; clock?: Clock; log?: Log } = {},
 ): Services {
   const clock = own.clock ?? systemClock
   const log = own.log ?? createLog({ write: (line) => process.stdout.write(`${line}\n`), now: clock.now })
@@ -45,25 +49,20 @@ export function createServices(
       run: pointers(settings.RUN_POINTER_RANKING, settings.RUN_POINTER_DIFFICULTY),
     },
   })
-  const store =
-    own.store ??
-    createDynamoStore({
-      client: createDynamoClient(settings.DYNAMODB_ENDPOINT),
-      table: settings.TABLE_NAME,
-      clock,
-      ids: systemIds,
-    })
-  const ledger = createLedger({ store, clock, account: accountOf(settings) })
+  const ledger = openLedger(settings, { clock, ...(own.store && { store: own.store }) })
+  const plans = readPlans(settings.PLANS)
   const options = {
     serviceTimeoutMs: settings.SERVICE_TIMEOUT_MS,
     serviceFlightMs: settings.SERVICE_FLIGHT_MS,
     cooldown: { ranking: settings.COOLDOWN_RANKING, 'keyword-difficulty': settings.COOLDOWN_DIFFICULTY },
   }
-  const begin = own.begin && { begin: own.begin }
   return {
-    guard: createGuard({ ledger, tracking, serviceToken, clock, ids: systemIds, log, options, ...begin }),
+    guard: createGuard({ ledger, tracking, serviceToken, clock, ids: systemIds, log, options, plans }),
     tracking,
     callerKey,
+    slackSecret: createSecret({ client: secrets, id: settings.SLACK_SECRET, clock, log }),
+    options,
+    isLocal: settings.SECRETS_ENDPOINT !== undefined,
     clock,
     log,
   }
@@ -72,14 +71,4 @@ export function createServices(
 const pointers = (ranking: string | undefined, difficulty: string | undefined) => ({
   ...(ranking !== undefined && { ranking }),
   ...(difficulty !== undefined && { 'keyword-difficulty': difficulty }),
-})
-
-const accountOf = (settings: GuardSettings) => ({
-  unitsPerMonth: toUnits(settings.ACCOUNT_UNITS_PER_MONTH),
-  usedAtStart: toUnits(settings.ACCOUNT_UNITS_USED_AT_START),
-  renewal: {
-    day: settings.ACCOUNT_RENEWAL_DAY,
-    time: settings.ACCOUNT_RENEWAL_TIME,
-    zone: settings.ACCOUNT_TIME_ZONE,
-  },
 })

@@ -1,10 +1,16 @@
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Request, Update } from '../ledger/update.ts'
+import type { Problem, Request, Update } from '../ledger/update.ts'
 import type { Log } from '../platform/log.ts'
 import { decideEarly } from './decide.ts'
 import { type GuardOptions, requestLastsMs } from './options.ts'
 import type { Performing } from './performing.ts'
 import type { Quoting } from './quoting.ts'
+
+/** The record as it is by then, and why it could not be begun, where there was no estimate. */
+export interface Begun {
+  readonly update: Update
+  readonly failure?: Problem
+}
 
 /** Begins updates that are `requested`: queued, approved, or left over by whoever ran out of time. */
 export function createStarting(parts: {
@@ -23,53 +29,30 @@ export function createStarting(parts: {
    */
   async function start(id: string, endsAt: number): Promise<Update | null> {
     const found = await ledger.update(id)
-    if (found?.state !== 'requested') return found
-    const known = await performing.look(toRequest(found))
+    // What a plan asks for is begun by its occurrence, in order; once a person has agreed to it, it is like any other.
+    const isOfOccurrence = found?.plan !== undefined && !found.approval
+    return found?.state !== 'requested' || isOfOccurrence ? found : (await begin(found, endsAt)).update
+  }
+
+  /** The same for what may not be recorded yet: without an estimate, it is queued. */
+  async function begin(request: Request, endsAt: number): Promise<Begun> {
+    const known = await performing.look(request)
     const { update } = known.asked
-    if (update?.state !== 'requested') return update
-    if (known.view.now - (update.requestedAt ?? update.createdAt) >= requestLastsMs) return update
+    if (update && (update.state !== 'requested' || isTooOld(update, known.view.now))) return { update }
     const early = decideEarly(known, options)
-    if (early.say === 'refuse') return performing.refuse(known, early.problem)
+    if (early.say === 'refuse') return { update: await performing.refuse(known, early.problem) }
     const token = await parts.serviceToken()
-    const quoted = await quoting.quote(update)
+    const quoted = await quoting.quote(request)
     if (quoted.kind === 'problem') {
-      log.info('not-begun', { update: id, problem: quoted.problem.slug })
-      return update
+      log.info('not-begun', { update: request.id, problem: quoted.problem.slug })
+      return { update: await performing.queue(known, quoted.problem.detail), failure: quoted.problem }
     }
     const admitted = await performing.admit(known, quoted, endsAt)
-    return admitted.ours ? performing.run(admitted.update, token) : admitted.update
+    return { update: admitted.ours ? await performing.run(admitted.update, token) : admitted.update }
   }
 
-  return { start }
+  return { start, begin }
 }
 
-/** What was asked for, as the record keeps it. */
-function toRequest(update: Update): Request {
-  const {
-    id,
-    kind,
-    project,
-    query,
-    target,
-    budget,
-    caller,
-    via,
-    plan,
-    reason,
-    force,
-    proposed,
-    maxUnits,
-    content,
-    createdAt,
-  } = update
-  return {
-    ...{ id, kind, project, budget, caller, via, content, createdAt },
-    ...(query && { query }),
-    ...(target && { target }),
-    ...(plan !== undefined && { plan }),
-    ...(reason !== undefined && { reason }),
-    ...(force && { force }),
-    ...(proposed && { proposed }),
-    ...(maxUnits !== undefined && { maxUnits }),
-  }
-}
+const isTooOld = ({ requestedAt, createdAt }: Update, now: number): boolean =>
+  now - (requestedAt ?? createdAt) >= requestLastsMs

@@ -1,6 +1,7 @@
 import { doubtLastsMs } from '../ledger/finding.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Page } from '../ledger/lists.ts'
+import type { Occurrence } from '../ledger/occurrence.ts'
 import { next, type Update } from '../ledger/update.ts'
 import type { OpenAs } from '../ledger/update-item.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -10,6 +11,7 @@ import type { Closing } from './closing.ts'
 import { type Deciding, landedBy } from './deciding.ts'
 import { createEvidence } from './evidence.ts'
 import { beginLateAfterMs, type GuardOptions, requestLastsMs, sweptAtOnce } from './options.ts'
+import type { Watching } from './watching.ts'
 
 /** What one sweep did, for the log and for whoever ran it. */
 export interface Swept {
@@ -35,11 +37,13 @@ export function createSweeping(parts: {
   closing: Closing
   deciding: Deciding
   start: (id: string, endsAt: number) => Promise<Update | null>
+  advance: (id: string, endsAt: number) => Promise<Occurrence | null>
+  watching: Watching
   clock: Clock
   log: Log
   options: GuardOptions
 }) {
-  const { ledger, tracking, closing, deciding, clock, log, options } = parts
+  const { ledger, tracking, closing, deciding, watching, clock, log, options } = parts
   const { evidenceFor } = createEvidence({ ledger, tracking })
 
   async function sweep(endsAt: number): Promise<Swept> {
@@ -50,6 +54,8 @@ export function createSweeping(parts: {
     await each('watched', (update) => watch(update, note('proven')))
     await each('awaiting-approval', (update) => expireApproval(update, note('expired')))
     await each('requested', (update) => beginLate(update, endsAt, note('begun'), note('expired')))
+    await watching.watchThresholds()
+    await watching.watchRefusals()
     if (Object.values(swept).some((ids) => ids.length > 0)) log.info('swept', { ...swept })
     return swept
 
@@ -125,7 +131,7 @@ export function createSweeping(parts: {
   }
 
   async function expireApproval(update: Update, expired: (update: Update) => void): Promise<void> {
-    if (clock.now() < (update.approvableUntil ?? 0)) return
+    if (clock.now() < (update.approvableUntil ?? 0)) return watching.remind(update)
     const { kind } = await deciding.expire(update.id, 'nobody approved it in time')
     if (kind === 'done') expired(update)
   }
@@ -143,5 +149,24 @@ export function createSweeping(parts: {
     } else if (age >= beginLateAfterMs && (await parts.start(update.id, endsAt))?.state !== 'requested') begun(update)
   }
 
-  return { sweep }
+  /** Goes on with every occurrence whose time has come: a task for itself, because it may take long. */
+  async function goOn(endsAt: number): Promise<readonly Occurrence[]> {
+    const advanced: Occurrence[] = []
+    let cursor: string | undefined
+    do {
+      const page: Page<Occurrence> = await ledger.occurrences.open(sweptAtOnce, cursor)
+      for (const { id, nextAt } of page.rows) {
+        if (clock.now() < nextAt) continue
+        const occurrence = await parts.advance(id, endsAt).catch((cause) => {
+          log.error('occurrence-failed', { occurrence: id, cause })
+          return null
+        })
+        if (occurrence) advanced.push(occurrence)
+      }
+      cursor = page.next
+    } while (cursor !== undefined)
+    return advanced
+  }
+
+  return { sweep, goOn }
 }

@@ -1,4 +1,3 @@
-import type { Units } from '../platform/words.ts'
 import { type Definitions, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 import type { Condition, Item, Key, Path, Value, Write } from './store.ts'
 
@@ -154,7 +153,7 @@ export const addTo = (key: Key, add: readonly (readonly [Path, number])[], when:
   add.length === 0 ? { do: 'check', key, when } : { do: 'update', key, set: [], add, when }
 
 /** "This budget has at least so many units available in this window." */
-export const hasAvailable = (window: WindowKind, budget: string, units: Units): Condition => ({
+export const hasAvailable = (window: WindowKind, budget: string, units: number): Condition => ({
   is: 'at-least',
   path: [window, budget, letters.available],
   value: units,

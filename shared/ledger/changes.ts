@@ -1,4 +1,5 @@
 import { digest } from '../platform/ids.ts'
+import { announce } from './announcement.ts'
 import { asNumber, type Book, bookKey, bringUp, counterOf, isUnheld, type Move } from './book.ts'
 import { type Definitions, faultsOf, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 import { toDefinitionsItem } from './definitions-item.ts'
@@ -14,7 +15,14 @@ interface Wanted {
   readonly definitions: Omit<Definitions, 'revision'>
   /** Only while nothing of this budget is held or in doubt this month, whoever was faster. */
   readonly idle?: string
-  readonly note: { readonly type: EntryType; readonly budget: string; readonly units?: number; readonly reason: string }
+  readonly note: {
+    readonly type: EntryType
+    readonly budget: string
+    readonly units?: number
+    readonly reason: string
+    /** The plan that it is about. */
+    readonly plan?: string
+  }
 }
 
 export type ChangeOutcome =
@@ -62,6 +70,7 @@ export function createChanges(options: { store: Store } & Views) {
       ...(previous ? [bringUp(previous, definitions, true)] : []),
       ...(next ? [entryWrite(now, definitions, next, note)] : []),
       entryWrite(now, definitions, current ?? now.book, note),
+      ...announcedStop(definitions, note, now.now),
     ] satisfies Write[]
   }
 
@@ -75,6 +84,22 @@ function bookWrites(book: Book | null, month: Window, definitions: Definitions, 
   const broughtUp = bringUp(book, definitions, false)
   const isIdle = idle !== undefined && counterOf(book, 'month', idle) ? isUnheld('month', idle) : []
   return [{ ...broughtUp, when: [...broughtUp.when, ...isIdle] }]
+}
+
+/** Whoever stops something, or lets it go on, is not the only one who has to know. */
+function announcedStop({ revision }: Definitions, note: Wanted['note'] & { by: string }, at: number): Write[] {
+  const { type, budget, plan, by, reason } = note
+  const told = { by, reason, isStopped: type === 'freeze' || type === 'pause' }
+  switch (type) {
+    case 'freeze':
+    case 'unfreeze':
+      return [announce(`${type}#${revision}`, at, { kind: 'stopped', what: 'budget', name: budget, ...told })]
+    case 'pause':
+    case 'resume':
+      return [announce(`${type}#${revision}`, at, { kind: 'stopped', what: 'plan', name: plan ?? '', ...told })]
+    default:
+      return []
+  }
 }
 
 function entryWrite(now: View, definitions: Definitions, book: Book, note: Wanted['note'] & { by: string }): Write {

@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
 import { additions, addTo, bookKey, fromBookItem, isOfDay, type Move } from './book.ts'
 import { close as closeUpdate, type Finding } from './finding.ts'
-import { putUpdate } from './holding.ts'
+import { writesOf } from './holding.ts'
 import { AnswerLost, LedgerUnavailable, type Store, type Write } from './store.ts'
 import type { Hold, Update } from './update.ts'
 import { fromUpdateItem } from './update-item.ts'
@@ -34,7 +34,8 @@ export function createClosing({ store, clock }: { store: Store; clock: Clock }) 
       try {
         const outcome = await store.transact(writes, digest('close', JSON.stringify(writes)))
         if (outcome.applied) return { update: closed, changed: true }
-        const [record, book] = outcome.found
+        const [record] = outcome.found
+        const book = outcome.found.find((item) => item?.pk === bookKey(seen.month).pk)
         if (book) dayIsOpen = fromBookItem(book).day === seen.hold?.day
         if (record) seen = fromUpdateItem(record)
       } catch (error) {
@@ -59,10 +60,10 @@ const isSame = (found: Update, closed: Update) => isDeepStrictEqual(found.histor
  * passed once needs no condition.
  */
 function writesFor(seen: Update, closed: Update, move: Move, dayIsOpen: boolean): Write[] {
-  const record = putUpdate(closed, seen)
+  const [record, ...announced] = writesOf(closed, seen)
   const hold = seen.hold
-  if (!hold || Object.keys(move).length === 0) return [record]
-  return [record, moveBook(seen.month, hold, move, dayIsOpen)]
+  if (!hold || Object.keys(move).length === 0) return [record, ...announced]
+  return [record, moveBook(seen.month, hold, move, dayIsOpen), ...announced]
 }
 
 const moveBook = (month: string, hold: Hold, move: Move, dayIsOpen: boolean): Write =>

@@ -1,4 +1,4 @@
-import type { Kind, Units } from '../platform/words.ts'
+import type { Kind, Scope, Units } from '../platform/words.ts'
 import type { Calendar } from './windows.ts'
 
 /** What is allowed: one item, changed as a whole, each change a revision. */
@@ -7,6 +7,21 @@ export interface Definitions {
   readonly createdAt: number
   readonly calendar: Calendar
   readonly budgets: Readonly<Record<string, Budget>>
+  /** By the name that they ask under. Whoever asks with a token and is not listed may do what the token says. */
+  readonly callers?: Readonly<Record<string, Caller>>
+  /** By the name of the plan. */
+  readonly pausedPlans?: Readonly<Record<string, Stop>>
+}
+
+/** What a caller may do at most. What is absent is not narrowed for a token, and is nothing for somebody in Slack. */
+export interface Caller {
+  readonly scopes?: readonly Scope[]
+  /** The budgets that they may charge, descendants included. */
+  readonly budgets?: '*' | readonly string[]
+  /** Several callers may be one person, who does not agree with themselves. */
+  readonly person?: string
+  readonly disabled?: true
+  readonly mayForce?: true
 }
 
 export interface Budget {
@@ -24,13 +39,14 @@ export interface Budget {
   readonly approvalIfGrown?: number
   /** Absent: both. */
   readonly kinds?: readonly Kind[]
-  readonly frozen?: Frozen
+  readonly frozen?: Stop
   readonly approvers?: readonly string[]
   readonly thresholds?: readonly number[]
   readonly freezeOnOverrun?: boolean
 }
 
-interface Frozen {
+/** Who has stopped something, and why. */
+export interface Stop {
   readonly reason: string
   readonly by: string
   readonly at: number
@@ -75,6 +91,16 @@ export function chainOf(definitions: Definitions, name: string): readonly Budget
 export const budgetNamed = (definitions: Definitions, name: string): Budget | undefined =>
   Object.hasOwn(definitions.budgets, name) ? definitions.budgets[name] : undefined
 
+export const callerNamed = ({ callers = {} }: Definitions, name: string): Caller | undefined =>
+  Object.hasOwn(callers, name) ? callers[name] : undefined
+
+/** Who is behind a caller. */
+export const personOf = (definitions: Definitions, caller: string): string =>
+  callerNamed(definitions, caller)?.person ?? caller
+
+export const pauseOf = ({ pausedPlans = {} }: Definitions, plan: string): Stop | undefined =>
+  Object.hasOwn(pausedPlans, plan) ? pausedPlans[plan] : undefined
+
 export const childrenOf = (definitions: Definitions, name: string): readonly Budget[] =>
   Object.values(definitions.budgets).filter((budget) => budget.parent === name)
 
@@ -99,7 +125,7 @@ export function faultsOf(definitions: Definitions): readonly { path: string; mes
 
 /** The definitions are one item, and DynamoDB's items have at most 400 KB. */
 const mostBytes = 350_000
-const tooLarge = `all budgets together take at most ${mostBytes / 1000} KB; name fewer projects`
+const tooLarge = `all budgets and callers together take at most ${mostBytes / 1000} KB; name fewer projects`
 const sizeOf = (definitions: Definitions) => Buffer.byteLength(JSON.stringify(definitions))
 
 function ownerFaultsOf(budgets: readonly Budget[]) {

@@ -30,6 +30,9 @@ export type EntryType =
   | 'freeze'
   | 'unfreeze'
   | 'renewal'
+  | 'caller'
+  | 'pause'
+  | 'resume'
 
 export const entryKey = (id: string) => ({ pk: `entry#${id}`, sk: 'entry' })
 export const entriesListedIn = (month: string) => `entries#${month}`

@@ -1,6 +1,8 @@
 import { digest } from '../platform/ids.ts'
+import { announcedWith } from './announcement.ts'
 import { additions, addTo, bookKey, counterOf, hasAvailable, isOfDay, isOfRevision } from './book.ts'
-import { windowKinds } from './definitions.ts'
+import { type WindowKind, windowKinds } from './definitions.ts'
+import { type Entry, toEntryItem } from './entry.ts'
 import { isPrepared, prepareBook } from './preparing.ts'
 import { AnswerLost, type Condition, type Store, type Write } from './store.ts'
 import type { Hold, Update } from './update.ts'
@@ -32,7 +34,9 @@ export function createHolding({ store }: { store: Store }) {
   async function hold(view: View, seen: Seen, update: Update): Promise<'held' | 'moved'> {
     const { hold: held } = update
     if (update.state !== 'running' || !held) throw new Error(`update ${update.id} is not a hold`)
-    const writes = [moveBook(view, update, held), putUpdate(update, seen.update), takeWork(update, seen.work, seen.ran)]
+    const [record, ...announced] = writesOf(update, seen.update)
+    const work = takeWork(update, seen.work, seen.ran)
+    const writes = [moveBook(view, update, held), record, work, ...grantEntries(view, update, held), ...announced]
     return inTurn(update.month, async () => {
       const wanted = `${view.book.month} ${view.book.day} ${view.book.revision}`
       if (!isPrepared(view) && prepared !== wanted && (await prepareBook(store, view))) prepared = wanted
@@ -50,7 +54,7 @@ export function createHolding({ store }: { store: Store }) {
   }
 
   async function record(update: Update, seen: Update | null): Promise<'recorded' | 'moved'> {
-    const writes = [putUpdate(update, seen)]
+    const writes = writesOf(update, seen)
     const outcome = await store.transact(writes, digest('record', JSON.stringify(writes)))
     return outcome.applied ? 'recorded' : 'moved'
   }
@@ -60,22 +64,54 @@ export function createHolding({ store }: { store: Store }) {
 
 /** What is limited is what the book says: the book of a closed month keeps the limits that it closed with. */
 function moveBook({ book }: View, update: Update, hold: Hold): Write {
+  const granted = (window: WindowKind, budget: string) =>
+    hold.grants?.find((grant) => grant.window === window && grant.budget === budget)?.units ?? 0
   const limited = windowKinds.flatMap((window) =>
     hold.budgets
       .filter((name) => counterOf(book, window, name)?.limit !== 'unlimited')
-      .map((name) => hasAvailable(window, name, hold.units)),
+      .map((name) => hasAvailable(window, name, hold.units + (update.leave ?? 0) - granted(window, name))),
   )
   return addTo(
     bookKey(update.month),
-    windowKinds.flatMap((window) => additions(window, hold.budgets, { held: hold.units })),
+    windowKinds.flatMap((window) =>
+      hold.budgets.flatMap((name) => {
+        const units = granted(window, name)
+        return additions(window, [name], { held: hold.units, ...(units > 0 && { granted: units }) })
+      }),
+    ),
     [isOfRevision(book.revision), isOfDay(hold.day), ...limited],
   )
 }
 
-export function putUpdate(update: Update, seen: Update | null): Write {
+/** What an approval grants is booked with the hold that needs it: never without it, and never twice. */
+function grantEntries(view: View, update: Update, hold: Hold): Write[] {
+  return (hold.grants ?? []).map(({ budget, window, units }) => {
+    const entry: Entry = {
+      id: `ent_${digest('granted-with', hold.attempt, window, budget)}`,
+      type: 'grant',
+      budget,
+      units,
+      month: update.month,
+      day: hold.day,
+      reason: `once, for ${update.id}, as it was approved`,
+      by: update.approval?.by ?? 'guard',
+      at: view.now,
+      moves: [{ budget, window, move: { granted: units } }],
+    }
+    return { do: 'put', item: toEntryItem(entry), when: [{ is: 'absent-item' }] }
+  })
+}
+
+function putUpdate(update: Update, seen: Update | null): Write {
   const unchanged: Condition = seen ? { is: 'equal', path: ['version'], value: seen.version } : { is: 'absent-item' }
   return { do: 'put', item: toUpdateItem(update), when: [unchanged] }
 }
+
+/** The record, the first write of all, and what people are told with it. */
+export const writesOf = (update: Update, seen: Update | null): [Write, ...Write[]] => [
+  putUpdate(update, seen),
+  ...announcedWith(update, seen),
+]
 
 async function isOurs(store: Store, update: Update, attempt: string): Promise<boolean> {
   const [found] = await readUpdates(store, [update.id])

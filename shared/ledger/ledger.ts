@@ -1,5 +1,6 @@
 import type { Clock } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
+import { type Announcement, announcements } from './announcement.ts'
 import { type AuditedCounter, createAudit } from './audit.ts'
 import { type ChangeOutcome, createChanges, type MakeChange } from './changes.ts'
 import { type CloseOutcome, createClosing } from './closing.ts'
@@ -8,8 +9,12 @@ import type { Entry } from './entry.ts'
 import type { Finding } from './finding.ts'
 import { createHolding, type Seen } from './holding.ts'
 import { createLists, type EntryFilter, type Page, type UpdateFilter } from './lists.ts'
+import { type Occurrence, occurrences } from './occurrence.ts'
+import { createPrices, type Prices } from './price.ts'
 import { type ProjectChange, toProjectChangeItem } from './project-change.ts'
+import { createQueue, type Queue } from './queue.ts'
 import { type Account, setUp } from './setup.ts'
+import { type SlackEvent, slackEvents } from './slack-event.ts'
 import type { Store } from './store.ts'
 import type { Update } from './update.ts'
 import type { OpenAs } from './update-item.ts'
@@ -26,6 +31,8 @@ export interface Ledger {
   /** The definitions and the current book, and what is known about these updates and their work, read consistently. */
   view(asks?: readonly Ask[]): Promise<View>
   update(id: string): Promise<Update | null>
+  /** In the order of the ids. */
+  updatesNamed(ids: readonly string[]): Promise<readonly (Update | null)[]>
 
   /**
    * The hold and the fence: moves the units of `update.hold`, creates the record as `running` and takes the work, in
@@ -50,6 +57,11 @@ export interface Ledger {
   projectChanges(limit: number, cursor?: string): Promise<Page<ProjectChange>>
   /** The current, the previous and the next book, each against the sum of its entries. */
   audit(): Promise<readonly AuditedCounter[]>
+
+  readonly announcements: Queue<Announcement>
+  readonly slackEvents: Queue<SlackEvent>
+  readonly occurrences: Queue<Occurrence>
+  readonly prices: Prices
 }
 
 /**
@@ -73,11 +85,16 @@ export function createLedger(options: { store: Store; clock: Clock; account: Acc
   return {
     view,
     update: async (id) => (await readUpdates(store, [id]))[0] ?? null,
+    updatesNamed: (ids) => readUpdates(store, ids),
     ...createHolding({ store }),
     ...createClosing({ store, clock }),
     ...createEntering({ store, view, books }),
     ...createAudit({ view, books, lists }),
     ...lists,
+    announcements: createQueue(announcements, { store, lists }),
+    slackEvents: createQueue(slackEvents, { store, lists }),
+    occurrences: createQueue(occurrences, { store, lists }),
+    prices: createPrices({ store }),
     noteProjectChange: async (change) => {
       const isNew = { is: change.status === null ? 'absent-item' : 'present-item' } as const
       const writes = [{ do: 'put', item: toProjectChangeItem(change), when: [isNew] }] as const

@@ -77,7 +77,16 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
   }
 
   const open = (as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>> =>
-    walk({ index: 'open', first: as, limit, cursor, read: fromUpdateItem, keep: () => true })
+    inIndex('open', as, fromUpdateItem, limit, cursor)
+
+  /** One partition of an index, the latest first. */
+  const inIndex = <Row>(
+    index: Index,
+    partition: string,
+    read: (item: Item) => Row,
+    limit: number,
+    cursor?: string,
+  ): Promise<Page<Row>> => walk({ index, first: partition, limit, cursor, read, keep: () => true })
 
   const entries = (filter: EntryFilter, limit: number, cursor?: string): Promise<Page<Entry>> =>
     walk({
@@ -153,7 +162,7 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     return { rows, ...(place && { next: toCursor(place) }) }
   }
 
-  return { updates, open, entries, projectChanges }
+  return { updates, open, entries, projectChanges, inIndex }
 }
 
 export type Lists = ReturnType<typeof createLists>

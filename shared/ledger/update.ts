@@ -1,5 +1,6 @@
 import type { Kind, Units } from '../platform/words.ts'
 import type { Move } from './book.ts'
+import type { WindowKind } from './definitions.ts'
 import type { Value } from './store.ts'
 
 export type State =
@@ -46,11 +47,17 @@ export interface Request {
   readonly caller: string
   readonly via: Via
   readonly plan?: string
+  /** So many units of each window are left for others. */
+  readonly leave?: Units
   readonly reason?: string
   readonly force?: true
   /** Whoever asks may only propose: a person has to agree. */
   readonly proposed?: true
   readonly maxUnits?: Units
+  /** What is short is put to a person, instead of being refused. */
+  readonly whenShort?: 'ask'
+  /** The events in Slack that wait for what becomes of it. */
+  readonly replyTo?: readonly string[]
   /** What the idempotency key stood for: the digest of the whole request, and how many updates it asked for. */
   readonly content: { readonly digest: string; readonly count: number }
   readonly createdAt: number
@@ -71,7 +78,9 @@ export interface Update extends Request {
   readonly hold?: Hold
   readonly charged?: Units
   readonly overrun?: Units
-  readonly approval?: { readonly by: string; readonly at: number; readonly units: Units }
+  /** What the budgets lack for it: an approval grants it, once. */
+  readonly short?: readonly Grant[]
+  readonly approval?: Approval
   /** Until when somebody may approve. */
   readonly approvableUntil?: number
   readonly doubt?: { readonly by: 'sender' | 'sweep'; readonly at: number }
@@ -83,6 +92,21 @@ export interface Update extends Request {
   readonly problem?: Problem
   readonly service?: ServiceAnswer
   readonly history: readonly HistoryLine[]
+}
+
+/** Up to how much was agreed to, and what may be granted for it where budgets are short. */
+interface Approval {
+  readonly by: string
+  readonly at: number
+  readonly units: Units
+  readonly grants?: readonly Grant[]
+}
+
+/** So many units more for one counter. */
+export interface Grant {
+  readonly budget: string
+  readonly window: WindowKind
+  readonly units: Units
 }
 
 /** The units set aside, and the fence: whoever created it, and nobody else, may send `run`. */
@@ -98,6 +122,8 @@ export interface Hold {
   /** The counters that were moved, and that settling moves back: day, and the chain of budgets. The month is the update's. */
   readonly day: string
   readonly budgets: readonly string[]
+  /** What was granted with it, once, to budgets that were short. */
+  readonly grants?: readonly Grant[]
   /** Dates around the fence that the service had before; absent where they could not be read. */
   readonly datesBefore?: readonly string[]
   /** The update of the same work that was held before this one. */

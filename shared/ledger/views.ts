@@ -93,10 +93,15 @@ export function createViews(options: { store: Store; clock: Clock; calendar: Cal
 export type Views = ReturnType<typeof createViews>
 
 export async function readUpdates(store: Store, ids: readonly string[]): Promise<(Update | null)[]> {
-  if (ids.length === 0) return []
-  const items = await store.get(ids.map(updateKey))
-  return items.map((item) => (item ? fromUpdateItem(item) : null))
+  const found: (Update | null)[] = []
+  for (let from = 0; from < ids.length; from += readAtOnce) {
+    const items = await store.get(ids.slice(from, from + readAtOnce).map(updateKey))
+    found.push(...items.map((item) => (item ? fromUpdateItem(item) : null)))
+  }
+  return found
 }
+
+const readAtOnce = 100
 
 function keysOf(ask: Ask): Key[] {
   const update = ask.id === undefined ? [] : [updateKey(ask.id)]

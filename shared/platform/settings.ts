@@ -90,6 +90,7 @@ export const secretSettings = z.object({
   SECRETS_ENDPOINT: endpoint,
   SERVICE_TOKEN_SECRET: z._default(z.string(), 'unit-guard/service-token'),
   CALLER_KEY_SECRET: z._default(z.string(), 'unit-guard/caller-key'),
+  SLACK_SECRET: z._default(z.string(), 'unit-guard/slack'),
 })
 
 /** What the root budget begins with, and when its month turns. */
@@ -112,13 +113,21 @@ const serviceSettings = z.object({
   RUN_POINTER_DIFFICULTY: z.optional(pointer),
   COOLDOWN_RANKING: z._default(cooldown, 'day'),
   COOLDOWN_DIFFICULTY: z._default(cooldown, 7 * unitMs.d),
+  PLANS: z.optional(z.string('takes the path of a plans file')),
 })
 
-/** Everything that a function needs which guards updates. */
-export const guardSettings = z.object({
+/** Everything that a function needs which writes the ledger and calls nobody. */
+export const ledgerOnlySettings = z.object({
   ...ledgerSettings.shape,
   ...secretSettings.shape,
   ...accountSettings.shape,
+})
+
+export type LedgerOnlySettings = z.output<typeof ledgerOnlySettings>
+
+/** Everything that a function needs which guards updates. */
+export const guardSettings = z.object({
+  ...ledgerOnlySettings.shape,
   ...serviceSettings.shape,
 })
 

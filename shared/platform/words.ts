@@ -19,6 +19,10 @@ export function toUnits(value: number): Units {
 export type Kind = 'ranking' | 'keyword-difficulty'
 export const kinds = ['ranking', 'keyword-difficulty'] as const satisfies readonly Kind[]
 
+/** What a caller may do. */
+export const scopes = ['read', 'run', 'propose', 'write', 'approve', 'admin'] as const
+export type Scope = (typeof scopes)[number]
+
 /** The end of an exhaustive switch: a new member of a union is a type error here. */
 export function assertNever(value: never): never {
   throw new Error(`unexpected: ${JSON.stringify(value)}`)

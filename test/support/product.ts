@@ -1,13 +1,23 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { onTestFinished } from 'vitest'
 import { createApi } from '../../functions/api/app.ts'
+import { createStartReader, createTellReader } from '../../functions/outbox/readers.ts'
+import { readChanges } from '../../functions/outbox/stream-event.ts'
+import { createTriggers } from '../../functions/scheduled/triggers.ts'
+import { createSlackApp } from '../../functions/slack/app.ts'
+import { withStream } from '../../infra/local/memory-stream.ts'
 import { createServices } from '../../shared/guard/services.ts'
 import type { Store } from '../../shared/ledger/store.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { guardSettings, parseSettings } from '../../shared/platform/settings.ts'
+import { createSlack } from '../../shared/slack/slack.ts'
 import { createTestClock, type TestClock } from './clock.ts'
 import { type Answer, type Recorded, startScriptedService } from './scripted-service.ts'
 import { startTestSecrets } from './secrets.ts'
+import { slackOf, slackSecretOf, startSlackChannel } from './slack.ts'
 import { createStore } from './stores.ts'
 
 export const serviceToken = 'canary-service-token-7f3a9c'
@@ -33,10 +43,15 @@ export async function startProduct(
   options: {
     env?: Record<string, string>
     store?: Store
+    /** Without a stream there is nothing to deliver, and not a request but those of the product: usual on the real store. */
+    stream?: boolean
     clock?: TestClock
     units?: Record<string, number>
     service?: (request: Recorded) => Answer | undefined
     secrets?: Record<string, string | undefined>
+    /** A Slack that takes messages; with answers of its own for the first ones. */
+    slack?: true | Parameters<typeof startSlackChannel>[0]
+    plans?: readonly object[]
   } = {},
 ) {
   const clock = options.clock ?? createTestClock()
@@ -45,32 +60,60 @@ export async function startProduct(
     fallback: (request) => options.service?.(request) ?? answerOf(request, units),
   })
   onTestFinished(() => service.close())
+  const slack = options.slack ? await startSlackChannel(options.slack === true ? {} : options.slack) : null
+  if (slack) onTestFinished(() => slack.close())
   const secrets = await startTestSecrets(
-    options.secrets ?? { 'unit-guard/service-token': serviceToken, 'unit-guard/caller-key': callerKey },
+    options.secrets ?? {
+      'unit-guard/service-token': serviceToken,
+      'unit-guard/caller-key': callerKey,
+      'unit-guard/slack': slackSecretOf(slack?.webhookUrl),
+    },
   )
   onTestFinished(() => secrets.close())
   const logged: string[] = []
-  const store = options.store ?? (await createStore())
+  // What the table's stream would hand over: every change, in the shape that Lambda gets it.
+  const streamed: unknown[] = []
+  const inner = options.store ?? (await createStore())
+  const hasStream = options.stream ?? Boolean(options.store ?? options.slack ?? options.plans)
+  const store = hasStream ? withStream(inner, (event) => void streamed.push(event)) : inner
   const settings = parseSettings(guardSettings, {
     TABLE_NAME: 'given',
     TRACKING_BASE_URL: service.baseUrl,
     SECRETS_ENDPOINT: secrets.endpoint,
     ACCOUNT_UNITS_PER_MONTH: '50000',
     SERVICE_TIMEOUT_MS: '5000',
+    ...(options.plans && { PLANS: await writePlans(options.plans) }),
     ...options.env,
   })
   /** Another process of the same deployment: its own caches, the same table. */
   const startProcess = () => {
-    const begun: string[] = []
-    const services = createServices(settings, {
-      store,
-      clock,
-      log: createLog({ write: (line) => logged.push(line), now: clock.now }),
-      begin: (id) => void begun.push(id),
-    })
-    return { services, api: createApi(services), begun }
+    const log = createLog({ write: (line) => logged.push(line), now: clock.now })
+    const services = createServices(settings, { store, clock, log })
+    const parts = { ...services, slack: createSlack(services) }
+    const slackApp = createSlackApp({ ...services, ledger: services.guard.ledger, secret: services.slackSecret })
+    return {
+      services,
+      api: createApi(services),
+      slackApp,
+      slack: parts.slack,
+      start: createStartReader(parts),
+      tell: createTellReader(parts),
+      triggers: createTriggers(parts),
+    }
   }
-  const { services, api, begun } = startProcess()
+  const main = startProcess()
+  const { services, api } = main
+  const endsAt = () => clock.now() + 15 * 60_000
+
+  /** Hands everything that the stream has to its two readers, until nothing new comes. */
+  async function deliver(): Promise<void> {
+    await settled()
+    for (let event = streamed.shift(); event !== undefined; event = streamed.shift()) {
+      await main.start(event, endsAt())
+      await main.tell(event, endsAt())
+      await settled()
+    }
+  }
 
   async function call(method: string, path: string, how: CallOptions = {}): Promise<Called> {
     const { body, token = admin, headers = {}, process: { api: app } = { api } } = how
@@ -108,7 +151,15 @@ export async function startProduct(
     services,
     guard: services.guard,
     api,
-    begun,
+    triggers: main.triggers,
+    deliver,
+    endsAt,
+    slack: slackOf(main.slackApp, slack, clock),
+    /** The updates that the stream has told to begin. */
+    begun: async () => {
+      await settled()
+      return streamed.flatMap((event) => requestedIn(event))
+    },
     logged,
     startProcess,
     call,
@@ -127,6 +178,20 @@ export async function startProduct(
     },
     audit: async () => (await call('GET', '/audit')).body.ok,
   }
+}
+
+/** The stream tells a moment after the write. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 5))
+
+const requestedIn = (event: unknown): string[] =>
+  readChanges(event).flatMap(({ pk, state }) => (state === 'requested' ? [pk.replace('update#', '')] : []))
+
+async function writePlans(plans: readonly object[]): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'plans-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  const file = join(directory, 'plans.json')
+  await writeFile(file, JSON.stringify(plans))
+  return file
 }
 
 interface CallOptions {

@@ -1,0 +1,78 @@
+import type { Context, Hono } from 'hono'
+import * as z from 'zod/mini'
+import { planName } from '../../shared/guard/names.ts'
+import { problem } from '../../shared/guard/problems.ts'
+import type { Services } from '../../shared/guard/services.ts'
+import { type ApiEnv, mustHave } from './context.ts'
+import { instant, readBody, reason } from './input.ts'
+import { answerProblem } from './problem-answers.ts'
+import { Refusal } from './refusal.ts'
+import { route } from './routing.ts'
+import { showForecast, showOccurrence, showPlan } from './showing.ts'
+
+const because = z.strictObject({ reason })
+const occurrence = z.strictObject({
+  time: instant,
+  only: z.exactOptional(z.literal('unsent', 'takes unsent')),
+})
+
+/** Contract, "Resources": `/plans` and `/forecast`. */
+export function addPlans(app: Hono<ApiEnv>, { guard, clock }: Services): void {
+  route(app, '/plans', {
+    GET: async (c) => {
+      await mustHave(c, 'read')
+      const { plans, zone } = await guard.planned()
+      return c.json({ plans: plans.map((planned) => showPlan(planned, zone)) })
+    },
+  })
+
+  for (const action of ['pause', 'resume'] as const) {
+    route(app, `/plans/:name/${action}`, {
+      POST: async (c) => {
+        const { sub } = await mustHave(c, 'admin')
+        const { reason } = await readBody(c, because)
+        const name = await known(c)
+        const change = action === 'pause' ? guard.pausePlan : guard.resumePlan
+        const changed = await change(name, { caller: sub, reason })
+        if (changed.kind === 'problem') return answerProblem(c, changed.problem)
+        const { plans, zone } = await guard.planned()
+        return c.json(plans.filter(({ plan }) => plan.name === name).map((planned) => showPlan(planned, zone))[0])
+      },
+    })
+  }
+
+  route(app, '/plans/:name/run', {
+    POST: async (c) => {
+      const caller = await mustHave(c, 'run')
+      const { time, only } = await readBody(c, occurrence)
+      const name = await known(c)
+      const barred = (await guard.budgetsOf(name)).find((budget) => !caller.mayCharge(budget))
+      if (barred !== undefined) {
+        const detail = `${caller.sub} may not charge the budget ${barred}, which the plan ${name} charges.`
+        return answerProblem(c, problem('forbidden', detail, { budget: barred }))
+      }
+      const isAsync = /(^|[\s,])respond-async\b/i.test(c.req.header('prefer') ?? '')
+      const endsAt = isAsync ? clock.now() : c.var.endsAt
+      const run = only === 'unsent' ? guard.runUnsent : guard.fire
+      const fired = await run(name, time, endsAt)
+      if (fired.kind === 'problem') return answerProblem(c, fired.problem)
+      const report = await guard.report(fired.occurrence)
+      return c.json(showOccurrence(report), fired.occurrence.doneAt === undefined ? 202 : 200)
+    },
+  })
+
+  route(app, '/forecast', {
+    GET: async (c) => {
+      await mustHave(c, 'read')
+      return c.json({ budgets: (await guard.foresee()).map(showForecast) })
+    },
+  })
+
+  /** @throws Refusal 404 for a plan that is none. */
+  async function known(c: Context<ApiEnv>): Promise<string> {
+    const parsed = planName.safeParse(c.req.param('name'))
+    const { plans } = await guard.planned()
+    if (parsed.success && plans.some(({ plan }) => plan.name === parsed.data)) return parsed.data
+    throw new Refusal(problem('not-found', 'There is no such plan.'))
+  }
+}

@@ -1,0 +1,63 @@
+import type { Guard } from '../../shared/guard/guard.ts'
+import type { Log } from '../../shared/platform/log.ts'
+import { inParallel } from '../../shared/platform/parallel.ts'
+import type { Slack } from '../../shared/slack/slack.ts'
+import { idIn, readChanges } from './stream-event.ts'
+
+const atOnce = 5
+
+/** What a batch of a stream answers: which records shall come again. */
+export interface BatchAnswer {
+  readonly batchItemFailures: readonly { readonly itemIdentifier: string }[]
+}
+
+export type Reader = (event: unknown, endsAt: number) => Promise<BatchAnswer>
+
+const taken: BatchAnswer = { batchItemFailures: [] }
+
+/**
+ * Begins what has just been asked for: queued and approved updates, and what somebody typed or pressed in Slack. It
+ * never asks for a record again: one that fails must not hold up those behind it, and the sweep begins it later. What
+ * changes a task that is not done was a try in vain; to try again at once would never end.
+ */
+export function createStartReader(parts: { guard: Guard; slack: Slack; log: Log }): Reader {
+  const { guard, slack, log } = parts
+  return async (event, endsAt) => {
+    await inParallel(readChanges(event), atOnce, async ({ pk, state, isNew, isOpen }) => {
+      const update = state === 'requested' ? idIn(pk, 'update') : null
+      const slackEvent = isNew && isOpen ? idIn(pk, 'slack-event') : null
+      try {
+        if (update !== null) await guard.start(update, endsAt)
+        if (slackEvent !== null) await slack.answer(slackEvent)
+      } catch (cause) {
+        log.error('not-begun', { item: pk, cause })
+      }
+    })
+    return taken
+  }
+}
+
+/**
+ * Tells people: announcements that were just written, and thresholds that a book has passed. A reader of its own, so
+ * that a slow Slack holds up nothing but what Slack is told.
+ */
+export function createTellReader(parts: { guard: Guard; slack: Slack; log: Log }): Reader {
+  const { guard, slack, log } = parts
+  return async (event) => {
+    const changes = readChanges(event)
+    const failed: string[] = []
+    for (const { pk, isNew, isOpen, sequenceNumber } of changes) {
+      const announcement = isNew && isOpen ? idIn(pk, 'announcement') : null
+      if (announcement === null) continue
+      await slack.tell(announcement).catch((cause) => {
+        log.error('not-told', { announcement, cause })
+        failed.push(sequenceNumber)
+      })
+    }
+    if (changes.some(({ pk }) => pk === 'book')) {
+      // The sweep looks at them too, so nothing has to come again for them.
+      await guard.watchThresholds().catch((cause) => log.error('thresholds-not-watched', { cause }))
+    }
+    return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) }
+  }
+}

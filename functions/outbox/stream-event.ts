@@ -1,0 +1,47 @@
+import * as z from 'zod/mini'
+
+/** A change of one item, as the table's stream tells it: which item, and the little that says whether it matters. */
+export interface Change {
+  readonly pk: string
+  readonly sequenceNumber: string
+  /** It was not there before. */
+  readonly isNew: boolean
+  /** Absent where the item was deleted. */
+  readonly state?: string
+  /** It is a task that is not done. */
+  readonly isOpen: boolean
+}
+
+const attribute = z.object({ S: z.optional(z.string()) })
+
+/** @see https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html */
+const streamEvent = z.object({
+  Records: z.array(
+    z.object({
+      eventSource: z.literal('aws:dynamodb'),
+      eventName: z.enum(['INSERT', 'MODIFY', 'REMOVE']),
+      dynamodb: z.object({
+        Keys: z.object({ pk: z.object({ S: z.string() }) }),
+        NewImage: z.optional(z.object({ state: z.optional(attribute), openAs: z.optional(attribute) })),
+        SequenceNumber: z.string(),
+      }),
+    }),
+  ),
+})
+
+/** @throws when it is no event of a table's stream: whoever sent it has the wrong function. */
+export function readChanges(event: unknown): readonly Change[] {
+  const parsed = streamEvent.safeParse(event)
+  if (!parsed.success) throw new Error('not an event of a DynamoDB stream')
+  return parsed.data.Records.map(({ eventName, dynamodb: { Keys, NewImage, SequenceNumber } }) => ({
+    pk: Keys.pk.S,
+    sequenceNumber: SequenceNumber,
+    isNew: eventName === 'INSERT',
+    ...(NewImage?.state?.S !== undefined && { state: NewImage.state.S }),
+    isOpen: NewImage?.openAs?.S !== undefined,
+  }))
+}
+
+/** What stands behind `name#` in a key, or `null` where it is the key of something else. */
+export const idIn = (pk: string, name: string): string | null =>
+  pk.startsWith(`${name}#`) ? pk.slice(name.length + 1) : null

@@ -1,0 +1,80 @@
+import * as z from 'zod/mini'
+import type { Fired } from '../../shared/guard/occurrences.ts'
+import type { Services } from '../../shared/guard/services.ts'
+import type { Swept } from '../../shared/guard/sweeping.ts'
+import type { Occurrence } from '../../shared/ledger/occurrence.ts'
+import type { Slack } from '../../shared/slack/slack.ts'
+
+/** What a rule of EventBridge sends: its own constant input, or an occurrence of a plan with the rule's time. */
+export type Trigger = { readonly plan: string; readonly time: number } | { readonly task: 'sweep' | 'digest' }
+
+const time = z.pipe(
+  z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?Z$/)),
+  z.transform((text, context) => {
+    const instant = Date.parse(text)
+    // It would be taken for another one: 30 February for 2 March, and 24:00 for the next day.
+    const isReal = !Number.isNaN(instant) && new Date(instant).toISOString().startsWith(text.slice(0, 16))
+    if (isReal) return instant
+    context.issues.push({ code: 'custom', message: 'is no time', input: text })
+    return z.NEVER
+  }),
+)
+const trigger = z.union([
+  z.strictObject({ plan: z.string().check(z.minLength(1), z.maxLength(63)), time }),
+  z.strictObject({ task: z.enum(['sweep', 'digest']) }),
+])
+
+/** The event is none that a rule of ours sends: a request of HTTP, a time that is none. Nothing was done. */
+export class WrongTrigger extends Error {
+  override readonly name = 'WrongTrigger'
+}
+
+/** @throws WrongTrigger */
+export function readTrigger(event: unknown): Trigger {
+  const parsed = trigger.safeParse(event)
+  if (parsed.success) return parsed.data
+  throw new WrongTrigger('takes {"plan": "<name>", "time": "<RFC 3339, UTC>"}, {"task": "sweep"} or {"task": "digest"}')
+}
+
+/**
+ * What happens by the clock. Each part is tried whatever becomes of the others, and may be repeated: what a failure left
+ * undone is done by the next sweep.
+ */
+export function createTriggers({ guard, log, slack }: Services & { slack: Slack }) {
+  async function sweep(endsAt: number): Promise<{ swept: Swept | null; advanced: readonly Occurrence[] }> {
+    const failures: unknown[] = []
+    const tried = <T>(step: Promise<T>): Promise<T | null> =>
+      step.catch((cause) => {
+        failures.push(cause)
+        return null
+      })
+    const swept = await tried(guard.sweep(endsAt))
+    await tried(slack.sweep())
+    // The last, because a plan may take all the time there is.
+    const advanced = await tried(guard.goOn(endsAt))
+    if (failures.length > 0) throw failures[0]
+    return { swept, advanced: advanced ?? [] }
+  }
+
+  /** The forecast in it rests on prices of this very night, where the service gives them. */
+  async function digest(endsAt: number): Promise<void> {
+    await guard.readPrices(endsAt).catch((cause) => log.error('prices-not-read', { cause }))
+    await guard.announceDigest()
+  }
+
+  /** A plan that may not spend, or that is none, ends well: it is recorded or logged, and to ask again would change nothing. */
+  async function fire(plan: string, time: number, endsAt: number): Promise<Fired> {
+    const fired = await guard.fire(plan, time, endsAt)
+    if (fired.kind === 'problem') log.error('plan-not-run', { plan, time, detail: fired.problem.detail })
+    return fired
+  }
+
+  async function handle(event: unknown, endsAt: number): Promise<void> {
+    const wanted = readTrigger(event)
+    if ('plan' in wanted) await fire(wanted.plan, wanted.time, endsAt)
+    else if (wanted.task === 'sweep') await sweep(endsAt)
+    else await digest(endsAt)
+  }
+
+  return { handle, sweep, digest, fire }
+}

@@ -1,0 +1,101 @@
+import { type Context, Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { allowedTo } from '../../shared/guard/callers.ts'
+import type { Ledger } from '../../shared/ledger/ledger.ts'
+import type { SlackEvent } from '../../shared/ledger/slack-event.ts'
+import type { Clock } from '../../shared/platform/clock.ts'
+import type { Log } from '../../shared/platform/log.ts'
+import type { Secret } from '../../shared/platform/secrets.ts'
+import { parseCommand } from '../../shared/slack/command.ts'
+import { acceptedMessage } from '../../shared/slack/messages/estimate.ts'
+import { helpMessage, problemMessage, usageMessage } from '../../shared/slack/messages/help.ts'
+import { isSigned } from '../../shared/slack/signature.ts'
+import { readSlackSecret } from '../../shared/slack/slack-secret.ts'
+import { isCertificateCheck, readCommand, readPress } from './forms.ts'
+
+/** Far above what Slack sends: 3,000 characters of a message come back with a pressed button. */
+const mostBytes = 256 * 1024
+
+/** Nothing was recorded, so nothing will happen. */
+const sorry = 'Unit Guard cannot take this right now, so nothing was done. Please try again in a minute.'
+
+/**
+ * What Slack calls: verify, parse, record, acknowledge. Slack gives up after three seconds, so nothing is asked of the
+ * service here; the item that is recorded has everything else done, and answered to the `response_url`.
+ *
+ * @see https://docs.slack.dev/interactivity/handling-user-interaction
+ */
+export function createSlackApp(parts: { ledger: Ledger; secret: Secret; clock: Clock; log: Log }): Hono {
+  const { ledger, clock, log } = parts
+  const app = new Hono()
+
+  app.use(bodyLimit({ maxSize: mostBytes, onError: (c) => c.text('too large', 413) }))
+
+  async function isFromSlack(c: Context, rawBody: Uint8Array): Promise<boolean> {
+    const { signingSecret } = await readSlackSecret(parts.secret)
+    const timestamp = c.req.header('x-slack-request-timestamp')
+    const signature = c.req.header('x-slack-signature')
+    return isSigned({ secret: signingSecret, timestamp, signature, rawBody, now: clock.now() })
+  }
+
+  app.post('/slack/commands', async (c) => {
+    const { rawBody, body } = await bodyOf(c)
+    if (isCertificateCheck(body)) return c.body(null, 200)
+    if (!(await isFromSlack(c, rawBody))) return c.text('unauthorized', 401)
+    const command = readCommand(body, clock.now())
+    if (!command) return c.text('this is no slash command', 400)
+    const parsed = parseCommand(command.text)
+    if (parsed.do === 'help') return c.json(helpMessage())
+    if (parsed.do === 'mistake') return c.json(usageMessage(parsed))
+    const barred = await barredEntirely(command)
+    if (barred !== null) return c.json(problemMessage(barred))
+    await record(command)
+    return parsed.do === 'estimate' || parsed.do === 'run' ? c.json(acceptedMessage(parsed)) : c.body(null, 200)
+  })
+
+  app.post('/slack/interactions', async (c) => {
+    const { rawBody, body } = await bodyOf(c)
+    if (!(await isFromSlack(c, rawBody))) return c.text('unauthorized', 401)
+    const press = readPress(body, clock.now())
+    if (press === 'not-ours') return c.body(null, 200)
+    if (!press) return c.text('this is no interaction', 400)
+    // Who is not listed is told so in private, by whoever answers: an acknowledgement cannot say it.
+    await record(press)
+    return c.body(null, 200)
+  })
+
+  /** `null`: they may do something, and what that is is decided when it is done. */
+  async function barredEntirely({ user }: SlackEvent): Promise<string | null> {
+    const caller = `slack:${user}`
+    const { scopes, isDisabled } = allowedTo((await ledger.view()).definitions, { caller })
+    if (scopes.size > 0) return null
+    const why = isDisabled ? `${caller} is disabled here` : 'You are not listed in Unit Guard'
+    return `${why}, so nothing was done. Ask an administrator to list you as the caller ${caller}.`
+  }
+
+  /** The same click twice is one item. */
+  async function record(event: SlackEvent): Promise<void> {
+    const isNew = await ledger.slackEvents.add(event)
+    log.info('slack', { slackEvent: event.id, kind: event.kind, user: event.user, isNew })
+  }
+
+  app.get('/slack/commands', (c) =>
+    isCertificateCheck(c.req.url.split('?')[1] ?? '') ? c.body(null, 200) : methodNotAllowed(c),
+  )
+  for (const path of ['/slack/commands', '/slack/interactions']) app.all(path, methodNotAllowed)
+  app.notFound((c) => c.text('not found', 404))
+  app.onError((error, c) => {
+    log.error('slack-failed', { cause: error })
+    // Whoever typed is shown what is said; whoever pressed, only that something went wrong, and that takes a status.
+    return c.req.path === '/slack/commands' ? c.json(problemMessage(sorry)) : c.text(sorry, 503)
+  })
+
+  return app
+}
+
+const methodNotAllowed = (c: Context): Response => c.text('method not allowed', 405, { allow: 'POST' })
+
+async function bodyOf(c: Context): Promise<{ rawBody: Uint8Array; body: string }> {
+  const rawBody = new Uint8Array(await c.req.arrayBuffer())
+  return { rawBody, body: new TextDecoder().decode(rawBody) }
+}

@@ -1,0 +1,72 @@
+import * as z from 'zod/mini'
+import { pressedActions, type SlackEvent } from '../../shared/ledger/slack-event.ts'
+import { digest } from '../../shared/platform/ids.ts'
+
+const text = (most: number) => z.string().check(z.minLength(1), z.maxLength(most))
+const user = z.string().check(z.regex(/^[UW][A-Z0-9]{2,20}$/))
+const responseUrl = z.url().check(z.maxLength(500))
+
+/** @see https://docs.slack.dev/interactivity/implementing-slash-commands */
+const commandForm = z.object({
+  user_id: user,
+  text: z._default(z.string().check(z.maxLength(40_000)), ''),
+  trigger_id: text(200),
+  response_url: responseUrl,
+})
+
+/** @see https://docs.slack.dev/reference/interaction-payloads/block_actions-payload */
+const pressPayload = z.object({
+  type: z.literal('block_actions'),
+  trigger_id: text(200),
+  user: z.object({ id: user }),
+  response_url: responseUrl,
+  actions: z
+    .array(z.object({ action_id: z.enum(pressedActions), value: z.string().check(z.regex(/^[\w#:.-]{1,100}$/)) }))
+    .check(z.length(1)),
+})
+
+/** A slash command's form as the item that is recorded; its `trigger_id` is the idempotency key. `null`: it is none. */
+export function readCommand(body: string, at: number): (SlackEvent & { kind: 'command' }) | null {
+  const parsed = commandForm.safeParse(Object.fromEntries(new URLSearchParams(body)))
+  if (!parsed.success) return null
+  const { user_id, text, trigger_id, response_url } = parsed.data
+  const id = `cmd_${digest('command', trigger_id)}`
+  return { ...fresh(id, at), kind: 'command', user: user_id, text, responseUrl: response_url }
+}
+
+/**
+ * A pressed button as the item that is recorded. Each press is one item, however often it is delivered: who pressed too
+ * early may press again, and what may happen only once is up to the guard. `null`: it cannot be read; `not-ours`:
+ * something else that Slack tells its apps.
+ */
+export function readPress(body: string, at: number): (SlackEvent & { kind: 'press' }) | 'not-ours' | null {
+  const payload = toJson(new URLSearchParams(body).get('payload'))
+  if (typeof payload !== 'object' || payload === null) return null
+  const parsed = pressPayload.safeParse(payload)
+  if (!parsed.success) return 'type' in payload && typeof payload.type === 'string' ? 'not-ours' : null
+  const { user, trigger_id, response_url, actions } = parsed.data
+  const [action] = actions
+  if (!action) return null
+  const id = `prs_${digest('press', trigger_id)}`
+  return {
+    ...fresh(id, at),
+    kind: 'press',
+    user: user.id,
+    action: action.action_id,
+    value: action.value,
+    responseUrl: response_url,
+  }
+}
+
+/** Slack looks at the certificate now and then, without a signature, and wants to hear that all is well. */
+export const isCertificateCheck = (form: string): boolean => new URLSearchParams(form).get('ssl_check') === '1'
+
+const fresh = (id: string, createdAt: number) => ({ id, version: 1, createdAt, answers: 0 })
+
+function toJson(text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? 'null')
+  } catch {
+    return null
+  }
+}

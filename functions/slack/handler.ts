@@ -1,0 +1,21 @@
+import { handle } from 'hono/aws-lambda'
+import { openLedger } from '../../shared/ledger/open-ledger.ts'
+import { systemClock } from '../../shared/platform/clock.ts'
+import { createLog } from '../../shared/platform/log.ts'
+import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
+import { environment, ledgerOnlySettings, parseSettings } from '../../shared/platform/settings.ts'
+import { createSlackApp } from './app.ts'
+
+const settings = parseSettings(ledgerOnlySettings, environment())
+const log = createLog({ write: (line) => process.stdout.write(`${line}\n`), now: systemClock.now })
+const secret = createSecret({
+  client: createSecretsClient(settings.SECRETS_ENDPOINT),
+  id: settings.SLACK_SECRET,
+  clock: systemClock,
+  log,
+})
+
+/** The Lambda function behind Slack's request URLs. It can read the Slack secret, and no other. */
+export const handler = handle(
+  createSlackApp({ ledger: openLedger(settings, { clock: systemClock }), secret, clock: systemClock, log }),
+)

@@ -1,0 +1,38 @@
+import { createTriggers } from '../../functions/scheduled/triggers.ts'
+import { createServices } from '../../shared/guard/services.ts'
+import { LedgerUnavailable } from '../../shared/ledger/store.ts'
+import type { Clock } from '../../shared/platform/clock.ts'
+import { guardSettings, parseSettings } from '../../shared/platform/settings.ts'
+import { createSlack } from '../../shared/slack/slack.ts'
+import { isInMemory } from './command.ts'
+import { CannotGoOn, reasonOf } from './failures.ts'
+import { createQuietLog } from './guard-log.ts'
+import type { Environment } from './settings.ts'
+
+/**
+ * The scheduled function, for a command: in a process of its own, at the ledger and the service that are running.
+ *
+ * @throws CannotGoOn where only `npm start` itself can reach the ledger.
+ */
+export function openTriggers(env: Environment, clock: Clock) {
+  const settings = parseSettings(guardSettings, env)
+  if (isInMemory(env)) {
+    throw new CannotGoOn('The ledger is in the memory of npm start, where no other process can reach it.')
+  }
+  const services = createServices(settings, { clock, log: createQuietLog() })
+  const triggers = createTriggers({ ...services, slack: createSlack(services) })
+
+  /** The same, with a ledger that does not answer as one line that says which. */
+  async function reached<Result>(work: Promise<Result>): Promise<Result> {
+    try {
+      return await work
+    } catch (error) {
+      if (!(error instanceof LedgerUnavailable)) throw error
+      const where = settings.DYNAMODB_ENDPOINT ?? 'AWS'
+      const message = `The ledger ${settings.TABLE_NAME} at ${where} does not answer: ${reasonOf(error)}`
+      throw new CannotGoOn(message, { cause: error })
+    }
+  }
+
+  return { settings, guard: services.guard, triggers, reached }
+}

@@ -1,0 +1,120 @@
+import type { MakeChange } from '../ledger/changes.ts'
+import { budgetNamed, type Caller, callerNamed, type Definitions, pauseOf, rootBudget } from '../ledger/definitions.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Scope } from '../platform/words.ts'
+import { type By, type Changed, staleness, toChanged } from './budgeting.ts'
+import { covers } from './charging.ts'
+import { problem } from './problems.ts'
+
+/** Who asks, and what they bring along: a token names scopes and budgets, a person in Slack brings nothing. */
+export interface Named {
+  readonly caller: string
+  readonly token?: { readonly scopes: ReadonlySet<Scope>; readonly budgets: '*' | readonly string[] }
+}
+
+/** What they may do. */
+export interface Allowed {
+  readonly scopes: ReadonlySet<Scope>
+  readonly mayForce: boolean
+  readonly isDisabled: boolean
+  mayCharge(budget: string): boolean
+}
+
+/** What is listed about a caller narrows their token; for whoever has none, it is all that they may do. */
+export function allowedTo(definitions: Definitions, { caller, token }: Named): Allowed {
+  const listed = callerNamed(definitions, caller)
+  const given: Named['token'] = token ?? unlisted(listed)
+  const isDisabled = listed?.disabled === true
+  const may = (scope: Scope) => given.scopes.has(scope) && (listed?.scopes?.includes(scope) ?? true)
+  const scopes = new Set([...given.scopes].filter((scope) => !isDisabled && may(scope)))
+  return {
+    scopes,
+    isDisabled,
+    mayForce: listed?.mayForce ?? scopes.has('admin'),
+    mayCharge: (budget) =>
+      covers(definitions, given.budgets, budget) && covers(definitions, listed?.budgets ?? '*', budget),
+  }
+}
+
+function unlisted(listed: Caller | undefined): NonNullable<Named['token']> {
+  const scopes = new Set(listed?.scopes ?? [])
+  return { scopes, budgets: listed?.budgets ?? (scopes.has('admin') ? '*' : []) }
+}
+
+/** How long what was read about callers is believed, for what spends and changes nothing. */
+const believedForMs = 2_000
+
+/** Changes of who may do what and of which plans rest: revisions of the definitions, so they count at once. */
+export function createCallers({ ledger, clock }: { ledger: Ledger; clock: Clock }) {
+  let seen: { readonly definitions: Definitions; readonly at: number } | undefined
+
+  /** @param how.atOnce what was read a moment ago is not enough. */
+  async function allowed(named: Named, how: { atOnce: boolean }): Promise<Allowed> {
+    if (how.atOnce || !seen || clock.now() - seen.at > believedForMs) {
+      const { definitions } = await ledger.view()
+      seen = { definitions, at: clock.now() }
+    }
+    return allowedTo(seen.definitions, named)
+  }
+
+  async function putCaller(name: string, caller: Caller, by: By): Promise<Changed> {
+    let created = false
+    const change: MakeChange = ({ definitions }) => {
+      const stale = staleness(definitions, by, `caller ${name}`, callerNamed(definitions, name) !== undefined)
+      if (stale) return { refused: stale }
+      const unknown = [caller.budgets ?? []]
+        .flat()
+        .filter((budget) => budget !== '*' && !budgetNamed(definitions, budget))
+      if (unknown.length > 0) return { refused: unknownBudgets(unknown) }
+      created = !callerNamed(definitions, name)
+      const note = { type: 'caller', budget: rootBudget, reason: by.reason ?? `${name} is listed` } as const
+      return { definitions: { ...definitions, callers: { ...definitions.callers, [name]: caller } }, note }
+    }
+    return toChanged(await ledger.change(by.caller, change), () => created)
+  }
+
+  async function deleteCaller(name: string, by: By): Promise<Changed> {
+    const change: MakeChange = ({ definitions }) => {
+      if (!callerNamed(definitions, name)) return { refused: problem('not-found', `${name} is not listed.`) }
+      const stale = staleness(definitions, by, `caller ${name}`, true)
+      if (stale) return { refused: stale }
+      const { [name]: _gone, ...callers } = definitions.callers ?? {}
+      const note = {
+        type: 'caller',
+        budget: rootBudget,
+        reason: by.reason ?? `${name} is not listed any more`,
+      } as const
+      return { definitions: { ...definitions, callers }, note }
+    }
+    return toChanged(await ledger.change(by.caller, change))
+  }
+
+  async function pausePlan(plan: string, by: By & { reason: string }): Promise<Changed> {
+    const change: MakeChange = ({ definitions, now }) => {
+      // Who stopped it first, and why, is what matters.
+      if (pauseOf(definitions, plan)) return { refused: null }
+      const pause = { reason: by.reason, by: by.caller, at: now }
+      const note = { type: 'pause', budget: rootBudget, plan, reason: by.reason } as const
+      return { definitions: { ...definitions, pausedPlans: { ...definitions.pausedPlans, [plan]: pause } }, note }
+    }
+    return toChanged(await ledger.change(by.caller, change))
+  }
+
+  async function resumePlan(plan: string, by: By & { reason: string }): Promise<Changed> {
+    const change: MakeChange = ({ definitions }) => {
+      if (!pauseOf(definitions, plan)) return { refused: null }
+      const { [plan]: _resumed, ...pausedPlans } = definitions.pausedPlans ?? {}
+      const note = { type: 'resume', budget: rootBudget, plan, reason: by.reason } as const
+      return { definitions: { ...definitions, pausedPlans }, note }
+    }
+    return toChanged(await ledger.change(by.caller, change))
+  }
+
+  return { allowed, putCaller, deleteCaller, pausePlan, resumePlan }
+}
+
+function unknownBudgets(names: readonly string[]) {
+  const errors = names.map((name) => ({ path: 'budgets', message: `There is no budget ${name}.` }))
+  return problem('invalid-request', errors.map(({ message }) => message).join(' '), { errors })
+}

@@ -1,0 +1,109 @@
+import { announcement } from '../ledger/announcement.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Price } from '../ledger/price.ts'
+import type { Update } from '../ledger/update.ts'
+import { dayAt } from '../ledger/windows.ts'
+import type { Kind, Units } from '../platform/words.ts'
+import { zoneOf } from './decide.ts'
+import { type Figures, figuresOf } from './figures.ts'
+import type { Forecast } from './forecast.ts'
+
+/** What happened in the 24 hours before an instant, and where the budgets stand. */
+export interface Digest {
+  readonly day: string
+  readonly zone: string
+  readonly budgets: readonly DigestRow[]
+  readonly refused: number
+  readonly inDoubt: readonly Update[]
+  readonly priceMoves: readonly PriceMove[]
+  readonly nothingHappened: boolean
+}
+
+interface DigestRow {
+  readonly budget: string
+  readonly spentToday: number
+  readonly month: Figures
+  readonly projected: number | null
+  readonly exhaustedAt: number | null
+}
+
+interface PriceMove {
+  readonly project: string
+  readonly kind: Kind
+  readonly before: Units
+  readonly now: Units
+}
+
+const dayMs = 24 * 3600_000
+const pageSize = 200
+/** A day with more updates than this is summed up from its latest. */
+const mostRead = 5_000
+const movedByShare = 0.1
+
+export function createDigesting(parts: {
+  ledger: Ledger
+  foresee: () => Promise<readonly Forecast[]>
+  prices: () => Promise<readonly Price[]>
+}) {
+  const { ledger, foresee, prices } = parts
+
+  /** Has the digest of this day told, once. */
+  async function announceDigest(): Promise<void> {
+    const { day, now } = await ledger.view()
+    await ledger.announcements.add(announcement(`digest#${day.name}`, now, { kind: 'digest', until: now }))
+  }
+
+  async function digest(until: number): Promise<Digest> {
+    const [view, updates, forecast, known] = await Promise.all([
+      ledger.view(),
+      updatesOf({ since: until - dayMs, until }),
+      foresee(),
+      prices(),
+    ])
+    const inDoubt = (await ledger.open('in-doubt', pageSize)).rows
+    const refused = updates.filter(({ state }) => state === 'refused').length
+    const priceMoves = known.flatMap((price) => moveOf(price, until))
+    return {
+      // It may be told when that day is long over.
+      day: dayAt(view.definitions.calendar, until).name.slice('day:'.length),
+      zone: zoneOf(view),
+      budgets: Object.values(view.definitions.budgets).map((budget) => {
+        const foreseen = forecast.find((row) => row.budget === budget.name && row.window === 'month')
+        return {
+          budget: budget.name,
+          spentToday: spentBy(budget.name, updates),
+          month: figuresOf(view, budget, 'month'),
+          projected: foreseen?.projected ?? null,
+          exhaustedAt: foreseen?.exhaustedAt ?? null,
+        }
+      }),
+      refused,
+      inDoubt,
+      priceMoves,
+      nothingHappened: updates.length === 0 && inDoubt.length === 0 && priceMoves.length === 0,
+    }
+  }
+
+  async function updatesOf(filter: { since: number; until: number }): Promise<Update[]> {
+    const found: Update[] = []
+    let cursor: string | undefined
+    do {
+      const page = await ledger.updates(filter, pageSize, cursor)
+      found.push(...page.rows)
+      cursor = page.next
+    } while (cursor !== undefined && found.length < mostRead)
+    return found
+  }
+
+  return { announceDigest, digest }
+}
+
+const spentBy = (budget: string, updates: readonly Update[]): number =>
+  updates.filter(({ hold }) => hold?.budgets.includes(budget)).reduce((sum, { charged }) => sum + (charged ?? 0), 0)
+
+/** A price of last night that is off the one before by more than a tenth; one of a later night is another day's news. */
+function moveOf({ kind, project, units, before, at }: Price, until: number): PriceMove[] {
+  if (before === undefined || at < until - dayMs || at > until) return []
+  const hasMoved = Math.abs(units - before) > before * movedByShare
+  return hasMoved ? [{ project, kind, before, now: units }] : []
+}

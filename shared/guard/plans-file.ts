@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { type Plan, parsePlans, WrongPlans } from './plan.ts'
+
+/**
+ * The plans of one file, once per cold start; none without a file.
+ *
+ * @throws WrongPlans also when it is not there or cannot be read. Messages have its base name alone: where a machine
+ * keeps it is nobody else's business.
+ */
+export function readPlans(path: string | undefined): readonly Plan[] {
+  if (path === undefined) return []
+  const file = basename(path)
+  const text = decode(read(path, file), file)
+  try {
+    return parsePlans(text)
+  } catch (error) {
+    throw error instanceof WrongPlans ? new WrongPlans(`${file}: ${error.message}`) : error
+  }
+}
+
+function read(path: string, file: string): Uint8Array {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    throw new WrongPlans(`the plans file ${file} ${isMissing ? 'is not there' : 'cannot be read'}`, { cause: error })
+  }
+}
+
+/** Never leniently: a project's name must not change on the way. A byte order mark, which some editors write, is fine. */
+function decode(bytes: Uint8Array, file: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (error) {
+    throw new WrongPlans(`the plans file ${file} is not UTF-8`, { cause: error })
+  }
+}

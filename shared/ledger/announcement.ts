@@ -1,0 +1,83 @@
+import { addTask, type Task, type TaskKind } from './queue.ts'
+import type { Write } from './store.ts'
+import { isTerminal, type Update } from './update.ts'
+
+/** Something that people shall be told. It is written with what it is about, and open until it was told. */
+export interface Announcement extends Task {
+  readonly about: About
+  /** How often it was tried in vain, and when the next try is worth it. */
+  readonly tries: number
+  readonly notBefore?: number
+  /** It will never be told, and why. */
+  readonly givenUp?: string
+}
+
+export type About =
+  | { readonly kind: UpdateNews; readonly update: string }
+  /** Somebody in Slack waits for what becomes of these. */
+  | { readonly kind: 'outcome'; readonly update: string; readonly replyTo: string }
+  | { readonly kind: 'occurrence'; readonly occurrence: string }
+  | {
+      readonly kind: 'threshold'
+      readonly budget: string
+      readonly window: 'month' | 'day'
+      readonly percent: number
+      readonly used: number
+      readonly of: number
+      readonly resetsAt: number
+    }
+  | {
+      readonly kind: 'refusals'
+      readonly caller: string
+      readonly budget: string
+      readonly count: number
+      readonly since: number
+      readonly detail: string
+    }
+  | {
+      readonly kind: 'stopped'
+      readonly what: 'budget' | 'plan'
+      readonly name: string
+      readonly by: string
+      readonly reason: string
+      readonly isStopped: boolean
+    }
+  | { readonly kind: 'digest'; readonly until: number }
+
+type UpdateNews = 'approval-wanted' | 'approval-reminder' | 'in-doubt' | 'overrun' | 'correction'
+
+export const announcements: TaskKind<Announcement> = { name: 'announcement' }
+
+export const announcement = (id: string, createdAt: number, about: About): Announcement => ({
+  id,
+  version: 1,
+  createdAt,
+  about,
+  tries: 0,
+})
+
+/** The write that has people told something; what is announced once has one id, whoever finds it. */
+export const announce = (id: string, at: number, about: About): Write =>
+  addTask(announcements, announcement(id, at, about))
+
+/** What this change of a record has people told, in the transaction that makes the change. */
+export function announcedWith(update: Update, seen: Update | null): Write[] {
+  const at = update.history.at(-1)?.at ?? update.createdAt
+  const news = (kind: UpdateNews) => announce(`${update.id}#${kind}#${update.version}`, at, { kind, update: update.id })
+  const isNewState = update.state !== seen?.state
+  const hasEnded = isTerminal(update.state) || update.state === 'in-doubt' || update.state === 'awaiting-approval'
+  return [
+    ...(isNewState && update.state === 'awaiting-approval' ? [news('approval-wanted')] : []),
+    ...(isNewState && update.state === 'in-doubt' ? [news('in-doubt')] : []),
+    ...(update.overrun !== undefined && update.overrun !== seen?.overrun ? [news('overrun')] : []),
+    ...(update.corrected && !seen?.corrected ? [news('correction')] : []),
+    // What ends with its very first line is told by whoever asked for it.
+    ...(seen && isNewState && hasEnded ? (update.replyTo ?? []) : []).map((replyTo) =>
+      announce(`${update.id}#outcome#${update.version}#${replyTo}`, at, {
+        kind: 'outcome',
+        update: update.id,
+        replyTo,
+      }),
+    ),
+  ]
+}

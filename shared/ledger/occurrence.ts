@@ -1,0 +1,28 @@
+import type { Task, TaskKind } from './queue.ts'
+
+/** A plan at one scheduled time. What became of its projects is in the records of their updates. */
+export interface Occurrence extends Task {
+  readonly plan: string
+  readonly time: number
+  readonly state: OccurrenceState
+  /** Why it was not run, or not to its end. */
+  readonly reason?: string
+  /** When it was begun, by the clock or again by a person: tries are counted from then on. */
+  readonly startedAt: number
+  /** The next try of what has not run yet: its number, and from when on. */
+  readonly round: number
+  readonly nextAt: number
+  /** Whoever is at it, and until when: an occurrence runs one update after another. */
+  readonly lease?: { readonly by: string; readonly until: number }
+}
+
+export type OccurrenceState = 'running' | 'done' | 'stopped' | 'missed' | 'paused'
+
+export const occurrencesOf = (plan: string) => `occurrences#${plan}`
+
+export const occurrences: TaskKind<Occurrence> = {
+  name: 'occurrence',
+  listed: ({ plan, time }) => ({ in: occurrencesOf(plan), at: time }),
+}
+
+export const occurrenceId = (plan: string, time: number): string => `${plan}#${new Date(time).toISOString()}`

@@ -1,0 +1,62 @@
+import { digest } from '../platform/ids.ts'
+import { type Kind, toUnits, type Units } from '../platform/words.ts'
+import type { Condition, Item, Store } from './store.ts'
+
+/** What an update of a project was last said to need, and before that. It is free to ask, and moves nothing. */
+export interface Price {
+  readonly kind: Kind
+  readonly project: string
+  readonly units: Units
+  readonly at: number
+  readonly before?: Units
+}
+
+const priceKey = (kind: Kind, project: string) => ({ pk: `price#${kind}#${digest(project)}`, sk: 'price' })
+
+type Priced = Pick<Price, 'kind' | 'project'>
+
+export interface Prices {
+  /** In the order of what was asked; `null`: never read. */
+  read(of: readonly Priced[]): Promise<readonly (Price | null)[]>
+  write(price: Omit<Price, 'before'>): Promise<void>
+}
+
+const batch = 100
+const keptForSeconds = 60 * 24 * 3600
+
+export function createPrices({ store }: { store: Store }): Prices {
+  async function read(of: readonly Priced[]): Promise<(Price | null)[]> {
+    const found: (Price | null)[] = []
+    for (let from = 0; from < of.length; from += batch) {
+      const keys = of.slice(from, from + batch).map(({ kind, project }) => priceKey(kind, project))
+      found.push(...(await store.get(keys)).map((item) => (item ? fromPriceItem(item) : null)))
+    }
+    return found
+  }
+
+  /** Of two readers of one night the first one's counts: they read the same. */
+  async function write(price: Omit<Price, 'before'>): Promise<void> {
+    const [earlier] = await read([price])
+    const { kind, project, units, at } = price
+    const item: Item = {
+      ...priceKey(kind, project),
+      ...{ kind, project, units, at },
+      ...(earlier && { before: earlier.units }),
+      expiresAt: Math.floor(at / 1000) + keptForSeconds,
+    }
+    const unchanged: Condition = earlier ? { is: 'equal', path: ['at'], value: earlier.at } : { is: 'absent-item' }
+    await store.transact([{ do: 'put', item, when: [unchanged] }], digest('price', JSON.stringify(item)))
+  }
+
+  return { read, write }
+}
+
+function fromPriceItem({ kind, project, units, at, before }: Item): Price {
+  return {
+    kind: kind as Kind,
+    project: String(project),
+    units: toUnits(Number(units)),
+    at: Number(at),
+    ...(before !== undefined && { before: toUnits(Number(before)) }),
+  }
+}

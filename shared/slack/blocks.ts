@@ -1,0 +1,134 @@
+import type { ActionsBlock, Button, ContextBlock, HeaderBlock, MrkdwnElement, SectionBlock } from '@slack/types'
+import { clean, cut, cutMarked, limits, withoutMarks } from './text.ts'
+
+/** The few blocks that messages are made of, within Slack's limits. https://docs.slack.dev/reference/block-kit/blocks */
+export type Block = HeaderBlock | SectionBlock | ContextBlock | ActionsBlock
+
+/** What is posted to a webhook or to a command's `response_url`. */
+export interface Message {
+  /** The whole message in plain words: notifications and screen readers show nothing else. */
+  readonly text: string
+  readonly blocks: readonly Block[]
+  /** `ephemeral`: seen by nobody but whoever asked. */
+  readonly response_type?: 'ephemeral' | 'in_channel'
+  readonly replace_original?: boolean
+}
+
+/** What the buttons ask for; their value is an id and nothing else. */
+export type Action = 'confirm' | 'approve' | 'reject' | 'resolve-ran' | 'resolve-did-not-run'
+
+export const toAsker = { response_type: 'ephemeral' } as const
+/** Instead of the message whose button was pressed. */
+export const inPlace = { replace_original: true } as const
+
+/** @param lead what it is about, in marked text; the notification shows it without marks. */
+export const message = (
+  lead: string,
+  blocks: readonly Block[],
+  how: Pick<Message, 'response_type' | 'replace_original'> = {},
+): Message => ({ text: cut(withoutMarks(lead), limits.message), blocks: fitting(blocks), ...how })
+
+/** @param text plain: headers take no marks. */
+export const header = (text: string): HeaderBlock => ({
+  type: 'header',
+  text: { type: 'plain_text', text: cut(clean(text), limits.header), emoji: false },
+})
+
+export const section = (text: string): SectionBlock => ({ type: 'section', text: marked(text, limits.section) })
+
+export const context = (text: string): ContextBlock => ({
+  type: 'context',
+  elements: [marked(text, limits.context)],
+})
+
+/** Names and values in two columns, at most ten. */
+export const fields = (rows: readonly (readonly [name: string, value: string])[]): SectionBlock => ({
+  type: 'section',
+  fields: rows.slice(0, mostFields).map(([name, value]) => marked(`*${name}*\n${value}`, limits.field)),
+})
+
+const mostFields = 10
+
+/** Lines, in as few sections as they fit in. */
+export function sections(lines: readonly string[], between = '\n'): SectionBlock[] {
+  const texts: string[] = []
+  for (const line of lines.map((each) => cutMarked(each, limits.section))) {
+    const longer = texts.length === 0 ? line : `${texts.at(-1)}${between}${line}`
+    if (texts.length > 0 && longer.length <= limits.section) texts[texts.length - 1] = longer
+    else texts.push(line)
+  }
+  return texts.map(section)
+}
+
+/** The first of many lines, as many as can be read, and how many more there are. */
+export function first(lines: readonly string[], most: number, mostBytes: number = limits.section): string[] {
+  let bytes = 0
+  const kept = lines.slice(0, most).filter((line) => {
+    bytes += Buffer.byteLength(line)
+    return bytes <= mostBytes
+  })
+  const more = lines.length - kept.length
+  return more === 0 ? kept : [...kept, `… and ${more} more`]
+}
+
+export const buttons = (...elements: readonly Button[]): ActionsBlock => ({ type: 'actions', elements: [...elements] })
+
+export interface Dialog {
+  readonly title: string
+  readonly text: string
+  readonly confirm: string
+  readonly deny: string
+}
+
+/** @param dialog what is asked once more before a press counts, where a slip would be costly. */
+export const button = (
+  action: Action,
+  id: string,
+  { text, style, dialog }: { text: string; style?: 'primary' | 'danger'; dialog?: Dialog },
+): Button => ({
+  type: 'button',
+  action_id: action,
+  value: id,
+  text: plain(text, limits.button),
+  ...(style && { style }),
+  ...(dialog && {
+    confirm: {
+      title: plain(dialog.title, limits.dialogTitle),
+      text: plain(dialog.text, limits.dialogText),
+      confirm: plain(dialog.confirm, limits.dialogButton),
+      deny: plain(dialog.deny, limits.dialogButton),
+      ...(style && { style }),
+    },
+  }),
+})
+
+const plain = (text: string, most: number) => ({ type: 'plain_text', text: cut(text, most), emoji: false }) as const
+
+/** `verbatim`: Slack makes no links, channels or mentions of what merely looks like them. */
+const marked = (text: string, most: number): MrkdwnElement => ({
+  type: 'mrkdwn',
+  text: cutMarked(text, most),
+  verbatim: true,
+})
+
+/** Buttons always stay; of the rest as much as Slack takes, from the top. */
+function fitting(blocks: readonly Block[]): Block[] {
+  const cutHere = context('This message was cut: Slack takes no longer one.')
+  const reserved = [cutHere, ...blocks.filter(isActions)]
+  let bytes = sum(reserved.map(bytesOf))
+  let count = reserved.length
+  let isCut = false
+  const kept = blocks.filter((block) => {
+    if (isActions(block)) return true
+    bytes += bytesOf(block)
+    count++
+    isCut ||= bytes > limits.blocksBytes || count > limits.blocks
+    return !isCut
+  })
+  return isCut ? [...kept, cutHere] : kept
+}
+
+const isActions = (block: Block): boolean => block.type === 'actions'
+/** With the comma behind it. */
+const bytesOf = (block: Block): number => Buffer.byteLength(JSON.stringify(block)) + 1
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)

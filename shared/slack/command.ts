@@ -1,0 +1,161 @@
+import type { Kind } from '../platform/words.ts'
+import { commandLines, type Verb } from './command-lines.ts'
+import { asTyped, readWords, type Words } from './command-text.ts'
+import { isBudgetName, isPlanName, isUpdateId, kindNamed, projectFault, reasonFault } from './command-values.ts'
+import { nearest } from './nearest.ts'
+import { cut } from './text.ts'
+
+/** What somebody wants who typed `/units …`. */
+export type Command =
+  | { readonly do: 'figures' }
+  | { readonly do: 'help' }
+  | { readonly do: 'estimate'; readonly kind: Kind; readonly projects: readonly string[] }
+  | {
+      readonly do: 'run'
+      readonly kind: Kind
+      readonly projects: readonly string[]
+      readonly budget?: string
+      readonly reason?: string
+    }
+  | { readonly do: 'updates' }
+  | { readonly do: 'show'; readonly id: string }
+  | { readonly do: 'cancel'; readonly id: string }
+  | { readonly do: 'freeze' | 'unfreeze'; readonly budget: string; readonly reason: string }
+  | { readonly do: 'pause' | 'resume'; readonly plan: string; readonly reason: string }
+
+/** It cannot be read. */
+export interface Mistake {
+  readonly do: 'mistake'
+  /** What is wrong, in one plain sentence; parts of it were typed by somebody. */
+  readonly sentence: string
+  /** The line that shows how that command is written. */
+  readonly usage: string
+}
+
+const mostProjects = 20
+/** How much of a wrong word is shown again. */
+const shownOfWord = 50
+
+/** @param text the field `text` of the slash command's form, as Slack sends it. */
+export function parseCommand(text: string): Command | Mistake {
+  const words = readWords(asTyped(text))
+  const first = words.next()
+  if (!first) return words.isUnclosed() ? fault('help', unclosed) : { do: 'figures' }
+  const verb = first.text.toLowerCase()
+  if (!isVerb(verb)) return fault('help', unknownVerb(first.text))
+  const read = readers[verb](words)
+  // What stands behind an open quote was not read, so what was read is not what was meant.
+  if (words.isUnclosed()) return fault(verb, unclosed)
+  return typeof read === 'string' ? fault(verb, read) : read
+}
+
+const isVerb = (text: string): text is Verb => Object.hasOwn(commandLines, text)
+
+const fault = (verb: Verb, sentence: string): Mistake => ({
+  do: 'mistake',
+  sentence,
+  usage: commandLines[verb].usage,
+})
+
+const unclosed = 'A quote is opened and never closed.'
+
+function unknownVerb(typed: string): string {
+  const meant = nearest(typed.toLowerCase(), Object.keys(commandLines))
+  const suggestion = meant === null ? '' : `; did you mean /units ${meant}?`
+  return `There is no command ${shown(typed)}${suggestion === '' ? '.' : suggestion} /units help lists all commands.`
+}
+
+/** How the words behind each verb are read: a command, or a sentence about what is wrong. */
+const readers: Record<Verb, (words: Words) => Command | string> = {
+  help: (words) => only(words, 'help', { do: 'help' }),
+  estimate: readEstimate,
+  run: readRun,
+  updates: (words) => only(words, 'updates', { do: 'updates' }),
+  show: (words) => readId(words, 'show'),
+  cancel: (words) => readId(words, 'cancel'),
+  freeze: (words) => readBudgetChange(words, 'freeze'),
+  unfreeze: (words) => readBudgetChange(words, 'unfreeze'),
+  pause: (words) => readPlanChange(words, 'pause'),
+  resume: (words) => readPlanChange(words, 'resume'),
+}
+
+const only = (words: Words, verb: Verb, command: Command): Command | string =>
+  words.rest() === '' ? command : `“${verb}” takes nothing after it.`
+
+function readEstimate(words: Words): Command | string {
+  const kind = readKind(words)
+  if (typeof kind === 'string') return kind
+  const projects: string[] = []
+  for (let word = words.next(); word; word = words.next()) projects.push(word.text)
+  return faultOfProjects(projects) ?? { do: 'estimate', kind: kind.is, projects }
+}
+
+/** `budget=` and `because` may stand anywhere behind the kind; what follows `because` is the reason, to the end. */
+function readRun(words: Words): Command | string {
+  const kind = readKind(words)
+  if (typeof kind === 'string') return kind
+  const projects: string[] = []
+  let budget: string | undefined
+  let reason: string | undefined
+  for (let word = words.next(); word; word = words.next()) {
+    const [, named] = word.isQuoted ? [] : (/^budget=(.*)$/is.exec(word.text) ?? [])
+    if (!word.isQuoted && word.text.toLowerCase() === 'because') {
+      reason = words.rest()
+      const wrong = reasonFault(reason)
+      if (wrong) return wrong
+    } else if (named !== undefined) {
+      if (budget !== undefined) return 'Name one budget only.'
+      if (!isBudgetName(named)) return notABudget(named)
+      budget = named
+    } else projects.push(word.text)
+  }
+  const wrong = faultOfProjects(projects)
+  if (wrong) return wrong
+  return { do: 'run', kind: kind.is, projects, ...(budget !== undefined && { budget }), ...(reason && { reason }) }
+}
+
+function readKind(words: Words): { readonly is: Kind } | string {
+  const word = words.next()
+  if (!word) return 'Say which kind of update: ranking or difficulty.'
+  const kind = kindNamed(word.text.toLowerCase())
+  return kind ? { is: kind } : `${shown(word.text)} is not a kind of update: say ranking or difficulty first.`
+}
+
+function faultOfProjects(projects: readonly string[]): string | null {
+  if (projects.length === 0) return 'Name at least one project.'
+  if (projects.length > mostProjects) return `Name at most ${mostProjects} projects; these are ${projects.length}.`
+  for (const [position, project] of projects.entries()) {
+    const wrong = projectFault(project)
+    if (wrong) return wrong
+    if (projects.indexOf(project) !== position) return `${shown(project)} is named twice.`
+  }
+  return null
+}
+
+function readId(words: Words, verb: 'show' | 'cancel'): Command | string {
+  const word = words.next()
+  if (!word) return `Say which update to ${verb}; /units updates lists the latest.`
+  if (!isUpdateId(word.text)) return `${shown(word.text)} is not the id of an update: those begin with upd_.`
+  return words.rest() === '' ? { do: verb, id: word.text } : 'Name one update only.'
+}
+
+function readBudgetChange(words: Words, verb: 'freeze' | 'unfreeze'): Command | string {
+  const word = words.next()
+  if (!word) return `Say which budget to ${verb}, and why.`
+  if (!isBudgetName(word.text)) return notABudget(word.text)
+  const reason = words.rest()
+  return reasonFault(reason) ?? { do: verb, budget: word.text, reason }
+}
+
+function readPlanChange(words: Words, verb: 'pause' | 'resume'): Command | string {
+  const word = words.next()
+  if (!word) return `Say which plan to ${verb}, and why.`
+  if (!isPlanName(word.text)) return `${shown(word.text)} cannot be the name of a plan.`
+  const reason = words.rest()
+  return reasonFault(reason) ?? { do: verb, plan: word.text, reason }
+}
+
+const notABudget = (name: string): string =>
+  `${shown(name)} cannot be the name of a budget: those are lower-case letters, digits and hyphens, at most 63.`
+
+const shown = (word: string): string => (word === '' ? 'An empty name' : `“${cut(word, shownOfWord)}”`)

@@ -1,0 +1,156 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Allowed } from '../guard/callers.ts'
+import { zoneOf } from '../guard/decide.ts'
+import { figuresOf } from '../guard/figures.ts'
+import type { Guard } from '../guard/guard.ts'
+import { chainOf, windowKinds } from '../ledger/definitions.ts'
+import type { SlackEvent } from '../ledger/slack-event.ts'
+import { assertNever, type Scope } from '../platform/words.ts'
+import { type Answered, sayTo } from './answering.ts'
+import { type Command, parseCommand } from './command.ts'
+import { confirmMessage, estimateMessage } from './messages/estimate.ts'
+import { figuresMessage } from './messages/figures.ts'
+import { helpMessage, usageMessage } from './messages/help.ts'
+import { outcomeMessage } from './messages/outcome.ts'
+import { updateMessage, updatesMessage } from './messages/updates.ts'
+
+const latest = 10
+
+/** What a person in Slack may do is listed; whoever is not, may do nothing. */
+export const callerOf = ({ user }: Pick<SlackEvent, 'user'>): string => `slack:${user}`
+
+/** `null`: they may. Otherwise the sentence that says what it takes, and whom to ask. */
+export function barredFrom(allowed: Allowed, caller: string, ...any: readonly Scope[]): string | null {
+  if (allowed.isDisabled) return `${caller} is disabled here. Ask an administrator of Unit Guard.`
+  if (any.some((scope) => allowed.scopes.has(scope))) return null
+  return `You are not allowed to do that: it takes the scope ${any.join(' or ')}. Ask an administrator of Unit Guard to list you as the caller ${caller}.`
+}
+
+const scopesOf: Readonly<Record<Command['do'], readonly Scope[]>> = {
+  help: [],
+  figures: ['read'],
+  estimate: ['read'],
+  updates: ['read'],
+  show: ['read'],
+  run: ['run', 'propose'],
+  cancel: ['run', 'propose', 'admin'],
+  freeze: ['admin'],
+  unfreeze: ['admin'],
+  pause: ['admin'],
+  resume: ['admin'],
+}
+
+type CommandEvent = SlackEvent & { kind: 'command' }
+
+/** Does what a slash command asks for, but for spending: that takes a button. */
+export function createCommands({ guard }: { guard: Guard }) {
+  const { ledger } = guard
+
+  async function obey(event: CommandEvent): Promise<Answered> {
+    const command = parseCommand(event.text)
+    if (command.do === 'mistake') return { message: usageMessage(command) }
+    const caller = callerOf(event)
+    const allowed = await guard.allowed({ caller }, { atOnce: true })
+    const scopes = scopesOf[command.do]
+    const barred = scopes.length === 0 ? null : barredFrom(allowed, caller, ...scopes)
+    return barred === null ? perform(command, event, { caller, allowed }) : sayTo(barred)
+  }
+
+  async function perform(
+    command: Command,
+    event: CommandEvent,
+    { caller, allowed }: { caller: string; allowed: Allowed },
+  ): Promise<Answered> {
+    switch (command.do) {
+      case 'help':
+        return { message: helpMessage() }
+      case 'figures':
+        return figures()
+      case 'estimate':
+        return estimate(command, caller)
+      case 'run':
+        return offer(command, event, { caller, allowed })
+      case 'updates': {
+        const { rows } = await ledger.updates({}, latest)
+        return { message: updatesMessage({ updates: rows, zone: zoneOf(await ledger.view()) }) }
+      }
+      case 'show': {
+        const update = await ledger.update(command.id)
+        if (!update) return sayTo(`There is no update ${command.id}.`)
+        return { message: updateMessage({ update, zone: zoneOf(await ledger.view()) }) }
+      }
+      case 'cancel': {
+        const decided = await guard.cancel(command.id, { caller, isAdmin: allowed.scopes.has('admin') })
+        if (decided.kind === 'problem') return sayTo(decided.problem.detail)
+        return { message: outcomeMessage({ updates: [decided.update], zone: zoneOf(await ledger.view()) }) }
+      }
+      case 'freeze':
+      case 'unfreeze': {
+        const changed = await guard[command.do](command.budget, { caller, reason: command.reason })
+        if (changed.kind === 'problem') return sayTo(changed.problem.detail)
+        return sayTo(`Done: ${command.budget} is ${command.do === 'freeze' ? 'frozen' : 'not frozen any more'}.`)
+      }
+      case 'pause':
+      case 'resume': {
+        const { plans } = await guard.planned()
+        if (!plans.some(({ plan }) => plan.name === command.plan)) return sayTo(`There is no plan ${command.plan}.`)
+        const by = { caller, reason: command.reason }
+        const changed = await (command.do === 'pause' ? guard.pausePlan : guard.resumePlan)(command.plan, by)
+        if (changed.kind === 'problem') return sayTo(changed.problem.detail)
+        return sayTo(`Done: the plan ${command.plan} is ${command.do === 'pause' ? 'paused' : 'not paused any more'}.`)
+      }
+      default:
+        return assertNever(command)
+    }
+  }
+
+  async function figures(): Promise<Answered> {
+    const view = await ledger.view()
+    const budgets = Object.values(view.definitions.budgets).map((budget) => ({
+      budget: budget.name,
+      figures: windowKinds.map((window) => figuresOf(view, budget, window)),
+      isFrozen: chainOf(view.definitions, budget.name).some(({ frozen }) => frozen !== undefined),
+    }))
+    return { message: figuresMessage({ budgets, zone: zoneOf(view) }) }
+  }
+
+  async function estimate({ kind, projects }: Command & { do: 'estimate' }, caller: string): Promise<Answered> {
+    const estimated = await guard.estimate({ kind, projects }, caller)
+    if ('slug' in estimated) return sayTo(estimated.detail)
+    return { message: estimateMessage(estimated) }
+  }
+
+  /** Nothing is spent: what a button may spend is shown, and remembered with the button. */
+  async function offer(
+    { kind, projects, budget, reason }: Command & { do: 'run' },
+    event: CommandEvent,
+    { caller, allowed }: { caller: string; allowed: Allowed },
+  ): Promise<Answered> {
+    const estimated = await guard.estimate({ kind, projects, ...(budget !== undefined && { budget }) }, caller)
+    if ('slug' in estimated) return sayTo(estimated.detail)
+    const barred = estimated.budgets.find((name) => !allowed.mayCharge(name))
+    if (barred !== undefined) {
+      return sayTo(
+        `You may not charge the budget ${barred}. Ask an administrator of Unit Guard to list it for ${caller}.`,
+      )
+    }
+    const approval = estimated.approval ?? (allowed.scopes.has('run') ? null : 'you may propose updates, not run them')
+    const message = confirmMessage({
+      askId: event.id,
+      estimate: estimated,
+      budgets: estimated.budgets,
+      ...(reason !== undefined && { reason }),
+      ...(approval !== null && { approval }),
+    })
+    const quotes = Object.fromEntries(estimated.projects.map(({ project, units }) => [project, units]))
+    // An answer that was lost may have arrived: its button must not come to stand for another price.
+    if (event.quotes && !isDeepStrictEqual(event.quotes, quotes)) {
+      return sayTo('The price has moved while this was being answered. Please type the command again.')
+    }
+    return { message, ...(event.quotes === undefined && { remember: { quotes } }) }
+  }
+
+  return { obey }
+}
+
+export type Commands = ReturnType<typeof createCommands>

@@ -1,0 +1,87 @@
+import type { Digest } from '../../guard/digest.ts'
+import { count } from '../../guard/sentences.ts'
+import { asNumber } from '../../ledger/book.ts'
+import type { Update } from '../../ledger/update.ts'
+import { type Block, context, first, header, type Message, message, section, sections } from '../blocks.ts'
+import { clean, code, date, prose } from '../text.ts'
+import { briefly } from './became.ts'
+import { bar, bold, boldUnits, counted, kindName, percent } from './words.ts'
+
+type DigestRow = Digest['budgets'][number]
+/** Prices are only shown, so any numbers will do. */
+type PriceMove = Omit<Digest['priceMoves'][number], 'before' | 'now'> & {
+  readonly before: number
+  readonly now: number
+}
+
+const mostBudgets = 20
+const mostRows = 10
+
+/** What happened on one day of the account, and how the budgets stand. */
+export function digestMessage({
+  day,
+  zone,
+  budgets,
+  refused,
+  inDoubt,
+  priceMoves,
+  nothingHappened,
+}: Omit<Digest, 'priceMoves'> & { readonly priceMoves: readonly PriceMove[] }): Message {
+  const title = clean(day)
+  if (nothingHappened) {
+    const quiet = `${prose(title)}: nothing happened. No units were spent, nothing was refused, and nothing is in doubt.`
+    return message(quiet, [section(`💤 ${quiet}`)])
+  }
+  const root = budgets.find(({ month }) => month.budget === 'account') ?? budgets[0]
+  const spent = root
+    ? `${boldUnits(root.spentToday)} spent today by ${code(root.budget)} and all below it.`
+    : 'No units spent.'
+  const rest = `${counted(refused, 'update')} refused, ${count(inDoubt.length)} in doubt.`
+  const blocks: Block[] = [
+    header(`The day: ${title}`),
+    section(`${spent} ${rest}`),
+    ...sections(
+      first(
+        budgets.map((each) => budgetLines(each, zone)),
+        mostBudgets,
+        5_000,
+      ),
+      '\n\n',
+    ),
+    ...listed('Still in doubt: did these run?', inDoubt.map(doubtLine), 2_000),
+    ...listed('Prices that changed', priceMoves.map(priceLine), 2_000),
+    context('`/units` shows the budgets as they are now. An update counts in its own budget and in all above it.'),
+  ]
+  return message(`${prose(title)}: ${spent} ${rest}`, blocks)
+}
+
+function budgetLines({ budget, spentToday, month, projected, exhaustedAt }: DigestRow, zone: string): string {
+  const { limit, granted, available } = month
+  const total = asNumber(limit) + granted
+  const lines = [
+    `${bold(prose(budget))}: ${count(spentToday)} today`,
+    limit === 'unlimited'
+      ? `${count(month.spent)} this month, without a limit`
+      : `${bar(total - available, total)}  ${percent(total - available, total)} of the month used, ${count(available)} of ${count(total)} left`,
+    ...(projected === null && exhaustedAt === null ? [] : [outlook(projected, exhaustedAt, zone)]),
+  ]
+  return lines.join('\n')
+}
+
+/** What comes of it if it goes on like this. */
+function outlook(projected: number | null, exhaustedAt: number | null, zone: string): string {
+  if (exhaustedAt === null) return `At this rate ${count(projected ?? 0)} units will be used by the month's end.`
+  const needed = projected === null ? '' : `, and ${count(projected)} would be needed by the month's end`
+  return `⚠️ At this rate nothing is left from ${date(exhaustedAt, zone)} on${needed}.`
+}
+
+const doubtLine = (update: Update): string => `${briefly(update)} · ${code(update.id)}`
+
+const priceLine = ({ project, kind, before, now }: PriceMove): string =>
+  `• ${code(project)} ${kindName(kind)}: ${count(before)} → ${count(now)} units${change(before, now)}`
+
+const change = (before: number, now: number): string =>
+  before > 0 ? ` (${now >= before ? '+' : '−'}${count(Math.round((Math.abs(now - before) / before) * 100))} %)` : ''
+
+const listed = (title: string, lines: readonly string[], mostBytes: number): Block[] =>
+  lines.length === 0 ? [] : [section(bold(title)), ...sections(first(lines, mostRows, mostBytes))]

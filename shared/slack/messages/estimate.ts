@@ -1,0 +1,127 @@
+import type { Estimate } from '../../guard/estimating.ts'
+import { count, units as inUnits, list } from '../../guard/sentences.ts'
+import { rootBudget } from '../../ledger/definitions.ts'
+import type { Kind } from '../../platform/words.ts'
+import {
+  type Block,
+  button,
+  buttons,
+  context,
+  first,
+  header,
+  type Message,
+  message,
+  section,
+  sections,
+  toAsker,
+} from '../blocks.ts'
+import { code, prose } from '../text.ts'
+import { quoted } from './became.ts'
+import { bold, boldUnits, capital, counted, kindName, updateOf } from './words.ts'
+
+/** At once, while the service is asked. */
+export function acceptedMessage({ kind, projects }: { kind: Kind; projects: readonly string[] }): Message {
+  const lead = `Asking the tracking service what ${whatOf(kind, projects)} would cost. The answer comes here in a few seconds.`
+  return message(lead, [section(`⏳ ${lead}`)], toAsker)
+}
+
+/** `/units estimate`: what it would cost, and whether it would pass now. */
+export function estimateMessage(estimate: Estimate): Message {
+  const { kind, units, projects, problem, approval } = estimate
+  const lead = `${capital(whatOf(kind, names(projects)))} would cost ${boldUnits(units)}.`
+  const verdict = problem
+    ? `⛔ It would be refused now.${quoted(problem.detail)}`
+    : approval === null
+      ? '✅ It would pass now.'
+      : `✋ Somebody else would have to approve it.${quoted(approval)}`
+  const blocks = [
+    section(lead),
+    ...costs(projects),
+    section(verdict),
+    ...(problem ? [] : remains(estimate, [])),
+    context(
+      `Nothing was spent by asking.${problem ? '' : ' To run it, write `/units run` instead of `/units estimate`.'}`,
+    ),
+  ]
+  return message(`${lead} ${verdict}`, blocks, toAsker)
+}
+
+/**
+ * `/units run`: what it will cost, with the button that begins it; without the button where it would be refused.
+ *
+ * @param askId the waiting item that the button names. @param budgets what the updates are charged to.
+ * @param approval why somebody else will have to approve, where that is known.
+ */
+export function confirmMessage({
+  askId,
+  estimate,
+  budgets,
+  reason,
+  approval,
+}: {
+  readonly askId: string
+  readonly estimate: Estimate
+  readonly budgets: readonly string[]
+  readonly reason?: string
+  readonly approval?: string
+}): Message {
+  const { kind, units, projects, problem } = estimate
+  const what = capital(whatOf(kind, names(projects)))
+  if (problem) {
+    const refusal = `⛔ ${what} would be refused now, so there is nothing to confirm. Nothing was spent.${quoted(problem.detail)}`
+    return message(refusal, [section(refusal), ...costs(projects)], toAsker)
+  }
+  const charged = list(
+    first(
+      budgets.map((budget) => code(budget)),
+      mostBudgetsNamed,
+    ),
+  )
+  const lead = `${what} will cost ${boldUnits(units)}, charged to ${charged}.`
+  const blocks: Block[] = [
+    header('Please confirm'),
+    section(`${lead}${reason === undefined ? '' : `\nReason: ${prose(reason)}`}`),
+    ...costs(projects),
+    ...remains(estimate, budgets),
+    ...(approval === undefined ? [] : [section(`✋ Then somebody else has to approve it.${quoted(approval)}`)]),
+    buttons(button('confirm', askId, { text: `Confirm: spend ${inUnits(units)}`, style: 'primary' })),
+    context('Nothing is spent before you press Confirm. If you do not want it, do nothing.'),
+  ]
+  return message(`${lead} Nothing is spent before you press Confirm.`, blocks, toAsker)
+}
+
+const mostRows = 20
+const mostBudgetsNamed = 5
+
+const names = (projects: Estimate['projects']): string[] => projects.map(({ project }) => project)
+
+/** ``a ranking update of `acme` ``, or `ranking updates of 3 projects` */
+const whatOf = (kind: Kind, projects: readonly string[]): string =>
+  projects.length === 1
+    ? `a ${updateOf({ kind, project: projects[0] ?? '' })}`
+    : `${kindName(kind)} updates of ${counted(projects.length, 'project')}`
+
+const costs = (projects: Estimate['projects']): Block[] =>
+  projects.length < 2
+    ? []
+    : sections(
+        first(
+          projects.map(({ project, units }) => `• ${code(project)}: ${inUnits(units)}`),
+          mostRows,
+        ),
+      )
+
+/**
+ * What is left of every limited counter now, and afterwards. Of several budgets each pays for its own projects only,
+ * so what it will have afterwards is not said, but for the root, which pays for all.
+ */
+function remains({ figures, units, projects }: Estimate, budgets: readonly string[]): Block[] {
+  const isOneBudget = projects.length === 1 || budgets.length === 1
+  const lines = figures
+    .filter(({ limit }) => limit !== 'unlimited')
+    .map(({ budget, window, available }) => {
+      const after = isOneBudget || budget === rootBudget ? `, ${count(available - units)} afterwards` : ''
+      return `• ${bold(prose(budget))} ${window === 'day' ? 'today' : 'this month'}: ${inUnits(available)} left now${after}`
+    })
+  return lines.length === 0 ? [] : sections(first(lines, mostRows))
+}

@@ -1,0 +1,108 @@
+import { count } from '../../guard/sentences.ts'
+import { context, header, type Message, message, section } from '../blocks.ts'
+import { code, date } from '../text.ts'
+import { quoted } from './became.ts'
+import { bar, bold, capital, counted, person } from './words.ts'
+
+/** A budget has used a share of a window that somebody wanted to know about. */
+export function thresholdMessage({
+  budget,
+  window,
+  percent,
+  used,
+  of,
+  resetsAt,
+  zone,
+}: {
+  readonly budget: string
+  readonly window: 'month' | 'day'
+  readonly percent: number
+  readonly used: number
+  readonly of: number
+  readonly resetsAt: number
+  readonly zone: string
+}): Message {
+  const span = window === 'day' ? "today's" : "this month's"
+  const left = of - used
+  const rest = left > 0 ? `${bold(count(left))} are left` : 'Nothing is left'
+  const lead = `${code(budget)} has used ${bold(`${percent} %`)} of ${span} units: ${count(used)} of ${count(of)}.`
+  const next =
+    left > 0
+      ? 'Updates that need more are refused until then.'
+      : 'Updates are refused until then, unless an administrator grants more.'
+  return message(`${lead} ${rest} until ${date(resetsAt, zone)}.`, [
+    header(left > 0 ? `${percent} % of a budget is used` : 'A budget is used up'),
+    section(`${lead}\n${bar(used, of)}  ${rest} until ${date(resetsAt, zone)}. ${next}`),
+    context('“Used” includes what is held for running updates and what is in doubt. `/units` shows all budgets.'),
+  ])
+}
+
+/** The same caller is refused again and again: said once for many. */
+export function refusalsMessage({
+  caller,
+  budget,
+  count: number,
+  sinceMinutes,
+  detail,
+}: {
+  readonly caller: string
+  readonly budget: string
+  readonly count: number
+  readonly sinceMinutes: number
+  readonly detail: string
+}): Message {
+  const lead = `${capital(person(caller))} was refused ${bold(counted(number, 'time'))} on ${code(budget)} within ${counted(sinceMinutes, 'minute')}.`
+  return message(`${lead} Nothing was spent.`, [
+    header('Many refusals'),
+    section(`${lead} Nothing was spent by that. The last one was told:${quoted(detail)}`),
+    context(
+      'This is often a script that repeats what was refused. Further refusals of this kind are not announced for a while.',
+    ),
+  ])
+}
+
+/** A budget was frozen, or may spend again. */
+export function frozenMessage({
+  budget,
+  frozen,
+  by,
+  reason,
+}: {
+  readonly budget: string
+  readonly frozen: boolean
+  readonly by: string
+  readonly reason: string
+}): Message {
+  const lead = `${frozen ? '🧊' : '▶️'} ${whoDid(by)} ${frozen ? 'froze' : 'unfroze'} the budget ${code(budget)}.`
+  const effect = frozen
+    ? 'Nothing can be spent from it, or from budgets below it, until somebody unfreezes it. What is running is not stopped.'
+    : 'It may spend again, as far as its limits go.'
+  return message(`${lead} ${effect}`, [
+    section(`${lead} ${effect}${quoted(reason)}`),
+    ...(frozen ? [context(`To end it: ${code(`/units unfreeze ${budget} <reason>`, 200)}`)] : []),
+  ])
+}
+
+/** A plan was paused, or runs again. */
+export function pausedMessage({
+  plan,
+  paused,
+  by,
+  reason,
+}: {
+  readonly plan: string
+  readonly paused: boolean
+  readonly by: string
+  readonly reason: string
+}): Message {
+  const lead = `${paused ? '⏸️' : '▶️'} ${whoDid(by)} ${paused ? 'paused' : 'resumed'} the plan ${code(plan)}.`
+  const effect = paused
+    ? 'It asks for no updates until somebody resumes it.'
+    : 'It runs again at its next scheduled time.'
+  return message(`${lead} ${effect}`, [
+    section(`${lead} ${effect}${quoted(reason)}`),
+    ...(paused ? [context(`To end it: ${code(`/units resume ${plan} <reason>`, 200)}`)] : []),
+  ])
+}
+
+const whoDid = (by: string): string => (by === 'guard' ? 'Unit Guard' : capital(person(by)))

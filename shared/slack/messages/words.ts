@@ -1,0 +1,65 @@
+import { count, units as inUnits } from '../../guard/sentences.ts'
+import type { State, Update } from '../../ledger/update.ts'
+import type { Kind } from '../../platform/words.ts'
+import { code } from '../text.ts'
+
+/** The words that messages share. */
+
+export const kindName = (kind: Kind): string => (kind === 'ranking' ? 'ranking' : 'keyword-difficulty')
+
+/** ``ranking update of `acme` `` */
+export const updateOf = ({ kind, project }: Pick<Update, 'kind' | 'project'>): string =>
+  `${kindName(kind)} update of ${code(project)}`
+
+export const bold = (text: string): string => `*${text}*`
+export const boldUnits = (units: number): string => bold(inUnits(units))
+
+/** `640 units stay counted` */
+export const stayCounted = (units: number | undefined): string =>
+  units === undefined ? 'Its units stay counted' : `${boldUnits(units)} ${units === 1 ? 'stays' : 'stay'} counted`
+
+/** `3 updates`, `1 update` */
+export const counted = (number: number, one: string, many = `${one}s`): string =>
+  `${count(number)} ${number === 1 ? one : many}`
+
+/** Slack's own users are mentioned; a schedule is its plan; everybody else is the name in their token. */
+export function person(caller: string): string {
+  const user = /^slack:([UW][A-Z0-9]{2,20})$/.exec(caller)?.[1]
+  if (user !== undefined) return `<@${user}>`
+  return caller.startsWith('schedule:') ? `the plan ${code(caller.slice('schedule:'.length))}` : code(caller)
+}
+
+/** Who wrote a line of an update's history. */
+export function actor(by: string): string {
+  if (by === 'guard' || by === 'sweep') return 'Unit Guard'
+  return by === 'service' ? 'the tracking service' : person(by)
+}
+
+/** For each state a sign, so that a list can be read at a glance; what it is; and what happened when it came. */
+export const states: Readonly<
+  Record<State, { readonly sign: string; readonly words: string; readonly event: string }>
+> = {
+  'awaiting-approval': { sign: '✋', words: 'waits for approval', event: 'put to approval' },
+  requested: { sign: '⏳', words: 'will begin in a moment', event: 'accepted' },
+  running: { sign: '▶️', words: 'is running', event: 'units set aside, begun' },
+  'in-doubt': { sign: '❓', words: 'in doubt', event: 'in doubt' },
+  settled: { sign: '✅', words: 'done', event: 'done' },
+  released: { sign: '↩️', words: 'did not run', event: 'did not run, units given back' },
+  refused: { sign: '⛔', words: 'refused', event: 'refused' },
+  rejected: { sign: '⛔', words: 'rejected', event: 'rejected' },
+  cancelled: { sign: '⛔', words: 'cancelled', event: 'cancelled' },
+  expired: { sign: '⌛', words: 'expired', event: 'expired' },
+}
+
+/** Ten cells of how much is used. Anything used shows, and a full bar means that nothing is left. */
+export function bar(used: number, of: number): string {
+  const isFull = of <= 0 || used >= of
+  const cells = isFull ? 10 : used <= 0 ? 0 : Math.min(9, Math.max(1, Math.round((used / of) * 10)))
+  return `${'█'.repeat(cells)}${'░'.repeat(10 - cells)}`
+}
+
+/** Rounded down, so that 100 % is said only of all. */
+export const percent = (used: number, of: number): string =>
+  `${of <= 0 ? 100 : count(Math.max(0, Math.floor((used / of) * 100)))} %`
+
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

@@ -1,0 +1,40 @@
+import type { Announcement } from '../ledger/announcement.ts'
+import type { SlackEvent } from '../ledger/slack-event.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
+import type { Secret } from '../platform/secrets.ts'
+import type { Message } from './blocks.ts'
+import type { Sent, SlackClient } from './client.ts'
+import { readSlackSecret } from './slack-secret.ts'
+
+/** What a `response_url` is good for: https://docs.slack.dev/interactivity/handling-user-interaction */
+const mostAnswers = 5
+const answersLastMs = 30 * 60_000
+
+/** Sends messages to where they belong: to whoever typed or pressed, or to the channel of the webhook. */
+export function createPosting(parts: { client: SlackClient; secret: Secret; clock: Clock; log: Log }) {
+  const { client, secret, clock, log } = parts
+
+  const hasAnswersLeft = ({ answers, createdAt }: SlackEvent): boolean =>
+    answers < mostAnswers && clock.now() - createdAt < answersLastMs
+
+  /** To the `response_url` while it is good; the channel is told what could not be answered there. */
+  async function toAsker(event: SlackEvent, message: Message): Promise<Sent> {
+    if (!hasAnswersLeft(event)) return toChannel(message, event.id)
+    const sent = await client.send(event.responseUrl, message)
+    return sent.kind === 'refused' ? toChannel(message, event.id) : sent
+  }
+
+  /** A channel has no message to replace, and nobody in particular who alone might see it. */
+  async function toChannel(message: Message, about: Announcement['id']): Promise<Sent> {
+    const { webhookUrl } = await readSlackSecret(secret)
+    const { replace_original: _replaced, response_type: _type, ...plain } = message
+    if (webhookUrl !== null) return client.send(webhookUrl, plain)
+    log.info('announced', { about, text: message.text })
+    return { kind: 'sent' }
+  }
+
+  return { toAsker, toChannel }
+}
+
+export type Posting = ReturnType<typeof createPosting>

@@ -1,0 +1,28 @@
+import type { Queue, Task } from '../ledger/queue.ts'
+import type { Clock } from '../platform/clock.ts'
+
+const atATime = 100
+
+export interface SweepOptions {
+  /** What is younger is still being done by whoever the stream has told of it. */
+  readonly olderThanMs: number
+  /** Whatever is left then is left to the next sweep: a Slack that hangs must not hold up what else the sweep does. */
+  readonly endsAt: number
+}
+
+/** Does again what is still open, one after the other. */
+export async function sweepTasks<T extends Task>(
+  queue: Pick<Queue<T>, 'open'>,
+  { olderThanMs, endsAt, clock }: SweepOptions & { clock: Clock },
+  handle: (task: T) => Promise<void>,
+): Promise<void> {
+  let cursor: string | undefined
+  do {
+    const page = await queue.open(atATime, cursor)
+    for (const task of page.rows) {
+      if (clock.now() >= endsAt) return
+      if (clock.now() - task.createdAt >= olderThanMs) await handle(task)
+    }
+    cursor = page.next
+  } while (cursor !== undefined)
+}
