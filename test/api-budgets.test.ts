@@ -449,6 +449,7 @@ describe('entries', () => {
       reason: 'launch week',
       by: 'ada',
       at: now,
+      binds: { budget: 'seo', window: 'day', available: 50 },
     })
     expect(await product.figures('blog')).toMatchObject({ limit: 40, granted: 25, available: 65 })
     expect(await product.figures('seo')).toMatchObject({ granted: 0, available: 100 })
@@ -518,7 +519,7 @@ describe('entries', () => {
     ['negative units', { type: 'external-spend', units: -5, reason: 'r' }, 'units'],
     ['an unknown type', { type: 'gift', units: 1, reason: 'r' }, 'type'],
     ['an unknown window', { type: 'grant', units: 1, window: 'week', reason: 'r' }, 'window'],
-    ['a window for spending', { type: 'external-spend', units: 1, window: 'day', reason: 'r' }, 'type'],
+    ['a window for spending', { type: 'external-spend', units: 1, window: 'day', reason: 'r' }, 'window'],
   ])('refuse %s', async (_what, body, path) => {
     const product = await startSmall()
     const refused = await enter(product, 'account', body)

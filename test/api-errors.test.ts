@@ -58,7 +58,7 @@ const routes: readonly (readonly [methods: readonly string[], path: string])[] =
   [['POST'], '/updates/upd_none/reject'],
   [['POST'], '/updates/upd_none/cancel'],
   [['POST'], '/updates/upd_none/resolve'],
-  [['GET'], '/budgets'],
+  [['GET', 'PUT'], '/budgets'],
   [['GET', 'PUT', 'DELETE'], '/budgets/account'],
   [['POST'], '/budgets/account/freeze'],
   [['POST'], '/budgets/account/unfreeze'],
@@ -125,7 +125,7 @@ describe('404', () => {
       await product.call('PATCH', '/b%75dgets'),
       405,
       'method-not-allowed',
-      'This address takes GET, HEAD, not PATCH.',
+      'This address takes GET, HEAD, PUT, not PATCH.',
     )
   })
 })

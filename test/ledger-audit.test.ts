@@ -4,6 +4,7 @@ import { runningRecord } from '../shared/guard/records.ts'
 import type { AuditedCounter } from '../shared/ledger/audit.ts'
 import { bookKey } from '../shared/ledger/book.ts'
 import { chainOf } from '../shared/ledger/definitions.ts'
+import type { EntryRequest } from '../shared/ledger/entry-booking.ts'
 import type { Finding } from '../shared/ledger/finding.ts'
 import { createLedger, type Ledger } from '../shared/ledger/ledger.ts'
 import type { Path, Store } from '../shared/ledger/store.ts'
@@ -59,7 +60,7 @@ describe.each(stores)('the audit: %s', (_name, create) => {
     } as const
     const view = await ledger.view([{ id, work: request }])
     const asked = { update: null, work: null, holder: null }
-    const how = { chain: chainOf(view.definitions, budget), attempt: id, endsAt: view.now + 60_000, options }
+    const how = { counters: chainOf(view.definitions, budget), attempt: id, endsAt: view.now + 60_000, options }
     const update = runningRecord({ view, asked, request, quote: { units: toUnits(units), dates: null } }, how)
     expect(await ledger.hold(view, { update: null, work: null, ran: undefined }, update)).toBe('held')
     return update
@@ -81,7 +82,7 @@ describe.each(stores)('the audit: %s', (_name, create) => {
       wholeChain: false,
       reason: 'r',
       by: 'ada',
-    })
+    } as EntryRequest)
 
   const put = (name: string, month: number, day?: number) =>
     createBudgeting({ ledger }).putBudget(

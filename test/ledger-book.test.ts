@@ -309,7 +309,7 @@ describe('whatever happens', () => {
           const view = await ledger.view([{ id, work: request }])
           const asked = { update: null, work: null, holder: null }
           const how = {
-            chain: chainOf(view.definitions, name),
+            counters: chainOf(view.definitions, name),
             attempt: id,
             endsAt: view.now + 60_000,
             options: guardOptions,
@@ -452,7 +452,7 @@ describe('what is stored is small: a transaction pays for every kilobyte', () =>
       const [asked] = view.asked
       if (!asked) throw new Error('nothing was shown')
       const how = {
-        chain: chainOf(view.definitions, 'team-seo-7'),
+        counters: chainOf(view.definitions, 'team-seo-7'),
         attempt: digest('attempt'),
         endsAt: view.now + 120_000,
         options: guardOptions,

@@ -3,7 +3,7 @@ import { type BudgetRequest, createBudgeting } from '../shared/guard/budgeting.t
 import { runningRecord } from '../shared/guard/records.ts'
 import { bookKey, type Counter, fromBookItem } from '../shared/ledger/book.ts'
 import { chainOf, type WindowKind } from '../shared/ledger/definitions.ts'
-import type { EntryRequest } from '../shared/ledger/entering.ts'
+import type { EntryRequest } from '../shared/ledger/entry-booking.ts'
 import type { Finding } from '../shared/ledger/finding.ts'
 import { createLedger, type Ledger } from '../shared/ledger/ledger.ts'
 import type { Account } from '../shared/ledger/setup.ts'
@@ -128,7 +128,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
     if (!asked) throw new Error('nothing was shown')
     const quote = { units: toUnits(wanted.units ?? 40), dates: null }
     const how = {
-      chain: chainOf(view.definitions, request.budget),
+      counters: chainOf(view.definitions, request.budget),
       attempt: `attempt of ${request.id}`,
       endsAt: view.now + 60_000,
       options: guardOptions,
@@ -152,7 +152,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
   const itemsAround = (update: Update): Promise<(Item | undefined)[]> =>
     store.get([bookKey(update.month), updateKey(update.id), workKey(update.kind, update.project)])
 
-  const enter = (wanted: Partial<EntryRequest> & Pick<EntryRequest, 'budget' | 'units'>) =>
+  const enter = (wanted: { budget: string; [name: string]: unknown }) =>
     ledger.enter({
       id: `ent_${++names}`,
       content: 'its content',
@@ -162,7 +162,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       reason: 'it must',
       by: 'ada',
       ...wanted,
-    })
+    } as EntryRequest)
 
   const ran = (units: number, from: 'sender' | 'person' | 'evidence' | 'time' = 'sender'): Finding => ({
     kind: 'ran',
@@ -988,7 +988,10 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
     })
 
     test('of a budget that is not there', async () => {
-      expect(await enter({ budget: 'constructor', units: 1 })).toEqual({ kind: 'unknown-budget' })
+      expect(await enter({ budget: 'constructor', units: 1 })).toEqual({
+        kind: 'unknown-budget',
+        budget: 'constructor',
+      })
     })
 
     test('are answered again also when the budget is gone', async () => {

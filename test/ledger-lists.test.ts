@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { EntryRequest } from '../shared/ledger/entry-booking.ts'
 import { createLedger, type Ledger } from '../shared/ledger/ledger.ts'
 import { BadCursor, type UpdateFilter } from '../shared/ledger/lists.ts'
 import { begin, next, type State, type Update } from '../shared/ledger/update.ts'
@@ -195,7 +196,7 @@ describe.each(stores)('lists: %s', (_name, create) => {
           type: index % 3 === 0 ? 'external-spend' : 'grant',
           budget: index % 2 === 0 ? 'seo' : 'account',
           units: index + 1,
-        })
+        } as EntryRequest)
       }
       await ledger.enter({
         id: 'ent_next',

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readCallerKey } from '../infra/local/caller-key.ts'
+import { examineStore } from '../infra/local/doctor-ledger.ts'
 import { pointersToUnits, readProjects } from '../infra/local/doctor-reading.ts'
 import { describeToken } from '../infra/local/doctor-token.ts'
 import { createDoor } from '../infra/local/door.ts'
@@ -13,9 +14,13 @@ import { createSecretsEndpoint } from '../infra/local/secrets-endpoint.ts'
 import { readSettings } from '../infra/local/settings.ts'
 import { createTicker } from '../infra/local/ticker.ts'
 import { parsePlans } from '../shared/guard/plan.ts'
+import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { systemClock } from '../shared/platform/clock.ts'
 import { createSecret } from '../shared/platform/secrets.ts'
+import { toUnits } from '../shared/platform/words.ts'
+import { createTestClock } from './support/clock.ts'
 import { temporaryDirectory } from './support/local.ts'
+import { startProduct } from './support/product.ts'
 
 async function newDirectory(): Promise<string> {
   const { directory, remove } = await temporaryDirectory()
@@ -149,11 +154,65 @@ describe('the doctor', () => {
     })
     expect(told(jwt(now / 1000 + 3600)).toDo).toEqual(["renew the service's token: it expires within two weeks"])
     expect(told(jwt(now / 1000 - 1)).toDo).toEqual(["renew the service's token: it has expired"])
+    expect(told(jwt(now / 1000 + 20.5 * 24 * 3600)).lines).toEqual([
+      'token: accepted by the service; expires 10 Dec 2026 12:00 UTC, 20 days left',
+    ])
+    expect(told(jwt(now / 1000 - 1)).lines).toEqual(['token: accepted by the service; expired 19 Nov 2026 23:59 UTC'])
     expect(told('opaque', 401)).toEqual({
       lines: ['token: refused by the service (status 401); does not say when it expires'],
       toDo: ["renew the service's token: the service refuses it"],
     })
     expect(told(jwt(1e308)).lines).toEqual(['token: accepted by the service; does not say when it expires'])
+  })
+})
+
+describe('the doctor, looking at the ledger', () => {
+  const settings = {
+    ACCOUNT_UNITS_PER_MONTH: toUnits(1_000),
+    ACCOUNT_UNITS_USED_AT_START: toUnits(200),
+    ACCOUNT_RENEWAL_DAY: 1,
+    ACCOUNT_RENEWAL_TIME: '00:00',
+    ACCOUNT_TIME_ZONE: 'UTC',
+  }
+  const clock = createTestClock()
+
+  it('says what the first request will make, and makes nothing', async () => {
+    const items = new Map()
+    expect(await examineStore(settings, createMemoryStore(items), clock)).toEqual({
+      lines: [
+        'it is empty; the first request makes it: 1,000 units a month, 200 of them used, the month turns on day 1 at 00:00 UTC',
+      ],
+      toDo: [],
+    })
+    expect(items.size).toBe(0)
+  })
+
+  it('tells what was used, counts the rest, and warns of another renewal without changing it', async () => {
+    const items = new Map()
+    const store = createMemoryStore(items)
+    const product = await startProduct({ store, clock, stream: false })
+    const limits = [{ window: 'month', units: 100 }]
+    for (const name of ['acme', 'globex', 'initech'])
+      await product.call('PUT', `/budgets/${name}`, { body: { limits } })
+    await product.update({ kind: 'ranking', project: 'a', budget: 'acme' })
+    await product.call('POST', '/budgets/globex/freeze', { body: { reason: 'too dear' } })
+    const before = JSON.stringify([...items])
+    const found = await examineStore({ ...settings, ACCOUNT_RENEWAL_DAY: 12 }, store, clock)
+    expect(found).toEqual({
+      lines: [
+        'month:2026-11-01 is open until 1 Dec 2026 00:00 UTC; revision 5 of the definitions',
+        'account, month: 49,960 of 50,000 available, 0 held, 0 in doubt, 40 spent',
+        'acme, month: 60 of 100 available, 0 held, 0 in doubt, 40 spent',
+        'globex, month: 100 of 100 available, 0 held, 0 in doubt, 0 spent, FROZEN',
+        'and 1 budget of which nothing was used this month',
+        'the month turns on day 1 at 00:00 UTC, and the settings here say on day 12 at 00:00 UTC',
+      ],
+      toDo: [
+        'unfreeze globex when it may spend again (frozen by ada: too dear)',
+        'set ACCOUNT_RENEWAL_DAY, ACCOUNT_RENEWAL_TIME and ACCOUNT_TIME_ZONE alike everywhere: whoever starts with others changes the renewal',
+      ],
+    })
+    expect(JSON.stringify([...items])).toBe(before)
   })
 })
 

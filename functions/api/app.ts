@@ -9,14 +9,17 @@ import { SecretUnavailable } from '../../shared/platform/secrets.ts'
 import { addBudgets } from './budgets.ts'
 import { addCallers } from './callers.ts'
 import type { ApiEnv } from './context.ts'
+import { addEntries } from './entries.ts'
 import { createGateway, gatewayPath } from './gateway.ts'
 import { addPlans } from './plans.ts'
 import { answerProblem } from './problem-answers.ts'
 import { addProblemPages } from './problem-pages.ts'
 import { addQuestions } from './questions.ts'
+import { createRates } from './rates.ts'
 import { rawTarget } from './raw-target.ts'
 import { invalid, Refusal } from './refusal.ts'
 import { route } from './routing.ts'
+import { addStatements } from './statements.ts'
 import { createTokens } from './tokens.ts'
 import { addUpdates } from './updates.ts'
 
@@ -27,6 +30,7 @@ const requestLastsMs = 120_000
 export function createApi(services: Services): Hono<ApiEnv> {
   const { callerKey, guard, clock, log } = services
   const tokens = createTokens({ key: callerKey, clock })
+  const rates = createRates({ rateOf: guard.rateOf, clock })
   const app = new Hono<ApiEnv>()
 
   app.use(async (c, next) => {
@@ -59,6 +63,8 @@ export function createApi(services: Services): Hono<ApiEnv> {
     // What changes something is decided on the list as it is now.
     const atOnce = c.req.method !== 'GET'
     c.set('allowed', () => guard.allowed({ caller: caller.sub, token: caller }, { atOnce }))
+    const limit = rates.take(caller.sub)
+    if (limit) throw new Refusal(limit.problem, { 'Retry-After': String(limit.retryAfter) })
     return next()
   })
 
@@ -73,12 +79,17 @@ export function createApi(services: Services): Hono<ApiEnv> {
   addQuestions(app, services)
   addUpdates(app, services)
   addBudgets(app, services)
+  addEntries(app, services)
   addCallers(app, services)
   addPlans(app, services)
+  addStatements(app, services)
   app.notFound((c) => answerProblem(c, problem('not-found', 'There is nothing at this address.')))
 
   app.onError((error, c) => {
-    if (error instanceof Refusal) return answerProblem(c, error.problem)
+    if (error instanceof Refusal) {
+      for (const [name, value] of Object.entries(error.headers)) c.header(name, value)
+      return answerProblem(c, error.problem)
+    }
     if (error instanceof BadCursor)
       return answerProblem(c, invalid([{ path: 'cursor', message: error.message }]).problem)
     log.error('failed', { requestId: c.var.requestId, cause: error })

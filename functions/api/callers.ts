@@ -5,9 +5,10 @@ import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { type Caller, callerNamed } from '../../shared/ledger/definitions.ts'
 import { scopes } from '../../shared/platform/words.ts'
+import { limits } from './budget-body.ts'
 import { revisionOf } from './budgets.ts'
 import { type ApiEnv, mustHave } from './context.ts'
-import { readBody, reason } from './input.ts'
+import { readBody, reason, units } from './input.ts'
 import { answerProblem } from './problem-answers.ts'
 import { invalid, Refusal } from './refusal.ts'
 import { route } from './routing.ts'
@@ -17,6 +18,7 @@ const subject = z
   .string('takes the name of a caller')
   .check(z.regex(/^[\x21\x22\x24-\x7e]{1,200}$/, 'takes 1 to 200 visible characters without #'))
 const scope = z.enum(scopes, `takes one of ${scopes.join(', ')}`)
+const rate = z.number('takes a number of requests').check(z.int('takes a whole number'), z.gte(1), z.lte(100_000))
 const yesOrNo = z.boolean('takes true or false')
 
 const callerRequest = z.strictObject({
@@ -27,6 +29,9 @@ const callerRequest = z.strictObject({
   person: z.exactOptional(subject),
   disabled: z._default(yesOrNo, false),
   mayForce: z._default(yesOrNo, false),
+  limits: z.exactOptional(limits),
+  perUpdate: z.exactOptional(units),
+  ratePerMinute: z.exactOptional(rate),
   reason: z.exactOptional(reason),
 })
 
@@ -35,10 +40,11 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/callers', {
     GET: async (c) => {
       await mustHave(c, 'admin')
-      const { definitions } = await guard.ledger.view()
+      const view = await guard.ledger.view()
+      const { definitions } = view
       c.header('ETag', `"${definitions.revision}"`)
       const callers = Object.entries(definitions.callers ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
-      return c.json({ callers: callers.map(([sub, caller]) => showCaller(sub, caller)) })
+      return c.json({ callers: callers.map(([sub, caller]) => showCaller(view, sub, caller)) })
     },
   })
 
@@ -67,11 +73,12 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
   })
 
   async function answerCaller(c: Context<ApiEnv>, status: 200 | 201): Promise<Response> {
-    const { definitions } = await guard.ledger.view()
+    const view = await guard.ledger.view()
+    const { definitions } = view
     const caller = callerNamed(definitions, nameOf(c))
     if (!caller) throw notListed(nameOf(c))
     c.header('ETag', `"${definitions.revision}"`)
-    return c.json(showCaller(nameOf(c), caller), status)
+    return c.json(showCaller(view, nameOf(c), caller), status)
   }
 }
 

@@ -136,6 +136,10 @@ const wholeFrom1To200 = z.string().check(z.regex(/^([1-9]\d?|1\d\d|200)$/, 'take
 
 export const pageLimit = z.pipe(z._default(wholeFrom1To200, '50'), z.transform(Number))
 
+export const monthWindow = z
+  .string()
+  .check(z.regex(/^month:\d{4}-\d\d-\d\d$/, 'takes a month such as month:2026-11-12'))
+
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
 /** Date.parse takes 30 February for 2 March. */

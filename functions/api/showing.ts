@@ -7,8 +7,16 @@ import type { Planned } from '../../shared/guard/planning.ts'
 import { describe } from '../../shared/guard/problems.ts'
 import { when } from '../../shared/guard/sentences.ts'
 import type { AuditedCounter } from '../../shared/ledger/audit.ts'
-import type { Counter } from '../../shared/ledger/book.ts'
-import { type Budget, type Caller, limitOf, windowKinds } from '../../shared/ledger/definitions.ts'
+import { asNumber, type Counter } from '../../shared/ledger/book.ts'
+import {
+  type Budget,
+  type Caller,
+  childrenOf,
+  limitOf,
+  limitsOfCaller,
+  type WindowKind,
+  windowKinds,
+} from '../../shared/ledger/definitions.ts'
 import type { Entry } from '../../shared/ledger/entry.ts'
 import type { Occurrence } from '../../shared/ledger/occurrence.ts'
 import type { ProjectChange } from '../../shared/ledger/project-change.ts'
@@ -69,7 +77,11 @@ const showService = ({ status, body, truncated }: NonNullable<Update['service']>
 
 export function showBudget(view: View, budget: Budget) {
   const { name, parent, limits, projects, perUpdate, approvalAbove, approvalIfGrown, kinds, frozen, approvers } = budget
-  const shown = windowKinds.filter((window) => window === 'month' || limitOf(budget, window) !== 'unlimited')
+  // The book of another month counts its last day, or its first: nobody asks for that.
+  const isOpen = view.month.start <= view.now && view.now < view.month.end
+  const shown = windowKinds.filter(
+    (window) => window === 'month' || (isOpen && limitOf(budget, window) !== 'unlimited'),
+  )
   return {
     ...{ name, parent, limits, projects },
     ...(perUpdate !== undefined && { perUpdate }),
@@ -80,8 +92,19 @@ export function showBudget(view: View, budget: Budget) {
     approvers: approvers ?? [],
     ...(budget.thresholds && { thresholds: budget.thresholds }),
     ...(budget.freezeOnOverrun && { freezeOnOverrun: true }),
-    windows: shown.map((window) => showFigures(figuresOf(view, budget, window))),
+    windows: shown.map((window) => ({
+      ...showFigures(figuresOf(view, budget, window)),
+      ...showChildren(view, budget, window),
+    })),
   }
+}
+
+/** What the children may spend together, beside the own limit: more than that is possible, and checked at every hold. */
+function showChildren({ definitions }: View, { name }: Budget, window: WindowKind) {
+  const limits = childrenOf(definitions, name).map((child) => limitOf(child, window))
+  if (limits.length === 0) return {}
+  const sum = limits.reduce<number>((total, limit) => total + asNumber(limit), 0)
+  return { childrenLimit: limits.includes('unlimited') ? 'unlimited' : sum }
 }
 
 function showFigures({ window, start, end, limit, granted, available, held, inDoubt, spent }: Figures) {
@@ -98,13 +121,16 @@ export const showEstimate = ({ kind, units, projects, allowed, problem, figures 
     .map((each) => ({ budget: each.budget, ...showFigures(each) })),
 })
 
-export function showEntry({ id, type, budget, units, month, day, reason, by, at, moves }: Entry) {
+export function showEntry({ id, type, budget, units, to, corrects, month, day, reason, by, at, moves, binds }: Entry) {
   return {
     ...{ id, type, budget, units },
+    ...(to !== undefined && { to }),
+    ...(corrects !== undefined && { corrects }),
     window: moves.length > 0 && moves.every((move) => move.window === 'day') ? day : month,
     budgets: [...new Set(moves.map((move) => move.budget))],
     ...{ reason, by },
     at: toRfc3339(at),
+    ...(binds && { binds }),
   }
 }
 
@@ -165,14 +191,26 @@ export const showForecast = ({ exhaustedAt, pricedAt, ...row }: Forecast) => ({
   pricedAt: pricedAt === null ? null : toRfc3339(pricedAt),
 })
 
-export const showCaller = (sub: string, { scopes, budgets, person, disabled, mayForce }: Caller) => ({
-  sub,
-  ...(scopes && { scopes }),
-  ...(budgets !== undefined && { budgets }),
-  ...(person !== undefined && { person }),
-  disabled: disabled ?? false,
-  ...(mayForce && { mayForce }),
-})
+export const showCaller = (view: View, sub: string, caller: Caller) => {
+  const { scopes, budgets, person, disabled, mayForce, limits, perUpdate, ratePerMinute } = caller
+  const [counted] = limitsOfCaller(view.definitions, sub)
+  return {
+    sub,
+    ...(scopes && { scopes }),
+    ...(budgets !== undefined && { budgets }),
+    ...(person !== undefined && { person }),
+    disabled: disabled ?? false,
+    ...(mayForce && { mayForce }),
+    ...(limits && { limits }),
+    ...(perUpdate !== undefined && { perUpdate }),
+    ...(ratePerMinute !== undefined && { ratePerMinute }),
+    ...(counted && {
+      windows: windowKinds
+        .filter((window) => limitOf(counted, window) !== 'unlimited')
+        .map((window) => showFigures(figuresOf(view, counted, window))),
+    }),
+  }
+}
 
 export const showProjectChange = ({ id, operation, project, caller, at, added, removed, status }: ProjectChange) => ({
   ...{ id, operation, project, caller },

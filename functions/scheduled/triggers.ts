@@ -60,6 +60,8 @@ export function createTriggers({ guard, log, slack }: Services & { slack: Slack 
   async function digest(endsAt: number): Promise<void> {
     await guard.readPrices(endsAt).catch((cause) => log.error('prices-not-read', { cause }))
     await guard.announceDigest()
+    await guard.watchToken().catch((cause) => log.error('token-not-read', { cause }))
+    await guard.lookForForeignData(endsAt).catch((cause) => log.error('dates-not-read', { cause }))
   }
 
   /** A plan that may not spend, or that is none, ends well: it is recorded or logged, and to ask again would change nothing. */

@@ -70,6 +70,7 @@ export async function examineService(
     await describeEstimate(ranking, await tracking.estimate(ranking), read),
     await describeEstimate(difficulty, await tracking.estimate(difficulty), read),
     describeDates(await tracking.dates(ranking)),
+    describeRuns(settings),
   ])
 }
 
@@ -115,6 +116,14 @@ function describeDates(reading: Awaited<ReturnType<ReturnType<typeof createTrack
   const line =
     reading.kind === 'dates'
       ? `${reading.dates.length} can be read, the latest is ${reading.dates.at(-1) ?? 'none'}`
-      : `unreadable (${reading.reason}); ${advice}`
+      : `unreadable (${reading.reason}); nothing is to be set: ${advice}`
   return { lines: [`dates: ${line}`], toDo: [] }
+}
+
+/** What a run answers cannot be seen without spending. */
+function describeRuns({ RUN_POINTER_RANKING: ranking, RUN_POINTER_DIFFICULTY: difficulty }: GuardSettings): Findings {
+  const by = (pointer: string | undefined) =>
+    pointer ?? 'a well-known name where that is not below the estimate, else the estimate is charged'
+  const lines = [`units of a run, ranking: ${by(ranking)}`, `units of a run, keyword-difficulty: ${by(difficulty)}`]
+  return { lines: ranking === difficulty ? [`units of a run, both kinds: ${by(ranking)}`] : lines, toDo: [] }
 }

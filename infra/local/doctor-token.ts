@@ -1,11 +1,12 @@
 import { decodeJwt } from 'jose'
-import { when } from '../../shared/guard/sentences.ts'
+import { count, when } from '../../shared/guard/sentences.ts'
 import type { Exchange } from '../../shared/tracking/transport.ts'
 import type { Findings } from './doctor-findings.ts'
 
 export const tokenRefused = "renew the service's token: the service refuses it"
 
-const soonMs = 14 * 24 * 3600_000
+const dayMs = 24 * 3600_000
+const soonMs = 14 * dayMs
 
 /** What can be told about the service's token without showing any of it: whether it is taken, and when it ends. */
 export function describeToken(token: string, listing: Exchange, now: number): Findings {
@@ -17,8 +18,15 @@ export function describeToken(token: string, listing: Exchange, now: number): Fi
       : status !== null && status < 400
         ? 'accepted by the service'
         : 'not known whether the service takes it'
-  const ends = expiresAt === null ? 'does not say when it expires' : `expires ${when(expiresAt, 'UTC')}`
+  const ends = expiresAt === null ? 'does not say when it expires' : expiry(expiresAt, now)
   return { lines: [`token: ${accepted}; ${ends}`], toDo: toDo(status, expiresAt, now) }
+}
+
+function expiry(expiresAt: number, now: number): string {
+  const at = when(expiresAt, 'UTC')
+  if (expiresAt <= now) return `expired ${at}`
+  const days = Math.floor((expiresAt - now) / dayMs)
+  return `expires ${at}, ${count(days)} ${days === 1 ? 'day' : 'days'} left`
 }
 
 function toDo(status: number | null, expiresAt: number | null, now: number): string[] {

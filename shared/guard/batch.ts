@@ -5,7 +5,7 @@ import type { Log } from '../platform/log.ts'
 import { createSlots, inParallel } from '../platform/parallel.ts'
 import type { Row } from './answer.ts'
 import type { WhenShort } from './asking.ts'
-import { decideEarly, type Known, limited, type Quote, zoneOf } from './decide.ts'
+import { countersOf, decideEarly, type Known, limited, type Quote, zoneOf } from './decide.ts'
 import { type GuardOptions, runsAtOnce } from './options.ts'
 import { overBudget, type Short } from './over-budget.ts'
 import type { Performing } from './performing.ts'
@@ -115,7 +115,8 @@ export function allOrNothing(priced: readonly Priced[]): Problem | null {
   const { view } = first.known
   const sums = new Map<string, Short & { readonly needed: number }>()
   for (const { known, quote } of priced) {
-    for (const figures of limited(view, chainOf(view.definitions, known.request.budget))) {
+    const chain = chainOf(view.definitions, known.request.budget)
+    for (const figures of limited(view, countersOf(view, chain, known.request))) {
       const counter = `${figures.window} ${figures.budget}`
       sums.set(counter, { figures, needed: (sums.get(counter)?.needed ?? 0) + quote.units })
     }

@@ -128,9 +128,12 @@ export function toChanged(outcome: ChangeOutcome, created = () => false): Change
       return outcome.refused === null
         ? { kind: 'changed', created: false }
         : { kind: 'problem', problem: outcome.refused as Problem }
-    case 'faulty': {
-      const detail = outcome.faults.map(({ message }) => message).join('; ')
-      return { kind: 'problem', problem: problem('invalid-request', `${detail}.`, { errors: outcome.faults }) }
-    }
+    case 'faulty':
+      return { kind: 'problem', problem: toProblem(outcome.faults) }
   }
+}
+
+export function toProblem(faults: readonly { path: string; message: string }[]): Problem {
+  const detail = faults.map(({ message }) => message).join('; ')
+  return problem('invalid-request', `${detail}.`, { errors: faults })
 }

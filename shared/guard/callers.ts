@@ -47,15 +47,20 @@ const believedForMs = 2_000
 
 /** Changes of who may do what and of which plans rest: revisions of the definitions, so they count at once. */
 export function createCallers({ ledger, clock }: { ledger: Ledger; clock: Clock }) {
-  let seen: { readonly definitions: Definitions; readonly at: number } | undefined
-
   /** @param how.atOnce what was read a moment ago is not enough. */
-  async function allowed(named: Named, how: { atOnce: boolean }): Promise<Allowed> {
-    if (how.atOnce || !seen || clock.now() - seen.at > believedForMs) {
-      const { definitions } = await ledger.view()
-      seen = { definitions, at: clock.now() }
-    }
-    return allowedTo(seen.definitions, named)
+  const allowed = async (named: Named, how: { atOnce: boolean }): Promise<Allowed> =>
+    allowedTo(await definitionsNow(how), named)
+
+  /** Requests a minute, as far as this process has seen; `undefined`: as many as they like. */
+  function rateOf(caller: string): number | undefined {
+    const seen = ledger.lastSeen()
+    return seen ? callerNamed(seen.definitions, caller)?.ratePerMinute : undefined
+  }
+
+  async function definitionsNow({ atOnce }: { atOnce: boolean }): Promise<Definitions> {
+    const seen = ledger.lastSeen()
+    const isBelieved = !atOnce && seen !== null && clock.now() - seen.at <= believedForMs
+    return isBelieved ? seen.definitions : (await ledger.view()).definitions
   }
 
   async function putCaller(name: string, caller: Caller, by: By): Promise<Changed> {
@@ -111,7 +116,7 @@ export function createCallers({ ledger, clock }: { ledger: Ledger; clock: Clock 
     return toChanged(await ledger.change(by.caller, change))
   }
 
-  return { allowed, putCaller, deleteCaller, pausePlan, resumePlan }
+  return { allowed, rateOf, putCaller, deleteCaller, pausePlan, resumePlan }
 }
 
 function unknownBudgets(names: readonly string[]) {

@@ -1,4 +1,14 @@
-import { type Budget, budgetNamed, callerNamed, chainOf, pauseOf, rootBudget } from '../ledger/definitions.ts'
+import {
+  type Budget,
+  budgetNamed,
+  callerNamed,
+  callerOfCounter,
+  chainOf,
+  type Limited,
+  limitsOfCaller,
+  pauseOf,
+  rootBudget,
+} from '../ledger/definitions.ts'
 import type { Grant, Problem, Request, Update } from '../ledger/update.ts'
 import type { AskedView, View } from '../ledger/views.ts'
 import { dayAt, latestRenewal } from '../ledger/windows.ts'
@@ -19,7 +29,7 @@ export type Early =
 export type Decision =
   | {
       readonly say: 'hold'
-      readonly chain: readonly Budget[]
+      readonly counters: readonly Limited[]
       readonly ran: Work['ran']
       /** What the approval grants to budgets that are short. */
       readonly grants: readonly Grant[]
@@ -75,8 +85,10 @@ export function decideEarly({ view, asked, request }: Known, options: GuardOptio
       })
     }
   }
-  const empty = limited(view, chain).filter(({ available }) => available <= 0)
-  const isRefused = empty.some(({ budget }) => budget === rootBudget || !mayBeGranted(request))
+  const empty = limited(view, countersOf(view, chain, request)).filter(({ available }) => available <= 0)
+  const isRefused = empty.some(
+    ({ budget }) => budget === rootBudget || callerOfCounter(budget) !== null || !mayBeGranted(request),
+  )
   if (isRefused) return { say: 'refuse', problem: overBudget(needing(empty, null), null, zoneOf(view)) }
   return { say: 'go-on', chain, ran: work.ran }
 }
@@ -106,7 +118,9 @@ function decideLate({ view, asked, request }: Known, early: GoOn, quote: Quote):
       { units, maxUnits: request.maxUnits },
     )
   }
-  for (const { name, perUpdate } of chain) {
+  const { caller } = request
+  const strictest = [...chain, { name: caller, perUpdate: callerNamed(view.definitions, caller)?.perUpdate }]
+  for (const { name, perUpdate } of strictest) {
     if (perUpdate === undefined || units <= perUpdate) continue
     return refuse(
       'over-update-limit',
@@ -124,7 +138,8 @@ function decideLate({ view, asked, request }: Known, early: GoOn, quote: Quote):
   }
   const approval = asked.update?.approval
   const needed = units + (request.leave ?? 0)
-  const short = limited(view, chain).filter(({ available }) => available < needed)
+  const counters = countersOf(view, chain, request)
+  const short = limited(view, counters).filter(({ available }) => available < needed)
   const grants = short.map(({ budget, window, available }) => ({ budget, window, units: toUnits(needed - available) }))
   if (!grants.every((grant) => isGrantable(grant, request, approval))) {
     return { say: 'refuse', problem: overBudget(needing(short, needed), units, zoneOf(view), whatNeeds(request)) }
@@ -135,14 +150,15 @@ function decideLate({ view, asked, request }: Known, early: GoOn, quote: Quote):
   }
   const needsApproval = approvalNeeded({ chain, ran, request, approval }, units)
   const isShort = short.length > 0 && !approval
-  if (needsApproval === null && !isShort) return { say: 'hold', chain, ran, grants }
+  if (needsApproval === null && !isShort) return { say: 'hold', counters, ran, grants }
   const reasons = [...(needsApproval === null ? [] : [needsApproval]), ...(isShort ? [shortfall(short, units)] : [])]
   return { say: 'ask', reason: reasons.join('; '), short: grants }
 }
 
 /** A person agrees to what is short, up to what they were shown, and never for the root. */
 function isGrantable({ budget, window, units }: Grant, request: Request, approval: Update['approval']): boolean {
-  if (budget === rootBudget) return false
+  // What a caller may spend is nobody's to grant with one update.
+  if (budget === rootBudget || callerOfCounter(budget) !== null) return false
   if (!approval) return mayBeGranted(request)
   return (
     approval.grants?.some((grant) => grant.budget === budget && grant.window === window && grant.units >= units) ===
@@ -222,8 +238,15 @@ function doubtBlocksUntil(view: View, update: Update): number {
   return Math.max(dayAt(view.definitions.calendar, at).end, at + doubtBlocksMs)
 }
 
-export const limited = (view: View, chain: readonly Budget[]): readonly Figures[] =>
-  figuresOfChain(view, chain).filter(({ limit }) => limit !== 'unlimited')
+/** Every counter that an update moves: of its budget, of the ancestors, and of whoever asks, if they have limits. */
+export const countersOf = (
+  view: View,
+  chain: readonly Budget[],
+  { caller }: Pick<Request, 'caller'>,
+): readonly Limited[] => [...chain, ...limitsOfCaller(view.definitions, caller)]
+
+export const limited = (view: View, counters: readonly Limited[]): readonly Figures[] =>
+  figuresOfChain(view, counters).filter(({ limit }) => limit !== 'unlimited')
 
 export const zoneOf = (view: View): string => latestRenewal(view.definitions.calendar).zone
 

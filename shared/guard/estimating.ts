@@ -5,7 +5,7 @@ import { inParallel } from '../platform/parallel.ts'
 import type { Kind, Units } from '../platform/words.ts'
 import { allOrNothing } from './batch.ts'
 import { budgetFaults, budgetFor } from './charging.ts'
-import { decide, type Known } from './decide.ts'
+import { countersOf, decide, type Known } from './decide.ts'
 import { type Figures, figuresOfChain } from './figures.ts'
 import { type GuardOptions, runsAtOnce } from './options.ts'
 import { problem } from './problems.ts'
@@ -75,7 +75,9 @@ export function createEstimating({
     }
     refusal ??= allOrNothing(rows)
     const chains = new Map(
-      known.flatMap(({ request }) => chainOf(view.definitions, request.budget)).map((budget) => [budget.name, budget]),
+      known
+        .flatMap(({ request }) => countersOf(view, chainOf(view.definitions, request.budget), request))
+        .map((counter) => [counter.name, counter]),
     )
     return {
       kind: wanted.kind,

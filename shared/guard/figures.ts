@@ -1,5 +1,5 @@
 import { type Counter, counterOf, freshCounter } from '../ledger/book.ts'
-import { type Budget, limitOf, type WindowKind, windowKinds } from '../ledger/definitions.ts'
+import { type Limited, limitOf, type WindowKind, windowKinds } from '../ledger/definitions.ts'
 import type { View } from '../ledger/views.ts'
 import type { Window } from '../ledger/windows.ts'
 
@@ -11,14 +11,14 @@ export interface Figures extends Counter {
   readonly end: number
 }
 
-export function figuresOf(view: View, budget: Budget, window: WindowKind): Figures {
+export function figuresOf(view: View, budget: Limited, window: WindowKind): Figures {
   const { start, end } = window === 'month' ? view.month : within(view.month, view.day)
   const counter = counterOf(view.book, window, budget.name) ?? freshCounter(limitOf(budget, window))
   return { ...counter, budget: budget.name, window, start, end }
 }
 
 /** Every counter that an update of this chain moves, the budget's own first. */
-export const figuresOfChain = (view: View, chain: readonly Budget[]): readonly Figures[] =>
+export const figuresOfChain = (view: View, chain: readonly Limited[]): readonly Figures[] =>
   chain.flatMap((budget) => windowKinds.map((window) => figuresOf(view, budget, window)))
 
 /** A book counts the days of one month: on the day that the month turns, each of its books counts its own part. */

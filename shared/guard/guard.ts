@@ -3,6 +3,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Tracking } from '../tracking/tracking.ts'
+import { createApplying } from './applying.ts'
 import { createAsking } from './asking.ts'
 import { createBatch } from './batch.ts'
 import { createBudgeting } from './budgeting.ts'
@@ -11,6 +12,7 @@ import { createClosing } from './closing.ts'
 import { createDeciding } from './deciding.ts'
 import { createDigesting } from './digest.ts'
 import { createEstimating } from './estimating.ts'
+import { createForeignData } from './foreign-data.ts'
 import { createOccurrences } from './occurrences.ts'
 import type { GuardOptions } from './options.ts'
 import { createPerforming } from './performing.ts'
@@ -19,7 +21,9 @@ import { createPlanning } from './planning.ts'
 import { createPricing } from './pricing.ts'
 import { createQuoting } from './quoting.ts'
 import { createStarting } from './starting.ts'
+import { createStatements } from './statements.ts'
 import { createSweeping } from './sweeping.ts'
+import { createTokenExpiry } from './token-expiry.ts'
 import { createWatching } from './watching.ts'
 
 export type Guard = ReturnType<typeof createGuard>
@@ -66,6 +70,10 @@ export function createGuard(parts: {
     sweep,
     goOn,
     ...createBudgeting(parts),
+    ...createApplying(parts),
+    ...createStatements(parts),
+    ...createForeignData(parts),
+    ...createTokenExpiry(parts),
     ...createCallers(parts),
     ...occurrences,
     ...planning,

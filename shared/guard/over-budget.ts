@@ -1,3 +1,4 @@
+import { callerOfCounter } from '../ledger/definitions.ts'
 import type { Problem } from '../ledger/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import type { Figures } from './figures.ts'
@@ -51,12 +52,15 @@ function wouldPass(short: readonly Short[], worst: Short, zone: string): string[
   const { available } = worst.figures
   const last = short.reduce((a, b) => (b.figures.end > a.figures.end ? b : a))
   const least = worst.needed === null ? 'more than ' : ''
-  const grants = short.map(
+  const ofBudgets = short.filter(({ figures }) => callerOfCounter(figures.budget) === null)
+  const grants = ofBudgets.map(
     (each) => `${least}${count(missing(each))} to ${each.figures.budget} for the ${each.figures.window}`,
   )
+  const callers = short.flatMap(({ figures }) => callerOfCounter(figures.budget) ?? [])
   return [
     ...(worst.needed !== null && available > 0 ? [`updates of at most ${count(available)} units together, now`] : []),
-    `a grant of ${list(grants)} (POST /budgets/<name>/entries, scope admin)`,
+    ...(grants.length > 0 ? [`a grant of ${list(grants)} (POST /budgets/<name>/entries, scope admin)`] : []),
+    ...(callers[0] === undefined ? [] : [`a higher limit for ${callers[0]} (PUT /callers/${callers[0]}, scope admin)`]),
     `the same request after ${when(last.figures.end, zone)}, if it fits then`,
   ]
 }

@@ -67,8 +67,8 @@ export function createPerforming(parts: PerformingParts) {
         continue
       }
       if (!hasTime(endsAt)) return { update: await queue(known), ours: false }
-      const { chain, grants } = decision
-      const update = runningRecord({ ...known, quote }, { chain, grants, attempt, endsAt, options })
+      const { counters, grants } = decision
+      const update = runningRecord({ ...known, quote }, { counters, grants, attempt, endsAt, options })
       const basis = { update: seen, work: known.asked.work, ran: decision.ran }
       if ((await ledger.hold(known.view, basis, update)) === 'held') return { update, ours: true }
     }

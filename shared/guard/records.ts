@@ -1,9 +1,9 @@
-import type { Budget } from '../ledger/definitions.ts'
+import type { Limited } from '../ledger/definitions.ts'
 import { begin, type Grant, type Hold, next, type Problem, type Update } from '../ledger/update.ts'
 import type { Window } from '../ledger/windows.ts'
 import type { Known, Quote } from './decide.ts'
 import { approvalLastsMs, type GuardOptions, settleMarginMs } from './options.ts'
-import { list, units } from './sentences.ts'
+import { list, shownCounter, units } from './sentences.ts'
 
 /** The records that decisions become. Pure: what is written, not that it is. */
 
@@ -35,7 +35,7 @@ export function requestedRecord(known: Known, note?: string): Update {
 export function runningRecord(
   known: Known & { quote: Quote },
   held: {
-    chain: readonly Budget[]
+    counters: readonly Limited[]
     grants?: readonly Grant[]
     attempt: string
     endsAt: number
@@ -43,7 +43,7 @@ export function runningRecord(
   },
 ): Update {
   const { view, asked, quote } = known
-  const budgets = held.chain.map(({ name }) => name)
+  const budgets = held.counters.map(({ name }) => name)
   const datesBefore = quote.dates && datesAround(view.day, quote.dates)
   const hold: Hold = {
     units: quote.units,
@@ -57,7 +57,7 @@ export function runningRecord(
     ...(datesBefore && { datesBefore }),
     ...(asked.work && { previous: asked.work.update }),
   }
-  const note = `${units(quote.units)} held on ${list(budgets)}`
+  const note = `${units(quote.units)} held on ${list(budgets.map(shownCounter))}`
   return write(known, 'running', { hold }, { by: guard, note, move: { held: quote.units } })
 }
 

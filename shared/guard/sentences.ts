@@ -1,9 +1,13 @@
+import { callerOfCounter } from '../ledger/definitions.ts'
 import { toLocal } from '../ledger/zone.ts'
 import type { Figures } from './figures.ts'
 
 /** Numbers and times as people write them in a sentence. */
 
-export const count = (units: number): string => new Intl.NumberFormat('en-US').format(units).replace('-', '−')
+/** Making a formatter costs a hundred times its use. */
+const inThousands = new Intl.NumberFormat('en-US')
+
+export const count = (units: number): string => inThousands.format(units).replace('-', '−')
 
 export const units = (number: number): string => `${count(number)} ${number === 1 ? 'unit' : 'units'}`
 
@@ -16,11 +20,14 @@ export function when(instant: number, zone: string): string {
   return `${day} ${months[month - 1]} ${year} ${two(hour)}:${two(minute)} ${zone}`
 }
 
+/** A budget by its name, and the counter of a caller by theirs. */
+export const shownCounter = (name: string): string => callerOfCounter(name) ?? name
+
 /** `acme has 120 of 2,000 units left this month` */
 export const left = ({ budget, window, available, limit, granted }: Figures): string =>
   limit === 'unlimited'
-    ? `${budget} is unlimited this ${window}`
-    : `${budget} has ${count(available)} of ${units(limit + granted)} left ${window === 'day' ? 'today' : 'this month'}`
+    ? `${shownCounter(budget)} is unlimited this ${window}`
+    : `${shownCounter(budget)} has ${count(available)} of ${units(limit + granted)} left ${window === 'day' ? 'today' : 'this month'}`
 
 export const list = (items: readonly string[]): string =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`

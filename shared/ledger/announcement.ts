@@ -42,6 +42,12 @@ export type About =
       readonly reason: string
       readonly isStopped: boolean
     }
+  | {
+      readonly kind: 'foreign-data'
+      readonly found: readonly { readonly project: string; readonly dates: readonly string[] }[]
+      readonly more: number
+    }
+  | { readonly kind: 'token-expires'; readonly expiresAt: number; readonly daysLeft: number }
   | { readonly kind: 'digest'; readonly until: number }
 
 type UpdateNews = 'approval-wanted' | 'approval-reminder' | 'in-doubt' | 'overrun' | 'correction'

@@ -1,5 +1,5 @@
 import { asNumber, type Book, type Counter, type Move, madeAvailable } from './book.ts'
-import { budgetNamed, limitOf, type WindowKind, windowKinds } from './definitions.ts'
+import { limitedNamed, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 import type { Entry } from './entry.ts'
 import type { Lists } from './lists.ts'
 import type { Update } from './update.ts'
@@ -81,7 +81,7 @@ function compare(view: View, book: Book, updates: readonly Update[], entries: re
   const isCurrent = book.revision === view.definitions.revision && view.month.name <= book.month
   return windowKinds.flatMap((window) =>
     Object.entries(book.counters[window]).map(([budget, recorded]): AuditedCounter => {
-      const defined = isCurrent ? budgetNamed(view.definitions, budget) : undefined
+      const defined = isCurrent ? limitedNamed(view.definitions, budget) : undefined
       const limit = defined ? limitOf(defined, window) : recorded.limit
       const moves = [...movesOfUpdates(book, updates, window, budget), ...movesOfEntries(book, entries, window, budget)]
       const recomputed = sum(limit, moves)

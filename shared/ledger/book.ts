@@ -1,4 +1,4 @@
-import { type Definitions, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
+import { type Definitions, type Limit, limitedIn, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 import type { Condition, Item, Key, Path, Value, Write } from './store.ts'
 
 /** Every counter of one month and of its current day. */
@@ -47,9 +47,7 @@ export const freshCounter = (limit: Limit): Counter => ({
 })
 
 const freshCounters = (definitions: Definitions, window: WindowKind) =>
-  Object.fromEntries(
-    Object.values(definitions.budgets).map((budget) => [budget.name, freshCounter(limitOf(budget, window))]),
-  )
+  Object.fromEntries(limitedIn(definitions).map((budget) => [budget.name, freshCounter(limitOf(budget, window))]))
 
 export const freshBook = (definitions: Definitions, month: string, day: string): Book => ({
   month,
@@ -70,7 +68,7 @@ function broughtUp(book: Book, definitions: Definitions): Book {
   const counters = (window: WindowKind) => ({
     ...book.counters[window],
     ...Object.fromEntries(
-      Object.values(definitions.budgets).map((budget) => {
+      limitedIn(definitions).map((budget) => {
         const limit = limitOf(budget, window)
         const counter = counterOf(book, window, budget.name)
         return [budget.name, counter ? withLimit(counter, limit) : freshCounter(limit)]
@@ -159,6 +157,20 @@ export const hasAvailable = (window: WindowKind, budget: string, units: number):
   value: units,
 })
 
+/** "This budget has spent at least so many units in this window." */
+export const hasSpent = (window: WindowKind, budget: string, units: number): Condition => ({
+  is: 'at-least',
+  path: [window, budget, letters.spent],
+  value: units,
+})
+
+/** "This budget has spent just so many units in this window." */
+export const isSpent = (window: WindowKind, budget: string, units: number): Condition => ({
+  is: 'equal',
+  path: [window, budget, letters.spent],
+  value: units,
+})
+
 /** "Nothing of this budget is held or in doubt in this window." */
 export const isUnheld = (window: WindowKind, budget: string): Condition[] =>
   [letters.held, letters.inDoubt].map((letter) => ({ is: 'equal', path: [window, budget, letter], value: 0 }))
@@ -170,21 +182,56 @@ export const isUnheld = (window: WindowKind, budget: string): Condition[] =>
  * that were deleted, so that what is to be set and added would be another.
  */
 export function bringUp(book: Book, definitions: Definitions, closed: boolean): Write {
-  const set: (readonly [Path, Value])[] = [[['revision'], definitions.revision]]
-  const add: (readonly [Path, number])[] = []
-  for (const window of windowKinds) {
-    for (const budget of Object.values(definitions.budgets)) {
-      const limit = limitOf(budget, window)
-      const counter = counterOf(book, window, budget.name)
-      if (!counter) set.push([[window, budget.name], toStoredCounter(freshCounter(limit))])
-      else if (!closed && counter.limit !== limit) {
-        set.push([[window, budget.name, letters.limit], limit === 'unlimited' ? 'u' : limit])
-        add.push(...additions(window, [budget.name], { limit: asNumber(limit) - asNumber(counter.limit) }))
-      }
-    }
+  const key = bookKey(book.month)
+  const same = [isOfRevision(book.revision), isOfDay(book.day)]
+  const revision: readonly [Path, Value] = [['revision'], definitions.revision]
+  const changed = closed ? [] : limitChanges(book, definitions)
+  const fresh = windowKinds.flatMap((window) =>
+    limitedIn(definitions)
+      .filter(({ name }) => !counterOf(book, window, name))
+      .map((limited) => ({ window, name: limited.name, counter: freshCounter(limitOf(limited, window)) })),
+  )
+  if (fresh.length + changed.length * additionsWeigh <= mostWeight) {
+    const set = [
+      ...fresh.map(({ window, name, counter }) => [[window, name], toStoredCounter(counter)] as const),
+      ...changed.map(({ window, name, limit }) => limitSet(window, name, limit)),
+    ]
+    const add = changed.flatMap(({ window, name, by }) => additions(window, [name], { limit: by }))
+    return { do: 'update', key, set: [revision, ...set], add, when: same }
   }
-  return { do: 'update', key: bookKey(book.month), set, add, when: [isOfRevision(book.revision), isOfDay(book.day)] }
+  // What does not fit into an expression is set as a whole, if it still is as it was seen.
+  const wanted = [...fresh, ...changed.map((each) => ({ ...each, counter: withLimit(each.counter, each.limit) }))]
+  const brought = (window: WindowKind) => ({
+    ...book.counters[window],
+    ...Object.fromEntries(wanted.filter((each) => each.window === window).map(({ name, counter }) => [name, counter])),
+  })
+  const set = windowKinds.map((window) => [[window], toStoredCounters(brought(window))] as const)
+  const seen = windowKinds.map(
+    (window): Condition => ({ is: 'equal', path: [window], value: toStoredCounters(book.counters[window]) }),
+  )
+  return { do: 'update', key, set: [revision, ...set], add: [], when: [...same, ...seen] }
 }
+
+/** An expression has at most 4 KB: a counter that is set takes up to 17 bytes of it, and one that is added to thrice as much. */
+const mostWeight = 200
+const additionsWeigh = 3
+
+function limitChanges(book: Book, definitions: Definitions) {
+  return windowKinds.flatMap((window) =>
+    limitedIn(definitions).flatMap((limited) => {
+      const { name } = limited
+      const limit = limitOf(limited, window)
+      const counter = counterOf(book, window, name)
+      if (!counter || counter.limit === limit) return []
+      return [{ window, name, counter, limit, by: asNumber(limit) - asNumber(counter.limit) }]
+    }),
+  )
+}
+
+const limitSet = (window: WindowKind, name: string, limit: Limit): readonly [Path, Value] => [
+  [window, name, letters.limit],
+  limit === 'unlimited' ? 'u' : limit,
+]
 
 /** The write that begins a new day in a stored book. */
 export const turnDay = (book: Book, definitions: Definitions, day: string): Write => ({

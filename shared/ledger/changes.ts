@@ -1,7 +1,7 @@
 import { digest } from '../platform/ids.ts'
 import { announce } from './announcement.ts'
 import { asNumber, type Book, bookKey, bringUp, counterOf, isUnheld, type Move } from './book.ts'
-import { type Definitions, faultsOf, limitOf, type WindowKind, windowKinds } from './definitions.ts'
+import { type Definitions, faultsOf, limitedIn, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 import { toDefinitionsItem } from './definitions-item.ts'
 import { type Entry, type EntryType, toEntryItem } from './entry.ts'
 import { LedgerUnavailable, type Store, type Write } from './store.ts'
@@ -32,7 +32,7 @@ export type ChangeOutcome =
 
 const mostRounds = 8
 
-export function createChanges(options: { store: Store } & Views) {
+export function createChanges(options: { store: Store } & Pick<Views, 'look' | 'books'>) {
   const { store, look, books } = options
 
   /**
@@ -119,7 +119,7 @@ function entryWrite(now: View, definitions: Definitions, book: Book, note: Wante
 }
 
 function limitMoves(book: Book, definitions: Definitions, window: WindowKind): Entry['moves'] {
-  return Object.values(definitions.budgets).flatMap((budget) => {
+  return limitedIn(definitions).flatMap((budget) => {
     const limit = asNumber(limitOf(budget, window))
     const counter = counterOf(book, window, budget.name)
     const move: Move = { limit: limit - (counter ? asNumber(counter.limit) : 0) }

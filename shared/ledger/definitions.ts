@@ -22,6 +22,12 @@ export interface Caller {
   readonly person?: string
   readonly disabled?: true
   readonly mayForce?: true
+  /** Counted like a budget's, whatever budget is charged. */
+  readonly limits?: readonly WindowLimit[]
+  /** More units than this for one update are refused. */
+  readonly perUpdate?: Units
+  /** More requests than this in a minute are refused by each process. */
+  readonly ratePerMinute?: number
 }
 
 export interface Budget {
@@ -71,8 +77,37 @@ interface WindowLimit {
 export const rootBudget = 'account'
 const deepestChain = 8
 
-export const limitOf = (budget: Budget, window: WindowKind): Limit =>
-  budget.limits.find((limit) => limit.window === window)?.units ?? 'unlimited'
+/** Whatever has counters in the book: every budget, and every caller with limits of their own. */
+export interface Limited {
+  readonly name: string
+  readonly limits: readonly WindowLimit[]
+}
+
+/** The counter of a caller. No budget can be called so. */
+const callerCounter = (caller: string): string => `caller:${caller}`
+
+/** The caller whose counter it is; `null`: it is a budget's. */
+export const callerOfCounter = (name: string): string | null =>
+  name.startsWith('caller:') ? name.slice('caller:'.length) : null
+
+export const limitedIn = (definitions: Definitions): readonly Limited[] => [
+  ...Object.values(definitions.budgets),
+  ...Object.keys(definitions.callers ?? {}).flatMap((caller) => limitsOfCaller(definitions, caller)),
+]
+
+/** What counts for a caller besides the budgets: nothing, or one counter. */
+export function limitsOfCaller(definitions: Definitions, caller: string): readonly Limited[] {
+  const limits = callerNamed(definitions, caller)?.limits
+  return limits ? [{ name: callerCounter(caller), limits }] : []
+}
+
+export function limitedNamed(definitions: Definitions, name: string): Limited | undefined {
+  const caller = callerOfCounter(name)
+  return caller === null ? budgetNamed(definitions, name) : limitsOfCaller(definitions, caller)[0]
+}
+
+export const limitOf = ({ limits }: Limited, window: WindowKind): Limit =>
+  limits.find((limit) => limit.window === window)?.units ?? 'unlimited'
 
 /** The budget and its ancestors, the root last: everything that an update of this budget is charged to. */
 export function chainOf(definitions: Definitions, name: string): readonly Budget[] {

@@ -1,98 +1,162 @@
 import { digest } from '../platform/ids.ts'
-import { additions, type Book, bookAsOf, bookKey, isOfDay, isOfRevision, type Move } from './book.ts'
-import { budgetNamed, chainOf, type WindowKind } from './definitions.ts'
+import {
+  additions,
+  addTo,
+  type Book,
+  bookAsOf,
+  bookKey,
+  counterOf,
+  isOfDay,
+  isOfRevision,
+  madeAvailable,
+} from './book.ts'
+import { type Budget, budgetNamed, chainOf, windowKinds } from './definitions.ts'
 import { type Entry, entryKey, fromEntryItem, toEntryItem } from './entry.ts'
+import { type Booking, bookingOf, type EntryRequest, type Refused, rightedBooking } from './entry-booking.ts'
 import { prepareBook } from './preparing.ts'
-import { LedgerUnavailable, type Store, type Write } from './store.ts'
+import { AnswerLost, LedgerUnavailable, type Store, type Write } from './store.ts'
 import type { View, Views } from './views.ts'
 import { dayAt, monthAfter } from './windows.ts'
 
-/** What somebody wants booked that no update did. */
-export interface EntryRequest {
-  readonly id: string
-  /** The digest of what its idempotency key stands for. */
-  readonly content: string
-  readonly type: 'grant' | 'external-spend'
-  readonly budget: string
-  readonly units: number
-  /** Of a grant. Outside spending counts in the month and in the day. */
-  readonly window: WindowKind | 'next-month'
-  /** A grant for all ancestors too. Outside spending always moves them. */
-  readonly wholeChain: boolean
-  readonly reason: string
-  readonly by: string
-}
-
 export type EnterOutcome =
   | { readonly kind: 'entered'; readonly entry: Entry; readonly again: boolean }
-  | { readonly kind: 'unknown-budget' }
+  | { readonly kind: 'unknown-budget'; readonly budget: string }
+  | { readonly kind: 'unknown-entry' }
   | { readonly kind: 'key-reused' }
+  | Refused
 
 const mostRounds = 8
 
-export function createEntering(options: { store: Store; view: () => Promise<View>; books: Views['books'] }) {
+export function createEntering(options: {
+  store: Store
+  view: () => Promise<View>
+  books: Views['books']
+  bookNamed: Views['bookNamed']
+}) {
   const { store, view, books } = options
 
   /** One transaction: the book, under the revision and the day that were seen, and the immutable entry. */
   async function enter(request: EntryRequest): Promise<EnterOutcome> {
     for (let round = 0; round < mostRounds; round++) {
       const now = await view()
-      const [earlier] = await store.get([entryKey(request.id)])
+      const earlier = await entryOf(request.id)
       if (earlier) {
-        const entry = fromEntryItem(earlier)
-        return entry.content === request.content ? { kind: 'entered', entry, again: true } : { kind: 'key-reused' }
+        const isSame = earlier.content === request.content
+        return isSame ? { kind: 'entered', entry: earlier, again: true } : { kind: 'key-reused' }
       }
-      if (!budgetNamed(now.definitions, request.budget)) return { kind: 'unknown-budget' }
-      const book = await preparedBook(now, request)
-      const entry = toEntry(request, now, book)
-      const writes = writesFor(entry, book)
-      const outcome = await store.transact(writes, digest('enter', JSON.stringify(writes)))
-      if (outcome.applied) return { kind: 'entered', entry, again: false }
+      const named = [request.budget, ...(request.type === 'transfer' ? [request.to] : [])]
+      const unknown = named.find((budget) => !budgetNamed(now.definitions, budget))
+      if (unknown !== undefined) return { kind: 'unknown-budget', budget: unknown }
+      const made = request.type === 'correction' ? await correct(request, now) : await book(request, now)
+      if ('kind' in made) return made
+      const writes = writesFor(made.entry, made.booking, made.book)
+      if (await isWritten(writes, made.entry)) return { kind: 'entered', entry: made.entry, again: false }
     }
     throw new LedgerUnavailable('the book keeps changing')
   }
 
-  async function preparedBook(now: View, { window }: EntryRequest): Promise<Book> {
-    if (window !== 'next-month') {
+  /** @throws AnswerLost when nobody can tell: whoever has a key may send it again. */
+  async function isWritten(writes: readonly Write[], { id }: Entry): Promise<boolean> {
+    try {
+      return (await store.transact(writes, digest('enter', JSON.stringify(writes)))).applied
+    } catch (error) {
+      if (error instanceof AnswerLost && (await entryOf(id))) return true
+      throw error
+    }
+  }
+
+  interface Made {
+    readonly entry: Entry
+    readonly booking: Booking
+    readonly book: Book
+  }
+
+  async function book(request: Exclude<EntryRequest, { type: 'correction' }>, now: View): Promise<Made | EnterOutcome> {
+    const found = await preparedBook(now, 'window' in request && request.window === 'next-month')
+    const booking = bookingOf(request, now.definitions, found)
+    return 'kind' in booking ? booking : { entry: toEntry(request, booking, found, now), booking, book: found }
+  }
+
+  /** In the book that the entry was made in, also after its month has closed. */
+  async function correct(
+    request: Extract<EntryRequest, { type: 'correction' }>,
+    now: View,
+  ): Promise<Made | EnterOutcome> {
+    const corrected = await entryOf(request.corrects)
+    if (!corrected) return { kind: 'unknown-entry' }
+    const isOpen = now.month.name === corrected.month
+    if (isOpen) await prepareBook(store, now)
+    const found = isOpen ? now.book : await options.bookNamed(corrected.month)
+    if (!found) return { kind: 'unknown-entry' }
+    const [righted] = await store.get([rightedKey(corrected.id)])
+    const booking = rightedBooking(request, corrected, found, righted?.by)
+    if ('kind' in booking) return booking
+    return { entry: toEntry(request, booking, found, now), booking, book: found }
+  }
+
+  async function entryOf(id: string): Promise<Entry | null> {
+    const [item] = await store.get([entryKey(id)])
+    return item ? fromEntryItem(item) : null
+  }
+
+  async function preparedBook(now: View, isNext: boolean): Promise<Book> {
+    if (!isNext) {
       await prepareBook(store, now)
       return now.book
     }
     const { definitions } = now
     const { next } = await books(definitions, now.month)
     const month = monthAfter(definitions.calendar, now.month)
-    const book = bookAsOf(next, definitions, month.name, dayAt(definitions.calendar, month.start).name)
-    await prepareBook(store, { stored: next, definitions, month, book })
-    return book
+    const found = bookAsOf(next, definitions, month.name, dayAt(definitions.calendar, month.start).name)
+    await prepareBook(store, { stored: next, definitions, month, book: found })
+    return found
   }
 
   return { enter }
 }
 
-function toEntry(request: EntryRequest, now: View, book: Book): Entry {
-  const { window, wholeChain, ...named } = request
-  const chain = chainOf(now.definitions, request.budget).map((budget) => budget.name)
-  const isGrant = request.type === 'grant'
-  const move: Move = isGrant ? { granted: request.units } : { spent: request.units }
-  const windows: WindowKind[] = isGrant ? [window === 'day' ? 'day' : 'month'] : ['month', 'day']
-  const budgets = isGrant && !wholeChain ? [request.budget] : chain
+/** Names the correction of an entry: there is one, and whoever wants another corrects that. */
+const rightedKey = (id: string) => ({ pk: `righted#${id}`, sk: 'righted' })
+
+function toEntry(request: EntryRequest, { units, moves, signs }: Booking, book: Book, now: View): Entry {
+  const { id, content, type, budget, reason, by } = request
   return {
-    ...named,
-    month: book.month,
-    day: book.day,
-    at: now.now,
-    moves: windows.flatMap((each) => budgets.map((budget) => ({ budget, window: each, move }))),
+    ...{ id, content, type, budget, reason, by, units, moves },
+    ...(request.type === 'transfer' && { to: request.to }),
+    ...(request.type === 'correction' && { corrects: request.corrects }),
+    ...(signs && { signs }),
+    ...{ month: book.month, day: book.day, at: now.now },
+    ...bindingAfter(moves, book, chainOf(now.definitions, request.type === 'transfer' ? request.to : budget)),
   }
 }
 
-function writesFor(entry: Entry, book: Book): Write[] {
+/** Whoever grants more to one budget should see that its parent has less. */
+function bindingAfter(moves: Entry['moves'], book: Book, chain: readonly Budget[]): Pick<Entry, 'binds'> {
+  const counters = windowKinds.flatMap((window) =>
+    chain.flatMap(({ name: budget }) => {
+      const counter = counterOf(book, window, budget)
+      if (!counter || counter.limit === 'unlimited') return []
+      const moved = moves.filter((each) => each.budget === budget && each.window === window)
+      return [
+        { budget, window, available: moved.reduce((sum, { move }) => sum + madeAvailable(move), counter.available) },
+      ]
+    }),
+  )
+  const [binds] = counters.toSorted((a, b) => a.available - b.available)
+  return binds ? { binds } : {}
+}
+
+function writesFor(entry: Entry, { when }: Booking, book: Book): Write[] {
+  const { corrects } = entry
   return [
-    {
-      do: 'update',
-      key: bookKey(book.month),
-      set: [],
-      add: entry.moves.flatMap(({ budget, window, move }) => additions(window, [budget], move)),
-      when: [isOfRevision(book.revision), isOfDay(book.day)],
-    },
+    addTo(
+      bookKey(book.month),
+      entry.moves.flatMap(({ budget, window, move }) => additions(window, [budget], move)),
+      [isOfRevision(book.revision), isOfDay(book.day), ...when],
+    ),
     { do: 'put', item: toEntryItem(entry), when: [{ is: 'absent-item' }] },
+    ...(corrects === undefined
+      ? []
+      : [{ do: 'put', item: { ...rightedKey(corrects), by: entry.id }, when: [{ is: 'absent-item' }] } as const]),
   ]
 }

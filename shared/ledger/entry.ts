@@ -16,6 +16,14 @@ export interface Entry {
   readonly by: string
   readonly at: number
   readonly moves: readonly { readonly budget: string; readonly window: WindowKind; readonly move: Move }[]
+  /** Of a transfer: the budget that got the units. */
+  readonly to?: string
+  /** Of a correction: the entry that ought to have said `units`. */
+  readonly corrects?: string
+  /** Of a correction: what one unit of the first entry did to each counter, for whoever corrects it again. */
+  readonly signs?: Entry['moves']
+  /** The counter that had the least for an update of the budget afterwards; absent where all are unlimited. */
+  readonly binds?: { readonly budget: string; readonly window: WindowKind; readonly available: number }
   /** The digest of what the idempotency key stood for. */
   readonly content?: string
 }
@@ -24,6 +32,9 @@ export type EntryType =
   | 'opening'
   | 'grant'
   | 'external-spend'
+  | 'transfer'
+  | 'correction'
+  | 'reconcile'
   | 'limit'
   | 'budget-created'
   | 'budget-deleted'

@@ -2,10 +2,13 @@ import type { Clock } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
 import { type Announcement, announcements } from './announcement.ts'
 import { type AuditedCounter, createAudit } from './audit.ts'
+import type { Book } from './book.ts'
 import { type ChangeOutcome, createChanges, type MakeChange } from './changes.ts'
 import { type CloseOutcome, createClosing } from './closing.ts'
-import { createEntering, type EnterOutcome, type EntryRequest } from './entering.ts'
+import type { Definitions } from './definitions.ts'
+import { createEntering, type EnterOutcome } from './entering.ts'
 import type { Entry } from './entry.ts'
+import type { EntryRequest } from './entry-booking.ts'
 import type { Finding } from './finding.ts'
 import { createHolding, type Seen } from './holding.ts'
 import { createLists, type EntryFilter, type Page, type UpdateFilter } from './lists.ts'
@@ -14,6 +17,7 @@ import { createPrices, type Prices } from './price.ts'
 import { type ProjectChange, toProjectChangeItem } from './project-change.ts'
 import { createQueue, type Queue } from './queue.ts'
 import { type Account, setUp } from './setup.ts'
+import { createSightings, type Sightings } from './sighting.ts'
 import { type SlackEvent, slackEvents } from './slack-event.ts'
 import type { Store } from './store.ts'
 import type { Update } from './update.ts'
@@ -30,6 +34,10 @@ import { newCalendar } from './windows.ts'
 export interface Ledger {
   /** The definitions and the current book, and what is known about these updates and their work, read consistently. */
   view(asks?: readonly Ask[]): Promise<View>
+  /** The definitions as this process saw them last, and when; nothing is read. */
+  lastSeen(): { readonly definitions: Definitions; readonly at: number } | null
+  /** The book of a month as it is stored; `null`: nothing was ever counted in it. */
+  bookNamed(month: string): Promise<Book | null>
   update(id: string): Promise<Update | null>
   /** In the order of the ids. */
   updatesNamed(ids: readonly string[]): Promise<readonly (Update | null)[]>
@@ -46,7 +54,7 @@ export interface Ledger {
 
   /** Changes the definitions as one revision, and the books with them. */
   change(by: string, make: MakeChange): Promise<ChangeOutcome>
-  /** Books a grant or outside spending. */
+  /** Books a grant, a transfer, outside spending, a correction, or the difference to the vendor's figure. */
   enter(request: EntryRequest): Promise<EnterOutcome>
 
   updates(filter: UpdateFilter, limit: number, cursor?: string): Promise<Page<Update>>
@@ -62,6 +70,7 @@ export interface Ledger {
   readonly slackEvents: Queue<SlackEvent>
   readonly occurrences: Queue<Occurrence>
   readonly prices: Prices
+  readonly sightings: Sightings
 }
 
 /**
@@ -70,7 +79,7 @@ export interface Ledger {
  */
 export function createLedger(options: { store: Store; clock: Clock; account: Account }): Ledger {
   const { store, clock, account } = options
-  const { look, books } = createViews({ store, clock, calendar: newCalendar(account.renewal) })
+  const { look, books, bookNamed, lastSeen } = createViews({ store, clock, calendar: newCalendar(account.renewal) })
   const changes = createChanges({ store, look, books })
   const ready = once(() => setUp({ store, clock, account, look, changes }))
 
@@ -88,13 +97,16 @@ export function createLedger(options: { store: Store; clock: Clock; account: Acc
     updatesNamed: (ids) => readUpdates(store, ids),
     ...createHolding({ store }),
     ...createClosing({ store, clock }),
-    ...createEntering({ store, view, books }),
+    bookNamed,
+    lastSeen,
+    ...createEntering({ store, view, books, bookNamed }),
     ...createAudit({ view, books, lists }),
     ...lists,
     announcements: createQueue(announcements, { store, lists }),
     slackEvents: createQueue(slackEvents, { store, lists }),
     occurrences: createQueue(occurrences, { store, lists }),
     prices: createPrices({ store }),
+    sightings: createSightings({ store }),
     noteProjectChange: async (change) => {
       const isNew = { is: change.status === null ? 'absent-item' : 'present-item' } as const
       const writes = [{ do: 'put', item: toProjectChangeItem(change), when: [isNew] }] as const

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   type Condition,
   type Item,
@@ -15,13 +16,16 @@ import { indexes } from './table.ts'
 /**
  * The store in memory: for a machine without Java, for the simulation, and as the executable description of what
  * the ledger expects of DynamoDB. Nothing is kept when the process ends.
+ *
+ * Items are never changed, only replaced, so that what was read stays as it was.
+ *
+ * @param items where they are kept, for whoever wants to look at all of them.
  */
-export function createMemoryStore(): Store {
-  const items = new Map<string, Item>()
+export function createMemoryStore(items: Map<string, Item> = new Map()): Store {
   const applied = new Set<string>()
 
   return {
-    get: async (keys) => keys.map((key) => structuredClone(items.get(nameOf(key)))),
+    get: async (keys) => keys.map((key) => items.get(nameOf(key))),
 
     list: async (query) => list([...items.values()], query),
 
@@ -29,7 +33,7 @@ export function createMemoryStore(): Store {
       if (applied.has(token)) return { applied: true }
       const found = writes.map((write) => {
         const item = items.get(nameOf(keyOf(write)))
-        return write.when.every((condition) => holds(condition, item)) ? undefined : structuredClone(item ?? null)
+        return write.when.every((condition) => holds(condition, item)) ? undefined : (item ?? null)
       })
       if (found.some((item) => item !== undefined)) return { applied: false, found }
       const changed = writes.flatMap((write) => (write.do === 'check' ? [] : [changedBy(write, items)]))
@@ -43,29 +47,28 @@ export function createMemoryStore(): Store {
 const nameOf = (key: Key) => JSON.stringify([key.pk, key.sk])
 
 function changedBy(write: Exclude<Write, { do: 'check' }>, items: ReadonlyMap<string, Item>): Item {
-  if (write.do === 'put') return structuredClone(write.item)
-  const item = structuredClone(items.get(nameOf(write.key)) ?? write.key) as Item
-  for (const [path, value] of write.set) place(item, path, () => structuredClone(value))
-  for (const [path, units] of write.add) {
-    place(item, path, (old) => {
-      if (typeof old !== 'number') throw new Error(`no number to add to at ${path.join('.')}`)
-      return old + units
-    })
-  }
-  return item
+  if (write.do === 'put') return write.item
+  const old: Item = items.get(nameOf(write.key)) ?? { ...write.key }
+  const set = write.set.reduce<Container>((item, [path, value]) => placed(item, path, () => value), old)
+  return write.add.reduce<Container>(
+    (item, [path, units]) =>
+      placed(item, path, (before) => {
+        if (typeof before !== 'number') throw new Error(`no number to add to at ${path.join('.')}`)
+        return before + units
+      }),
+    set,
+  ) as Item
 }
 
-type Container = { [name: string]: Value | undefined }
+type Container = { readonly [name: string]: Value | undefined }
 
-function place(item: Item, path: Path, change: (old: Value | undefined) => Value): void {
-  let container = item as Container
-  for (const name of path.slice(0, -1)) {
-    const inner = container[name]
-    if (!isContainer(inner)) throw new Error(`nothing to change at ${path.join('.')}`)
-    container = inner
-  }
-  const last = path.at(-1) ?? ''
-  container[last] = change(container[last])
+/** A copy with another value at the end of the path; what the path does not touch is shared. */
+function placed(container: Container, path: readonly string[], change: (old: Value | undefined) => Value): Container {
+  const [name = '', ...rest] = path
+  const inner = Object.hasOwn(container, name) ? container[name] : undefined
+  if (rest.length === 0) return { ...container, [name]: change(inner) }
+  if (!isContainer(inner)) throw new Error(`nothing to change at ${path.join('.')}`)
+  return { ...container, [name]: placed(inner, rest, change) }
 }
 
 const isContainer = (value: Value | undefined): value is Container =>
@@ -85,7 +88,7 @@ function holds(condition: Condition, item: Item | undefined): boolean {
     case 'absent':
       return value === undefined
     case 'equal':
-      return value === condition.value
+      return isDeepStrictEqual(value, condition.value)
     case 'at-least':
       return typeof value === 'number' && value >= condition.value
     case 'before':

@@ -33,7 +33,7 @@ export type Path = readonly [string, ...string[]]
 export type Condition =
   | { readonly is: 'absent-item' }
   | { readonly is: 'present-item' }
-  | { readonly is: 'equal'; readonly path: Path; readonly value: string | number }
+  | { readonly is: 'equal'; readonly path: Path; readonly value: Value }
   | { readonly is: 'at-least'; readonly path: Path; readonly value: number }
   | { readonly is: 'before'; readonly path: Path; readonly value: string }
   | { readonly is: 'absent'; readonly path: Path }

@@ -55,6 +55,7 @@ export function createViews(options: { store: Store; clock: Clock; calendar: Cal
   const { store, clock } = options
   // The book's name follows from the definitions, which the same batch reads: the calendar last seen tells it.
   let calendar = options.calendar
+  let last: { readonly definitions: Definitions; readonly at: number } | null = null
 
   async function look(asks: readonly Ask[] = []): Promise<View> {
     const now = clock.now()
@@ -64,6 +65,7 @@ export function createViews(options: { store: Store; clock: Clock; calendar: Cal
     if (!definitionsItem) throw new NoDefinitions('the ledger has not been set up')
     const definitions = fromDefinitionsItem(definitionsItem)
     calendar = definitions.calendar
+    last = { definitions, at: now }
     const month = monthAt(calendar, now)
     const bookItem = month.name === guessed.name ? guessedBook : (await store.get([bookKey(month.name)]))[0]
     const found = new Map(keys.map((key, index) => [key.pk, rest[index]]))
@@ -87,7 +89,13 @@ export function createViews(options: { store: Store; clock: Clock; calendar: Cal
     return { previous: previous ?? null, current: current ?? null, next: next ?? null }
   }
 
-  return { look, books }
+  /** `null`: nothing was ever counted in that month. */
+  async function bookNamed(month: string): Promise<Book | null> {
+    const [item] = await store.get([bookKey(month)])
+    return item ? fromBookItem(item) : null
+  }
+
+  return { look, books, bookNamed, lastSeen: () => last }
 }
 
 export type Views = ReturnType<typeof createViews>

@@ -35,6 +35,20 @@ export function isZone(name: string): boolean {
  * @throws RangeError for an unknown zone or an instant that is not a time.
  */
 export function toLocal(instant: number, zone: string): LocalTime {
+  const name = `${instant} ${zone}`
+  const known = shownBefore.get(name)
+  if (known) return known
+  const local = formatted(instant, zone)
+  if (shownBefore.size >= maxShown) shownBefore.clear()
+  shownBefore.set(name, local)
+  return local
+}
+
+/** The bounds of the open windows are asked for again with every reading of the ledger, and formatting is dear. */
+const shownBefore = new Map<string, LocalTime>()
+const maxShown = 500
+
+function formatted(instant: number, zone: string): LocalTime {
   const shown = formatterOf(zone).format(instant) // 11/20/2026, 23:30:15
   const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = (shown.match(/\d+/g) ?? []).map(Number)
   return { year, month, day, hour, minute, second, ms: modulo(instant, 1000) }

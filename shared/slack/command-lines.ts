@@ -45,6 +45,11 @@ export const commandLines = {
     does: 'lets a paused plan run again',
     example: '/units resume nightly the move is done',
   },
+  reconcile: {
+    usage: '/units reconcile <units left> <reason>',
+    does: 'books the difference to what the vendor’s screen shows as left',
+    example: '/units reconcile 31200 the figure of this morning',
+  },
   help: {
     usage: '/units help',
     does: 'this list',

@@ -1,4 +1,4 @@
-import type { Kind } from '../platform/words.ts'
+import { type Kind, mostUnits, toUnits, type Units } from '../platform/words.ts'
 import { commandLines, type Verb } from './command-lines.ts'
 import { asTyped, readWords, type Words } from './command-text.ts'
 import { isBudgetName, isPlanName, isUpdateId, kindNamed, projectFault, reasonFault } from './command-values.ts'
@@ -22,6 +22,7 @@ export type Command =
   | { readonly do: 'cancel'; readonly id: string }
   | { readonly do: 'freeze' | 'unfreeze'; readonly budget: string; readonly reason: string }
   | { readonly do: 'pause' | 'resume'; readonly plan: string; readonly reason: string }
+  | { readonly do: 'reconcile'; readonly unitsLeft: Units; readonly reason: string }
 
 /** It cannot be read. */
 export interface Mistake {
@@ -77,6 +78,7 @@ const readers: Record<Verb, (words: Words) => Command | string> = {
   unfreeze: (words) => readBudgetChange(words, 'unfreeze'),
   pause: (words) => readPlanChange(words, 'pause'),
   resume: (words) => readPlanChange(words, 'resume'),
+  reconcile: readReconcile,
 }
 
 const only = (words: Words, verb: Verb, command: Command): Command | string =>
@@ -137,6 +139,18 @@ function readId(words: Words, verb: 'show' | 'cancel'): Command | string {
   if (!word) return `Say which update to ${verb}; /units updates lists the latest.`
   if (!isUpdateId(word.text)) return `${shown(word.text)} is not the id of an update: those begin with upd_.`
   return words.rest() === '' ? { do: verb, id: word.text } : 'Name one update only.'
+}
+
+/** Digits as people copy them from a screen: 31200, 31,200 or 31 200 in quotes. */
+function readReconcile(words: Words): Command | string {
+  const word = words.next()
+  if (!word) return 'Say how many units the vendor’s screen shows as left.'
+  const digits = word.text.replace(/[,.’' ]/g, '')
+  const isPlain = /^\d{1,13}$/.test(digits) && Number(digits) <= mostUnits && !/[.,]\d{1,2}$/.test(word.text)
+  if (!isPlain) return `${shown(word.text)} is not a whole number of units.`
+  const reason = words.rest()
+  const wrong = reasonFault(reason)
+  return wrong ?? { do: 'reconcile', unitsLeft: toUnits(Number(digits)), reason }
 }
 
 function readBudgetChange(words: Words, verb: 'freeze' | 'unfreeze'): Command | string {

@@ -1,10 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Allowed } from '../guard/callers.ts'
 import { zoneOf } from '../guard/decide.ts'
+import { notEntered } from '../guard/entry-problems.ts'
 import { figuresOf } from '../guard/figures.ts'
 import type { Guard } from '../guard/guard.ts'
-import { chainOf, windowKinds } from '../ledger/definitions.ts'
+import { units as inUnits } from '../guard/sentences.ts'
+import { chainOf, rootBudget, windowKinds } from '../ledger/definitions.ts'
 import type { SlackEvent } from '../ledger/slack-event.ts'
+import { digest } from '../platform/ids.ts'
 import { assertNever, type Scope } from '../platform/words.ts'
 import { type Answered, sayTo } from './answering.ts'
 import { type Command, parseCommand } from './command.ts'
@@ -38,6 +41,7 @@ const scopesOf: Readonly<Record<Command['do'], readonly Scope[]>> = {
   unfreeze: ['admin'],
   pause: ['admin'],
   resume: ['admin'],
+  reconcile: ['admin'],
 }
 
 type CommandEvent = SlackEvent & { kind: 'command' }
@@ -99,9 +103,29 @@ export function createCommands({ guard }: { guard: Guard }) {
         if (changed.kind === 'problem') return sayTo(changed.problem.detail)
         return sayTo(`Done: the plan ${command.plan} is ${command.do === 'pause' ? 'paused' : 'not paused any more'}.`)
       }
+      case 'reconcile':
+        return reconcile(command, event, caller)
       default:
         return assertNever(command)
     }
+  }
+
+  /** Booked under the item's own id: done once, however often it is answered. */
+  async function reconcile(
+    { unitsLeft, reason }: Command & { do: 'reconcile' },
+    event: CommandEvent,
+    caller: string,
+  ): Promise<Answered> {
+    const outcome = await ledger.enter({
+      ...{ type: 'reconcile', unitsLeft, reason, budget: rootBudget, by: caller },
+      id: `ent_${digest('slack', event.id)}`,
+      content: event.id,
+    })
+    if (outcome.kind !== 'entered') return sayTo(notEntered(outcome).detail)
+    const { units } = outcome.entry
+    const booked =
+      units === 0 ? 'they agree' : `${inUnits(Math.abs(units))} ${units > 0 ? 'spent elsewhere' : 'too many'} booked`
+    return sayTo(`Done: the vendor has ${inUnits(unitsLeft)} left; ${booked}. /units shows the figures.`)
   }
 
   async function figures(): Promise<Answered> {

@@ -14,6 +14,7 @@ import { digestMessage } from './messages/digest.ts'
 import { doubtMessage } from './messages/doubt.ts'
 import { occurrenceMessage } from './messages/occurrence.ts'
 import { outcomeMessage, pressedMessage } from './messages/outcome.ts'
+import { foreignDataMessage, tokenExpiresMessage } from './messages/vendor.ts'
 import { frozenMessage, pausedMessage, refusalsMessage, thresholdMessage } from './messages/warnings.ts'
 
 /** What is told to whoever waits for it, and the updates as they are told of. */
@@ -76,6 +77,10 @@ export function createComposing({ guard, options }: { guard: Guard; options: Gua
         return about.what === 'budget'
           ? frozenMessage({ budget: about.name, frozen: about.isStopped, by: about.by, reason: about.reason })
           : pausedMessage({ plan: about.name, paused: about.isStopped, by: about.by, reason: about.reason })
+      case 'foreign-data':
+        return foreignDataMessage(about)
+      case 'token-expires':
+        return tokenExpiresMessage({ ...about, zone: await zone() })
       case 'digest':
         return digestMessage(await guard.digest(about.until))
       default:

@@ -15,6 +15,7 @@ import { helpMessage, problemMessage, usageMessage } from '../../shared/slack/me
 import { occurrenceMessage } from '../../shared/slack/messages/occurrence.ts'
 import { outcomeMessage, pressedMessage } from '../../shared/slack/messages/outcome.ts'
 import { updateMessage, updatesMessage } from '../../shared/slack/messages/updates.ts'
+import { foreignDataMessage, tokenExpiresMessage } from '../../shared/slack/messages/vendor.ts'
 import {
   frozenMessage,
   pausedMessage,
@@ -410,6 +411,11 @@ export function samples(by: Written = written, size = 3): readonly (readonly [na
     ['unfrozen', frozenMessage({ budget: by.budget, frozen: false, by: by.caller, reason: by.reason })],
     ['paused', pausedMessage({ plan: by.plan, paused: true, by: by.caller, reason: by.reason })],
     ['resumed', pausedMessage({ plan: by.plan, paused: false, by: by.caller, reason: by.reason })],
+    [
+      'foreign data',
+      foreignDataMessage({ found: [{ project: by.project, dates: ['2026-11-18', '2026-11-19'] }], more: 2 }),
+    ],
+    ['token', tokenExpiresMessage({ expiresAt: at('2026-11-30T12:00:00Z'), daysLeft: 9, zone })],
     ['digest', digestMessage(digest)],
     ['digest: nothing', digestMessage({ ...digest, nothingHappened: true })],
     ['help', helpMessage()],

@@ -1,0 +1,84 @@
+import * as z from 'zod/mini'
+import { windowKinds } from '../../shared/ledger/definitions.ts'
+import { kinds } from '../../shared/platform/words.ts'
+import { budgetName, monthWindow, project, reason, units } from './input.ts'
+
+/** Bodies and queries of `/budgets`: what people set of a budget. */
+
+const mostProjects = 500
+const subject = z
+  .string('takes the name of a caller')
+  .check(z.regex(/^[\x21-\x7e]{1,200}$/, 'takes 1 to 200 visible characters'))
+const once = <Row>(keyOf: (row: Row) => unknown, message: string) =>
+  z.refine<readonly Row[]>((rows) => new Set(rows.map(keyOf)).size === rows.length, message)
+
+const limit = z.strictObject({
+  window: z.enum(windowKinds, 'takes month or day'),
+  units: z.union([units, z.literal('unlimited')], 'takes a whole number of units, or unlimited'),
+})
+
+export const limits = z.array(limit, 'takes a list of limits').check(
+  z.minLength(1, 'takes 1 or 2 limits'),
+  z.maxLength(2, 'takes 1 or 2 limits'),
+  once(({ window }) => window, 'names a window twice'),
+)
+
+const projects = z
+  .array(z.strictObject({ name: project, id: z.exactOptional(project) }), 'takes a list of projects')
+  .check(
+    z.maxLength(mostProjects, `takes at most ${mostProjects} projects`),
+    once(({ name }) => name, 'names a project twice'),
+  )
+
+const policies = {
+  perUpdate: z.exactOptional(units),
+  approvalAbove: z.exactOptional(units),
+  approvalIfGrown: z.exactOptional(
+    z.number('takes per cent').check(z.int('takes whole per cent'), z.gte(0), z.lte(10_000)),
+  ),
+  kinds: z.exactOptional(
+    z.array(z.enum(kinds, 'takes ranking or keyword-difficulty')).check(once((kind) => kind, 'names a kind twice')),
+  ),
+  approvers: z.exactOptional(z.array(subject).check(z.maxLength(50, 'takes at most 50 approvers'))),
+  thresholds: z.exactOptional(
+    z
+      .array(z.number('takes per cent').check(z.int('takes whole per cent'), z.gte(1), z.lte(1_000)))
+      .check(z.maxLength(10)),
+  ),
+  freezeOnOverrun: z.exactOptional(z.boolean('takes true or false')),
+}
+
+/** The whole of one budget: what is not named has its default. */
+export const budgetRequest = z.strictObject({
+  parent: z.exactOptional(z.nullable(budgetName)),
+  limits,
+  projects: z._default(projects, []),
+  ...policies,
+  reason: z.exactOptional(reason),
+})
+
+/** Many budgets: what is not named stays as it is. */
+export const applyRequest = z.strictObject({
+  budgets: z
+    .array(
+      z.strictObject({
+        name: budgetName,
+        parent: z.exactOptional(budgetName),
+        limits: z.exactOptional(limits),
+        projects: z.exactOptional(projects),
+        ...policies,
+      }),
+      'takes a list of budgets',
+    )
+    .check(
+      z.minLength(1, 'takes 1 to 500 budgets'),
+      z.maxLength(500, 'takes 1 to 500 budgets'),
+      once(({ name }) => name, 'names a budget twice'),
+    ),
+  reason: z.exactOptional(reason),
+})
+
+export const windowQuery = z.strictObject({ window: z.exactOptional(monthWindow) })
+export const applyQuery = z.strictObject({
+  'dry-run': z.exactOptional(z.enum(['true', 'false'], 'takes true or false')),
+})

@@ -1,0 +1,133 @@
+import type { Context, Hono } from 'hono'
+import * as z from 'zod/mini'
+import { notEntered } from '../../shared/guard/entry-problems.ts'
+import type { Services } from '../../shared/guard/services.ts'
+import { rootBudget } from '../../shared/ledger/definitions.ts'
+import type { EnterOutcome } from '../../shared/ledger/entering.ts'
+import type { Entry } from '../../shared/ledger/entry.ts'
+import { monthNamed } from '../../shared/ledger/windows.ts'
+import { toRfc3339 } from '../../shared/platform/clock.ts'
+import { digest } from '../../shared/platform/ids.ts'
+import { budgetNameOf } from './budgets.ts'
+import { type ApiEnv, mustHave } from './context.ts'
+import { answerCsv, type Columns, csvPage, wantsCsv } from './csv.ts'
+import {
+  budgetName,
+  idempotencyKey,
+  instant,
+  monthWindow,
+  pageLimit,
+  readBody,
+  readQuery,
+  reason,
+  someUnits,
+  units,
+} from './input.ts'
+import { answerProblem } from './problem-answers.ts'
+import { invalid } from './refusal.ts'
+import { route } from './routing.ts'
+import { showEntry } from './showing.ts'
+
+const month = z._default(z.enum(['month', 'day', 'next-month'], 'takes month, day or next-month'), 'month')
+
+const entryRequest = z.discriminatedUnion(
+  'type',
+  [
+    z.strictObject({
+      type: z.literal('grant'),
+      units: someUnits,
+      window: month,
+      wholeChain: z._default(z.boolean('takes true or false'), false),
+      reason,
+    }),
+    z.strictObject({
+      type: z.literal('transfer'),
+      units: someUnits,
+      window: z._default(z.enum(['month', 'day'], 'takes month or day'), 'month'),
+      to: budgetName,
+      reason,
+    }),
+    // It always counts in the month and the day of the whole chain.
+    z.strictObject({ type: z.literal('external-spend'), units: someUnits, reason }),
+    z.strictObject({
+      type: z.literal('correction'),
+      units,
+      corrects: z.string('takes the id of an entry').check(z.regex(/^ent_[0-9a-z]{1,64}$/, 'takes the id of an entry')),
+      reason,
+    }),
+  ],
+  'takes grant, transfer, external-spend or correction',
+)
+
+const reconciliation = z.strictObject({ unitsLeft: units, reason })
+
+const entryFilter = z.strictObject({
+  window: z.exactOptional(monthWindow),
+  since: z.exactOptional(instant),
+  limit: pageLimit,
+  cursor: z.exactOptional(z.string()),
+})
+
+/** Contract, "Resources": what is booked in the ledger without an update. */
+export function addEntries(app: Hono<ApiEnv>, { guard }: Services): void {
+  const { ledger } = guard
+
+  route(app, '/budgets/:name/entries', {
+    GET: async (c) => {
+      await mustHave(c, 'read')
+      const { window, since, limit, cursor } = readQuery(c, entryFilter)
+      const view = await ledger.view()
+      const month = window ?? view.month.name
+      if (!monthNamed(view.definitions.calendar, month))
+        throw invalid([{ path: 'window', message: `there is no window ${month}` }])
+      const filter = { month, budget: budgetNameOf(c), ...(since !== undefined && { since }) }
+      if (wantsCsv(c)) return answerCsv(c, 'entries', csvColumns, (after) => ledger.entries(filter, csvPage, after))
+      const { rows, next } = await ledger.entries(filter, limit, cursor)
+      return c.json({ entries: rows.map(showEntry), ...(next !== undefined && { next }) })
+    },
+
+    POST: async (c) => {
+      const { sub } = await mustHave(c, 'admin')
+      const budget = budgetNameOf(c)
+      const asked = await readBody(c, entryRequest)
+      const outcome = await ledger.enter({ ...asked, ...identity(c, { ...asked, budget }), budget, by: sub })
+      // What the path names is not found; what the body names is wrong.
+      if (outcome.kind === 'unknown-budget' && outcome.budget !== budget)
+        throw invalid([{ path: 'to', message: `There is no budget ${outcome.budget}.` }])
+      return answerEntered(c, outcome, 201)
+    },
+  })
+
+  route(app, '/budgets/account/reconcile', {
+    POST: async (c) => {
+      const { sub } = await mustHave(c, 'admin')
+      const asked = { type: 'reconcile', ...(await readBody(c, reconciliation)) } as const
+      const outcome = await ledger.enter({ ...asked, ...identity(c, asked), budget: rootBudget, by: sub })
+      return answerEntered(c, outcome, 200)
+    },
+  })
+
+  /** The same key is the same entry, whichever budget it names. */
+  function identity(c: Context<ApiEnv>, asked: object): { id: string; content: string } {
+    const key = idempotencyKey(c) ?? c.get('requestId')
+    const id = `ent_${digest(c.get('caller').sub, 'POST /budgets/entries', key)}`
+    return { id, content: digest(JSON.stringify(asked)) }
+  }
+
+  function answerEntered(c: Context<ApiEnv>, outcome: EnterOutcome, status: 200 | 201): Response {
+    if (outcome.kind !== 'entered') return answerProblem(c, notEntered(outcome))
+    if (outcome.again) c.header('Idempotency-Replayed', 'true')
+    return c.json(showEntry(outcome.entry), status)
+  }
+}
+
+const csvColumns: Columns<Entry> = {
+  id: ({ id }) => id,
+  at: ({ at }) => toRfc3339(at),
+  type: ({ type }) => type,
+  budget: ({ budget }) => budget,
+  units: ({ units }) => units,
+  window: (entry) => showEntry(entry).window,
+  by: ({ by }) => by,
+  reason: ({ reason }) => reason,
+}

@@ -1,0 +1,35 @@
+import { problem } from '../../shared/guard/problems.ts'
+import type { Problem } from '../../shared/ledger/update.ts'
+import type { Clock } from '../../shared/platform/clock.ts'
+
+const minuteMs = 60_000
+const mostCallers = 10_000
+
+/**
+ * How many requests a caller may make in a minute, counted by this process alone: a loop is slowed down before it costs
+ * anybody anything. What a caller may spend is counted in the ledger.
+ */
+export function createRates(parts: { rateOf: (caller: string) => number | undefined; clock: Clock }) {
+  const { rateOf, clock } = parts
+  const counted = new Map<string, { from: number; requests: number }>()
+
+  /** `null`: go on. */
+  function take(caller: string): { problem: Problem; retryAfter: number } | null {
+    const most = rateOf(caller)
+    if (most === undefined) return null
+    const now = clock.now()
+    const minute = counted.get(caller)
+    if (!minute || now - minute.from >= minuteMs) {
+      if (counted.size >= mostCallers) counted.clear()
+      counted.set(caller, { from: now, requests: 1 })
+      return null
+    }
+    minute.requests++
+    if (minute.requests <= most) return null
+    const retryAfter = Math.ceil((minute.from + minuteMs - now) / 1000)
+    const detail = `${caller} may make ${most} requests a minute; the next one in ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}.`
+    return { problem: problem('too-many-requests', detail, { ratePerMinute: most }), retryAfter }
+  }
+
+  return { take }
+}

@@ -1,0 +1,236 @@
+import { readFile } from 'node:fs/promises'
+import { CsvError, parse } from 'csv-parse/sync'
+import { stringify } from 'csv-stringify/sync'
+import { CannotGoOn } from './failures.ts'
+
+/** A budget as `GET /budgets` shows it, as far as files say anything about it. */
+export interface ShownBudget {
+  readonly name: string
+  readonly parent: string | null
+  readonly limits: readonly ShownLimit[]
+  readonly projects: readonly { readonly name: string; readonly id?: string }[]
+  readonly perUpdate?: number
+  readonly approvalAbove?: number
+  readonly approvers: readonly string[]
+}
+
+interface ShownLimit {
+  readonly window: 'month' | 'day'
+  readonly units: number | 'unlimited'
+}
+
+/** What a file says of one budget; what it does not name stays as it is. */
+type WantedBudget = Readonly<Record<string, unknown>> & { readonly name: string }
+
+export interface BudgetsFile {
+  readonly budgets: readonly WantedBudget[]
+  readonly reason?: string
+  /** Where the file speaks of the budget at this position. */
+  placeOf(position: number): string
+}
+
+const columns = [
+  'budget',
+  'parent',
+  'month',
+  'day',
+  'project',
+  'id',
+  'perUpdate',
+  'approvalAbove',
+  'approvers',
+] as const
+type Column = (typeof columns)[number]
+type Cells = { readonly [C in Column]?: string }
+
+/**
+ * @param current the budgets there are: limits are one member of a budget, so a file that names the month keeps the day.
+ * @throws CannotGoOn with everything that is wrong, line by line.
+ */
+export async function readBudgetsFile(file: string, current: readonly ShownBudget[]): Promise<BudgetsFile> {
+  const text = await readFile(file, 'utf8').catch((cause) => {
+    throw new CannotGoOn(`${file} cannot be read (${cause.code ?? cause.message})`, { cause })
+  })
+  return /\.csv$/i.test(file) ? fromCsv(file, text, current) : fromJson(file, text)
+}
+
+function fromJson(file: string, text: string): BudgetsFile {
+  const parsed = parseJson(file, text)
+  const whole = Array.isArray(parsed) ? { budgets: parsed } : parsed
+  const { budgets, reason } = (whole ?? {}) as Partial<BudgetsFile>
+  const isList = Array.isArray(budgets) && budgets.every((each) => typeof each?.name === 'string')
+  if (!isList) throw new CannotGoOn(`${file} takes {"budgets": [{"name": …}]}, or such a list`)
+  return { budgets, ...(reason !== undefined && { reason }), placeOf: (position) => budgets[position]?.name ?? '' }
+}
+
+function parseJson(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, ''))
+  } catch (cause) {
+    throw new CannotGoOn(`${file} is not JSON: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  }
+}
+
+interface Row {
+  readonly line: number
+  readonly cells: Cells
+}
+
+function fromCsv(file: string, text: string, current: readonly ShownBudget[]): BudgetsFile {
+  const { rows, faults } = readRows(file, text)
+  const named = new Map<string, Row[]>()
+  for (const row of rows) {
+    const name = row.cells.budget ?? ''
+    named.set(name, [...(named.get(name) ?? []), row])
+  }
+  const budgets = [...named].map(([name, of]) => {
+    for (const column of ['parent', 'month', 'day', 'perUpdate', 'approvalAbove', 'approvers'] as const)
+      faults.push(...contradictions(column, of))
+    const shown = current.find((budget) => budget.name === name)
+    return toBudget(name, of, shown)
+  })
+  if (faults.length > 0) throw new CannotGoOn(`${file} is not applied:\n  ${inOrder(faults).join('\n  ')}`)
+  const lines = [...named.values()].map(([first]) => first?.line ?? 1)
+  return { budgets, placeOf: (position) => `line ${lines[position]}, ${budgets[position]?.name}` }
+}
+
+interface Fault {
+  readonly line: number
+  readonly message: string
+}
+
+const inOrder = (faults: readonly Fault[]): string[] =>
+  faults.toSorted((a, b) => a.line - b.line).map(({ line, message }) => `line ${line}: ${message}`)
+
+function readRows(file: string, text: string): { rows: readonly Row[]; faults: Fault[] } {
+  const [header, ...records] = parseCsv(file, text)
+  if (!header) throw new CannotGoOn(`${file} is empty; its first line names the columns: ${columns.join(',')}`)
+  const names = header.record.map((name) => name.trim())
+  const faults = faultsOfHeader(names)
+  if (faults.length > 0) return { rows: [], faults }
+  const rows = records.map(({ record, line }): Row => {
+    if (record.length !== names.length)
+      faults.push({ line, message: `has ${record.length} cells, and the header ${names.length}` })
+    const cells = Object.fromEntries(
+      names.flatMap((name, position) => {
+        const cell = unescaped((record[position] ?? '').trim())
+        return cell === '' ? [] : [[name, cell]]
+      }),
+    ) as Cells
+    faults.push(...faultsOfCells(cells).map((message) => ({ line, message })))
+    return { line, cells }
+  })
+  if (rows.length === 0) faults.push({ line: 1, message: 'no budget stands below the header' })
+  return { rows, faults }
+}
+
+function parseCsv(file: string, text: string): { record: string[]; line: number }[] {
+  try {
+    const options = { bom: true, info: true, relax_column_count: true, skip_empty_lines: true } as const
+    const parsed = parse(text, options) as unknown as { record: string[]; info: { lines: number } }[]
+    return parsed
+      .map(({ record, info }) => ({ record, line: info.lines }))
+      .filter(({ record }) => record.some((cell) => cell.trim() !== ''))
+  } catch (cause) {
+    if (!(cause instanceof CsvError)) throw cause
+    throw new CannotGoOn(`${file} is not CSV: ${cause.message}`, { cause })
+  }
+}
+
+function faultsOfHeader(names: readonly string[]): Fault[] {
+  const isColumn = (name: string) => columns.some((column) => column === name)
+  const messages = [
+    ...names.filter((name) => !isColumn(name)).map((name) => `there is no column ${JSON.stringify(name)}`),
+    ...names
+      .filter((name, position) => isColumn(name) && names.indexOf(name) < position)
+      .map((name) => `${name} twice`),
+    ...(names.includes('budget') ? [] : ['the column budget is missing']),
+  ]
+  const hint = messages.length > 0 ? [`the columns are ${columns.join(',')}`] : []
+  return [...messages, ...hint].map((message) => ({ line: 1, message }))
+}
+
+const isName = (text: string) => /^[a-z0-9][a-z0-9-]{0,62}$/.test(text)
+
+function faultsOfCells(cells: Cells): string[] {
+  const { budget, parent, project, id } = cells
+  const wrong = (column: Column, takes: string) => `${column} ${JSON.stringify(cells[column] ?? '')}: takes ${takes}`
+  const isUnits = (column: Column) => /^\d{1,13}$/.test(cells[column] ?? '0')
+  const name = 'a name of a-z, 0-9 and -'
+  return [
+    ...(budget !== undefined && isName(budget) ? [] : [wrong('budget', name)]),
+    ...(parent === undefined || isName(parent) ? [] : [wrong('parent', name)]),
+    ...(['month', 'day'] as const)
+      .filter((column) => cells[column] !== 'unlimited' && !isUnits(column))
+      .map((column) => wrong(column, 'a whole number of units, such as 2000, or unlimited')),
+    ...(['perUpdate', 'approvalAbove'] as const)
+      .filter((column) => !isUnits(column))
+      .map((column) => wrong(column, 'a whole number of units, such as 500')),
+    ...(id !== undefined && project === undefined ? ['an id needs a project'] : []),
+  ]
+}
+
+/** A budget is told once, on any of its rows. */
+function contradictions(column: Column, rows: readonly Row[]): Fault[] {
+  const [first, ...others] = rows.filter(({ cells }) => cells[column] !== undefined)
+  return others
+    .filter(({ cells }) => cells[column] !== first?.cells[column])
+    .map(({ line, cells }) => ({
+      line,
+      message: `${column} is ${cells[column]} here, and ${first?.cells[column]} in line ${first?.line}`,
+    }))
+}
+
+function toBudget(name: string, rows: readonly Row[], shown: ShownBudget | undefined): WantedBudget {
+  const cell = (column: Column) => rows.map(({ cells }) => cells[column]).find((text) => text !== undefined)
+  const number = (column: 'perUpdate' | 'approvalAbove') => {
+    const text = cell(column)
+    return text === undefined ? {} : { [column]: Number(text) }
+  }
+  const parent = cell('parent')
+  const approvers = cell('approvers')
+  const projects = rows.flatMap(({ cells: { project, id } }) =>
+    project === undefined ? [] : [{ name: project, ...(id !== undefined && { id }) }],
+  )
+  const isLimited = cell('month') !== undefined || cell('day') !== undefined
+  const limits = (['month', 'day'] as const).flatMap((window): ShownLimit[] => {
+    const text = cell(window)
+    if (text === undefined) return shown?.limits.filter((limit) => limit.window === window) ?? []
+    return [{ window, units: text === 'unlimited' ? text : Number(text) }]
+  })
+  return {
+    name,
+    ...(parent !== undefined && { parent }),
+    ...(isLimited && { limits }),
+    ...(projects.length > 0 && { projects }),
+    ...number('perUpdate'),
+    ...number('approvalAbove'),
+    ...(approvers !== undefined && { approvers: splitApprovers(approvers) }),
+  }
+}
+
+const splitApprovers = (text: string): string[] =>
+  text
+    .split(';')
+    .map((approver) => approver.trim())
+    .filter((approver) => approver !== '')
+
+/** All budgets as such a file: one row for each project, the rest on the first. */
+export function toBudgetsCsv(budgets: readonly ShownBudget[]): string {
+  const rows = budgets.flatMap((budget) => {
+    const { name, parent, limits, projects, perUpdate, approvalAbove, approvers } = budget
+    const unitsOf = (window: string) => limits.find((limit) => limit.window === window)?.units
+    const [first, ...others] = projects
+    return [
+      [
+        ...[name, parent, unitsOf('month'), unitsOf('day'), first?.name, first?.id],
+        ...[perUpdate, approvalAbove, approvers.join(';')],
+      ],
+      ...others.map((project) => [name, '', '', '', project.name, project.id, '', '', '']),
+    ]
+  })
+  return stringify([[...columns], ...rows], { escape_formulas: true })
+}
+
+/** What a spreadsheet would have taken for a formula was written with an apostrophe before it. */
+const unescaped = (cell: string): string => cell.replace(/^'(?=[=+\-@])/, '')

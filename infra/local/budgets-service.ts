@@ -1,0 +1,64 @@
+import type { Difference } from '../../shared/guard/applying.ts'
+import type { BudgetsFile, ShownBudget } from './budgets-file.ts'
+import { CannotGoOn, reasonOf } from './failures.ts'
+
+/** What a file made, or would make. */
+export interface Applied {
+  readonly revision: number
+  readonly differences: readonly Difference[]
+}
+
+/** The budgets of a Unit Guard that runs somewhere, by its own HTTP API. */
+export function createBudgetsService({ url, token }: { url: string; token: string }) {
+  async function send(method: 'GET' | 'PUT', path: string, etag?: string, body?: object) {
+    const response = await fetch(`${url.replace(/\/$/, '')}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body && { 'content-type': 'application/json' }),
+        ...(etag !== undefined && { 'if-match': etag }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    }).catch((cause) => {
+      throw new CannotGoOn(`Unit Guard at ${url} does not answer: ${reasonOf(cause)}`, { cause })
+    })
+    const answer = (await response.json().catch(() => ({}))) as Applied & Refused & { budgets: readonly ShownBudget[] }
+    return { status: response.status, etag: response.headers.get('etag') ?? '', answer }
+  }
+
+  /** @throws CannotGoOn */
+  async function read(): Promise<{ budgets: readonly ShownBudget[]; etag: string }> {
+    const { status, etag, answer } = await send('GET', '/budgets')
+    if (status !== 200) throw new CannotGoOn(sentenceOf(status, answer))
+    return { budgets: answer.budgets, etag }
+  }
+
+  /** @throws CannotGoOn also where somebody has changed anything since the revision of `etag`. */
+  async function apply(file: BudgetsFile, how: { etag: string; dryRun: boolean; reason?: string }): Promise<Applied> {
+    const reason = how.reason ?? file.reason
+    const body = { budgets: file.budgets, ...(reason !== undefined && { reason }) }
+    const { status, answer } = await send('PUT', `/budgets${how.dryRun ? '?dry-run=true' : ''}`, how.etag, body)
+    if (status === 200) return answer
+    if (status === 412)
+      throw new CannotGoOn('Somebody has changed something meanwhile, and nothing was applied; run it again.')
+    throw new CannotGoOn(sentenceOf(status, answer, file))
+  }
+
+  return { read, apply }
+}
+
+interface Refused {
+  readonly detail?: string
+  readonly errors?: readonly { readonly path: string; readonly message: string }[]
+}
+
+/** Every fault at the place in the file that it is about. */
+function sentenceOf(status: number, { detail, errors }: Refused, file?: BudgetsFile): string {
+  if (!file || !errors) return detail ?? `Unit Guard answers with status ${status}.`
+  const lines = errors.map(({ path, message }) => {
+    const [, position, member] = /^budgets\.(\d+)\.?(.*)$/.exec(path) ?? []
+    const place = position === undefined ? path : [file.placeOf(Number(position)), member].filter(Boolean).join(', ')
+    return `${place}: ${message}`
+  })
+  return `Nothing was applied:\n  ${lines.join('\n  ')}`
+}

@@ -1,0 +1,31 @@
+import type { EnterOutcome } from '../ledger/entering.ts'
+import type { Problem } from '../ledger/update.ts'
+import { noBudget } from './budgeting.ts'
+import { problem } from './problems.ts'
+import { count, units as inUnits } from './sentences.ts'
+
+/** Why nothing was booked. */
+export function notEntered(outcome: Exclude<EnterOutcome, { kind: 'entered' }>): Problem {
+  switch (outcome.kind) {
+    case 'unknown-budget':
+      return noBudget(outcome.budget)
+    case 'unknown-entry':
+      return problem('not-found', 'There is no such entry.')
+    case 'key-reused': {
+      const detail = 'This idempotency key was used before, for another entry; use a new key for a new one.'
+      return problem('key-reused', detail)
+    }
+    case 'short': {
+      const { budget, window, available, needed } = outcome
+      const where = window === 'day' ? 'today' : 'this month'
+      const detail = `${budget} has ${inUnits(available)} left ${where}, so ${count(needed)} cannot be taken from it; what is held, in doubt or spent stays.`
+      return problem('over-budget', detail, {
+        units: needed,
+        short: needed - available,
+        budgets: [{ budget, window, available }],
+      })
+    }
+    case 'not-possible':
+      return problem('wrong-state', outcome.why)
+  }
+}

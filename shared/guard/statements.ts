@@ -1,0 +1,171 @@
+import { isDeepStrictEqual } from 'node:util'
+import { counterOf } from '../ledger/book.ts'
+import { type Definitions, ownerOf, rootBudget } from '../ledger/definitions.ts'
+import type { Entry } from '../ledger/entry.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Page } from '../ledger/lists.ts'
+import type { Update } from '../ledger/update.ts'
+import { monthAfter, monthBefore, monthNamed, type Window } from '../ledger/windows.ts'
+
+export const statementKeys = ['budget', 'project', 'caller'] as const
+export type StatementKey = (typeof statementKeys)[number]
+
+/** Where the units of one month went, as figures that add up to its book. */
+export interface Statement {
+  readonly window: Window
+  readonly previous: string
+  readonly next: string | null
+  /** `final`: the month is over, and nothing of it is held or in doubt. */
+  readonly status: 'open' | 'final'
+  readonly by: StatementKey
+  readonly rows: readonly StatementRow[]
+  readonly total: StatementRow
+  /** What the book of the month says was spent; charged and external units together are just that; `addsUp: null` where it moved while being read. */
+  readonly spent: number
+  readonly addsUp: boolean | null
+}
+
+export interface StatementRow {
+  /** A budget, a project or a caller; `null`: units that were spent outside the guard. */
+  readonly key: string | null
+  readonly updates: number
+  readonly charged: number
+  readonly external: number
+  readonly granted: number
+  readonly held: number
+  readonly inDoubt: number
+  readonly refused: number
+}
+
+/** An approval and the queue may keep an update for a day and an hour; three days are ample. */
+const aroundMs = 3 * 24 * 3600_000
+const pageSize = 100
+const tries = 3
+
+export function createStatements({ ledger }: { ledger: Ledger }) {
+  /** `null`: there is no such window, or it has not begun. */
+  async function statement(name: string | null, by: StatementKey): Promise<Statement | null> {
+    const view = await ledger.view()
+    const { definitions, now } = view
+    const window = name === null ? view.month : monthNamed(definitions.calendar, name)
+    if (!window || window.start > now) return null
+    const { updates, entries, book, isStill } = await linesOf(window, now)
+    const rows = rowsOf(definitions, by, updates, entries)
+    const total = rows.reduce(sum, emptyRow(null))
+    const granted = grantedTo(rootBudget, entries)
+    const spent = (book && counterOf(book, 'month', rootBudget)?.spent) ?? 0
+    const isOpen = now < window.end || total.held + total.inDoubt > 0
+    return {
+      ...{ window, by, rows, spent },
+      previous: monthBefore(definitions.calendar, window).name,
+      next: window.end <= now ? monthAfter(definitions.calendar, window).name : null,
+      status: isOpen ? 'open' : 'final',
+      total: { ...total, granted },
+      addsUp: total.charged + total.external === spent ? true : isStill ? false : null,
+    }
+  }
+
+  /** A book that moves while its lines are read proves nothing: it is read again, a few times. */
+  async function linesOf(window: Window, now: number) {
+    const filter = { since: window.start - aroundMs, until: Math.min(window.end + aroundMs, now) }
+    for (let round = 1; ; round++) {
+      const before = await ledger.bookNamed(window.name)
+      const [found, entries] = await Promise.all([
+        all((cursor) => ledger.updates(filter, pageSize, cursor)),
+        all((cursor) => ledger.entries({ month: window.name }, pageSize, cursor)),
+      ])
+      const book = await ledger.bookNamed(window.name)
+      const isStill = isDeepStrictEqual(before, book)
+      const updates = found.filter(({ month }) => month === window.name)
+      if (isStill || round === tries) return { updates, entries, book, isStill }
+    }
+  }
+
+  return { statement }
+}
+
+function rowsOf(
+  definitions: Definitions,
+  by: StatementKey,
+  updates: readonly Update[],
+  entries: readonly Entry[],
+): readonly StatementRow[] {
+  const rows = new Map<string | null, StatementRow>()
+  const add = (key: string | null, more: Partial<StatementRow>) =>
+    rows.set(key, sum(rows.get(key) ?? emptyRow(key), { ...emptyRow(key), ...more }))
+  for (const update of updates) add(keyOf(definitions, by, update), countsOf(update))
+  const entryNamed = new Map(entries.map((entry) => [entry.id, entry]))
+  /** A correction belongs to whoever the first entry was booked for, wherever it was asked for. */
+  const budgetOf = (entry: Entry): string => {
+    const corrected = entryNamed.get(entry.corrects ?? '')
+    return corrected ? budgetOf(corrected) : entry.budget
+  }
+  for (const entry of entries) {
+    const external = spentBy(entry)
+    if (external !== 0) add(by === 'budget' ? budgetOf(entry) : null, { external })
+    if (by !== 'budget') continue
+    for (const { budget, window, move } of entry.moves) {
+      if (window === 'month' && move.granted) add(budget, { granted: move.granted })
+    }
+  }
+  return [...rows.values()].toSorted((a, b) => compare(a.key, b.key))
+}
+
+/** A project that is known by its name and by its id is one project: the name that its owner gives it. */
+function keyOf(definitions: Definitions, by: StatementKey, { budget, project, caller }: Update): string {
+  if (by === 'budget') return budget
+  if (by === 'caller') return caller
+  const owned = ownerOf(definitions, project)?.projects.find(({ name, id }) => name === project || id === project)
+  return owned?.name ?? project
+}
+
+function countsOf({ state, charged, hold }: Update): Partial<StatementRow> {
+  return {
+    updates: state === 'settled' ? 1 : 0,
+    charged: charged ?? 0,
+    held: state === 'running' ? (hold?.units ?? 0) : 0,
+    inDoubt: state === 'in-doubt' ? (hold?.units ?? 0) : 0,
+    refused: state === 'refused' ? 1 : 0,
+  }
+}
+
+/** Spending outside counts on the whole chain, and so on the root: once. */
+const spentBy = ({ moves }: Entry): number =>
+  moves
+    .filter(({ budget, window }) => budget === rootBudget && window === 'month')
+    .reduce((units, { move }) => units + (move.spent ?? 0), 0)
+
+const grantedTo = (budget: string, entries: readonly Entry[]): number =>
+  entries
+    .flatMap(({ moves }) => moves)
+    .filter((each) => each.budget === budget && each.window === 'month')
+    .reduce((units, { move }) => units + (move.granted ?? 0), 0)
+
+const emptyRow = (key: string | null): StatementRow => ({
+  ...{ key, updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0 },
+})
+
+const sum = (a: StatementRow, b: StatementRow): StatementRow => ({
+  key: a.key,
+  updates: a.updates + b.updates,
+  charged: a.charged + b.charged,
+  external: a.external + b.external,
+  granted: a.granted + b.granted,
+  held: a.held + b.held,
+  inDoubt: a.inDoubt + b.inDoubt,
+  refused: a.refused + b.refused,
+})
+
+const compare = (a: string | null, b: string | null): number =>
+  a === null ? 1 : b === null ? -1 : a < b ? -1 : a > b ? 1 : 0
+
+async function all<Row>(page: (cursor?: string) => Promise<Page<Row>>): Promise<Row[]> {
+  const rows: Row[] = []
+  let cursor: string | undefined
+  do {
+    const found = await page(cursor)
+    rows.push(...found.rows)
+    cursor = found.next
+  } while (cursor !== undefined)
+  return rows
+}

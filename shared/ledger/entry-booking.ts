@@ -1,0 +1,200 @@
+import { assertNever } from '../platform/words.ts'
+import { type Book, counterOf, hasAvailable, hasSpent, isSpent, type Move } from './book.ts'
+import { chainOf, type Definitions, rootBudget, type WindowKind } from './definitions.ts'
+import type { Entry } from './entry.ts'
+import type { Condition } from './store.ts'
+
+/** What somebody wants booked that no update did. */
+export type EntryRequest = {
+  readonly id: string
+  /** The digest of what its idempotency key stands for. */
+  readonly content: string
+  readonly budget: string
+  readonly reason: string
+  readonly by: string
+} & (
+  | {
+      readonly type: 'grant'
+      readonly units: number
+      readonly window: WindowKind | 'next-month'
+      /** For all ancestors too. */
+      readonly wholeChain: boolean
+    }
+  | { readonly type: 'transfer'; readonly units: number; readonly window: WindowKind; readonly to: string }
+  /** Counts in the month and the day of the whole chain. */
+  | { readonly type: 'external-spend'; readonly units: number }
+  /** What the corrected entry ought to have said. */
+  | { readonly type: 'correction'; readonly units: number; readonly corrects: string }
+  /** What the vendor's screen shows as left, for the root alone. */
+  | { readonly type: 'reconcile'; readonly unitsLeft: number }
+)
+
+/** The counters that an entry moves, and under which conditions. */
+export interface Booking {
+  /** As it is told: what was granted, moved or spent; the difference that was booked; what an entry ought to have said. */
+  readonly units: number
+  readonly moves: Entry['moves']
+  readonly when: readonly Condition[]
+  /** Of a correction: what one unit of the first entry did to each counter. */
+  readonly signs?: Entry['moves']
+}
+
+export type Refused =
+  /** A counter would have less than nothing, and nothing was spent that could not be taken back. */
+  | {
+      readonly kind: 'short'
+      readonly budget: string
+      readonly window: WindowKind
+      readonly available: number
+      readonly needed: number
+    }
+  | { readonly kind: 'not-possible'; readonly why: string }
+
+/** Pure: what a request means for this book. */
+export function bookingOf(
+  request: Exclude<EntryRequest, { type: 'correction' }>,
+  definitions: Definitions,
+  book: Book,
+): Booking | Refused {
+  const chain = chainOf(definitions, request.budget).map(({ name }) => name)
+  switch (request.type) {
+    case 'grant': {
+      const { units, window } = request
+      const budgets = request.wholeChain ? chain : [request.budget]
+      return plain(units, moving(budgets, [window === 'day' ? 'day' : 'month'], { granted: units }))
+    }
+    case 'external-spend':
+      return plain(request.units, moving(chain, ['month', 'day'], { spent: request.units }))
+    case 'transfer': {
+      const { units, window, to } = request
+      // What both have above them stays as it is.
+      const target = chainOf(definitions, to).map(({ name }) => name)
+      const giving = chain.filter((name) => !target.includes(name))
+      const taking = target.filter((name) => !chain.includes(name))
+      if (giving.length + taking.length === 0) return impossible(`${request.budget} and ${to} are the same budget.`)
+      const moves = [
+        ...moving(giving, [window], { granted: 0 - units }),
+        ...moving(taking, [window], { granted: units }),
+      ]
+      // Who gives has to have it, also where it stays: the parent of who gets it is charged for what that spends.
+      const given = giving.length > 0 ? [] : moving([request.budget], [window], { granted: 0 - units })
+      return guarded(units, moves, book, given)
+    }
+    case 'reconcile':
+      return reconciling(request.unitsLeft, book)
+    default:
+      return assertNever(request)
+  }
+}
+
+/**
+ * The difference between the vendor's figure and the book's. What is held or in doubt is taken as not yet in the
+ * vendor's figure: if it is, the next reconciliation gives it back, and until then too little is available, not too much.
+ */
+function reconciling(unitsLeft: number, book: Book): Booking | Refused {
+  const counter = counterOf(book, 'month', rootBudget)
+  if (!counter || counter.limit === 'unlimited') {
+    return impossible(`${rootBudget} has no limit this month, so there is no figure to compare with.`)
+  }
+  const { available, held, inDoubt, spent, limit, granted } = counter
+  const difference = available - (unitsLeft - held - inDoubt)
+  if (spent + difference < 0) {
+    return impossible(
+      `The vendor has ${shown(unitsLeft)} units left, and ${rootBudget} allows only ${shown(limit + granted)} this month; raise its limit first.`,
+    )
+  }
+  const moves = difference === 0 ? [] : moving([rootBudget], ['month'], { spent: difference })
+  // Two at once would book the same difference twice.
+  return { units: difference, moves, when: [isSpent('month', rootBudget, spent)] }
+}
+
+/**
+ * The difference to what an entry ought to have said, on the counters that it moved; day counters only while the book
+ * still counts that day.
+ */
+export function rightedBooking(
+  request: Extract<EntryRequest, { type: 'correction' }>,
+  corrected: Entry,
+  book: Book,
+  rightedBy: unknown,
+): Booking | Refused {
+  if (rightedBy !== undefined) return impossible(`${corrected.id} was corrected by ${rightedBy}; correct that one.`)
+  const isBooking = ['grant', 'transfer', 'external-spend', 'opening', 'correction'].includes(corrected.type)
+  if (!isBooking) return impossible(`An entry of the type ${corrected.type} is not corrected; make another change.`)
+  const concerned = [corrected.budget, ...corrected.moves.map(({ budget }) => budget)]
+  if (!concerned.includes(request.budget)) {
+    return impossible(`${corrected.id} did not move ${request.budget}.`)
+  }
+  const difference = request.units - corrected.units
+  const moves = corrected.signs ?? corrected.moves.map(signOf)
+  const kept = moves.filter(({ window }) => window === 'month' || corrected.day === book.day)
+  const booking = guarded(request.units, kept.map((each) => scaled(each, difference)).filter(isMove), book)
+  return 'kind' in booking ? booking : { ...booking, signs: kept }
+}
+
+type Moves = Entry['moves'][number]
+
+/** One unit of what the entry did to this counter. */
+const signOf = ({ budget, window, move: { granted, spent } }: Moves): Moves => ({
+  budget,
+  window,
+  move: {
+    ...(granted !== undefined && { granted: Math.sign(granted) }),
+    ...(spent !== undefined && { spent: Math.sign(spent) }),
+  },
+})
+
+const scaled = ({ budget, window, move }: Moves, by: number): Moves => ({
+  budget,
+  window,
+  move: {
+    ...(move.granted !== undefined && { granted: move.granted * by }),
+    ...(move.spent !== undefined && { spent: move.spent * by }),
+  },
+})
+
+const isMove = ({ move }: Moves): boolean => Object.values(move).some((units) => units !== 0)
+
+const moving = (budgets: readonly string[], windows: readonly WindowKind[], move: Move): Entry['moves'] =>
+  windows.flatMap((window) => budgets.map((budget) => ({ budget, window, move })))
+
+const plain = (units: number, moves: Entry['moves']): Booking => ({ units, moves, when: [] })
+
+/**
+ * Only what is there can be taken away: what is available, and what is spent.
+ *
+ * @param given what else has to be there, and stays.
+ */
+function guarded(units: number, moves: Entry['moves'], book: Book, given: Entry['moves'] = []): Booking | Refused {
+  const taken = [...moves, ...given].flatMap(({ budget, window, move }) => {
+    const needed = 0 - (move.granted ?? 0)
+    const counter = counterOf(book, window, budget)
+    return needed > 0 && counter && counter.limit !== 'unlimited'
+      ? [{ budget, window, needed, available: counter.available }]
+      : []
+  })
+  const short = taken.find(({ needed, available }) => available < needed)
+  if (short) return { kind: 'short', ...short }
+  const unspent = moves.flatMap(({ budget, window, move }) => {
+    const back = 0 - (move.spent ?? 0)
+    return back > 0 ? [{ budget, window, back, spent: counterOf(book, window, budget)?.spent ?? 0 }] : []
+  })
+  const more = unspent.find(({ back, spent }) => spent < back)
+  if (more)
+    return impossible(
+      `${more.budget} has spent only ${shown(more.spent)} units, so ${shown(more.back)} cannot be taken back.`,
+    )
+  return {
+    units,
+    moves,
+    when: [
+      ...taken.map(({ window, budget, needed }) => hasAvailable(window, budget, needed)),
+      ...unspent.map(({ window, budget, back }) => hasSpent(window, budget, back)),
+    ],
+  }
+}
+
+const shown = (units: number): string => units.toLocaleString('en-US')
+
+/** @param why a sentence. */
+const impossible = (why: string): Refused => ({ kind: 'not-possible', why })

@@ -1,0 +1,195 @@
+/** A bug that somebody could make: one change of one line. Each has to break a promise that the simulation sees. */
+export interface Mutant {
+  readonly bug: string
+  readonly file: string
+  readonly find: string
+  readonly replace: string
+}
+
+const guard = (file: string) => `shared/guard/${file}.ts`
+const ledger = (file: string) => `shared/ledger/${file}.ts`
+
+export const mutants: readonly Mutant[] = [
+  {
+    bug: 'no fence: whoever decided runs, whether or not it holds',
+    file: guard('performing'),
+    find: "if ((await ledger.hold(known.view, basis, update)) === 'held') return { update, ours: true }",
+    replace: 'await ledger.hold(known.view, basis, update); return { update, ours: true }',
+  },
+  {
+    bug: 'a lost answer counts as a hold',
+    file: ledger('holding'),
+    find: 'if (error instanceof AnswerLost && (await isOurs(store, update, held.attempt))) return',
+    replace: 'if (error instanceof AnswerLost) return',
+  },
+  {
+    bug: "somebody else's fence counts as our own",
+    file: ledger('holding'),
+    find: "found?.state === 'running' && found.hold?.attempt === attempt",
+    replace: "found?.state === 'running'",
+  },
+  {
+    bug: 'the work item is taken without a condition',
+    file: ledger('work'),
+    find: '...work }, when: [unchanged] }',
+    replace: '...work }, when: [] }',
+  },
+  {
+    bug: 'a record is changed without a condition',
+    file: ledger('holding'),
+    find: 'item: toUpdateItem(update), when: [unchanged] }',
+    replace: 'item: toUpdateItem(update), when: seen ? [] : [unchanged] }',
+  },
+  {
+    bug: 'a hold does not ask what is available',
+    file: ledger('holding'),
+    find: '[isOfRevision(book.revision), isOfDay(hold.day), ...limited]',
+    replace: '[isOfRevision(book.revision), isOfDay(hold.day)]',
+  },
+  {
+    bug: 'a hold does not ask for the day it was decided on',
+    file: ledger('holding'),
+    find: '[isOfRevision(book.revision), isOfDay(hold.day), ...limited]',
+    replace: '[isOfRevision(book.revision), ...limited]',
+  },
+  {
+    bug: 'a hold does not ask for the revision it was decided with',
+    file: ledger('holding'),
+    find: '[isOfRevision(book.revision), isOfDay(hold.day), ...limited]',
+    replace: '[isOfDay(hold.day), ...limited]',
+  },
+  {
+    bug: 'ancestors are forgotten',
+    file: ledger('definitions'),
+    find: 'next = budget.parent',
+    replace: 'next = null',
+  },
+  {
+    bug: 'the day is not counted',
+    file: ledger('holding'),
+    find: 'return additions(window, [name], { held',
+    replace: "return additions('month', [name], { held",
+  },
+  {
+    bug: 'what is granted with a hold is not booked',
+    file: ledger('holding'),
+    find: '...(units > 0 && { granted: units })',
+    replace: '',
+  },
+  {
+    bug: 'a timeout releases',
+    file: guard('findings'),
+    find: "return { kind: 'unknown', ...said, note",
+    replace: "return { kind: 'did-not-run', ...said, note",
+  },
+  {
+    bug: 'run is repeated when its answer is lost',
+    file: guard('performing'),
+    find: 'const result = timeoutMs > 0 ? await tracking.run(targetOfRequest(held), { timeoutMs, token }) : null',
+    replace:
+      "let result = await tracking.run(targetOfRequest(held), { timeoutMs, token }); if (result.kind === 'unknown') result = await tracking.run(targetOfRequest(held), { timeoutMs, token })",
+  },
+  {
+    bug: 'run is sent before the hold is written',
+    file: guard('performing'),
+    find: "if ((await ledger.hold(known.view, basis, update)) === 'held') return { update, ours: true }",
+    replace:
+      "await tracking.run(targetOfRequest(update), { timeoutMs: 1, token: 'token' }); if ((await ledger.hold(known.view, basis, update)) === 'held') return { update, ours: true }",
+  },
+  {
+    bug: 'an overrun is clipped',
+    file: guard('findings'),
+    find: 'if (units > held)\n    return {\n      units,',
+    replace: 'if (units > held)\n    return {\n      units: held,',
+  },
+  {
+    bug: 'a release gives back twice',
+    file: ledger('finding'),
+    find: '{ held: 0 - hold.units }',
+    replace: '{ held: 0 - 2 * hold.units }',
+  },
+  {
+    bug: 'what is in doubt is not counted',
+    file: ledger('finding'),
+    find: 'const move = { ...back, inDoubt: hold.units }',
+    replace: 'const move = { ...back }',
+  },
+  {
+    bug: 'what ran is settled at nothing',
+    file: ledger('finding'),
+    find: 'const move = { ...back, spent: finding.units }',
+    replace: 'const move = { ...back, spent: 0 }',
+  },
+  {
+    bug: 'a late answer is dropped',
+    file: ledger('finding'),
+    find: "if (update.closedBy === 'sender' || update.corrected) return null",
+    replace: 'return null',
+  },
+  {
+    bug: 'a settlement counts in the day that is open then',
+    file: ledger('closing'),
+    find: "dayIsOpen ? [isOfDay(hold.day)] : [{ is: 'present-item' }]",
+    replace: "[{ is: 'present-item' }]",
+  },
+  {
+    bug: 'the sweep gives units back by the clock',
+    file: guard('sweeping'),
+    find: "{ kind: 'ran', units: hold.units, from: 'time', by: 'sweep', note }",
+    replace: "{ kind: 'did-not-run', from: 'sender', by: 'sweep', note }",
+  },
+  {
+    bug: 'running work does not stop the same work',
+    file: guard('decide'),
+    find: "if (holder?.state === 'running')",
+    replace: 'if (false)',
+  },
+  {
+    bug: 'work in doubt does not stop the same work',
+    file: guard('decide'),
+    find: "if (holder?.state === 'in-doubt')",
+    replace: 'if (false)',
+  },
+  {
+    bug: 'there is no cool-down',
+    file: guard('decide'),
+    find: 'if (ran && !request.force)',
+    replace: 'if (false)',
+  },
+  {
+    bug: 'a key is no key: every delivery is a new update',
+    file: guard('asking'),
+    find: 'digest(asker.caller, asker.route, key, String(position))',
+    replace: 'digest(asker.caller, asker.route, key, String(position), ids.random())',
+  },
+  {
+    bug: 'whatever its state, an update is admitted again',
+    file: guard('performing'),
+    find: "if (seen && seen.state !== 'requested') return { update: seen, ours: false }",
+    replace: '',
+  },
+  {
+    bug: 'what has ended can still be approved',
+    file: guard('deciding'),
+    find: "if (update.state !== 'awaiting-approval') return wrongState(view, update, 'approved')",
+    replace: '',
+  },
+  {
+    bug: 'what is running can be cancelled',
+    file: guard('deciding'),
+    find: "if (update.state !== 'awaiting-approval' && update.state !== 'requested')\n        return wrongState(view, update, 'cancelled')",
+    replace: '',
+  },
+  {
+    bug: 'a changed limit does not change what is available',
+    file: ledger('book'),
+    find: 'const add = changed.flatMap(({ window, name, by }) => additions(window, [name], { limit: by }))',
+    replace: 'const add: ReturnType<typeof additions> = []',
+  },
+  {
+    bug: 'an entry is booked again when its answer was lost',
+    file: ledger('entering'),
+    find: "{ do: 'put', item: toEntryItem(entry), when: [{ is: 'absent-item' }] }",
+    replace: "{ do: 'put', item: toEntryItem(entry), when: [] }",
+  },
+]

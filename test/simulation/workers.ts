@@ -1,0 +1,80 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { build, type Plugin } from 'esbuild'
+import type { Mutant } from './mutants.ts'
+import type { Outcome, Task } from './trial.ts'
+
+/** Far above what the largest task takes on a slow machine. */
+const longestTaskMs = 20 * 60_000
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface Worker {
+  do(task: Task): Promise<Outcome>
+  stop(): void
+}
+
+/** A place for bundles, gone when the work is done. */
+export async function createWorkers() {
+  const folder = await mkdtemp(join(tmpdir(), 'unit-guard-simulation-'))
+  let bundles = 0
+
+  /** The whole guard in one file, with a bug in it or without. @throws when the line with the bug is not there. */
+  async function bundle(mutant?: Mutant): Promise<string> {
+    const outfile = join(folder, `${++bundles}.mjs`)
+    await build({
+      entryPoints: [resolve(root, 'test/simulation/worker.ts')],
+      outfile,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      logLevel: 'silent',
+      plugins: mutant ? [withBug(mutant)] : [],
+      banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
+    })
+    return outfile
+  }
+
+  function start(file: string): Worker {
+    const child: ChildProcess = fork(file, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    return {
+      do: async (task) => {
+        child.send(task)
+        const [outcome] = (await Promise.race([once(child, 'message'), died(child), endless(child)])) as [Outcome]
+        return outcome
+      },
+      stop: () => void child.kill(),
+    }
+  }
+
+  return { bundle, start, clear: () => rm(folder, { recursive: true, force: true }) }
+}
+
+/** A bug may also be one that never ends. */
+async function endless(child: ChildProcess): Promise<[Outcome]> {
+  await sleep(longestTaskMs, undefined, { ref: false })
+  child.kill('SIGKILL')
+  return [{ schedules: 0, isComplete: false, failure: { what: 'a task', promise: 'it never ends', trace: [] } }]
+}
+
+async function died(child: ChildProcess): Promise<[Outcome]> {
+  await once(child, 'exit')
+  return [{ schedules: 0, isComplete: false, failure: { what: 'a task', promise: 'its process has died', trace: [] } }]
+}
+
+const withBug = ({ file, find, replace }: Mutant): Plugin => ({
+  name: 'bug',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      if (relative(root, path) !== file) return null
+      const source = await readFile(path, 'utf8')
+      if (!source.includes(find)) throw new Error(`${file} has no line ${find}`)
+      return { contents: source.replace(find, () => replace), loader: 'ts' }
+    })
+  },
+})
