@@ -1,5 +1,5 @@
+import { landedBy } from '../guard/barring.ts'
 import { zoneOf } from '../guard/decide.ts'
-import { landedBy } from '../guard/deciding.ts'
 import type { Guard } from '../guard/guard.ts'
 import type { GuardOptions } from '../guard/options.ts'
 import type { About } from '../ledger/announcement.ts'

@@ -1,0 +1,88 @@
+import { budgetNamed, chainOf, personOf } from '../ledger/definitions.ts'
+import type { Problem, Update } from '../ledger/update.ts'
+import type { View } from '../ledger/views.ts'
+import { toRfc3339 } from '../platform/clock.ts'
+import { zoneOf } from './decide.ts'
+import type { GuardOptions } from './options.ts'
+import { problem } from './problems.ts'
+import { when } from './sentences.ts'
+
+/**
+ * What keeps a person from deciding about an update, as one reading shows it; `null`: nothing does. Pure: what decides
+ * asks before it writes, and what shows buttons asks before it shows them.
+ */
+
+export function barredFromApproving(update: Update, view: View, by: string): Problem | null {
+  const { id, state, budget } = update
+  if (state !== 'awaiting-approval') return wrongState(view, update, 'approved')
+  if (isPast(update, view.now)) {
+    const detail = `${id} could be approved until ${when(update.approvableUntil ?? view.now, zoneOf(view))}; ask for the update again.`
+    return problem('wrong-state', detail, { update: id, state })
+  }
+  if (!budgetNamed(view.definitions, budget)) {
+    const detail = `${id} cannot be approved: its budget ${budget} was deleted; make it again, or reject the update.`
+    return problem('wrong-state', detail, { update: id, state })
+  }
+  const own = ownership(by, update, view)
+  if (own) return problem('forbidden', `${own} asked for ${id}, so somebody else has to approve it.`)
+  return isBarred(by, update, view) ? problem('forbidden', `${by} is not among the approvers of ${budget}.`) : null
+}
+
+export function barredFromRejecting(update: Update, view: View, by: string): Problem | null {
+  if (update.state !== 'awaiting-approval') return wrongState(view, update, 'rejected')
+  const own = ownership(by, update, view)
+  return own ? problem('forbidden', `${own} asked for ${update.id}; cancel it instead.`) : null
+}
+
+export function barredFromCancelling(
+  update: Update,
+  view: View,
+  by: { caller: string; isAdmin: boolean },
+): Problem | null {
+  const { id, caller, state } = update
+  if (caller !== by.caller && !by.isAdmin)
+    return problem('forbidden', `${id} was asked for by ${caller}; only they or an administrator may cancel it.`)
+  return state === 'awaiting-approval' || state === 'requested' ? null : wrongState(view, update, 'cancelled')
+}
+
+export function barredFromResolving(
+  update: Update,
+  view: View,
+  outcome: 'ran' | 'did-not-run',
+  options: GuardOptions,
+): Problem | null {
+  const { id, state, hold } = update
+  if (state !== 'in-doubt' || !hold) return wrongState(view, update, 'resolved')
+  const retryAt = landedBy(update, options)
+  if (outcome === 'ran' || view.now >= retryAt) return null
+  const detail = `The request for ${id} may still take effect; that it did not run can be said from ${when(retryAt, zoneOf(view))} on. That it ran can be said now.`
+  return problem('wrong-state', detail, { update: id, state, retryAt: toRfc3339(retryAt) })
+}
+
+/** From when on nothing that was sent for this update can still take effect. */
+export function landedBy({ hold, doubt }: Update, options: GuardOptions): number {
+  const silentFrom = doubt?.by === 'sender' ? doubt.at : (hold?.senderUntil ?? 0)
+  return silentFrom + options.serviceFlightMs
+}
+
+export function wrongState(view: View, { id, state, history }: Update, wanted: string): Problem {
+  const last = history.at(-1)
+  const since = last ? ` since ${when(last.at, zoneOf(view))} (${last.by})` : ''
+  return problem('wrong-state', `${id} cannot be ${wanted}: it has been ${state}${since}.`, { update: id, state })
+}
+
+const isPast = (update: Update, now: number): boolean =>
+  update.approvableUntil !== undefined && update.approvableUntil <= now
+
+/** Four eyes: who asked under another name is the same person. `null`: somebody else asked. */
+function ownership(by: string, { caller }: Update, { definitions }: View): string | null {
+  if (caller === by) return by
+  return personOf(definitions, caller) === personOf(definitions, by) ? `${by}, who is also ${caller},` : null
+}
+
+/** The nearest budget that names approvers decides who they are; an empty list names nobody in particular. */
+function isBarred(by: string, update: Update, { definitions }: View): boolean {
+  const named = chainOf(definitions, update.budget).find(({ approvers = [] }) => approvers.length > 0)
+  if (named?.approvers === undefined) return false
+  return !named.approvers.includes(by) && !named.approvers.includes(personOf(definitions, by))
+}
