@@ -61,6 +61,8 @@ describe('settings', () => {
     ['COOLDOWN_RANKING', '30m', 1_800_000],
     ['COOLDOWN_DIFFICULTY', '6h', 21_600_000],
     ['COOLDOWN_DIFFICULTY', 'day', 'day'],
+    ['DASHBOARD_URL', 'https://units.example/', 'https://units.example/'],
+    ['DASHBOARD_URL', 'http://127.0.0.1:8787', 'http://127.0.0.1:8787'],
   ])('%s takes %s', (name, text, value) => {
     expect(parse({ [name]: text })).toMatchObject({ [name]: value })
   })
@@ -68,6 +70,7 @@ describe('settings', () => {
   const units = 'takes a whole number of units, 0 to 1000000000000'
   const zone = 'takes a time zone of the IANA database, such as Europe/Berlin; UTC is one'
   const url = 'takes an http(s) address that ends in /v3, without a query or credentials'
+  const dashboard = 'takes an http(s) address without a path, such as https://units.example'
   const cooldown = 'takes day, 0, or a time such as 30m, 6h, 7d'
   const pointer = 'takes a JSON Pointer (RFC 6901), such as /data/units'
   test.each<[name: string, text: string | undefined, takes: string]>([
@@ -101,6 +104,9 @@ describe('settings', () => {
     ['COOLDOWN_DIFFICULTY', '1w', cooldown],
     ['DYNAMODB_ENDPOINT', 'canary', 'takes the address of an endpoint'],
     ['SECRETS_ENDPOINT', 'canary', 'takes the address of an endpoint'],
+    ...['canary', 'https://units.example/canary', 'https://units.example?canary', 'javascript:canary'].map(
+      (text): [string, string, string] => ['DASHBOARD_URL', text, dashboard],
+    ),
   ])('%s does not take %s, and the message does not show it', (name, text, takes) => {
     const fault = faultOf({ [name]: text })
     expect(fault).toBe(`these settings are missing or wrong: ${name}: ${takes}`)

@@ -150,7 +150,7 @@ describe('what is acknowledged', () => {
       const help = await shownBy(product.slack.command('help', { user }))
       expect([help.response_type, help.text]).toEqual([
         'ephemeral',
-        'Unit Guard watches over the keyword units that updates of the tracking service cost. The commands: estimate, run, updates, show, cancel, freeze, unfreeze, pause, resume, reconcile, help.',
+        'Unit Guard watches over the keyword units that updates of the tracking service cost. The commands: estimate, run, updates, show, cancel, freeze, unfreeze, pause, resume, reconcile, login, help.',
       ])
       const mistake = await shownBy(product.slack.command('rnu ranking acme', { user }))
       expect(mistake.text).toBe(

@@ -26,6 +26,7 @@ describe('what is typed behind /units', () => {
       { ...ranking('acme'), budget: 'seo', reason: '"it\'s" because budget=x' },
     ],
     ['updates', { do: 'updates' }],
+    ['Login', { do: 'login' }],
     ['show upd_4t8kx2', { do: 'show', id: 'upd_4t8kx2' }],
     ['cancel upd_4t8kx2', { do: 'cancel', id: 'upd_4t8kx2' }],
     ['freeze seo a loop', { do: 'freeze', budget: 'seo', reason: 'a loop' }],
@@ -126,6 +127,7 @@ describe('a mistake is said in one sentence, with the line of that command', () 
     [`pause ${'x'.repeat(64)} y`, `“${'x'.repeat(49)}…” cannot be the name of a plan.`, 'pause'],
     ['help me', '“help” takes nothing after it.', 'help'],
     ['updates all', '“updates” takes nothing after it.', 'updates'],
+    ['login bob', '“login” takes nothing after it.', 'login'],
     ['"help', 'A quote is opened and never closed.', 'help'],
     ['rnu ranking a', 'There is no command “rnu”; did you mean /units run? /units help lists all commands.', 'help'],
     [

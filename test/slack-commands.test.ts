@@ -145,6 +145,21 @@ describe('figures, estimates and lists', () => {
     expect(product.slack.buttons()).toEqual([])
   })
 
+  test('/units login: a new link each time, for whoever is listed; without an address, what to set', async () => {
+    const { type } = await slackProduct({ env: { DASHBOARD_URL: 'https://units.example/' } })
+    const links = [await type('login', { user: 'U5ZOE' }), await type('login', { user: 'U5ZOE' })].map(
+      ([told]) => told && textsOf(told)[0],
+    )
+    for (const link of links) {
+      expect(link).toMatch(/^<https:\/\/units\.example\/login\?code=[0-9a-z]{26}\|Open the dashboard>$/)
+    }
+    expect(new Set(links).size).toBe(2)
+    const { sentences } = await slackProduct()
+    expect(await sentences('login')).toEqual([
+      'Nobody has said where the dashboard is: whoever operates Unit Guard sets DASHBOARD_URL to its address.',
+    ])
+  })
+
   test('/units updates and show', async () => {
     const { sentences, offered, press, updates } = await slackProduct()
     expect(await sentences('updates')).toEqual([

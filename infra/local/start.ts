@@ -41,6 +41,7 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
     ...(sandbox !== null && { TRACKING_BASE_URL: sandbox }),
     ...(ledger.kind === 'dynamodb' && !local.dynamoDb && { DYNAMODB_ENDPOINT: ledger.endpoint }),
     ...(local.ownPlans !== null && { PLANS: local.ownPlans }),
+    ...(local.guard.DASHBOARD_URL === undefined && { DASHBOARD_URL: front.url }),
   }
   const { settings, text } = completeSettings(local, found)
   const callerKey = await readCallerKey(local.keptIn)
@@ -79,7 +80,7 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
     console.log('There is no token for the service: every update answers 503 until TRACKING_TOKEN is set.\n')
   }
   if (local.demonstrates) await demonstrate({ url: front.url, token })
-  tellWhatToTry(env, { hasSandbox: sandbox !== null, plans: ledger.kind === 'memory' ? [] : plans })
+  tellWhatToTry(env, { url: front.url, hasSandbox: sandbox !== null, plans: ledger.kind === 'memory' ? [] : plans })
   console.log(`ready ${front.url}`)
 }
 

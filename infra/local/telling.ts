@@ -22,13 +22,14 @@ export function describePlans(plans: readonly Plan[], { areFired }: { areFired: 
 
 export function tellWhatToTry(
   envFile: string,
-  { hasSandbox, plans }: { hasSandbox: boolean; plans: readonly Plan[] },
+  { url, hasSandbox, plans }: { url: string; hasSandbox: boolean; plans: readonly Plan[] },
 ): void {
   const source = envFile.includes('/') ? envFile : `./${envFile}`
   const get = (path: string) => `curl -sH "Authorization: Bearer $UNIT_GUARD_TOKEN" "$UNIT_GUARD_URL${path}"`
   const plan = plans.find(({ enabled }) => enabled)
   console.log('Try next, in another terminal:')
   console.log(`  source ${source}`)
+  console.log(`  echo "$UNIT_GUARD_TOKEN"     # logs in to the dashboard, at ${url}`)
   console.log(`  ${get('/budgets')}`)
   if (hasSandbox) console.log(`  ${get('/estimates?kind=ranking&project=initech')}`)
   // It spends: on somebody's own service only who looks for it shall find it.

@@ -19,6 +19,8 @@ export interface Services {
   /** What Slack and the guard share. */
   readonly slackSecret: Secret
   readonly options: GuardOptions
+  /** Where people find the dashboard, without a slash at its end; `null`: nobody has said. */
+  readonly dashboardUrl: string | null
   /** Endpoints are on this machine, and so may be whoever plays Slack. */
   readonly isLocal: boolean
   readonly clock: Clock
@@ -62,6 +64,7 @@ export function createServices(
     callerKey,
     slackSecret: createSecret({ client: secrets, id: settings.SLACK_SECRET, clock, log }),
     options,
+    dashboardUrl: settings.DASHBOARD_URL === undefined ? null : new URL(settings.DASHBOARD_URL).origin,
     isLocal: settings.SECRETS_ENDPOINT !== undefined,
     clock,
     log,

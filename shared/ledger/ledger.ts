@@ -1,5 +1,5 @@
 import type { Clock } from '../platform/clock.ts'
-import { digest } from '../platform/ids.ts'
+import { digest, systemIds } from '../platform/ids.ts'
 import { type Announcement, announcements } from './announcement.ts'
 import { type AuditedCounter, createAudit } from './audit.ts'
 import type { Book } from './book.ts'
@@ -12,6 +12,7 @@ import type { EntryRequest } from './entry-booking.ts'
 import type { Finding } from './finding.ts'
 import { createHolding, type Seen } from './holding.ts'
 import { createLists, type EntryFilter, type Page, type UpdateFilter } from './lists.ts'
+import { createLogins, type Logins } from './login.ts'
 import { type Occurrence, occurrences } from './occurrence.ts'
 import { createPrices, type Prices } from './price.ts'
 import { type ProjectChange, toProjectChangeItem } from './project-change.ts'
@@ -71,6 +72,7 @@ export interface Ledger {
   readonly occurrences: Queue<Occurrence>
   readonly prices: Prices
   readonly sightings: Sightings
+  readonly logins: Logins
 }
 
 /**
@@ -107,6 +109,7 @@ export function createLedger(options: { store: Store; clock: Clock; account: Acc
     occurrences: createQueue(occurrences, { store, lists }),
     prices: createPrices({ store }),
     sightings: createSightings({ store }),
+    logins: createLogins({ store, ids: systemIds }),
     noteProjectChange: async (change) => {
       const isNew = { is: change.status === null ? 'absent-item' : 'present-item' } as const
       const writes = [{ do: 'put', item: toProjectChangeItem(change), when: [isNew] }] as const

@@ -68,6 +68,13 @@ function isTimeZone(name: string): boolean {
   }
 }
 
+/** An address that others build upon: nothing but scheme, host and port. */
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, origin, href } = new URL(text)
+  return /^https?:$/.test(protocol) && href === `${origin}/`
+}
+
 const baseUrl = z.string('takes the address of the service, ending in /v3').check(
   z.refine((text) => {
     if (!URL.canParse(text)) return false
@@ -76,6 +83,10 @@ const baseUrl = z.string('takes the address of the service, ending in /v3').chec
     return plain && /^https?:$/.test(url.protocol) && url.pathname.endsWith('/v3')
   }, 'takes an http(s) address that ends in /v3, without a query or credentials'),
 )
+
+const httpAddress = z
+  .string('takes the address of the dashboard')
+  .check(z.refine(isOrigin, 'takes an http(s) address without a path, such as https://units.example'))
 
 const endpoint = z.optional(z.url('takes the address of an endpoint'))
 
@@ -116,6 +127,9 @@ const serviceSettings = z.object({
   PLANS: z.optional(z.string('takes the path of a plans file')),
 })
 
+/** Where people find the dashboard; nothing but links is made of it. */
+const dashboardSettings = z.object({ DASHBOARD_URL: z.optional(httpAddress) })
+
 /** Everything that a function needs which writes the ledger and calls nobody. */
 export const ledgerOnlySettings = z.object({
   ...ledgerSettings.shape,
@@ -129,6 +143,7 @@ export type LedgerOnlySettings = z.output<typeof ledgerOnlySettings>
 export const guardSettings = z.object({
   ...ledgerOnlySettings.shape,
   ...serviceSettings.shape,
+  ...dashboardSettings.shape,
 })
 
 export type GuardSettings = z.output<typeof guardSettings>

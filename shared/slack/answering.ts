@@ -15,6 +15,8 @@ const answeredWithinMs = 60 * 60_000
 /** What to answer, and what the item is to remember. */
 export interface Answered {
   readonly message: Message
+  /** It is for nobody but whoever asked: better lost than told in the channel. */
+  readonly isPrivate?: true
   readonly remember?: Pick<SlackEvent & { kind: 'command' }, 'quotes'> | Pick<SlackEvent, 'updates'>
 }
 
@@ -37,10 +39,14 @@ export function createAnswering(parts: {
     const event = await slackEvents.get(id)
     if (!event || event.doneAt !== undefined) return
     if (clock.now() - event.createdAt > answeredWithinMs) return finish(event, 'nobody could answer it within an hour')
-    const { message, remember } = await (event.kind === 'command' ? commands.obey(event) : presses.obey(event))
+    const {
+      message,
+      remember,
+      isPrivate = false,
+    } = await (event.kind === 'command' ? commands.obey(event) : presses.obey(event))
     // First what a button will need, then the button.
     const seen = remember ? await remembered(event, remember) : event
-    const sent = await posting.toAsker(seen, message)
+    const sent = await posting.toAsker(seen, message, { isPrivate })
     if (sent.kind === 'sent') await finish({ ...seen, answers: seen.answers + 1 }, null)
     else if (sent.kind === 'refused') await finish(seen, sent.reason)
     else log.info('answer-waits', { slackEvent: id, reason: sent.reason })

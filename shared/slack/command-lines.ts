@@ -50,6 +50,11 @@ export const commandLines = {
     does: 'books the difference to what the vendor’s screen shows as left',
     example: '/units reconcile 31200 the figure of this morning',
   },
+  login: {
+    usage: '/units login',
+    does: 'a link to the dashboard, for you alone: it works once, within five minutes',
+    example: '/units login',
+  },
   help: {
     usage: '/units help',
     does: 'this list',

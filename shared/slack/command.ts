@@ -18,6 +18,7 @@ export type Command =
       readonly reason?: string
     }
   | { readonly do: 'updates' }
+  | { readonly do: 'login' }
   | { readonly do: 'show'; readonly id: string }
   | { readonly do: 'cancel'; readonly id: string }
   | { readonly do: 'freeze' | 'unfreeze'; readonly budget: string; readonly reason: string }
@@ -72,6 +73,7 @@ const readers: Record<Verb, (words: Words) => Command | string> = {
   estimate: readEstimate,
   run: readRun,
   updates: (words) => only(words, 'updates', { do: 'updates' }),
+  login: (words) => only(words, 'login', { do: 'login' }),
   show: (words) => readId(words, 'show'),
   cancel: (words) => readId(words, 'cancel'),
   freeze: (words) => readBudgetChange(words, 'freeze'),

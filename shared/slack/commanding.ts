@@ -7,13 +7,15 @@ import type { Guard } from '../guard/guard.ts'
 import { units as inUnits } from '../guard/sentences.ts'
 import { chainOf, rootBudget, windowKinds } from '../ledger/definitions.ts'
 import type { SlackEvent } from '../ledger/slack-event.ts'
+import type { Clock } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
-import { assertNever, type Scope } from '../platform/words.ts'
+import { scopes as anyScope, assertNever, type Scope } from '../platform/words.ts'
 import { type Answered, sayTo } from './answering.ts'
 import { type Command, parseCommand } from './command.ts'
 import { confirmMessage, estimateMessage } from './messages/estimate.ts'
 import { figuresMessage } from './messages/figures.ts'
 import { helpMessage, usageMessage } from './messages/help.ts'
+import { loginMessage } from './messages/login.ts'
 import { outcomeMessage } from './messages/outcome.ts'
 import { updateMessage, updatesMessage } from './messages/updates.ts'
 
@@ -31,6 +33,7 @@ export function barredFrom(allowed: Allowed, caller: string, ...any: readonly Sc
 
 const scopesOf: Readonly<Record<Command['do'], readonly Scope[]>> = {
   help: [],
+  login: anyScope,
   figures: ['read'],
   estimate: ['read'],
   updates: ['read'],
@@ -47,7 +50,15 @@ const scopesOf: Readonly<Record<Command['do'], readonly Scope[]>> = {
 type CommandEvent = SlackEvent & { kind: 'command' }
 
 /** Does what a slash command asks for, but for spending: that takes a button. */
-export function createCommands({ guard }: { guard: Guard }) {
+export function createCommands({
+  guard,
+  dashboardUrl,
+  clock,
+}: {
+  guard: Guard
+  dashboardUrl: string | null
+  clock: Clock
+}) {
   const { ledger } = guard
 
   async function obey(event: CommandEvent): Promise<Answered> {
@@ -88,6 +99,8 @@ export function createCommands({ guard }: { guard: Guard }) {
         if (decided.kind === 'problem') return sayTo(decided.problem.detail)
         return { message: outcomeMessage({ updates: [decided.update], zone: zoneOf(await ledger.view()) }) }
       }
+      case 'login':
+        return login(caller)
       case 'freeze':
       case 'unfreeze': {
         const changed = await guard[command.do](command.budget, { caller, reason: command.reason })
@@ -126,6 +139,16 @@ export function createCommands({ guard }: { guard: Guard }) {
     const booked =
       units === 0 ? 'they agree' : `${inUnits(Math.abs(units))} ${units > 0 ? 'spent elsewhere' : 'too many'} booked`
     return sayTo(`Done: the vendor has ${inUnits(unitsLeft)} left; ${booked}. /units shows the figures.`)
+  }
+
+  async function login(caller: string): Promise<Answered> {
+    if (dashboardUrl === null) {
+      return sayTo(
+        'Nobody has said where the dashboard is: whoever operates Unit Guard sets DASHBOARD_URL to its address.',
+      )
+    }
+    const code = await ledger.logins.issue(caller, clock.now())
+    return { message: loginMessage(`${dashboardUrl}/login?code=${code}`), isPrivate: true }
   }
 
   async function figures(): Promise<Answered> {

@@ -10,6 +10,7 @@ import { readSlackSecret } from './slack-secret.ts'
 /** What a `response_url` is good for: https://docs.slack.dev/interactivity/handling-user-interaction */
 const mostAnswers = 5
 const answersLastMs = 30 * 60_000
+const tooLate: Sent = { kind: 'refused', status: null, reason: 'the response_url is not good any more' }
 
 /** Sends messages to where they belong: to whoever typed or pressed, or to the channel of the webhook. */
 export function createPosting(parts: { client: SlackClient; secret: Secret; clock: Clock; log: Log }) {
@@ -18,11 +19,10 @@ export function createPosting(parts: { client: SlackClient; secret: Secret; cloc
   const hasAnswersLeft = ({ answers, createdAt }: SlackEvent): boolean =>
     answers < mostAnswers && clock.now() - createdAt < answersLastMs
 
-  /** To the `response_url` while it is good; the channel is told what could not be answered there. */
-  async function toAsker(event: SlackEvent, message: Message): Promise<Sent> {
-    if (!hasAnswersLeft(event)) return toChannel(message, event.id)
-    const sent = await client.send(event.responseUrl, message)
-    return sent.kind === 'refused' ? toChannel(message, event.id) : sent
+  /** To the `response_url` while it is good; the channel is told what could not be answered there, if all may see it. */
+  async function toAsker(event: SlackEvent, message: Message, { isPrivate = false } = {}): Promise<Sent> {
+    const sent = hasAnswersLeft(event) ? await client.send(event.responseUrl, message) : tooLate
+    return sent.kind === 'refused' && !isPrivate ? toChannel(message, event.id) : sent
   }
 
   /** A channel has no message to replace, and nobody in particular who alone might see it. */

@@ -16,12 +16,12 @@ const sweptForMs = 30_000
 
 /** Slack's side of the guard: what people type and press there is done and answered, and what they should know is told. */
 export function createSlack(services: Services) {
-  const { guard, options, slackSecret, clock, log } = services
+  const { guard, options, dashboardUrl, slackSecret, clock, log } = services
   const client = createSlackClient({ clock, log, allowLoopback: services.isLocal })
   const posting = createPosting({ client, secret: slackSecret, clock, log })
   const answering = createAnswering({
     ...{ guard, posting, clock, log },
-    commands: createCommands({ guard }),
+    commands: createCommands({ guard, dashboardUrl, clock }),
     presses: createPresses({ guard, clock }),
   })
   const telling = createTelling({ guard, composing: createComposing({ guard, options }), posting, clock, log })

@@ -1,0 +1,49 @@
+import { digest, type Ids } from '../platform/ids.ts'
+import type { Store } from './store.ts'
+
+/** How long a link to the dashboard is good for. */
+const goodForMs = 5 * 60_000
+/** Expiry is the condition's to judge; afterwards the item is only in the way. */
+const keptForMs = 24 * 3600_000
+
+/**
+ * Codes that let somebody into the dashboard, once, for five minutes. The table knows a code by its digest alone, so
+ * whoever reads the table cannot log in with what is there.
+ */
+export interface Logins {
+  /** @param caller who comes in with it; what they may do is looked up when they do something. */
+  issue(caller: string, now: number): Promise<string>
+  /** Who it was issued to; `null`: it is none of ours, or too old, or was used before. */
+  redeem(code: string, now: number): Promise<string | null>
+}
+
+export function createLogins({ store, ids }: { store: Store; ids: Ids }): Logins {
+  return {
+    async issue(caller, now) {
+      const code = ids.random()
+      const until = now + goodForMs
+      const item = { ...loginKey(code), caller, until, expiresAt: Math.floor((now + keptForMs) / 1000) }
+      const writes = [{ do: 'put', item, when: [{ is: 'absent-item' }] }] as const
+      const { applied } = await store.transact(writes, digest('login', JSON.stringify(item)))
+      if (!applied) throw new Error('a new code was there before')
+      return code
+    },
+
+    async redeem(code, now) {
+      if (!isCode(code)) return null
+      const key = loginKey(code)
+      const [item] = await store.get([key])
+      if (typeof item?.caller !== 'string') return null
+      const isUnused = { is: 'absent', path: ['usedAt'] } as const
+      const isGood = { is: 'at-least', path: ['until'], value: now + 1 } as const
+      const writes = [{ do: 'update', key, set: [[['usedAt'], now]], add: [], when: [isUnused, isGood] }] as const
+      // A token of its own for each try: of two in the same millisecond, the same one would let both in.
+      const { applied } = await store.transact(writes, ids.random())
+      return applied ? item.caller : null
+    },
+  }
+}
+
+const isCode = (text: string): boolean => /^[0-9a-z]{26}$/.test(text)
+
+const loginKey = (code: string) => ({ pk: `login#${digest('login', code)}`, sk: 'login' })
