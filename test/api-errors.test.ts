@@ -67,7 +67,6 @@ const routes: readonly (readonly [methods: readonly string[], path: string])[] =
 
 describe('404', () => {
   test.each([
-    '/',
     '/nothing',
     '/updates/',
     '/updates//approve',

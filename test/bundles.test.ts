@@ -33,7 +33,7 @@ describe('the api function, as it is deployed', () => {
   let handler: (
     event: unknown,
     context: unknown,
-  ) => Promise<{ statusCode: number; body: string; headers: Record<string, string> }>
+  ) => Promise<{ statusCode: number; body: string; headers: Record<string, string>; cookies?: string[] }>
   const context = { getRemainingTimeInMillis: () => 100_000 }
 
   beforeAll(async () => {
@@ -65,6 +65,28 @@ describe('the api function, as it is deployed', () => {
     const answer = await handler(event('POST', '/updates', { 'content-type': 'application/json' }, body), context)
     expect(answer.statusCode).toBe(401)
     expect(answer.headers['content-type']).toBe('application/problem+json')
+  })
+
+  test('shows pages, with https', async () => {
+    const { statusCode, body, headers } = await handler(event('GET', '/login'), context)
+    expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=UTF-8'])
+    expect(headers['strict-transport-security']).toBe('max-age=31536000')
+    expect(body).toContain('<h1>Log in</h1>')
+  })
+
+  test('gets cookies, and a form that a page of its own has sent', async () => {
+    const withCookie = { ...event('GET', '/'), cookies: ['other=1', '__Host-unit-guard=YQ.YQ.YQ'] }
+    expect((await handler(event('GET', '/'), context)).headers.location).toBe('/login')
+    expect((await handler(withCookie, context)).statusCode).toBe(503)
+    const form = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
+    const origin = 'https://abc.lambda-url.eu-central-1.on.aws'
+    const sent = await handler(event('POST', '/login', { ...form, origin }, 'code=x'), context)
+    expect([sent.statusCode, sent.cookies ?? []]).toEqual([401, []])
+    const foreign = await handler(
+      event('POST', '/login', { ...form, origin: 'https://evil.example' }, 'code=x'),
+      context,
+    )
+    expect(foreign.statusCode).toBe(403)
   })
 
   test('fails closed while the secret cannot be read', async () => {

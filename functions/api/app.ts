@@ -1,23 +1,21 @@
 import { Hono } from 'hono'
-import { ledgerUnavailable } from '../../shared/guard/batch.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
-import { BadCursor } from '../../shared/ledger/lists.ts'
-import { LedgerUnavailable } from '../../shared/ledger/store.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
-import { SecretUnavailable } from '../../shared/platform/secrets.ts'
 import { addBudgets } from './budgets.ts'
 import { addCallers } from './callers.ts'
 import type { ApiEnv } from './context.ts'
 import { addEntries } from './entries.ts'
 import { createGateway, gatewayPath } from './gateway.ts'
+import { addPages } from './pages/pages.ts'
 import { addPlans } from './plans.ts'
 import { answerProblem } from './problem-answers.ts'
+import { problemOf } from './problem-of.ts'
 import { addProblemPages } from './problem-pages.ts'
 import { addQuestions } from './questions.ts'
 import { createRates } from './rates.ts'
 import { rawTarget } from './raw-target.ts'
-import { invalid, Refusal } from './refusal.ts'
+import { Refusal } from './refusal.ts'
 import { route } from './routing.ts'
 import { addStatements } from './statements.ts'
 import { createTokens } from './tokens.ts'
@@ -42,16 +40,17 @@ export function createApi(services: Services): Hono<ApiEnv> {
     const passedOn = c.get('passedOn')
     if (passedOn === undefined) {
       c.res.headers.set('X-Request-Id', requestId)
-      c.res.headers.set('Cache-Control', 'no-store')
+      if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store')
     }
     const { method, routePath } = c.req
     const status = passedOn ?? c.res.status
-    const caller = c.get('caller')?.sub
+    const caller = c.get('caller')?.sub ?? c.get('visitor')
     log.info('request', { requestId, caller, method, route: routePath, status, ms: clock.now() - from })
   })
 
   route(app, '/health', { GET: (c) => c.json({ status: 'ok' }) })
   addProblemPages(app)
+  addPages(app, { ...services, tokens })
 
   app.use(async (c, next) => {
     const caller = await tokens.verify(c.req.header('authorization'))
@@ -86,30 +85,8 @@ export function createApi(services: Services): Hono<ApiEnv> {
   app.notFound((c) => answerProblem(c, problem('not-found', 'There is nothing at this address.')))
 
   app.onError((error, c) => {
-    if (error instanceof Refusal) {
-      for (const [name, value] of Object.entries(error.headers)) c.header(name, value)
-      return answerProblem(c, error.problem)
-    }
-    if (error instanceof BadCursor)
-      return answerProblem(c, invalid([{ path: 'cursor', message: error.message }]).problem)
-    log.error('failed', { requestId: c.var.requestId, cause: error })
-    if (error instanceof LedgerUnavailable) return answerProblem(c, ledgerUnavailable)
-    if (error instanceof SecretUnavailable) {
-      return answerProblem(
-        c,
-        problem(
-          'secret-unavailable',
-          'A secret that this needs could not be read, so nothing was sent and nothing spent; the same request may be sent again.',
-        ),
-      )
-    }
-    return answerProblem(
-      c,
-      problem(
-        'internal',
-        'Something went wrong on our side; whoever operates the guard finds it in the log under this requestId.',
-      ),
-    )
+    if (error instanceof Refusal) for (const [name, value] of Object.entries(error.headers)) c.header(name, value)
+    return answerProblem(c, problemOf(error, { log, requestId: c.get('requestId') }))
   })
 
   return app

@@ -11,6 +11,8 @@ export interface ApiEnv {
   Variables: {
     requestId: string
     caller: Caller
+    /** Who looks at a page. */
+    visitor?: string
     /** What the caller may do, as it is listed now. */
     allowed: () => Promise<Allowed>
     /** When this process ends, whatever it is doing. */
@@ -51,7 +53,8 @@ export async function mustHave(c: Context<ApiEnv>, ...any: readonly Scope[]): Pr
   return { ...allowed, sub, token }
 }
 
-function mustBeAmong(sub: string, scopes: ReadonlySet<Scope>, any: readonly Scope[]): void {
+/** @throws Refusal */
+export function mustBeAmong(sub: string, scopes: ReadonlySet<Scope>, any: readonly Scope[]): void {
   if (any.some((scope) => scopes.has(scope))) return
   const held = [...scopes].join(' ') || 'none'
   throw new Refusal(problem('forbidden', `${sub} needs the scope ${any.join(' or ')} for this, and has: ${held}.`))

@@ -43,7 +43,8 @@ function mustBeJson(c: Context<ApiEnv>): void {
   }
 }
 
-async function readBytes(c: Context<ApiEnv>): Promise<Uint8Array> {
+/** The bytes of a body, whatever they are. @throws Refusal 413 */
+export async function readBytes(c: Context<ApiEnv>): Promise<Uint8Array> {
   const tooLarge = new Refusal(problem('too-large', `A body has at most ${longestBody / 1024} KiB.`))
   if (Number(c.req.header('content-length') ?? 0) > longestBody) throw tooLarge
   const chunks: Uint8Array[] = []

@@ -1,8 +1,9 @@
 import { errors, jwtVerify } from 'jose'
 import * as z from 'zod/mini'
 import type { Clock } from '../../shared/platform/clock.ts'
-import type { Secret, SecretValue } from '../../shared/platform/secrets.ts'
+import type { Secret } from '../../shared/platform/secrets.ts'
 import { type Scope, scopes } from '../../shared/platform/words.ts'
+import { withAnyKey } from './caller-key.ts'
 
 /** Who asks, as their token says. */
 export interface Caller {
@@ -10,6 +11,8 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>
   /** The budgets that may be charged, descendants included. */
   readonly budgets: '*' | readonly string[]
+  /** When the token ends. */
+  readonly until: number
 }
 
 export const audience = 'unit-guard'
@@ -46,16 +49,8 @@ export function createTokens({ key, clock }: { key: Secret; clock: Clock }) {
     if (!earlier && !isCanonical(token)) return null
     const known = await key.read()
     if (earlier && earlier.key === known.current && clock.now() < earlier.until) return earlier.caller
-    const caller = await verifyWithAny(token, known)
-    if (caller) return caller
-    // The key may have been rotated a moment ago; asking again is limited by the secret itself.
-    const renewed = await key.reread()
-    const isKnown = renewed.current === known.current && renewed.previous === known.previous
-    return isKnown ? null : verifyWithAny(token, renewed)
+    return withAnyKey(key, known, (secret) => verifyWith(token, secret))
   }
-
-  const verifyWithAny = async (token: string, { current, previous }: SecretValue): Promise<Caller | null> =>
-    (await verifyWith(token, current)) ?? (previous === null ? null : verifyWith(token, previous))
 
   async function verifyWith(token: string, secret: string): Promise<Caller | null> {
     const now = clock.now()
@@ -66,7 +61,7 @@ export function createTokens({ key, clock }: { key: Secret; clock: Clock }) {
       if (!parsed.success || parsed.data.exp > now / 1000 + longestLifeSeconds) return null
       const caller = toCaller(parsed.data)
       if (verified.size >= mostVerified) verified.clear()
-      const until = Math.min(parsed.data.exp * 1000, now + verifiedForMs)
+      const until = Math.min(caller.until, now + verifiedForMs)
       if (secret === (await key.read()).current) verified.set(token, { caller, key: secret, until })
       return caller
     } catch (error) {
@@ -85,7 +80,11 @@ function isCanonical(token: string): boolean {
   return segments.length === 3 && segments.every((segment) => segment !== '' && isOneSpelling(segment))
 }
 
-function toCaller({ sub, scope, budgets }: z.output<typeof claims>): Caller {
-  const held = new Set(scopes.filter((known) => scope.split(' ').includes(known)))
-  return { sub, scopes: held, budgets: budgets ?? (held.has('admin') ? '*' : []) }
+function toCaller({ sub, scope, budgets, exp }: z.output<typeof claims>): Caller {
+  const held = toScopes(scope)
+  return { sub, scopes: held, budgets: budgets ?? (held.has('admin') ? '*' : []), until: exp * 1000 }
 }
+
+/** As claims write them: separated by spaces, and whatever nobody knows is nothing. */
+export const toScopes = (text: string): ReadonlySet<Scope> =>
+  new Set(scopes.filter((known) => text.split(' ').includes(known)))

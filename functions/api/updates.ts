@@ -65,7 +65,7 @@ const updatesRequest = z
     }),
   )
 
-const filter = z.strictObject({
+export const updateFilter = z.strictObject({
   state: z.exactOptional(z.enum(states, `takes one of ${states.join(', ')}`)),
   kind: z.exactOptional(kind),
   project: z.exactOptional(project),
@@ -107,9 +107,9 @@ export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/updates', {
     GET: async (c) => {
       await mustHave(c, 'read')
-      const { limit, cursor, ...wanted } = readQuery(c, filter)
+      const { limit, cursor, ...wanted } = readQuery(c, updateFilter)
       if (wantsCsv(c))
-        return answerCsv(c, 'updates', csvColumns, (after) => guard.ledger.updates(wanted, csvPage, after))
+        return answerCsv(c, 'updates', updateColumns, (after) => guard.ledger.updates(wanted, csvPage, after))
       const { rows, next } = await guard.ledger.updates(wanted, limit, cursor)
       return c.json({ updates: rows.map(showUpdate), ...(next !== undefined && { next }) })
     },
@@ -222,7 +222,7 @@ function answer(c: Context<ApiEnv>, answer: Answer): Response {
   return c.body(JSON.stringify(body), answer.status as 200 | 201 | 202, { 'content-type': 'application/json' })
 }
 
-const csvColumns: Columns<Update> = {
+export const updateColumns: Columns<Update> = {
   id: ({ id }) => id,
   createdAt: ({ createdAt }) => toRfc3339(createdAt),
   finishedAt: ({ finishedAt }) => (finishedAt === undefined ? '' : toRfc3339(finishedAt)),

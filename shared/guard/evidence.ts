@@ -4,7 +4,7 @@ import type { View } from '../ledger/views.ts'
 import { dayAt } from '../ledger/windows.ts'
 import type { Tracking } from '../tracking/tracking.ts'
 import { targetOfRequest } from './quoting.ts'
-import { datesAround } from './records.ts'
+import { datesAround, datesNear } from './records.ts'
 
 /** How many updates of the same work are looked at before it counts as unclear whose a date is. */
 const longestWalk = 50
@@ -45,6 +45,16 @@ export function createEvidence({ ledger, tracking }: { ledger: Ledger; tracking:
   }
 
   return { evidenceFor }
+}
+
+/**
+ * The dates that would prove that this update ran, had they data of it now; the others around its fence had some before.
+ * `null`: there is nothing that could be looked for.
+ */
+export function soughtDates({ definitions }: Pick<View, 'definitions'>, update: Update): readonly string[] | null {
+  const { hold, kind } = update
+  if (kind !== 'ranking' || !hold?.datesBefore) return null
+  return datesNear(dayAt(definitions.calendar, hold.at)).filter((date) => !hold.datesBefore?.includes(date))
 }
 
 function mayHaveMade(view: View, rival: Update, date: string): boolean {

@@ -78,7 +78,11 @@ const dayMs = 24 * 3600_000
 
 /** The only dates that can tell whether an update ran: the day before its fence, its day, and the day after. */
 export function datesAround(day: Window, dates: readonly string[]): readonly string[] {
-  const noon = Date.parse(`${day.name.slice('day:'.length)}T12:00Z`)
-  const near = [noon - dayMs, noon, noon + dayMs].map((instant) => new Date(instant).toISOString().slice(0, 10))
+  const near = datesNear(day)
   return dates.filter((date) => near.includes(date))
+}
+
+export function datesNear(day: Window): readonly string[] {
+  const noon = Date.parse(`${day.name.slice('day:'.length)}T12:00Z`)
+  return [noon - dayMs, noon, noon + dayMs].map((instant) => new Date(instant).toISOString().slice(0, 10))
 }

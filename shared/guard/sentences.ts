@@ -15,9 +15,12 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const two = (number: number) => String(number).padStart(2, '0')
 
 /** `12 Dec 2026 00:00 Europe/Berlin` */
-export function when(instant: number, zone: string): string {
+export const when = (instant: number, zone: string): string => `${onTheWall(instant, zone)} ${zone}`
+
+/** `12 Dec 2026 00:00`, for where the zone is said once for all. */
+export function onTheWall(instant: number, zone: string): string {
   const { year, month, day, hour, minute } = toLocal(instant, zone)
-  return `${day} ${months[month - 1]} ${year} ${two(hour)}:${two(minute)} ${zone}`
+  return `${day} ${months[month - 1]} ${year} ${two(hour)}:${two(minute)}`
 }
 
 /** A budget by its name, and the counter of a caller by theirs. */

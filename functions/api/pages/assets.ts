@@ -1,0 +1,19 @@
+import type { Hono } from 'hono'
+import { digest } from '../../../shared/platform/ids.ts'
+import type { ApiEnv } from '../context.ts'
+import { chartStyles } from './chart-styles.ts'
+import { stylesheet } from './stylesheet.ts'
+
+const styles = stylesheet + chartStyles
+
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#1d4f91" d="M16 2 4 6v9c0 8 5 13 12 15 7-2 12-7 12-15V6z"/><path fill="none" stroke="#fff" stroke-width="3" d="M9 20h14M9 15h9M9 10h14"/></svg>`
+
+/** Their names change with what is in them, so that browsers may keep them. */
+export const stylesheetPath = `/dashboard/${digest(styles).slice(0, 10)}.css`
+export const iconPath = `/dashboard/${digest(icon).slice(0, 10)}.svg`
+
+export function addAssets(app: Hono<ApiEnv>): void {
+  const kept = { 'cache-control': 'public, max-age=31536000, immutable', 'x-content-type-options': 'nosniff' }
+  app.get(stylesheetPath, (c) => c.body(styles, 200, { ...kept, 'content-type': 'text/css; charset=utf-8' }))
+  app.get(iconPath, (c) => c.body(icon, 200, { ...kept, 'content-type': 'image/svg+xml' }))
+}

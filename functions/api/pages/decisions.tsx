@@ -1,0 +1,178 @@
+import * as z from 'zod/mini'
+import {
+  barredFromApproving,
+  barredFromCancelling,
+  barredFromRejecting,
+  barredFromResolving,
+} from '../../../shared/guard/barring.ts'
+import type { Decided } from '../../../shared/guard/deciding.ts'
+import { count } from '../../../shared/guard/sentences.ts'
+import type { Services } from '../../../shared/guard/services.ts'
+import type { Problem, Update } from '../../../shared/ledger/update.ts'
+import type { View } from '../../../shared/ledger/views.ts'
+import { assertNever, type Scope } from '../../../shared/platform/words.ts'
+import { reason, units } from '../input.ts'
+import { problemOf } from '../problem-of.ts'
+import { Refusal } from '../refusal.ts'
+import { readFields, typedNumber } from './forms.ts'
+import { addressOf } from './parts.tsx'
+import type { Visit, Visiting } from './visiting.tsx'
+
+const actions = ['approve', 'reject', 'cancel', 'ran', 'did-not-run'] as const
+export type Action = (typeof actions)[number]
+
+const decision = z
+  .strictObject({
+    form: z.string(),
+    do: z.enum(actions, 'takes one of the buttons'),
+    id: z
+      .array(z.string().check(z.regex(/^[\x21-\x7e]{1,100}$/)), 'takes at least one update: choose some first')
+      .check(z.maxLength(100, 'takes at most 100 updates')),
+    reason: z.exactOptional(reason),
+    units: z.exactOptional(z.pipe(typedNumber, units)),
+    /** The one update that was looked at, else the list of all that need somebody. */
+    from: z.enum(['update', 'needs-you']),
+  })
+  .check(
+    z.refine(({ do: action, reason }) => !isResolution(action) || reason !== undefined, {
+      path: ['reason'],
+      message: 'is needed to say whether it ran',
+    }),
+    z.refine(({ do: action, units }) => units === undefined || action === 'ran', {
+      path: ['units'],
+      message: 'goes with “It ran” only',
+    }),
+  )
+type Decision = z.output<typeof decision>
+
+const isResolution = (action: Action) => action === 'ran' || action === 'did-not-run'
+
+/** Where the buttons lead. What came of each update is told on the page that one came from. */
+export function addDecisions({ page }: Visiting, { guard, log }: Services): void {
+  page('/dashboard/decide', {
+    POST: async ({ c, form, mustHave, session, allowed, tell }) => {
+      const back = backTo(form)
+      try {
+        const asked = readFields(form, decision, ['id'])
+        mustHave(...scopesOf(asked.do))
+        const decided: Decided[] = []
+        for (const id of new Set(asked.id)) {
+          try {
+            decided.push(await decide(id, asked, { session, allowed }))
+          } catch (error) {
+            // What was done before is told, too; with nothing done it is an answer like any other.
+            if (decided.length === 0) throw error
+            decided.push({ kind: 'problem', problem: problemOf(error, { log, requestId: c.var.requestId }) })
+            break
+          }
+        }
+        return await tell(outcomeOf(decided, asked.do), back)
+      } catch (error) {
+        if (error instanceof Refusal) return tell({ done: [], failed: [error.problem.detail] }, back)
+        throw error
+      }
+    },
+  })
+
+  function decide(
+    id: string,
+    { do: action, reason, units }: Decision,
+    { session: { sub }, allowed }: Pick<Visit, 'session' | 'allowed'>,
+  ): Promise<Decided> {
+    switch (action) {
+      case 'approve':
+        return guard.approve(id, sub, reason === undefined ? {} : { reason })
+      case 'reject':
+        return guard.reject(id, sub, reason)
+      case 'cancel':
+        return guard.cancel(id, { caller: sub, isAdmin: allowed.scopes.has('admin') }, reason)
+      case 'ran':
+      case 'did-not-run':
+        return guard.resolve(id, sub, {
+          outcome: action,
+          ...(units !== undefined && { units }),
+          reason: reason ?? '',
+        })
+      default:
+        return assertNever(action)
+    }
+  }
+}
+
+const scopesOf = (action: Action): readonly Scope[] => (action === 'cancel' ? ['run', 'propose', 'admin'] : ['approve'])
+
+function backTo(form: URLSearchParams): string {
+  const [id, ...others] = form.getAll('id')
+  const isOne = form.get('from') === 'update' && id !== undefined && others.length === 0
+  return isOne ? addressOf(id) : '/dashboard/needs-you'
+}
+
+const became: Readonly<Record<Action, (what: string, isOne: boolean) => string>> = {
+  approve: (what, isOne) => `${what} ${isOne ? 'is approved and begins' : 'are approved and begin'} in a moment.`,
+  reject: (what, isOne) => `${what} ${isOne ? 'is' : 'are'} rejected.`,
+  cancel: (what, isOne) => `${what} ${isOne ? 'is' : 'are'} cancelled.`,
+  ran: (what, isOne) => `${what} ${isOne ? 'is' : 'are'} settled: the units are charged.`,
+  'did-not-run': (what, isOne) => `${what} ${isOne ? 'is' : 'are'} released: the units were given back.`,
+}
+
+function outcomeOf(decided: readonly Decided[], action: Action) {
+  const done = decided.flatMap((each) => (each.kind === 'done' ? [each.update] : []))
+  const failed = decided.flatMap((each) => (each.kind === 'problem' ? [each.problem.detail] : []))
+  const [only] = done
+  if (!only) return { done: [], failed }
+  const what = done.length === 1 ? `The ${only.kind} update of ${only.project}` : `${count(done.length)} updates`
+  return { done: [became[action](what, done.length === 1)], failed }
+}
+
+/** What this person may do about an update, and what keeps them from the rest: the guard's own rules, asked before. */
+export function choicesFor(
+  update: Update,
+  view: View,
+  { session: { sub }, allowed: { scopes } }: Pick<Visit, 'session' | 'allowed'>,
+  options: Services['options'],
+): { readonly possible: readonly Action[]; readonly barred: readonly string[] } {
+  const mayApprove = scopes.has('approve')
+  const mayCancel = (['run', 'propose', 'admin'] as const).some((scope) => scopes.has(scope))
+  const rules: readonly (readonly [Action, boolean, Problem | null])[] = [
+    ['approve', mayApprove, barredFromApproving(update, view, sub)],
+    ['reject', mayApprove, barredFromRejecting(update, view, sub)],
+    ['cancel', mayCancel, barredFromCancelling(update, view, { caller: sub, isAdmin: scopes.has('admin') })],
+    ['ran', mayApprove, barredFromResolving(update, view, 'ran', options)],
+    ['did-not-run', mayApprove, barredFromResolving(update, view, 'did-not-run', options)],
+  ]
+  const concerned = rules.filter(([action, may]) => may && concerns(action, update))
+  return {
+    possible: concerned.flatMap(([action, , barred]) => (barred ? [] : [action])),
+    barred: [
+      ...new Set(
+        concerned.flatMap(([action, , barred]) =>
+          barred && (action === 'approve' || action === 'reject') ? [barred.detail] : [],
+        ),
+      ),
+    ],
+  }
+}
+
+function concerns(action: Action, { state }: Update): boolean {
+  if (isResolution(action)) return state === 'in-doubt'
+  return state === 'awaiting-approval' || (action === 'cancel' && state === 'requested')
+}
+
+const labels: Readonly<Record<Action, string>> = {
+  approve: 'Approve',
+  reject: 'Reject',
+  cancel: 'Cancel it',
+  ran: 'It ran',
+  'did-not-run': 'It did not run',
+}
+
+/** The buttons of a form, the one that goes on first. */
+export const Buttons = ({ of }: { of: readonly Action[] }) => (
+  <p class="buttons">
+    {of.map((action) => (
+      <button type="submit" name="do" value={action} class={action === 'approve' || action === 'ran' ? 'primary' : ''}>
+        {labels[action]}
+      </button>
+    ))}
+  </p>
+)

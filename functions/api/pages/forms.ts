@@ -1,0 +1,38 @@
+import type { Context } from 'hono'
+import * as z from 'zod/mini'
+import { allFaults } from '../../../shared/guard/faults.ts'
+import { problem } from '../../../shared/guard/problems.ts'
+import type { ApiEnv } from '../context.ts'
+import { readBytes } from '../input.ts'
+import { invalid, Refusal } from '../refusal.ts'
+
+/** The fields of a form that a page of ours has sent. @throws Refusal 413 or 415 */
+export async function readForm(c: Context<ApiEnv>): Promise<URLSearchParams> {
+  const mediaType = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase()
+  const bytes = await readBytes(c)
+  if (mediaType === 'application/x-www-form-urlencoded') return new URLSearchParams(new TextDecoder().decode(bytes))
+  throw new Refusal(problem('unsupported-media-type', 'This takes a form as browsers send it.'))
+}
+
+/**
+ * The fields as a schema takes them: what was left empty is absent, and only `lists` have several values.
+ *
+ * @throws Refusal 400 with all faults at once.
+ */
+export function readFields<Schema extends z.ZodMiniType>(
+  form: URLSearchParams,
+  schema: Schema,
+  lists: readonly string[] = [],
+): z.output<Schema> {
+  const names = [...new Set(form.keys())].filter((name) => form.getAll(name).some((value) => value !== ''))
+  const members = names.map((name) => [name, lists.includes(name) ? form.getAll(name) : form.get(name)] as const)
+  const parsed = schema.safeParse(Object.fromEntries(members))
+  if (parsed.success) return parsed.data
+  throw invalid(allFaults([], parsed.error.issues))
+}
+
+/** Whole units as somebody types them: `1,200` and `1 200` are 1200. */
+export const typedNumber = z.pipe(
+  z.string(),
+  z.transform((text) => (/^\d[\d,. ]*$/.test(text) ? Number(text.replace(/[,. ]/g, '')) : Number.NaN)),
+)

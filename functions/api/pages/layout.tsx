@@ -1,0 +1,101 @@
+import type { Child } from 'hono/jsx'
+import { iconPath, stylesheetPath } from './assets.ts'
+import type { Said } from './said.ts'
+
+/** What stands around a page for somebody who has logged in. */
+export interface Frame {
+  readonly sub: string
+  /** Every form carries it: it shows that a page of this session has sent it. */
+  readonly formToken: string
+  readonly said: Said | null
+  /** The address of this page in the navigation. */
+  readonly here: string | undefined
+}
+
+export interface PageProps {
+  readonly title: string
+  /** Absent before there is a session. */
+  readonly frame?: Frame
+  /** Where to go on to, without anybody doing anything. */
+  readonly goOnTo?: string
+  readonly children: Child
+}
+
+export const Page = ({ title, frame, goOnTo, children }: PageProps) => (
+  <html lang="en">
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <meta name="robots" content="noindex" />
+      {goOnTo === undefined ? null : <meta http-equiv="refresh" content={`0; url=${goOnTo}`} />}
+      <title>{title} – Unit Guard</title>
+      <link rel="stylesheet" href={stylesheetPath} />
+      <link rel="icon" href={iconPath} type="image/svg+xml" />
+    </head>
+    <body>
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <Header {...(frame && { frame })} />
+      <main id="content">
+        <h1>{title}</h1>
+        {frame?.said ? <Outcome of={frame.said} /> : null}
+        {children}
+      </main>
+    </body>
+  </html>
+)
+
+const places = [
+  { path: '/', name: 'Overview' },
+  { path: '/dashboard/updates', name: 'Updates' },
+  { path: '/dashboard/needs-you', name: 'Needs you' },
+]
+
+const Header = ({ frame }: { frame?: Frame }) => (
+  <header class="top">
+    <p class="brand">Unit Guard</p>
+    {frame ? (
+      <>
+        <nav aria-label="Dashboard">
+          <ul>
+            {places.map(({ path, name }) => (
+              <li>
+                <a href={path} aria-current={path === frame.here ? 'page' : undefined}>
+                  {name}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <form method="post" action="/logout" class="who">
+          <FormToken of={frame} />
+          <span class="name">{frame.sub}</span>
+          <button type="submit" class="plain">
+            Log out
+          </button>
+        </form>
+      </>
+    ) : null}
+  </header>
+)
+
+export const FormToken = ({ of }: { of: Pick<Frame, 'formToken'> }) => (
+  <input type="hidden" name="form" value={of.formToken} />
+)
+
+const Outcome = ({ of: { done, failed } }: { of: Said }) => (
+  <div role="status" class="outcome">
+    {done.map((sentence) => (
+      <p class="done">
+        <span aria-hidden="true">✓</span> {sentence}
+      </p>
+    ))}
+    {failed.map((sentence) => (
+      <p class="failed">
+        <span aria-hidden="true">✕</span> {sentence}
+      </p>
+    ))}
+  </div>
+)

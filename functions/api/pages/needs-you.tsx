@@ -1,0 +1,181 @@
+import { zoneOf } from '../../../shared/guard/decide.ts'
+import { units } from '../../../shared/guard/sentences.ts'
+import type { Services } from '../../../shared/guard/services.ts'
+import type { Update } from '../../../shared/ledger/update.ts'
+import type { View } from '../../../shared/ledger/views.ts'
+import { type Action, Buttons, choicesFor } from './decisions.tsx'
+import { Evidence } from './evidence.tsx'
+import { FormToken } from './layout.tsx'
+import { addressOf, InZone, Time } from './parts.tsx'
+import type { Visit, Visiting } from './visiting.tsx'
+
+const mostShown = 100
+
+interface Waiting {
+  readonly visit: Visit
+  readonly view: View
+  readonly options: Services['options']
+}
+
+/** What waits for people: approvals, the one first that ends first; and doubts, the oldest first. */
+export function addNeedsYou({ page }: Visiting, { guard, options }: Services): void {
+  page('/dashboard/needs-you', {
+    GET: async (visit) => {
+      visit.mustHave('read')
+      const [view, approvals, doubts] = await Promise.all([
+        guard.ledger.view(),
+        guard.ledger.open('awaiting-approval', mostShown),
+        guard.ledger.open('in-doubt', mostShown),
+      ])
+      const waiting = { visit, view, options }
+      const byEnd = approvals.rows.toSorted((a, b) => (a.approvableUntil ?? 0) - (b.approvableUntil ?? 0))
+      const byAge = doubts.rows.toSorted((a, b) => (a.doubt?.at ?? 0) - (b.doubt?.at ?? 0))
+      return visit.show(
+        'Needs you',
+        <>
+          <section aria-labelledby="approvals">
+            <h2 id="approvals">Awaiting approval</h2>
+            {byEnd.length === 0 ? (
+              <p class="empty">Nothing waits for an approval.</p>
+            ) : (
+              <Form {...waiting} rows={byEnd} of={['approve', 'reject']} Row={Approval} />
+            )}
+            {approvals.next === undefined ? null : <More />}
+          </section>
+          <section aria-labelledby="doubts">
+            <h2 id="doubts">In doubt</h2>
+            <p class="note">
+              It was sent, and nobody knows whether it ran. Its units stay counted until evidence, or somebody who has
+              looked at the vendor’s screen, says otherwise.
+            </p>
+            {byAge.length === 0 ? (
+              <p class="empty">Nothing is in doubt.</p>
+            ) : (
+              <Form {...waiting} rows={byAge} of={['ran', 'did-not-run']} Row={Doubt} />
+            )}
+            {doubts.next === undefined ? null : <More />}
+          </section>
+          <InZone zone={zoneOf(view)} />
+        </>,
+      )
+    },
+  })
+}
+
+const More = () => <p class="note">There are more than these; they come up here when these are done.</p>
+
+/** One form for all of them: whoever decides chooses some, says why, and presses a button. */
+function Form({
+  rows,
+  of,
+  Row,
+  ...waiting
+}: Waiting & {
+  rows: readonly Update[]
+  of: readonly [Action, Action]
+  Row: typeof Approval | typeof Doubt
+}) {
+  const choices = rows.map((update) => choicesFor(update, waiting.view, waiting.visit, waiting.options))
+  const possible = of.filter((action) => choices.some((choice) => choice.possible.includes(action)))
+  const name = of[0]
+  return (
+    <form method="post" action="/dashboard/decide" class="decide">
+      <FormToken of={waiting.visit.frame} />
+      <input type="hidden" name="from" value="needs-you" />
+      <ul class="waiting-list">
+        {rows.map((update, position) => {
+          const { possible = [], barred = [] } = choices[position] ?? {}
+          const isMine = possible.some((action) => of.includes(action))
+          return (
+            <li>
+              {isMine ? (
+                <input
+                  type="checkbox"
+                  name="id"
+                  value={update.id}
+                  id={`of-${update.id}`}
+                  aria-label={`Choose the ${update.kind} update of ${update.project}`}
+                  checked={rows.length === 1}
+                />
+              ) : (
+                <span class="no-box" />
+              )}
+              <div>
+                <Row {...waiting} update={update} />
+                {barred.map((sentence) => (
+                  <p class="note">{sentence}</p>
+                ))}
+              </div>
+            </li>
+          )
+        })}
+      </ul>
+      {possible.length === 0 ? null : (
+        <div class="together">
+          <p>
+            <label for={`reason-${name}`}>
+              Reason, for all that are chosen{name === 'ran' ? '' : ' (may be left out)'}
+            </label>
+            <input
+              id={`reason-${name}`}
+              name="reason"
+              type="text"
+              maxlength={500}
+              required={name === 'ran'}
+              autocomplete="off"
+            />
+          </p>
+          <Buttons of={possible} />
+        </div>
+      )}
+    </form>
+  )
+}
+
+const Title = ({ update }: { update: Update }) => (
+  <p class="what">
+    <a href={addressOf(update.id)}>{update.project}</a>, {update.kind} update, on the budget {update.budget}
+  </p>
+)
+
+function Approval({ update, view }: Waiting & { update: Update }) {
+  const { caller, via, reason, estimated, approvableUntil, history } = update
+  const zone = zoneOf(view)
+  return (
+    <>
+      <Title update={update} />
+      <p>
+        <strong>{estimated === undefined ? 'Units not known' : units(estimated)}</strong>, asked for by {caller} via{' '}
+        {via} on <Time at={update.createdAt} zone={zone} />
+        {reason === undefined ? null : <>: “{reason}”</>}
+      </p>
+      <p class="note">
+        Somebody has to agree because{' '}
+        {history.findLast(({ state }) => state === 'awaiting-approval')?.note ?? 'a budget wants it'}.
+        {approvableUntil === undefined ? null : (
+          <>
+            {' '}
+            It expires on <Time at={approvableUntil} zone={zone} />.
+          </>
+        )}
+      </p>
+    </>
+  )
+}
+
+function Doubt({ update, view, options }: Waiting & { update: Update }) {
+  const zone = zoneOf(view)
+  const { caller, via, hold, doubt, reason } = update
+  return (
+    <>
+      <Title update={update} />
+      <p>
+        <strong>{units(hold?.units ?? 0)}</strong> held, asked for by {caller} via {via}
+        {reason === undefined ? null : <>: “{reason}”</>}. In doubt since{' '}
+        <Time at={doubt?.at ?? update.createdAt} zone={zone} />:{' '}
+        {update.history.findLast(({ state }) => state === 'in-doubt')?.note ?? 'no reason was noted'}.
+      </p>
+      <Evidence update={update} view={view} options={options} />
+    </>
+  )
+}

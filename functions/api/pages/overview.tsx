@@ -1,0 +1,82 @@
+import { zoneOf } from '../../../shared/guard/decide.ts'
+import { count } from '../../../shared/guard/sentences.ts'
+import type { Services } from '../../../shared/guard/services.ts'
+import { Account, Budget } from './budget-cards.tsx'
+import { budgetRows } from './budget-rows.ts'
+import { Patterns } from './charts.tsx'
+import { FirstSteps } from './first-steps.tsx'
+import { Fact, Facts, InZone } from './parts.tsx'
+import type { Visiting } from './visiting.tsx'
+
+/** How many are counted; more than that is said to be more. */
+const mostCounted = 20
+
+/** The units of every budget. It reads the book and what waits for people, never the updates behind them. */
+export function addOverview({ page }: Visiting, { guard }: Services): void {
+  page('/', {
+    GET: async ({ mustHave, show }) => {
+      mustHave('read')
+      const [view, forecasts, approvals, doubts] = await Promise.all([
+        guard.ledger.view(),
+        guard.foresee(),
+        guard.ledger.open('awaiting-approval', mostCounted),
+        guard.ledger.open('in-doubt', mostCounted),
+      ])
+      const rows = budgetRows(view, forecasts)
+      const zone = zoneOf(view)
+      const [root, ...others] = rows
+      const isUnused = rows.length === 1 && root?.month.used === 0
+      return show(
+        'Overview',
+        <>
+          <Patterns />
+          <Waiting approvals={approvals.rows.length} doubts={doubts.rows.length} />
+          {isUnused ? <FirstSteps /> : null}
+          {root ? <Account row={root} zone={zone} /> : null}
+          {others.length > 0 ? (
+            <section aria-labelledby="budgets">
+              <h2 id="budgets">Budgets</h2>
+              <p class="note">An update counts in its own budget and in all above it, up to account.</p>
+              <ul class="budgets">
+                {others.map((row) => (
+                  <Budget row={row} zone={zone} />
+                ))}
+              </ul>
+            </section>
+          ) : null}
+          <Words />
+          <InZone zone={zone} />
+        </>,
+      )
+    },
+  })
+}
+
+function Waiting({ approvals, doubts }: { approvals: number; doubts: number }) {
+  if (approvals + doubts === 0) return null
+  const number = (of: number) => (of === mostCounted ? `${mostCounted} or more` : count(of))
+  const parts = [
+    ...(approvals > 0 ? [`${number(approvals)} awaiting approval`] : []),
+    ...(doubts > 0 ? [`${number(doubts)} in doubt`] : []),
+  ]
+  return (
+    <p class="waiting">
+      <span aria-hidden="true">!</span> Updates that need somebody: {parts.join(', ')}.{' '}
+      <a href="/dashboard/needs-you">See what to do</a>
+    </p>
+  )
+}
+
+const Words = () => (
+  <section aria-labelledby="words">
+    <h2 id="words">What the figures mean</h2>
+    <Facts long>
+      <Fact name="Spent">charged by the service, or booked as spent elsewhere</Fact>
+      <Fact name="Held">set aside for updates that are running</Fact>
+      <Fact name="In doubt">sent, and nobody knows yet whether it ran; it stays counted</Fact>
+      <Fact name="Committed">what plans will still take before the reset, at the prices last seen</Fact>
+      <Fact name="Projected">all of these together, at the reset</Fact>
+      <Fact name="Even pace">where it would be now, if every day took the same</Fact>
+    </Facts>
+  </section>
+)

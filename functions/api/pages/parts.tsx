@@ -1,0 +1,61 @@
+import type { Child } from 'hono/jsx'
+import { count, onTheWall } from '../../../shared/guard/sentences.ts'
+import type { State } from '../../../shared/ledger/update.ts'
+import { toRfc3339 } from '../../../shared/platform/clock.ts'
+
+/** The small things that all pages show. */
+
+/** A time of the account; pointing at it shows UTC. */
+export const Time = ({ at, zone }: { at: number; zone: string }) => (
+  <time datetime={toRfc3339(at)} title={`${toRfc3339(at).slice(0, 16).replace('T', ' ')} UTC`}>
+    {onTheWall(at, zone)}
+  </time>
+)
+
+export const InZone = ({ zone }: { zone: string }) => (
+  <p class="note">
+    {zone === 'UTC'
+      ? 'All times are in UTC.'
+      : `All times are in ${zone}, the time zone of the account; pointing at one shows UTC.`}
+  </p>
+)
+
+/** So that colour is not all there is. */
+const signs: Readonly<Record<State, string>> = {
+  'awaiting-approval': '!',
+  requested: '◔',
+  running: '▶',
+  'in-doubt': '?',
+  settled: '✓',
+  released: '↩',
+  refused: '✕',
+  rejected: '✕',
+  cancelled: '✕',
+  expired: '⌛︎',
+}
+
+export const StateName = ({ of }: { of: State }) => (
+  <span class={`state ${of}`}>
+    <span aria-hidden="true">{signs[of]}</span> {words(of)}
+  </span>
+)
+
+export const words = (name: string): string => name.replaceAll('-', ' ')
+
+export const Units = ({ of }: { of: number | null | undefined }) => (
+  <span class={of == null ? 'unknown' : 'units'}>{of == null ? '–' : count(of)}</span>
+)
+
+/** Names and what belongs to them. */
+export const Facts = ({ long = false, children }: { long?: boolean; children: Child }) => (
+  <dl class={long ? 'facts long' : 'facts'}>{children}</dl>
+)
+
+export const Fact = ({ name, children }: { name: Child; children: Child }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
+export const addressOf = (id: string): string => `/dashboard/updates/${encodeURIComponent(id)}`

@@ -1,0 +1,204 @@
+import * as z from 'zod/mini'
+import { zoneOf } from '../../../shared/guard/decide.ts'
+import type { Services } from '../../../shared/guard/services.ts'
+import { states, type Update, vias } from '../../../shared/ledger/update.ts'
+import type { View } from '../../../shared/ledger/views.ts'
+import { dayMs, toInstant } from '../../../shared/ledger/zone.ts'
+import { kinds } from '../../../shared/platform/words.ts'
+import { answerCsv, csvPage } from '../csv.ts'
+import { updateColumns, updateFilter } from '../updates.ts'
+import { readFields } from './forms.ts'
+import { addressOf, InZone, StateName, Time, Units, words } from './parts.tsx'
+import type { Visit, Visiting } from './visiting.tsx'
+
+const rowsOfPage = 50
+
+const isDate = (text: string) =>
+  /^\d{4}-\d\d-\d\d$/.test(text) && new Date(Date.parse(text) || 0).toISOString().startsWith(text)
+const date = z.string().check(z.refine(isDate, 'takes a date such as 2026-11-20'))
+
+const { limit: _limit, since: _since, until: _until, ...same } = updateFilter.shape
+/** As for the API, but for dates instead of instants: people look for days. */
+const pageFilter = z.strictObject({ ...same, since: z.exactOptional(date), until: z.exactOptional(date) })
+type Asked = z.output<typeof pageFilter>
+
+export function addUpdateList({ page }: Visiting, { guard }: Services): void {
+  page('/dashboard/updates', {
+    GET: async ({ c, mustHave, show }) => {
+      mustHave('read')
+      const { cursor, ...asked } = readFields(queryOf(c), pageFilter)
+      const view = await guard.ledger.view()
+      const { rows, next } = await guard.ledger.updates(toFilter(asked, zoneOf(view)), rowsOfPage, cursor)
+      return show(
+        'Updates',
+        <>
+          <Filters asked={asked} view={view} />
+          {rows.length === 0 ? <Nothing asked={asked} /> : <Table rows={rows} zone={zoneOf(view)} />}
+          <nav aria-label="Pages" class="pages">
+            {cursor === undefined ? null : <a href={addressWith(asked)}>Newest</a>}
+            {next === undefined ? null : (
+              <a href={addressWith({ ...asked, cursor: next })} rel="next">
+                Older
+              </a>
+            )}
+            <a href={addressWith(asked, '.csv')} download>
+              Download all as CSV
+            </a>
+          </nav>
+          <InZone zone={zoneOf(view)} />
+        </>,
+      )
+    },
+  })
+
+  page('/dashboard/updates.csv', {
+    GET: async ({ c, mustHave }) => {
+      mustHave('read')
+      const { cursor: _, ...asked } = readFields(queryOf(c), pageFilter)
+      const filter = toFilter(asked, zoneOf(await guard.ledger.view()))
+      return answerCsv(c, 'updates', updateColumns, (after) => guard.ledger.updates(filter, csvPage, after))
+    },
+  })
+}
+
+const queryOf = (c: Visit['c']) => new URL(c.req.url).searchParams
+
+/** From the first instant of the one day to the last of the other, both in the account's zone. */
+function toFilter({ since, until, cursor: _, ...filter }: Asked, zone: string) {
+  return {
+    ...filter,
+    ...(since !== undefined && { since: beginning(since, zone) }),
+    ...(until !== undefined && { until: beginning(dayAfter(until), zone) - 1 }),
+  }
+}
+
+function beginning(day: string, zone: string): number {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
+  return toInstant({ year, month, day: date }, zone)
+}
+
+const dayAfter = (day: string) => new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10)
+
+function addressWith(asked: Asked, ending = ''): string {
+  const query = new URLSearchParams(Object.entries(asked).filter((entry) => entry[1] !== undefined)).toString()
+  return `/dashboard/updates${ending}${query === '' ? '' : `?${query}`}`
+}
+
+function Filters({ asked, view }: { asked: Asked; view: View }) {
+  const budgets = Object.keys(view.definitions.budgets)
+  return (
+    <form method="get" action="/dashboard/updates" class="filters" aria-label="Which updates">
+      <Choice name="state" label="State" options={states} chosen={asked.state} />
+      <Choice name="kind" label="Kind" options={kinds} chosen={asked.kind} />
+      <Choice name="budget" label="Budget" options={budgets} chosen={asked.budget} />
+      <Choice name="via" label="Via" options={vias} chosen={asked.via} />
+      <Text name="project" label="Project" value={asked.project} />
+      <Text name="caller" label="Caller" value={asked.caller} />
+      <Text name="since" label="From" value={asked.since} type="date" />
+      <Text name="until" label="To" value={asked.until} type="date" />
+      {asked.plan === undefined ? null : <Text name="plan" label="Plan" value={asked.plan} />}
+      <p class="buttons">
+        <button type="submit" class="primary">
+          Show
+        </button>
+        <a href="/dashboard/updates">All updates</a>
+      </p>
+    </form>
+  )
+}
+
+function Choice({
+  name,
+  label,
+  options,
+  chosen,
+}: {
+  name: string
+  label: string
+  options: readonly string[]
+  chosen: string | undefined
+}) {
+  const isGone = chosen !== undefined && !options.includes(chosen)
+  return (
+    <p>
+      <label for={name}>{label}</label>
+      <select id={name} name={name}>
+        <option value="">any</option>
+        {[...options, ...(isGone ? [chosen] : [])].map((option) => (
+          <option value={option} selected={option === chosen}>
+            {name === 'state' ? words(option) : option}
+          </option>
+        ))}
+      </select>
+    </p>
+  )
+}
+
+const Text = (of: { name: string; label: string; value: string | undefined; type?: 'text' | 'date' }) => (
+  <p>
+    <label for={of.name}>{of.label}</label>
+    <input id={of.name} name={of.name} type={of.type ?? 'text'} value={of.value ?? ''} autocomplete="off" />
+  </p>
+)
+
+const Nothing = ({ asked }: { asked: Asked }) =>
+  Object.keys(asked).length > 0 ? (
+    <p class="empty">
+      No update is like this. Names have to be whole: a part of one finds nothing.{' '}
+      <a href="/dashboard/updates">All updates</a>
+    </p>
+  ) : (
+    <p class="empty">
+      Nobody has asked for an update yet. <a href="/">The overview</a> says how to begin.
+    </p>
+  )
+
+const Table = ({ rows, zone }: { rows: readonly Update[]; zone: string }) => (
+  <div class="wide">
+    <table class="updates">
+      <caption>Updates, the newest first; units as estimated and as charged</caption>
+      <thead>
+        <tr>
+          <th scope="col">Asked for</th>
+          <th scope="col">Project</th>
+          <th scope="col">State</th>
+          <th scope="col" class="number">
+            Estimated
+          </th>
+          <th scope="col" class="number">
+            Charged
+          </th>
+          <th scope="col">Budget</th>
+          <th scope="col">Caller</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((update) => (
+          <tr>
+            <td data-name="Asked for">
+              <Time at={update.createdAt} zone={zone} />
+            </td>
+            <th scope="row">
+              <a href={addressOf(update.id)}>{update.project}</a>
+              <span class="note">{update.kind}</span>
+            </th>
+            <td data-name="State">
+              <StateName of={update.state} />
+            </td>
+            <td data-name="Estimated" class="number">
+              <Units of={update.estimated} />
+            </td>
+            <td data-name="Charged" class="number">
+              <Units of={update.charged} />
+            </td>
+            <td data-name="Budget">{update.budget}</td>
+            <td data-name="Caller">
+              {update.caller}
+              <span class="note">via {update.via}</span>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)

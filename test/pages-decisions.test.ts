@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../shared/ledger/memory-store.ts'
+import { LedgerUnavailable } from '../shared/ledger/store.ts'
+import { openBrowser } from './support/browser.ts'
+import { minutes } from './support/clock.ts'
+import { type Product, startProduct } from './support/product.ts'
+
+// What people decide on the pages: who may, what is told afterwards, and that it is what the API would have done.
+
+const month = (units: number) => [{ window: 'month', units }]
+
+/** Ada asks; Bob may approve. What is dear has to be approved, what is lost ends in doubt. */
+async function start() {
+  const product = await startProduct({
+    store: createMemoryStore(),
+    units: { dear: 120, dearer: 130, dearest: 140 },
+    service: ({ url }) => (/lost[^/]*\/run/.test(url) ? { status: 500 } : undefined),
+  })
+  await product.call('PUT', '/budgets/seo', { body: { limits: month(2_000), approvalAbove: 100 } })
+  const as = async (sub: string, scope: string) => {
+    const browser = openBrowser(product)
+    await browser.logIn(product.signed({ sub, scope, budgets: '*', exp: product.clock.now() / 1000 + 8 * 3600 }))
+    return browser
+  }
+  return { product, as, bob: await as('bob', 'read approve') }
+}
+
+const ask = async (product: Product, project: string, body: object = {}): Promise<string> =>
+  (await product.update({ kind: 'ranking', project, budget: 'seo', ...body })).body.updates[0].id
+
+const stateOf = async (product: Product, id: string) => (await product.call('GET', `/updates/${id}`)).body.state
+
+const buttonsIn = (html: string) => [...html.matchAll(/name="do" value="([\w-]+)"/g)].map(([, action]) => action)
+
+describe('what needs somebody', () => {
+  test('nothing', async () => {
+    const { bob } = await start()
+    const { text, html } = await bob.get('/dashboard/needs-you')
+    expect(text).toContain('Nothing waits for an approval.')
+    expect(text).toContain('Nothing is in doubt.')
+    expect(buttonsIn(html)).toEqual([])
+  })
+
+  test('approvals with their reasons, the one first that ends first', async () => {
+    const { product, bob } = await start()
+    await ask(product, 'dear', { reason: 'monthly report' })
+    product.clock.advance(minutes(10))
+    await ask(product, 'dearer')
+    const { text, html } = await bob.get('/dashboard/needs-you')
+    expect(text).toContain(
+      'dear, ranking update, on the budget seo 120 units, asked for by ada via http on 20 Nov 2026 10:00: “monthly report” Somebody has to agree because it needs 120 units, and seo wants approval above 100. It expires on 21 Nov 2026 10:00.',
+    )
+    expect(text.indexOf('dear,')).toBeLessThan(text.indexOf('dearer,'))
+    expect(buttonsIn(html)).toEqual(['approve', 'reject'])
+    expect(html.match(/type="checkbox"/g)).toHaveLength(2)
+  })
+
+  test('doubts: what is looked for, and from when on what can be said', async () => {
+    const { product, bob } = await start()
+    await ask(product, 'lost')
+    await ask(product, 'lost too', { kind: 'keyword-difficulty' })
+    const early = await bob.get('/dashboard/needs-you')
+    expect(early.text).toContain(
+      '40 units held, asked for by ada via http. In doubt since 20 Nov 2026 10:00: answered with status 500',
+    )
+    expect(early.text).toContain(
+      'The sweep looks for data of 2026-11-19, 2026-11-20 and 2026-11-21 at the service, which had none before; it has not found any yet.',
+    )
+    expect(early.text).toContain(
+      'A keyword-difficulty update leaves nothing that could be looked for: only a person can tell.',
+    )
+    expect(early.text).toContain(
+      'It may still take effect: that it did not run can be said from 20 Nov 2026 10:05 on. That it ran can be said now.',
+    )
+    expect(early.text).toContain('If nobody says anything, it is settled on 27 Nov 2026 10:00 at the 40 held.')
+    expect(buttonsIn(early.html)).toEqual(['ran'])
+    product.clock.advance(minutes(5))
+    const late = await bob.get('/dashboard/needs-you')
+    expect(late.text).toContain(
+      'Nothing that was sent can still take effect since 20 Nov 2026 10:05: both can be said.',
+    )
+    expect(buttonsIn(late.html)).toEqual(['ran', 'did-not-run'])
+  })
+
+  test('whoever may only read sees no button, and is refused', async () => {
+    const { product, as } = await start()
+    const [dear, lost] = [await ask(product, 'dear'), await ask(product, 'lost')]
+    const rita = await as('rita', 'read')
+    for (const path of ['/dashboard/needs-you', `/dashboard/updates/${dear}`, `/dashboard/updates/${lost}`]) {
+      const { html } = await rita.get(path)
+      expect([path, buttonsIn(html), html.includes('type="checkbox"')]).toEqual([path, [], false])
+    }
+    for (const [action, id, scopes] of [
+      ['approve', dear, 'approve'],
+      ['reject', dear, 'approve'],
+      ['cancel', dear, 'run or propose or admin'],
+      ['ran', lost, 'approve'],
+    ] as const) {
+      const told = await rita.decide({ do: action, id, reason: 'mine' })
+      expect(told.text).toContain(`✕ rita needs the scope ${scopes} for this, and has: read.`)
+    }
+    expect([await stateOf(product, dear), await stateOf(product, lost)]).toEqual(['awaiting-approval', 'in-doubt'])
+  })
+
+  test('whoever asked does not approve, and is told so; they may cancel', async () => {
+    const { product, as } = await start()
+    const id = await ask(product, 'dear')
+    const ada = await as('ada', 'read run approve')
+    const { text, html } = await ada.get(`/dashboard/updates/${id}`)
+    expect(text).toContain(`ada asked for ${id}, so somebody else has to approve it.`)
+    expect(buttonsIn(html)).toEqual(['cancel'])
+    expect((await ada.decide({ do: 'approve', id })).text).toContain(
+      `✕ ada asked for ${id}, so somebody else has to approve it.`,
+    )
+    const told = await ada.decide({ do: 'cancel', id, reason: 'not needed', from: 'update' })
+    expect(told.text).toContain('✓ The ranking update of dear is cancelled.')
+    expect(told.text).toContain('✕ cancelled 20 Nov 2026 10:00 by ada not needed')
+  })
+})
+
+describe('decisions', () => {
+  test('approving one: recorded, begun by the queue, told once', async () => {
+    const { product, bob } = await start()
+    const id = await ask(product, 'dear')
+    const told = await bob.decide({ do: 'approve', id, reason: 'it is in the contract' })
+    expect(told.text).toContain('✓ The ranking update of dear is approved and begins in a moment.')
+    expect((await bob.get('/dashboard/needs-you')).text).not.toContain('is approved')
+    await product.deliver()
+    const { body } = await product.call('GET', `/updates/${id}`)
+    expect([body.state, body.approvedBy, body.history[1].note]).toEqual(['settled', 'bob', 'it is in the contract'])
+  })
+
+  test('several at once, as many as were chosen', async () => {
+    const { product, bob } = await start()
+    const [dear, dearer, dearest] = [
+      await ask(product, 'dear'),
+      await ask(product, 'dearer'),
+      await ask(product, 'dearest'),
+    ]
+    const told = await bob.decide({ do: 'reject', id: [dear, dearer], reason: 'too dear' })
+    expect(told.text).toContain('✓ 2 updates are rejected.')
+    expect(await Promise.all([dear, dearer, dearest].map((id) => stateOf(product, id)))).toEqual([
+      'rejected',
+      'rejected',
+      'awaiting-approval',
+    ])
+  })
+
+  test('what somebody else has decided meanwhile is said, beside what was done', async () => {
+    const { product, bob } = await start()
+    const [dear, dearer] = [await ask(product, 'dear'), await ask(product, 'dearer')]
+    const { formToken } = await bob.get('/dashboard/needs-you')
+    await product.call('POST', `/updates/${dear}/cancel`)
+    const sent = await bob.post('/dashboard/decide', {
+      form: formToken,
+      from: 'needs-you',
+      do: 'reject',
+      id: [dear, dearer],
+    })
+    expect([sent.status, sent.location]).toEqual([303, '/dashboard/needs-you'])
+    const { text } = await bob.get('/dashboard/needs-you')
+    expect(text).toContain(
+      `✓ The ranking update of dearer is rejected. ✕ ${dear} cannot be rejected: it has been cancelled since 20 Nov 2026 10:00 UTC (ada).`,
+    )
+  })
+
+  test('that it ran, at what it cost; that it did not run, not before it can be said', async () => {
+    const { product, bob } = await start()
+    const [one, other] = [await ask(product, 'lost'), await ask(product, 'lost too')]
+    const ran = await bob.decide({ do: 'ran', id: one, reason: 'seen on the screen', units: '1,035', from: 'update' })
+    expect(ran.text).toContain('✓ The ranking update of lost is settled: the units are charged.')
+    expect(ran.text).toContain('⚠ It cost 995 units more than were held.')
+    expect((await bob.decide({ do: 'did-not-run', id: other, reason: 'not there' })).text).toContain(
+      `✕ The request for ${other} may still take effect; that it did not run can be said from 20 Nov 2026 10:05 UTC on.`,
+    )
+    product.clock.advance(minutes(5))
+    expect((await bob.decide({ do: 'did-not-run', id: other, reason: 'not there' })).text).toContain(
+      '✓ The ranking update of lost too is released: the units were given back.',
+    )
+    expect(await product.figures('seo')).toMatchObject({ spent: 1_035, inDoubt: 0 })
+  })
+
+  test.each<[string, Record<string, string | string[]>, string]>([
+    ['nothing chosen', { do: 'approve' }, 'id: takes at least one update: choose some first.'],
+    ['no reason', { do: 'ran', id: 'upd_x' }, 'reason: is needed to say whether it ran.'],
+    ['a long reason', { do: 'ran', id: 'upd_x', reason: 'x'.repeat(501) }, 'reason: takes at most 500 characters.'],
+    ['no such action', { do: 'pay', id: 'upd_x' }, 'do: takes one of the buttons.'],
+    ['no number', { do: 'ran', id: 'upd_x', reason: 'x', units: 'many' }, 'units: takes a whole number of units'],
+    [
+      'units that did not run',
+      { do: 'did-not-run', id: 'upd_x', reason: 'x', units: '1' },
+      'units: goes with “It ran” only.',
+    ],
+    [
+      '101 at once',
+      { do: 'reject', id: Array.from({ length: 101 }, (_, each) => `u${each}`) },
+      'id: takes at most 100 updates.',
+    ],
+    ['no such update', { do: 'reject', id: 'upd_none' }, 'There is no update upd_none.'],
+    ['a field of somebody’s own', { do: 'reject', id: 'upd_x', by: 'eve' }, 'by: is not a known member.'],
+  ])('%s', async (_name, fields, said) => {
+    const { bob } = await start()
+    const told = await bob.decide(fields)
+    expect(told.status).toBe(200)
+    expect(told.text).toContain(said)
+  })
+
+  test('many failures are told in a few sentences, and no other session sees them', async () => {
+    const { bob, as } = await start()
+    const told = await bob.decide({
+      do: 'reject',
+      id: Array.from({ length: 100 }, (_, each) => `upd_${'x'.repeat(90)}${each}`),
+    })
+    expect(told.text.match(/There is no update/g)).toHaveLength(5)
+    expect(told.text).toContain('And 95 more.')
+    const { formToken } = await bob.get('/')
+    await bob.post('/dashboard/decide', { form: formToken, from: 'needs-you', do: 'reject', id: 'upd_none' })
+    const eve = await as('eve', 'read')
+    for (const cookie of [bob.cookies.get('unit-guard-said'), 'x', 'e30.x', '.']) {
+      eve.cookies.set('unit-guard-said', cookie ?? '')
+      const { status, text } = await eve.get('/')
+      expect([status, text.includes('upd_none')]).toEqual([200, false])
+    }
+  })
+
+  test('a ledger that does not answer: a problem; or, after some were decided, what was done and what was not', async () => {
+    const { product, bob } = await start()
+    const ids = [await ask(product, 'dear'), await ask(product, 'dearer'), await ask(product, 'dearest')]
+    const { formToken } = await bob.get('/dashboard/needs-you')
+    const { transact } = product.store
+    const reject = (answered: number, id: readonly string[]) => {
+      let left = answered
+      product.store.transact = async (...args) => {
+        if (left-- > 0) return transact(...args)
+        throw new LedgerUnavailable('gone')
+      }
+      return bob.post('/dashboard/decide', { form: formToken, from: 'needs-you', do: 'reject', id })
+    }
+    const none = await reject(0, ids)
+    expect(none.status).toBe(503)
+    expect(none.text).toContain('The ledger does not answer')
+    expect((await reject(1, ids)).status).toBe(303)
+    product.store.transact = transact
+    expect((await bob.get('/dashboard/needs-you')).text).toContain(
+      '✓ The ranking update of dear is rejected. ✕ The ledger does not answer',
+    )
+    expect(await Promise.all(ids.map((id) => stateOf(product, id)))).toEqual([
+      'rejected',
+      'awaiting-approval',
+      'awaiting-approval',
+    ])
+  })
+})

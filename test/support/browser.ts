@@ -1,0 +1,108 @@
+import type { Product } from './product.ts'
+
+/** A page as somebody got it. */
+export interface Shown {
+  readonly status: number
+  readonly headers: Headers
+  readonly html: string
+  /** What a reader sees, without the marks of HTML. */
+  readonly text: string
+  /** Where it leads on to. */
+  readonly location: string | null
+  /** What the page's forms carry to show that this session sends them. */
+  readonly formToken: string
+}
+
+interface Asking {
+  /** `undefined`: not what a browser sends by itself. */
+  readonly headers?: Record<string, string | undefined>
+  /** Another origin than the product's own. */
+  readonly origin?: string
+}
+
+export const ours = 'http://localhost'
+
+/** Somebody who looks at pages: keeps cookies, and sends forms as browsers do. */
+export function openBrowser({ api }: Pick<Product, 'api'>) {
+  const cookies = new Map<string, string>()
+
+  async function ask(
+    method: string,
+    path: string,
+    { headers = {}, origin = ours }: Asking,
+    body?: string,
+  ): Promise<Shown> {
+    const response = await api.request(`${origin}${path}`, {
+      method,
+      headers: {
+        ...(cookies.size > 0 && { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') }),
+        ...Object.fromEntries(
+          Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined),
+        ),
+      },
+      ...(body !== undefined && { body }),
+    })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      if (/Max-Age=0/.test(line)) cookies.delete(name)
+      else cookies.set(name, value)
+    }
+    const html = await response.text()
+    return {
+      status: response.status,
+      headers: response.headers,
+      html,
+      text: textOf(html),
+      location: response.headers.get('location'),
+      formToken: /name="form" value="([^"]+)"/.exec(html)?.[1] ?? '',
+    }
+  }
+
+  const get = (path: string, how: Asking = {}) => ask('GET', path, how)
+
+  const post = (path: string, fields: Record<string, string | readonly string[]>, how: Asking = {}) =>
+    ask(
+      'POST',
+      path,
+      {
+        ...how,
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          origin: 'null',
+          'sec-fetch-site': 'same-origin',
+          ...how.headers,
+        },
+      },
+      new URLSearchParams(
+        Object.entries(fields).flatMap(([name, values]) =>
+          [values].flat().map((value): [string, string] => [name, value]),
+        ),
+      ).toString(),
+    )
+
+  return {
+    cookies,
+    get,
+    post,
+    logIn: async (token: string | Promise<string>) => post('/login', { token: await token }),
+    /** Sends a form with the token of a page that was just looked at, and goes where it leads. */
+    decide: async (fields: Record<string, string | readonly string[]>, page = '/dashboard/needs-you') => {
+      const { formToken } = await get(page)
+      const sent = await post('/dashboard/decide', { form: formToken, from: 'needs-you', ...fields })
+      return sent.location === null ? sent : get(sent.location)
+    },
+  }
+}
+
+const textOf = (html: string): string =>
+  html
+    .replace(/<head>.*<\/head>/s, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+    .replace(/\s+/g, ' ')
+    .replace(/ ([.,;:])/g, '$1')
+    .trim()
