@@ -14,7 +14,7 @@ export interface Scheduler {
   readonly trace: readonly string[]
 }
 
-export interface Step<T> {
+interface Step<T> {
   readonly process: string
   readonly what: string
   /** Steps of two processes that read only may be taken in either order: one order is enough. */
