@@ -84,6 +84,16 @@ describe('a secret is read', () => {
     expect(asked).toHaveLength(2)
   })
 
+  test('anew by all who were refused at the same moment: none of them is given the value of before', async () => {
+    const { secret, stages, asked, clock } = await start()
+    await secret.read()
+    stages.AWSCURRENT = 'the-second-value'
+    clock.advance(minutes(1))
+    const values = await Promise.all([secret.reread(), secret.reread(), secret.reread()])
+    expect(values.map(({ current }) => current)).toEqual(Array.from({ length: 3 }, () => 'the-second-value'))
+    expect(asked).toHaveLength(2)
+  })
+
   test('again on demand, at most once in ten seconds', async () => {
     const { secret, stages, asked, clock } = await start()
     await secret.read()

@@ -39,8 +39,10 @@ export function createBatch(parts: {
     const early = knowns.map((known) => ({ known, decided: decideEarly(known, options) }))
     const candidates = early.flatMap(({ known, decided }) => (decided.say === 'go-on' ? [known] : []))
     // All that may fail without a trace comes first: an answer of 503 must not leave half of a request recorded.
-    const token = candidates.length === 0 ? '' : await parts.serviceToken()
+    if (candidates.length > 0) await parts.serviceToken()
     const quotes = await inParallel(candidates, runsAtOnce, ({ request }) => quoting.quote(request))
+    // Again, from memory: if it was rotated, an estimate has found that out, and has had the new one read.
+    const token = candidates.length === 0 ? '' : await parts.serviceToken()
 
     const refusals: Problem[] = []
     for (const { known, decided } of early) {

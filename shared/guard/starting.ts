@@ -41,12 +41,14 @@ export function createStarting(parts: {
     if (update && (update.state !== 'requested' || isTooOld(update, known.view.now))) return { update }
     const early = decideEarly(known, options)
     if (early.say === 'refuse') return { update: await performing.refuse(known, early.problem) }
-    const token = await parts.serviceToken()
+    await parts.serviceToken() // without one there is nothing to ask
     const quoted = await quoting.quote(request)
     if (quoted.kind === 'problem') {
       log.info('not-begun', { update: request.id, problem: quoted.problem.slug })
       return { update: await performing.queue(known, quoted.problem.detail), failure: quoted.problem }
     }
+    // From memory: if it was rotated, the estimate has found that out, and has had the new one read.
+    const token = await parts.serviceToken()
     const admitted = await performing.admit(known, quoted, endsAt)
     return { update: admitted.ours ? await performing.run(admitted.update, token) : admitted.update }
   }

@@ -91,7 +91,8 @@ export function createSecret(options: {
 
   return {
     read: async () => (cached && (isYoungerThan(cached.at, cachedForMs) || triedLately()) ? cached.value : refresh()),
-    reread: async () => (cached && triedLately() ? cached.value : refresh()),
+    // Whoever comes while it is being read waits for it: the value of before may be the one that was refused.
+    reread: async () => (cached && !pending && triedLately() ? cached.value : refresh()),
   }
 }
 
