@@ -3,6 +3,7 @@ import type { Fired } from '../../shared/guard/occurrences.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import type { Swept } from '../../shared/guard/sweeping.ts'
 import type { Occurrence } from '../../shared/ledger/occurrence.ts'
+import { type Measured, metricFields } from '../../shared/platform/metrics.ts'
 import type { Slack } from '../../shared/slack/slack.ts'
 
 /** What a rule of EventBridge sends: its own constant input, or an occurrence of a plan with the rule's time. */
@@ -40,7 +41,9 @@ export function readTrigger(event: unknown): Trigger {
  * What happens by the clock. Each part is tried whatever becomes of the others, and may be repeated: what a failure left
  * undone is done by the next sweep.
  */
-export function createTriggers({ guard, log, slack }: Services & { slack: Slack }) {
+export function createTriggers({ guard, clock, log, slack }: Services & { slack: Slack }) {
+  const report = (measured: Measured) => log.info('vitals', metricFields(measured, clock.now()))
+
   async function sweep(endsAt: number): Promise<{ swept: Swept | null; advanced: readonly Occurrence[] }> {
     const failures: unknown[] = []
     const tried = <T>(step: Promise<T>): Promise<T | null> =>
@@ -50,14 +53,19 @@ export function createTriggers({ guard, log, slack }: Services & { slack: Slack 
       })
     const swept = await tried(guard.sweep(endsAt))
     await tried(slack.sweep())
+    await tried(guard.measure().then(report))
     // The last, because a plan may take all the time there is.
     const advanced = await tried(guard.goOn(endsAt))
     if (failures.length > 0) throw failures[0]
     return { swept, advanced: advanced ?? [] }
   }
 
-  /** The forecast in it rests on prices of this very night, where the service gives them. */
+  /** With the day's audit. The forecast in it rests on prices of this very night, where the service gives them. */
   async function digest(endsAt: number): Promise<void> {
+    await guard
+      .audit()
+      .then(report)
+      .catch((cause) => log.error('not-audited', { cause }))
     await guard.readPrices(endsAt).catch((cause) => log.error('prices-not-read', { cause }))
     await guard.announceDigest()
     await guard.watchToken().catch((cause) => log.error('token-not-read', { cause }))

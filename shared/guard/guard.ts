@@ -13,6 +13,7 @@ import { createDeciding } from './deciding.ts'
 import { createDigesting } from './digest.ts'
 import { createEstimating } from './estimating.ts'
 import { createForeignData } from './foreign-data.ts'
+import { createMeasuring } from './measuring.ts'
 import { createOccurrences } from './occurrences.ts'
 import type { GuardOptions } from './options.ts'
 import { createPerforming } from './performing.ts'
@@ -80,5 +81,6 @@ export function createGuard(parts: {
     readPrices,
     ...digesting,
     watchThresholds: watching.watchThresholds,
+    ...createMeasuring(parts),
   }
 }

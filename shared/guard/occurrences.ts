@@ -128,6 +128,7 @@ export function createOccurrences(parts: {
     /** How the occurrence ends with this pass; otherwise, when it is to go on. */
     readonly end?: OccurrenceState
     readonly reason?: string
+    readonly tried?: readonly Tried[]
     readonly next?: Pick<Occurrence, 'round' | 'nextAt'>
   }
 
@@ -165,9 +166,9 @@ export function createOccurrences(parts: {
         }
       }
     }
-    if (tried.every((each) => !isUnfinished(each, occurrence))) return { occurrence, end: 'done' }
+    if (tried.every((each) => !isUnfinished(each, occurrence))) return { occurrence, end: 'done', tried }
     const isOver = clock.now() >= occurrence.startedAt + overAfterMs
-    return isOver ? { occurrence, end: 'done' } : { occurrence, next: nextRound(occurrence) }
+    return isOver ? { occurrence, end: 'done', tried } : { occurrence, next: nextRound(occurrence) }
   }
 
   type Attempted = Begun | { readonly update: null; readonly failure?: never }
@@ -202,7 +203,7 @@ export function createOccurrences(parts: {
     return { round: round + 1, nextAt: startedAt + (roundsAtMs[round + 1] ?? overAfterMs) }
   }
 
-  async function close({ occurrence, end, reason, next }: Pass): Promise<Occurrence> {
+  async function close({ occurrence, end, reason, tried, next }: Pass): Promise<Occurrence> {
     const { lease: _lease, ...rest } = occurrence
     const now = clock.now()
     const closed: Occurrence = {
@@ -215,7 +216,10 @@ export function createOccurrences(parts: {
     const isOurs = await occurrences.change(closed, occurrence, end ? [ended({ ...closed, version }, now)] : [])
     // Whoever has taken over meanwhile knows better how it stands.
     if (!isOurs) return (await occurrences.get(closed.id)) ?? closed
-    if (end) log.info('occurrence', { plan: closed.plan, time: closed.time, state: end })
+    if (end) {
+      const { refused, unsent } = tallyOf(tried ?? [], closed).counts
+      log.info('occurrence', { plan: closed.plan, time: closed.time, state: end, refused, unsent })
+    }
     return { ...closed, version }
   }
 

@@ -43,7 +43,14 @@ export function createServices(
   const serviceToken = async () => (await token.read()).current
   const tracking = createTracking({
     baseUrl: settings.TRACKING_BASE_URL,
-    token: { read: serviceToken, reread: async () => (await token.reread()).current },
+    token: {
+      read: serviceToken,
+      reread: async (refused) => {
+        const { current } = await token.reread()
+        if (current === refused) log.error('token-refused', { secret: settings.SERVICE_TOKEN_SECRET })
+        return current
+      },
+    },
     timeoutMs: settings.SERVICE_TIMEOUT_MS,
     clock,
     pointers: {

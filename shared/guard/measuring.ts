@@ -1,0 +1,61 @@
+import { asNumber, counterOf, toBookItem } from '../ledger/book.ts'
+import { rootBudget } from '../ledger/definitions.ts'
+import { toDefinitionsItem } from '../ledger/definitions-item.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { View } from '../ledger/views.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
+import type { Measured } from '../platform/metrics.ts'
+import { sweptAtOnce } from './options.ts'
+
+const minuteMs = 60_000
+/** Whoever sees that many does not need to know how many more. */
+const mostAnnouncements = 100
+
+/** How the ledger is, for the alarms. It reads, and changes nothing. */
+export function createMeasuring({ ledger, clock, log }: { ledger: Ledger; clock: Clock; log: Log }) {
+  async function measure(): Promise<Measured> {
+    const view = await ledger.view()
+    const used = usedPercent(view)
+    return {
+      OldestDoubtMinutes: await oldestDoubtMinutes(),
+      ...(used !== null && { AccountUsedPercent: used }),
+      BookBytes: sizeOf(toBookItem(view.book)),
+      DefinitionsBytes: sizeOf(toDefinitionsItem(view.definitions)),
+      OpenAnnouncements: (await ledger.announcements.open(mostAnnouncements)).rows.length,
+    }
+  }
+
+  /** Of a list that begins with the latest, the oldest stands on its last page. */
+  async function oldestDoubtMinutes(): Promise<number> {
+    let oldest = clock.now()
+    let cursor: string | undefined
+    do {
+      const page = await ledger.open('in-doubt', sweptAtOnce, cursor)
+      for (const { doubt } of page.rows) oldest = Math.min(oldest, doubt?.at ?? oldest)
+      cursor = page.next
+    } while (cursor !== undefined)
+    return Math.floor((clock.now() - oldest) / minuteMs)
+  }
+
+  /** Every counter against the sum of its lines: what differs is named in the log. */
+  async function audit(): Promise<Measured> {
+    const wrong = (await ledger.audit()).filter(({ ok }) => ok === false)
+    for (const { window, budget } of wrong) log.error('audit-not-ok', { window, budget })
+    return { AuditNotOk: wrong.length }
+  }
+
+  return { measure, audit }
+}
+
+function usedPercent({ book }: View): number | null {
+  const account = counterOf(book, 'month', rootBudget)
+  if (!account || account.limit === 'unlimited') return null
+  const of = asNumber(account.limit) + account.granted
+  const used = account.held + account.inDoubt + account.spent
+  if (of === 0) return used === 0 ? 0 : 100
+  return Math.round((used / of) * 1000) / 10
+}
+
+/** As JSON, which is a little more than DynamoDB counts: names and digits are the most of it. */
+const sizeOf = (item: object): number => Buffer.byteLength(JSON.stringify(item))
