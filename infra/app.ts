@@ -1,6 +1,21 @@
-import { App } from 'aws-cdk-lib/core'
+import { App, Validations } from 'aws-cdk-lib/core'
+import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
+import { WrongPlans } from '../shared/guard/plan.ts'
+import { environment, WrongSettings } from '../shared/platform/settings.ts'
+import { bundleAll } from './bundle.ts'
+import { readDeployment } from './deployment.ts'
 import { UnitGuardStack } from './unit-guard-stack.ts'
 
 const app = new App()
-new UnitGuardStack(app, 'UnitGuard')
-app.synth()
+try {
+  const deployment = readDeployment(environment(), (name) => app.node.tryGetContext(name))
+  const bundles = await bundleAll({ into: 'cdk.out/bundles', plansFile: deployment.plansFile })
+  new UnitGuardStack(app, 'UnitGuard', { deployment, bundles })
+  // A finding that nobody has given a reason for ends it here.
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
+  app.synth()
+} catch (error) {
+  const isPlain = [WrongSettings, WrongPlans].some((plain) => error instanceof plain)
+  process.stderr.write(`unit-guard: ${isPlain && error instanceof Error ? error.message : (error as Error).stack}\n`)
+  process.exitCode = 1
+}

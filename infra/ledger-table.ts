@@ -1,17 +1,41 @@
-import { AttributeType, BillingMode, ProjectionType, StreamViewType, Table } from 'aws-cdk-lib/aws-dynamodb'
+import {
+  AttributeType,
+  BillingMode,
+  type ITable,
+  ProjectionType,
+  StreamViewType,
+  Table,
+} from 'aws-cdk-lib/aws-dynamodb'
 import { RemovalPolicy } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import { expiryAttribute, indexes, tableKey } from '../shared/ledger/table.ts'
+import { acknowledge } from './acknowledge.ts'
+import type { GuardFunction } from './guard-function.ts'
 
 type KeyNames = { readonly partition: string; readonly sort: string }
 
+/** A table that was restored from a point in time, and its stream. */
+export interface Restored {
+  readonly table: string
+  readonly stream: string
+}
+
 /** The one table of the ledger, with the keys and indexes that the store reads it by. */
 export class LedgerTable extends Construct {
-  readonly table: Table
+  readonly table: Table | ITable
 
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, props: { restored: Restored | null }) {
     super(scope, id)
-    this.table = new Table(this, 'Table', {
+    this.table = props.restored ? this.adopt(props.restored) : this.create()
+  }
+
+  private adopt({ table, stream }: Restored): ITable {
+    const globalIndexes = Object.keys(indexes)
+    return Table.fromTableAttributes(this, 'Restored', { tableName: table, tableStreamArn: stream, globalIndexes })
+  }
+
+  private create(): Table {
+    const table = new Table(this, 'Table', {
       ...keysOf(tableKey),
       billingMode: BillingMode.PAY_PER_REQUEST,
       stream: StreamViewType.NEW_AND_OLD_IMAGES,
@@ -22,10 +46,41 @@ export class LedgerTable extends Construct {
       removalPolicy: RemovalPolicy.RETAIN,
     })
     for (const [indexName, key] of Object.entries(indexes)) {
-      this.table.addGlobalSecondaryIndex({ indexName, ...keysOf(key), projectionType: ProjectionType.KEYS_ONLY })
+      table.addGlobalSecondaryIndex({ indexName, ...keysOf(key), projectionType: ProjectionType.KEYS_ONLY })
     }
+    return table
+  }
+
+  /**
+   * Lets a function keep the ledger. A transaction needs the permission of each of its writes; nobody may delete, and
+   * nobody may scan.
+   *
+   * @param fn.lists whether it also lists, by the two indexes.
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html
+   */
+  bindTo(fn: GuardFunction, { lists }: { lists: boolean }): void {
+    const { tableArn, tableName } = this.table
+    fn.set('TABLE_NAME', tableName)
+    fn.allow(['BatchGetItem', 'ConditionCheckItem', 'PutItem', 'UpdateItem'].map(action), [tableArn])
+    if (!lists) return
+    const arns = Object.keys(indexes).map((name) => `${tableArn}/index/${name}`)
+    fn.allow([action('Query')], arns)
+  }
+
+  /** Lets a function read the stream. @returns the stream's ARN. */
+  streamTo(fn: GuardFunction): string {
+    const { tableStreamArn } = this.table
+    if (tableStreamArn === undefined) throw new Error('the ledger table has no stream')
+    this.table.grantStreamRead(fn.lambda)
+    acknowledge(fn, {
+      'AwsSolutions-IAM5[Resource::*]':
+        'dynamodb:ListStreams, which Lambda asks for before it reads a stream, takes no resource; it tells names of streams and nothing of what is in them',
+    })
+    return tableStreamArn
   }
 }
+
+const action = (name: string): string => `dynamodb:${name}`
 
 const keysOf = ({ partition, sort }: KeyNames) => ({
   partitionKey: { name: partition, type: AttributeType.STRING },

@@ -34,7 +34,7 @@ export function createApi(services: Services): Hono<ApiEnv> {
   app.use(async (c, next) => {
     const from = clock.now()
     c.set('requestId', systemIds.random())
-    c.set('endsAt', from + (c.env?.lambdaContext?.getRemainingTimeInMillis() ?? requestLastsMs))
+    c.set('endsAt', from + (c.env?.context?.getRemainingTimeInMillis() ?? requestLastsMs))
     await next()
     const requestId = c.get('requestId') // c.var would build an object of all variables, each time
     const passedOn = c.get('passedOn')

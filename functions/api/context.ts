@@ -26,7 +26,7 @@ export interface ApiEnv {
     outgoing?: ServerResponse
     /** On Lambda. */
     event?: { readonly rawPath: string; readonly rawQueryString: string }
-    lambdaContext?: { getRemainingTimeInMillis(): number }
+    context?: { getRemainingTimeInMillis(): number }
   }
 }
 

@@ -1,7 +1,10 @@
-import { handle } from 'hono/aws-lambda'
+import { streamHandle } from 'hono/aws-lambda'
 import { createServices } from '../../shared/guard/services.ts'
 import { environment, guardSettings, parseSettings } from '../../shared/platform/settings.ts'
 import { createApi } from './app.ts'
 
-/** The Lambda function behind the API's function URL. Queued updates are begun by the table's stream and the sweep. */
-export const handler = handle(createApi(createServices(parseSettings(guardSettings, environment()))))
+/**
+ * The Lambda function behind the API's function URL, in response streaming mode: an export may be long. Queued updates
+ * are begun by the table's stream and the sweep.
+ */
+export const handler = streamHandle(createApi(createServices(parseSettings(guardSettings, environment()))))

@@ -1,0 +1,89 @@
+import * as z from 'zod/mini'
+import type { Plan } from '../shared/guard/plan.ts'
+import { readPlans } from '../shared/guard/plans-file.ts'
+import { guardSettings, parseSettings, WrongSettings } from '../shared/platform/settings.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What one deployment is told, checked as a whole before anything is synthesized. */
+export interface Deployment {
+  /** Settings of the guard as text, as the environment of a function carries them. */
+  readonly settings: Readonly<Record<string, string>>
+  readonly plans: readonly Plan[]
+  /** The file that they are in, where there is one. */
+  readonly plansFile: string | undefined
+  readonly options: Options
+}
+
+/** What `-c <name>=<value>` may say, and `cdk.json` too. */
+const options = z.object({
+  /** A stand-in of the service is deployed beside the guard, which then talks to nothing else. */
+  sandbox: z._default(oneOf({ true: true, false: false }, 'takes true or false'), false),
+  /** For each function. Accounts that are new cannot spare any. */
+  reservedConcurrency: z.optional(
+    z.pipe(z.string().check(z.regex(/^[1-9]\d{0,3}$/, 'takes a whole number from 1 to 9999')), z.transform(Number)),
+  ),
+  alarmEmail: z.optional(z.string().check(z.regex(/^[^\s@]+@[^\s@]+$/, 'takes an e-mail address'))),
+  /** A table that was restored from a backup, to be used instead of the stack's own, and its stream. */
+  ledgerTable: z.optional(z.string().check(z.regex(/^[\w.-]{3,255}$/, 'takes the name of a table'))),
+  ledgerStream: z.optional(
+    z.string().check(z.regex(/^arn:[\w-]+:dynamodb:[^/]+:table\/[^/]+\/stream\/\S+$/, 'takes the ARN of its stream')),
+  ),
+})
+
+type Options = z.output<typeof options>
+
+function oneOf<T>(values: Readonly<Record<string, T>>, takes: string) {
+  return z.pipe(
+    z.string(takes).check(z.refine((text) => Object.hasOwn(values, text), takes)),
+    z.transform((text) => values[text] as T),
+  )
+}
+
+/** The constructs bind these to what they make; whatever the shell says about them is meant for one machine. */
+const madeHere = [
+  'TABLE_NAME',
+  'DYNAMODB_ENDPOINT',
+  'SECRETS_ENDPOINT',
+  'SERVICE_TOKEN_SECRET',
+  'CALLER_KEY_SECRET',
+  'SLACK_SECRET',
+  'PLANS',
+]
+/** The address of a stand-in is known once it is deployed. */
+const unknownYet = 'https://sandbox.invalid/v3'
+
+/**
+ * Reads what the functions will read, by their own schemas, so that a deployment that could not start is never made.
+ *
+ * @param context what the CDK was given by `-c`: texts, or values of `cdk.json`.
+ * @throws WrongSettings, WrongPlans: one sentence that names everything that is wrong.
+ */
+export function readDeployment(env: Environment, context: (name: string) => unknown): Deployment {
+  const wanted = parseSettings(options, contextOf(context))
+  const { sandbox, ledgerTable, ledgerStream } = wanted
+  if (sandbox && env.TRACKING_BASE_URL) {
+    throw new WrongSettings('TRACKING_BASE_URL: is not taken with -c sandbox=true, whose address it would be')
+  }
+  if ((ledgerTable === undefined) !== (ledgerStream === undefined)) {
+    throw new WrongSettings('ledgerTable and ledgerStream: take the restored table and its stream, both or neither')
+  }
+  const given = { ...env, ...(sandbox && { TRACKING_BASE_URL: unknownYet }) }
+  const own = Object.entries(given).filter(([name]) => name in guardSettings.shape && !madeHere.includes(name))
+  parseSettings(guardSettings, { ...Object.fromEntries(own), TABLE_NAME: 'is made here' })
+  const plansFile = env.PLANS || undefined
+  return {
+    settings: Object.fromEntries(own.flatMap(([name, value]) => (value ? [[name, value]] : []))),
+    plans: readPlans(plansFile),
+    plansFile,
+    options: wanted,
+  }
+}
+
+const contextOf = (context: (name: string) => unknown): Environment =>
+  Object.fromEntries(
+    Object.keys(options.shape).map((name) => {
+      const value = context(name)
+      return [name, value === undefined || value === null ? undefined : String(value)]
+    }),
+  )

@@ -1,0 +1,43 @@
+import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb'
+import { Duration, Fn, RemovalPolicy } from 'aws-cdk-lib/core'
+import { Construct } from 'constructs'
+import { sandboxTableKey } from '../functions/sandbox/table.ts'
+import { acknowledge } from './acknowledge.ts'
+import { GuardFunction, type GuardFunctionProps } from './guard-function.ts'
+import type { GuardSecrets } from './guard-secrets.ts'
+
+/** The stand-in of the service, to try a deployment without spending anything. It goes as it came. */
+export class Sandbox extends Construct {
+  /** For `TRACKING_BASE_URL`. */
+  readonly baseUrl: string
+
+  constructor(scope: Construct, id: string, props: Pick<GuardFunctionProps, 'code' | 'logGroup'>) {
+    super(scope, id)
+    const table = new Table(this, 'Table', {
+      partitionKey: { name: sandboxTableKey.partition, type: AttributeType.STRING },
+      sortKey: { name: sandboxTableKey.sort, type: AttributeType.STRING },
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      removalPolicy: RemovalPolicy.DESTROY,
+    })
+    acknowledge(table, { 'AwsSolutions-DDB3': 'What the stand-in knows is made up, and made anew in an empty table' })
+    this.fn = new GuardFunction(this, 'Sandbox', {
+      ...props,
+      description: 'A stand-in tracking service with every v3 operation',
+      memoryMb: 512,
+      timeout: Duration.minutes(1),
+    })
+    this.fn.set('SANDBOX_TABLE', table.tableName)
+    this.fn.allow(
+      ['GetItem', 'PutItem', 'Query', 'UpdateItem'].map((name) => `dynamodb:${name}`),
+      [table.tableArn],
+    )
+    this.baseUrl = Fn.join('', [this.fn.openUrl({ streams: true }).url, 'v3'])
+  }
+
+  private readonly fn: GuardFunction
+
+  /** Both ends of one connection have its token: no other deployment lets anything but the guard read it. */
+  shareToken(secrets: GuardSecrets): void {
+    secrets.bindTo(this.fn, 'service-token')
+  }
+}

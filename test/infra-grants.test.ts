@@ -1,0 +1,173 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Queue } from 'aws-cdk-lib/aws-sqs'
+import { App, Stack, Validations } from 'aws-cdk-lib/core'
+import { AwsSolutionsChecks } from 'cdk-nag'
+import { describe, expect, test, vi } from 'vitest'
+import { plain, type Resource, type Synthesized, synthesize } from './support/stack.ts'
+
+const guard = synthesize()
+const withSandbox = synthesize({ env: { TRACKING_BASE_URL: '' }, context: { sandbox: 'true' } })
+
+interface Statement {
+  readonly may: readonly string[]
+  readonly on: readonly string[]
+}
+
+const list = (value: string | readonly string[]): string[] => [value].flat()
+
+/** What each function's role may do, in the order of its policy. */
+function grantsOf({ ofType }: Synthesized): Record<string, Statement[]> {
+  const policies = ofType('AWS::IAM::Policy')
+  return Object.fromEntries(
+    ofType('AWS::IAM::Role').map((role) => {
+      const own = policies.filter(({ Properties }) =>
+        Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === role.id),
+      )
+      const statements = own.flatMap(({ Properties }) => plain(Properties.PolicyDocument.Statement))
+      return [
+        role.id.replace(/Role[0-9A-F]{8}$/, ''),
+        statements.map(({ Effect, Action, Resource, ...rest }) => {
+          expect([Effect, rest]).toEqual(['Allow', {}])
+          return { may: list(Action), on: list(Resource) }
+        }),
+      ]
+    }),
+  )
+}
+
+const logs = { may: ['logs:CreateLogStream', 'logs:PutLogEvents'], on: ['Log.Arn'] }
+const ledger = {
+  may: ['dynamodb:BatchGetItem', 'dynamodb:ConditionCheckItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+  on: ['LedgerTable.Arn'],
+}
+const lists = { may: ['dynamodb:Query'], on: ['LedgerTable.Arn/index/by-time', 'LedgerTable.Arn/index/open'] }
+const secret = (name: string) => ({ may: ['secretsmanager:GetSecretValue'], on: [`Secrets${name}`] })
+const deadLetters = {
+  may: ['sqs:SendMessage', 'sqs:GetQueueAttributes', 'sqs:GetQueueUrl'],
+  on: ['DeadLettersQueue.Arn'],
+}
+const stream = [
+  { may: ['dynamodb:ListStreams'], on: ['*'] },
+  {
+    may: ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'],
+    on: ['LedgerTable.StreamArn'],
+  },
+]
+
+describe('what each function may do', () => {
+  const expected = {
+    Api: [logs, ledger, lists, secret('ServiceToken'), secret('CallerKey')],
+    SlackApp: [logs, ledger, secret('Slack')],
+    Scheduled: [logs, ledger, lists, secret('ServiceToken'), secret('Slack'), deadLetters],
+    OutboxStart: [logs, ledger, lists, secret('ServiceToken'), secret('Slack'), ...stream, deadLetters],
+    OutboxTell: [logs, ledger, lists, secret('Slack'), ...stream, deadLetters],
+  }
+
+  test('is all of this, and nothing else', () => {
+    expect(grantsOf(guard)).toEqual(expected)
+  })
+
+  test('the stand-in has its own table, and the token that it is called with; it takes nothing from the guard', () => {
+    const { Sandbox, ...others } = grantsOf(withSandbox)
+    expect(others).toEqual(expected)
+    expect(Sandbox).toEqual([
+      logs,
+      {
+        may: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
+        on: ['SandboxTable.Arn'],
+      },
+      secret('ServiceToken'),
+    ])
+  })
+
+  test('no role has a managed policy, or is assumed by anything but Lambda', () => {
+    for (const { Properties } of guard.ofType('AWS::IAM::Role')) {
+      expect(Properties.ManagedPolicyArns).toBeUndefined()
+      expect(Properties.AssumeRolePolicyDocument.Statement).toMatchObject([
+        { Principal: { Service: 'lambda.amazonaws.com' } },
+      ])
+    }
+  })
+})
+
+describe('who', () => {
+  const grants = grantsOf(guard)
+  const who = (may: RegExp, on: RegExp) =>
+    Object.entries(grants)
+      .filter(([, statements]) =>
+        statements.some((each) => each.may.some((name) => may.test(name)) && each.on.some((arn) => on.test(arn))),
+      )
+      .map(([name]) => name)
+
+  test('reads the service’s token: whoever calls the service, and not Slack', () => {
+    expect(who(/^secretsmanager:/, /^(SecretsServiceToken|\*)/)).toEqual(['Api', 'Scheduled', 'OutboxStart'])
+  })
+
+  test('reads the callers’ key: the API', () => {
+    expect(who(/^secretsmanager:/, /^(SecretsCallerKey|\*)/)).toEqual(['Api'])
+  })
+
+  test('reads what is shared with Slack: whoever hears of Slack, or tells it something', () => {
+    expect(who(/^secretsmanager:/, /^(SecretsSlack|\*)/)).toEqual([
+      'SlackApp',
+      'Scheduled',
+      'OutboxStart',
+      'OutboxTell',
+    ])
+  })
+
+  test('deletes or scans: nobody', () => {
+    expect(who(/Delete|Scan|\*/, /./)).toEqual([])
+  })
+})
+
+describe('who may call', () => {
+  const permissions = (of: Synthesized) =>
+    of.ofType('AWS::Lambda::Permission').map(({ Properties }: Resource) => plain(Properties))
+
+  test('the two URLs, everybody; the scheduled function, rules of our name; nothing else, nobody', () => {
+    const url = (fn: string) => [
+      { Action: 'lambda:InvokeFunctionUrl', FunctionName: fn, FunctionUrlAuthType: 'NONE', Principal: '*' },
+      { Action: 'lambda:InvokeFunction', FunctionName: fn, InvokedViaFunctionUrl: true, Principal: '*' },
+    ]
+    const rules = {
+      Action: 'lambda:InvokeFunction',
+      FunctionName: 'ScheduledFunction.Arn',
+      Principal: 'events.amazonaws.com',
+      SourceAccount: 'AWS::AccountId',
+      SourceArn: 'arn:AWS::Partition:events:AWS::Region:AWS::AccountId:rule/unit-guard-*',
+    }
+    const found = permissions(guard)
+    expect(found).toHaveLength(5)
+    expect(found).toEqual(expect.arrayContaining([...url('ApiFunction.Arn'), ...url('SlackAppFunction.Arn'), rules]))
+  })
+
+  test('many plans need no more permissions than one', () => {
+    const plans = Array.from({ length: 200 }, (_, index) => ({
+      ...{ name: `plan-${index}`, kind: 'ranking', projects: ['a'], schedule: 'rate(1 day)' },
+    }))
+    const { resources, ofType } = synthesize({
+      plans,
+      context: { sandbox: true, alarmEmail: 'ops@example.com' },
+      env: { TRACKING_BASE_URL: '' },
+      checks: false,
+    })
+    expect(ofType('AWS::Lambda::Permission')).toHaveLength(7)
+    // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
+    expect(resources.length).toBeLessThanOrEqual(500)
+    expect(JSON.stringify(resources).length).toBeLessThan(1_000_000)
+  })
+})
+
+describe('cdk-nag', () => {
+  test('ends a synthesis where there is something to find', () => {
+    const app = new App({ outdir: mkdtempSync(join(tmpdir(), 'unit-guard-synth-')) })
+    new Queue(new Stack(app, 'Another'), 'Queue')
+    Validations.of(app).addPlugins(new AwsSolutionsChecks(app))
+    const said = vi.spyOn(console, 'error').mockReturnValue()
+    expect(() => app.synth()).toThrow(/[Vv]alidation/)
+    said.mockRestore()
+  })
+})

@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { vitals } from '../shared/platform/metrics.ts'
+import { plain, synthesize } from './support/stack.ts'
+
+const { ofType } = synthesize({ context: { alarmEmail: 'ops@example.com' } })
+const alarms = ofType('AWS::CloudWatch::Alarm').map(({ id, Properties }) => ({ id, ...plain(Properties) }))
+const alarmNamed = (name: string) => alarms.find(({ id }) => id.startsWith(`Watching${name}`))
+
+/** As GitHub makes them of headings. https://github.com/gjtorikian/html-pipeline */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} -]/gu, '')
+    .replaceAll(' ', '-')
+
+const runbook = readFileSync('docs/runbook.md', 'utf8')
+const paragraphs = new Map(
+  runbook
+    .split(/^## /m)
+    .slice(1)
+    .map((text) => [anchorOf(text.split('\n', 1)[0] ?? ''), text] as const),
+)
+
+describe('the alarms', () => {
+  test('there is one for each thing that a person should look at', () => {
+    const thresholds = alarms.map(({ id, MetricName, Metrics, Dimensions, Threshold }) => [
+      id.replace(/^Watching|[0-9A-F]{8}$/g, ''),
+      Dimensions?.[0]?.Name === 'event' ? Dimensions[0].Value : (MetricName ?? Metrics[0].Label),
+      Threshold,
+    ])
+    expect(thresholds).toEqual([
+      ['InDoubt', 'OldestDoubtMinutes', 60],
+      ['Overrun', 'overrun', 1],
+      ['ImpossibleUnits', 'impossible-units', 1],
+      ['NotSettled', 'not-settled', 1],
+      ['NotFrozen', 'not-frozen', 1],
+      ['AuditNotOk', 'AuditNotOk', 1],
+      ['AccountNearlyUsed', 'AccountUsedPercent', 90],
+      ['TokenRefused', 'token-refused', 1],
+      ['SecretUnavailable', 'secret-unavailable', 1],
+      ['PlanNotDone', 'PlansNotDone', 1],
+      ['PlanNotRun', 'plan-not-run', 1],
+      ['AnnouncementLost', 'announcement-lost', 1],
+      ['SweepSilent', 'OldestDoubtMinutes', 1],
+      ['DeadLetters', 'ApproximateNumberOfMessagesVisible', 1],
+      ['FunctionErrors', 'Errors', 1],
+      ['RequestsFailed', 'failed', 1],
+      ['Throttles', 'Throttles', 1],
+      ['IteratorAge', 'IteratorAge', 600_000],
+      ['BookSize', 'BookBytes', 307_200],
+      ['DefinitionsSize', 'DefinitionsBytes', 307_200],
+    ])
+  })
+
+  test('each says what it means, and links a paragraph of the runbook that says what to look at first, and the remedy', () => {
+    for (const { id, AlarmDescription } of alarms) {
+      const [, sentence, anchor = ''] = /^(.{20,}\.) docs\/runbook\.md#([a-z-]+)$/.exec(AlarmDescription) ?? []
+      expect(sentence, id).toBeDefined()
+      expect(paragraphs.get(anchor), `${id}: ${anchor}`).toMatch(/\*First look\*[\s\S]*\*Remedy\*/)
+    }
+  })
+
+  test('silence is an alarm where the sweep always speaks, and nowhere else', () => {
+    for (const { id, TreatMissingData, ComparisonOperator } of alarms) {
+      const isOfSilence = id.startsWith('WatchingSweepSilent')
+      expect([id, TreatMissingData]).toEqual([id, isOfSilence ? 'breaching' : 'notBreaching'])
+      expect(ComparisonOperator).toBe(isOfSilence ? 'LessThanThreshold' : 'GreaterThanOrEqualToThreshold')
+    }
+  })
+
+  test('count all functions, and both readers of the stream', () => {
+    const functionsIn = (name: string) =>
+      alarmNamed(name)
+        .Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat)
+        .map(({ MetricStat }: { MetricStat: { Metric: { Dimensions: [{ Value: string }] } } }) =>
+          MetricStat.Metric.Dimensions[0].Value.replace(/Function$/, ''),
+        )
+    expect(functionsIn('FunctionErrors')).toEqual(['Api', 'SlackApp', 'Scheduled', 'OutboxStart', 'OutboxTell'])
+    expect(functionsIn('Throttles')).toHaveLength(5)
+    expect(functionsIn('IteratorAge')).toEqual(['OutboxStart', 'OutboxTell'])
+  })
+
+  test('mail whoever was named, and nobody without a name', () => {
+    expect(ofType('AWS::SNS::Subscription').map(({ Properties }) => plain(Properties))).toEqual([
+      { Protocol: 'email', Endpoint: 'ops@example.com', TopicArn: 'WatchingTopic' },
+    ])
+    for (const { AlarmActions } of alarms) expect(AlarmActions).toEqual(['WatchingTopic'])
+    const quiet = synthesize({ checks: false })
+    expect(quiet.ofType('AWS::SNS::Topic')).toEqual([])
+    expect(quiet.ofType('AWS::CloudWatch::Alarm')).toHaveLength(alarms.length)
+  })
+})
+
+describe('the metrics', () => {
+  test('of the log are counted from the lines that the guard writes', () => {
+    const filters = ofType('AWS::Logs::MetricFilter').map(({ Properties }) => plain(Properties))
+    expect(filters).toMatchObject([
+      {
+        LogGroupName: 'Log',
+        FilterPattern: '{ $.level = "error" }',
+        MetricTransformations: [
+          { MetricNamespace: 'UnitGuard', MetricName: 'ErrorLines', Dimensions: [{ Key: 'event', Value: '$.event' }] },
+        ],
+      },
+      {
+        LogGroupName: 'Log',
+        FilterPattern:
+          '{ $.event = "occurrence" && ($.state = "missed" || $.state = "stopped" || $.refused > 0 || $.unsent > 0) }',
+        MetricTransformations: [{ MetricNamespace: 'UnitGuard', MetricName: 'PlansNotDone' }],
+      },
+    ])
+  })
+
+  test('that are measured are all on the dashboard, or an alarm is raised by them', () => {
+    const shown = JSON.stringify(ofType('AWS::CloudWatch::Dashboard')) + JSON.stringify(alarms)
+    for (const name of Object.keys(vitals)) expect(shown).toContain(name)
+  })
+
+  test('every event that an alarm counts is one that the code logs', () => {
+    const counted = alarms.flatMap(({ Dimensions }) =>
+      Dimensions?.[0]?.Name === 'event' ? [Dimensions[0].Value as string] : [],
+    )
+    const files = ['guard/closing', 'guard/performing', 'guard/services', 'platform/secrets', 'slack/telling']
+    const code = [
+      ...files.map((file) => `shared/${file}.ts`),
+      'functions/scheduled/triggers.ts',
+      'functions/api/app.ts',
+    ]
+      .map((file) => readFileSync(file, 'utf8'))
+      .join()
+    expect(counted.filter((event) => !code.includes(`log.error('${event}'`))).toEqual([])
+  })
+})
