@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { sandboxSettings } from '../functions/sandbox/settings.ts'
 import { settleMarginMs } from '../shared/guard/options.ts'
 import { guardSettings, ledgerOnlySettings, parseSettings } from '../shared/platform/settings.ts'
-import { needed, plain, synthesize, writePlans } from './support/stack.ts'
+import { needed, writePlans } from './support/deployment.ts'
+import { plain, synthesize } from './support/stack.ts'
 
 const all = {
   ACCOUNT_UNITS_USED_AT_START: '12800',
@@ -86,7 +87,7 @@ describe('the environment of', () => {
   })
 
   test('without plans: no function looks for a file', () => {
-    const { functions } = synthesize({ checks: false })
+    const { functions } = synthesize()
     expect(Object.keys(functions).map((name) => environmentOf(name, functions).PLANS)).toEqual(
       Array.from({ length: 5 }, () => undefined),
     )
@@ -117,7 +118,7 @@ describe('every function', () => {
   })
 
   test('reserves nothing unless told to, because a new account cannot', () => {
-    for (const { Properties } of Object.values(synthesize({ checks: false }).functions)) {
+    for (const { Properties } of Object.values(synthesize().functions)) {
       expect(Properties.ReservedConcurrentExecutions).toBeUndefined()
     }
   })

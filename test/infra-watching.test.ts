@@ -86,7 +86,7 @@ describe('the alarms', () => {
       { Protocol: 'email', Endpoint: 'ops@example.com', TopicArn: 'WatchingTopic' },
     ])
     for (const { AlarmActions } of alarms) expect(AlarmActions).toEqual(['WatchingTopic'])
-    const quiet = synthesize({ checks: false })
+    const quiet = synthesize()
     expect(quiet.ofType('AWS::SNS::Topic')).toEqual([])
     expect(quiet.ofType('AWS::CloudWatch::Alarm')).toHaveLength(alarms.length)
   })

@@ -2,16 +2,10 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Template } from 'aws-cdk-lib/assertions'
-import { App, Validations } from 'aws-cdk-lib/core'
-import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
+import { App } from 'aws-cdk-lib/core'
 import { readDeployment } from '../../infra/deployment.ts'
 import { UnitGuardStack } from '../../infra/unit-guard-stack.ts'
-
-/** What a deployment must be told. */
-export const needed = {
-  ACCOUNT_UNITS_PER_MONTH: '50000',
-  TRACKING_BASE_URL: 'https://service.example/v3',
-}
+import { needed, writePlans } from './deployment.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: templates are JSON, and tests look into them as CloudFormation does.
 type Json = any
@@ -23,22 +17,30 @@ export interface Resource {
   readonly DeletionPolicy?: string
 }
 
-/** Synthesizes the stack without bundling anything, and throws what cdk-nag finds. */
+/** Synthesizes the stack without bundling anything. @throws what the checks find, where they are wanted. */
 export function synthesize(
   options: {
     env?: Record<string, string>
     context?: Record<string, unknown>
     plans?: readonly object[]
-    checks?: false
+    /** With everything that looks at a template: cdk-nag, and the CDK's own, which take longer than all the rest. */
+    checks?: (app: App) => void
   } = {},
 ) {
   const env = { ...needed, ...options.env, ...(options.plans && { PLANS: writePlans(options.plans) }) }
   const deployment = readDeployment(env, (name) => options.context?.[name])
   const folder = emptyBundle()
   const bundles = { api: folder, slack: folder, scheduled: folder, outbox: folder, sandbox: folder }
-  const app = new App({ outdir: mkdtempSync(join(tmpdir(), 'unit-guard-synth-')) })
+  const outdir = mkdtempSync(join(tmpdir(), 'unit-guard-synth-'))
+  const { checks } = options
+  const app = new App({
+    outdir,
+    stackTraces: false,
+    treeMetadata: false,
+    builtinCloudFormationValidation: checks !== undefined,
+  })
   const stack = new UnitGuardStack(app, 'UnitGuard', { deployment, bundles })
-  if (options.checks !== false) Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
+  checks?.(app)
   app.synth()
   const template = Template.fromStack(stack)
   const resources: Resource[] = Object.entries(template.toJSON().Resources as Record<string, Json>).map(
@@ -74,10 +76,4 @@ function emptyBundle(): string {
   const folder = mkdtempSync(join(tmpdir(), 'unit-guard-bundle-'))
   writeFileSync(join(folder, 'index.mjs'), '')
   return folder
-}
-
-export function writePlans(plans: readonly object[]): string {
-  const file = join(mkdtempSync(join(tmpdir(), 'unit-guard-plans-')), 'plans.json')
-  writeFileSync(file, JSON.stringify(plans))
-  return file
 }

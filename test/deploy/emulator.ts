@@ -1,0 +1,59 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+// biome-ignore lint/suspicious/noExplicitAny: templates are JSON of whatever shape.
+type Json = any
+
+/** Answers as a whole what would be streamed: for a runtime that knows no response streaming. */
+const buffered = `
+globalThis.awslambda={
+  streamifyResponse:(handler)=>async(event,context)=>{
+    const{PassThrough}=await import('node:stream');const{buffer}=await import('node:stream/consumers');
+    const stream=new PassThrough();
+    const[body]=await Promise.all([buffer(stream),handler(event,stream,context)]);
+    return{...stream.head,body:body.toString('base64'),isBase64Encoded:true};
+  },
+  HttpResponseStream:{from:(stream,head)=>Object.assign(stream,{head})},
+};
+`
+
+/**
+ * Makes of a synthesized stack what MiniStack can run without Docker, and tells what was changed: everything else is
+ * deployed as it is on AWS. See docs/deploy.md, "Rehearsal".
+ */
+export async function adaptToEmulator(assembly: string, endpoint: string): Promise<readonly string[]> {
+  const changed: string[] = []
+  const file = join(assembly, 'UnitGuard.template.json')
+  const template = JSON.parse(await readFile(file, 'utf8'))
+  for (const [id, { Type, Properties }] of Object.entries<Json>(template.Resources)) {
+    if (Type === 'AWS::CloudWatch::Dashboard' || (Type === 'AWS::CloudWatch::Alarm' && Properties.Metrics)) {
+      delete template.Resources[id]
+      changed.push(`left out: ${id} (${Type}), because of its metric math`)
+    }
+    if (Type === 'AWS::Lambda::Url' && Properties.InvokeMode === 'RESPONSE_STREAM') {
+      Properties.InvokeMode = 'BUFFERED'
+      changed.push(`buffered: ${id}`)
+    }
+    const variables = Properties.Environment?.Variables
+    const url = variables?.TRACKING_BASE_URL?.['Fn::Join']?.[1]?.[0]
+    if (url) variables.TRACKING_BASE_URL = { 'Fn::Join': ['', [`${endpoint}${urlsBelow}`, idIn(url), '/v3']] }
+  }
+  await writeFile(file, JSON.stringify(template))
+  for (const folder of await readdir(assembly)) {
+    if (!folder.startsWith('asset.')) continue
+    const code = join(assembly, folder, 'index.mjs')
+    await writeFile(code, `${buffered}${await readFile(code, 'utf8')}`)
+  }
+  return changed
+}
+
+const urlsBelow = '/_aws/lambda-url/'
+
+/** The first label of the host, as CloudFormation takes it out of a function's URL. */
+const idIn = (url: Json): Json => ({
+  'Fn::Select': [0, { 'Fn::Split': ['.', { 'Fn::Select': [2, { 'Fn::Split': ['/', url] }] }] }],
+})
+
+/** Where the emulator answers for a function's URL: its names are known to nobody's DNS. */
+export const emulatedUrl = (url: string, endpoint: string): string =>
+  `${endpoint}${urlsBelow}${new URL(url).hostname.split('.')[0]}`

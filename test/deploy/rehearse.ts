@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { DeleteTableCommand, DynamoDBClient, UpdateTableCommand } from '@aws-sdk/client-dynamodb'
+import {
+  DeleteSecretCommand,
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+  SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager'
+import { signAdminToken } from '../../infra/local/caller-token.ts'
+import { adaptToEmulator, emulatedUrl } from './emulator.ts'
+
+/**
+ * `npm run test:deploy`: deploys the synthesized stack, with the stand-in service, to the AWS that AWS_ENDPOINT_URL names,
+ * does the main job through the function URL, a rule and Slack, and takes everything down again.
+ */
+
+const endpoint = process.env.AWS_ENDPOINT_URL?.replace(/\/$/, '')
+if (!endpoint) {
+  fail('AWS_ENDPOINT_URL names no AWS to rehearse on, such as http://127.0.0.1:4566. See docs/deploy.md, "Rehearsal".')
+}
+const isEmulator = !new URL(endpoint).hostname.endsWith('amazonaws.com')
+const env = {
+  AWS_REGION: 'eu-central-1',
+  ...(isEmulator && { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_EC2_METADATA_DISABLED: 'true' }),
+  ...process.env,
+}
+const region = env.AWS_REGION
+Object.assign(process.env, env)
+
+const secrets = new SecretsManagerClient({ region })
+const dynamo = new DynamoDBClient({ region })
+const names = ['service-token', 'caller-key', 'slack'].map((name) => `unit-guard/${name}`)
+const patienceMs = 150_000
+const run = promisify(execFile)
+const folder = await mkdtemp(join(tmpdir(), 'unit-guard-rehearsal-'))
+const assembly = join(folder, 'cdk.out')
+
+let tableName: string | undefined
+let isFine = false
+try {
+  const urls = await deploy()
+  await rehearse(urls)
+  isFine = true
+} catch (error) {
+  say(`failed: ${error instanceof Error ? (error.stack ?? error.message) : error}`)
+} finally {
+  await takeDown()
+  await rm(folder, { recursive: true })
+}
+process.exitCode = isFine ? 0 : 1
+
+async function deploy(): Promise<{ api: string; slack: string }> {
+  const plans = join(folder, 'plans.json')
+  const plan = { name: 'rehearsal', kind: 'ranking', projects: ['initech'], schedule: 'rate(1 minute)' }
+  await writeFile(plans, JSON.stringify([plan]))
+  await step('synth', () =>
+    cdk(['synth', '--quiet', '-c', 'sandbox=true', '--output', assembly], {
+      ...{ ACCOUNT_UNITS_PER_MONTH: '50000', PLANS: plans, TRACKING_BASE_URL: '' },
+    }),
+  )
+  if (isEmulator) for (const change of await adaptToEmulator(assembly, endpoint ?? '')) say(`     ${change}`)
+  await step('bootstrap', () => cdk(['bootstrap', '--app', assembly]))
+  const outputs = join(folder, 'outputs.json')
+  const answers = ['--require-approval', 'never', '--outputs-file', outputs]
+  await step('deploy', () => cdk(['deploy', 'UnitGuard', '--app', assembly, ...answers]))
+  const { ApiUrl, SlackUrl, TableName } = JSON.parse(await readFile(outputs, 'utf8')).UnitGuard
+  tableName = TableName
+  const place = (url: string) => (isEmulator ? emulatedUrl(url, endpoint ?? '') : url.replace(/\/$/, ''))
+  return { api: place(ApiUrl), slack: place(SlackUrl) }
+}
+
+async function rehearse(urls: { api: string; slack: string }): Promise<void> {
+  const signingSecret = 'rehearsal-signing-secret'
+  await step('secrets: the service’s token and Slack’s signing secret are put in', async () => {
+    await put('unit-guard/service-token', 'rehearsal-service-token')
+    await put('unit-guard/slack', JSON.stringify({ signingSecret }))
+  })
+  const key = await secrets.send(new GetSecretValueCommand({ SecretId: 'unit-guard/caller-key' }))
+  const token = await signAdminToken(key.SecretString ?? '', Date.now())
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const call = async (method: string, path: string, body?: object, more: Record<string, string> = {}) => {
+    const sent = { method, headers: { ...headers, ...more }, ...(body && { body: JSON.stringify(body) }) }
+    const response = await fetch(`${urls.api}${path}`, sent)
+    const text = await response.text()
+    return { status: response.status, body: text === '' ? null : JSON.parse(text) }
+  }
+  const ask = (project: string, more: Record<string, string> = {}) =>
+    call('POST', '/updates', { kind: 'ranking', project, reason: 'rehearsal' }, more)
+
+  await step('function URL: no token, no answer', async () => {
+    assert.equal((await fetch(`${urls.api}/budgets`)).status, 401)
+  })
+  await step('function URL: an update runs, once, and is paid for', async () => {
+    const first = await ask('globex', { 'idempotency-key': 'rehearsal' })
+    assert.equal(first.status, 201, JSON.stringify(first.body))
+    assert.equal(first.body.updates[0].state, 'settled')
+    const again = await ask('globex', { 'idempotency-key': 'rehearsal' })
+    assert.equal(again.body.updates[0].id, first.body.updates[0].id)
+  })
+  await step('function URL: what a budget has not, is refused', async () => {
+    await call('PUT', '/budgets/small', { limits: [{ window: 'month', units: 1 }] })
+    const refused = await call('POST', '/updates', { kind: 'ranking', project: 'acme.example', budget: 'small' })
+    assert.equal(refused.status, 402, JSON.stringify(refused.body))
+    assert.equal((await call('DELETE', '/budgets/small')).status, 204)
+  })
+  await step('gateway: the service’s own projects', async () => {
+    assert.equal((await call('GET', '/v3/projects')).status, 200)
+  })
+  await step('stream: what is queued is begun', async () => {
+    const { status, body } = await ask('acme.example', { prefer: 'respond-async' })
+    assert.equal(status, 202, JSON.stringify(body))
+    const path = `/updates/${body.updates[0].id}`
+    await until(async () => (await call('GET', path)).body.state === 'settled')
+  })
+  await step('Slack: a command is believed by its signature, and recorded', async () => {
+    const scopes = ['read', 'run']
+    assert.ok((await call('PUT', '/callers/slack:U1ADA', { scopes, budgets: '*' })).status < 300)
+    const form = new URLSearchParams({
+      ...{ command: '/units', text: 'updates', user_id: 'U1ADA', trigger_id: `${Date.now()}.1.a` },
+      response_url: 'https://hooks.slack.com/commands/T0/1/none',
+    }).toString()
+    const send = (signature: string, timestamp: string) =>
+      fetch(`${urls.slack}/slack/commands`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          'x-slack-request-timestamp': timestamp,
+          'x-slack-signature': signature,
+        },
+        body: form,
+      })
+    const timestamp = String(Math.floor(Date.now() / 1000))
+    const signature = createHmac('sha256', signingSecret).update(`v0:${timestamp}:${form}`).digest('hex')
+    assert.equal((await send('v0=wrong', timestamp)).status, 401)
+    assert.equal((await send(`v0=${signature}`, timestamp)).status, 200)
+  })
+  await step('schedule: the plan’s rule has run its project', () =>
+    until(async () => {
+      const { body } = await call('GET', '/updates?via=schedule')
+      return body.updates.some(({ project, state }: { project: string; state: string }) => {
+        return project === 'initech' && state === 'settled'
+      })
+    }),
+  )
+  await step('the audit is ok', async () => {
+    assert.equal((await call('GET', '/audit')).body.ok, true)
+  })
+}
+
+/** What the stack leaves behind on purpose goes too: this was a rehearsal. */
+async function takeDown(): Promise<void> {
+  await step('destroy', () => cdk(['destroy', 'UnitGuard', '--force', '--app', assembly])).catch(() => {})
+  await step('what a stack leaves behind: table and secrets', async () => {
+    if (tableName !== undefined) {
+      await dynamo.send(new UpdateTableCommand({ TableName: tableName, DeletionProtectionEnabled: false }))
+      await dynamo.send(new DeleteTableCommand({ TableName: tableName }))
+    }
+    for (const SecretId of names) {
+      await secrets.send(new DeleteSecretCommand({ SecretId, ForceDeleteWithoutRecovery: true })).catch(() => {})
+    }
+  }).catch(() => {})
+}
+
+async function step<T>(name: string, act: () => Promise<T>): Promise<T> {
+  const from = performance.now()
+  try {
+    const result = await act()
+    say(`ok   ${name} (${Math.round(performance.now() - from)} ms)`)
+    return result
+  } catch (error) {
+    say(`FAIL ${name}`)
+    throw error
+  }
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const giveUpAt = Date.now() + patienceMs
+  while (!(await isSo())) {
+    if (Date.now() > giveUpAt) throw new Error(`not so within ${patienceMs} ms`)
+    await sleep(500)
+  }
+}
+
+async function cdk(args: readonly string[], more: Record<string, string> = {}): Promise<void> {
+  const own = { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true', ...more }
+  await run('npx', ['cdk', ...args], { env: { ...process.env, ...own }, maxBuffer: 16 * 1024 * 1024 })
+}
+
+async function put(SecretId: string, SecretString: string): Promise<void> {
+  await secrets.send(new PutSecretValueCommand({ SecretId, SecretString }))
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
+function fail(text: string): never {
+  say(`unit-guard: ${text}`)
+  process.exit(1)
+}
