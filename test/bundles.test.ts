@@ -100,6 +100,20 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect([answer.statusCode, JSON.parse(answer.text).updates[0].state]).toEqual([202, 'requested'])
     })
 
+    test('shows pages, with https, and a form of another site is none of ours', async () => {
+      const page = await callStreaming(loaded.api.handler, urlEvent('GET', '/login'), 20_000)
+      expect([page.statusCode, page.headers?.['content-type']]).toEqual([200, 'text/html; charset=UTF-8'])
+      expect(page.headers?.['strict-transport-security']).toBe('max-age=31536000')
+      expect(page.text).toContain('<h1>Log in</h1>')
+      const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: 'https://evil.example' }
+      const sent = await callStreaming(
+        loaded.api.handler,
+        urlEvent('POST', '/login', { headers, body: 'code=x' }),
+        20_000,
+      )
+      expect(sent.statusCode).toBe(403)
+    })
+
     test('204 and 304 have a head and no body', async () => {
       const body = JSON.stringify({ limits: [{ window: 'month', units: 100 }] })
       expect((await call('PUT', '/budgets/seo', { body })).statusCode).toBe(201)

@@ -125,7 +125,7 @@ describe('the metrics', () => {
     const code = [
       ...files.map((file) => `shared/${file}.ts`),
       'functions/scheduled/triggers.ts',
-      'functions/api/app.ts',
+      'functions/api/problem-of.ts',
     ]
       .map((file) => readFileSync(file, 'utf8'))
       .join()
