@@ -6,6 +6,7 @@ export class Broken extends Error {
   override readonly name = 'Broken'
 }
 
+type Budgets = Readonly<Record<string, { readonly frozen?: unknown } | undefined>>
 type Stored = { readonly [name: string]: unknown }
 interface Counter {
   readonly l: number | 'u'
@@ -64,12 +65,18 @@ export function createAuditor(items: () => Iterable<Item>) {
   function look(): void {
     const now = new Map<string, Record_>()
     const books: Stored[] = []
+    let budgets: Budgets = {}
     for (const item of items()) {
       if (item.pk === 'book') books.push(item)
+      else if (item.pk === 'definitions') budgets = item.budgets as unknown as Budgets
       else if (item.sk === 'update') now.set(String(item.id), item as unknown as Record_)
       else if (item.sk === 'entry') lookAtEntry(item)
     }
-    for (const [id, record] of now) lookAtRecord(records.get(id), record)
+    for (const [id, record] of now) {
+      const before = records.get(id)
+      lookAtRecord(before, record)
+      if (record.state === 'running' && before?.state !== 'running') lookAtFence(record, budgets)
+    }
     for (const id of records.keys()) if (!now.has(id)) broken(`the record ${id} is gone`)
     records = now
     for (const book of books) lookAtBook(book)
@@ -94,6 +101,12 @@ export function createAuditor(items: () => Iterable<Item>) {
     if (record.state !== before.state && !(edges[before.state] ?? []).includes(record.state)) {
       broken(`${record.id} goes from ${before.state} to ${record.state}`)
     }
+  }
+
+  /** What was stopped by then holds nothing, whoever had decided before. */
+  function lookAtFence({ id, hold }: Record_, budgets: Budgets): void {
+    const frozen = hold?.budgets.find((name) => budgets[name]?.frozen !== undefined)
+    if (frozen !== undefined) broken(`${id} holds on ${frozen}, which is frozen`)
   }
 
   /** Every budget here is the root, or a child of it. */
@@ -163,11 +176,13 @@ export function createAuditor(items: () => Iterable<Item>) {
   /** Whatever was consumed is counted; whoever was answered, and could write it down, wrote down the answer. */
   function lookAtConsumption(runs: readonly Run[], { strictly = false } = {}): void {
     const consumed = runs.filter(({ ran }) => ran).reduce((sum, { units }) => sum + units, 0)
-    const counted = [...records.values()].reduce(
-      (sum, { state, hold, charged }) =>
-        sum + (state === 'running' || state === 'in-doubt' ? (hold?.units ?? 0) : (charged ?? 0)),
-      0,
-    )
+    const counted = [...records.values()]
+      .filter(({ id }) => !before.has(id))
+      .reduce(
+        (sum, { state, hold, charged }) =>
+          sum + (state === 'running' || state === 'in-doubt' ? (hold?.units ?? 0) : (charged ?? 0)),
+        0,
+      )
     const byWord = [...records.values()].some(({ state, closedBy }) => state === 'released' && closedBy === 'person')
     for (const { id, state, closedBy, charged, project, hold } of records.values()) {
       if (state !== 'settled' || closedBy !== 'sender') continue
@@ -180,6 +195,7 @@ export function createAuditor(items: () => Iterable<Item>) {
   }
 
   know()
+  const before = new Set(records.keys())
   return {
     look,
     first: () => first,

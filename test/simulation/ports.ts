@@ -69,7 +69,12 @@ export function faultyStore(store: Store, process: string, scheduler: Scheduler,
 }
 
 /** The service as one process reaches it. A run's request and its answer are two steps: anything may come between. */
-export function faultyTracking(service: SimulatedService, process: string, scheduler: Scheduler): Tracking {
+export function faultyTracking(
+  service: SimulatedService,
+  process: string,
+  scheduler: Scheduler,
+  clock: Clock,
+): Tracking {
   const local = { process, reads: true, isLocal: true }
   return {
     estimate: ({ segment }) =>
@@ -89,7 +94,8 @@ export function faultyTracking(service: SimulatedService, process: string, sched
         faults: [],
         take: async () => ({ kind: 'dates', dates: service.datesOf(segment) }),
       }),
-    run: async ({ segment }) => {
+    run: async ({ segment }, { timeoutMs }) => {
+      const deadline = clock.now() + timeoutMs
       const { run, result } = await scheduler.step({
         process,
         what: `runs ${segment}`,
@@ -97,6 +103,8 @@ export function faultyTracking(service: SimulatedService, process: string, sched
         isLocal: false,
         faults: ['not sent', 'refused', 'sent, does not run', 'costs more', deaths.before, deaths.after],
         take: async (fault) => {
+          // Whoever has waited past its deadline has given up: nothing is sent any more.
+          if (clock.now() > deadline) return { run: null, result: unknown }
           if (fault === 'not sent') return { run: null, result: didNotRun(null) }
           const ran = fault === null || fault === deaths.after || fault === 'costs more'
           const run = service.run(segment, process, { ran, more: fault === 'costs more' ? 7 : 0 })

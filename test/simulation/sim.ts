@@ -18,6 +18,7 @@ const raceNames: readonly Race[] = [
   'two updates racing for the last units',
   'two deliveries of one update',
   'two updates around midnight',
+  'an update and a freeze',
   'a late answer, the sweep, and a person',
 ]
 const mostFaults = 2

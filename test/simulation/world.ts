@@ -81,7 +81,7 @@ export async function createWorld(given: {
     })
     await ledger.view()
     if (!isCalm) own = faultyStore(store, process, scheduler, () => auditor.look())
-    const tracking = faultyTracking(service, process, scheduler)
+    const tracking = faultyTracking(service, process, scheduler, clock)
     const serviceToken = async () => 'token'
     const ids = createIds(process)
     return createGuard({ ledger, tracking, serviceToken, clock, ids, log: silent, options, plans: given.plans ?? [] })
