@@ -3,7 +3,7 @@ import { counterOf } from '../ledger/book.ts'
 import { type Definitions, ownerOf, rootBudget } from '../ledger/definitions.ts'
 import type { Entry } from '../ledger/entry.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Page } from '../ledger/lists.ts'
+import { all } from '../ledger/lists.ts'
 import type { Update } from '../ledger/update.ts'
 import { monthAfter, monthBefore, monthNamed, type Window } from '../ledger/windows.ts'
 
@@ -158,14 +158,3 @@ const sum = (a: StatementRow, b: StatementRow): StatementRow => ({
 
 const compare = (a: string | null, b: string | null): number =>
   a === null ? 1 : b === null ? -1 : a < b ? -1 : a > b ? 1 : 0
-
-async function all<Row>(page: (cursor?: string) => Promise<Page<Row>>): Promise<Row[]> {
-  const rows: Row[] = []
-  let cursor: string | undefined
-  do {
-    const found = await page(cursor)
-    rows.push(...found.rows)
-    cursor = found.next
-  } while (cursor !== undefined)
-  return rows
-}

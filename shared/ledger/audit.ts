@@ -1,7 +1,7 @@
 import { asNumber, type Book, type Counter, type Move, madeAvailable } from './book.ts'
 import { limitedNamed, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 import type { Entry } from './entry.ts'
-import type { Lists } from './lists.ts'
+import { all, type Lists } from './lists.ts'
 import type { Update } from './update.ts'
 import type { View, Views } from './views.ts'
 import { monthNamed } from './windows.ts'
@@ -64,17 +64,6 @@ export function createAudit(options: { view: () => Promise<View>; books: Views['
   }
 
   return { audit }
-}
-
-async function all<Row>(page: (cursor?: string) => Promise<{ rows: readonly Row[]; next?: string }>): Promise<Row[]> {
-  const rows: Row[] = []
-  let cursor: string | undefined
-  do {
-    const found = await page(cursor)
-    rows.push(...found.rows)
-    cursor = found.next
-  } while (cursor !== undefined)
-  return rows
 }
 
 function compare(view: View, book: Book, updates: readonly Update[], entries: readonly Entry[], still: boolean) {

@@ -32,6 +32,18 @@ export interface Page<Row> {
   readonly next?: string
 }
 
+/** Every row of a list, page by page. */
+export async function all<Row>(page: (cursor?: string) => Promise<Page<Row>>): Promise<Row[]> {
+  const rows: Row[] = []
+  let cursor: string | undefined
+  do {
+    const found = await page(cursor)
+    rows.push(...found.rows)
+    cursor = found.next
+  } while (cursor !== undefined)
+  return rows
+}
+
 /** A cursor that no list of ours has given out. */
 export class BadCursor extends Error {
   override readonly name = 'BadCursor'
