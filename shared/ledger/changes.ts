@@ -5,6 +5,7 @@ import { type Definitions, faultsOf, limitedIn, limitOf, type WindowKind, window
 import { toDefinitionsItem } from './definitions-item.ts'
 import { type Entry, type EntryType, toEntryItem } from './entry.ts'
 import { LedgerUnavailable, type Store, type Write } from './store.ts'
+import type { Turns } from './turns.ts'
 import type { View, Views } from './views.ts'
 import { monthAfter, type Window } from './windows.ts'
 
@@ -30,16 +31,19 @@ export type ChangeOutcome =
   | { readonly kind: 'refused'; readonly refused: unknown }
   | { readonly kind: 'faulty'; readonly faults: readonly { path: string; message: string }[] }
 
-const mostRounds = 8
+const mostRounds = 16
 
-export function createChanges(options: { store: Store } & Pick<Views, 'look' | 'books'>) {
-  const { store, look, books } = options
+export function createChanges(options: { store: Store; inTurn: Turns } & Pick<Views, 'look' | 'books'>) {
+  const { store, inTurn, look, books } = options
 
   /**
    * One transaction: the definitions under their old revision, the books that can still be held in, and a line that
-   * says who and why. A hold that was decided with the old revision fails from here on.
+   * says who and why. A hold that was decided with the old revision fails from here on. Holds of this process wait, since
+   * a book that is set as a whole must not move between reading and writing.
    */
-  async function change(by: string, make: MakeChange): Promise<ChangeOutcome> {
+  const change = (by: string, make: MakeChange): Promise<ChangeOutcome> => inTurn(() => changeNow(by, make))
+
+  async function changeNow(by: string, make: MakeChange): Promise<ChangeOutcome> {
     for (let round = 0; round < mostRounds; round++) {
       const now = await look()
       const wanted = make(now)

@@ -5,6 +5,7 @@ import { type WindowKind, windowKinds } from './definitions.ts'
 import { type Entry, toEntryItem } from './entry.ts'
 import { isPrepared, prepareBook } from './preparing.ts'
 import { AnswerLost, type Condition, type Store, type Write } from './store.ts'
+import type { Turns } from './turns.ts'
 import type { Hold, Update } from './update.ts'
 import { toUpdateItem } from './update-item.ts'
 import { readUpdates, type View } from './views.ts'
@@ -19,8 +20,7 @@ export interface Seen {
   readonly ran: Work['ran']
 }
 
-export function createHolding({ store }: { store: Store }) {
-  const inTurn = createTurns()
+export function createHolding({ store, inTurn }: { store: Store; inTurn: Turns }) {
   let prepared = ''
 
   /**
@@ -29,7 +29,7 @@ export function createHolding({ store }: { store: Store }) {
    *                         update   absent, or requested and unchanged
    *                         work     unchanged
    * ```
-   * Holds of one book wait for each other inside a process: on AWS two at once would cancel each other.
+   * Holds wait for each other inside a process: on AWS two at once would cancel each other.
    */
   async function hold(view: View, seen: Seen, update: Update): Promise<'held' | 'moved'> {
     const { hold: held } = update
@@ -37,7 +37,7 @@ export function createHolding({ store }: { store: Store }) {
     const [record, ...announced] = writesOf(update, seen.update)
     const work = takeWork(update, seen.work, seen.ran)
     const writes = [moveBook(view, update, held), record, work, ...grantEntries(view, update, held), ...announced]
-    return inTurn(update.month, async () => {
+    return inTurn(async () => {
       const wanted = `${view.book.month} ${view.book.day} ${view.book.revision}`
       if (!isPrepared(view) && prepared !== wanted && (await prepareBook(store, view))) prepared = wanted
       try {
@@ -116,19 +116,4 @@ export const writesOf = (update: Update, seen: Update | null): [Write, ...Write[
 async function isOurs(store: Store, update: Update, attempt: string): Promise<boolean> {
   const [found] = await readUpdates(store, [update.id])
   return found?.state === 'running' && found.hold?.attempt === attempt
-}
-
-/** Runs what has the same name one after another. */
-function createTurns() {
-  const last = new Map<string, Promise<unknown>>()
-  return async <T>(name: string, turn: () => Promise<T>): Promise<T> => {
-    const mine = (last.get(name) ?? Promise.resolve()).then(turn, turn)
-    const settled = mine.catch(() => undefined)
-    last.set(name, settled)
-    try {
-      return await mine
-    } finally {
-      if (last.get(name) === settled) last.delete(name)
-    }
-  }
 }

@@ -21,6 +21,7 @@ import { type Account, setUp } from './setup.ts'
 import { createSightings, type Sightings } from './sighting.ts'
 import { type SlackEvent, slackEvents } from './slack-event.ts'
 import type { Store } from './store.ts'
+import { createTurns } from './turns.ts'
 import type { Update } from './update.ts'
 import type { OpenAs } from './update-item.ts'
 import { type Ask, createViews, readUpdates, type View } from './views.ts'
@@ -82,7 +83,8 @@ export interface Ledger {
 export function createLedger(options: { store: Store; clock: Clock; account: Account }): Ledger {
   const { store, clock, account } = options
   const { look, books, bookNamed, lastSeen } = createViews({ store, clock, calendar: newCalendar(account.renewal) })
-  const changes = createChanges({ store, look, books })
+  const inTurn = createTurns()
+  const changes = createChanges({ store, inTurn, look, books })
   const ready = once(() => setUp({ store, clock, account, look, changes }))
 
   async function view(asks: readonly Ask[] = []): Promise<View> {
@@ -97,7 +99,7 @@ export function createLedger(options: { store: Store; clock: Clock; account: Acc
     view,
     update: async (id) => (await readUpdates(store, [id]))[0] ?? null,
     updatesNamed: (ids) => readUpdates(store, ids),
-    ...createHolding({ store }),
+    ...createHolding({ store, inTurn }),
     ...createClosing({ store, clock }),
     bookNamed,
     lastSeen,
