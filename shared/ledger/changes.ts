@@ -33,15 +33,15 @@ export type ChangeOutcome =
 
 const mostRounds = 16
 
-export function createChanges(options: { store: Store; inTurn: Turns } & Pick<Views, 'look' | 'books'>) {
-  const { store, inTurn, look, books } = options
+export function createChanges(options: { store: Store; turns: Turns } & Pick<Views, 'look' | 'books'>) {
+  const { store, turns, look, books } = options
 
   /**
    * One transaction: the definitions under their old revision, the books that can still be held in, and a line that
    * says who and why. A hold that was decided with the old revision fails from here on. Holds of this process wait, since
    * a book that is set as a whole must not move between reading and writing.
    */
-  const change = (by: string, make: MakeChange): Promise<ChangeOutcome> => inTurn(() => changeNow(by, make))
+  const change = (by: string, make: MakeChange): Promise<ChangeOutcome> => turns.next(() => changeNow(by, make))
 
   async function changeNow(by: string, make: MakeChange): Promise<ChangeOutcome> {
     for (let round = 0; round < mostRounds; round++) {

@@ -20,7 +20,7 @@ export interface Seen {
   readonly ran: Work['ran']
 }
 
-export function createHolding({ store, inTurn }: { store: Store; inTurn: Turns }) {
+export function createHolding({ store, turns }: { store: Store; turns: Turns }) {
   let prepared = ''
 
   /**
@@ -37,7 +37,7 @@ export function createHolding({ store, inTurn }: { store: Store; inTurn: Turns }
     const [record, ...announced] = writesOf(update, seen.update)
     const work = takeWork(update, seen.work, seen.ran)
     const writes = [moveBook(view, update, held), record, work, ...grantEntries(view, update, held), ...announced]
-    return inTurn(async () => {
+    return turns.inTurn(async () => {
       const wanted = `${view.book.month} ${view.book.day} ${view.book.revision}`
       if (!isPrepared(view) && prepared !== wanted && (await prepareBook(store, view))) prepared = wanted
       try {

@@ -83,8 +83,8 @@ export interface Ledger {
 export function createLedger(options: { store: Store; clock: Clock; account: Account }): Ledger {
   const { store, clock, account } = options
   const { look, books, bookNamed, lastSeen } = createViews({ store, clock, calendar: newCalendar(account.renewal) })
-  const inTurn = createTurns()
-  const changes = createChanges({ store, inTurn, look, books })
+  const turns = createTurns()
+  const changes = createChanges({ store, turns, look, books })
   const ready = once(() => setUp({ store, clock, account, look, changes }))
 
   async function view(asks: readonly Ask[] = []): Promise<View> {
@@ -99,7 +99,7 @@ export function createLedger(options: { store: Store; clock: Clock; account: Acc
     view,
     update: async (id) => (await readUpdates(store, [id]))[0] ?? null,
     updatesNamed: (ids) => readUpdates(store, ids),
-    ...createHolding({ store, inTurn }),
+    ...createHolding({ store, turns }),
     ...createClosing({ store, clock }),
     bookNamed,
     lastSeen,
