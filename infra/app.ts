@@ -9,7 +9,7 @@ import { UnitGuardStack } from './unit-guard-stack.ts'
 const app = new App()
 try {
   const deployment = readDeployment(environment(), (name) => app.node.tryGetContext(name))
-  const bundles = await bundleAll({ into: 'cdk.out/bundles', plansFile: deployment.plansFile })
+  const { folders: bundles } = await bundleAll({ into: 'cdk.out/bundles', plansFile: deployment.plansFile })
   new UnitGuardStack(app, 'UnitGuard', { deployment, bundles })
   // A finding that nobody has given a reason for ends it here.
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))

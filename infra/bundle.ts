@@ -1,6 +1,6 @@
 import { copyFile, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { build } from 'esbuild'
+import { build, type Metafile } from 'esbuild'
 
 export type BundleName = 'api' | 'slack' | 'scheduled' | 'outbox' | 'sandbox'
 
@@ -17,29 +17,37 @@ export const plansBeside = 'plans.json'
  * Bundles every function into a folder of its own. The folders must be at the same place each time, seen from the
  * sources: source maps name them from there, and what is named anew is deployed anew.
  */
-export async function bundleAll(options: { into: string; plansFile: string | undefined }): Promise<Bundles> {
+export async function bundleAll(options: { into: string; plansFile: string | undefined }) {
   const { into, plansFile } = options
   await rm(into, { recursive: true, force: true })
-  const folders = names.map((name) => [name, join(into, name)] as const)
-  await Promise.all(
-    folders.map(async ([name, folder]) => {
+  const bundled = await Promise.all(
+    names.map(async (name) => {
+      const folder = join(into, name)
       await mkdir(folder, { recursive: true })
-      await bundle({ entry: `functions/${name}/handler.ts`, outfile: join(folder, 'index.mjs') })
+      const { bytes } = await bundle({ entry: `functions/${name}/handler.ts`, into: folder })
       if (plansFile !== undefined && withPlans.includes(name)) await copyFile(plansFile, join(folder, plansBeside))
+      return { name, folder, bytes }
     }),
   )
-  return Object.fromEntries(folders) as Bundles
+  return {
+    folders: Object.fromEntries(bundled.map(({ name, folder }) => [name, folder])) as Bundles,
+    /** What each loads when it starts. */
+    bytes: Object.fromEntries(bundled.map(({ name, bytes }) => [name, bytes])) as Readonly<Record<BundleName, number>>,
+  }
 }
 
 /**
- * Bundles one function as it is deployed: one minified ES module with its source map. Some of the SDK's dependencies
- * are CommonJS and call `require`, which a module has to make for them.
+ * Bundles one function as it is deployed: minified ES modules with their source maps. What is imported on demand is a file
+ * of its own, so that a cold start loads `bytes` and no more: of the SDK's credential providers for instance the one that
+ * Lambda has. Some of the SDK's dependencies are CommonJS and call `require`, which a module has to make for them.
  */
-export async function bundle(options: { entry: string; outfile: string }): Promise<{ bytes: number }> {
+export async function bundle(options: { entry: string; into: string }): Promise<{ bytes: number }> {
   const { metafile } = await build({
-    entryPoints: [options.entry],
-    outfile: options.outfile,
+    entryPoints: { index: options.entry },
+    outdir: options.into,
+    outExtension: { '.js': '.mjs' },
     bundle: true,
+    splitting: true,
     platform: 'node',
     target: 'node24',
     format: 'esm',
@@ -52,6 +60,19 @@ export async function bundle(options: { entry: string; outfile: string }): Promi
     logLevel: 'error',
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
   })
-  const [, output] = Object.entries(metafile.outputs).find(([path]) => path.endsWith('.mjs')) ?? []
-  return { bytes: output?.bytes ?? 0 }
+  return { bytes: loadedAtStart(metafile.outputs) }
+}
+
+/** The entry and all that it imports before its first line runs. */
+function loadedAtStart(outputs: Metafile['outputs']): number {
+  const loaded = new Set<string>()
+  function load(path: string): void {
+    if (loaded.has(path)) return
+    loaded.add(path)
+    for (const { kind, path: imported } of outputs[path]?.imports ?? []) {
+      if (kind === 'import-statement') load(imported)
+    }
+  }
+  load(Object.keys(outputs).find((path) => outputs[path]?.entryPoint !== undefined && path.endsWith('index.mjs')) ?? '')
+  return [...loaded].reduce((sum, path) => sum + (outputs[path]?.bytes ?? 0), 0)
 }

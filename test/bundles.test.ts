@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -27,6 +27,7 @@ const kilobyte = 1024
 /** The functions as they are deployed, at a real ledger, a scripted service and a scripted Slack. */
 describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
   let folder: string
+  let bundles: Awaited<ReturnType<typeof bundleAll>>
   let service: ScriptedService
   let slack: Awaited<ReturnType<typeof startSlackChannel>>
   let secrets: Awaited<ReturnType<typeof startTestSecrets>>
@@ -38,7 +39,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'unit-guard-'))
     const plan = { name: 'morning', kind: 'ranking', projects: ['globex'], schedule: 'cron(0 5 * * ? *)' }
-    const bundles = await bundleAll({ into: folder, plansFile: writePlans([plan]) })
+    bundles = await bundleAll({ into: folder, plansFile: writePlans([plan]) })
     service = await startScriptedService({ fallback: answerOf })
     slack = await startSlackChannel({})
     secrets = await startTestSecrets({
@@ -53,12 +54,12 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       SECRETS_ENDPOINT: secrets.endpoint,
       ACCOUNT_UNITS_PER_MONTH: '50000',
       TRACKING_BASE_URL: service.baseUrl,
-      PLANS: join(bundles.api, 'plans.json'),
+      PLANS: join(bundles.folders.api, 'plans.json'),
     }
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
     vi.stubGlobal('awslambda', awslambda)
     vi.spyOn(process.stdout, 'write').mockImplementation((line) => Boolean(logged.push(String(line))))
-    const load = (name: BundleName) => import(pathToFileURL(join(bundles[name], 'index.mjs')).href)
+    const load = (name: BundleName) => import(pathToFileURL(join(bundles.folders[name], 'index.mjs')).href)
     loaded = {
       api: await load('api'),
       slack: await load('slack'),
@@ -235,9 +236,9 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     const rows = [...(await readFile('docs/deploy.md', 'utf8')).matchAll(/^\| `(\w+)` \| (\d+) KB \|/gm)]
     expect(rows.map(([, name]) => name)).toEqual(['api', 'slack', 'scheduled', 'outbox', 'sandbox'])
     for (const [, name = '', said] of rows) {
-      const { size } = await stat(join(folder, name, 'index.mjs'))
-      expect(size / kilobyte, name).toBeLessThan(Number(said) * 1.05)
-      expect(size / kilobyte, name).toBeGreaterThan(Number(said) * 0.8)
+      const size = bundles.bytes[name as BundleName] / kilobyte
+      expect(size, name).toBeLessThan(Number(said) * 1.05)
+      expect(size, name).toBeGreaterThan(Number(said) * 0.8)
     }
   })
 

@@ -26,8 +26,7 @@ describe.skipIf(inject('dynamodb') === null)('the sandbox function, as it is dep
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'unit-guard-'))
-    const outfile = join(folder, 'sandbox.mjs')
-    await bundle({ entry: 'functions/sandbox/handler.ts', outfile })
+    await bundle({ entry: 'functions/sandbox/handler.ts', into: folder })
     const secrets = await startTestSecrets({ 'unit-guard/service-token': 'the-service-token' })
     closeSecrets = () => secrets.close()
     vi.stubEnv('SECRETS_ENDPOINT', secrets.endpoint)
@@ -36,7 +35,7 @@ describe.skipIf(inject('dynamodb') === null)('the sandbox function, as it is dep
     vi.stubEnv('SANDBOX_UNITS_PER_MONTH', '700')
     vi.stubGlobal('awslambda', awslambda)
     vi.spyOn(process.stdout, 'write').mockReturnValue(true)
-    handler = (await import(pathToFileURL(outfile).href)).handler
+    handler = (await import(pathToFileURL(join(folder, 'index.mjs')).href)).handler
   })
 
   afterAll(async () => {

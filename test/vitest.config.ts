@@ -6,6 +6,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/dynamodb-local.ts'],
     pool: 'forks',
+    // A worker loads each module once: tests share nothing but what they import, and that keeps no state of its own.
+    isolate: false,
     // Most of the time goes into waiting for sockets and for DynamoDB Local, which vitest's default does not know.
     maxWorkers: 3,
     testTimeout: 20_000,
