@@ -57,6 +57,9 @@ export class UnitGuardStack extends Stack {
     })
     ledger.bindTo(api, { lists: true })
     secrets.bindTo(api, 'service-token', 'caller-key')
+    const { url: apiUrl } = api.openUrl({ streams: true })
+    // Who tells people something says where to look, unless the dashboard has a name of its own.
+    const telling = { DASHBOARD_URL: apiUrl, ...guarding }
 
     // Slack gives up after three seconds.
     const slack = add('SlackApp', 'slack', {
@@ -72,7 +75,7 @@ export class UnitGuardStack extends Stack {
       description: 'What rules of EventBridge call: plans, the sweep, the digest and the audit',
       memoryMb: 512,
       timeout: Duration.minutes(15),
-      environment: guarding,
+      environment: telling,
     })
     ledger.bindTo(scheduled, { lists: true })
     secrets.bindTo(scheduled, 'service-token', 'slack')
@@ -83,7 +86,7 @@ export class UnitGuardStack extends Stack {
       entry: 'start',
       memoryMb: 512,
       timeout: Duration.minutes(5),
-      environment: guarding,
+      environment: telling,
     })
     ledger.bindTo(start, { lists: true })
     secrets.bindTo(start, 'service-token', 'slack')
@@ -99,7 +102,7 @@ export class UnitGuardStack extends Stack {
       entry: 'tell',
       memoryMb: 512,
       timeout: Duration.minutes(2),
-      environment: guarding,
+      environment: telling,
     })
     ledger.bindTo(tell, { lists: true })
     secrets.bindTo(tell, 'slack')
@@ -115,7 +118,7 @@ export class UnitGuardStack extends Stack {
       streamReaders: { start, tell },
     })
 
-    new CfnOutput(this, 'ApiUrl', { value: api.openUrl({ streams: true }).url })
+    new CfnOutput(this, 'ApiUrl', { value: apiUrl })
     new CfnOutput(this, 'SlackUrl', { value: slack.openUrl({ streams: false }).url })
     new CfnOutput(this, 'TableName', { value: ledger.table.tableName })
     new CfnOutput(this, 'LogGroupName', { value: logGroup.logGroupName })

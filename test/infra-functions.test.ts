@@ -41,6 +41,13 @@ const propertiesOf = (name: string, of = functions) => {
 const environmentOf = (name: string, of = functions): Record<string, string> =>
   plain(propertiesOf(name, of).Environment.Variables)
 
+/** What a function URL looks like, instead of the reference to it. */
+const apiUrl = 'https://abc.lambda-url.eu-central-1.on.aws/'
+const withApiUrl = (environment: Record<string, string>) =>
+  environment.DASHBOARD_URL === 'ApiFunctionFunctionUrl.FunctionUrl'
+    ? { ...environment, DASHBOARD_URL: apiUrl }
+    : environment
+
 const guardMembers = {
   ...{ TABLE_NAME: 'LedgerTable', PLANS: 'plans.json', NODE_OPTIONS: '--enable-source-maps' },
   ...needed,
@@ -50,11 +57,14 @@ const guardMembers = {
 describe('the environment of', () => {
   test.each([
     ['Api', { SERVICE_TOKEN_SECRET: 'SecretsServiceToken', CALLER_KEY_SECRET: 'SecretsCallerKey' }],
-    ['Scheduled', { SERVICE_TOKEN_SECRET: 'SecretsServiceToken', SLACK_SECRET: 'SecretsSlack' }],
-    ['OutboxStart', { SERVICE_TOKEN_SECRET: 'SecretsServiceToken', SLACK_SECRET: 'SecretsSlack' }],
-    ['OutboxTell', { SLACK_SECRET: 'SecretsSlack' }],
+    ['Scheduled', { SERVICE_TOKEN_SECRET: 'SecretsServiceToken', SLACK_SECRET: 'SecretsSlack', DASHBOARD_URL: apiUrl }],
+    [
+      'OutboxStart',
+      { SERVICE_TOKEN_SECRET: 'SecretsServiceToken', SLACK_SECRET: 'SecretsSlack', DASHBOARD_URL: apiUrl },
+    ],
+    ['OutboxTell', { SLACK_SECRET: 'SecretsSlack', DASHBOARD_URL: apiUrl }],
   ])('%s parses with the guard’s own schema, and has nothing else in it', (name, secrets) => {
-    const environment = environmentOf(name)
+    const environment = withApiUrl(environmentOf(name))
     expect(environment).toEqual({ ...guardMembers, ...secrets })
     expect(parseSettings(guardSettings, environment)).toMatchObject({
       ...{ TABLE_NAME: 'LedgerTable', ACCOUNT_UNITS_PER_MONTH: 50_000, ACCOUNT_UNITS_USED_AT_START: 12_800 },

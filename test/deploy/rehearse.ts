@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { createHmac } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -149,6 +149,19 @@ async function rehearse(urls: { api: string; slack: string }): Promise<void> {
       })
     }),
   )
+  await step('rotation: tokens of the callers’ key before and of the new one are both taken', async () => {
+    const fresh = randomBytes(32).toString('hex')
+    await put('unit-guard/caller-key', fresh)
+    const renewed = await signAdminToken(fresh, Date.now())
+    // A token of the new key is what makes a process read it; until then it knows only the one of before.
+    assert.equal((await call('GET', '/budgets', undefined, { authorization: `Bearer ${renewed}` })).status, 200)
+    assert.equal((await call('GET', '/budgets')).status, 200)
+  })
+  await step('rotation: a new service token costs no update', async () => {
+    await put('unit-guard/service-token', 'rehearsal-service-token-2')
+    const { status, body } = await call('POST', '/updates', { kind: 'keyword-difficulty', project: 'globex' })
+    assert.deepEqual([status, body.updates?.[0].state], [201, 'settled'], JSON.stringify(body))
+  })
   await step('the audit is ok', async () => {
     assert.equal((await call('GET', '/audit')).body.ok, true)
   })

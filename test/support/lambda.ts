@@ -1,12 +1,17 @@
 import { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import type { LambdaFunctionURLEvent } from 'aws-lambda'
 
-/** An event of a function URL, payload format 2.0, as AWS sends it: bodies are base64 where they are no plain text. */
+/**
+ * An event of a function URL, payload format 2.0: bodies are base64 where they are no plain text, cookies stand apart.
+ *
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html
+ */
 export const urlEvent = (
   method: string,
   target: string,
   how: { headers?: Record<string, string>; cookies?: readonly string[]; body?: string } = {},
-) => {
+): LambdaFunctionURLEvent => {
   const [rawPath = '', rawQueryString = ''] = target.split('?')
   const { headers = {}, cookies, body } = how
   return {
@@ -14,7 +19,7 @@ export const urlEvent = (
     routeKey: '$default',
     rawPath,
     rawQueryString,
-    ...(cookies && { cookies }),
+    ...(cookies && { cookies: [...cookies] }),
     headers: {
       'x-amzn-trace-id': 'Root=1-65a8f3c1-4d1c2b3a4e5f60718293a4b5',
       'x-forwarded-proto': 'https',
