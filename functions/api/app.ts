@@ -7,7 +7,7 @@ import { addCallers } from './callers.ts'
 import type { ApiEnv } from './context.ts'
 import { addEntries } from './entries.ts'
 import { createGateway, gatewayPath } from './gateway.ts'
-import { addPages } from './pages/pages.ts'
+import { lazily } from './lazily.ts'
 import { addPlans } from './plans.ts'
 import { answerProblem } from './problem-answers.ts'
 import { problemOf } from './problem-of.ts'
@@ -45,12 +45,16 @@ export function createApi(services: Services): Hono<ApiEnv> {
     const { method, routePath } = c.req
     const status = passedOn ?? c.res.status
     const caller = c.get('caller')?.sub ?? c.get('visitor')
-    log.info('request', { requestId, caller, method, route: routePath, status, ms: clock.now() - from })
+    const route = c.get('route') ?? routePath
+    log.info('request', { requestId, caller, method, route, status, ms: clock.now() - from })
   })
 
   route(app, '/health', { GET: (c) => c.json({ status: 'ok' }) })
   addProblemPages(app)
-  addPages(app, { ...services, tokens })
+  lazily(app, ['/', '/login', '/logout', '/dashboard', '/dashboard/*'], async () => {
+    const { addPages } = await import('./pages/pages.ts')
+    return (inner) => addPages(inner, { ...services, tokens })
+  })
 
   app.use(async (c, next) => {
     const caller = await tokens.verify(c.req.header('authorization'))

@@ -19,6 +19,8 @@ export interface ApiEnv {
     endsAt: number
     /** The status of an answer that is the service's own, and stays as it is. */
     passedOn?: number
+    /** The route as the log names it, where it is not this app's own. */
+    route?: string
   }
   Bindings: {
     /** On one machine. */
@@ -27,6 +29,8 @@ export interface ApiEnv {
     /** On Lambda. */
     event?: { readonly rawPath: string; readonly rawQueryString: string }
     context?: { getRemainingTimeInMillis(): number }
+    /** Where this app is loaded behind another. */
+    around?: Context<ApiEnv>
   }
 }
 

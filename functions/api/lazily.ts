@@ -1,0 +1,40 @@
+import { type Context, Hono } from 'hono'
+import type { ApiEnv } from './context.ts'
+
+type Add = (app: Hono<ApiEnv>) => void
+
+/**
+ * Routes that are loaded when somebody first asks for one of them, so that no cold start pays for them. They are an app of
+ * their own behind these addresses, for the same request.
+ */
+export function lazily(app: Hono<ApiEnv>, paths: readonly string[], load: () => Promise<Add>): void {
+  let inner: Promise<Hono<ApiEnv>> | undefined
+  for (const path of paths) {
+    app.all(path, async (c) => {
+      inner ??= load().then(createInner)
+      return (await inner).fetch(c.req.raw, { ...c.env, around: c })
+    })
+  }
+}
+
+function createInner(add: Add): Hono<ApiEnv> {
+  const inner = new Hono<ApiEnv>()
+  inner.use(async (c, next) => {
+    const around = aroundOf(c)
+    c.set('requestId', around.get('requestId'))
+    c.set('endsAt', around.get('endsAt'))
+    await next()
+    around.set('visitor', c.get('visitor'))
+    around.set('route', c.req.routePath)
+  })
+  add(inner)
+  inner.onError((error) => {
+    throw error
+  })
+  return inner
+}
+
+function aroundOf({ env: { around } }: Context<ApiEnv>): Context<ApiEnv> {
+  if (!around) throw new Error('these routes are behind another app')
+  return around
+}
