@@ -15,8 +15,8 @@ type Environment = Readonly<Record<string, string | undefined>>
 type Local = ReturnType<typeof spawnLocal>
 
 /** Started for one test or one group, and gone with it. */
-function start(env: Environment, onEnd: (stop: () => void) => void): Local {
-  const local = spawnLocal('start', { env })
+function start(env: Environment, onEnd: (stop: () => void) => void, asIs = false): Local {
+  const local = spawnLocal('start', { env, asIs })
   onEnd(() => local.signalGroup('SIGKILL'))
   return local
 }
@@ -74,7 +74,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
       { ...plan, name: 'later', projects: ['globex'], enabled: false },
       { ...plan, name: 'unknown', projects: ['nobody.example'] },
     ])
-    first = start({ DATA_DIR: data, PLANS }, afterAll)
+    first = start({ DATA_DIR: data, PLANS }, afterAll, true)
     await first.ready()
     env = readEnvFile(data)
   })

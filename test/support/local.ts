@@ -22,7 +22,7 @@ export interface Ended {
   readonly err: string
 }
 
-const readyWithinMs = 25_000
+const readyWithinMs = 50_000
 
 /** A directory of this test alone, and what removes it. */
 export async function temporaryDirectory() {
@@ -30,9 +30,19 @@ export async function temporaryDirectory() {
   return { directory, remove: () => rm(directory, { recursive: true, force: true }) }
 }
 
-/** One of `infra/local`, in a process group of its own, with no setting of whoever runs the tests. */
-export function spawnLocal(script: string, options: { args?: readonly string[]; env?: Environment } = {}) {
-  const child = spawn(process.execPath, ['--import', 'tsx', `infra/local/${script}.ts`, ...(options.args ?? [])], {
+/**
+ * One of `infra/local`, in a process group of its own, with no setting of whoever runs the tests.
+ *
+ * @param options.asIs compiled on the way, as `npm start` does it.
+ */
+export function spawnLocal(
+  script: string,
+  options: { args?: readonly string[]; env?: Environment; asIs?: boolean } = {},
+) {
+  const program = options.asIs
+    ? ['--import', 'tsx', `infra/local/${script}.ts`]
+    : [join(inject('commands'), `${script}.mjs`)]
+  const child = spawn(process.execPath, [...program, ...(options.args ?? [])], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, PORT: '0', SANDBOX_PORT: '0', ...options.env },

