@@ -54,6 +54,7 @@ export function createTriggers({ guard, clock, log, slack }: Services & { slack:
     const swept = await tried(guard.sweep(endsAt))
     await tried(slack.sweep())
     await tried(guard.measure().then(report))
+    await tried(guard.keepPicture())
     // The last, because a plan may take all the time there is.
     const advanced = await tried(guard.goOn(endsAt))
     if (failures.length > 0) throw failures[0]

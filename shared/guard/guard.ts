@@ -17,6 +17,7 @@ import { createMeasuring } from './measuring.ts'
 import { createOccurrences } from './occurrences.ts'
 import type { GuardOptions } from './options.ts'
 import { createPerforming } from './performing.ts'
+import { createPicturing } from './picturing.ts'
 import type { Plan } from './plan.ts'
 import { createPlanning } from './planning.ts'
 import { createPricing } from './pricing.ts'
@@ -82,5 +83,6 @@ export function createGuard(parts: {
     ...digesting,
     watchThresholds: watching.watchThresholds,
     ...createMeasuring(parts),
+    ...createPicturing(parts),
   }
 }

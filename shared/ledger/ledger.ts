@@ -14,6 +14,7 @@ import { createHolding, type Seen } from './holding.ts'
 import { createLists, type EntryFilter, type Page, type UpdateFilter } from './lists.ts'
 import { createLogins, type Logins } from './login.ts'
 import { type Occurrence, occurrences } from './occurrence.ts'
+import { createPictures, type Pictures } from './picture.ts'
 import { createPrices, type Prices } from './price.ts'
 import { type ProjectChange, toProjectChangeItem } from './project-change.ts'
 import { createQueue, type Queue } from './queue.ts'
@@ -71,6 +72,7 @@ export interface Ledger {
   readonly announcements: Queue<Announcement>
   readonly slackEvents: Queue<SlackEvent>
   readonly occurrences: Queue<Occurrence>
+  readonly pictures: Pictures
   readonly prices: Prices
   readonly sightings: Sightings
   readonly logins: Logins
@@ -109,6 +111,7 @@ export function createLedger(options: { store: Store; clock: Clock; account: Acc
     announcements: createQueue(announcements, { store, lists }),
     slackEvents: createQueue(slackEvents, { store, lists }),
     occurrences: createQueue(occurrences, { store, lists }),
+    pictures: createPictures({ store }),
     prices: createPrices({ store }),
     sightings: createSightings({ store }),
     logins: createLogins({ store, ids: systemIds }),

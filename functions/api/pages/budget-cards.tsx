@@ -2,14 +2,16 @@ import type { Child } from 'hono/jsx'
 import { count, units } from '../../../shared/guard/sentences.ts'
 import type { BudgetRow, Counted } from './budget-rows.ts'
 import { Bar, BurnDown, Swatch } from './charts.tsx'
-import { Fact, Facts, Time, Units } from './parts.tsx'
+import { budgetAddress, Fact, Facts, Time, Units } from './parts.tsx'
 
 /** Budgets with their counters: the root with its burn-down, all others as rows of a tree. */
 
 export const Account = ({ row, zone }: { row: BudgetRow; zone: string }) => (
   <section class="account" aria-labelledby="account">
     <div class="title">
-      <h2 id="account">{row.name}</h2>
+      <h2 id="account">
+        <a href={budgetAddress(row.name)}>{row.name}</a>
+      </h2>
       <Left of={row.month} />
     </div>
     <Frozen of={row} zone={zone} />
@@ -32,7 +34,7 @@ export const Account = ({ row, zone }: { row: BudgetRow; zone: string }) => (
         <figcaption>
           Units left.{' '}
           <span class="key">
-            <Line of="so-far" /> so far, as a straight line
+            <Line of="so-far" /> so far{row.past.length === 0 ? ', as a straight line until a day has ended' : null}
           </span>{' '}
           <span class="key">
             <Line of="foreseen" /> to the reset, with what plans will take
@@ -43,10 +45,45 @@ export const Account = ({ row, zone }: { row: BudgetRow; zone: string }) => (
         </figcaption>
       </figure>
     )}
+    <DayByDay row={row} zone={zone} />
     <Counter name={row.name} of={row.month} zone={zone} />
     {row.day ? <Day name={row.name} of={row.day} zone={zone} /> : null}
   </section>
 )
+
+/** The drawing in figures. */
+const DayByDay = ({ row: { past, month }, zone }: { row: BudgetRow; zone: string }) =>
+  past.length === 0 || month.total === null ? null : (
+    <details>
+      <summary>Day by day</summary>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Until</th>
+              <th scope="col" class="number">
+                Used
+              </th>
+              <th scope="col" class="number">
+                Left
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {past.map(({ at, used }) => (
+              <tr>
+                <th scope="row">
+                  <Time at={at} zone={zone} />
+                </th>
+                <td class="number">{count(used)}</td>
+                <td class="number">{count((month.total ?? 0) - used)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  )
 
 const Line = ({ of }: { of: string }) => (
   <svg class="stroke" aria-hidden="true" focusable="false">
@@ -57,11 +94,18 @@ const Line = ({ of }: { of: string }) => (
 export const Budget = ({ row, zone }: { row: BudgetRow; zone: string }) => (
   <li class={`budget depth-${row.depth}`}>
     <div class="title">
-      <h3>{row.name}</h3>
+      <h3>
+        <a href={budgetAddress(row.name)}>{row.name}</a>
+      </h3>
       <Left of={row.month} />
     </div>
     <Frozen of={row} zone={zone} />
-    <Counter name={row.name} of={row.month} zone={zone} />
+    <div class={row.month.total === null ? '' : 'beside'}>
+      <BurnDown row={row} isSmall />
+      <div>
+        <Counter name={row.name} of={row.month} zone={zone} />
+      </div>
+    </div>
     <p class="note">
       <Terms of={row.month} zone={zone} /> · <a href={`/dashboard/updates?budget=${row.name}`}>Updates of {row.name}</a>
     </p>

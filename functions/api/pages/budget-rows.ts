@@ -10,6 +10,7 @@ import {
   type Stop,
   type WindowKind,
 } from '../../../shared/ledger/definitions.ts'
+import type { Picture } from '../../../shared/ledger/picture.ts'
 import type { View } from '../../../shared/ledger/views.ts'
 
 /** One budget as the overview shows it. */
@@ -20,8 +21,18 @@ export interface BudgetRow {
   /** By whose stop it stands still: its own, or that of one above it. */
   readonly frozen: { readonly budget: string; readonly stop: Stop } | null
   readonly month: Counted
+  /** How the month went until last night, as far as it is known: for the drawing alone. */
+  readonly past: readonly Past[]
   /** Where days are limited. */
   readonly day: Counted | null
+}
+
+/** What was used at one moment of a window. */
+interface Past {
+  readonly at: number
+  /** The share of the window that was over, 0 to 1. */
+  readonly elapsed: number
+  readonly used: number
 }
 
 /** One counter with all that is drawn of it. */
@@ -40,8 +51,16 @@ export interface Counted extends Figures {
   readonly exhaustedAt: number | null
 }
 
-/** Every budget with its children below it, as a tree is read; the order among siblings is that of their names. */
-export function budgetRows(view: View, forecasts: readonly Forecast[]): readonly BudgetRow[] {
+/**
+ * Every budget with its children below it, as a tree is read; the order among siblings is that of their names.
+ *
+ * @param picture what is known of past days, for whoever draws them.
+ */
+export function budgetRows(
+  view: View,
+  forecasts: readonly Forecast[],
+  picture: Picture | null = null,
+): readonly BudgetRow[] {
   const foreseen = new Map(forecasts.map((each) => [keyOf(each), each]))
   const rowsFrom = (budget: Budget, depth: number): BudgetRow[] => [
     rowOf(budget, depth),
@@ -61,6 +80,7 @@ export function budgetRows(view: View, forecasts: readonly Forecast[]): readonly
       depth,
       frozen: stopped?.frozen ? { budget: stopped.name, stop: stopped.frozen } : null,
       month: counted('month'),
+      past: pastOf(view, picture, budget.name),
       day: limitOf(budget, 'day') === 'unlimited' ? null : counted('day'),
     }
   }
@@ -84,6 +104,14 @@ function count(figures: Figures, forecast: Forecast | undefined, now: number): C
     unpriced: forecast?.unpriced ?? 0,
     exhaustedAt: forecast?.exhaustedAt ?? null,
   }
+}
+
+function pastOf({ month: { start, end } }: View, picture: Picture | null, budget: string): readonly Past[] {
+  const used = picture && Object.hasOwn(picture.used, budget) ? picture.used[budget] : undefined
+  return (picture?.ends ?? []).flatMap((at, position) => {
+    const units = used?.[position] ?? null
+    return units === null ? [] : [{ at, elapsed: (at - start) / (end - start), used: units }]
+  })
 }
 
 const keyOf = ({ budget, window }: { budget: string; window: WindowKind }) => `${window} ${budget}`

@@ -33,14 +33,22 @@ figcaption { color: var(--quiet); font-size: .9rem; margin: .4rem 0 0; }
 .from { grid-area: from; }
 .to { grid-area: to; text-align: right; }
 .burn-down { grid-area: chart; width: 100%; height: 100%; overflow: visible; }
+.burn-down.small { grid-area: auto; height: 7rem; }
+.burn-down path { fill: none; vector-effect: non-scaling-stroke; stroke-linejoin: round; }
+.burn-down .used-up { fill: var(--committed-ground); opacity: .55; }
 .burn-down .grid { stroke: var(--soft); stroke-width: 1px; }
 .burn-down .zero { stroke: var(--quiet); stroke-width: 1px; }
 .burn-down .now { stroke: var(--line); stroke-width: 1px; }
 .even { stroke: var(--quiet); stroke-width: 1.5px; stroke-dasharray: 2 5; }
+.beside { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); gap: 0 1.5rem; align-items: center; }
 .so-far { stroke: var(--spent); stroke-width: 3px; }
 .foreseen { stroke: var(--spent); stroke-width: 2px; stroke-dasharray: 8 5; }
 .point { fill: var(--spent); stroke: var(--surface); stroke-width: 2px; }
 .burn-down text {
   fill: var(--ink); font-size: .95rem; font-weight: 600; paint-order: stroke; stroke: var(--surface); stroke-width: 4px;
+}
+@media (max-width: 42rem) {
+  .beside { display: block; }
+  .burn-down.small { height: 5rem; margin-top: .5rem; }
 }
 `

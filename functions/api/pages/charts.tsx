@@ -2,8 +2,8 @@ import { count, units } from '../../../shared/guard/sentences.ts'
 import type { BudgetRow, Counted } from './budget-rows.ts'
 
 /**
- * What is drawn of a counter. All lengths are per cent, so that nothing is distorted however wide the page is; parts differ
- * by pattern as well as by colour, and every drawing is also said in a sentence.
+ * What is drawn of a counter. Lengths are shares of whatever room there is, so that a page may be as wide as it likes; parts
+ * differ by pattern as well as by colour, and every drawing is also said in a sentence.
  */
 
 type Part = 'spent' | 'held' | 'in-doubt' | 'committed'
@@ -78,35 +78,65 @@ function sentenceOf(name: string, { window, total, spent, held, inDoubt, committ
   return `${name}, ${span}: of ${units(total ?? 0)}, ${count(spent)} spent, ${count(held)} held and ${count(inDoubt)} in doubt; an even pace would be at ${count(evenPace ?? 0)} by now.${plans}`
 }
 
-/** What is left, from the window's beginning to its end: so far, as foreseen, and at an even pace. */
-export function BurnDown({ row: { name, month } }: { row: BudgetRow }) {
+/** What is left, from the month's beginning to its end: day by day so far, as foreseen, and at an even pace. */
+export function BurnDown({ row: { name, month, past }, isSmall }: { row: BudgetRow; isSmall?: true }) {
   const { total, elapsed, used, projected } = month
   if (total === null || total <= 0) return null
   const left = total - used
   const leftAtEnd = total - projected
-  const [top, bottom] = [Math.max(total, left), Math.min(0, left, leftAtEnd)]
-  const y = (number: number) => percent((top - number) / (top - bottom))
-  const now = percent(elapsed)
+  const [top, bottom] = [Math.max(total, left), Math.min(0, left, leftAtEnd, ...past.map((day) => total - day.used))]
+  const down = (units: number) => (top - units) / (top - bottom)
+  // All against the limit as it is now: what was granted meanwhile was there from the beginning, as it were.
+  const points = [
+    [0, down(total)],
+    ...past.map((day) => [day.elapsed, down(total - day.used)] as const),
+    [elapsed, down(left)],
+  ] as const
+  const [now, height] = [percent(elapsed), percent(down(left))]
   const isLate = elapsed > 0.6
-  const isLow = (top - left) / (top - bottom) > 0.8
+  const isLow = down(left) > 0.8
   const says = `Units of ${name} left this month: ${count(total)} at its beginning and ${count(left)} now, where an even pace would have left ${count(total - (month.evenPace ?? 0))}; ${count(leftAtEnd)} at its end, if plans cost what they cost now and nobody else asks.`
   return (
-    <svg class="burn-down" role="img" aria-label={says}>
-      {[0.25, 0.5, 0.75, 1].map((share) => (
-        <line class="grid" x1="0" y1={y(total * share)} x2="100%" y2={y(total * share)} />
-      ))}
-      <line class="zero" x1="0" y1={y(0)} x2="100%" y2={y(0)} />
-      <line class="even" x1="0" y1={y(total)} x2="100%" y2={y(0)} />
-      <line class="so-far" x1="0" y1={y(total)} x2={now} y2={y(left)} />
-      <line class="foreseen" x1={now} y1={y(left)} x2="100%" y2={y(leftAtEnd)} />
-      <line class="now" x1={now} y1="0" x2={now} y2="100%" />
-      <circle class="point" cx={now} cy={y(left)} r="6" />
-      <text x={now} y={y(left)} dx={isLate ? -12 : 12} dy={isLow ? -14 : 22} text-anchor={isLate ? 'end' : 'start'}>
-        {count(left)} left now
-      </text>
+    <svg class={isSmall ? 'burn-down small' : 'burn-down'} role="img" aria-label={says}>
+      <svg viewBox="0 0 1000 1000" preserveAspectRatio="none" aria-hidden="true">
+        <path
+          class="grid"
+          d={[0.25, 0.5, 0.75, 1].map((share) => `M0 ${per1000(down(total * share))}H1000`).join('')}
+        />
+        <path class="used-up" d={`${lineOf(points)}V${per1000(down(0))}H0Z`} />
+        <path class="zero" d={`M0 ${per1000(down(0))}H1000`} />
+        <path
+          class="even"
+          d={lineOf([
+            [0, down(total)],
+            [1, down(0)],
+          ])}
+        />
+        <path class="now" d={`M${per1000(elapsed)} 0V1000`} />
+        <path
+          class="foreseen"
+          d={lineOf([
+            [elapsed, down(left)],
+            [1, down(leftAtEnd)],
+          ])}
+        />
+        <path class="so-far" d={lineOf(points)} />
+      </svg>
+      <circle class="point" cx={now} cy={height} r={isSmall ? 4 : 6} />
+      {isSmall ? null : (
+        <text x={now} y={height} dx={isLate ? -12 : 12} dy={isLow ? -14 : 22} text-anchor={isLate ? 'end' : 'start'}>
+          {count(left)} left now
+        </text>
+      )}
     </svg>
   )
 }
+
+const lineOf = (points: readonly (readonly [number, number])[]): string =>
+  `M${points.map(([x, y]) => `${per1000(x)} ${per1000(y)}`).join('L')}`
+
+/** Finer than any screen, and short: there may be a month of points for each of many budgets. */
+const per1000 = (share: number): number => Math.round(share * 1000)
 
 /** Two decimals are finer than any screen. */
 const percent = (share: number): string => `${Math.round(share * 10_000) / 100}%`

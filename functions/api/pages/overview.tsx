@@ -1,11 +1,12 @@
 import { zoneOf } from '../../../shared/guard/decide.ts'
 import { count } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
+import type { Picture } from '../../../shared/ledger/picture.ts'
 import { Account, Budget } from './budget-cards.tsx'
 import { budgetRows } from './budget-rows.ts'
 import { Patterns } from './charts.tsx'
 import { FirstSteps } from './first-steps.tsx'
-import { Fact, Facts, InZone } from './parts.tsx'
+import { Fact, Facts, InZone, Units } from './parts.tsx'
 import type { Visiting } from './visiting.tsx'
 
 /** How many are counted; more than that is said to be more. */
@@ -22,7 +23,8 @@ export function addOverview({ page }: Visiting, { guard }: Services): void {
         guard.ledger.open('awaiting-approval', mostCounted),
         guard.ledger.open('in-doubt', mostCounted),
       ])
-      const rows = budgetRows(view, forecasts)
+      const picture = await guard.ledger.pictures.read(view.month.name)
+      const rows = budgetRows(view, forecasts, picture)
       const zone = zoneOf(view)
       const [root, ...others] = rows
       const isUnused = rows.length === 1 && root?.month.used === 0
@@ -33,6 +35,7 @@ export function addOverview({ page }: Visiting, { guard }: Services): void {
           <Waiting approvals={approvals.rows.length} doubts={doubts.rows.length} />
           {isUnused ? <FirstSteps /> : null}
           {root ? <Account row={root} zone={zone} /> : null}
+          {isUnused ? null : <Saved of={picture?.saved} />}
           {others.length > 0 ? (
             <section aria-labelledby="budgets">
               <h2 id="budgets">Budgets</h2>
@@ -66,6 +69,32 @@ function Waiting({ approvals, doubts }: { approvals: number; doubts: number }) {
     </p>
   )
 }
+
+/** What loops and double clicks would have cost, as far as a sweep has counted it. */
+const Saved = ({ of }: { of: Picture['saved'] | undefined }) => (
+  <section aria-labelledby="saved">
+    <h2 id="saved">What the guard saved this month</h2>
+    {of === undefined ? (
+      <p class="empty">The next sweep counts the duplicates that were refused.</p>
+    ) : (
+      <>
+        <Facts>
+          <Fact name="Refused duplicates">
+            <Units of={of.updates} />
+          </Fact>
+          <Fact name="Units not spent twice">
+            <Units of={of.units} />
+          </Fact>
+        </Facts>
+        <p class="note">
+          Refused because the same work was under way or just done; at what that had cost. The sweep counts them a few
+          minutes after. A request repeated with its key is answered from its record, and not even counted.{' '}
+          <a href="/dashboard/updates?state=refused">Everything that was refused</a>
+        </p>
+      </>
+    )}
+  </section>
+)
 
 const Words = () => (
   <section aria-labelledby="words">

@@ -59,3 +59,5 @@ export const Fact = ({ name, children }: { name: Child; children: Child }) => (
 )
 
 export const addressOf = (id: string): string => `/dashboard/updates/${encodeURIComponent(id)}`
+
+export const budgetAddress = (name: string): string => `/dashboard/budgets/${encodeURIComponent(name)}`

@@ -93,6 +93,9 @@ input[type="checkbox"] { width: 1.4rem; height: 1.4rem; margin: .15rem 0 0; acce
 .day { border-top: 1px solid var(--line); margin-top: .75rem; padding-top: .5rem; }
 .filters { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: .25rem 1rem; align-items: end; }
 .filters p { margin: .25rem 0; }
+details { margin: .75rem 0 0; }
+summary { cursor: pointer; padding: .35rem 0; color: var(--accent); }
+.scroll { overflow-x: auto; }
 .wide { padding: 0; overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; }
 caption { text-align: left; color: var(--quiet); font-size: .9rem; padding: .75rem 1rem; }
