@@ -234,6 +234,9 @@ describe('the updates', () => {
     ['', ['acme shop', 'four', 'dear', 'two', 'one']],
     ['?state=refused&kind=&budget=&via=&project=&caller=&since=&until=', ['dear']],
     ['?project=acme+shop', ['acme shop']],
+    ['?search=SHO', ['acme shop']],
+    ['?search=o', ['acme shop', 'four', 'two', 'one']],
+    ['?search=%25&plan=none', []],
     ['?budget=account&caller=ada&via=http&kind=ranking&state=settled', ['acme shop', 'four', 'two', 'one']],
     ['?caller=bob', []],
     // 10:00, 16:00, 22:00 UTC, then 04:00 and 10:00 of the next day; Berlin is an hour ahead.
@@ -263,14 +266,37 @@ describe('the updates', () => {
       await product.update({ kind: 'ranking', projects })
       product.clock.advance(hours(0.1))
     }
-    const first = await browser.get('/dashboard/updates?caller=ada')
-    const older = /<a href="([^"]+)" rel="next">/.exec(first.html)?.[1]?.replaceAll('&amp;', '&') ?? ''
-    const [, query = ''] = older.split('/dashboard/updates')
-    expect(first.text).not.toContain('Newest')
-    expect(query).toMatch(/^\?caller=ada&cursor=/)
+    const links = ({ html }: { html: string }) =>
+      Object.fromEntries(
+        [...html.matchAll(/<a href="([^"]+)"(?: rel="(\w+)")?>(?:Newest|Newer|Older)</g)].map(([, to = '', as]) => [
+          as ?? 'newest',
+          to.replace('/dashboard/updates', '').replaceAll('&amp;', '&'),
+        ]),
+      )
+    const look = async (query = '') => links(await browser.get(`/dashboard/updates${query}`))
+    const first = await look('?caller=ada')
+    expect(first).toEqual({ next: expect.stringMatching(/^\?caller=ada&cursor=/) })
     expect(await projectsAt('?caller=ada')).toHaveLength(50)
-    expect((await projectsAt(query)).slice(-5)).toEqual(['acme shop', 'four', 'dear', 'two', 'one'])
-    expect((await browser.get(older)).text).toContain('Newest')
+    expect((await projectsAt(first.next ?? '')).slice(-5)).toEqual(['acme shop', 'four', 'dear', 'two', 'one'])
+    expect(await look(first.next)).toEqual({ newest: '?caller=ada', prev: '?caller=ada' })
+  })
+
+  test('page by page, and back', async () => {
+    const { product, browser } = await start()
+    for (let from = 0; from < 160; from += 20) {
+      const projects = Array.from({ length: 20 }, (_, each) => `p${from + each}`)
+      await product.update({ kind: 'ranking', projects })
+    }
+    const look = async (address: string, rel: string) => {
+      const { html } = await browser.get(address)
+      return new RegExp(`<a href="([^"]+)" rel="${rel}">`).exec(html)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    }
+    const pages = ['/dashboard/updates']
+    for (let page = 0; page < 3; page++) pages.push(await look(pages.at(-1) ?? '', 'next'))
+    expect(await look(pages[3] ?? '', 'next')).toBe('')
+    expect(await look(pages[3] ?? '', 'prev')).toBe(pages[2])
+    expect(await look(pages[2] ?? '', 'prev')).toBe(pages[1])
+    expect(await look(pages[1] ?? '', 'prev')).toBe(pages[0])
   })
 
   test('none yet, none like that, and a question that makes no sense', async () => {

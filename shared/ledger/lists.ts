@@ -10,6 +10,8 @@ export interface UpdateFilter {
   readonly state?: State
   readonly kind?: Kind
   readonly project?: string
+  /** A part of the project's name, in capitals or not. */
+  readonly search?: string
   readonly budget?: string
   readonly caller?: string
   readonly via?: Via
@@ -200,8 +202,9 @@ function monthBefore(partition: string, oldest: string, named = listedIn): strin
 }
 
 function matches(update: Update, filter: UpdateFilter): boolean {
-  const { since = 0, until = Number.POSITIVE_INFINITY, ...same } = filter
+  const { since = 0, until = Number.POSITIVE_INFINITY, search = '', ...same } = filter
   if (update.createdAt < since || update.createdAt > until) return false
+  if (!update.project.toLowerCase().includes(search.toLowerCase())) return false
   return Object.entries(same).every(([name, value]) => value === undefined || update[name as keyof Update] === value)
 }
 

@@ -5,10 +5,10 @@ import { toRfc3339 } from '../../../shared/platform/clock.ts'
 
 /** The small things that all pages show. */
 
-/** A time of the account; pointing at it shows UTC. */
-export const Time = ({ at, zone }: { at: number; zone: string }) => (
+/** A time of the account, without its date where that is said; pointing at it shows UTC. */
+export const Time = ({ at, zone, isOfDay }: { at: number; zone: string; isOfDay?: true }) => (
   <time datetime={toRfc3339(at)} title={`${toRfc3339(at).slice(0, 16).replace('T', ' ')} UTC`}>
-    {onTheWall(at, zone)}
+    {isOfDay ? onTheWall(at, zone).slice(-'00:00'.length) : onTheWall(at, zone)}
   </time>
 )
 
@@ -61,3 +61,5 @@ export const Fact = ({ name, children }: { name: Child; children: Child }) => (
 export const addressOf = (id: string): string => `/dashboard/updates/${encodeURIComponent(id)}`
 
 export const budgetAddress = (name: string): string => `/dashboard/budgets/${encodeURIComponent(name)}`
+
+export const planAddress = (name: string): string => `/dashboard/plans/${encodeURIComponent(name)}`

@@ -41,8 +41,8 @@ pre {
   background: var(--surface); border-bottom: 1px solid var(--line);
 }
 .brand { font-weight: 700; margin: 0; }
-.top nav ul { display: flex; gap: .25rem; list-style: none; margin: 0; padding: 0; }
-.top nav a { display: block; padding: .5rem .75rem; border-radius: 6px; color: var(--ink); text-decoration: none; }
+.top nav ul { display: flex; flex-wrap: wrap; gap: .25rem; list-style: none; margin: 0; padding: 0; }
+.top nav a { display: block; padding: .5rem .75rem; border-radius: 6px; color: var(--ink); text-decoration: none; white-space: nowrap; }
 .top nav a:hover { background: var(--soft); }
 .top nav a[aria-current] { background: var(--soft); font-weight: 600; box-shadow: inset 0 -3px var(--accent); }
 .who { display: flex; align-items: center; gap: .75rem; margin-left: auto; }
@@ -93,6 +93,27 @@ input[type="checkbox"] { width: 1.4rem; height: 1.4rem; margin: .15rem 0 0; acce
 .day { border-top: 1px solid var(--line); margin-top: .75rem; padding-top: .5rem; }
 .filters { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: .25rem 1rem; align-items: end; }
 .filters p { margin: .25rem 0; }
+.stopped { color: var(--wary); }
+.tick { display: flex; gap: .75rem; align-items: center; }
+.tick label { margin: 0; font-size: 1rem; }
+.lines { list-style: none; margin: .5rem 0; padding: 0; }
+.lines li { padding: .35rem 0; border-top: 1px solid var(--line); }
+.calendar { table-layout: fixed; min-width: 46rem; }
+.calendar th, .calendar td { padding: .5rem .6rem; border-left: 1px solid var(--line); }
+.calendar :is(th, td):first-child { border-left: 0; }
+.calendar td { height: 5rem; font-size: .9rem; }
+.calendar p { margin: 0; }
+.calendar .date { font-weight: 600; }
+.calendar .weekday { display: none; }
+.calendar .quiet .date { font-weight: 400; color: var(--quiet); }
+.calendar .passed { background: var(--ground); }
+.calendar ul { list-style: none; margin: .25rem 0; padding: 0; }
+.calendar li { margin: 0 0 .25rem; }
+.calendar .note, .calendar .cost { display: block; }
+.calendar .date .note { display: inline; }
+.calendar .sum { border-top: 1px solid var(--line); font-weight: 600; }
+.calendar .reset { color: var(--good); }
+.calendar .out { color: var(--bad); }
 details { margin: .75rem 0 0; }
 summary { cursor: pointer; padding: .35rem 0; color: var(--accent); }
 .scroll { overflow-x: auto; }
@@ -126,18 +147,24 @@ tbody .note { display: block; }
 @media (max-width: 42rem) {
   main { padding: 1rem .75rem 2rem; }
   main > section, .budget, .empty, .filters { padding: .9rem; }
+  .top nav a { padding: .5rem .6rem; }
   .who { margin-left: 0; width: 100%; justify-content: space-between; }
   .depth-2 { margin-left: .75rem; } .depth-3 { margin-left: 1.5rem; }
   .depth-4, .depth-5, .depth-6, .depth-7, .depth-8 { margin-left: 2.25rem; }
   .facts { grid-template-columns: repeat(auto-fill, minmax(6.2rem, 1fr)); gap: .4rem .75rem; }
   .facts.long { grid-template-columns: repeat(auto-fill, minmax(8rem, 1fr)); }
   .filters { grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)); }
-  .updates, .updates tbody, .updates caption { display: block; }
-  .updates thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  .updates tr { display: grid; grid-template-columns: 1fr 1fr; gap: .25rem .75rem; padding: .75rem .9rem; border-top: 1px solid var(--line); }
-  .updates th, .updates td { display: block; padding: 0; border: 0; text-align: left; white-space: normal; }
-  .updates th { grid-column: 1 / -1; grid-row: 1; font-size: 1.05rem; }
-  .updates td::before { content: attr(data-name); display: block; color: var(--quiet); font-size: .8rem; }
+  .rows, .rows tbody, .rows caption { display: block; }
+  .rows thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .rows tr { display: grid; grid-template-columns: 1fr 1fr; gap: .25rem .75rem; padding: .75rem .9rem; border-top: 1px solid var(--line); }
+  .rows th, .rows td { display: block; padding: 0; border: 0; text-align: left; white-space: normal; }
+  .rows th { grid-column: 1 / -1; grid-row: 1; font-size: 1.05rem; }
+  .calendar, .calendar tbody, .calendar tr, .calendar caption { display: block; min-width: 0; }
+  .calendar thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .calendar td { display: block; height: auto; border-left: 0; padding: .6rem .9rem; }
+  .calendar .weekday, .calendar .note, .calendar .cost { display: inline; }
+  .calendar .passed, .calendar .quiet { display: none; }
+  .rows td::before { content: attr(data-name); display: block; color: var(--quiet); font-size: .8rem; }
 }
 @media (prefers-contrast: more) { :root { --quiet: var(--ink); --line: var(--ink); } }
 `

@@ -9,7 +9,7 @@ import { Refusal } from '../refusal.ts'
 import { Buttons, choicesFor } from './decisions.tsx'
 import { Evidence } from './evidence.tsx'
 import { FormToken } from './layout.tsx'
-import { Fact, Facts, InZone, StateName, Time, Units } from './parts.tsx'
+import { addressOf, budgetAddress, Fact, Facts, InZone, planAddress, StateName, Time, Units } from './parts.tsx'
 import type { Visit, Visiting } from './visiting.tsx'
 
 const longestBody = 4_000
@@ -58,6 +58,12 @@ function Summary({ update, zone }: { update: Update; zone: string }) {
       {problem ? (
         <p class="problem">
           <strong>{describe(problem.slug).title}.</strong> {problem.detail}
+          {typeof problem.members.update === 'string' ? (
+            <>
+              {' '}
+              <a href={addressOf(problem.members.update)}>See that update</a>
+            </>
+          ) : null}
         </p>
       ) : null}
       {overrun === undefined ? null : (
@@ -76,11 +82,17 @@ function Summary({ update, zone }: { update: Update; zone: string }) {
           <Units of={charged} />
         </Fact>
         <Fact name="Kind">{kind}</Fact>
-        <Fact name="Budget">{budget}</Fact>
+        <Fact name="Budget">
+          <a href={budgetAddress(budget)}>{budget}</a>
+        </Fact>
         <Fact name="Window">{update.month.replace(':', ' of ')}</Fact>
         <Fact name="Asked for by">
           {caller}, via {via}
-          {plan === undefined ? null : `, for the plan ${plan}`}
+          {plan === undefined ? null : (
+            <>
+              , for the plan <a href={planAddress(plan)}>{plan}</a>
+            </>
+          )}
         </Fact>
         <Fact name="Asked for">
           <Time at={update.createdAt} zone={zone} />

@@ -1,14 +1,15 @@
 import * as z from 'zod/mini'
 import { zoneOf } from '../../../shared/guard/decide.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import { states, type Update, vias } from '../../../shared/ledger/update.ts'
+import { isTerminal, states, type Update, vias } from '../../../shared/ledger/update.ts'
 import type { View } from '../../../shared/ledger/views.ts'
 import { dayMs, toInstant } from '../../../shared/ledger/zone.ts'
 import { kinds } from '../../../shared/platform/words.ts'
 import { answerCsv, csvPage } from '../csv.ts'
 import { updateColumns, updateFilter } from '../updates.ts'
 import { readFields } from './forms.ts'
-import { addressOf, InZone, StateName, Time, Units, words } from './parts.tsx'
+import { Pages, type Paging, pagingFields } from './paging.tsx'
+import { addressOf, budgetAddress, InZone, StateName, Time, Units, words } from './parts.tsx'
 import type { Visit, Visiting } from './visiting.tsx'
 
 const rowsOfPage = 50
@@ -17,44 +18,48 @@ const isDate = (text: string) =>
   /^\d{4}-\d\d-\d\d$/.test(text) && new Date(Date.parse(text) || 0).toISOString().startsWith(text)
 const date = z.string().check(z.refine(isDate, 'takes a date such as 2026-11-20'))
 
-const { limit: _limit, since: _since, until: _until, ...same } = updateFilter.shape
-/** As for the API, but for dates instead of instants: people look for days. */
-const pageFilter = z.strictObject({ ...same, since: z.exactOptional(date), until: z.exactOptional(date) })
-type Asked = z.output<typeof pageFilter>
+const { limit: _limit, cursor: _cursor, since: _since, until: _until, ...same } = updateFilter.shape
+const part = z.string().check(z.maxLength(200, 'takes at most 200 characters'))
+/** As for the API, but for dates instead of instants, and parts of names: people look for days, and know a name by half. */
+const pageFilter = z.strictObject({
+  ...same,
+  search: z.exactOptional(part),
+  since: z.exactOptional(date),
+  until: z.exactOptional(date),
+  ...pagingFields,
+})
+type Asked = Omit<z.output<typeof pageFilter>, keyof Paging>
+
+const path = '/dashboard/updates'
 
 export function addUpdateList({ page }: Visiting, { guard }: Services): void {
-  page('/dashboard/updates', {
+  page(path, {
     GET: async ({ c, mustHave, show }) => {
       mustHave('read')
-      const { cursor, ...asked } = readFields(queryOf(c), pageFilter)
+      const { cursor, trail, ...asked } = readFields(queryOf(c), pageFilter)
       const view = await guard.ledger.view()
       const { rows, next } = await guard.ledger.updates(toFilter(asked, zoneOf(view)), rowsOfPage, cursor)
+      const paging = { ...(cursor !== undefined && { cursor }), ...(trail !== undefined && { trail }) }
       return show(
         'Updates',
         <>
           <Filters asked={asked} view={view} />
-          {rows.length === 0 ? <Nothing asked={asked} /> : <Table rows={rows} zone={zoneOf(view)} />}
-          <nav aria-label="Pages" class="pages">
-            {cursor === undefined ? null : <a href={addressWith(asked)}>Newest</a>}
-            {next === undefined ? null : (
-              <a href={addressWith({ ...asked, cursor: next })} rel="next">
-                Older
-              </a>
-            )}
-            <a href={addressWith(asked, '.csv')} download>
-              Download all as CSV
-            </a>
-          </nav>
+          {rows.length === 0 ? (
+            <Nothing asked={asked} isEnd={next === undefined} />
+          ) : (
+            <Table rows={rows} zone={zoneOf(view)} />
+          )}
+          <Pages path={path} asked={asked} paging={paging} next={next} />
           <InZone zone={zoneOf(view)} />
         </>,
       )
     },
   })
 
-  page('/dashboard/updates.csv', {
+  page(`${path}.csv`, {
     GET: async ({ c, mustHave }) => {
       mustHave('read')
-      const { cursor: _, ...asked } = readFields(queryOf(c), pageFilter)
+      const { cursor: _, trail: _trail, ...asked } = readFields(queryOf(c), pageFilter)
       const filter = toFilter(asked, zoneOf(await guard.ledger.view()))
       return answerCsv(c, 'updates', updateColumns, (after) => guard.ledger.updates(filter, csvPage, after))
     },
@@ -64,7 +69,7 @@ export function addUpdateList({ page }: Visiting, { guard }: Services): void {
 const queryOf = (c: Visit['c']) => new URL(c.req.url).searchParams
 
 /** From the first instant of the one day to the last of the other, both in the account's zone. */
-function toFilter({ since, until, cursor: _, ...filter }: Asked, zone: string) {
+function toFilter({ since, until, ...filter }: Asked, zone: string) {
   return {
     ...filter,
     ...(since !== undefined && { since: beginning(since, zone) }),
@@ -79,29 +84,25 @@ function beginning(day: string, zone: string): number {
 
 const dayAfter = (day: string) => new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10)
 
-function addressWith(asked: Asked, ending = ''): string {
-  const query = new URLSearchParams(Object.entries(asked).filter((entry) => entry[1] !== undefined)).toString()
-  return `/dashboard/updates${ending}${query === '' ? '' : `?${query}`}`
-}
-
 function Filters({ asked, view }: { asked: Asked; view: View }) {
   const budgets = Object.keys(view.definitions.budgets)
   return (
-    <form method="get" action="/dashboard/updates" class="filters" aria-label="Which updates">
+    <form method="get" action={path} class="filters" aria-label="Which updates">
       <Choice name="state" label="State" options={states} chosen={asked.state} />
       <Choice name="kind" label="Kind" options={kinds} chosen={asked.kind} />
       <Choice name="budget" label="Budget" options={budgets} chosen={asked.budget} />
       <Choice name="via" label="Via" options={vias} chosen={asked.via} />
-      <Text name="project" label="Project" value={asked.project} />
+      <Text name="search" label="Project, or a part of it" value={asked.search} />
+      <Text name="plan" label="Plan" value={asked.plan} />
       <Text name="caller" label="Caller" value={asked.caller} />
       <Text name="since" label="From" value={asked.since} type="date" />
       <Text name="until" label="To" value={asked.until} type="date" />
-      {asked.plan === undefined ? null : <Text name="plan" label="Plan" value={asked.plan} />}
+      {asked.project === undefined ? null : <Text name="project" label="Project, in full" value={asked.project} />}
       <p class="buttons">
         <button type="submit" class="primary">
           Show
         </button>
-        <a href="/dashboard/updates">All updates</a>
+        <a href={path}>All updates</a>
       </p>
     </form>
   )
@@ -141,21 +142,25 @@ const Text = (of: { name: string; label: string; value: string | undefined; type
   </p>
 )
 
-const Nothing = ({ asked }: { asked: Asked }) =>
-  Object.keys(asked).length > 0 ? (
+function Nothing({ asked, isEnd }: { asked: Asked; isEnd: boolean }) {
+  if (!isEnd)
+    return (
+      <p class="empty">None of those that were looked at so far is like this; “Older” looks at those before them.</p>
+    )
+  return Object.keys(asked).length > 0 ? (
     <p class="empty">
-      No update is like this. Names have to be whole: a part of one finds nothing.{' '}
-      <a href="/dashboard/updates">All updates</a>
+      No update is like this. Plans and callers have to be named in full. <a href={path}>All updates</a>
     </p>
   ) : (
     <p class="empty">
       Nobody has asked for an update yet. <a href="/">The overview</a> says how to begin.
     </p>
   )
+}
 
 const Table = ({ rows, zone }: { rows: readonly Update[]; zone: string }) => (
   <div class="wide">
-    <table class="updates">
+    <table class="rows">
       <caption>Updates, the newest first; units as estimated and as charged</caption>
       <thead>
         <tr>
@@ -189,9 +194,11 @@ const Table = ({ rows, zone }: { rows: readonly Update[]; zone: string }) => (
               <Units of={update.estimated} />
             </td>
             <td data-name="Charged" class="number">
-              <Units of={update.charged} />
+              <Units of={update.charged ?? (isTerminal(update.state) ? 0 : null)} />
             </td>
-            <td data-name="Budget">{update.budget}</td>
+            <td data-name="Budget">
+              <a href={budgetAddress(update.budget)}>{update.budget}</a>
+            </td>
             <td data-name="Caller">
               {update.caller}
               <span class="note">via {update.via}</span>
