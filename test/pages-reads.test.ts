@@ -36,7 +36,7 @@ async function start() {
     expect([path, (await browser.get(path)).status]).toEqual([path, 200])
     return reads
   }
-  return { product, items, measure }
+  return { product, items, measure, browser }
 }
 
 /** As many more, as if they had been asked for a while before. */
@@ -57,6 +57,8 @@ describe('with a thousand updates as with ten', () => {
     ['/dashboard/updates', 4],
     ['/dashboard/updates?state=settled', 4],
     ['/dashboard/needs-you', 4],
+    ['/dashboard/plans', 9],
+    ['/dashboard/plans/night', 12],
   ])('%s: %i readings', async (path, readings) => {
     const { product, items, measure } = await start()
     await measure('/dashboard/updates') // a process learns once when the ledger began
@@ -64,4 +66,15 @@ describe('with a thousand updates as with ten', () => {
     await multiply(product, items, 990)
     expect([withTen, await measure(path)]).toEqual([readings, readings])
   })
+})
+
+test('what is looked for and rare costs a bounded number of readings, and is looked for further page by page', async () => {
+  const { product, items, measure, browser } = await start()
+  await multiply(product, items, 1_500)
+  await measure('/dashboard/updates')
+  expect(await measure('/dashboard/updates?search=nothing-like-it')).toBe(26)
+  const page = await browser.get('/dashboard/updates?search=nothing-like-it')
+  expect(page.text).toContain('None of those that were looked at so far is like this')
+  const [, older = ''] = /<a href="([^"]+)" rel="next">/.exec(page.html) ?? []
+  expect((await browser.get(older.replaceAll('&amp;', '&'))).text).toContain('No update is like this.')
 })

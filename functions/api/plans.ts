@@ -1,9 +1,10 @@
 import type { Context, Hono } from 'hono'
 import * as z from 'zod/mini'
+import type { Guard } from '../../shared/guard/guard.ts'
 import { planName } from '../../shared/guard/names.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
-import { type ApiEnv, mustHave } from './context.ts'
+import { type Admitted, type ApiEnv, mustHave } from './context.ts'
 import { instant, readBody, reason } from './input.ts'
 import { answerProblem } from './problem-answers.ts'
 import { Refusal } from './refusal.ts'
@@ -46,11 +47,7 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock }: Services): void {
       const caller = await mustHave(c, 'run')
       const { time, only } = await readBody(c, occurrence)
       const name = await known(c)
-      const barred = (await guard.budgetsOf(name)).find((budget) => !caller.mayCharge(budget))
-      if (barred !== undefined) {
-        const detail = `${caller.sub} may not charge the budget ${barred}, which the plan ${name} charges.`
-        return answerProblem(c, problem('forbidden', detail, { budget: barred }))
-      }
+      await mustBeCovered(guard, name, caller)
       const isAsync = /(^|[\s,])respond-async\b/i.test(c.req.header('prefer') ?? '')
       const endsAt = isAsync ? clock.now() : c.var.endsAt
       const run = only === 'unsent' ? guard.runUnsent : guard.fire
@@ -75,4 +72,16 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock }: Services): void {
     if (parsed.success && plans.some(({ plan }) => plan.name === parsed.data)) return parsed.data
     throw new Refusal(problem('not-found', 'There is no such plan.'))
   }
+}
+
+/** @throws Refusal when the plan charges a budget that they may not charge. */
+export async function mustBeCovered(
+  guard: Pick<Guard, 'budgetsOf'>,
+  plan: string,
+  { sub, mayCharge }: Pick<Admitted, 'sub' | 'mayCharge'>,
+): Promise<void> {
+  const barred = (await guard.budgetsOf(plan)).find((budget) => !mayCharge(budget))
+  if (barred === undefined) return
+  const detail = `${sub} may not charge the budget ${barred}, which the plan ${plan} charges.`
+  throw new Refusal(problem('forbidden', detail, { budget: barred }))
 }

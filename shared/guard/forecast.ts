@@ -78,7 +78,7 @@ type Charge = { readonly units: number; readonly unpriced: number; readonly pric
 
 type Demand = { readonly times: readonly number[]; readonly charges: ReadonlyMap<string, Charge> }
 
-function chargesOf(
+export function chargesOf(
   { kind, projects }: Plan,
   chainOf: ForecastPlan['chainOf'],
   priceOf: (kind: Kind, project: string) => Price | null,

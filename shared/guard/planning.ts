@@ -1,11 +1,14 @@
+import { bookAsOf } from '../ledger/book.ts'
 import { budgetNamed, chainOf, type Definitions, pauseOf, type Stop } from '../ledger/definitions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { type Occurrence, occurrencesOf } from '../ledger/occurrence.ts'
 import type { Price } from '../ledger/price.ts'
+import { dayAt, monthAfter } from '../ledger/windows.ts'
+import { type Cost, costsOf, type DayAhead, daysAhead, lookAhead } from './ahead.ts'
 import { budgetFor } from './charging.ts'
 import { zoneOf } from './decide.ts'
-import { figuresOfChain } from './figures.ts'
-import { type Forecast, forecast } from './forecast.ts'
+import { type Figures, figuresOf, figuresOfChain } from './figures.ts'
+import { type Forecast, type ForecastCounter, forecast } from './forecast.ts'
 import type { Plan } from './plan.ts'
 import { priceKey } from './pricing.ts'
 import { timesOf } from './schedule.ts'
@@ -17,6 +20,12 @@ export interface Planned {
   /** When it is due next; `null`: never, or nobody here knows (a rate counts from when AWS made the rule). */
   readonly next: number | null
   readonly last: Occurrence | null
+}
+
+export interface Ahead {
+  readonly days: readonly DayAhead[]
+  /** By the plan's name. */
+  readonly costs: ReadonlyMap<string, Cost>
 }
 
 /** Somebody looks ahead: a leap day may be years away. */
@@ -44,6 +53,37 @@ export function createPlanning(parts: {
 
   /** What plans will still take from every counter before it is counted anew. */
   async function foresee(): Promise<readonly Forecast[]> {
+    const { view, ...outlook } = await lookOut()
+    const counters = figuresOfChain(view, Object.values(view.definitions.budgets)).map(toForecast)
+    return forecast({ now: view.now, counters, ...outlook })
+  }
+
+  /**
+   * What plans will do this week and in those after it, day by day. Units run out within a month: each month that the
+   * days reach into is counted with its own.
+   */
+  async function ahead(weeks: number): Promise<Ahead> {
+    const { view, ...outlook } = await lookOut()
+    const { definitions, now, month } = view
+    const days = daysAhead(definitions.calendar, now, weeks)
+    const next = monthAfter(definitions.calendar, month)
+    const nextDay = dayAt(definitions.calendar, next.start).name
+    const nextBook = bookAsOf(await ledger.bookNamed(next.name), definitions, next.name, nextDay)
+    const counters = [view, { ...view, month: next, book: nextBook }].flatMap((each) =>
+      Object.values(definitions.budgets).map((budget) => toForecast(figuresOf(each, budget, 'month'))),
+    )
+    const runsOut = forecast({ now, counters, ...outlook }).flatMap(({ budget, exhaustedAt }) =>
+      exhaustedAt === null ? [] : [{ budget, at: exhaustedAt }],
+    )
+    const costs = costsOf(outlook.plans, outlook.priceOf)
+    return {
+      days: lookAhead({ now, days, runsOut, resets: [month.end, next.end], costs, plans: outlook.plans }),
+      costs,
+    }
+  }
+
+  /** What a look into the future needs: how things stand, and what plans ask for at which prices. */
+  async function lookOut() {
     const [view, known] = await Promise.all([ledger.view(), prices()])
     const { definitions } = view
     const priced = new Map(known.map((price) => [priceKey(price.kind, price.project), price]))
@@ -53,12 +93,8 @@ export function createPlanning(parts: {
       chainOf: (project: string) => chargedBy(definitions, plan, project),
       last: (await lastOf(plan))?.time ?? null,
     }))
-    const counters = figuresOfChain(view, Object.values(definitions.budgets)).map((figures) => ({
-      ...figures,
-      available: figures.limit === 'unlimited' ? null : figures.available,
-    }))
     const priceOf = (kind: Plan['kind'], project: string) => priced.get(priceKey(kind, project)) ?? null
-    return forecast({ now: view.now, counters, plans: await Promise.all(due), priceOf })
+    return { view, plans: await Promise.all(due), priceOf }
   }
 
   /** Every budget that an occurrence of this plan charges. */
@@ -68,8 +104,13 @@ export function createPlanning(parts: {
     return [...new Set(plan?.projects.flatMap((project) => chargedBy(definitions, plan, project).slice(0, 1)))]
   }
 
-  return { planned, foresee, budgetsOf }
+  return { planned, foresee, ahead, budgetsOf }
 }
+
+const toForecast = (figures: Figures): ForecastCounter => ({
+  ...figures,
+  available: figures.limit === 'unlimited' ? null : figures.available,
+})
 
 /** The budget and all above it; none where a plan names a budget that there is not: its updates are refused. */
 function chargedBy(definitions: Definitions, plan: Plan, project: string): readonly string[] {

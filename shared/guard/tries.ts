@@ -46,6 +46,10 @@ function triedAt(update: Update): number {
 export const mayHaveMore = (update: Update | undefined): boolean =>
   !update || update.state === 'released' || update.state === 'expired' || wasStoppedByPause(update)
 
+/** Of an occurrence that is over: whether running the unsent would try this project again. */
+export const isUnsent = (update: Update | null): boolean =>
+  mayHaveMore(update ?? undefined) || (update?.state === 'requested' && !update.approval)
+
 /** The plan was paused when its turn came: nothing was decided about the project itself. */
 const wasStoppedByPause = ({ state, problem }: Update): boolean =>
   state === 'refused' && problem?.slug === 'plan-paused'

@@ -51,6 +51,10 @@ const places = [
   { path: '/', name: 'Overview' },
   { path: '/dashboard/updates', name: 'Updates' },
   { path: '/dashboard/needs-you', name: 'Needs you' },
+  { path: '/dashboard/plans', name: 'Plans' },
+  { path: '/dashboard/budgets', name: 'Budgets' },
+  { path: '/dashboard/statements', name: 'Statements' },
+  { path: '/dashboard/ledger', name: 'Ledger' },
 ]
 
 const Header = ({ frame }: { frame?: Frame }) => (
@@ -62,7 +66,7 @@ const Header = ({ frame }: { frame?: Frame }) => (
           <ul>
             {places.map(({ path, name }) => (
               <li>
-                <a href={path} aria-current={path === frame.here ? 'page' : undefined}>
+                <a href={path} aria-current={currentAs(path, frame.here)}>
                   {name}
                 </a>
               </li>
@@ -80,6 +84,10 @@ const Header = ({ frame }: { frame?: Frame }) => (
     ) : null}
   </header>
 )
+
+/** A page below one of these belongs to it. */
+const currentAs = (path: string, here: string | undefined): 'page' | 'true' | undefined =>
+  path === here ? 'page' : here?.startsWith(`${path}/`) && path !== '/' ? 'true' : undefined
 
 export const FormToken = ({ of }: { of: Pick<Frame, 'formToken'> }) => (
   <input type="hidden" name="form" value={of.formToken} />

@@ -9,6 +9,8 @@ import { addDecisions } from './decisions.tsx'
 import { addLogin } from './login.tsx'
 import { addNeedsYou } from './needs-you.tsx'
 import { addOverview } from './overview.tsx'
+import { addPlan } from './plan.tsx'
+import { addPlans } from './plans.tsx'
 import { addUpdate } from './update.tsx'
 import { addUpdateList } from './updates.tsx'
 import { createVisiting } from './visiting.tsx'
@@ -26,6 +28,8 @@ export function addPages(app: Hono<ApiEnv>, services: Services & { tokens: Retur
   addUpdate(visiting, services)
   addNeedsYou(visiting, services)
   addDecisions(visiting, services)
+  addPlans(visiting, services)
+  addPlan(visiting, services)
   visiting.page('/dashboard/*', {
     GET: async ({ c }) => {
       if (c.req.path === '/dashboard') return c.redirect('/', 303)

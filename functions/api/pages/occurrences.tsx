@@ -1,0 +1,125 @@
+import type { Report } from '../../../shared/guard/occurrences.ts'
+import type { Planned } from '../../../shared/guard/planning.ts'
+import { count, units } from '../../../shared/guard/sentences.ts'
+import { isUnsent } from '../../../shared/guard/tries.ts'
+import type { Occurrence } from '../../../shared/ledger/occurrence.ts'
+import { toRfc3339 } from '../../../shared/platform/clock.ts'
+import { FormToken } from './layout.tsx'
+import { addressOf, planAddress, StateName, Time, Units } from './parts.tsx'
+import type { Visit } from './visiting.tsx'
+
+/** What became of a plan at its times, and what is left of one of them. */
+
+export function Became({ report: { occurrence, unitsCharged, rows }, zone }: { report: Report; zone: string }) {
+  return (
+    <section aria-labelledby="became">
+      <h2 id="became">
+        What became of <Time at={occurrence.time} zone={zone} />
+      </h2>
+      <p>
+        {occurrence.state}
+        {occurrence.reason === undefined ? null : `: ${occurrence.reason}`}; {units(unitsCharged)} charged.
+        {occurrence.doneAt === undefined ? (
+          <>
+            {' '}
+            It goes on at <Time at={occurrence.nextAt} zone={zone} />.
+          </>
+        ) : null}
+      </p>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Project</th>
+              <th scope="col">State</th>
+              <th scope="col" class="number">
+                Charged
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ project, update }) => (
+              <tr>
+                <th scope="row">{update ? <a href={addressOf(update.id)}>{project}</a> : project}</th>
+                <td>{update ? <StateName of={update.state} /> : 'unsent'}</td>
+                <td class="number">
+                  <Units of={update?.charged} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
+
+/** What never began, or provably did not run, may be run late: by somebody who has read what it is. */
+export function Unsent({
+  visit: { allowed, frame },
+  planned: { plan, paused },
+  report: { occurrence, rows },
+  zone,
+}: {
+  visit: Visit
+  planned: Planned
+  report: Report
+  zone: string
+}) {
+  const unsent = rows.filter(({ update }) => isUnsent(update))
+  if (unsent.length === 0 || occurrence.doneAt === undefined || !plan.enabled) return null
+  return (
+    <section aria-labelledby="unsent" class="decide">
+      <h2 id="unsent">Run the unsent</h2>
+      <p>
+        Of <Time at={occurrence.time} zone={zone} />,{' '}
+        {unsent.length === 1 ? 'one project' : `${count(unsent.length)} projects`} never began, expired or provably did
+        not run: {unsent.map(({ project }) => project).join(', ')}.
+      </p>
+      {paused ? <p class="note">Resume the plan first.</p> : null}
+      {paused || !allowed.scopes.has('run') ? null : (
+        <form method="post" action={`${planAddress(plan.name)}/unsent`}>
+          <FormToken of={frame} />
+          <input type="hidden" name="time" value={toRfc3339(occurrence.time)} />
+          <p class="tick">
+            <input type="checkbox" id="confirm" name="confirm" value="yes" required />
+            <label for="confirm">
+              Run {unsent.length === 1 ? 'it' : 'them'} now: units are spent, as far as budgets allow
+            </label>
+          </p>
+          <p class="buttons">
+            <button type="submit" class="primary">
+              Run the unsent
+            </button>
+          </p>
+        </form>
+      )}
+    </section>
+  )
+}
+
+export const Occurrences = ({ of, plan, zone }: { of: readonly Occurrence[]; plan: string; zone: string }) => (
+  <section aria-labelledby="occurrences">
+    <h2 id="occurrences">Its latest times</h2>
+    {of.length === 0 ? (
+      <p class="empty">
+        It has not been due yet. <code>npm run plan -- {plan}</code> fires it as its rule would.
+      </p>
+    ) : (
+      <ul class="lines">
+        {of.map(({ time, state, reason }) => (
+          <li>
+            <a href={`${planAddress(plan)}?time=${encodeURIComponent(toRfc3339(time))}`}>
+              <Time at={time} zone={zone} />
+            </a>{' '}
+            {state}
+            {reason === undefined ? null : <span class="note">: {reason}</span>}
+          </li>
+        ))}
+      </ul>
+    )}
+    <p>
+      <a href={`/dashboard/updates?plan=${encodeURIComponent(plan)}`}>All updates of this plan</a>
+    </p>
+  </section>
+)
