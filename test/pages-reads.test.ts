@@ -59,6 +59,9 @@ describe('with a thousand updates as with ten', () => {
     ['/dashboard/needs-you', 4],
     ['/dashboard/plans', 9],
     ['/dashboard/plans/night', 12],
+    ['/dashboard/statements', 2],
+    ['/dashboard/statements?window=month:2026-11-01', 2],
+    ['/dashboard/ledger', 3],
   ])('%s: %i readings', async (path, readings) => {
     const { product, items, measure } = await start()
     await measure('/dashboard/updates') // a process learns once when the ledger began

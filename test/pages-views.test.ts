@@ -28,6 +28,8 @@ async function everyPage(product: Product): Promise<readonly string[]> {
   const awaiting = await ask(product, { project: `dear ${hostile}`, budget: 'seo', reason: hostile })
   const doubted = await ask(product, { project: `lost ${hostile}`, budget: 'seo', reason: hostile })
   await product.call('POST', '/budgets/seo/freeze', { body: { reason: hostile } })
+  await product.triggers.handle({ plan: 'night', time: '2026-11-20T10:00:00Z' }, product.endsAt())
+  await product.call('POST', '/plans/night/pause', { body: { reason: hostile } })
   return [
     '/login',
     `/login?code=${encodeURIComponent(hostile)}`,
@@ -41,11 +43,22 @@ async function everyPage(product: Product): Promise<readonly string[]> {
     '/dashboard/needs-you',
     `/dashboard/${encodeURIComponent(hostile)}`,
     '/dashboard/decide',
+    '/dashboard/plans',
+    '/dashboard/plans/night',
+    `/dashboard/plans/${encodeURIComponent(hostile)}`,
+    '/dashboard/statements',
+    ...['budget', 'project', 'caller'].map((by) => `/dashboard/statements?by=${by}&price=0.01`),
+    `/dashboard/statements?window=${encodeURIComponent(hostile)}`,
+    '/dashboard/ledger',
+    '/dashboard/ledger?budget=seo',
+    `/dashboard/ledger?budget=${encodeURIComponent(hostile)}`,
+    '/dashboard/ledger/audit',
   ]
 }
 
 const withTrouble: Parameters<typeof startProduct>[0] = {
   units: { [`dear ${hostile}`]: 101 },
+  plans: [{ name: 'night', kind: 'ranking', projects: [hostile], schedule: 'cron(0 10 * * ? *)' }],
   service: ({ url }) => {
     if (/lost.*\/run/.test(url)) return { status: 500, body: hostile }
     return /dear/.test(url) || !/\/run/.test(url)
@@ -118,6 +131,13 @@ describe('every page', () => {
       '/dashboard/updates.csv',
       '/dashboard/updates/upd_x',
       '/dashboard/needs-you',
+      '/dashboard/plans',
+      '/dashboard/plans/night',
+      '/dashboard/statements',
+      '/dashboard/statements.csv',
+      '/dashboard/ledger',
+      '/dashboard/ledger.csv',
+      '/dashboard/ledger/audit',
     ]) {
       const page = await browser.get(path)
       expect([path, page.status]).toEqual([path, 403])

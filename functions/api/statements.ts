@@ -6,7 +6,7 @@ import { toRfc3339 } from '../../shared/platform/clock.ts'
 import { type ApiEnv, mustHave } from './context.ts'
 import { answerCsv, type Columns, wantsCsv } from './csv.ts'
 import { monthWindow, readQuery } from './input.ts'
-import { invalid } from './refusal.ts'
+import { invalid, type Refusal } from './refusal.ts'
 import { route } from './routing.ts'
 
 /** Prices are counted in millionths, so that no sum is rounded before its end. */
@@ -17,9 +17,11 @@ const price = z.pipe(
   z.transform((text) => BigInt(Math.round(Number(text) * perWhole))),
 )
 
-const statementQuery = z.strictObject({
+export const statementKey = z.enum(statementKeys, `takes one of ${statementKeys.join(', ')}`)
+
+export const statementQuery = z.strictObject({
   window: z.exactOptional(monthWindow),
-  by: z._default(z.enum(statementKeys, `takes one of ${statementKeys.join(', ')}`), 'budget'),
+  by: z._default(statementKey, 'budget'),
   price: z.exactOptional(price),
 })
 
@@ -30,11 +32,14 @@ export function addStatements(app: Hono<ApiEnv>, { guard }: Services): void {
       await mustHave(c, 'read')
       const { window, by, price } = readQuery(c, statementQuery)
       const statement = await guard.statement(window ?? null, by)
-      if (!statement) throw invalid([{ path: 'window', message: `there is no window ${window} yet` }])
-      return wantsCsv(c) ? csvOf(c, statement, price) : c.json(show(statement, price))
+      if (!statement) throw noWindow(window)
+      return wantsCsv(c) ? answerStatementCsv(c, statement, price) : c.json(show(statement, price))
     },
   })
 }
+
+export const noWindow = (window: string | undefined): Refusal =>
+  invalid([{ path: 'window', message: `there is no window ${window} yet` }])
 
 function show(statement: Statement, price: bigint | undefined) {
   const { window, previous, next, status, by, rows, total, spent, addsUp } = statement
@@ -54,13 +59,17 @@ function show(statement: Statement, price: bigint | undefined) {
 }
 
 /** What was paid for, charged and spent outside, to the cent; half a cent counts as one. */
-function amountOf({ charged, external }: StatementRow, price: bigint): number {
+export function amountOf({ charged, external }: StatementRow, price: bigint): number {
   const units = charged + external
   const cents = (BigInt(Math.abs(units)) * price + 5_000n) / 10_000n
   return (Math.sign(units) * Number(cents)) / 100
 }
 
-function csvOf(c: Context<ApiEnv>, statement: Statement, price: bigint | undefined): Promise<Response> {
+export function answerStatementCsv(
+  c: Context<ApiEnv>,
+  statement: Statement,
+  price: bigint | undefined,
+): Promise<Response> {
   const columns: Columns<StatementRow> = {
     window: () => statement.window.name,
     status: () => statement.status,

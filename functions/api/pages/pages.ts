@@ -5,12 +5,15 @@ import type { ApiEnv } from '../context.ts'
 import { Refusal } from '../refusal.ts'
 import type { createTokens } from '../tokens.ts'
 import { addAssets } from './assets.ts'
+import { addAudit } from './audit.tsx'
 import { addDecisions } from './decisions.tsx'
+import { addLedger } from './ledger.tsx'
 import { addLogin } from './login.tsx'
 import { addNeedsYou } from './needs-you.tsx'
 import { addOverview } from './overview.tsx'
 import { addPlan } from './plan.tsx'
 import { addPlans } from './plans.tsx'
+import { addStatements } from './statements.tsx'
 import { addUpdate } from './update.tsx'
 import { addUpdateList } from './updates.tsx'
 import { createVisiting } from './visiting.tsx'
@@ -30,6 +33,9 @@ export function addPages(app: Hono<ApiEnv>, services: Services & { tokens: Retur
   addDecisions(visiting, services)
   addPlans(visiting, services)
   addPlan(visiting, services)
+  addStatements(visiting, services)
+  addLedger(visiting, services)
+  addAudit(visiting, services)
   visiting.page('/dashboard/*', {
     GET: async ({ c }) => {
       if (c.req.path === '/dashboard') return c.redirect('/', 303)

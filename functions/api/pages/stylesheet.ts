@@ -93,6 +93,9 @@ input[type="checkbox"] { width: 1.4rem; height: 1.4rem; margin: .15rem 0 0; acce
 .day { border-top: 1px solid var(--line); margin-top: .75rem; padding-top: .5rem; }
 .filters { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: .25rem 1rem; align-items: end; }
 .filters p { margin: .25rem 0; }
+.filters .whole { grid-column: 1 / -1; }
+.differs { color: var(--bad); }
+tfoot th, tfoot td { border-top: 2px solid var(--line); font-weight: 600; }
 .stopped { color: var(--wary); }
 .tick { display: flex; gap: .75rem; align-items: center; }
 .tick label { margin: 0; font-size: 1rem; }

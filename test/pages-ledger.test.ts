@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../shared/ledger/memory-store.ts'
+import { openBrowser } from './support/browser.ts'
+import { minutes } from './support/clock.ts'
+import { type Product, startProduct } from './support/product.ts'
+
+// Where a month's units went, what was booked, and whether the books add up.
+
+async function start() {
+  const store = createMemoryStore()
+  const product = await startProduct({
+    store,
+    stream: false,
+    units: { dear: 90_000 },
+    service: ({ url }) => (/lost\/run/.test(url) ? { status: 500 } : undefined),
+  })
+  const browser = openBrowser(product)
+  const logIn = () => browser.logIn(product.signed({ sub: 'rita', scope: 'read' }))
+  await logIn()
+  return { product, store, browser, logIn }
+}
+
+/** Two budgets, three updates of which one is refused and one in doubt, a grant and outside spending. */
+async function spend(product: Product) {
+  await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 1_000 }] } })
+  await product.call('PUT', '/budgets/blog', {
+    body: { parent: 'seo', limits: [{ window: 'month', units: 200 }], reason: 'for the blog' },
+  })
+  for (const [project, budget] of [
+    ['one', 'seo'],
+    ['lost', 'blog'],
+    ['dear', 'blog'],
+  ])
+    await product.update({ kind: 'ranking', project, budget })
+  await product.call('POST', '/budgets/seo/entries', { body: { type: 'grant', units: 500, reason: 'campaign' } })
+  product.clock.advance(minutes(1))
+  const external = { type: 'external-spend', units: 75, reason: 'on the vendor’s screen' }
+  await product.call('POST', '/budgets/blog/entries', { body: external })
+}
+
+/** Each row of the table with these cells, as somebody reads them. */
+const rowsIn = (html: string): string[] =>
+  [...html.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) =>
+    row
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  )
+
+describe('statements', () => {
+  test('the book alone: every budget’s figures, and where to get more', async () => {
+    const { product, browser } = await start()
+    await spend(product)
+    const { html } = await browser.get('/dashboard/statements')
+    expect(rowsIn(html)).toEqual([
+      'Budget Limit Granted Spent Held In doubt Left',
+      'account 50,000 0 115 0 40 49,845',
+      'blog 200 0 75 0 40 85',
+      'seo 1,000 500 115 0 40 1,345',
+    ])
+    expect(html).toContain('href="/dashboard/statements.csv?window=month%3A2026-11-01&amp;by=project"')
+  })
+
+  test('by budget and by project, with amounts, and that it adds up to the book', async () => {
+    const { product, browser } = await start()
+    await spend(product)
+    const byBudget = await browser.get('/dashboard/statements?by=budget&price=0.5')
+    expect(rowsIn(byBudget.html)).toEqual([
+      'budget Updates Charged External Granted Held In doubt Refused Amount',
+      'blog 0 0 75 0 0 40 1 37.50',
+      'seo 1 40 0 500 0 0 0 20.00',
+      'All 1 40 75 0 0 40 1 57.50',
+    ])
+    expect(byBudget.text).toContain(
+      'Open: it still changes. It adds up to the 115 units that the book says were spent.',
+    )
+    const byProject = await browser.get('/dashboard/statements?by=project')
+    expect(rowsIn(byProject.html).slice(1)).toEqual([
+      'dear 0 0 0 0 0 0 1',
+      'lost 0 0 0 0 0 40 0',
+      'one 1 40 0 0 0 0 0',
+      'outside the guard 0 0 75 0 0 0 0',
+      'All 1 40 75 0 0 40 1',
+    ])
+    expect(byProject.html).toContain('href="/dashboard/updates?project=one"')
+  })
+
+  test('of a month that is over: from its own book, with its own limits', async () => {
+    const { product, browser, logIn } = await start()
+    await spend(product)
+    product.clock.set('2026-12-02T10:00:00Z')
+    await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 7 }] } })
+    await logIn()
+    const { html } = await browser.get('/dashboard/statements?window=month:2026-11-01')
+    expect(html).toContain('<option value="month:2026-12-01">1 Dec 2026 (open)</option>')
+    expect(html).toContain('<option value="month:2026-11-01" selected="">1 Nov 2026</option>')
+    expect(rowsIn(html)).toContain('seo 1,000 500 115 0 40 1,345')
+    expect(rowsIn((await browser.get('/dashboard/statements')).html)).toContain('seo 7 0 0 0 0 7')
+    const lines = await browser.get('/dashboard/statements?window=month:2026-11-01&by=caller')
+    expect(lines.html).toContain('href="/dashboard/statements?window=month%3A2026-12-01&amp;by=caller" rel="next"')
+  })
+
+  test('as CSV', async () => {
+    const { product, browser } = await start()
+    await spend(product)
+    const csv = await browser.get('/dashboard/statements.csv?window=month%3A2026-11-01&by=budget&price=0.5')
+    expect(csv.headers.get('content-disposition')).toBe('attachment; filename="statement-month-2026-11-01.csv"')
+    expect(csv.html.split('\r\n')).toEqual([
+      'window,status,budget,updates,charged,external,granted,held,inDoubt,refused,amount',
+      'month:2026-11-01,open,blog,0,0,75,0,0,40,1,37.5',
+      'month:2026-11-01,open,seo,1,40,0,500,0,0,0,20',
+      '',
+    ])
+  })
+
+  test('nothing yet, and a question that makes no sense', async () => {
+    const { browser } = await start()
+    expect((await browser.get('/dashboard/statements?by=budget')).text).toContain(
+      'Nothing was asked for or booked in this month.',
+    )
+    for (const [query, said] of [
+      ['?window=month:2027-01-01', 'window: there is no window month:2027-01-01 yet.'],
+      ['?window=2026', 'window: takes a month such as month:2026-11-12.'],
+      ['?price=much', 'price: takes a price for one unit, such as 0.012.'],
+      ['?by=colour', 'by: takes one of budget, project, caller.'],
+    ] as const) {
+      const page = await browser.get(`/dashboard/statements${query}`)
+      expect([query, page.status]).toEqual([query, 400])
+      expect(page.text).toContain(said)
+    }
+  })
+})
+
+describe('the ledger', () => {
+  test('its lines, of a month and of a budget', async () => {
+    const { product, browser } = await start()
+    await spend(product)
+    const lines = async (query = '') =>
+      rowsIn((await browser.get(`/dashboard/ledger${query}`)).html)
+        .slice(1)
+        .map((row) => row.replace(/ent_\w+/, '…'))
+    expect(await lines('?budget=blog')).toEqual([
+      '20 Nov 2026 10:01 external spend … blog and seo, account 75 ada on the vendor’s screen',
+      '20 Nov 2026 10:00 budget created … blog 200 ada for the blog',
+    ])
+    expect(await lines()).toHaveLength(4)
+    const csv = await browser.get('/dashboard/ledger.csv?budget=blog')
+    expect(csv.html.split('\r\n')[0]).toBe('id,at,type,budget,units,window,by,reason')
+    expect(csv.html.split('\r\n')).toHaveLength(4)
+  })
+
+  test('nothing booked, and no such month', async () => {
+    const { browser } = await start()
+    expect((await browser.get('/dashboard/ledger')).text).toContain('Nothing was booked there.')
+    const none = await browser.get('/dashboard/ledger?window=month:2026-11-05')
+    expect([none.status, none.text.includes('there is no window month:2026-11-05')]).toEqual([400, true])
+  })
+
+  test('more than a page of lines leads on and back', async () => {
+    const { product, browser } = await start()
+    for (let number = 0; number < 51; number++)
+      await product.call('POST', '/budgets/account/entries', { body: { type: 'grant', units: 1, reason: 'more' } })
+    const first = await browser.get('/dashboard/ledger')
+    const [, older = ''] = /<a href="([^"]+)" rel="next">/.exec(first.html) ?? []
+    const second = await browser.get(older.replaceAll('&amp;', '&'))
+    expect([rowsIn(first.html).length, rowsIn(second.html).length]).toEqual([51, 2])
+    expect(second.html).toContain('<a href="/dashboard/ledger" rel="prev">Newer</a>')
+  })
+})
+
+describe('the audit', () => {
+  test('of books that add up, and of none', async () => {
+    const { product, browser } = await start()
+    expect((await browser.get('/dashboard/ledger/audit')).text).toContain('Nothing has been counted yet')
+    await spend(product)
+    const { text, html } = await browser.get('/dashboard/ledger/audit')
+    expect(text).toContain('✓ All 6 counters are the sum of their lines.')
+    expect(rowsIn(html)).toContain('seo month of 2026-11-01 ✓ yes 500 115 0 40 1,345')
+    expect(rowsIn(html)).toContain('seo day of 2026-11-20 ✓ yes 0 115 0 40 no limit')
+  })
+
+  test('names the counter that something else has moved, first, with both figures', async () => {
+    const { product, store, browser } = await start()
+    await spend(product)
+    const [book] = await store.get([{ pk: 'book', sk: 'month:2026-11-01' }])
+    const counters = JSON.parse(JSON.stringify(book))
+    counters.month.seo.s += 7
+    await store.transact([{ do: 'put', item: counters, when: [] }], 'tampered')
+    const { text, html } = await browser.get('/dashboard/ledger/audit')
+    expect(text).toContain('✕ 1 of 6 counters differ from the sum of their lines.')
+    expect(rowsIn(html)[1]).toBe('seo month of 2026-11-01 ✕ no 500 122 ≠ 115 0 40 1,345')
+  })
+})
