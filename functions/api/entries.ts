@@ -7,59 +7,15 @@ import type { EnterOutcome } from '../../shared/ledger/entering.ts'
 import type { Entry } from '../../shared/ledger/entry.ts'
 import { monthNamed } from '../../shared/ledger/windows.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
-import { digest } from '../../shared/platform/ids.ts'
 import { budgetNameOf } from './budgets.ts'
 import { type ApiEnv, mustHave } from './context.ts'
 import { answerCsv, type Columns, csvPage, wantsCsv } from './csv.ts'
-import {
-  budgetName,
-  idempotencyKey,
-  instant,
-  monthWindow,
-  pageLimit,
-  readBody,
-  readQuery,
-  reason,
-  someUnits,
-  units,
-} from './input.ts'
+import { entryIdentity, entryRequest, reconciliation } from './entry-body.ts'
+import { idempotencyKey, instant, monthWindow, pageLimit, readBody, readQuery } from './input.ts'
 import { answerProblem } from './problem-answers.ts'
 import { invalid } from './refusal.ts'
 import { route } from './routing.ts'
 import { showEntry } from './showing.ts'
-
-const month = z._default(z.enum(['month', 'day', 'next-month'], 'takes month, day or next-month'), 'month')
-
-const entryRequest = z.discriminatedUnion(
-  'type',
-  [
-    z.strictObject({
-      type: z.literal('grant'),
-      units: someUnits,
-      window: month,
-      wholeChain: z._default(z.boolean('takes true or false'), false),
-      reason,
-    }),
-    z.strictObject({
-      type: z.literal('transfer'),
-      units: someUnits,
-      window: z._default(z.enum(['month', 'day'], 'takes month or day'), 'month'),
-      to: budgetName,
-      reason,
-    }),
-    // It always counts in the month and the day of the whole chain.
-    z.strictObject({ type: z.literal('external-spend'), units: someUnits, reason }),
-    z.strictObject({
-      type: z.literal('correction'),
-      units,
-      corrects: z.string('takes the id of an entry').check(z.regex(/^ent_[0-9a-z]{1,64}$/, 'takes the id of an entry')),
-      reason,
-    }),
-  ],
-  'takes grant, transfer, external-spend or correction',
-)
-
-const reconciliation = z.strictObject({ unitsLeft: units, reason })
 
 const entryFilter = z.strictObject({
   window: z.exactOptional(monthWindow),
@@ -90,7 +46,7 @@ export function addEntries(app: Hono<ApiEnv>, { guard }: Services): void {
       const { sub } = await mustHave(c, 'admin')
       const budget = budgetNameOf(c)
       const asked = await readBody(c, entryRequest)
-      const outcome = await ledger.enter({ ...asked, ...identity(c, { ...asked, budget }), budget, by: sub })
+      const outcome = await ledger.enter({ ...asked, ...identityOf(c, { ...asked, budget }), budget, by: sub })
       // What the path names is not found; what the body names is wrong.
       if (outcome.kind === 'unknown-budget' && outcome.budget !== budget)
         throw invalid([{ path: 'to', message: `There is no budget ${outcome.budget}.` }])
@@ -102,16 +58,13 @@ export function addEntries(app: Hono<ApiEnv>, { guard }: Services): void {
     POST: async (c) => {
       const { sub } = await mustHave(c, 'admin')
       const asked = { type: 'reconcile', ...(await readBody(c, reconciliation)) } as const
-      const outcome = await ledger.enter({ ...asked, ...identity(c, asked), budget: rootBudget, by: sub })
+      const outcome = await ledger.enter({ ...asked, ...identityOf(c, asked), budget: rootBudget, by: sub })
       return answerEntered(c, outcome, 200)
     },
   })
 
-  /** The same key is the same entry, whichever budget it names. */
-  function identity(c: Context<ApiEnv>, asked: object): { id: string; content: string } {
-    const key = idempotencyKey(c) ?? c.get('requestId')
-    const id = `ent_${digest(c.get('caller').sub, 'POST /budgets/entries', key)}`
-    return { id, content: digest(JSON.stringify(asked)) }
+  function identityOf(c: Context<ApiEnv>, asked: object) {
+    return entryIdentity(c.get('caller').sub, idempotencyKey(c) ?? c.get('requestId'), asked)
   }
 
   function answerEntered(c: Context<ApiEnv>, outcome: EnterOutcome, status: 200 | 201): Response {

@@ -1,6 +1,6 @@
-import { counterOf } from '../ledger/book.ts'
+import { bookAsOf, counterOf } from '../ledger/book.ts'
 import type { ChangeOutcome, MakeChange } from '../ledger/changes.ts'
-import { type Budget, budgetNamed, childrenOf, type Definitions, rootBudget } from '../ledger/definitions.ts'
+import { type Budget, budgetNamed, childrenOf, type Definitions, faultsOf, rootBudget } from '../ledger/definitions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Problem } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
@@ -12,6 +12,11 @@ export type BudgetRequest = Omit<Budget, 'frozen'>
 
 export type Changed =
   | { readonly kind: 'changed'; readonly created: boolean }
+  | { readonly kind: 'problem'; readonly problem: Problem }
+
+/** One reading of the ledger, and what it would have shown had the change been made. */
+export type BudgetPreview =
+  | { readonly kind: 'possible'; readonly before: View; readonly after: View }
   | { readonly kind: 'problem'; readonly problem: Problem }
 
 export interface By {
@@ -26,24 +31,22 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
   async function putBudget(wanted: BudgetRequest, by: By): Promise<Changed> {
     let created = false
     const outcome = await ledger.change(by.caller, (view) => {
-      const { definitions } = view
-      const old = budgetNamed(definitions, wanted.name)
-      const stale = staleness(definitions, by, `budget ${wanted.name}`, old !== undefined)
-      if (stale) return { refused: stale }
-      if ((wanted.name === rootBudget) !== (wanted.parent === null)) return { refused: wrongParent(wanted) }
-      created = !old
-      const month = wanted.limits.find(({ window }) => window === 'month')
-      return {
-        definitions: withBudget(definitions, { ...wanted, ...(old?.frozen && { frozen: old.frozen }) }),
-        note: {
-          type: old ? 'limit' : 'budget-created',
-          budget: wanted.name,
-          units: month?.units === 'unlimited' ? 0 : (month?.units ?? 0),
-          reason: by.reason ?? 'no reason given',
-        },
-      }
+      created = !budgetNamed(view.definitions, wanted.name)
+      return putting(view, wanted, by)
     })
     return toChanged(outcome, () => created)
+  }
+
+  /** What `putBudget` would make of the books, or say instead; nothing is written. */
+  async function previewBudget(wanted: BudgetRequest, by: By): Promise<BudgetPreview> {
+    const before = await ledger.view()
+    const made = putting(before, wanted, by)
+    if ('refused' in made) return { kind: 'problem', problem: made.refused }
+    const definitions = { ...made.definitions, revision: before.definitions.revision + 1 }
+    const faults = faultsOf(definitions)
+    if (faults.length > 0) return { kind: 'problem', problem: toProblem(faults) }
+    const book = bookAsOf(before.book, definitions, before.month.name, before.day.name)
+    return { kind: 'possible', before, after: { ...before, definitions, book } }
   }
 
   async function deleteBudget(name: string, by: By): Promise<Changed> {
@@ -86,7 +89,23 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
     return toChanged(await ledger.change(by.caller, change))
   }
 
-  return { putBudget, deleteBudget, freeze, unfreeze }
+  return { putBudget, previewBudget, deleteBudget, freeze, unfreeze }
+}
+
+/** One budget as it is wanted, among the others as they are. */
+function putting({ definitions }: View, wanted: BudgetRequest, by: By) {
+  const old = budgetNamed(definitions, wanted.name)
+  const stale = staleness(definitions, by, `budget ${wanted.name}`, old !== undefined)
+  if (stale) return { refused: stale }
+  if ((wanted.name === rootBudget) !== (wanted.parent === null)) return { refused: wrongParent(wanted) }
+  const month = wanted.limits.find(({ window }) => window === 'month')
+  const note = {
+    type: old ? 'limit' : 'budget-created',
+    budget: wanted.name,
+    units: month?.units === 'unlimited' ? 0 : (month?.units ?? 0),
+    reason: by.reason ?? 'no reason given',
+  } as const
+  return { definitions: withBudget(definitions, { ...wanted, ...(old?.frozen && { frozen: old.frozen }) }), note }
 }
 
 export const noBudget = (name: string): Problem => problem('not-found', `There is no budget ${name}.`)

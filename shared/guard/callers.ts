@@ -79,6 +79,19 @@ export function createCallers({ ledger, clock }: { ledger: Ledger; clock: Clock 
     return toChanged(await ledger.change(by.caller, change), () => created)
   }
 
+  /** Stops a caller, listed or not, or lets them go on; all else that is listed of them stays as it is. */
+  async function disableCaller(name: string, by: By & { reason: string; disabled: boolean }): Promise<Changed> {
+    const change: MakeChange = ({ definitions }) => {
+      const { disabled: was, ...rest } = callerNamed(definitions, name) ?? {}
+      // Whoever does it a second time changes nothing, and makes no line.
+      if ((was ?? false) === by.disabled) return { refused: null }
+      const note = { type: 'caller', budget: rootBudget, reason: disabling(name, by) } as const
+      const caller: Caller = by.disabled ? { ...rest, disabled: true } : rest
+      return { definitions: { ...definitions, callers: { ...definitions.callers, [name]: caller } }, note }
+    }
+    return toChanged(await ledger.change(by.caller, change))
+  }
+
   async function deleteCaller(name: string, by: By): Promise<Changed> {
     const change: MakeChange = ({ definitions }) => {
       if (!callerNamed(definitions, name)) return { refused: problem('not-found', `${name} is not listed.`) }
@@ -116,8 +129,11 @@ export function createCallers({ ledger, clock }: { ledger: Ledger; clock: Clock 
     return toChanged(await ledger.change(by.caller, change))
   }
 
-  return { allowed, rateOf, putCaller, deleteCaller, pausePlan, resumePlan }
+  return { allowed, rateOf, putCaller, disableCaller, deleteCaller, pausePlan, resumePlan }
 }
+
+const disabling = (name: string, { disabled, reason }: { disabled: boolean; reason: string }): string =>
+  `${name} is ${disabled ? 'disabled' : 'enabled'}: ${reason}`
 
 function unknownBudgets(names: readonly string[]) {
   const errors = names.map((name) => ({ path: 'budgets', message: `There is no budget ${name}.` }))

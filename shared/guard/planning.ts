@@ -5,6 +5,7 @@ import { type Occurrence, occurrencesOf } from '../ledger/occurrence.ts'
 import type { Price } from '../ledger/price.ts'
 import { dayAt, monthAfter } from '../ledger/windows.ts'
 import { type Cost, costsOf, type DayAhead, daysAhead, lookAhead } from './ahead.ts'
+import type { View } from '../ledger/views.ts'
 import { budgetFor } from './charging.ts'
 import { zoneOf } from './decide.ts'
 import { type Figures, figuresOf, figuresOfChain } from './figures.ts'
@@ -51,9 +52,13 @@ export function createPlanning(parts: {
   const lastOf = async (plan: Plan): Promise<Occurrence | null> =>
     (await ledger.occurrences.latest(occurrencesOf(plan.name), 1))[0] ?? null
 
-  /** What plans will still take from every counter before it is counted anew. */
-  async function foresee(): Promise<readonly Forecast[]> {
-    const { view, ...outlook } = await lookOut()
+  /**
+   * What plans will still take from every counter before it is counted anew.
+   *
+   * @param given what to take for the ledger, as it would be after a change.
+   */
+  async function foresee(given?: View): Promise<readonly Forecast[]> {
+    const { view, ...outlook } = await lookOut(given)
     const counters = figuresOfChain(view, Object.values(view.definitions.budgets)).map(toForecast)
     return forecast({ now: view.now, counters, ...outlook })
   }
@@ -83,8 +88,8 @@ export function createPlanning(parts: {
   }
 
   /** What a look into the future needs: how things stand, and what plans ask for at which prices. */
-  async function lookOut() {
-    const [view, known] = await Promise.all([ledger.view(), prices()])
+  async function lookOut(given?: View) {
+    const [view, known] = await Promise.all([given ?? ledger.view(), prices()])
     const { definitions } = view
     const priced = new Map(known.map((price) => [priceKey(price.kind, price.project), price]))
     const due = plans.map(async (plan) => ({

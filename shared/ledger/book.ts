@@ -137,6 +137,32 @@ function fromStoredCounters(stored: Value | undefined, month: string): Record<st
   ) as Record<string, Counter>
 }
 
+/** The book with these counters moved. */
+export function bookAfter(
+  book: Book,
+  moves: readonly { readonly budget: string; readonly window: WindowKind; readonly move: Move }[],
+): Book {
+  const counters = (window: WindowKind) => ({
+    ...book.counters[window],
+    ...Object.fromEntries(
+      moves.flatMap((each) => {
+        const counter = each.window === window ? counterOf(book, window, each.budget) : undefined
+        return counter ? [[each.budget, moved(counter, each.move)]] : []
+      }),
+    ),
+  })
+  return { ...book, counters: { month: counters('month'), day: counters('day') } }
+}
+
+const moved = ({ limit, granted, available, held, inDoubt, spent }: Counter, move: Move): Counter => ({
+  limit,
+  granted: granted + (move.granted ?? 0),
+  available: available + madeAvailable(move),
+  held: held + (move.held ?? 0),
+  inDoubt: inDoubt + (move.inDoubt ?? 0),
+  spent: spent + (move.spent ?? 0),
+})
+
 /** The additions that make `move` on the counters of these budgets. */
 export function additions(window: WindowKind, budgets: readonly string[], move: Move): (readonly [Path, number])[] {
   const { limit, ...moved } = move

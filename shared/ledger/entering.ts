@@ -3,6 +3,7 @@ import {
   additions,
   addTo,
   type Book,
+  bookAfter,
   bookAsOf,
   bookKey,
   counterOf,
@@ -25,6 +26,12 @@ export type EnterOutcome =
   | { readonly kind: 'key-reused' }
   | Refused
 
+/** What an entry would do, had it been booked at this moment: the book that it moves, before and after. */
+export type EntryPreview =
+  | { readonly kind: 'possible'; readonly entry: Entry; readonly before: Book; readonly after: Book }
+  | { readonly kind: 'entered'; readonly entry: Entry; readonly again: true }
+  | Exclude<EnterOutcome, { kind: 'entered' }>
+
 const mostRounds = 8
 
 export function createEntering(options: {
@@ -38,21 +45,38 @@ export function createEntering(options: {
   /** One transaction: the book, under the revision and the day that were seen, and the immutable entry. */
   async function enter(request: EntryRequest): Promise<EnterOutcome> {
     for (let round = 0; round < mostRounds; round++) {
-      const now = await view()
-      const earlier = await entryOf(request.id)
-      if (earlier) {
-        const isSame = earlier.content === request.content
-        return isSame ? { kind: 'entered', entry: earlier, again: true } : { kind: 'key-reused' }
-      }
-      const named = [request.budget, ...(request.type === 'transfer' ? [request.to] : [])]
-      const unknown = named.find((budget) => !budgetNamed(now.definitions, budget))
-      if (unknown !== undefined) return { kind: 'unknown-budget', budget: unknown }
-      const made = request.type === 'correction' ? await correct(request, now) : await book(request, now)
+      const made = await make(request, (target) => prepareBook(store, target))
       if ('kind' in made) return made
       const writes = writesFor(made.entry, made.booking, made.book)
       if (await isWritten(writes, made.entry)) return { kind: 'entered', entry: made.entry, again: false }
     }
     throw new LedgerUnavailable('the book keeps changing')
+  }
+
+  /** What `enter` would book now, or say instead; nothing is written, not even the book of a new month. */
+  async function previewEntry(request: EntryRequest): Promise<EntryPreview> {
+    const made = await make(request, async () => {})
+    if ('kind' in made) return made
+    const { entry, book } = made
+    return { kind: 'possible', entry, before: book, after: bookAfter(book, entry.moves) }
+  }
+
+  type Prepare = (target: Parameters<typeof prepareBook>[1]) => Promise<unknown>
+
+  async function make(
+    request: EntryRequest,
+    prepare: Prepare,
+  ): Promise<Made | Exclude<EntryPreview, { kind: 'possible' }>> {
+    const now = await view()
+    const earlier = await entryOf(request.id)
+    if (earlier) {
+      const isSame = earlier.content === request.content
+      return isSame ? { kind: 'entered', entry: earlier, again: true } : { kind: 'key-reused' }
+    }
+    const named = [request.budget, ...(request.type === 'transfer' ? [request.to] : [])]
+    const unknown = named.find((budget) => !budgetNamed(now.definitions, budget))
+    if (unknown !== undefined) return { kind: 'unknown-budget', budget: unknown }
+    return request.type === 'correction' ? correct(request, now, prepare) : book(request, now, prepare)
   }
 
   /** @throws AnswerLost when nobody can tell: whoever has a key may send it again. */
@@ -71,8 +95,14 @@ export function createEntering(options: {
     readonly book: Book
   }
 
-  async function book(request: Exclude<EntryRequest, { type: 'correction' }>, now: View): Promise<Made | EnterOutcome> {
-    const found = await preparedBook(now, 'window' in request && request.window === 'next-month')
+  async function book(
+    request: Exclude<EntryRequest, { type: 'correction' }>,
+    now: View,
+    prepare: Prepare,
+  ): Promise<Made | Refused> {
+    const target = 'window' in request && request.window === 'next-month' ? await nextMonth(now) : now
+    await prepare(target)
+    const found = target.book
     const booking = bookingOf(request, now.definitions, found)
     return 'kind' in booking ? booking : { entry: toEntry(request, booking, found, now), booking, book: found }
   }
@@ -81,11 +111,12 @@ export function createEntering(options: {
   async function correct(
     request: Extract<EntryRequest, { type: 'correction' }>,
     now: View,
-  ): Promise<Made | EnterOutcome> {
+    prepare: Prepare,
+  ): Promise<Made | Refused | { readonly kind: 'unknown-entry' }> {
     const corrected = await entryOf(request.corrects)
     if (!corrected) return { kind: 'unknown-entry' }
     const isOpen = now.month.name === corrected.month
-    if (isOpen) await prepareBook(store, now)
+    if (isOpen) await prepare(now)
     const found = isOpen ? now.book : await options.bookNamed(corrected.month)
     if (!found) return { kind: 'unknown-entry' }
     const [righted] = await store.get([rightedKey(corrected.id)])
@@ -99,20 +130,14 @@ export function createEntering(options: {
     return item ? fromEntryItem(item) : null
   }
 
-  async function preparedBook(now: View, isNext: boolean): Promise<Book> {
-    if (!isNext) {
-      await prepareBook(store, now)
-      return now.book
-    }
-    const { definitions } = now
-    const { next } = await books(definitions, now.month)
-    const month = monthAfter(definitions.calendar, now.month)
-    const found = bookAsOf(next, definitions, month.name, dayAt(definitions.calendar, month.start).name)
-    await prepareBook(store, { stored: next, definitions, month, book: found })
-    return found
+  async function nextMonth({ definitions, month }: View) {
+    const { next: stored } = await books(definitions, month)
+    const following = monthAfter(definitions.calendar, month)
+    const { name } = dayAt(definitions.calendar, following.start)
+    return { stored, definitions, month: following, book: bookAsOf(stored, definitions, following.name, name) }
   }
 
-  return { enter }
+  return { enter, previewEntry }
 }
 
 /** Names the correction of an entry: there is one, and whoever wants another corrects that. */

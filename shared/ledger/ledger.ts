@@ -6,7 +6,7 @@ import type { Book } from './book.ts'
 import { type ChangeOutcome, createChanges, type MakeChange } from './changes.ts'
 import { type CloseOutcome, createClosing } from './closing.ts'
 import type { Definitions } from './definitions.ts'
-import { createEntering, type EnterOutcome } from './entering.ts'
+import { createEntering, type EnterOutcome, type EntryPreview } from './entering.ts'
 import type { Entry } from './entry.ts'
 import type { EntryRequest } from './entry-booking.ts'
 import type { Finding } from './finding.ts'
@@ -59,6 +59,8 @@ export interface Ledger {
   change(by: string, make: MakeChange): Promise<ChangeOutcome>
   /** Books a grant, a transfer, outside spending, a correction, or the difference to the vendor's figure. */
   enter(request: EntryRequest): Promise<EnterOutcome>
+  /** What `enter` would do now; nothing is written. */
+  previewEntry(request: EntryRequest): Promise<EntryPreview>
 
   updates(filter: UpdateFilter, limit: number, cursor?: string): Promise<Page<Update>>
   open(as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>>
