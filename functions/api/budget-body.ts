@@ -23,7 +23,7 @@ export const limits = z.array(limit, 'takes a list of limits').check(
   once(({ window }) => window, 'names a window twice'),
 )
 
-const projects = z
+export const projects = z
   .array(z.strictObject({ name: project, id: z.exactOptional(project) }), 'takes a list of projects')
   .check(
     z.maxLength(mostProjects, `takes at most ${mostProjects} projects`),

@@ -2,9 +2,10 @@ import type { Hono } from 'hono'
 import { digest } from '../../../shared/platform/ids.ts'
 import type { ApiEnv } from '../context.ts'
 import { chartStyles } from './chart-styles.ts'
+import { formStyles } from './form-styles.ts'
 import { stylesheet } from './stylesheet.ts'
 
-const styles = stylesheet + chartStyles
+const styles = stylesheet + chartStyles + formStyles
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#1d4f91" d="M16 2 4 6v9c0 8 5 13 12 15 7-2 12-7 12-15V6z"/><path fill="none" stroke="#fff" stroke-width="3" d="M9 20h14M9 15h9M9 10h14"/></svg>`
 

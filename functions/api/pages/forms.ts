@@ -31,8 +31,10 @@ export function readFields<Schema extends z.ZodMiniType>(
   throw invalid(allFaults([], parsed.error.issues))
 }
 
-/** Whole units as somebody types them: `1,200` and `1 200` are 1200. */
-export const typedNumber = z.pipe(
-  z.string(),
-  z.transform((text) => (/^\d[\d,. ]*$/.test(text) ? Number(text.replace(/[,. ]/g, '')) : Number.NaN)),
-)
+/** Whole units as somebody types them: `1,200` and `1 200` are 1200; NaN for what is no number, or not surely this one. */
+export const toNumber = (text: string): number =>
+  inThousands.test(text.trim()) ? Number(text.replace(/\D/g, '')) : Number.NaN
+
+const inThousands = /^(\d+|\d{1,3}([,. '’\u00a0\u202f]\d{3})+)$/
+
+export const typedNumber = z.pipe(z.string(), z.transform(toNumber))

@@ -6,6 +6,7 @@ import { Refusal } from '../refusal.ts'
 import type { createTokens } from '../tokens.ts'
 import { addAssets } from './assets.ts'
 import { addAudit } from './audit.tsx'
+import { addBudgetPages } from './budgets/budgets.tsx'
 import { addDecisions } from './decisions.tsx'
 import { addLedger } from './ledger.tsx'
 import { addLogin } from './login.tsx'
@@ -36,6 +37,7 @@ export function addPages(app: Hono<ApiEnv>, services: Services & { tokens: Retur
   addStatements(visiting, services)
   addLedger(visiting, services)
   addAudit(visiting, services)
+  addBudgetPages(visiting, services)
   visiting.page('/dashboard/*', {
     GET: async ({ c }) => {
       if (c.req.path === '/dashboard') return c.redirect('/', 303)

@@ -1,0 +1,2 @@
+export const budgetAddress = (name: string, more = ''): string =>
+  `/dashboard/budgets/${encodeURIComponent(name)}${more}`

@@ -1,0 +1,140 @@
+import { zoneOf } from '../../../../shared/guard/decide.ts'
+import { count } from '../../../../shared/guard/sentences.ts'
+import type { Services } from '../../../../shared/guard/services.ts'
+import { budgetNamed } from '../../../../shared/ledger/definitions.ts'
+import { type BudgetRow, budgetRows, type Counted } from '../budget-rows.ts'
+import { InZone } from '../parts.tsx'
+import type { Visit, Visiting } from '../visiting.tsx'
+import { budgetAddress } from './address.ts'
+import { addBooking } from './booking.tsx'
+import { addBudget } from './budget.tsx'
+import { addEditing } from './editing.tsx'
+import { MakeForm, makeBudget } from './making.tsx'
+import { addProjects } from './projects.tsx'
+import { addStopping } from './stopping.tsx'
+
+/** All budgets as a tree; and, for administrators, everything that the API lets them change. */
+export function addBudgetPages(visiting: Visiting, services: Services): void {
+  const { guard } = services
+
+  visiting.page('/dashboard/budgets', {
+    GET: async (visit) => {
+      visit.mustHave('read')
+      return showAll(visit, [])
+    },
+
+    POST: async (visit) => {
+      visit.mustHave('admin')
+      const made = await makeBudget(visit, guard)
+      if (made.kind === 'wrong') return showAll(visit, made.wrong)
+      return visit.tell({ done: [`The budget ${made.name} is made.`], failed: [] }, budgetAddress(made.name))
+    },
+  })
+
+  addBudget(visiting, services)
+  addEditing(visiting, services)
+  addBooking(visiting, services)
+  addProjects(visiting, services)
+  addStopping(visiting, services)
+
+  async function showAll({ show, allowed, frame, form }: Visit, wrong: readonly string[]) {
+    const view = await guard.ledger.view()
+    const rows = budgetRows(view, [], [])
+    const isAdmin = allowed.scopes.has('admin')
+    const owned = (name: string) => budgetNamed(view.definitions, name)?.projects.length ?? 0
+    return show(
+      'Budgets',
+      <>
+        {rows.length > 1 ? null : <NoneYet isAdmin={isAdmin} />}
+        <Tree rows={rows} owned={owned} />
+        {isAdmin ? (
+          <>
+            <MakeForm frame={frame} parents={rows.map(({ name }) => name)} given={form} wrong={wrong} />
+            <p>
+              <a href="/dashboard/callers">Callers</a>: who is listed, what they may do, and who is disabled.
+            </p>
+          </>
+        ) : null}
+        <InZone zone={zoneOf(view)} />
+      </>,
+    )
+  }
+}
+
+const NoneYet = ({ isAdmin }: { isAdmin: boolean }) => (
+  <p class="empty">
+    There is only the account itself, and everybody shares it.{' '}
+    {isAdmin
+      ? 'Make a budget for a team or a customer below: what it spends counts in the account too, and never more than you give it.'
+      : 'An administrator can make a budget for a team or a customer here.'}
+  </p>
+)
+
+const Tree = ({ rows, owned }: { rows: readonly BudgetRow[]; owned: (name: string) => number }) => (
+  <div class="wide">
+    <table class="tree">
+      <caption>Each budget below its parent. What it spends counts in all above it, up to account.</caption>
+      <thead>
+        <tr>
+          <th scope="col">Budget</th>
+          <th scope="col" class="number">
+            Left this month
+          </th>
+          <th scope="col" class="number">
+            Spent
+          </th>
+          <th scope="col" class="number">
+            Held, in doubt
+          </th>
+          <th scope="col" class="number">
+            Left today
+          </th>
+          <th scope="col" class="number">
+            Projects
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr>
+            <th scope="row" class={`in-tree depth-${row.depth}`}>
+              {row.depth === 0 ? null : <span class="hidden">{`Level ${row.depth}: `}</span>}
+              <a href={budgetAddress(row.name)}>{row.name}</a>
+              {row.frozen === null ? null : (
+                <span class="note">
+                  <span aria-hidden="true">❄</span> frozen
+                  {row.frozen.budget === row.name ? `: ${row.frozen.stop.reason}` : ` with ${row.frozen.budget}`}
+                </span>
+              )}
+            </th>
+            <td data-name="Left this month" class="number">
+              <Left of={row.month} />
+            </td>
+            <td data-name="Spent" class="number">
+              {count(row.month.spent)}
+            </td>
+            <td data-name="Held, in doubt" class="number">
+              {count(row.month.held + row.month.inDoubt)}
+            </td>
+            <td data-name="Left today" class="number">
+              {row.day ? <Left of={row.day} /> : <span class="unknown">no limit</span>}
+            </td>
+            <td data-name="Projects" class="number">
+              {owned(row.name) === 0 ? <span class="unknown">–</span> : count(owned(row.name))}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+const Left = ({ of: { total, available } }: { of: Counted }) =>
+  total === null ? (
+    <span class="unknown">no limit</span>
+  ) : (
+    <>
+      <strong class={available <= 0 ? 'none' : ''}>{count(available)}</strong>{' '}
+      <span class="note">of {count(total)}</span>
+    </>
+  )

@@ -1,0 +1,158 @@
+import type { Forecast } from '../../../../shared/guard/forecast.ts'
+import { usualThresholds } from '../../../../shared/guard/options.ts'
+import { type Budget, rootBudget } from '../../../../shared/ledger/definitions.ts'
+import type { View } from '../../../../shared/ledger/views.ts'
+import { ChoiceField, Hidden, LinesField, ReasonField, TextField, Wrong } from '../fields.tsx'
+import { FormToken, type Frame } from '../layout.tsx'
+import { budgetAddress } from './address.ts'
+import { differences, kindChoices, labels, said, type Text, type Texts, textsOf } from './budget-texts.ts'
+import { Binding, Effect, PlansThen } from './effect.tsx'
+
+/** The form of a budget's limits and rules, and what is shown before it is confirmed. */
+
+export function EditForm(of: {
+  budget: Budget
+  texts: Texts
+  reason: string | undefined
+  wrong: readonly string[]
+  meanwhile: ReturnType<typeof differences> | null
+  frame: Frame
+  revision: number
+  parents: readonly string[]
+}) {
+  const { budget, texts, wrong, meanwhile, frame, parents } = of
+  const field = (text: Text) => ({ of: 'edit', name: text, label: labels[text], value: texts[text] })
+  const units = (text: Text) => ({ ...field(text), units: true })
+  return (
+    <form method="post" action={budgetAddress(budget.name, '/edit')} class="edit">
+      <Wrong of={wrong} />
+      {meanwhile === null ? null : <Meanwhile of={meanwhile} name={budget.name} />}
+      <FormToken of={frame} />
+      <Seen budget={budget} revision={of.revision} />
+      <section aria-labelledby="limits">
+        <h2 id="limits">Limits</h2>
+        <p class="note">A number of units, or “unlimited”. 0 lets nothing pass.</p>
+        <div class="fields">
+          <TextField {...units('month')} required />
+          <TextField {...units('day')} required />
+          <TextField {...units('perUpdate')} note="More than this is refused. Empty: no such rule." />
+          {budget.name === rootBudget ? null : (
+            <ChoiceField {...field('parent')} options={parents.map((name) => [name, name])} />
+          )}
+        </div>
+      </section>
+      <section aria-labelledby="rules">
+        <h2 id="rules">Rules</h2>
+        <div class="fields">
+          <TextField {...units('approvalAbove')} note="Units for one update. Empty: no such rule." />
+          <TextField {...units('approvalIfGrown')} note="Against the project’s last update. Empty: no such rule." />
+          <ChoiceField
+            {...field('kinds')}
+            options={kindChoices.filter(([value]) => value !== 'none' || texts.kinds === 'none')}
+          />
+          <LinesField
+            {...field('approvers')}
+            note="One on a line. Empty: those of the parent, or whoever may approve."
+          />
+          <TextField {...field('thresholds')} note={`Empty: ${usualThresholds.join(', ')}.`} />
+          <ChoiceField
+            {...field('freezeOnOverrun')}
+            options={[
+              ['no', 'no'],
+              ['yes', 'yes'],
+            ]}
+          />
+        </div>
+      </section>
+      <section aria-labelledby="go-on">
+        <h2 id="go-on">Then</h2>
+        <ReasonField of="edit" value={of.reason} required={false} />
+        <p class="buttons">
+          <button type="submit" name="step" value="preview" class="primary">
+            Preview
+          </button>
+          <a href={budgetAddress(budget.name)}>Leave it as it is</a>
+        </p>
+        <p class="note">Nothing is changed before you confirm what the preview shows.</p>
+      </section>
+    </form>
+  )
+}
+
+export function EditPreview(of: {
+  view: View
+  budget: Budget
+  texts: Texts
+  reason: string | undefined
+  meanwhile: ReturnType<typeof differences> | null
+  frame: Frame
+  before: View
+  after: View
+  forecasts: readonly [before: readonly Forecast[], after: readonly Forecast[]]
+  chain: readonly string[]
+  zone: string
+}) {
+  const { budget, texts, reason, meanwhile, before, after, chain, zone } = of
+  return (
+    <>
+      {meanwhile === null ? null : <Meanwhile of={meanwhile} name={budget.name} />}
+      <section aria-labelledby="changes">
+        <h2 id="changes">What changes</h2>
+        <Differences of={differences(textsOf(budget), texts)} />
+        <p>Reason: {reason ?? <span class="unknown">none given</span>}</p>
+      </section>
+      <Effect before={before.book} after={after.book} budgets={chain} />
+      <section aria-labelledby="confirm">
+        <h2 id="confirm">Confirm</h2>
+        <Binding after={after.book} budgets={chain} />
+        <PlansThen before={of.forecasts[0]} after={of.forecasts[1]} zone={zone} />
+        <form method="post" action={budgetAddress(budget.name, '/edit')}>
+          <FormToken of={of.frame} />
+          <Seen budget={budget} revision={before.definitions.revision} />
+          <Hidden of={{ ...texts, ...(reason !== undefined && { reason }) }} />
+          <p class="buttons">
+            <button type="submit" name="step" value="confirm" class="primary">
+              Change it
+            </button>
+            <button type="submit" name="step" value="edit">
+              Back to the form
+            </button>
+            <a href={budgetAddress(budget.name)}>Leave it as it is</a>
+          </p>
+        </form>
+      </section>
+    </>
+  )
+}
+
+/** What this page shows as it is: whoever changes it meanwhile is not overwritten, but told. */
+const Seen = ({ budget, revision }: { budget: Budget; revision: number }) => (
+  <Hidden of={{ revision: String(revision), seen: JSON.stringify(textsOf(budget)) }} />
+)
+
+const Meanwhile = ({ of, name }: { of: ReturnType<typeof differences>; name: string }) => (
+  <div role="alert" class="warning">
+    <p>
+      <span aria-hidden="true">⚠</span>{' '}
+      <strong>Nothing was changed yet: something else was, since you saw the page.</strong>{' '}
+      {of.length === 0
+        ? `It did not concern what is set of ${name}. Look once more, and confirm.`
+        : `Of ${name}, it is kept, except where you want it otherwise. Look once more, and confirm.`}
+    </p>
+    {of.length === 0 ? null : <Differences of={of} />}
+  </div>
+)
+
+const Differences = ({ of }: { of: ReturnType<typeof differences> }) => (
+  <dl class="differences">
+    {of.map(({ text, from, to }) => (
+      <div>
+        <dt>{labels[text]}</dt>
+        <dd>
+          {said(text, from)} <span aria-hidden="true">→</span>
+          <span class="hidden">then</span> <strong>{said(text, to)}</strong>
+        </dd>
+      </div>
+    ))}
+  </dl>
+)

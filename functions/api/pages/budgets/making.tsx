@@ -1,0 +1,87 @@
+import type { Services } from '../../../../shared/guard/services.ts'
+import { type Budget, budgetNamed, rootBudget } from '../../../../shared/ledger/definitions.ts'
+import { budgetName } from '../../input.ts'
+import { ChoiceField, ReasonField, TextField, Wrong } from '../fields.tsx'
+import { FormToken, type Frame } from '../layout.tsx'
+import type { Visit } from '../visiting.tsx'
+import { differences, labels, type Texts, textsIn, textsOf, toRequest } from './budget-texts.ts'
+import { reasonOf } from './steps.ts'
+
+/** A new budget: its name, its place and its limits. All else is set on its own page. */
+
+type Made =
+  | { readonly kind: 'made'; readonly name: string }
+  | { readonly kind: 'wrong'; readonly wrong: readonly string[] }
+
+const blank: Texts = textsOf({ name: '', parent: rootBudget, limits: [], projects: [] })
+
+export async function makeBudget({ form, session }: Visit, guard: Services['guard']): Promise<Made> {
+  const name = budgetName.safeParse(form.get('name')?.trim() ?? '')
+  const texts = textsIn(form, blank)
+  const read = toRequest(texts, [])
+  if (!name.success || read.kind === 'wrong') {
+    const faults = name.success ? [] : [`Name: it ${name.error.issues[0]?.message}.`]
+    return { kind: 'wrong', wrong: [...faults, ...(read.kind === 'wrong' ? read.wrong : [])] }
+  }
+  const { definitions } = await guard.ledger.view()
+  const there = budgetNamed(definitions, name.data)
+  if (there)
+    return isAsWanted(there, texts) ? { kind: 'made', name: name.data } : { kind: 'wrong', wrong: [isThere(name.data)] }
+  const reason = reasonOf(form)
+  // Of two who make it at the same moment one succeeds, and the other replaces nothing.
+  const by = { caller: session.sub, ...(reason !== undefined && { reason }), onlyAt: [definitions.revision] }
+  const changed = await guard.putBudget({ ...read.request, name: name.data }, by)
+  return changed.kind === 'changed'
+    ? { kind: 'made', name: name.data }
+    : { kind: 'wrong', wrong: [changed.problem.detail] }
+}
+
+/** Whoever presses twice gets what they wanted. */
+const isAsWanted = (there: Budget, texts: Texts) => differences(textsOf(there), texts).length === 0
+
+const isThere = (name: string) => `There is a budget ${name} already; nothing was changed.`
+
+export const MakeForm = (of: {
+  frame: Frame
+  parents: readonly string[]
+  /** What was filled in before. */
+  given: URLSearchParams
+  wrong: readonly string[]
+}) => {
+  const value = (name: string) => of.given.get(name) ?? undefined
+  return (
+    <section aria-labelledby="make">
+      <h2 id="make">New budget</h2>
+      <Wrong of={of.wrong} />
+      <form method="post" action="/dashboard/budgets">
+        <FormToken of={of.frame} />
+        <div class="fields">
+          <TextField of="make" name="name" label="Name" value={value('name')} note="Of a-z, 0-9 and -." required />
+          <ChoiceField
+            of="make"
+            name="parent"
+            label={labels.parent}
+            value={value('parent')}
+            options={of.parents.map((name) => [name, name])}
+          />
+          <TextField
+            of="make"
+            name="month"
+            label={labels.month}
+            value={value('month')}
+            note="Units, or “unlimited”."
+            units
+            required
+          />
+          <TextField of="make" name="day" label={labels.day} value={value('day') ?? 'unlimited'} units required />
+          <ReasonField of="make" value={value('reason')} required={false} />
+        </div>
+        <p class="buttons">
+          <button type="submit" class="primary">
+            Make it
+          </button>
+        </p>
+      </form>
+    </section>
+  )
+}

@@ -1,0 +1,120 @@
+import * as z from 'zod/mini'
+import { noBudget } from '../../../../shared/guard/budgeting.ts'
+import { count, list } from '../../../../shared/guard/sentences.ts'
+import type { Services } from '../../../../shared/guard/services.ts'
+import { type Budget, budgetNamed } from '../../../../shared/ledger/definitions.ts'
+import { projects as ownedProjects } from '../../budget-body.ts'
+import { budgetNameOf } from '../../budgets.ts'
+import { project } from '../../input.ts'
+import { Refusal } from '../../refusal.ts'
+import { TextField } from '../fields.tsx'
+import { readFields } from '../forms.ts'
+import { FormToken, type Frame } from '../layout.tsx'
+import type { Visiting } from '../visiting.tsx'
+import { budgetAddress } from './address.ts'
+
+const change = z.discriminatedUnion('do', [
+  z.strictObject({ form: z.string(), do: z.literal('add'), name: project, id: z.exactOptional(project) }),
+  z.strictObject({
+    form: z.string(),
+    do: z.literal('remove'),
+    project: z.array(project, 'takes at least one project: choose some first'),
+  }),
+])
+type Change = z.output<typeof change>
+
+/** Which projects a budget owns: their updates are charged to it without anybody naming it. */
+export function addProjects({ page }: Visiting, { guard }: Services): void {
+  page('/dashboard/budgets/:name/projects', {
+    POST: async ({ c, form, session, mustHave, tell }) => {
+      mustHave('admin')
+      const name = budgetNameOf(c)
+      const { definitions } = await guard.ledger.view()
+      const budget = budgetNamed(definitions, name)
+      if (!budget) throw new Refusal(noBudget(name))
+      const back = `${budgetAddress(name)}#projects`
+      const asked = readFields(form, change, ['project'])
+      const { frozen: _frozen, ...same } = budget
+      const projects = ownedProjects.safeParse(projectsAfter(budget.projects, asked))
+      if (!projects.success) return tell({ done: [], failed: [`${name} ${projects.error.issues[0]?.message}.`] }, back)
+      const said =
+        asked.do === 'add'
+          ? `${asked.name} belongs to ${name}.`
+          : `${list(asked.project)}: not owned by ${name} any more.`
+      if (projects.data.length === budget.projects.length) return tell({ done: [said], failed: [] }, back)
+      const reason = asked.do === 'add' ? `owns ${asked.name}` : `does not own ${list(asked.project)} any more`
+      const by = { caller: session.sub, reason: reason.slice(0, 500).toWellFormed(), onlyAt: [definitions.revision] }
+      const changed = await guard.putBudget({ ...same, projects: projects.data }, by)
+      return tell(
+        changed.kind === 'changed' ? { done: [said], failed: [] } : { done: [], failed: [changed.problem.detail] },
+        back,
+      )
+    },
+  })
+}
+
+/** To add what is there, or to remove what is not, changes nothing: pressing twice is as good as once. */
+function projectsAfter(projects: Budget['projects'], asked: Change): Budget['projects'] {
+  if (asked.do === 'remove') return projects.filter(({ name }) => !asked.project.includes(name))
+  const { name, id } = asked
+  if (projects.some((owned) => owned.name === name && owned.id === id)) return projects
+  return [...projects, { name, ...(id !== undefined && { id }) }]
+}
+
+export const Projects = ({ budget, frame, isAdmin }: { budget: Budget; frame: Frame; isAdmin: boolean }) => {
+  const { name, projects } = budget
+  const action = budgetAddress(name, '/projects')
+  return (
+    <section aria-labelledby="projects">
+      <h2 id="projects">Projects{projects.length === 0 ? null : ` (${count(projects.length)})`}</h2>
+      {projects.length === 0 ? (
+        <p class="empty">
+          It owns none. Updates of a project that a budget owns are charged to it without anybody naming the budget.
+        </p>
+      ) : (
+        <form method="post" action={action}>
+          <FormToken of={frame} />
+          <ul class="projects">
+            {projects.map((owned, position) => (
+              <li>
+                {isAdmin ? (
+                  <input type="checkbox" name="project" value={owned.name} id={`project-${position}`} />
+                ) : null}
+                <label for={isAdmin ? `project-${position}` : undefined}>
+                  {owned.name}
+                  {owned.id === undefined ? null : <span class="note"> id {owned.id}</span>}
+                </label>
+              </li>
+            ))}
+          </ul>
+          {isAdmin ? (
+            <p class="buttons">
+              <button type="submit" name="do" value="remove">
+                Remove those chosen
+              </button>
+            </p>
+          ) : null}
+        </form>
+      )}
+      {isAdmin ? (
+        <form method="post" action={action}>
+          <FormToken of={frame} />
+          <div class="fields">
+            <TextField of="project" name="name" label="Project" longest={512} required />
+            <TextField
+              of="project"
+              name="id"
+              label="Its id (may be left out)"
+              note="As keyword-difficulty paths name it."
+            />
+          </div>
+          <p class="buttons">
+            <button type="submit" name="do" value="add">
+              Add it
+            </button>
+          </p>
+        </form>
+      ) : null}
+    </section>
+  )
+}

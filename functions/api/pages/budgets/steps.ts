@@ -1,0 +1,22 @@
+import { reason } from '../../input.ts'
+import { invalid } from '../../refusal.ts'
+
+/** A change is filled in, looked at in a preview, and confirmed; or filled in once more. */
+const steps = ['preview', 'confirm', 'edit'] as const
+type Step = (typeof steps)[number]
+
+/** @throws Refusal when none of our buttons was pressed. */
+export function stepOf(form: URLSearchParams): Step {
+  const step = steps.find((each) => each === form.get('step'))
+  if (step) return step
+  throw invalid([{ path: 'step', message: 'takes one of the buttons' }])
+}
+
+/** @throws Refusal when it is too long. */
+export function reasonOf(form: URLSearchParams): string | undefined {
+  const given = form.get('reason')?.trim() ?? ''
+  if (given === '') return undefined
+  const parsed = reason.safeParse(given)
+  if (parsed.success) return parsed.data
+  throw invalid([{ path: 'reason', message: parsed.error.issues[0]?.message ?? '' }])
+}
