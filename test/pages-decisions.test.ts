@@ -1,19 +1,23 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { LedgerUnavailable } from '../shared/ledger/store.ts'
+import { digest } from '../shared/platform/ids.ts'
 import { openBrowser } from './support/browser.ts'
 import { minutes } from './support/clock.ts'
+import { press } from './support/page-forms.ts'
 import { type Product, startProduct } from './support/product.ts'
 
 // What people decide on the pages: who may, what is told afterwards, and that it is what the API would have done.
 
 const month = (units: number) => [{ window: 'month', units }]
 
+const many = Array.from({ length: 20 }, (_, each) => `dear ${each}`)
+
 /** Ada asks; Bob may approve. What is dear has to be approved, what is lost ends in doubt. */
 async function start() {
   const product = await startProduct({
     store: createMemoryStore(),
-    units: { dear: 120, dearer: 130, dearest: 140 },
+    units: { dear: 120, dearer: 130, dearest: 140, ...Object.fromEntries(many.map((project) => [project, 120])) },
     service: ({ url }) => (/lost[^/]*\/run/.test(url) ? { status: 500 } : undefined),
   })
   await product.call('PUT', '/budgets/seo', { body: { limits: month(2_000), approvalAbove: 100 } })
@@ -53,6 +57,33 @@ describe('what needs somebody', () => {
     expect(text.indexOf('dear,')).toBeLessThan(text.indexOf('dearer,'))
     expect(buttonsIn(html)).toEqual(['approve', 'reject'])
     expect(html.match(/type="checkbox"/g)).toHaveLength(2)
+  })
+
+  test('whether there is room for what awaits approval, and what approving grants', async () => {
+    const { product, bob } = await start()
+    await product.call('PUT', '/budgets/small', { body: { parent: 'seo', limits: month(100) } })
+    await ask(product, 'dear')
+    await ask(product, 'dearer', { budget: 'small', whenShort: 'ask' })
+    const { text } = await bob.get('/dashboard/needs-you')
+    expect(text).toContain('It expires on 21 Nov 2026 10:00. seo has 2,000 of 2,000 units left this month.')
+    expect(text).toContain(
+      'small has 100 of 100 units left this month. To approve it grants small 30 units this month, once.',
+    )
+  })
+
+  test('all are chosen at once, where there are several and somebody may decide', async () => {
+    const { product, as, bob } = await start()
+    const [one, other] = [await ask(product, 'dear'), await ask(product, 'dearer')]
+    await ask(product, 'lost')
+    const none = await bob.get('/dashboard/needs-you')
+    expect(none.text.match(/Choose all/g)).toHaveLength(1)
+    expect(none.html).not.toMatch(new RegExp(`value="${one}"[^>]*checked`))
+    expect((await (await as('rita', 'read')).get('/dashboard/needs-you')).text).not.toContain('Choose all')
+    const all = await bob.get('/dashboard/needs-you?choose=approvals')
+    expect(all.text).toContain('Choose none')
+    const told = await press(bob, all, 'Reject', { reason: 'too dear' })
+    expect(told.text).toContain('✓ The ranking update of dear is rejected.')
+    expect([await stateOf(product, one), await stateOf(product, other)]).toEqual(['rejected', 'rejected'])
   })
 
   test('doubts: what is looked for, and from when on what can be said', async () => {
@@ -138,7 +169,7 @@ describe('decisions', () => {
       await ask(product, 'dearest'),
     ]
     const told = await bob.decide({ do: 'reject', id: [dear, dearer], reason: 'too dear' })
-    expect(told.text).toContain('✓ 2 updates are rejected.')
+    expect(told.text).toContain('✓ The ranking update of dear is rejected. ✓ The ranking update of dearer is rejected.')
     expect(await Promise.all([dear, dearer, dearest].map((id) => stateOf(product, id)))).toEqual([
       'rejected',
       'rejected',
@@ -168,14 +199,14 @@ describe('decisions', () => {
     const { product, bob } = await start()
     const [one, other] = [await ask(product, 'lost'), await ask(product, 'lost too')]
     const ran = await bob.decide({ do: 'ran', id: one, reason: 'seen on the screen', units: '1,035', from: 'update' })
-    expect(ran.text).toContain('✓ The ranking update of lost is settled: the units are charged.')
+    expect(ran.text).toContain('✓ The ranking update of lost is settled: 1,035 units charged.')
     expect(ran.text).toContain('⚠ It cost 995 units more than were held.')
     expect((await bob.decide({ do: 'did-not-run', id: other, reason: 'not there' })).text).toContain(
       `✕ The request for ${other} may still take effect; that it did not run can be said from 20 Nov 2026 10:05 UTC on.`,
     )
     product.clock.advance(minutes(5))
     expect((await bob.decide({ do: 'did-not-run', id: other, reason: 'not there' })).text).toContain(
-      '✓ The ranking update of lost too is released: the units were given back.',
+      '✓ The ranking update of lost too is released: 40 units given back.',
     )
     expect(await product.figures('seo')).toMatchObject({ spent: 1_035, inDoubt: 0 })
   })
@@ -205,14 +236,22 @@ describe('decisions', () => {
     expect(told.text).toContain(said)
   })
 
-  test('many failures are told in a few sentences, and no other session sees them', async () => {
-    const { bob, as } = await start()
-    const told = await bob.decide({
-      do: 'reject',
-      id: Array.from({ length: 100 }, (_, each) => `upd_${'x'.repeat(90)}${each}`),
-    })
-    expect(told.text.match(/There is no update/g)).toHaveLength(5)
-    expect(told.text).toContain('And 95 more.')
+  test('a hundred are told one by one, as far as a cookie has room; no other session sees them', async () => {
+    const { product, bob, as } = await start()
+    const ids: string[] = []
+    for (const project of many) ids.push(await ask(product, project))
+    const none = ids.map((_, each) => `upd_none_${each}`)
+    const told = await bob.decide({ do: 'reject', id: [...ids, ...none] })
+    for (const project of many) expect(told.text).toContain(`✓ The ranking update of ${project} is rejected.`)
+    for (const id of none) expect(told.text).toContain(`✕ There is no update ${id}.`)
+    const long = Array.from(
+      { length: 100 },
+      (_, each) => `upd_${['a', 'b', 'c'].map((part) => digest(part, String(each))).join('')}`,
+    )
+    const most = await bob.decide({ do: 'reject', id: long })
+    const shown = most.text.match(/There is no update/g)?.length ?? 0
+    expect(shown).toBeGreaterThan(20)
+    expect(/✕ And (\d+) more\./.exec(most.text)?.[1]).toBe(String(100 - shown))
     const { formToken } = await bob.get('/')
     await bob.post('/dashboard/decide', { form: formToken, from: 'needs-you', do: 'reject', id: 'upd_none' })
     const eve = await as('eve', 'read')

@@ -6,15 +6,15 @@ import {
   barredFromResolving,
 } from '../../../shared/guard/barring.ts'
 import type { Decided } from '../../../shared/guard/deciding.ts'
-import { count } from '../../../shared/guard/sentences.ts'
+import { units as inUnits } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import type { Problem, Update } from '../../../shared/ledger/update.ts'
 import type { View } from '../../../shared/ledger/views.ts'
 import { assertNever, type Scope } from '../../../shared/platform/words.ts'
 import { reason, units } from '../input.ts'
-import { problemOf } from '../problem-of.ts'
 import { Refusal } from '../refusal.ts'
 import { readFields, typedNumber } from './forms.ts'
+import { oneByOne } from './one-by-one.ts'
 import { addressOf } from './parts.tsx'
 import type { Visit, Visiting } from './visiting.tsx'
 
@@ -55,17 +55,7 @@ export function addDecisions({ page }: Visiting, { guard, log }: Services): void
       try {
         const asked = readFields(form, decision, ['id'])
         mustHave(...scopesOf(asked.do))
-        const decided: Decided[] = []
-        for (const id of new Set(asked.id)) {
-          try {
-            decided.push(await decide(id, asked, { session, allowed }))
-          } catch (error) {
-            // What was done before is told, too; with nothing done it is an answer like any other.
-            if (decided.length === 0) throw error
-            decided.push({ kind: 'problem', problem: problemOf(error, { log, requestId: c.var.requestId }) })
-            break
-          }
-        }
+        const decided = await oneByOne(asked.id, (id) => decide(id, asked, { session, allowed }), { c, log })
         return await tell(outcomeOf(decided, asked.do), back)
       } catch (error) {
         if (error instanceof Refusal) return tell({ done: [], failed: [error.problem.detail] }, back)
@@ -107,21 +97,29 @@ function backTo(form: URLSearchParams): string {
   return isOne ? addressOf(id) : '/dashboard/needs-you'
 }
 
-const became: Readonly<Record<Action, (what: string, isOne: boolean) => string>> = {
-  approve: (what, isOne) => `${what} ${isOne ? 'is approved and begins' : 'are approved and begin'} in a moment.`,
-  reject: (what, isOne) => `${what} ${isOne ? 'is' : 'are'} rejected.`,
-  cancel: (what, isOne) => `${what} ${isOne ? 'is' : 'are'} cancelled.`,
-  ran: (what, isOne) => `${what} ${isOne ? 'is' : 'are'} settled: the units are charged.`,
-  'did-not-run': (what, isOne) => `${what} ${isOne ? 'is' : 'are'} released: the units were given back.`,
-}
+/** Each is told by its own name, in the order in which they were decided. */
+const outcomeOf = (decided: readonly Decided[], action: Action) => ({
+  done: decided.flatMap((each) =>
+    each.kind === 'done'
+      ? [`The ${each.update.kind} update of ${each.update.project} ${became(action, each.update)}.`]
+      : [],
+  ),
+  failed: decided.flatMap((each) => (each.kind === 'problem' ? [each.problem.detail] : [])),
+})
 
-function outcomeOf(decided: readonly Decided[], action: Action) {
-  const done = decided.flatMap((each) => (each.kind === 'done' ? [each.update] : []))
-  const failed = decided.flatMap((each) => (each.kind === 'problem' ? [each.problem.detail] : []))
-  const [only] = done
-  if (!only) return { done: [], failed }
-  const what = done.length === 1 ? `The ${only.kind} update of ${only.project}` : `${count(done.length)} updates`
-  return { done: [became[action](what, done.length === 1)], failed }
+function became(action: Action, { charged, hold }: Update): string {
+  switch (action) {
+    case 'approve':
+      return 'is approved and begins in a moment'
+    case 'reject':
+      return 'is rejected'
+    case 'cancel':
+      return 'is cancelled'
+    case 'ran':
+      return `is settled: ${inUnits(charged ?? 0)} charged`
+    case 'did-not-run':
+      return `is released: ${inUnits(hold?.units ?? 0)} given back`
+  }
 }
 
 /** What this person may do about an update, and what keeps them from the rest: the guard's own rules, asked before. */

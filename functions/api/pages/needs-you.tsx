@@ -1,6 +1,8 @@
 import { zoneOf } from '../../../shared/guard/decide.ts'
-import { units } from '../../../shared/guard/sentences.ts'
+import { figuresOfChain } from '../../../shared/guard/figures.ts'
+import { left, units } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
+import { budgetNamed, chainOf } from '../../../shared/ledger/definitions.ts'
 import type { Update } from '../../../shared/ledger/update.ts'
 import type { View } from '../../../shared/ledger/views.ts'
 import { type Action, Buttons, choicesFor } from './decisions.tsx'
@@ -27,6 +29,7 @@ export function addNeedsYou({ page }: Visiting, { guard, options }: Services): v
         guard.ledger.open('awaiting-approval', mostShown),
         guard.ledger.open('in-doubt', mostShown),
       ])
+      const choose = visit.c.req.query('choose')
       const waiting = { visit, view, options }
       const byEnd = approvals.rows.toSorted((a, b) => (a.approvableUntil ?? 0) - (b.approvableUntil ?? 0))
       const byAge = doubts.rows.toSorted((a, b) => (a.doubt?.at ?? 0) - (b.doubt?.at ?? 0))
@@ -38,7 +41,13 @@ export function addNeedsYou({ page }: Visiting, { guard, options }: Services): v
             {byEnd.length === 0 ? (
               <p class="empty">Nothing waits for an approval.</p>
             ) : (
-              <Form {...waiting} rows={byEnd} of={['approve', 'reject']} Row={Approval} />
+              <Form
+                {...waiting}
+                rows={byEnd}
+                of={['approve', 'reject']}
+                Row={Approval}
+                isAll={choose === 'approvals'}
+              />
             )}
             {approvals.next === undefined ? null : <More />}
           </section>
@@ -51,7 +60,7 @@ export function addNeedsYou({ page }: Visiting, { guard, options }: Services): v
             {byAge.length === 0 ? (
               <p class="empty">Nothing is in doubt.</p>
             ) : (
-              <Form {...waiting} rows={byAge} of={['ran', 'did-not-run']} Row={Doubt} />
+              <Form {...waiting} rows={byAge} of={['ran', 'did-not-run']} Row={Doubt} isAll={choose === 'doubts'} />
             )}
             {doubts.next === undefined ? null : <More />}
           </section>
@@ -69,19 +78,24 @@ function Form({
   rows,
   of,
   Row,
+  isAll,
   ...waiting
 }: Waiting & {
   rows: readonly Update[]
   of: readonly [Action, Action]
   Row: typeof Approval | typeof Doubt
+  /** Whether all are chosen to begin with. */
+  isAll: boolean
 }) {
   const choices = rows.map((update) => choicesFor(update, waiting.view, waiting.visit, waiting.options))
   const possible = of.filter((action) => choices.some((choice) => choice.possible.includes(action)))
+  const choosable = choices.filter((choice) => choice.possible.some((action) => of.includes(action))).length
   const name = of[0]
   return (
     <form method="post" action="/dashboard/decide" class="decide">
       <FormToken of={waiting.visit.frame} />
       <input type="hidden" name="from" value="needs-you" />
+      {choosable > 1 ? <ChooseAll of={name === 'approve' ? 'approvals' : 'doubts'} isAll={isAll} /> : null}
       <ul class="waiting-list">
         {rows.map((update, position) => {
           const { possible = [], barred = [] } = choices[position] ?? {}
@@ -95,7 +109,7 @@ function Form({
                   value={update.id}
                   id={`of-${update.id}`}
                   aria-label={`Choose the ${update.kind} update of ${update.project}`}
-                  checked={rows.length === 1}
+                  checked={isAll || rows.length === 1}
                 />
               ) : (
                 <span class="no-box" />
@@ -132,6 +146,17 @@ function Form({
   )
 }
 
+/** Nothing runs in the page, so choosing all of them is a page of its own. */
+const ChooseAll = ({ of, isAll }: { of: 'approvals' | 'doubts'; isAll: boolean }) => (
+  <p class="note">
+    {isAll ? (
+      <a href={`/dashboard/needs-you#${of}`}>Choose none</a>
+    ) : (
+      <a href={`/dashboard/needs-you?choose=${of}#${of}`}>Choose all</a>
+    )}
+  </p>
+)
+
 const Title = ({ update }: { update: Update }) => (
   <p class="what">
     <a href={addressOf(update.id)}>{update.project}</a>, {update.kind} update, on the budget {update.budget}
@@ -159,7 +184,27 @@ function Approval({ update, view }: Waiting & { update: Update }) {
           </>
         )}
       </p>
+      <Room update={update} view={view} />
     </>
+  )
+}
+
+/** Whether there is room for it now, and what approving grants where there was not. */
+function Room({ update: { budget, short = [] }, view }: { update: Update; view: View }) {
+  if (!budgetNamed(view.definitions, budget)) return null
+  const counters = figuresOfChain(view, chainOf(view.definitions, budget)).filter(({ limit }) => limit !== 'unlimited')
+  const [least] = counters.toSorted((a, b) => a.available - b.available)
+  return (
+    <p class="note">
+      {least ? `${left(least)}.` : 'Nothing limits it.'}
+      {short.map((grant) => (
+        <>
+          {' '}
+          To approve it grants {grant.budget} {units(grant.units)} {grant.window === 'day' ? 'today' : 'this month'},
+          once.
+        </>
+      ))}
+    </p>
   )
 }
 

@@ -1,3 +1,4 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import type { ApiEnv } from '../context.ts'
@@ -15,13 +16,13 @@ const said = z.object({ done: z.array(z.string()), failed: z.array(z.string()) }
 const lastsMs = 60_000
 /** Browsers keep cookies of up to 4,096 bytes, name and attributes included. */
 const longest = 3_000
-const mostSentences = 5
+const mostSentences = 100
 const longestSentence = 300
 
 /** Carried over in a signed cookie, and shown once: an address would keep it, and could be made up by others. */
 export function createSaid({ sessions, cookies }: { sessions: Sessions; cookies: Cookies }) {
-  async function keep(c: Context<ApiEnv>, session: Session, { done, failed }: Said): Promise<void> {
-    const text = toText({ done: shortened(done), failed: shortened(failed) })
+  async function keep(c: Context<ApiEnv>, session: Session, all: Said): Promise<void> {
+    const text = toText(all)
     cookies.write(c, 'unit-guard-said', `${text}.${await sessions.sign(session, 'said', text)}`, lastsMs)
   }
 
@@ -30,21 +31,25 @@ export function createSaid({ sessions, cookies }: { sessions: Sessions; cookies:
     if (text === '') return null
     cookies.remove(c, 'unit-guard-said')
     if (!(await sessions.isSigned(signature, session, 'said', text))) return null
-    const parsed = said.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString()))
+    const parsed = said.safeParse(fromText(text))
     return parsed.success ? parsed.data : null
   }
 
   return { keep, take }
 }
 
-function toText(all: Said): string {
-  const text = Buffer.from(JSON.stringify(all)).toString('base64url')
-  if (text.length <= longest || all.failed.length === 0) return text
-  return toText({ ...all, failed: all.failed.slice(0, -1) })
+/** As many sentences as there is room for: they are much alike, so compressing them makes room for a hundred. */
+function toText({ done, failed }: Said, most = mostSentences): string {
+  const told = { done: shortened(done, most), failed: shortened(failed, most) }
+  const text = deflateRawSync(JSON.stringify(told)).toString('base64url')
+  return text.length <= longest || most === 0 ? text : toText({ done, failed }, Math.floor(most * 0.8))
 }
 
-function shortened(sentences: readonly string[]): readonly string[] {
-  const shown = sentences.slice(0, mostSentences).map((each) => each.slice(0, longestSentence).toWellFormed())
+/** Only what we have signed comes here. */
+const fromText = (text: string): unknown => JSON.parse(inflateRawSync(Buffer.from(text, 'base64url')).toString())
+
+function shortened(sentences: readonly string[], most: number): readonly string[] {
+  const shown = sentences.slice(0, most).map((each) => each.slice(0, longestSentence).toWellFormed())
   const more = sentences.length - shown.length
   return more > 0 ? [...shown, `And ${more} more.`] : shown
 }

@@ -1,0 +1,26 @@
+import type { Context } from 'hono'
+import type { Problem } from '../../../shared/ledger/update.ts'
+import type { Log } from '../../../shared/platform/log.ts'
+import type { ApiEnv } from '../context.ts'
+import { problemOf } from '../problem-of.ts'
+
+/**
+ * Does the same for each of many, one after another. When something is thrown (the ledger does not answer), the rest is
+ * left, and what was done before is told, too; with nothing done it is an answer like any other.
+ */
+export async function oneByOne<Outcome>(
+  ids: Iterable<string>,
+  act: (id: string) => Promise<Outcome>,
+  { c, log }: { c: Context<ApiEnv>; log: Log },
+): Promise<readonly (Outcome | { readonly kind: 'problem'; readonly problem: Problem })[]> {
+  const outcomes: (Outcome | { kind: 'problem'; problem: Problem })[] = []
+  for (const id of new Set(ids)) {
+    try {
+      outcomes.push(await act(id))
+    } catch (error) {
+      if (outcomes.length === 0) throw error
+      return [...outcomes, { kind: 'problem', problem: problemOf(error, { log, requestId: c.var.requestId }) }]
+    }
+  }
+  return outcomes
+}
