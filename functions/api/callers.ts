@@ -14,7 +14,7 @@ import { invalid, Refusal } from './refusal.ts'
 import { route } from './routing.ts'
 import { showCaller } from './showing.ts'
 
-const subject = z
+export const subject = z
   .string('takes the name of a caller')
   .check(z.regex(/^[\x21\x22\x24-\x7e]{1,200}$/, 'takes 1 to 200 visible characters without #'))
 const scope = z.enum(scopes, `takes one of ${scopes.join(', ')}`)
