@@ -17,7 +17,7 @@ a.button:hover { background: var(--soft); }
   background: var(--surface); border: 1px solid var(--line); border-radius: 10px; padding: 1rem 1.25rem; margin: 0 0 1.25rem;
 }
 .card summary { cursor: pointer; color: var(--accent); }
-.edit > section {
+.sheet > section {
   background: var(--surface); border: 1px solid var(--line); border-radius: 10px; padding: 1rem 1.25rem; margin: 0 0 1.25rem;
 }
 .chain ol { display: flex; flex-wrap: wrap; gap: .25rem .5rem; list-style: none; margin: -.5rem 0 1rem; padding: 0; }
@@ -43,7 +43,7 @@ a.button:hover { background: var(--soft); }
 .projects li { display: flex; gap: .6rem; align-items: flex-start; padding: .25rem; }
 .projects label { margin: 0; font-size: 1rem; }
 @media (max-width: 42rem) {
-  .card, .edit > section { padding: .9rem; }
+  .card, .sheet > section { padding: .9rem; }
   .fields { grid-template-columns: 1fr; }
   .differences div { grid-template-columns: 1fr; }
   .tree, .tree tbody, .tree caption, .effect, .effect tbody, .effect caption { display: block; }

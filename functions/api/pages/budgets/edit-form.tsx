@@ -24,7 +24,7 @@ export function EditForm(of: {
   const field = (text: Text) => ({ of: 'edit', name: text, label: labels[text], value: texts[text] })
   const units = (text: Text) => ({ ...field(text), units: true })
   return (
-    <form method="post" action={budgetAddress(budget.name, '/edit')} class="edit">
+    <form method="post" action={budgetAddress(budget.name, '/edit')} class="sheet">
       <Wrong of={wrong} />
       {meanwhile === null ? null : <Meanwhile of={meanwhile} name={budget.name} />}
       <FormToken of={frame} />

@@ -71,30 +71,33 @@ export const Projects = ({ budget, frame, isAdmin }: { budget: Budget; frame: Fr
         <p class="empty">
           It owns none. Updates of a project that a budget owns are charged to it without anybody naming the budget.
         </p>
-      ) : (
+      ) : isAdmin ? (
         <form method="post" action={action}>
           <FormToken of={frame} />
           <ul class="projects">
             {projects.map((owned, position) => (
               <li>
-                {isAdmin ? (
-                  <input type="checkbox" name="project" value={owned.name} id={`project-${position}`} />
-                ) : null}
-                <label for={isAdmin ? `project-${position}` : undefined}>
-                  {owned.name}
-                  {owned.id === undefined ? null : <span class="note"> id {owned.id}</span>}
+                <input type="checkbox" name="project" value={owned.name} id={`project-${position}`} />
+                <label for={`project-${position}`}>
+                  <Named of={owned} />
                 </label>
               </li>
             ))}
           </ul>
-          {isAdmin ? (
-            <p class="buttons">
-              <button type="submit" name="do" value="remove">
-                Remove those chosen
-              </button>
-            </p>
-          ) : null}
+          <p class="buttons">
+            <button type="submit" name="do" value="remove">
+              Remove those chosen
+            </button>
+          </p>
         </form>
+      ) : (
+        <ul class="projects">
+          {projects.map((owned) => (
+            <li>
+              <Named of={owned} />
+            </li>
+          ))}
+        </ul>
       )}
       {isAdmin ? (
         <form method="post" action={action}>
@@ -118,3 +121,10 @@ export const Projects = ({ budget, frame, isAdmin }: { budget: Budget; frame: Fr
     </section>
   )
 }
+
+const Named = ({ of: { name, id } }: { of: Budget['projects'][number] }) => (
+  <span>
+    {name}
+    {id === undefined ? null : <span class="note"> id {id}</span>}
+  </span>
+)
