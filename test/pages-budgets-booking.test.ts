@@ -64,6 +64,7 @@ describe('a grant', () => {
     const other = await press(eve, forms, 'Preview', { units: '60', reason: 'r' }, 'value="grant"')
     expect(other.text).toContain('✕ This form was booked before, with other figures, and nothing more was booked now.')
     expect(await booked(product)).toHaveLength(1)
+    product.clock.advance(1)
     const wanted = await press(eve, other, 'Preview', {}, 'value="grant"')
     await press(eve, wanted, 'Book it')
     expect(await booked(product)).toEqual([

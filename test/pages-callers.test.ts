@@ -60,10 +60,10 @@ describe('callers', () => {
     expect((await product.call('GET', '/budgets', { token })).status).toBe(403)
     await press(eve, page, 'Disable', stop)
     const { body } = await product.call('GET', '/budgets/account/entries')
-    expect(body.entries.slice(0, 3).map(({ by, reason }: Record<string, string>) => [by, reason])).toEqual([
-      ['eve', 'mallory is disabled: their token is on the web'],
-      ['eve', 'crawler is disabled: their token is on the web'],
-      ['ada', 'crawler is listed'],
+    const reasons = body.entries.map(({ by, reason }: Record<string, string>) => `${by}: ${reason}`)
+    expect(reasons.filter((line: string) => line.includes('disabled')).toSorted()).toEqual([
+      'eve: crawler is disabled: their token is on the web',
+      'eve: mallory is disabled: their token is on the web',
     ])
     const enabled = await press(eve, stopped, 'Enable', { sub: ['crawler', 'mallory'], reason: 'new tokens' })
     expect(enabled.text).toContain('✓ crawler is enabled. ✓ mallory is enabled.')

@@ -2,6 +2,8 @@
 export const formStyles = `
 .fields { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: .75rem 1.25rem; margin: .75rem 0 0; }
 .field.whole { grid-column: 1 / -1; }
+.sheet h2 + .field { margin-top: .75rem; }
+main > .warning, main > .failed { margin-bottom: 1.25rem; }
 .field .note { margin: .2rem 0 0; }
 textarea {
   font: inherit; width: 100%; padding: .4rem .6rem; border-radius: 6px; resize: vertical;

@@ -35,6 +35,6 @@ export function readFields<Schema extends z.ZodMiniType>(
 export const toNumber = (text: string): number =>
   inThousands.test(text.trim()) ? Number(text.replace(/\D/g, '')) : Number.NaN
 
-const inThousands = /^(\d+|\d{1,3}([,. '’\u00a0\u202f]\d{3})+)$/
+const inThousands = /^(\d+|[1-9]\d{0,2}([,. '’\u00a0\u202f]\d{3})+)$/
 
 export const typedNumber = z.pipe(z.string(), z.transform(toNumber))

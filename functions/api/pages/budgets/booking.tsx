@@ -1,6 +1,7 @@
 import { noBudget } from '../../../../shared/guard/budgeting.ts'
 import { notEntered } from '../../../../shared/guard/entry-problems.ts'
-import { count, units } from '../../../../shared/guard/sentences.ts'
+import { figuresOf } from '../../../../shared/guard/figures.ts'
+import { count, left, units } from '../../../../shared/guard/sentences.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
 import { budgetNamed, chainOf } from '../../../../shared/ledger/definitions.ts'
 import type { Entry } from '../../../../shared/ledger/entry.ts'
@@ -11,6 +12,7 @@ import { budgetNameOf } from '../../budgets.ts'
 import { invalid, Refusal } from '../../refusal.ts'
 import type { Visit, Visiting } from '../visiting.tsx'
 import { budgetAddress } from './address.ts'
+import { Chain } from './chain.tsx'
 import { EntryForms } from './entry-forms.tsx'
 import { EntryPreview } from './entry-preview.tsx'
 import { type EntryFormType, entryTypes, readEntry } from './entry-request.ts'
@@ -82,7 +84,22 @@ function showForms(visit: Visit, { view, budget, given, wrong }: Shown) {
   const keyFor = (of: EntryFormType) => (of === type ? given.get('key') : null) ?? `page-${systemIds.random()}`
   return visit.show(
     `Book units of ${budget}`,
-    <EntryForms {...{ budget, others, given, type, wrong, keyFor, frame: visit.frame }} />,
+    <>
+      <Chain of={budget} in={view.definitions} here="book units" />
+      <NowLeft budget={budget} view={view} />
+      <EntryForms {...{ budget, others, given, type, wrong, keyFor, frame: visit.frame }} />
+    </>,
+  )
+}
+
+function NowLeft({ budget, view }: { budget: string; view: View }) {
+  const found = budgetNamed(view.definitions, budget)
+  if (!found) return null
+  const figures = figuresOf(view, found, 'month')
+  return (
+    <p>
+      {left(figures)}, with {count(figures.held)} held and {count(figures.inDoubt)} in doubt.
+    </p>
   )
 }
 

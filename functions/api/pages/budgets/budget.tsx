@@ -2,7 +2,7 @@ import { noBudget } from '../../../../shared/guard/budgeting.ts'
 import { zoneOf } from '../../../../shared/guard/decide.ts'
 import { count } from '../../../../shared/guard/sentences.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
-import { budgetNamed, chainOf, childrenOf, rootBudget } from '../../../../shared/ledger/definitions.ts'
+import { budgetNamed, childrenOf, rootBudget } from '../../../../shared/ledger/definitions.ts'
 import { budgetNameOf } from '../../budgets.ts'
 import { Refusal } from '../../refusal.ts'
 import { type BudgetRow, budgetRows, type Counted } from '../budget-rows.ts'
@@ -11,6 +11,7 @@ import { Fact, Facts, InZone, Time, Units } from '../parts.tsx'
 import type { Visiting } from '../visiting.tsx'
 import { budgetAddress } from './address.ts'
 import { labels, said, type Texts, texts, textsOf } from './budget-texts.ts'
+import { Chain } from './chain.tsx'
 import { Entries } from './entries.tsx'
 import { Projects } from './projects.tsx'
 import { Deletion, Stop } from './stopping.tsx'
@@ -29,14 +30,13 @@ export function addBudget({ page }: Visiting, { guard }: Services): void {
       if (!budget || !row) throw new Refusal(noBudget(name))
       const entries = await guard.ledger.entries({ month: view.month.name, budget: name }, mostEntries)
       const zone = zoneOf(view)
-      const chain = chainOf(view.definitions, name).map((each) => each.name)
       const children = childrenOf(view.definitions, name).map((each) => each.name)
       const isAdmin = allowed.scopes.has('admin')
       return show(
-        name,
+        `Budget ${name}`,
         <>
           <Patterns />
-          <Chain of={chain} />
+          <Chain of={name} in={view.definitions} />
           <section aria-labelledby="figures">
             <h2 id="figures">Units</h2>
             <FrozenMark of={row} zone={zone} />
@@ -85,25 +85,6 @@ export function addBudget({ page }: Visiting, { guard }: Services): void {
     },
   })
 }
-
-const Chain = ({ of }: { of: readonly string[] }) => (
-  <nav aria-label="Where it counts" class="chain">
-    <ol>
-      <li>
-        <a href="/dashboard/budgets">Budgets</a>
-      </li>
-      {of.toReversed().map((name, position) => (
-        <li>
-          {position === of.length - 1 ? (
-            <span aria-current="page">{name}</span>
-          ) : (
-            <a href={budgetAddress(name)}>{name}</a>
-          )}
-        </li>
-      ))}
-    </ol>
-  </nav>
-)
 
 const FrozenMark = ({ of: { name, frozen }, zone }: { of: BudgetRow; zone: string }) =>
   frozen === null ? null : (

@@ -3,15 +3,16 @@ import { noBudget } from '../../../../shared/guard/budgeting.ts'
 import { zoneOf } from '../../../../shared/guard/decide.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
 import { type Budget, budgetNamed, chainOf, rootBudget } from '../../../../shared/ledger/definitions.ts'
-import type { Problem } from '../../../../shared/ledger/update.ts'
+import { LedgerUnavailable } from '../../../../shared/ledger/store.ts'
 import type { View } from '../../../../shared/ledger/views.ts'
 import { budgetNameOf } from '../../budgets.ts'
 import { Refusal } from '../../refusal.ts'
 import type { Visit, Visiting } from '../visiting.tsx'
 import { budgetAddress } from './address.ts'
 import { differences, merged, type Texts, textsIn, textsOf, toRequest } from './budget-texts.ts'
+import { Chain } from './chain.tsx'
 import { EditForm, EditPreview } from './edit-form.tsx'
-import { reasonOf, stepOf } from './steps.ts'
+import { isOvertaken, mostRounds, reasonOf, stepOf } from './steps.ts'
 
 /** What somebody wants of a budget: from the form to a preview, and from there to the change. */
 interface Wanted {
@@ -35,40 +36,50 @@ export function addEditing({ page }: Visiting, { guard }: Services): void {
 
     POST: async (visit) => {
       visit.mustHave('admin')
-      const wanted = await wantedOf(visit)
       const step = stepOf(visit.form)
-      if (step === 'edit') return showForm(visit, wanted)
-      const { budget, texts, view, meanwhile, reason } = wanted
-      if (differences(textsOf(budget), texts).length === 0) return nothingToDo(visit, wanted)
-      const made = toRequest(texts, budget.projects)
-      if (made.kind === 'wrong') return showForm(visit, wanted, made.wrong)
-      const request = { ...made.request, name: budget.name }
-      const by = {
-        caller: visit.session.sub,
-        ...(reason !== undefined && { reason }),
-        onlyAt: [view.definitions.revision],
+      for (let round = 1; round <= mostRounds; round++) {
+        const wanted = await wantedOf(visit)
+        const answer = step === 'edit' ? showForm(visit, wanted) : await change(visit, wanted, step)
+        if (answer !== null) return answer
       }
-      if (step === 'confirm' && meanwhile === null) {
-        const changed = await guard.putBudget(request, by)
-        if (changed.kind === 'problem') return refused(visit, wanted, changed.problem)
-        return visit.tell(
-          { done: [`${budget.name} is changed, at once for everybody.`], failed: [] },
-          budgetAddress(budget.name),
-        )
-      }
-      const preview = await guard.previewBudget(request, by)
-      if (preview.kind === 'problem') return refused(visit, wanted, preview.problem)
-      const forecasts = await Promise.all([guard.foresee(preview.before), guard.foresee(preview.after)])
-      return visit.show(
-        `Change ${budget.name}?`,
-        <EditPreview
-          {...{ ...wanted, frame: visit.frame, before: preview.before, after: preview.after, forecasts }}
-          chain={chainOf(preview.after.definitions, budget.name).map(({ name }) => name)}
-          zone={zoneOf(view)}
-        />,
-      )
+      throw new LedgerUnavailable('the definitions keep changing')
     },
   })
+
+  /** `null`: somebody was faster, so that it has to be looked at again. */
+  async function change(visit: Visit, wanted: Wanted, step: 'preview' | 'confirm') {
+    const { budget, texts, view, meanwhile, reason } = wanted
+    if (differences(textsOf(budget), texts).length === 0) return nothingToDo(visit, wanted)
+    const made = toRequest(texts, budget.projects)
+    if (made.kind === 'wrong') return showForm(visit, wanted, made.wrong)
+    const request = { ...made.request, name: budget.name }
+    const revised = { onlyAt: [view.definitions.revision] }
+    const by = { caller: visit.session.sub, ...(reason !== undefined && { reason }), ...revised }
+    // What others have changed is shown before anybody confirms it.
+    const isSeen = step === 'confirm' && meanwhile === null
+    const outcome = await (isSeen ? guard.putBudget(request, by) : guard.previewBudget(request, by))
+    if (isOvertaken(outcome)) return null
+    switch (outcome.kind) {
+      case 'problem':
+        return showForm(visit, wanted, [outcome.problem.detail])
+      case 'changed': {
+        const done = [`${budget.name} is changed, at once for everybody.`]
+        return visit.tell({ done, failed: [] }, budgetAddress(budget.name))
+      }
+      case 'possible':
+        return showPreview(visit, wanted, outcome)
+    }
+  }
+
+  async function showPreview(visit: Visit, wanted: Wanted, { before, after }: { before: View; after: View }) {
+    const { name } = wanted.budget
+    const forecasts = await Promise.all([guard.foresee(before), guard.foresee(after)])
+    const chain = chainOf(after.definitions, name).map((each) => each.name)
+    return visit.show(
+      `Change ${name}?`,
+      <EditPreview {...{ ...wanted, frame: visit.frame, before, after, forecasts, chain }} zone={zoneOf(before)} />,
+    )
+  }
 
   async function budgetOf({ c }: Visit): Promise<{ view: View; budget: Budget }> {
     const name = budgetNameOf(c)
@@ -106,13 +117,6 @@ function parse(json: string): unknown {
   }
 }
 
-/** Between this page's own reading of the ledger and the change, somebody may have been faster. */
-function refused(visit: Visit, wanted: Wanted, { slug, detail }: Problem) {
-  if (slug !== 'precondition-failed') return showForm(visit, wanted, [detail])
-  const failed = ['Somebody changed something at the same moment, so nothing was done here. Look once more.']
-  return visit.tell({ done: [], failed }, budgetAddress(wanted.budget.name, '/edit'))
-}
-
 function nothingToDo(visit: Visit, wanted: Wanted) {
   const { budget, meanwhile } = wanted
   // Whoever presses twice is told that it is done; whoever has changed nothing may go on.
@@ -125,9 +129,12 @@ function showForm(visit: Visit, { view, budget, texts, reason, meanwhile }: Want
   const parents = Object.keys(view.definitions.budgets).filter((name) => name !== budget.name)
   return visit.show(
     `Limits and rules of ${budget.name}`,
-    <EditForm
-      {...{ budget, texts, reason, wrong, meanwhile, frame: visit.frame, revision: view.definitions.revision }}
-      parents={budget.name === rootBudget ? [] : parents}
-    />,
+    <>
+      <Chain of={budget.name} in={view.definitions} here="limits and rules" />
+      <EditForm
+        {...{ budget, texts, reason, wrong, meanwhile, frame: visit.frame, revision: view.definitions.revision }}
+        parents={budget.name === rootBudget ? [] : parents}
+      />
+    </>,
   )
 }

@@ -1,3 +1,4 @@
+import { problem } from '../../../../shared/guard/problems.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
 import { type Budget, budgetNamed, rootBudget } from '../../../../shared/ledger/definitions.ts'
 import { budgetName } from '../../input.ts'
@@ -5,7 +6,7 @@ import { ChoiceField, ReasonField, TextField, Wrong } from '../fields.tsx'
 import { FormToken, type Frame } from '../layout.tsx'
 import type { Visit } from '../visiting.tsx'
 import { differences, labels, type Texts, textsIn, textsOf, toRequest } from './budget-texts.ts'
-import { reasonOf } from './steps.ts'
+import { onNewest, reasonOf } from './steps.ts'
 
 /** A new budget: its name, its place and its limits. All else is set on its own page. */
 
@@ -23,14 +24,16 @@ export async function makeBudget({ form, session }: Visit, guard: Services['guar
     const faults = name.success ? [] : [`Name: it ${name.error.issues[0]?.message}.`]
     return { kind: 'wrong', wrong: [...faults, ...(read.kind === 'wrong' ? read.wrong : [])] }
   }
-  const { definitions } = await guard.ledger.view()
-  const there = budgetNamed(definitions, name.data)
-  if (there)
-    return isAsWanted(there, texts) ? { kind: 'made', name: name.data } : { kind: 'wrong', wrong: [isThere(name.data)] }
   const reason = reasonOf(form)
-  // Of two who make it at the same moment one succeeds, and the other replaces nothing.
-  const by = { caller: session.sub, ...(reason !== undefined && { reason }), onlyAt: [definitions.revision] }
-  const changed = await guard.putBudget({ ...read.request, name: name.data }, by)
+  const by = { caller: session.sub, ...(reason !== undefined && { reason }) }
+  const changed = await onNewest(async () => {
+    const { definitions } = await guard.ledger.view()
+    const there = budgetNamed(definitions, name.data)
+    if (!there) return guard.putBudget({ ...read.request, name: name.data }, { ...by, onlyAt: [definitions.revision] })
+    if (isAsWanted(there, texts)) return { kind: 'changed', created: false }
+    const detail = `There is a budget ${name.data} already; nothing was changed.`
+    return { kind: 'problem', problem: problem('wrong-state', detail) }
+  })
   return changed.kind === 'changed'
     ? { kind: 'made', name: name.data }
     : { kind: 'wrong', wrong: [changed.problem.detail] }
@@ -38,8 +41,6 @@ export async function makeBudget({ form, session }: Visit, guard: Services['guar
 
 /** Whoever presses twice gets what they wanted. */
 const isAsWanted = (there: Budget, texts: Texts) => differences(textsOf(there), texts).length === 0
-
-const isThere = (name: string) => `There is a budget ${name} already; nothing was changed.`
 
 export const MakeForm = (of: {
   frame: Frame

@@ -1,17 +1,18 @@
 import * as z from 'zod/mini'
-import { noBudget } from '../../../../shared/guard/budgeting.ts'
+import { type By, type Changed, noBudget } from '../../../../shared/guard/budgeting.ts'
+import { problem } from '../../../../shared/guard/problems.ts'
 import { count, list } from '../../../../shared/guard/sentences.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
 import { type Budget, budgetNamed } from '../../../../shared/ledger/definitions.ts'
 import { projects as ownedProjects } from '../../budget-body.ts'
 import { budgetNameOf } from '../../budgets.ts'
 import { project } from '../../input.ts'
-import { Refusal } from '../../refusal.ts'
 import { TextField } from '../fields.tsx'
 import { readFields } from '../forms.ts'
 import { FormToken, type Frame } from '../layout.tsx'
 import type { Visiting } from '../visiting.tsx'
 import { budgetAddress } from './address.ts'
+import { onNewest } from './steps.ts'
 
 const change = z.discriminatedUnion('do', [
   z.strictObject({ form: z.string(), do: z.literal('add'), name: project, id: z.exactOptional(project) }),
@@ -29,28 +30,32 @@ export function addProjects({ page }: Visiting, { guard }: Services): void {
     POST: async ({ c, form, session, mustHave, tell }) => {
       mustHave('admin')
       const name = budgetNameOf(c)
-      const { definitions } = await guard.ledger.view()
-      const budget = budgetNamed(definitions, name)
-      if (!budget) throw new Refusal(noBudget(name))
-      const back = `${budgetAddress(name)}#projects`
       const asked = readFields(form, change, ['project'])
-      const { frozen: _frozen, ...same } = budget
-      const projects = ownedProjects.safeParse(projectsAfter(budget.projects, asked))
-      if (!projects.success) return tell({ done: [], failed: [`${name} ${projects.error.issues[0]?.message}.`] }, back)
-      const said =
+      const [said, reason] =
         asked.do === 'add'
-          ? `${asked.name} belongs to ${name}.`
-          : `${list(asked.project)}: not owned by ${name} any more.`
-      if (projects.data.length === budget.projects.length) return tell({ done: [said], failed: [] }, back)
-      const reason = asked.do === 'add' ? `owns ${asked.name}` : `does not own ${list(asked.project)} any more`
-      const by = { caller: session.sub, reason: reason.slice(0, 500).toWellFormed(), onlyAt: [definitions.revision] }
-      const changed = await guard.putBudget({ ...same, projects: projects.data }, by)
-      return tell(
-        changed.kind === 'changed' ? { done: [said], failed: [] } : { done: [], failed: [changed.problem.detail] },
-        back,
-      )
+          ? [`${asked.name} belongs to ${name}.`, `owns ${asked.name}`]
+          : [`${list(asked.project)}: not owned by ${name} any more.`, `does not own ${list(asked.project)} any more`]
+      const by = { caller: session.sub, reason: reason.slice(0, 500).toWellFormed() }
+      const changed = await onNewest(() => changeProjects(name, asked, by))
+      const told =
+        changed.kind === 'changed' ? { done: [said], failed: [] } : { done: [], failed: [changed.problem.detail] }
+      return tell(told, `${budgetAddress(name)}#projects`)
     },
   })
+
+  async function changeProjects(name: string, asked: Change, by: By): Promise<Changed> {
+    const { definitions } = await guard.ledger.view()
+    const budget = budgetNamed(definitions, name)
+    if (!budget) return { kind: 'problem', problem: noBudget(name) }
+    const { frozen: _frozen, ...same } = budget
+    const projects = ownedProjects.safeParse(projectsAfter(budget.projects, asked))
+    if (!projects.success) {
+      const detail = `${name} ${projects.error.issues[0]?.message}.`
+      return { kind: 'problem', problem: problem('invalid-request', detail) }
+    }
+    if (projects.data.length === budget.projects.length) return { kind: 'changed', created: false }
+    return guard.putBudget({ ...same, projects: projects.data }, { ...by, onlyAt: [definitions.revision] })
+  }
 }
 
 /** To add what is there, or to remove what is not, changes nothing: pressing twice is as good as once. */

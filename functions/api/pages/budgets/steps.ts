@@ -1,3 +1,5 @@
+import type { Changed } from '../../../../shared/guard/budgeting.ts'
+import type { Problem } from '../../../../shared/ledger/update.ts'
 import { reason } from '../../input.ts'
 import { invalid } from '../../refusal.ts'
 
@@ -20,3 +22,16 @@ export function reasonOf(form: URLSearchParams): string | undefined {
   if (parsed.success) return parsed.data
   throw invalid([{ path: 'reason', message: parsed.error.issues[0]?.message ?? '' }])
 }
+
+export const mostRounds = 8
+
+/** Of two changes at one moment, one finds that the definitions have moved: it looks, and decides, once more. */
+export async function onNewest(decide: () => Promise<Changed>): Promise<Changed> {
+  for (let round = 1; ; round++) {
+    const changed = await decide()
+    if (!isOvertaken(changed) || round === mostRounds) return changed
+  }
+}
+
+export const isOvertaken = (changed: { kind: string; problem?: Problem }): boolean =>
+  changed.problem?.slug === 'precondition-failed'
