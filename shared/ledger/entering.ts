@@ -34,6 +34,16 @@ export type EntryPreview =
 
 const mostRounds = 8
 
+type NotMade = Exclude<EntryPreview, { kind: 'possible' }>
+
+interface Made {
+  readonly entry: Entry
+  readonly booking: Booking
+  readonly book: Book
+}
+
+type Prepare = (target: Parameters<typeof prepareBook>[1]) => Promise<unknown>
+
 export function createEntering(options: {
   store: Store
   view: () => Promise<View>
@@ -61,12 +71,8 @@ export function createEntering(options: {
     return { kind: 'possible', entry, before: book, after: bookAfter(book, entry.moves) }
   }
 
-  type Prepare = (target: Parameters<typeof prepareBook>[1]) => Promise<unknown>
-
-  async function make(
-    request: EntryRequest,
-    prepare: Prepare,
-  ): Promise<Made | Exclude<EntryPreview, { kind: 'possible' }>> {
+  /** @param prepare sees to it that the book is stored as it is moved; whoever only looks leaves it as it is. */
+  async function make(request: EntryRequest, prepare: Prepare): Promise<Made | NotMade> {
     const now = await view()
     const earlier = await entryOf(request.id)
     if (earlier) {
@@ -87,12 +93,6 @@ export function createEntering(options: {
       if (error instanceof AnswerLost && (await entryOf(id))) return true
       throw error
     }
-  }
-
-  interface Made {
-    readonly entry: Entry
-    readonly booking: Booking
-    readonly book: Book
   }
 
   async function book(
