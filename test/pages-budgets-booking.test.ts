@@ -84,6 +84,11 @@ describe('a grant', () => {
     const next = await preview('globex', 'grant', { units: '7', window: 'next-month' })
     expect(next.text).toContain('Grant 7 units to globex next month')
     expect(next.text).toContain('that is what it has left next month.')
+    const ofDays = await preview('acme', 'grant', { units: '7', window: 'next-month' })
+    expect(ofDays.text).toContain('acme month 2,000 → then 2,007 0 2,000 2,007 agency month')
+    expect(ofDays.text).toContain(
+      'Updates of acme may then cost 300 units together: that is what it has left in a day.',
+    )
     expect(await product.guard.ledger.bookNamed('month:2026-12-01')).toBeNull()
     await press(eve, next, 'Book it')
     expect((await product.guard.ledger.bookNamed('month:2026-12-01'))?.counters.month.globex).toMatchObject({
@@ -118,6 +123,9 @@ describe('a transfer', () => {
     expect(shown.text).toContain('Transfer 500 units from acme to globex this month')
     expect(shown.text).toContain('acme month 2,000 → then 1,500 0 2,000 1,500')
     expect(shown.text).toContain('globex month 200 → then 700 0 200 700')
+    expect(shown.text).toContain(
+      'Updates of globex may then cost 700 units together: that is what it has left this month.',
+    )
     expect((await press(eve, shown, 'Book it')).text).toContain('✓ Booked: 500 units from acme to globex.')
     expect(await product.figures('globex')).toMatchObject({ granted: 500 })
     const short = await preview('globex', 'transfer', { units: '900', to: 'acme' })

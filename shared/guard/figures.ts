@@ -21,6 +21,10 @@ export function figuresOf(view: View, budget: Limited, window: WindowKind): Figu
 export const figuresOfChain = (view: View, chain: readonly Limited[]): readonly Figures[] =>
   chain.flatMap((budget) => windowKinds.map((window) => figuresOf(view, budget, window)))
 
+/** The one that has the least left, of those that are limited: what an update that moves all of them can cost at most. */
+export const tightest = (figures: readonly Figures[]): Figures | undefined =>
+  figures.filter(({ limit }) => limit !== 'unlimited').toSorted((a, b) => a.available - b.available)[0]
+
 /** A book counts the days of one month: on the day that the month turns, each of its books counts its own part. */
 const within = (month: Window, day: Window) => ({
   start: Math.max(month.start, day.start),

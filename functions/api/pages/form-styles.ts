@@ -44,6 +44,8 @@ a.button:hover { background: var(--soft); }
 .projects { display: grid; grid-template-columns: repeat(auto-fill, minmax(14rem, 1fr)); gap: .4rem 1.25rem; max-height: 24rem; overflow-y: auto; }
 .projects li { display: flex; gap: .6rem; align-items: flex-start; padding: .25rem; }
 .projects label { margin: 0; font-size: 1rem; }
+.projects li > * { min-width: 0; }
+.projects li > input { flex: none; }
 @media (max-width: 42rem) {
   .card, .sheet > section { padding: .9rem; }
   .fields { grid-template-columns: 1fr; }

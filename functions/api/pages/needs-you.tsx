@@ -1,5 +1,5 @@
 import { zoneOf } from '../../../shared/guard/decide.ts'
-import { figuresOfChain } from '../../../shared/guard/figures.ts'
+import { figuresOfChain, tightest } from '../../../shared/guard/figures.ts'
 import { left, units } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { budgetNamed, chainOf } from '../../../shared/ledger/definitions.ts'
@@ -192,8 +192,7 @@ function Approval({ update, view }: Waiting & { update: Update }) {
 /** Whether there is room for it now, and what approving grants where there was not. */
 function Room({ update: { budget, short = [] }, view }: { update: Update; view: View }) {
   if (!budgetNamed(view.definitions, budget)) return null
-  const counters = figuresOfChain(view, chainOf(view.definitions, budget)).filter(({ limit }) => limit !== 'unlimited')
-  const [least] = counters.toSorted((a, b) => a.available - b.available)
+  const least = tightest(figuresOfChain(view, chainOf(view.definitions, budget)))
   return (
     <p class="note">
       {least ? `${left(least)}.` : 'Nothing limits it.'}

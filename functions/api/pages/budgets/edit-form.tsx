@@ -1,3 +1,4 @@
+import { figuresOfChain, tightest } from '../../../../shared/guard/figures.ts'
 import type { Forecast } from '../../../../shared/guard/forecast.ts'
 import { usualThresholds } from '../../../../shared/guard/options.ts'
 import { type Budget, rootBudget } from '../../../../shared/ledger/definitions.ts'
@@ -89,7 +90,7 @@ export function EditPreview(of: {
   before: View
   after: View
   forecasts: readonly [before: readonly Forecast[], after: readonly Forecast[]]
-  chain: readonly string[]
+  chain: readonly Budget[]
   zone: string
 }) {
   const { budget, texts, reason, meanwhile, before, after, chain, zone } = of
@@ -101,10 +102,10 @@ export function EditPreview(of: {
         <Differences of={differences(textsOf(budget), texts)} />
         <p>Reason: {reason ?? <span class="unknown">none given</span>}</p>
       </section>
-      <Effect before={before.book} after={after.book} budgets={chain} />
+      <Effect before={before.book} after={after.book} budgets={chain.map(({ name }) => name)} />
       <section aria-labelledby="confirm">
         <h2 id="confirm">Confirm</h2>
-        <Binding after={after.book} budgets={chain} />
+        <Binding of={budget.name} binds={tightest(figuresOfChain(after, chain))} />
         <PlansThen before={of.forecasts[0]} after={of.forecasts[1]} zone={zone} />
         <form method="post" action={budgetAddress(budget.name, '/edit')}>
           <FormToken of={of.frame} />

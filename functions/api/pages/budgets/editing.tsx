@@ -74,7 +74,7 @@ export function addEditing({ page }: Visiting, { guard }: Services): void {
   async function showPreview(visit: Visit, wanted: Wanted, { before, after }: { before: View; after: View }) {
     const { name } = wanted.budget
     const forecasts = await Promise.all([guard.foresee(before), guard.foresee(after)])
-    const chain = chainOf(after.definitions, name).map((each) => each.name)
+    const chain = chainOf(after.definitions, name)
     return visit.show(
       `Change ${name}?`,
       <EditPreview {...{ ...wanted, frame: visit.frame, before, after, forecasts, chain }} zone={zoneOf(before)} />,

@@ -2,6 +2,7 @@ import type { Forecast } from '../../../../shared/guard/forecast.ts'
 import { count, list, units } from '../../../../shared/guard/sentences.ts'
 import { type Book, type Counter, counterOf } from '../../../../shared/ledger/book.ts'
 import { type WindowKind, windowKinds } from '../../../../shared/ledger/definitions.ts'
+import type { Entry } from '../../../../shared/ledger/entry.ts'
 import { Time } from '../parts.tsx'
 
 /** What a change would do to the counters, before anybody confirms it. */
@@ -23,8 +24,9 @@ interface Books {
 }
 
 /** The month of each budget, and its day where that is limited. */
-export function Effect({ before, after, budgets, month = 'this month' }: Books) {
-  const rows = budgets.flatMap((budget) => windowKinds.flatMap((window) => rowOf(budget, window, before, after)))
+export function Effect({ before, after, budgets, month = thisMonth }: Books) {
+  const shown = windowKinds.filter((window) => window === 'month' || month === thisMonth)
+  const rows = budgets.flatMap((budget) => shown.flatMap((window) => rowOf(budget, window, before, after)))
   const below = rows.filter((row) => isLimited(row) && row.after.available < 0)
   return (
     <>
@@ -32,7 +34,7 @@ export function Effect({ before, after, budgets, month = 'this month' }: Books) 
         <p class="failed" role="alert">
           <span aria-hidden="true">⚠</span>{' '}
           <strong>
-            {row.budget} would have {units(row.after.available)} left {row.window === 'day' ? 'today' : month}.
+            {row.budget} would have {units(row.after.available)} left {spanOf(row.window, month)}.
           </strong>{' '}
           Nothing more is admitted on it, nor on any budget below it, before {units(-row.after.available + 1)} are there
           again. What is held or in doubt goes on.
@@ -111,23 +113,23 @@ const Changed = ({ from, to = '' }: { from: string | undefined; to: string | und
     </>
   )
 
-/** What an update of the first of these budgets can cost at most, and which counter says so. */
-export function Binding({ after, budgets, month = 'this month' }: Omit<Books, 'before'>) {
-  const [budget] = budgets
-  const limited = budgets.flatMap((name) =>
-    windowKinds.flatMap((window) => {
-      const counter = counterOf(after, window, name)
-      return counter && counter.limit !== 'unlimited' ? [{ name, window, available: counter.available }] : []
-    }),
-  )
-  const [least] = limited.toSorted((a, b) => a.available - b.available)
-  if (!least) return <p>Nothing limits what updates of {budget} may cost then.</p>
-  return (
+/** What updates of a budget can cost at most then, and which counter says so. */
+export const Binding = ({ of, binds, month = thisMonth }: { of: string; binds: Entry['binds']; month?: string }) =>
+  binds ? (
     <p>
-      Updates of {budget} may then cost {units(Math.max(0, least.available))} together: that is what{' '}
-      {least.name === budget ? 'it' : least.name} has left {least.window === 'day' ? 'today' : month}.
+      Updates of {of} may then cost {units(Math.max(0, binds.available))} together: that is what{' '}
+      {binds.budget === of ? 'it' : binds.budget} has left {spanOf(binds.window, month)}.
     </p>
+  ) : (
+    <p>Nothing limits what updates of {of} may cost then.</p>
   )
+
+const thisMonth = 'this month'
+
+/** Days are those of the month that is open; of another book only the month is shown. */
+function spanOf(window: WindowKind, month: string): string {
+  if (window === 'month') return month
+  return month === thisMonth ? 'today' : 'in a day'
 }
 
 /** Which counters plans would run out of then, and did not before; and the reverse. */

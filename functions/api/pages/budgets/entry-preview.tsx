@@ -33,7 +33,7 @@ export function EntryPreview(of: {
       <Effect {...{ before, after, budgets, month }} />
       <section aria-labelledby="confirm">
         <h2 id="confirm">Confirm</h2>
-        <Binding {...{ after, budgets, month }} />
+        <Binding of={request.type === 'transfer' ? request.to : request.budget} binds={entry.binds} month={month} />
         <form method="post" action={budgetAddress(request.budget, '/book')}>
           <FormToken of={of.frame} />
           <Hidden of={fields} />
