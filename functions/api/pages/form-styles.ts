@@ -29,7 +29,7 @@ a.button:hover { background: var(--soft); }
 .in-tree.depth-0 a { font-weight: 600; }
 .in-tree.depth-1 { padding-left: 2.25rem; } .in-tree.depth-2 { padding-left: 3.5rem; }
 .in-tree.depth-3 { padding-left: 4.75rem; } .in-tree.depth-4 { padding-left: 6rem; }
-.in-tree.depth-5, .in-tree.depth-6, .in-tree.depth-7, .in-tree.depth-8 { padding-left: 7rem; }
+.in-tree.depth-5 { padding-left: 7.25rem; } .in-tree.depth-6 { padding-left: 8.5rem; } .in-tree.depth-7 { padding-left: 9.75rem; }
 .tree .number .note { display: inline; }
 .none { color: var(--bad); }
 .effect tr.below { background: var(--bad-ground); }
@@ -41,7 +41,8 @@ a.button:hover { background: var(--soft); }
 .entries, .projects { list-style: none; margin: .5rem 0 0; padding: 0; }
 .entries li { border-top: 1px solid var(--line); padding: .6rem 0; }
 .entries p { margin: 0; }
-.projects { display: grid; grid-template-columns: repeat(auto-fill, minmax(14rem, 1fr)); gap: .4rem 1.25rem; max-height: 24rem; overflow-y: auto; }
+.projects { display: grid; grid-template-columns: repeat(auto-fill, minmax(14rem, 1fr)); gap: .4rem 1.25rem; }
+form .projects { max-height: 24rem; overflow-y: auto; }
 .projects li { display: flex; gap: .6rem; align-items: flex-start; padding: .25rem; }
 .projects label { margin: 0; font-size: 1rem; }
 .projects li > * { min-width: 0; }
@@ -58,6 +59,7 @@ a.button:hover { background: var(--soft); }
   .tree td::before, .effect td::before { content: attr(data-name); display: block; color: var(--quiet); font-size: .8rem; }
   .in-tree.depth-1 { padding-left: .75rem; } .in-tree.depth-2 { padding-left: 1.5rem; }
   .in-tree.depth-3 { padding-left: 2.25rem; } .in-tree.depth-4 { padding-left: 3rem; }
-  .in-tree.depth-5, .in-tree.depth-6, .in-tree.depth-7, .in-tree.depth-8 { padding-left: 3.5rem; }
+  .in-tree.depth-5 { padding-left: 3.75rem; } .in-tree.depth-6 { padding-left: 4.5rem; } .in-tree.depth-7 { padding-left: 5.25rem; }
+  .tree td.nothing { display: none; }
 }
 `

@@ -116,10 +116,10 @@ const Tree = ({ rows, owned }: { rows: readonly BudgetRow[]; owned: (name: strin
             <td data-name="Held, in doubt" class="number">
               {count(row.month.held + row.month.inDoubt)}
             </td>
-            <td data-name="Left today" class="number">
+            <td data-name="Left today" class={row.day ? 'number' : 'number nothing'}>
               {row.day ? <Left of={row.day} /> : <span class="unknown">no limit</span>}
             </td>
-            <td data-name="Projects" class="number">
+            <td data-name="Projects" class={owned(row.name) > 0 ? 'number' : 'number nothing'}>
               {owned(row.name) === 0 ? <span class="unknown">–</span> : count(owned(row.name))}
             </td>
           </tr>
