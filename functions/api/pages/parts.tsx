@@ -60,6 +60,8 @@ export const Fact = ({ name, children }: { name: Child; children: Child }) => (
 
 export const addressOf = (id: string): string => `/dashboard/updates/${encodeURIComponent(id)}`
 
-export const budgetAddress = (name: string): string => `/dashboard/budgets/${encodeURIComponent(name)}`
+/** @param more a page below it. */
+export const budgetAddress = (name: string, more = ''): string =>
+  `/dashboard/budgets/${encodeURIComponent(name)}${more}`
 
 export const planAddress = (name: string): string => `/dashboard/plans/${encodeURIComponent(name)}`

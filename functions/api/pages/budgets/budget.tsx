@@ -7,9 +7,8 @@ import { budgetNameOf } from '../../budgets.ts'
 import { Refusal } from '../../refusal.ts'
 import { type BudgetRow, budgetRows, type Counted } from '../budget-rows.ts'
 import { Bar, Patterns, Swatch } from '../charts.tsx'
-import { Fact, Facts, InZone, Time, Units } from '../parts.tsx'
+import { budgetAddress, Fact, Facts, InZone, Time, Units } from '../parts.tsx'
 import type { Visiting } from '../visiting.tsx'
-import { budgetAddress } from './address.ts'
 import { labels, said, type Texts, texts, textsOf } from './budget-texts.ts'
 import { Chain } from './chain.tsx'
 import { Entries } from './entries.tsx'
@@ -26,7 +25,7 @@ export function addBudget({ page }: Visiting, { guard }: Services): void {
       const name = budgetNameOf(c)
       const [view, forecasts] = await Promise.all([guard.ledger.view(), guard.foresee()])
       const budget = budgetNamed(view.definitions, name)
-      const row = budgetRows(view, forecasts, []).find((each) => each.name === name)
+      const row = budgetRows(view, forecasts).find((each) => each.name === name)
       if (!budget || !row) throw new Refusal(noBudget(name))
       const entries = await guard.ledger.entries({ month: view.month.name, budget: name }, mostEntries)
       const zone = zoneOf(view)

@@ -3,9 +3,8 @@ import { count } from '../../../../shared/guard/sentences.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
 import { budgetNamed } from '../../../../shared/ledger/definitions.ts'
 import { type BudgetRow, budgetRows, type Counted } from '../budget-rows.ts'
-import { InZone } from '../parts.tsx'
+import { budgetAddress, InZone } from '../parts.tsx'
 import type { Visit, Visiting } from '../visiting.tsx'
-import { budgetAddress } from './address.ts'
 import { addBooking } from './booking.tsx'
 import { addBudget } from './budget.tsx'
 import { addEditing } from './editing.tsx'
@@ -39,7 +38,7 @@ export function addBudgetPages(visiting: Visiting, services: Services): void {
 
   async function showAll({ show, allowed, frame, form }: Visit, wrong: readonly string[]) {
     const view = await guard.ledger.view()
-    const rows = budgetRows(view, [], [])
+    const rows = budgetRows(view, [])
     const isAdmin = allowed.scopes.has('admin')
     const owned = (name: string) => budgetNamed(view.definitions, name)?.projects.length ?? 0
     return show(

@@ -1,5 +1,5 @@
 import { chainOf, type Definitions } from '../../../../shared/ledger/definitions.ts'
-import { budgetAddress } from './address.ts'
+import { budgetAddress } from '../parts.tsx'
 
 /** Where a budget counts, from the root down to it, and on a page below it, back to it. */
 export const Chain = ({ of, in: definitions, here }: { of: string; in: Definitions; here?: string }) => (

@@ -5,7 +5,7 @@ import { type Budget, rootBudget } from '../../../../shared/ledger/definitions.t
 import type { View } from '../../../../shared/ledger/views.ts'
 import { ChoiceField, Hidden, LinesField, ReasonField, TextField, Wrong } from '../fields.tsx'
 import { FormToken, type Frame } from '../layout.tsx'
-import { budgetAddress } from './address.ts'
+import { budgetAddress } from '../parts.tsx'
 import { differences, kindChoices, labels, said, type Text, type Texts, textsOf } from './budget-texts.ts'
 import { Binding, Effect, PlansThen } from './effect.tsx'
 

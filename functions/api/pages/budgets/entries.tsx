@@ -1,8 +1,7 @@
 import { count } from '../../../../shared/guard/sentences.ts'
 import type { Entry } from '../../../../shared/ledger/entry.ts'
 import type { Page } from '../../../../shared/ledger/lists.ts'
-import { Time, words } from '../parts.tsx'
-import { budgetAddress } from './address.ts'
+import { budgetAddress, Time, words } from '../parts.tsx'
 
 const correctable: readonly Entry['type'][] = ['grant', 'transfer', 'external-spend', 'opening', 'correction']
 

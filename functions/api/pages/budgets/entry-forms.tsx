@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import { rootBudget } from '../../../../shared/ledger/definitions.ts'
 import { ChoiceField, Hidden, ReasonField, TextField, Wrong } from '../fields.tsx'
 import { FormToken, type Frame } from '../layout.tsx'
-import { budgetAddress } from './address.ts'
+import { budgetAddress } from '../parts.tsx'
 import { type EntryFormType, spans } from './entry-request.ts'
 
 interface Forms {

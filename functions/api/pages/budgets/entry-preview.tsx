@@ -5,7 +5,7 @@ import type { EntryRequest } from '../../../../shared/ledger/entry-booking.ts'
 import type { View } from '../../../../shared/ledger/views.ts'
 import { Hidden } from '../fields.tsx'
 import { FormToken, type Frame } from '../layout.tsx'
-import { budgetAddress } from './address.ts'
+import { budgetAddress } from '../parts.tsx'
 import { Binding, Effect } from './effect.tsx'
 import { titleOf } from './entry-request.ts'
 

@@ -10,8 +10,8 @@ import { project } from '../../input.ts'
 import { TextField } from '../fields.tsx'
 import { readFields } from '../forms.ts'
 import { FormToken, type Frame } from '../layout.tsx'
+import { budgetAddress } from '../parts.tsx'
 import type { Visiting } from '../visiting.tsx'
-import { budgetAddress } from './address.ts'
 import { onNewest } from './steps.ts'
 
 const change = z.discriminatedUnion('do', [

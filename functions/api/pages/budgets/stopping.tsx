@@ -7,8 +7,8 @@ import { reason } from '../../input.ts'
 import { Hidden, ReasonField } from '../fields.tsx'
 import { readFields } from '../forms.ts'
 import { FormToken, type Frame } from '../layout.tsx'
+import { budgetAddress } from '../parts.tsx'
 import type { Visiting } from '../visiting.tsx'
-import { budgetAddress } from './address.ts'
 
 const stopping = z.strictObject({ form: z.string(), revision: z.string(), reason })
 const deletion = z.strictObject({ form: z.string(), revision: z.string(), reason: z.exactOptional(reason) })

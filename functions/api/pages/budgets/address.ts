@@ -1,2 +1,0 @@
-export const budgetAddress = (name: string, more = ''): string =>
-  `/dashboard/budgets/${encodeURIComponent(name)}${more}`
