@@ -10,23 +10,14 @@ import { createBudgeting } from './budgeting.ts'
 import { createCallers } from './callers.ts'
 import { createClosing } from './closing.ts'
 import { createDeciding } from './deciding.ts'
-import { createDigesting } from './digest.ts'
 import { createEstimating } from './estimating.ts'
-import { createForeignData } from './foreign-data.ts'
-import { createMeasuring } from './measuring.ts'
-import { createOccurrences } from './occurrences.ts'
+import type { Keeping } from './keeping.ts'
+import { onDemand } from './on-demand.ts'
 import type { GuardOptions } from './options.ts'
 import { createPerforming } from './performing.ts'
-import { createPicturing } from './picturing.ts'
 import type { Plan } from './plan.ts'
-import { createPlanning } from './planning.ts'
-import { createPricing } from './pricing.ts'
 import { createQuoting } from './quoting.ts'
 import { createStarting } from './starting.ts'
-import { createStatements } from './statements.ts'
-import { createSweeping } from './sweeping.ts'
-import { createTokenExpiry } from './token-expiry.ts'
-import { createWatching } from './watching.ts'
 
 export type Guard = ReturnType<typeof createGuard>
 
@@ -45,8 +36,8 @@ export function createGuard(parts: {
   ids: Ids
   log: Log
   options: GuardOptions
-  /** What schedules ask for, in order of priority. */
-  plans: readonly Plan[]
+  /** What schedules ask for, in order of priority; read when somebody asks for it. */
+  plans: () => Promise<readonly Plan[]>
 }) {
   const { ledger } = parts
   const quoting = createQuoting(parts)
@@ -55,34 +46,28 @@ export function createGuard(parts: {
   const batch = createBatch({ ...parts, performing, quoting })
   const { ask } = createAsking({ ...parts, performing, batch })
   const { estimate } = createEstimating({ ...parts, quoting })
-  const { start, begin } = createStarting({ ...parts, performing, quoting })
+  const starting = createStarting({ ...parts, performing, quoting })
   const deciding = createDeciding({ ...parts, closing })
-  const occurrences = createOccurrences({ ...parts, begin })
-  const watching = createWatching(parts)
-  const { sweep, goOn } = createSweeping({ ...parts, closing, deciding, start, watching, advance: occurrences.advance })
-  const { prices, readPrices } = createPricing(parts)
-  const planning = createPlanning({ ...parts, prices })
-  const digesting = createDigesting({ ledger, prices, foresee: planning.foresee })
+
+  async function loadKeeping(): Promise<Keeping> {
+    const [{ createKeeping }, plans] = await Promise.all([import('./keeping.ts'), parts.plans()])
+    return createKeeping({ ...parts, plans, closing, deciding, starting })
+  }
+
   return {
     ledger,
     ask,
     estimate,
-    start,
+    start: starting.start,
     ...deciding,
-    sweep,
-    goOn,
     ...createBudgeting(parts),
     ...createApplying(parts),
-    ...createStatements(parts),
-    ...createForeignData(parts),
-    ...createTokenExpiry(parts),
     ...createCallers(parts),
-    ...occurrences,
-    ...planning,
-    readPrices,
-    ...digesting,
-    watchThresholds: watching.watchThresholds,
-    ...createMeasuring(parts),
-    ...createPicturing(parts),
+    ...onDemand(loadKeeping, {
+      ...{ fire: true, runUnsent: true, advance: true, report: true },
+      ...{ planned: true, foresee: true, ahead: true, budgetsOf: true, readPrices: true },
+      ...{ sweep: true, goOn: true, watchThresholds: true, lookForForeignData: true, watchToken: true },
+      ...{ statement: true, digest: true, announceDigest: true, measure: true, audit: true, keepPicture: true },
+    }),
   }
 }

@@ -8,7 +8,6 @@ import type { GuardSettings } from '../platform/settings.ts'
 import { createTracking, type Tracking } from '../tracking/tracking.ts'
 import { createGuard, type Guard } from './guard.ts'
 import type { GuardOptions } from './options.ts'
-import { readPlans } from './plans-file.ts'
 
 export interface Services {
   readonly guard: Guard
@@ -59,7 +58,7 @@ export function createServices(
     },
   })
   const ledger = openLedger(settings, { clock, ...(own.store && { store: own.store }) })
-  const plans = readPlans(settings.PLANS)
+  const plans = async () => (settings.PLANS ? (await import('./plans-file.ts')).readPlans(settings.PLANS) : [])
   const options = {
     serviceTimeoutMs: settings.SERVICE_TIMEOUT_MS,
     serviceFlightMs: settings.SERVICE_FLIGHT_MS,

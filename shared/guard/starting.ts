@@ -12,6 +12,8 @@ export interface Begun {
   readonly failure?: Problem
 }
 
+export type Starting = ReturnType<typeof createStarting>
+
 /** Begins updates that are `requested`: queued, approved, or left over by whoever ran out of time. */
 export function createStarting(parts: {
   ledger: Ledger

@@ -84,7 +84,16 @@ export async function createWorld(given: {
     const tracking = faultyTracking(service, process, scheduler, clock)
     const serviceToken = async () => 'token'
     const ids = createIds(process)
-    return createGuard({ ledger, tracking, serviceToken, clock, ids, log: silent, options, plans: given.plans ?? [] })
+    return createGuard({
+      ledger,
+      tracking,
+      serviceToken,
+      clock,
+      ids,
+      log: silent,
+      options,
+      plans: async () => given.plans ?? [],
+    })
   }
 
   const calmGuard = await guardOf(calm, true)
