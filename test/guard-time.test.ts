@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { createTestClock, days, hours, minutes } from './support/clock.ts'
 import { json, type Product, startProduct } from './support/product.ts'
 import { type Answer, gate } from './support/scripted-service.ts'
@@ -310,6 +311,20 @@ describe('duplicate work', () => {
     product.clock.set('2026-11-21T00:49:59Z')
     expect((await product.update(ask)).status).toBe(409)
     product.clock.set('2026-11-21T00:50:00Z')
+    expect((await product.update(ask)).status).toBe(202)
+  })
+
+  test('in doubt blocks for as long as the request may still take effect', async () => {
+    const product = await startProduct({
+      store: createMemoryStore(),
+      env: { SERVICE_FLIGHT_MS: String(hours(6)) },
+      service: ({ url }) => (isRun(url) ? { status: 500 } : undefined),
+    })
+    product.clock.set('2026-11-20T23:50:00Z')
+    await product.update(ask)
+    product.clock.set('2026-11-21T05:49:59Z')
+    expect((await product.update(ask)).status).toBe(409)
+    product.clock.set('2026-11-21T05:50:00Z')
     expect((await product.update(ask)).status).toBe(202)
   })
 

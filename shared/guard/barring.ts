@@ -3,6 +3,7 @@ import type { Problem, Update } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import { zoneOf } from './decide.ts'
+import { landedBy } from './landing.ts'
 import type { GuardOptions } from './options.ts'
 import { problem } from './problems.ts'
 import { when } from './sentences.ts'
@@ -57,12 +58,6 @@ export function barredFromResolving(
   if (outcome === 'ran' || view.now >= retryAt) return null
   const detail = `The request for ${id} may still take effect; that it did not run can be said from ${when(retryAt, zoneOf(view))} on. That it ran can be said now.`
   return problem('wrong-state', detail, { update: id, state, retryAt: toRfc3339(retryAt) })
-}
-
-/** From when on nothing that was sent for this update can still take effect. */
-export function landedBy({ hold, doubt }: Update, options: GuardOptions): number {
-  const silentFrom = doubt?.by === 'sender' ? doubt.at : (hold?.senderUntil ?? 0)
-  return silentFrom + options.serviceFlightMs
 }
 
 export function wrongState(view: View, { id, state, history }: Update, wanted: string): Problem {

@@ -15,6 +15,7 @@ import { dayAt, latestRenewal } from '../ledger/windows.ts'
 import type { Work } from '../ledger/work.ts'
 import { mostUnits, toUnits, type Units } from '../platform/words.ts'
 import { type Figures, figuresOfChain } from './figures.ts'
+import { landedBy } from './landing.ts'
 import { approvedMayGrowBy, doubtBlocksMs, type GuardOptions } from './options.ts'
 import { overBudget, type Short } from './over-budget.ts'
 import { problem } from './problems.ts'
@@ -203,7 +204,7 @@ function decideWork(view: View, { work, holder }: AskedView, request: Request, o
       update: holder.id,
     })
   if (holder?.state === 'in-doubt') {
-    const until = doubtBlocksUntil(view, holder)
+    const until = doubtBlocksUntil(view, holder, options)
     if (view.now < until)
       return refuse(
         'duplicate-work',
@@ -233,9 +234,10 @@ function cooldownUntil(view: View, at: number, cooldown: GuardOptions['cooldown'
   return cooldown === 'day' ? dayAt(view.definitions.calendar, at).end : at + cooldown
 }
 
-function doubtBlocksUntil(view: View, update: Update): number {
+function doubtBlocksUntil(view: View, update: Update, options: GuardOptions): number {
   const at = update.hold?.at ?? update.createdAt
-  return Math.max(dayAt(view.definitions.calendar, at).end, at + doubtBlocksMs)
+  // Never beside a request that may still take effect, however long the service may take.
+  return Math.max(dayAt(view.definitions.calendar, at).end, at + doubtBlocksMs, landedBy(update, options))
 }
 
 /** Every counter that an update moves: of its budget, of the ancestors, and of whoever asks, if they have limits. */

@@ -1,6 +1,6 @@
-import { landedBy } from '../guard/barring.ts'
 import { zoneOf } from '../guard/decide.ts'
 import type { Guard } from '../guard/guard.ts'
+import { landedBy } from '../guard/landing.ts'
 import type { GuardOptions } from '../guard/options.ts'
 import type { About } from '../ledger/announcement.ts'
 import type { SlackEvent } from '../ledger/slack-event.ts'

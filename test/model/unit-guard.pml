@@ -444,7 +444,7 @@ proctype Post() {
 
 /* ---- sweeping.ts, evidence.ts ---- */
 
-/* barring.ts `landedBy`: nothing that was sent can still take effect, as far as the guard knows */
+/* landing.ts `landedBy`: nothing that was sent can still take effect, as far as the guard knows */
 #define isLanded(u) (record[u].doubtBy == sender -> !inFlight[u] : isQuiet(u))
 #define isWatched(u) (record[u].state == released && record[u].closedBy == person && !record[u].corrected && BUG != EVIDENCE_UNWATCHED)
 #define mayHaveMade(u) (hasHold(u) && !(record[u].state == released && record[u].closedBy == sender) && record[u].dataBefore != yes)
