@@ -1,6 +1,7 @@
 import { copyFile, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
+import { writeReference } from './reference/reference.tsx'
 
 export type BundleName = 'api' | 'slack' | 'scheduled' | 'outbox' | 'sandbox'
 
@@ -29,6 +30,7 @@ export async function bundleAll(options: { into: string; plansFile: string | und
       return { name, folder, bytes }
     }),
   )
+  await writeReference(join(into, 'api'))
   return {
     folders: Object.fromEntries(bundled.map(({ name, folder }) => [name, folder])) as Bundles,
     /** What each loads when it starts. */

@@ -139,11 +139,15 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect(await callStreaming(loaded.api.handler, event)).toMatchObject({ statusCode: 401, cookies: [] })
     })
 
-    test('without a token: the health, and the pages of problems', async () => {
+    test('without a token: the health, the documentation, and the pages of problems', async () => {
       const health = await callStreaming(loaded.api.handler, urlEvent('GET', '/health'))
       expect([health.statusCode, health.text]).toEqual([200, '{"status":"ok"}'])
       const page = await callStreaming(loaded.api.handler, urlEvent('GET', '/problems/over-budget'))
       expect([page.statusCode, page.headers?.['content-type']]).toEqual([200, expect.stringMatching('text/html')])
+      const docs = await callStreaming(loaded.api.handler, urlEvent('GET', '/docs'))
+      expect([docs.statusCode, docs.text.slice(0, 15)]).toEqual([200, '<!doctype html>'])
+      const document = await callStreaming(loaded.api.handler, urlEvent('GET', '/openapi.json'))
+      expect([document.statusCode, JSON.parse(document.text).openapi]).toEqual([200, '3.1.1'])
     })
   })
 

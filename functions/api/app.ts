@@ -11,10 +11,10 @@ import { lazily } from './lazily.ts'
 import { addPlans } from './plans.ts'
 import { answerProblem } from './problem-answers.ts'
 import { problemOf } from './problem-of.ts'
-import { addProblemPages } from './problem-pages.ts'
 import { addQuestions } from './questions.ts'
 import { createRates } from './rates.ts'
 import { rawTarget } from './raw-target.ts'
+import { addReference, type Reference } from './reference/reference.ts'
 import { Refusal } from './refusal.ts'
 import { route } from './routing.ts'
 import { addStatements } from './statements.ts'
@@ -24,8 +24,8 @@ import { addUpdates } from './updates.ts'
 /** How long a request may take where no platform says so. */
 const requestLastsMs = 120_000
 
-/** The HTTP API for internal tools. */
-export function createApi(services: Services): Hono<ApiEnv> {
+/** The HTTP API for internal tools. @param reference what is to be read about it; nothing, where nobody reads. */
+export function createApi(services: Services, reference: Reference = async () => null): Hono<ApiEnv> {
   const { callerKey, guard, clock, log } = services
   const tokens = createTokens({ key: callerKey, clock })
   const rates = createRates({ rateOf: guard.rateOf, clock })
@@ -50,7 +50,7 @@ export function createApi(services: Services): Hono<ApiEnv> {
   })
 
   route(app, '/health', { GET: (c) => c.json({ status: 'ok' }) })
-  addProblemPages(app)
+  addReference(app, reference)
   lazily(app, ['/', '/login', '/logout', '/dashboard', '/dashboard/*'], async () => {
     const { addPages } = await import('./pages/pages.ts')
     return (inner) => addPages(inner, { ...services, tokens })

@@ -14,7 +14,7 @@ import { invalid, Refusal } from './refusal.ts'
 import { route } from './routing.ts'
 import { showBudget } from './showing.ts'
 
-const becauseOf = z.strictObject({ reason })
+export const becauseOf = z.strictObject({ reason })
 
 /** Contract, "Resources": everything under `/budgets`. */
 export function addBudgets(app: Hono<ApiEnv>, { guard }: Services): void {

@@ -21,7 +21,7 @@ const scope = z.enum(scopes, `takes one of ${scopes.join(', ')}`)
 const rate = z.number('takes a number of requests').check(z.int('takes a whole number'), z.gte(1), z.lte(100_000))
 const yesOrNo = z.boolean('takes true or false')
 
-const callerRequest = z.strictObject({
+export const callerRequest = z.strictObject({
   scopes: z.exactOptional(z.array(scope, 'takes a list of scopes').check(z.maxLength(scopes.length))),
   budgets: z.exactOptional(
     z.union([z.literal('*'), z.array(budgetName).check(z.maxLength(200))], 'takes "*", or a list of budgets'),

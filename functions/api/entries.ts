@@ -17,7 +17,7 @@ import { invalid } from './refusal.ts'
 import { route } from './routing.ts'
 import { showEntry } from './showing.ts'
 
-const entryFilter = z.strictObject({
+export const entryFilter = z.strictObject({
   window: z.exactOptional(monthWindow),
   since: z.exactOptional(instant),
   limit: pageLimit,

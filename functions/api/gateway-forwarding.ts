@@ -62,7 +62,11 @@ export function createForwarding({ guard, tracking, clock, log }: Services) {
 }
 
 /** @throws Refusal 400 with all that is wrong with the body and the query. */
-function countsOf(operation: 'create-project' | 'update-project', search: string, body: Uint8Array) {
+function countsOf(
+  operation: 'create-project' | 'update-project',
+  search: string,
+  body: Uint8Array,
+): Pick<ProjectChange, 'added' | 'removed'> {
   if (operation === 'create-project') {
     const query = checkCreateQuery(search)
     const checked = checkCreateProject(body)

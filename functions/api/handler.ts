@@ -2,9 +2,12 @@ import { streamHandle } from 'hono/aws-lambda'
 import { createServices } from '../../shared/guard/services.ts'
 import { environment, guardSettings, parseSettings } from '../../shared/platform/settings.ts'
 import { createApi } from './app.ts'
+import { referenceBeside } from './reference/beside.ts'
 
 /**
  * The Lambda function behind the API's function URL, in response streaming mode: an export may be long. Queued updates
  * are begun by the table's stream and the sweep.
  */
-export const handler = streamHandle(createApi(createServices(parseSettings(guardSettings, environment()))))
+export const handler = streamHandle(
+  createApi(createServices(parseSettings(guardSettings, environment())), referenceBeside(import.meta.url)),
+)

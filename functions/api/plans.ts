@@ -12,7 +12,7 @@ import { route } from './routing.ts'
 import { showForecast, showOccurrence, showPlan } from './showing.ts'
 
 const because = z.strictObject({ reason })
-const occurrence = z.strictObject({
+export const occurrence = z.strictObject({
   time: instant,
   only: z.exactOptional(z.literal('unsent', 'takes unsent')),
 })

@@ -7,7 +7,7 @@ import { answerProblem } from './problem-answers.ts'
 import { route } from './routing.ts'
 import { showAudit, showEstimate, showProjectChange } from './showing.ts'
 
-const estimateQuery = z.strictObject({
+export const estimateQuery = z.strictObject({
   kind,
   project: z.array(project, 'takes the name of a project; repeat it for more').check(
     z.minLength(1, 'takes 1 to 20 projects'),
@@ -17,7 +17,7 @@ const estimateQuery = z.strictObject({
   budget: z.exactOptional(budgetName),
 })
 
-const pageQuery = z.strictObject({ limit: pageLimit, cursor: z.exactOptional(z.string()) })
+export const pageQuery = z.strictObject({ limit: pageLimit, cursor: z.exactOptional(z.string()) })
 
 /** `GET /estimates`, `GET /changes` and `GET /audit`: questions that spend nothing. */
 export function addQuestions(app: Hono<ApiEnv>, { guard }: Services): void {

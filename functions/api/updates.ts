@@ -33,7 +33,7 @@ const text = (most: number) =>
 const isObject = ({ value }: { value: unknown }): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const updatesRequest = z
+export const updatesRequest = z
   .strictObject({
     kind,
     project: z.exactOptional(project),
@@ -79,7 +79,7 @@ export const updateFilter = z.strictObject({
   cursor: z.exactOptional(text(2_000)),
 })
 
-const because = z.strictObject({ reason: z.exactOptional(reason) })
+export const because = z.strictObject({ reason: z.exactOptional(reason) })
 
 const resolution = {
   outcome: z.enum(['ran', 'did-not-run'], 'takes ran or did-not-run'),
@@ -90,8 +90,8 @@ const withUnitsOnlyIfRan = z.refine<{ outcome: string; units?: unknown }>(
   ({ outcome, units }) => units === undefined || outcome === 'ran',
   { path: ['units'], message: 'goes with ran only' },
 )
-const oneResolution = z.strictObject(resolution).check(withUnitsOnlyIfRan)
-const manyResolutions = z
+export const oneResolution = z.strictObject(resolution).check(withUnitsOnlyIfRan)
+export const manyResolutions = z
   .strictObject({
     ...resolution,
     ids: z.array(text(100)).check(

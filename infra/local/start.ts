@@ -17,6 +17,7 @@ import { createFront } from './front.ts'
 import { createGuardLog } from './guard-log.ts'
 import { type LocalLedger, openLedger } from './local-ledger.ts'
 import { openSandbox } from './local-sandbox.ts'
+import { localReference } from './reference.ts'
 import { sandboxToken } from './sandbox-token.ts'
 import { createSecretsEndpoint, type StoredSecret } from './secrets-endpoint.ts'
 import { completeSettings, type LocalSettings, localSigningSecret, readSettings, sandboxUrl } from './settings.ts'
@@ -53,7 +54,7 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   shutdown.onStop(background.stop)
   const { guard, slackSecret, clock } = services
   const slack = createSlackApp({ ledger: guard.ledger, secret: slackSecret, clock, log })
-  front.open(createFront({ api: createApi(services), slack }))
+  front.open(createFront({ api: createApi(services, localReference), slack }))
   shutdown.onStop(front.close)
 
   const token = await signAdminToken(callerKey.current, systemClock.now())

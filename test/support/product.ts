@@ -9,12 +9,14 @@ import { readChanges } from '../../functions/outbox/stream-event.ts'
 import { createTriggers } from '../../functions/scheduled/triggers.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
 import { withStream } from '../../infra/local/memory-stream.ts'
+import { localReference } from '../../infra/local/reference.ts'
 import { createServices } from '../../shared/guard/services.ts'
 import type { Store } from '../../shared/ledger/store.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { guardSettings, parseSettings } from '../../shared/platform/settings.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
 import { createTestClock, type TestClock } from './clock.ts'
+import { mustBeDocumented } from './documented.ts'
 import { type Answer, type Recorded, startScriptedService } from './scripted-service.ts'
 import { startTestSecrets } from './secrets.ts'
 import { slackOf, slackSecretOf, startSlackChannel } from './slack.ts'
@@ -93,7 +95,7 @@ export async function startProduct(
     const slackApp = createSlackApp({ ...services, ledger: services.guard.ledger, secret: services.slackSecret })
     return {
       services,
-      api: createApi(services),
+      api: createApi(services, localReference),
       slackApp,
       slack: parts.slack,
       start: createStartReader(parts),
@@ -127,6 +129,7 @@ export async function startProduct(
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
+    mustBeDocumented({ method, path, status: response.status, headers: response.headers, text })
     const isJson = /json/.test(response.headers.get('content-type') ?? '')
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text, text }
   }

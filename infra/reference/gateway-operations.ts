@@ -1,0 +1,64 @@
+import { gatewayPath } from '../../functions/api/gateway.ts'
+import { type OperationName, operationNames, operations } from '../../shared/tracking/operations.ts'
+import { type AnswerOf, type Operation, recordedAs, refusals } from './operations.ts'
+
+const passedOn: AnswerOf = {
+  means: 'The service’s own answer: its status, its headers, its bytes',
+  body: { type: '*/*' },
+}
+
+const ran: AnswerOf = {
+  means:
+    'The service’s own status and body; within the cool-down those of the earlier update. Where no whole body was stored: 200 with the Update',
+  body: { type: '*/*' },
+  headers: [
+    ...(['Unit-Guard-Update', 'Unit-Guard-Units-Charged', 'Unit-Guard-Units-Available'] as const),
+    ...(['Unit-Guard-Replayed', 'Idempotency-Replayed'] as const),
+  ],
+}
+const pending: AnswerOf = {
+  means: 'It is in doubt, running, requested or awaits approval',
+  body: 'Updates',
+  headers: ['Unit-Guard-Update', 'Idempotency-Replayed'],
+}
+
+const examples = {
+  CreateProjectInput: {
+    keywords: [{ name: 'running shoes' }],
+    searchengines: [{ name: 'Google', country: 'DE', language: 'de' }],
+    websites: [{ name: 'acme.example' }],
+  },
+  UpdateProjectInput: { keywords: [{ name: 'trail shoes' }] },
+}
+
+/** The service's own operations, as the gateway takes them. */
+export const gatewayOperations: readonly Operation[] = operationNames.map(toOperation)
+
+function toOperation(name: OperationName): Operation {
+  const { method, path, section, purpose, scope, guarded, body, query } = operations[name]
+  const common = { method, path: `${gatewayPath}${path}`, id: name, group: `Gateway: ${section}` } as const
+  if (guarded !== null) {
+    return {
+      ...common,
+      scopes: ['run'],
+      summary: `${purpose}, guarded: held against its budgets, and sent at most once`,
+      headers: ['Unit-Guard-Budget', 'Idempotency-Key'],
+      answers: { '2XX': ran, 202: pending },
+      problems: [...refusals, 'invalid-request', 'not-found'],
+      ...(recordedAs && { alsoAs: recordedAs }),
+    }
+  }
+  return {
+    ...common,
+    scopes: [scope],
+    summary: purpose,
+    ...(name === 'create-project' && {
+      more: 'With a `frequency` other than `ondemand` it takes the scope `admin`, because the service then reserves units on its own.',
+    }),
+    ...(query.length > 0 && { query: 'createProject' }),
+    ...(body && { body: { schema: body, example: examples[body] } }),
+    answers: { default: passedOn },
+    problems: ['invalid-request', 'not-found', 'service-unreachable'],
+    passedOn: true,
+  }
+}

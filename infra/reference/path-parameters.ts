@@ -1,0 +1,37 @@
+import { gatewayPath } from '../../functions/api/gateway.ts'
+import { parameters } from '../../shared/tracking/operations.ts'
+import type { JsonSchema } from './schemas.ts'
+
+interface Parameter {
+  readonly description: string
+  readonly schema: JsonSchema
+  readonly example?: string
+}
+
+const text = { type: 'string' }
+const shortName = { type: 'string', pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }
+
+const own: Readonly<Record<string, Parameter>> = {
+  '/budgets {name}': { description: 'A budget; `account` is the root of all.', schema: shortName, example: 'seo' },
+  '/plans {name}': { description: 'A plan.', schema: shortName, example: 'morning' },
+  '/updates {id}': { description: 'An update.', schema: text, example: 'upd_0k3v9q2m' },
+  '/callers {sub}': { description: 'A caller.', schema: text, example: 'eve' },
+  '/problems {slug}': { description: 'A type of problem.', schema: text, example: 'over-budget' },
+}
+
+/** What a parameter of a path stands for. @throws Error for one that nobody has described. */
+export function pathParameters(path: string, name: string): Parameter {
+  const [, first = ''] = path.split('/')
+  const found = `/${first}` === gatewayPath ? ofService(name) : own[`/${first} {${name}}`]
+  if (!found) throw new Error(`the parameter {${name}} of ${path} is not described`)
+  return found
+}
+
+function ofService(name: string): Parameter | undefined {
+  const known = Object.entries(parameters).find(([each]) => each === name)
+  return (
+    known && { description: `${known[1]}; it goes on exactly as it is encoded`, schema: text, example: exampleOf(name) }
+  )
+}
+
+const exampleOf = (name: string): string => (name === 'name' ? 'initech' : '1003')

@@ -1,0 +1,164 @@
+import * as z from 'zod/mini'
+import * as answers from '../../functions/api/answers.ts'
+import { applyQuery, applyRequest, budgetRequest, windowQuery } from '../../functions/api/budget-body.ts'
+import { becauseOf } from '../../functions/api/budgets.ts'
+import { callerRequest } from '../../functions/api/callers.ts'
+import { entryFilter } from '../../functions/api/entries.ts'
+import { entryRequest, reconciliation } from '../../functions/api/entry-body.ts'
+import { instant, pageLimit, project, query, someUnits, units } from '../../functions/api/input.ts'
+import { occurrence } from '../../functions/api/plans.ts'
+import { problemMembers } from '../../functions/api/problem-members.ts'
+import { estimateQuery, pageQuery } from '../../functions/api/questions.ts'
+import { statementQuery } from '../../functions/api/statements.ts'
+import { because, manyResolutions, oneResolution, updateFilter, updatesRequest } from '../../functions/api/updates.ts'
+import { problems, type Slug } from '../../shared/guard/problems.ts'
+import { mostUnits } from '../../shared/platform/words.ts'
+import { createProjectInput, createProjectQuery, updateProjectInput } from '../../shared/tracking/schemas.ts'
+import { describeMembers } from './members.ts'
+
+/** A JSON Schema of draft 2020-12, which OpenAPI 3.1 takes as it is. */
+export type JsonSchema = { [keyword: string]: unknown }
+
+/** The bodies that the API parses, under the names that the document gives them. */
+const requests = {
+  UpdatesRequest: updatesRequest,
+  OptionalReason: because,
+  Reason: becauseOf,
+  Resolution: oneResolution,
+  ManyResolutions: manyResolutions,
+  BudgetRequest: budgetRequest,
+  BudgetsRequest: applyRequest,
+  EntryRequest: entryRequest,
+  Reconciliation: reconciliation,
+  CallerRequest: callerRequest,
+  OccurrenceRequest: occurrence,
+  CreateProjectInput: createProjectInput,
+  UpdateProjectInput: updateProjectInput,
+}
+
+const answered = {
+  Update: answers.update,
+  Updates: answers.updatesAnswer,
+  UpdateList: answers.updateList,
+  Resolved: answers.resolvedAnswer,
+  NotRecorded: answers.notRecorded,
+  Estimate: answers.estimate,
+  Budget: answers.budget,
+  BudgetList: answers.budgetList,
+  AppliedBudgets: answers.appliedBudgets,
+  Entry: answers.entry,
+  EntryList: answers.entryList,
+  Statement: answers.statement,
+  Audit: answers.audit,
+  Plan: answers.plan,
+  PlanList: answers.planList,
+  Occurrence: answers.occurrence,
+  Forecast: answers.forecast,
+  Caller: answers.caller,
+  CallerList: answers.callerList,
+  ChangeList: answers.changeList,
+  Health: answers.health,
+  Problem: answers.problem,
+}
+
+export const queries = {
+  updates: updateFilter,
+  estimate: estimateQuery,
+  page: pageQuery,
+  window: windowQuery,
+  apply: applyQuery,
+  entries: entryFilter,
+  statement: statementQuery,
+  createProject: createProjectQuery,
+}
+
+export type SchemaName = keyof typeof requests | keyof typeof answered
+export type QueryName = keyof typeof queries
+
+export const slugs = Object.keys(problems) as readonly Slug[]
+
+export const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
+
+/** `problem-over-budget`: the schema of one type of problem. */
+export const problemSchemaOf = (slug: Slug): string => `problem-${slug}`
+
+/** Every schema of the document by its name, the members of bodies with what they mean. */
+export function componentSchemas(): Record<string, JsonSchema> {
+  const named = { ...toJson(requests, 'input'), ...toJson(answered, 'output') }
+  for (const [name, schema] of Object.entries(named)) describeMembers(name, schema)
+  // Which one it is, `type` says.
+  const problem = { anyOf: slugs.map((slug) => refTo(problemSchemaOf(slug))) }
+  return {
+    ...named,
+    Problem: problem,
+    ...Object.fromEntries(slugs.map((slug) => [problemSchemaOf(slug), typeOf(slug)])),
+  }
+}
+
+/** Names and schemas of the parameters of a query, and which have to be given. */
+export function queryParameters(query: QueryName): readonly { name: string; required: boolean; schema: JsonSchema }[] {
+  const { properties, required } = toJson({ query: queries[query] }, 'input').query as {
+    properties: Record<string, JsonSchema>
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, schema]) => ({
+    ...{ name, schema },
+    required: required?.includes(name) ?? false,
+  }))
+}
+
+function typeOf(slug: Slug): JsonSchema {
+  const members = toJson({ members: z.strictObject(problemMembers[slug]) }, 'output').members as {
+    properties: JsonSchema
+    required?: string[]
+  }
+  const { title, status } = problems[slug]
+  return {
+    type: 'object',
+    description: `${title}; usually status ${status}.`,
+    properties: {
+      type: { type: 'string', const: `/problems/${slug}` },
+      title: { type: 'string', const: title },
+      status: { type: 'integer' },
+      detail: { type: 'string', description: 'One sentence with the numbers, to be forwarded as it is.' },
+      ...members.properties,
+      requestId: { type: 'string', description: 'Names the request in the log; absent inside another answer.' },
+      updates: { type: 'array', items: refTo('Update'), description: 'What this request recorded (POST /updates).' },
+      notRecorded: { type: 'array', items: refTo('NotRecorded'), description: 'What may be tried again with the key.' },
+    },
+    required: ['type', 'title', 'status', 'detail', ...(members.required ?? [])],
+    additionalProperties: false,
+  }
+}
+
+/** What a check by code says about itself in no way that zod could tell. */
+const checkedByCode = new Map<unknown, JsonSchema>([
+  [units, { type: 'integer', minimum: 0, maximum: mostUnits }],
+  [someUnits, { type: 'integer', minimum: 1, maximum: mostUnits }],
+  [project, { minLength: 1, maxLength: 512 }],
+  [query, { maxProperties: 20 }],
+  [instant, { format: 'date-time' }],
+  // Digits in a query are an integer to whoever writes a client.
+  [pageLimit, { type: 'integer', minimum: 1, maximum: 200, default: 50, pattern: undefined }],
+  [updatesRequest, { oneOf: [{ required: ['project'] }, { required: ['projects'] }] }],
+])
+
+/** Schemas that name each other refer to each other. */
+function toJson(named: Readonly<Record<string, z.ZodMiniType>>, io: 'input' | 'output'): Record<string, JsonSchema> {
+  const registry = z.registry<{ id: string }>()
+  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id })
+  const { schemas } = z.toJSONSchema(registry, {
+    target: 'draft-2020-12',
+    io,
+    uri: (id) => `#/components/schemas/${id}`,
+    override: ({ zodSchema, jsonSchema }) => {
+      Object.assign(jsonSchema, checkedByCode.get(zodSchema))
+      // Its length says nothing that `format` does not.
+      if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
+      // Every number of JSON that is an integer is safe here.
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+    },
+  })
+  return JSON.parse(JSON.stringify(schemas, (key, value) => (key === '$schema' || key === '$id' ? undefined : value)))
+}

@@ -1,0 +1,107 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { openApiDocument } from '../../infra/reference/document.ts'
+
+/** An answer as a caller gets it. */
+export interface Answered {
+  readonly method: string
+  /** With its query, if there is one. */
+  readonly path: string
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the document is read here as a stranger reads it.
+type Node = any
+
+/**
+ * Fails where an answer is not what the OpenAPI document says for its method, path and status. Where the document names
+ * no operation, JSON can only be a problem; what the service itself answered is not looked into.
+ */
+export function mustBeDocumented(answered: Answered): void {
+  const { method, path, status, headers, text } = answered
+  const type = headers.get('content-type')?.split(';')[0] ?? null
+  const operation = operationAt(method, path)
+  if (!operation) {
+    if (/json/.test(type ?? '')) mustFit('#/components/schemas/Problem', answered)
+    return
+  }
+  const response = responseTo(operation, status)
+  if (!response) throw new Error(`${method} ${path} answered ${status}, which the OpenAPI document does not know`)
+  const { content } = response.node
+  const isAny = content?.['*/*'] !== undefined && type !== 'application/problem+json'
+  if (isAny || (text === '' && content === undefined)) return
+  if (content?.[type ?? ''] === undefined) {
+    throw new Error(`${method} ${path} answered ${status} as ${type}, which the OpenAPI document does not know`)
+  }
+  if (/json/.test(type ?? '') && content[type ?? ''].schema) {
+    mustFit(`${response.at}/content/${pointed(type ?? '')}/schema`, answered)
+  }
+}
+
+let made: { document: Node; ajv: Ajv2020; paths: readonly { template: string; pattern: RegExp }[] } | undefined
+
+/** Made once in each process, and only where something is asked. */
+function reference() {
+  if (made) return made
+  const document = openApiDocument()
+  // The document is checked by a test of its own, and every test file compiles it anew: what is quick to make will do.
+  const quick = { validateSchema: false, meta: false, inlineRefs: false, code: { optimize: false } }
+  const ajv = new Ajv2020({ ...quick, strict: false, formats: { 'date-time': isTime } })
+  ajv.addSchema({ $id: 'openapi', ...document })
+  // A word that is written out goes before a parameter.
+  const templates = Object.keys(document.paths).sort((a, b) => a.split('{').length - b.split('{').length)
+  const paths = templates.map((template) => ({
+    template,
+    pattern: new RegExp(`^${template.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
+  }))
+  made = { document, ajv, paths }
+  return made
+}
+
+const isTime = (text: string) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text)
+
+function operationAt(method: string, path: string): { at: string; node: Node } | undefined {
+  const { document, paths } = reference()
+  const plain = decoded(path.replace(/[?#].*$/, ''))
+  const template = paths.find(({ pattern }) => pattern.test(plain))?.template
+  const node = template && document.paths[template]?.[method.toLowerCase()]
+  return node && { at: `#/paths/${pointed(template)}/${method.toLowerCase()}`, node }
+}
+
+/** As the router reads a path: letters may be escaped. */
+function decoded(path: string): string {
+  try {
+    return decodeURI(path)
+  } catch {
+    return path
+  }
+}
+
+function responseTo({ at, node }: { at: string; node: Node }, status: number): { at: string; node: Node } | undefined {
+  const key = [String(status), `${String(status)[0]}XX`, 'default'].find((each) => each in node.responses)
+  if (key === undefined) return undefined
+  const response = node.responses[key]
+  if (response.$ref === undefined) return { at: `${at}/responses/${key}`, node: response }
+  const name = response.$ref.replace('#/components/responses/', '')
+  return { at: response.$ref, node: reference().document.components.responses[name] }
+}
+
+const compiled = new Map<string, ValidateFunction>()
+
+function mustFit(pointer: string, { method, path, status, text }: Answered): void {
+  const fits = compiled.get(pointer) ?? reference().ajv.compile({ $ref: `openapi${pointer}` })
+  compiled.set(pointer, fits)
+  const body = JSON.parse(text)
+  if (fits(body)) return
+  const faults = (fits.errors ?? []).map(({ instancePath, message, params, schemaPath }) => ({
+    ...{ instancePath, message, schemaPath },
+    ...params,
+  }))
+  throw new Error(
+    `${method} ${path} answered ${status} with a body that the OpenAPI document does not know: ${JSON.stringify(faults.slice(0, 8), null, 1)}\n${text.slice(0, 2_000)}`,
+  )
+}
+
+/** RFC 6901, in a URI fragment. */
+const pointed = (segment: string): string => encodeURIComponent(segment.replaceAll('~', '~0').replaceAll('/', '~1'))
