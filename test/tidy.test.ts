@@ -39,6 +39,8 @@ const mayImport: Record<string, RegExp> = {
   'shared/ledger': /^shared\/platform$/,
   'shared/guard': /^shared\/(platform|tracking|ledger)$/,
   'shared/slack': /^shared\/(platform|ledger|guard)$/,
+  // It is copied into other people's programs as it is.
+  'shared/client': /^$/,
   'functions/api': /^shared\//,
   'functions/outbox': /^shared\//,
   'functions/scheduled': /^shared\//,

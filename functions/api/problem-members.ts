@@ -20,7 +20,7 @@ const refusingCounter = z.strictObject({
 /** Of a transfer or a correction: the counter that does not have what would be taken from it. */
 const givingCounter = z.strictObject({ budget: text, window: z.enum(windowKinds), available: whole })
 
-export const problemMembers: Record<Slug, Readonly<Record<string, z.ZodMiniType>>> = {
+export const problemMembers = {
   'invalid-request': { errors: z.array(z.strictObject({ path: text, message: text })) },
   unauthorized: {},
   forbidden: { budget: z.exactOptional(text) },
@@ -62,4 +62,4 @@ export const problemMembers: Record<Slug, Readonly<Record<string, z.ZodMiniType>
   'ledger-unavailable': {},
   'secret-unavailable': {},
   internal: {},
-}
+} as const satisfies Record<Slug, Readonly<Record<string, z.ZodMiniType>>>

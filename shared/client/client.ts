@@ -1,0 +1,219 @@
+import { type Outcome, outcomeOf } from './outcome.ts'
+import { type Problem, ProblemError } from './problem.ts'
+import type { Budget, Estimate, Kind, State, Update } from './resources.ts'
+import { type Connection, type Patience, pause, type Sent, send } from './sending.ts'
+
+export type { Outcome } from './outcome.ts'
+export { type Problem, ProblemError, type ProblemMembers, type ShortCounter } from './problem.ts'
+export type { Budget, Estimate, Figures, Kind, Limit, State, Update } from './resources.ts'
+
+export interface UnitGuardOptions {
+  /** Where the guard is, such as `http://127.0.0.1:8787`. */
+  url: string
+  /** The bearer token, or what gets one that is valid now. */
+  token: string | (() => string | Promise<string>)
+  /** How long a call may take with all that is waited for. Default: two minutes. */
+  deadlineMs?: number
+  fetch?: typeof fetch
+}
+
+export interface CallOptions {
+  deadlineMs?: number
+  /** Ends the waiting, by throwing its reason; an update that was asked for goes on. */
+  signal?: AbortSignal
+}
+
+export interface AskOptions extends CallOptions {
+  /**
+   * The idempotency key; without it one is made for each call. Give a name of your own, such as `report-47`, where your
+   * program may die and ask again: the same key and content are the same updates, for ever.
+   */
+  key?: string
+  /** 202 at once: the guard's queue begins them. */
+  respondAsync?: boolean
+}
+
+interface Wanted {
+  kind: Kind
+  /** Who pays; without it the project's owner, else `account`. */
+  budget?: string
+  reason?: string
+  /** Refuse each update that needs more. */
+  maxUnits?: number
+  /** Skip cool-down and freshness; needs a reason, and a caller who may. */
+  force?: boolean
+  /** What happens when units are short: all or nothing (default), what fits, or ask a person. */
+  whenShort?: 'refuse' | 'fit' | 'ask'
+  query?: Record<string, string | number | boolean>
+}
+
+export type UpdateWanted = Wanted & { project: string }
+/** 1 to 20 projects, each once. */
+export type UpdatesWanted = Wanted & { projects: readonly string[] }
+
+export interface UpdateFilter {
+  state?: State
+  kind?: Kind
+  project?: string
+  budget?: string
+  caller?: string
+  via?: Update['via']
+  plan?: string
+  /** RFC 3339. */
+  since?: string
+  until?: string
+}
+
+type NoAnswer = { kind: 'problem'; problem: Problem } | { kind: 'unanswered'; why: string }
+
+/**
+ * Unit Guard's API for programs. Refusals and problems are values; what throws is wrong in the program that calls: an
+ * address that is none, or is somebody else's. Nothing here is sent in a way that could spend twice: an update is asked
+ * for with one idempotency key for all attempts, and the guard answers these from its records.
+ */
+export class UnitGuard {
+  readonly #connection: Connection
+  readonly #deadlineMs: number
+
+  /** @throws TypeError for an address that is no http or https address, and for a token that is none. */
+  constructor({ url, token, deadlineMs = 120_000, fetch = globalThis.fetch }: UnitGuardOptions) {
+    const { protocol, origin, pathname } = new URL(url)
+    if (!/^https?:$/.test(protocol)) throw new TypeError(`not an http address: ${url}`)
+    if (!token) throw new TypeError('Unit Guard needs a token')
+    this.#connection = {
+      url: `${origin}${pathname.replace(/\/+$/, '')}`,
+      token: async () => (typeof token === 'string' ? token : token()),
+      fetch,
+    }
+    this.#deadlineMs = deadlineMs
+  }
+
+  /**
+   * Asks for one update, and waits until it has ended, or needs a person, or the deadline has passed. An answer that was
+   * lost is asked for again with the same key, which runs nothing a second time.
+   */
+  async update({ project, ...wanted }: UpdateWanted, how: AskOptions = {}): Promise<Outcome> {
+    const [outcome] = await this.updates({ ...wanted, projects: [project] }, how)
+    if (!outcome) throw new Error('one project has one outcome')
+    return outcome
+  }
+
+  /** Asks for several updates in one request. One outcome for each project, in their order. */
+  async updates(wanted: UpdatesWanted, how: AskOptions = {}): Promise<Outcome[]> {
+    if (wanted.projects.length === 0) throw new TypeError('updates need a project')
+    const key = how.key ?? newKey()
+    if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw new TypeError('a key has 1 to 255 visible ASCII characters')
+    const headers = { 'idempotency-key': key, ...(how.respondAsync && { prefer: 'respond-async' }) }
+    const patience = this.#patience(how)
+    const sent = await send(this.#connection, { method: 'POST', path: '/updates', headers, body: wanted }, patience)
+    const outcomes = toOutcomes(sent, wanted.projects, key)
+    return Promise.all(outcomes.map((outcome) => this.#ended(outcome, patience)))
+  }
+
+  /** Waits for an update that was asked for before: by this program, or by anybody. */
+  async wait(id: string, how: CallOptions = {}): Promise<Outcome | NoAnswer> {
+    const patience = this.#patience(how)
+    const shown = await this.#read<Update>(`/updates/${encodeURIComponent(id)}`, patience)
+    return shown.kind === 'answered' ? this.#ended(outcomeOf(shown.value, false), patience) : shown
+  }
+
+  /** What updates would cost, and whether they would pass. Spends nothing. */
+  async estimate(wanted: { kind: Kind; projects: readonly string[]; budget?: string }, how: CallOptions = {}) {
+    const { kind, projects, budget } = wanted
+    const named = projects.map((project) => `project=${encodeURIComponent(project)}`)
+    const query = [queryOf({ kind, budget }), ...named].join('&')
+    const shown = await this.#read<Estimate>(`/estimates?${query}`, this.#patience(how))
+    return shown.kind === 'answered' ? ({ kind: 'estimate', estimate: shown.value } as const) : shown
+  }
+
+  /** Every budget with its figures. */
+  async budgets(how: CallOptions = {}) {
+    const shown = await this.#read<{ budgets: Budget[] }>('/budgets', this.#patience(how))
+    return shown.kind === 'answered' ? ({ kind: 'budgets', budgets: shown.value.budgets } as const) : shown
+  }
+
+  /** One budget with its figures. */
+  async budget(name: string, how: CallOptions = {}) {
+    const shown = await this.#read<Budget>(`/budgets/${encodeURIComponent(name)}`, this.#patience(how))
+    return shown.kind === 'answered' ? ({ kind: 'budget', budget: shown.value } as const) : shown
+  }
+
+  /**
+   * Updates, newest first, page by page as they are needed; the deadline is that of each page.
+   *
+   * @throws ProblemError, or Error when there is no answer.
+   */
+  async *list(filter: UpdateFilter = {}, how: CallOptions = {}): AsyncGenerator<Update, void, void> {
+    for (let cursor: string | undefined; ; ) {
+      const query = queryOf({ ...filter, limit: pageSize, cursor })
+      const page = await this.#read<{ updates: Update[]; next?: string }>(`/updates?${query}`, this.#patience(how))
+      if (page.kind === 'problem') throw new ProblemError(page.problem)
+      if (page.kind === 'unanswered') throw new Error(`no answer: ${page.why}`)
+      yield* page.value.updates
+      cursor = page.value.next
+      if (cursor === undefined) return
+    }
+  }
+
+  /** Asks for a pending update until it is not, or the time is over. */
+  async #ended(outcome: Outcome, patience: Patience): Promise<Outcome> {
+    let latest = outcome
+    for (let ms = firstPollMs; latest.kind === 'pending'; ms = Math.min(2 * ms, longestPollMs)) {
+      if (performance.now() + ms >= patience.until) return latest
+      await pause(ms, patience.signal)
+      const shown = await this.#read<Update>(`/updates/${latest.update.id}`, patience)
+      // Whatever went wrong with looking, the update goes on as it is known.
+      if (shown.kind !== 'answered') return latest
+      latest = outcomeOf(shown.value, false)
+    }
+    return latest
+  }
+
+  async #read<Shown>(path: string, patience: Patience): Promise<{ kind: 'answered'; value: Shown } | NoAnswer> {
+    const sent = await send(this.#connection, { method: 'GET', path }, patience)
+    if (sent.kind === 'problem') return { kind: 'problem', problem: sent.problem }
+    // As the document says it is; a test compares document and types.
+    return sent.kind === 'answered' ? { kind: 'answered', value: sent.body as Shown } : sent
+  }
+
+  #patience({ deadlineMs = this.#deadlineMs, signal }: CallOptions): Patience {
+    return { until: performance.now() + deadlineMs, signal }
+  }
+}
+
+const pageSize = 200
+const firstPollMs = 250
+const longestPollMs = 5_000
+
+/** Problems after which something may be recorded all the same: the same key finds out. */
+const leavesOpen: ReadonlySet<string> = new Set(['/problems/in-progress', '/problems/internal'])
+
+function toOutcomes(sent: Sent, projects: readonly string[], key: string): Outcome[] {
+  if (sent.kind === 'unanswered') return projects.map(() => ({ ...sent, key }))
+  const { updates = [], notRecorded = [] } = sent.body as {
+    updates?: Update[]
+    notRecorded?: { project: string; problem: Problem }[]
+  }
+  const earlier = sent.kind === 'answered' ? (sent.headers.get('unit-guard-replayed') ?? '') : ''
+  return projects.map((project) => {
+    const update = updates.find((each) => each.project === project)
+    if (update) return outcomeOf(update, earlier.includes(update.id))
+    const missing = notRecorded.find((each) => each.project === project)
+    const problem = missing?.problem ?? (sent.kind === 'problem' ? sent.problem : undefined)
+    if (!problem) throw new Error(`there is no answer for ${project}`)
+    return leavesOpen.has(problem.type)
+      ? { kind: 'unanswered', why: problem.detail, key }
+      : { kind: 'problem', problem, key }
+  })
+}
+
+/** A query without what is not given, whichever way that was said. */
+function queryOf(members: object): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(members)) if (value !== undefined) query.set(name, String(value))
+  return query.toString()
+}
+
+/** 128 bits by chance: nobody else has this key. */
+const newKey = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')

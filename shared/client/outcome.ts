@@ -1,0 +1,45 @@
+import type { Problem } from './problem.ts'
+import type { Update } from './resources.ts'
+
+/** What became of an update. */
+export type Outcome =
+  /** It ran; `earlier`: a short while ago, for another request, and nothing was spent again. */
+  | { kind: 'settled'; update: Update; units: number; earlier: boolean }
+  /** It provably did not run, and its units were given back. */
+  | { kind: 'released'; update: Update; problem: Problem | null }
+  /** It may have run. Its units stay counted, and nobody sends it again; a person, or evidence, decides. */
+  | { kind: 'in-doubt'; update: Update }
+  | { kind: 'awaiting-approval'; update: Update }
+  /** Nothing was spent. `problem` has the numbers, and every budget that refused. */
+  | { kind: 'refused'; update: Update; problem: Problem }
+  | { kind: 'rejected' | 'cancelled' | 'expired'; update: Update }
+  /** The deadline passed while it was requested or running: `wait` goes on waiting. */
+  | { kind: 'pending'; update: Update }
+  /** Nothing was recorded for this project, and nothing spent; with `key` the same request may be made again. */
+  | { kind: 'problem'; problem: Problem; key: string }
+  /** The deadline passed without any answer. Whether anything was recorded, the same request with `key` finds out. */
+  | { kind: 'unanswered'; why: string; key: string }
+
+/** The outcome that a record tells. @param earlier it answers for the same work asked again. */
+export function outcomeOf(update: Update, earlier: boolean): Outcome {
+  const { state, problem } = update
+  switch (state) {
+    case 'settled':
+      return { kind: state, update, units: update.units.charged ?? 0, earlier }
+    case 'released':
+      return { kind: state, update, problem: problem ?? null }
+    case 'refused':
+      if (problem) return { kind: state, update, problem }
+      throw new Error(`the update ${update.id} was refused without a reason`)
+    case 'in-doubt':
+    case 'awaiting-approval':
+      return { kind: state, update }
+    case 'rejected':
+    case 'cancelled':
+    case 'expired':
+      return { kind: state, update }
+    case 'requested':
+    case 'running':
+      return { kind: 'pending', update }
+  }
+}

@@ -1,0 +1,133 @@
+import type { Problem } from './problem.ts'
+
+/** Where to, and as whom. */
+export interface Connection {
+  readonly url: string
+  readonly token: () => Promise<string>
+  readonly fetch: typeof fetch
+}
+
+export interface Asked {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+}
+
+/** Until when to try, by `performance.now()`, which no correction of the clock moves. */
+export interface Patience {
+  readonly until: number
+  readonly signal: AbortSignal | undefined
+}
+
+export type Answered = { readonly kind: 'answered'; readonly headers: Headers; readonly body: unknown }
+export type Sent =
+  | Answered
+  | { readonly kind: 'problem'; readonly problem: Problem; readonly body: unknown }
+  | { readonly kind: 'unanswered'; readonly why: string }
+
+const firstPauseMs = 250
+const longestPauseMs = 5_000
+
+/**
+ * Sends until there is an answer that another attempt would not change, or until the time is over. Only what may be
+ * sent twice may come here: reads, and requests with an idempotency key, which the guard answers from its records.
+ */
+export async function send(connection: Connection, asked: Asked, patience: Patience): Promise<Sent> {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    const { sent, retryAfterMs } = await sendOnce(connection, asked, patience)
+    if (!isTemporary(sent)) return sent
+    const wait = Math.max(pauseMs, retryAfterMs)
+    if (performance.now() + wait >= patience.until) return sent
+    await pause(wait, patience.signal)
+  }
+}
+
+/** The first request with the key still runs; or nothing was sent, and the same request may be sent again. */
+const temporary: ReadonlySet<string> = new Set([
+  '/problems/in-progress',
+  '/problems/too-many-requests',
+  '/problems/ledger-unavailable',
+  '/problems/secret-unavailable',
+])
+
+const isTemporary = (sent: Sent): boolean =>
+  sent.kind === 'unanswered' || (sent.kind === 'problem' && temporary.has(sent.problem.type))
+
+async function sendOnce(
+  { url, token, fetch }: Connection,
+  { method, path, headers, body }: Asked,
+  { until, signal }: Patience,
+): Promise<{ sent: Sent; retryAfterMs: number }> {
+  const authorization = `Bearer ${await token()}`
+  const timeout = AbortSignal.timeout(Math.max(0, Math.ceil(until - performance.now())))
+  let response: Response
+  let text: string
+  try {
+    response = await fetch(`${url}${path}`, {
+      method,
+      // Another place would get the token.
+      redirect: 'error',
+      signal: signal ? AbortSignal.any([timeout, signal]) : timeout,
+      headers: {
+        accept: 'application/json',
+        authorization,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    text = await response.text()
+  } catch (error) {
+    signal?.throwIfAborted()
+    return { sent: { kind: 'unanswered', why: reasonOf(error) }, retryAfterMs: 0 }
+  }
+  return { sent: read(response, text), retryAfterMs: retryAfterOf(response.headers) }
+}
+
+/** @throws Error when it was not the guard that answered, and asking again would not change that. */
+function read({ status, headers }: Response, text: string): Sent {
+  const body = parse(text)
+  if (status < 300 && body !== undefined) return { kind: 'answered', headers, body }
+  if (isProblem(body)) return { kind: 'problem', problem: body, body }
+  // Something in between that is overloaded, or could not reach the guard.
+  if (status >= 500 || status === 429) return { kind: 'unanswered', why: `status ${status}, and not from Unit Guard` }
+  throw new Error(`status ${status}, and not from Unit Guard: is the address right?`)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const isProblem = (body: unknown): body is Problem =>
+  typeof body === 'object' && body !== null && 'type' in body && String(body.type).startsWith('/problems/')
+
+/** RFC 9110, 10.2.3, in seconds; a date, which the guard never sends, is not waited for. */
+function retryAfterOf(headers: Headers): number {
+  const seconds = Number(headers.get('retry-after') ?? 0)
+  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 0
+}
+
+/** What undici says is in the cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
+}
+
+export const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    signal?.throwIfAborted()
+    const abort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', abort, { once: true })
+  })
