@@ -20,9 +20,8 @@ export interface Patience {
   readonly signal: AbortSignal | undefined
 }
 
-export type Answered = { readonly kind: 'answered'; readonly headers: Headers; readonly body: unknown }
 export type Sent =
-  | Answered
+  | { readonly kind: 'answered'; readonly headers: Headers; readonly body: unknown }
   | { readonly kind: 'problem'; readonly problem: Problem; readonly body: unknown }
   | { readonly kind: 'unanswered'; readonly why: string }
 
