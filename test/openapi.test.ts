@@ -2,9 +2,9 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { allOperations, openApiDocument } from '../infra/reference/document.ts'
-import { meaningOf } from '../infra/reference/members.ts'
+import { shapesOf } from '../infra/reference/members.ts'
 import { problemTexts } from '../infra/reference/problem-texts.ts'
-import { queries, slugs } from '../infra/reference/schemas.ts'
+import { type JsonSchema, slugs } from '../infra/reference/schemas.ts'
 import { problems } from '../shared/guard/problems.ts'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { operationNames, operations } from '../shared/tracking/operations.ts'
@@ -25,8 +25,8 @@ describe('the OpenAPI document', () => {
   test('has every route of the API, and no other', async () => {
     const { api } = await start()
     const routes = api.routes
-      // Middleware, answers of 405 and the dashboard take any method; its two assets are the dashboard's, too.
-      .filter(({ method, path }) => method !== 'ALL' && !path.startsWith('/dashboard/'))
+      // Middleware, answers of 405 and the dashboard take any method; what pages are dressed in is no operation.
+      .filter(({ method, path }) => method !== 'ALL' && !path.startsWith('/dashboard/') && path !== '/docs.css')
       .map(
         ({ method, path }) => `${method} ${path.replace('/problems/*', '/problems/:slug').replace(/:(\w+)/g, '{$1}')}`,
       )
@@ -58,12 +58,14 @@ describe('the OpenAPI document', () => {
 
   test('says what each member of a body and each parameter means', () => {
     const bodies = allOperations.flatMap(({ body }) => (body ? [body.schema] : []))
-    const members = bodies.flatMap((name) => membersOf(document.components.schemas[name]).map((each) => [name, each]))
-    const parameters = allOperations.flatMap(({ query }) =>
-      query ? Object.keys(queries[query].shape).map((each) => [`query ${query}`, each]) : [],
+    const members = bodies.flatMap((name) => membersOf(name, document.components.schemas[name]))
+    const parameters = Object.values(document.paths).flatMap((methods) =>
+      Object.values(methods).flatMap(({ operationId, parameters }) =>
+        (Array.isArray(parameters) ? parameters : []).map((each) => [`${operationId} ${each.name}`, each.description]),
+      ),
     )
-    expect(members.length).toBeGreaterThan(40)
-    const silent = [...members, ...parameters].filter(([name = '', each = '']) => meaningOf(name, each) === undefined)
+    expect(Math.min(members.length, parameters.length)).toBeGreaterThan(60)
+    const silent = [...members, ...parameters].filter(([, description]) => !description)
     expect(silent).toEqual([])
   })
 
@@ -109,10 +111,12 @@ describe('what is to be read', () => {
     const { status, headers, text } = await call('GET', '/docs', { token: null })
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8'])
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'self'/)
-    for (const { method, path } of allOperations) expect(text).toContain(`<code>${method} ${path}</code>`)
-    expect(text).not.toMatch(/<script|style="|https?:\/\//)
-    const [, stylesheet = ''] = /rel="stylesheet" href="([^"]+)"/.exec(text) ?? []
-    expect((await call('GET', stylesheet, { token: null })).status).toBe(200)
+    for (const { id, method, path } of allOperations)
+      expect(text).toContain(`<span class="method">${method}</span><a href="#${id}"><code>${path}</code>`)
+    expect(/<script|style="|(src|href)="(?!\/|#)/.exec(text)).toBeNull()
+    const sheets = [...text.matchAll(/rel="stylesheet" href="([^"]+)"/g)]
+    expect(sheets).toHaveLength(2)
+    for (const [, sheet = ''] of sheets) expect((await call('GET', sheet, { token: null })).status).toBe(200)
     const anchors = [...text.matchAll(/href="#([^"]+)"/g)].map(([, anchor]) => anchor)
     expect(anchors.filter((anchor) => !text.includes(`id="${anchor}"`))).toEqual([])
   })
@@ -134,10 +138,10 @@ const pathsOf = (): string[] =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   )
 
-function membersOf(schema: { readonly [keyword: string]: unknown } | undefined): string[] {
-  const shapes = Array.isArray(schema?.oneOf) && !schema.properties ? schema.oneOf : [schema]
-  return [...new Set(shapes.flatMap((shape) => Object.keys(shape?.properties ?? {})))]
-}
+const membersOf = (name: string, schema: JsonSchema = {}) =>
+  shapesOf(schema).flatMap(({ properties }) =>
+    Object.entries(properties ?? {}).map(([member, { description }]) => [`${name} ${member}`, description]),
+  )
 
 const toHtml = (text: string): string =>
   text

@@ -1,4 +1,4 @@
-import type { Operation } from './operations.ts'
+import type { Operation } from './operation.ts'
 import { pathParameters } from './path-parameters.ts'
 
 /** A command that asks this, after `auth` and `json` have been set. */

@@ -1,14 +1,11 @@
 import { Page } from '../../functions/api/pages/layout.tsx'
-import { problems } from '../../shared/guard/problems.ts'
+import { problems, type Slug } from '../../shared/guard/problems.ts'
 import { curlOf } from './curl.ts'
+import { type Input, inputsOf } from './docs-inputs.ts'
 import { allOperations, problemsByStatus } from './document.ts'
-import { requestHeaders } from './headers.ts'
-import { meaningOf } from './members.ts'
-import type { Operation } from './operations.ts'
-import { pathParameters } from './path-parameters.ts'
+import type { Operation } from './operation.ts'
 import { Prose } from './prose.tsx'
-import { type JsonSchema, queryParameters } from './schemas.ts'
-import { typeIn } from './type-in.ts'
+import type { JsonSchema } from './schemas.ts'
 
 type Schemas = Readonly<Record<string, JsonSchema>>
 
@@ -17,14 +14,23 @@ export const DocsPage = ({ schemas }: { schemas: Schemas }) => {
   const groups = [...new Set(allOperations.map(({ group }) => group))]
   return (
     <Page title="The HTTP API">
+      <link rel="stylesheet" href="/docs.css" />
       <section>
         <p>
-          Every address but those of the last group of the guard’s own takes <code>Authorization: Bearer</code> and a
-          token; nothing else lets in. Bodies are JSON, times RFC 3339 in UTC, units whole numbers; what is not known is{' '}
-          <code>null</code>, never 0. For programs: <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1). The
-          commands take two variables:
+          For programs: <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1). Bodies are JSON, times RFC 3339 in UTC,
+          units whole numbers; what is not known is <code>null</code>, never 0. Where a scope is named, a bearer token
+          with that scope is needed, and nothing else lets in. The commands take three variables:
         </p>
-        <pre>{'auth="Authorization: Bearer $UNIT_GUARD_TOKEN"\njson="Content-Type: application/json"'}</pre>
+        <pre>
+          {
+            'UNIT_GUARD_URL=http://127.0.0.1:8787\nauth="Authorization: Bearer $UNIT_GUARD_TOKEN"\njson="Content-Type: application/json"'
+          }
+        </pre>
+        <p>
+          From 400 on an answer is a problem with a sentence in <code>detail</code>. With every operation that takes a
+          token: <ProblemLinks of={[...everywhere]} />; with a body: <ProblemLinks of={[...withBody]} />. An address
+          that takes other methods answers <ProblemLinks of={['method-not-allowed']} />.
+        </p>
         <nav aria-label="Groups">
           <ul>
             {groups.map((group) => (
@@ -49,19 +55,27 @@ export const DocsPage = ({ schemas }: { schemas: Schemas }) => {
   )
 }
 
+/** Told once, at the top. */
+const everywhere: ReadonlySet<Slug> = new Set([
+  ...(['unauthorized', 'forbidden', 'too-many-requests'] as const),
+  ...(['ledger-unavailable', 'secret-unavailable', 'internal'] as const),
+])
+const withBody: ReadonlySet<Slug> = new Set(['invalid-request', 'too-large', 'unsupported-media-type'])
+
 const anchorOf = (group: string): string => group.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 
 const OperationShown = ({ operation, schemas }: { operation: Operation; schemas: Schemas }) => {
   const { id, method, path, summary, more, scopes } = operation
   return (
-    <article id={id}>
-      <h3>
-        <code>
-          {method} {path}
-        </code>
+    <article id={id} aria-labelledby={`${id}-title`}>
+      <h3 id={`${id}-title`}>
+        <span class="method">{method}</span>
+        <a href={`#${id}`}>
+          <code>{path}</code>
+        </a>
       </h3>
       <p>
-        <Prose of={summary} />. {scopes ? `Scope: ${scopes.join(' or ')}.` : 'No token.'}
+        <Prose of={summary} />. <span class="note">{scopes ? `Scope: ${scopes.join(' or ')}.` : 'No token.'}</span>
       </p>
       {more === undefined ? null : (
         <p>
@@ -75,96 +89,54 @@ const OperationShown = ({ operation, schemas }: { operation: Operation; schemas:
   )
 }
 
-interface Input {
-  readonly name: string
-  readonly where: string
-  readonly takes: string
-  readonly meaning: string
-}
+const Inputs = ({ of: inputs }: { of: readonly Input[] }) =>
+  inputs.length === 0 ? null : (
+    <dl class="inputs">
+      {inputs.map(({ name, where, needed, takes, meaning }) => (
+        <div>
+          <dt>
+            <code>{name}</code>
+            <span class="note">{needed ? `${where}, needed` : where}</span>
+          </dt>
+          <dd>
+            <Prose of={meaning} />
+            <span class="note">{takes}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
 
-const Inputs = ({ of: inputs }: { of: readonly Input[] }) => {
-  if (inputs.length === 0) return null
+const Answers = ({ of }: { of: Operation }) => {
+  const own = [...problemsByStatus(of)]
+    .map(([status, slugs]) => [status, slugs.filter((slug) => !everywhere.has(slug) && !withBody.has(slug))] as const)
+    .filter(([, slugs]) => slugs.length > 0)
   return (
-    <div class="wide">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">In</th>
-            <th scope="col">Takes</th>
-            <th scope="col">Meaning</th>
-          </tr>
-        </thead>
-        <tbody>
-          {inputs.map(({ name, where, takes, meaning }) => (
-            <tr>
-              <th scope="row">
-                <code>{name}</code>
-              </th>
-              <td>{where}</td>
-              <td>{takes}</td>
-              <td>
-                <Prose of={meaning} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <ul class="answers">
+      {Object.entries(of.answers).map(([status, answer]) => (
+        <li>
+          <strong>{status}</strong> <Prose of={answer?.means ?? ''} />
+          {answer?.csv ? ' (with Accept: text/csv all rows as CSV)' : ''}
+        </li>
+      ))}
+      {own.map(([status, slugs]) => (
+        <li>
+          <strong>{status}</strong> <ProblemLinks of={slugs} />
+        </li>
+      ))}
+    </ul>
   )
 }
 
-function inputsOf({ path, query, headers = [], body }: Operation, schemas: Schemas): Input[] {
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
-    const { description, schema } = pathParameters(path, name)
-    return { name, where: 'path', takes: typeIn(schema), meaning: description }
-  })
-  const inQuery = (query ? queryParameters(query) : []).map(({ name, required, schema }) => ({
-    ...{ name, where: required ? 'query, needed' : 'query', takes: typeIn(schema) },
-    meaning: meaningOf(`query ${query}`, name) ?? '',
-  }))
-  const inHeaders = headers.map((name) => {
-    const { description, schema } = requestHeaders[name]
-    return { name, where: 'header', takes: typeIn(schema), meaning: description }
-  })
-  return [...inPath, ...inQuery, ...inHeaders, ...(body ? membersOf(schemas[body.schema] ?? {}) : [])]
-}
-
-/** The members of a body; of one that has several shapes, each shape by what it begins with. */
-function membersOf(schema: JsonSchema): Input[] {
-  const shapes: JsonSchema[] = Array.isArray(schema.oneOf) && !schema.properties ? schema.oneOf : [schema]
-  return shapes.flatMap((shape) => {
-    const { properties = {}, required = [] } = shape as { properties?: Record<string, JsonSchema>; required?: string[] }
-    const kind = properties.type?.const
-    return Object.entries(properties).map(([name, member]) => ({
-      name,
-      where: `${kind === undefined ? 'body' : `body of ${kind}`}${required.includes(name) ? ', needed' : ''}`,
-      takes: typeIn(member),
-      meaning: String(member.description ?? ''),
-    }))
-  })
-}
-
-const Answers = ({ of }: { of: Operation }) => (
-  <ul>
-    {Object.entries(of.answers).map(([status, answer]) => (
-      <li>
-        <strong>{status}</strong> <Prose of={answer?.means ?? ''} />
-        {answer?.csv ? ' (with Accept: text/csv all rows as CSV)' : ''}
-      </li>
+const ProblemLinks = ({ of: slugs }: { of: readonly Slug[] }) => (
+  <>
+    {slugs.map((slug, at) => (
+      <>
+        {at > 0 ? ', ' : ''}
+        <a href={`/problems/${slug}`} title={problems[slug].title}>
+          {slug}
+        </a>
+      </>
     ))}
-    {[...problemsByStatus(of)].map(([status, slugs]) => (
-      <li>
-        <strong>{status}</strong>{' '}
-        {slugs.map((slug, at) => (
-          <>
-            {at > 0 ? ', ' : ''}
-            <a href={`/problems/${slug}`} title={problems[slug].title}>
-              {slug}
-            </a>
-          </>
-        ))}
-      </li>
-    ))}
-  </ul>
+  </>
 )

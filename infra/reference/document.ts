@@ -3,18 +3,22 @@ import { problems, type Slug } from '../../shared/guard/problems.ts'
 import { gatewayOperations } from './gateway-operations.ts'
 import { answerHeaders, requestHeaders } from './headers.ts'
 import { meaningOf } from './members.ts'
-import { type AnswerOf, type Operation, ownOperations } from './operations.ts'
+import type { AnswerOf, Operation } from './operation.ts'
+import { ownOperations } from './own-operations.ts'
 import { pathParameters } from './path-parameters.ts'
-import { componentSchemas, type JsonSchema, problemSchemaOf, queryParameters, refTo, slugs } from './schemas.ts'
+import { componentSchemas, problemSchemaOf, queryParameters, refTo, slugs } from './schemas.ts'
 
 export const allOperations: readonly Operation[] = [...ownOperations, ...gatewayOperations]
+
+/** An object of the document that is no schema. */
+type Part = Readonly<Record<string, unknown>>
 
 const json = 'application/json'
 const problemJson = 'application/problem+json'
 
 /** The OpenAPI 3.1 document: what the code says about itself, put together when it is built. */
 export function openApiDocument() {
-  const paths: Record<string, Record<string, JsonSchema>> = {}
+  const paths: Record<string, Record<string, Part>> = {}
   for (const operation of allOperations) {
     paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: toOperation(operation) }
   }
@@ -47,7 +51,7 @@ export function openApiDocument() {
   }
 }
 
-function toOperation(operation: Operation): JsonSchema {
+function toOperation(operation: Operation): Part {
   const { id, group, summary, more, scopes, body } = operation
   const parameters = parametersOf(operation)
   return {
@@ -67,7 +71,7 @@ function toOperation(operation: Operation): JsonSchema {
   }
 }
 
-function parametersOf({ path, query, headers = [] }: Operation): JsonSchema[] {
+function parametersOf({ path, query, headers = [] }: Operation): Part[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     ...{ name, in: 'path', required: true },
     ...pathParameters(path, name),
@@ -80,7 +84,7 @@ function parametersOf({ path, query, headers = [] }: Operation): JsonSchema[] {
   return [...inPath, ...inQuery, ...headers.map((name) => ({ name, in: 'header', ...requestHeaders[name] }))]
 }
 
-function responsesOf(operation: Operation): JsonSchema {
+function responsesOf(operation: Operation): Part {
   const answers = Object.entries<AnswerOf | undefined>(operation.answers).flatMap(([status, answer]) =>
     answer ? [[status, answerOf(answer)] as const] : [],
   )
@@ -92,7 +96,7 @@ function responsesOf(operation: Operation): JsonSchema {
   return Object.fromEntries([...answers, ...failures])
 }
 
-function answerOf({ means, body, csv, headers = [] }: AnswerOf): JsonSchema {
+function answerOf({ means, body, csv, headers = [] }: AnswerOf): Part {
   const content = typeof body === 'string' ? { [json]: { schema: refTo(body) } } : body && { [body.type]: {} }
   return {
     description: means,
@@ -101,7 +105,7 @@ function answerOf({ means, body, csv, headers = [] }: AnswerOf): JsonSchema {
   }
 }
 
-const headersOf = (names: readonly (keyof typeof answerHeaders)[]): JsonSchema =>
+const headersOf = (names: readonly (keyof typeof answerHeaders)[]): Part =>
   Object.fromEntries(['X-Request-Id' as const, ...names].map((name) => [name, answerHeaders[name]]))
 
 /** All problems of an operation by the status that they are answered with. */
@@ -123,7 +127,7 @@ export function problemsByStatus(operation: Operation): ReadonlyMap<number, read
   return new Map([...byStatus].toSorted(([a], [b]) => a - b))
 }
 
-function problemAnswer(found: readonly Slug[], { passedOn }: Pick<Operation, 'passedOn'> = {}): JsonSchema {
+function problemAnswer(found: readonly Slug[], { passedOn }: Pick<Operation, 'passedOn'> = {}): Part {
   const refs = found.map((slug) => refTo(problemSchemaOf(slug)))
   return {
     description: found.map((slug) => problems[slug].title).join('; '),

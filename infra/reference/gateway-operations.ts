@@ -1,6 +1,6 @@
 import { gatewayPath } from '../../functions/api/gateway.ts'
 import { type OperationName, operationNames, operations } from '../../shared/tracking/operations.ts'
-import { type AnswerOf, type Operation, recordedAs, refusals } from './operations.ts'
+import { type AnswerOf, type Operation, recordedAs, refusals } from './operation.ts'
 
 const passedOn: AnswerOf = {
   means: 'The service’s own answer: its status, its headers, its bytes',
@@ -41,18 +41,19 @@ function toOperation(name: OperationName): Operation {
     return {
       ...common,
       scopes: ['run'],
-      summary: `${purpose}, guarded: held against its budgets, and sent at most once`,
+      summary: `${sentence(purpose)}, guarded: held against its budgets, and sent at most once`,
       headers: ['Unit-Guard-Budget', 'Idempotency-Key'],
       answers: { '2XX': ran, 202: pending },
       problems: [...refusals, 'invalid-request', 'not-found'],
-      ...(recordedAs && { alsoAs: recordedAs }),
+      alsoAs: recordedAs,
     }
   }
   return {
     ...common,
     scopes: [scope],
-    summary: purpose,
+    summary: sentence(purpose),
     ...(name === 'create-project' && {
+      example: '/v3/projects/acme-shop/create?frequency=ondemand',
       more: 'With a `frequency` other than `ondemand` it takes the scope `admin`, because the service then reserves units on its own.',
     }),
     ...(query.length > 0 && { query: 'createProject' }),
@@ -61,4 +62,8 @@ function toOperation(name: OperationName): Operation {
     problems: ['invalid-request', 'not-found', 'service-unreachable'],
     passedOn: true,
   }
+}
+
+function sentence(purpose: string): string {
+  return purpose.replace(/^[a-z]/, (letter) => letter.toUpperCase())
 }

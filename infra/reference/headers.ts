@@ -1,4 +1,4 @@
-import type { AnswerHeader, RequestHeader } from './operations.ts'
+import type { AnswerHeader, RequestHeader } from './operation.ts'
 import type { JsonSchema } from './schemas.ts'
 
 interface Header {

@@ -192,10 +192,14 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 export const meaningOf = (schema: string, member: string): string | undefined =>
   own[schema]?.[member] ?? meanings[member]
 
+/** The shapes that a body may have: mostly one. */
+export const shapesOf = (schema: JsonSchema): readonly JsonSchema[] =>
+  !schema.properties && schema.oneOf ? schema.oneOf : [schema]
+
 /** Puts the meanings into a schema. */
 export function describeMembers(name: string, schema: JsonSchema): void {
-  for (const each of Array.isArray(schema.oneOf) ? schema.oneOf : [schema]) {
-    for (const [member, of] of Object.entries<JsonSchema>(each.properties ?? {})) {
+  for (const { properties } of shapesOf(schema)) {
+    for (const [member, of] of Object.entries(properties ?? {})) {
       const description = meaningOf(name, member)
       if (description !== undefined) of.description = description
     }

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DocsPage } from './docs-page.tsx'
+import { docsStyles } from './docs-styles.ts'
 import { openApiDocument } from './document.ts'
 import { ProblemPage } from './problem-page.tsx'
 import { slugs } from './schemas.ts'
@@ -11,6 +12,7 @@ export function makeReference(): ReadonlyMap<string, string> {
   return new Map([
     ['openapi.json', JSON.stringify(document)],
     ['docs.html', toPage(<DocsPage schemas={document.components.schemas} />)],
+    ['docs.css', docsStyles],
     ...slugs.map((slug) => [`problems/${slug}.html`, toPage(<ProblemPage slug={slug} />)] as const),
   ])
 }

@@ -17,7 +17,15 @@ import { createProjectInput, createProjectQuery, updateProjectInput } from '../.
 import { describeMembers } from './members.ts'
 
 /** A JSON Schema of draft 2020-12, which OpenAPI 3.1 takes as it is. */
-export type JsonSchema = { [keyword: string]: unknown }
+export interface JsonSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+  readonly oneOf?: readonly JsonSchema[]
+  readonly anyOf?: readonly JsonSchema[]
+  readonly items?: JsonSchema
+  description?: string
+  readonly [keyword: string]: unknown
+}
 
 /** The bodies that the API parses, under the names that the document gives them. */
 const requests = {
@@ -61,7 +69,7 @@ const answered = {
   Problem: answers.problem,
 }
 
-export const queries = {
+const queries = {
   updates: updateFilter,
   estimate: estimateQuery,
   page: pageQuery,
@@ -97,10 +105,7 @@ export function componentSchemas(): Record<string, JsonSchema> {
 
 /** Names and schemas of the parameters of a query, and which have to be given. */
 export function queryParameters(query: QueryName): readonly { name: string; required: boolean; schema: JsonSchema }[] {
-  const { properties, required } = toJson({ query: queries[query] }, 'input').query as {
-    properties: Record<string, JsonSchema>
-    required?: string[]
-  }
+  const { properties = {}, required } = toJson({ query: queries[query] }, 'input').query ?? {}
   return Object.entries(properties).map(([name, schema]) => ({
     ...{ name, schema },
     required: required?.includes(name) ?? false,
@@ -108,10 +113,8 @@ export function queryParameters(query: QueryName): readonly { name: string; requ
 }
 
 function typeOf(slug: Slug): JsonSchema {
-  const members = toJson({ members: z.strictObject(problemMembers[slug]) }, 'output').members as {
-    properties: JsonSchema
-    required?: string[]
-  }
+  const { properties, required = [] } =
+    toJson({ members: z.strictObject(problemMembers[slug]) }, 'output').members ?? {}
   const { title, status } = problems[slug]
   return {
     type: 'object',
@@ -121,12 +124,12 @@ function typeOf(slug: Slug): JsonSchema {
       title: { type: 'string', const: title },
       status: { type: 'integer' },
       detail: { type: 'string', description: 'One sentence with the numbers, to be forwarded as it is.' },
-      ...members.properties,
+      ...properties,
       requestId: { type: 'string', description: 'Names the request in the log; absent inside another answer.' },
       updates: { type: 'array', items: refTo('Update'), description: 'What this request recorded (POST /updates).' },
       notRecorded: { type: 'array', items: refTo('NotRecorded'), description: 'What may be tried again with the key.' },
     },
-    required: ['type', 'title', 'status', 'detail', ...(members.required ?? [])],
+    required: ['type', 'title', 'status', 'detail', ...required],
     additionalProperties: false,
   }
 }

@@ -6,10 +6,10 @@ export function typeIn(schema: JsonSchema): string {
   const among = schema.enum ?? (schema.const === undefined ? undefined : [schema.const])
   if (Array.isArray(among)) return among.length > mostNamed ? `one of ${among.length} values` : among.join(' | ')
   const either = schema.anyOf ?? schema.oneOf
-  if (Array.isArray(either)) return either.map(typeIn).join(' | ')
+  if (either) return either.map(typeIn).join(' | ')
   switch (type) {
     case 'array':
-      return `list of ${typeIn((items ?? {}) as JsonSchema)}`
+      return `list of ${typeIn(items ?? {})}`
     case 'object':
       return properties ? `{${Object.keys(properties).join(', ')}}` : 'object'
     case 'integer':

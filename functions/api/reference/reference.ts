@@ -6,7 +6,7 @@ import { route } from '../routing.ts'
 
 /**
  * What is to be read about the API, made when it is built (infra/reference) and fetched when somebody asks:
- * `openapi.json`, `docs.html`, `problems/<slug>.html`. `null`: there is nothing of that name.
+ * `openapi.json`, `docs.html`, `docs.css`, `problems/<slug>.html`. `null`: there is nothing of that name.
  */
 export type Reference = (name: string) => Promise<string | null>
 
@@ -17,6 +17,7 @@ const page = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
 }
+const stylesheet = { 'content-type': 'text/css; charset=UTF-8', 'x-content-type-options': 'nosniff' }
 const document = { 'content-type': 'application/json', 'x-content-type-options': 'nosniff' }
 
 /** The OpenAPI document, the page that shows it, and one page for each type of problem (RFC 9457, section 3.1.1). */
@@ -29,6 +30,7 @@ export function addReference(app: Hono<ApiEnv>, reference: Reference): void {
 
   route(app, '/openapi.json', { GET: (c) => answer(c, 'openapi.json', document) })
   route(app, '/docs', { GET: (c) => answer(c, 'docs.html', page) })
+  route(app, '/docs.css', { GET: (c) => answer(c, 'docs.css', stylesheet) })
   route(app, '/problems/*', {
     GET: (c) => {
       const slug = c.req.path.slice('/problems/'.length)
