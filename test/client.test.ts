@@ -10,6 +10,7 @@ import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
 import type * as z from 'zod/mini'
 import type * as answers from '../functions/api/answers.ts'
 import type { problemMembers } from '../functions/api/problem-members.ts'
+import { buildClient } from '../infra/client-folder.ts'
 import { type Budget, type Estimate, type ProblemMembers, UnitGuard, type Update } from '../shared/client/client.ts'
 import type { Slug } from '../shared/guard/problems.ts'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
@@ -282,7 +283,7 @@ test('`npm run client` makes a folder that needs nothing else, and its README do
   onTestFinished(() => rm(home, { recursive: true }))
   const folder = join(home, 'node_modules', 'unit-guard-client')
   const run = promisify(execFile)
-  await run(process.execPath, ['--import', 'tsx', 'infra/build-client.ts', folder])
+  await buildClient(folder)
   const [, example = ''] = /```js\n(.*?)```/s.exec(await readFile(join(folder, 'README.md'), 'utf8')) ?? []
   expect(example.trim().split('\n').length).toBeLessThanOrEqual(22)
   await mkdir(join(home, 'src'))

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import packaged from '../../package.json' with { type: 'json' }
 import { problems, type Slug } from '../../shared/guard/problems.ts'
 import { gatewayOperations } from './gateway-operations.ts'
 import { answerHeaders, requestHeaders } from './headers.ts'
@@ -26,7 +26,7 @@ export function openApiDocument() {
     openapi: '3.1.1',
     info: {
       title: 'Unit Guard',
-      version: versionOf(),
+      version: packaged.version,
       summary: 'A budget guard for on-demand updates of a metered search-ranking tracking service',
       description:
         'Bodies are JSON, times RFC 3339 in UTC, units whole numbers; what is not known is `null`, never 0. From 400 on an answer is a problem (RFC 9457), whose `type` is the address of a page.',
@@ -143,10 +143,4 @@ const headersOfProblem: Partial<Record<Slug, readonly (keyof typeof answerHeader
   unauthorized: ['WWW-Authenticate'],
   'method-not-allowed': ['Allow'],
   'too-many-requests': ['Retry-After'],
-}
-
-/** The version of the package, where the commands and the bundler stand. */
-function versionOf(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-  return version
 }

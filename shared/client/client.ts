@@ -194,7 +194,7 @@ function toOutcomes(sent: Sent, projects: readonly string[], key: string): Outco
     updates?: Update[]
     notRecorded?: { project: string; problem: Problem }[]
   }
-  const earlier = sent.kind === 'answered' ? (sent.headers.get('unit-guard-replayed') ?? '') : ''
+  const earlier = sent.kind === 'answered' ? (sent.headers.get('unit-guard-replayed') ?? '').split(', ') : []
   return projects.map((project) => {
     const update = updates.find((each) => each.project === project)
     if (update) return outcomeOf(update, earlier.includes(update.id))
