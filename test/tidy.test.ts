@@ -46,7 +46,7 @@ const mayImport: Record<string, RegExp> = {
   'functions/scheduled': /^shared\//,
   'functions/sandbox': /^shared\//,
   'functions/slack': /^shared\//,
-  infra: /^(shared|functions)\//,
+  infra: /^((shared|functions)\/|package\.json$)/,
   'infra/local': /^(shared|functions)\//,
   test: /./,
 }
