@@ -3,6 +3,7 @@ import { reasonOf } from './failures.ts'
 
 const budget = 'demo'
 const unitsPerMonth = 100
+const reason = 'demonstration'
 const answersWithinMs = 30_000
 
 /** The same keys each time: where the ledger was kept, a restart is answered from the record and spends nothing. */
@@ -10,6 +11,9 @@ const asks = [
   { project: 'acme.example', key: 'demonstration-runs' },
   { project: 'globex', key: 'demonstration-refused' },
 ] as const
+
+/** The same for whoever makes it in a ledger of their own. */
+export const demonstration = { budget, unitsPerMonth, reason, asks } as const
 
 const update = z.object({
   state: z.string(),
@@ -59,7 +63,7 @@ async function makeBudget(call: Call): Promise<void> {
 }
 
 async function ask(call: Call, project: string, key: string): Promise<void> {
-  const body = { kind: 'ranking', project, budget, reason: 'demonstration' }
+  const body = { kind: 'ranking', project, budget, reason }
   const asked = await call('POST', '/updates', { body, key })
   const { detail, updates = [] } = answer.parse(await asked.json())
   const [update] = updates

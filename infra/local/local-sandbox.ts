@@ -3,7 +3,7 @@ import { demonstrationProjects } from '../../functions/sandbox/demonstration.ts'
 import type { State } from '../../functions/sandbox/state.ts'
 import { createTableClient } from '../../functions/sandbox/table-access.ts'
 import { createTableState } from '../../functions/sandbox/table-state.ts'
-import { systemClock } from '../../shared/platform/clock.ts'
+import { type Clock, systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { ensureTable } from './local-ledger.ts'
 import type { LocalSettings } from './settings.ts'
@@ -15,7 +15,7 @@ import { createSandboxTable } from './table.ts'
  * @param endpoint `null`: there is no database, and nothing is kept.
  */
 export async function openSandbox(local: LocalSettings, endpoint: string | null, token: string) {
-  const state = endpoint === null ? undefined : await openState(endpoint, local.sandboxTable)
+  const state = endpoint === null ? undefined : await openSandboxState(endpoint, local.sandboxTable, systemClock)
   return createSandbox({
     clock: systemClock,
     token,
@@ -24,13 +24,14 @@ export async function openSandbox(local: LocalSettings, endpoint: string | null,
   })
 }
 
-async function openState(endpoint: string, table: string): Promise<State> {
+/** @param clock when an empty table is filled, by which the projects that it begins with have their dates. */
+export async function openSandboxState(endpoint: string, table: string, clock: Clock): Promise<State> {
   await ensureTable(endpoint, table, createSandboxTable)
   return createTableState({
     client: createTableClient(endpoint),
     table,
-    clock: systemClock,
+    clock,
     ids: systemIds,
-    demonstration: () => demonstrationProjects(systemClock.now()),
+    demonstration: () => demonstrationProjects(clock.now()),
   })
 }

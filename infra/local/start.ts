@@ -4,12 +4,14 @@ import { createSlackApp } from '../../functions/slack/app.ts'
 import { WrongPlans } from '../../shared/guard/plan.ts'
 import { readPlans } from '../../shared/guard/plans-file.ts'
 import { createServices } from '../../shared/guard/services.ts'
+import { rootBudget } from '../../shared/ledger/definitions.ts'
+import type { View } from '../../shared/ledger/views.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { environment, type GuardSettings, WrongSettings } from '../../shared/platform/settings.ts'
 import { startBackground } from './background.ts'
 import { readCallerKey } from './caller-key.ts'
 import { signAdminToken } from './caller-token.ts'
-import { demonstrate } from './demonstration.ts'
+import { demonstrate, demonstration } from './demonstration.ts'
 import { createDoor, type Door } from './door.ts'
 import { withoutFound, writeEnvFile } from './env-file.ts'
 import { CannotGoOn } from './failures.ts'
@@ -81,9 +83,14 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
     console.log('There is no token for the service: every update answers 503 until TRACKING_TOKEN is set.\n')
   }
   if (local.demonstrates) await demonstrate({ url: front.url, token })
-  tellWhatToTry(env, { url: front.url, hasSandbox: sandbox !== null, plans: ledger.kind === 'memory' ? [] : plans })
+  const isKept = ledger.kind === 'dynamodb'
+  const hasLittle = isKept && sandbox !== null && hasNoBudgetOfItsOwn(await guard.ledger.view())
+  tellWhatToTry(env, { url: front.url, hasSandbox: sandbox !== null, hasLittle, plans: isKept ? plans : [] })
   console.log(`ready ${front.url}`)
 }
+
+const hasNoBudgetOfItsOwn = ({ definitions }: View): boolean =>
+  Object.keys(definitions.budgets).every((name) => [rootBudget, demonstration.budget].includes(name))
 
 const secretsOf = (local: LocalSettings, names: GuardSettings, callerKey: StoredSecret) => ({
   [names.CALLER_KEY_SECRET]: callerKey,

@@ -20,10 +20,15 @@ export function describePlans(plans: readonly Plan[], { areFired }: { areFired: 
   return `${names.join(', ')}${areFired ? '' : '; fired by npm run plan alone'}`
 }
 
+/** Where a month of made-up updates is kept: a ledger that is used takes none. */
+export const fillAMonth = ['  DATA_DIR=.local/month npm run demo:month', '  DATA_DIR=.local/month npm start'].join('\n')
+
+/** @param of.hasLittle nobody has made anything in this ledger that would be worth to look at. */
 export function tellWhatToTry(
   envFile: string,
-  { url, hasSandbox, plans }: { url: string; hasSandbox: boolean; plans: readonly Plan[] },
+  of: { url: string; hasSandbox: boolean; hasLittle: boolean; plans: readonly Plan[] },
 ): void {
+  const { url, hasSandbox, hasLittle, plans } = of
   const source = envFile.includes('/') ? envFile : `./${envFile}`
   const get = (path: string) => `curl -sH "Authorization: Bearer $UNIT_GUARD_TOKEN" "$UNIT_GUARD_URL${path}"`
   const plan = plans.find(({ enabled }) => enabled)
@@ -35,5 +40,6 @@ export function tellWhatToTry(
   // It spends: on somebody's own service only who looks for it shall find it.
   if (hasSandbox && plan) console.log(`  npm run plan -- ${plan.name}`)
   console.log(`  npm run doctor${hasSandbox ? '' : ' -- --project <name>'}`)
+  if (hasLittle) console.log(`\nFor a month to look at, stop this with Ctrl-C, and:\n${fillAMonth}`)
   console.log()
 }
