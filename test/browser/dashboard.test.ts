@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chromiumPath } from '../support/chromium.ts'
+import { type Dashboard, openDashboard, type Visitor } from '../support/dashboard.ts'
+import { everyLook } from './looks.ts'
+import { openPages, pages } from './pages.ts'
+
+// The dashboard in a real browser, over the month of npm run demo:month: how every page looks, and what people do with it.
+
+const noScript = { javaScriptEnabled: false }
+const approver = { sub: 'rita', may: ['read', 'approve'] } as const
+/** A browser and a month of updates take their time on a machine that does other things. */
+const timeout = 90_000
+
+describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
+  let dashboard: Dashboard
+  beforeAll(async () => {
+    dashboard = await openDashboard('2026-11-24T14:00:00Z')
+  }, timeout)
+  afterAll(() => dashboard?.close())
+
+  describe('looks right:', () => {
+    let insider: Visitor
+    beforeAll(async () => {
+      insider = await dashboard.insider()
+    })
+
+    test.each(pages)('%s', async (_name, path) => {
+      expect((await insider.page.goto(path(dashboard.updateOf)))?.status()).toBe(200)
+      expect(await everyLook(insider.page)).toEqual([])
+      expect(insider.troubles.splice(0)).toEqual([])
+    })
+  })
+
+  test.each(openPages)('looks right without a session: %s', async (path) => {
+    const { page, troubles } = await dashboard.visitor()
+    await page.goto(path)
+    expect(await everyLook(page)).toEqual([])
+    expect(troubles).toEqual([])
+  })
+
+  test('the table has all that the navigation leads to', async () => {
+    const { page } = await dashboard.insider()
+    const places = await page.getByRole('navigation', { name: 'Dashboard' }).getByRole('link').all()
+    const paths = await Promise.all(places.map((place) => place.getAttribute('href')))
+    expect(pages.map(([, path]) => path(() => ''))).toEqual(expect.arrayContaining(paths))
+  })
+
+  test('log in, see the month, log out', async () => {
+    const { page, troubles } = await dashboard.visitor(noScript)
+    await page.goto('/dashboard/updates?state=in-doubt')
+    await page.getByLabel('Your token').fill(await dashboard.tokenOf(approver))
+    await page.getByRole('button', { name: 'Log in' }).click()
+    expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/dashboard/updates?state=in-doubt')
+    expect(await page.getByRole('rowheader').allTextContents()).toEqual([
+      'fernway-garden.exampleranking',
+      'initechkeyword-difficulty',
+    ])
+
+    await page.getByRole('link', { name: 'Overview' }).click()
+    expect(await page.getByRole('heading', { level: 3 }).allTextContents()).toEqual([
+      ...['clients', 'globex', 'harbour-bikes', 'initech', 'lakeside-hotels'],
+      ...['demo', 'press', 'research', 'shop', 'trial'],
+    ])
+    const text = await page.getByRole('main').innerText()
+    expect(text).toContain('Updates that need somebody: 3 awaiting approval, 2 in doubt.')
+    expect(text).toContain('Frozen by mira on 11 Nov 2026 16:00: the trial is over')
+
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.goto('/')
+    expect(new URL(page.url()).pathname).toBe('/login')
+    expect(troubles).toEqual([])
+  })
+
+  test('approve an update, which then runs', async () => {
+    const { page, troubles } = await dashboard.insider(approver, noScript)
+    await page.goto('/dashboard/needs-you')
+    await page.getByLabel('Choose the ranking update of lakeside-hotels.example').check()
+    await page.getByLabel('Reason, for all that are chosen (may be left out)').fill('the client asked for it')
+    await page.getByRole('button', { name: 'Approve' }).click()
+    expect(await page.getByRole('status').innerText()).toContain(
+      'The ranking update of lakeside-hotels.example is approved and begins in a moment.',
+    )
+    const { guard, clock, service } = dashboard.stage
+    const before = (await service.runs()).length
+    const path = dashboard.updateOf('lakeside-hotels.example', 'awaiting-approval')
+    await guard.start(path.split('/').at(-1) ?? '', clock.now() + 60_000) // which the table's stream does
+    expect(await service.runs()).toHaveLength(before + 1)
+    await page.goto(path)
+    expect(await page.getByRole('listitem').filter({ hasText: 'by rita' }).innerText()).toContain(
+      'the client asked for it',
+    )
+    expect(await dashboard.stateOf(path)).toBe('settled')
+    expect(troubles).toEqual([])
+  })
+
+  test('an approval that grants what is short says so before', async () => {
+    const { page, troubles } = await dashboard.insider(approver, noScript)
+    await page.goto(dashboard.updateOf('opal-press.example', 'awaiting-approval'))
+    expect(await page.getByRole('main').innerText()).toContain('80 this month: to approve it grants them, once')
+    expect(troubles).toEqual([])
+  })
+
+  test('resolve two updates in doubt at once', async () => {
+    const { page, troubles } = await dashboard.insider(approver, noScript)
+    await page.goto('/dashboard/needs-you')
+    await page.getByLabel('Choose the ranking update of fernway-garden.example').check()
+    await page.getByLabel('Choose the keyword-difficulty update of initech').check()
+    await page.getByLabel('Reason, for all that are chosen', { exact: true }).fill('both are on the vendor’s screen')
+    await page.getByRole('button', { name: 'It ran' }).click()
+    for (const project of ['fernway-garden.example', 'initech'])
+      expect(await dashboard.stateOf(dashboard.updateOf(project, 'in-doubt'))).toBe('settled')
+    expect(await page.getByRole('main').innerText()).toContain('Nothing is in doubt.')
+    expect(troubles).toEqual([])
+  })
+
+  test('raise a limit, after a look at what it does', async () => {
+    const { page, troubles } = await dashboard.insider(undefined, noScript)
+    await page.goto('/dashboard/budgets/press/edit')
+    await page.getByLabel('Limit per month').fill('400')
+    await page.getByLabel('Reason').fill('a larger contract')
+    await page.getByRole('button', { name: 'Preview' }).click()
+    expect(await page.getByRole('region', { name: 'What changes' }).innerText()).toMatch(
+      /Limit per month\s+100 →\s+then\s+400/,
+    )
+    await page.getByRole('button', { name: 'Change it' }).click()
+    const { definitions } = await dashboard.stage.guard.ledger.view()
+    expect(definitions.budgets.press?.limits).toEqual([{ window: 'month', units: 400 }])
+    expect(troubles).toEqual([])
+  })
+
+  test('whoever may only read sees no button, and whoever may not is told what they lack', async () => {
+    const reader = await dashboard.insider({ sub: 'rolf', may: ['read'] }, noScript)
+    await reader.page.goto(dashboard.updateOf('juniper-travel.example', 'awaiting-approval'))
+    expect(await reader.page.getByRole('main').getByRole('button').count()).toBe(0)
+    expect(reader.troubles).toEqual([])
+
+    const runner = await dashboard.insider({ sub: 'zoe', may: ['run'] }, noScript)
+    const answer = await runner.page.goto('/dashboard/needs-you')
+    expect(answer?.status()).toBe(403)
+    expect(await runner.page.getByRole('main').innerText()).toContain(
+      'zoe needs the scope read for this, and has: run.',
+    )
+  })
+
+  test('a link to a run that somebody opens who is logged in spends nothing', async () => {
+    const { page } = await dashboard.insider(undefined, noScript)
+    const { service, guard } = dashboard.stage
+    const [runs, updates] = [await service.runs(), (await guard.ledger.updates({}, 200)).rows.length]
+    for (const path of ['/v3/on-demand/globex/run', '/v3/keyword-difficulty/1002/run', '/updates'])
+      expect([path, (await page.goto(path))?.status()]).toEqual([path, 401])
+    expect(await service.runs()).toEqual(runs)
+    expect((await guard.ledger.updates({}, 200)).rows).toHaveLength(updates)
+  })
+})

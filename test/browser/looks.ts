@@ -1,0 +1,28 @@
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+
+const widths = { desktop: 1280, phone: 390 }
+/** Its own way to load style sheets is what the policy does not let through, and nothing that we need. */
+const run = 'axe.run({ preload: false, resultTypes: ["violations"] }).then(({ violations }) => violations)'
+
+const schemes = ['light', 'dark'] as const
+
+/** What is wrong with a page, light and dark, on a phone and on a screen: what axe finds, and whatever is wider than it. */
+export async function everyLook(page: Page): Promise<string[]> {
+  const found: string[] = []
+  // Not a script of the page, so the policy that lets none run stays in force.
+  await page.evaluate(axe.source)
+  for (const [device, width] of Object.entries(widths)) {
+    await page.setViewportSize({ width, height: 800 })
+    const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
+    if (wide > width) found.push(`${device}: ${wide} pixels wide`)
+    for (const colorScheme of schemes) {
+      await page.emulateMedia({ colorScheme })
+      const violations = await page.evaluate<axe.Result[]>(run)
+      found.push(
+        ...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${device}, ${colorScheme}: ${id}: ${html}`)),
+      )
+    }
+  }
+  return found
+}

@@ -1,0 +1,30 @@
+import type { Dashboard } from '../support/dashboard.ts'
+
+type UpdateOf = Dashboard['updateOf']
+
+/** Every page of the dashboard, once in each of its shapes: what all of them have to be is tested over this table. */
+export const pages: readonly (readonly [name: string, path: (updateOf: UpdateOf) => string])[] = [
+  ['overview', () => '/'],
+  ['updates', () => '/dashboard/updates'],
+  ['updates, none found', () => '/dashboard/updates?project=nobody.example'],
+  ['needs you', () => '/dashboard/needs-you'],
+  ['an update that waits', (updateOf) => updateOf('lakeside-hotels.example', 'awaiting-approval')],
+  ['an update in doubt', (updateOf) => updateOf('fernway-garden.example', 'in-doubt')],
+  ['an update that was settled', (updateOf) => updateOf('lakeside-hotels.example', 'settled')],
+  ['an update that was refused', (updateOf) => updateOf('harbour-bikes.example', 'refused')],
+  ['budgets', () => '/dashboard/budgets'],
+  ['a budget', () => '/dashboard/budgets/globex'],
+  ['a budget that is frozen', () => '/dashboard/budgets/trial'],
+  ['the limits of a budget', () => '/dashboard/budgets/globex/edit'],
+  ['a booking', () => '/dashboard/budgets/globex/book'],
+  ['callers', () => '/dashboard/callers'],
+  ['plans', () => '/dashboard/plans'],
+  ['a plan', () => '/dashboard/plans/morning'],
+  ['statements', () => '/dashboard/statements'],
+  ['statements by project', () => '/dashboard/statements?by=project'],
+  ['the ledger', () => '/dashboard/ledger'],
+  ['an audit', () => '/dashboard/ledger/audit'],
+]
+
+/** For everybody, without a session. */
+export const openPages = ['/login', '/login?code=none'] as const
