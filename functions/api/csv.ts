@@ -11,6 +11,13 @@ export const csvPage = 100
 export const wantsCsv = (c: Context<ApiEnv>): boolean => /\btext\/csv\b/i.test(c.req.header('accept') ?? '')
 
 /**
+ * Whoever downloads from a page opens it in a spreadsheet, which takes text without this mark for the encoding of its
+ * machine. A program that asks for CSV gets none: it would be part of the first name.
+ */
+const byteOrderMark = '\ufeff'
+const isDownload = (c: Context<ApiEnv>): boolean => c.req.path.startsWith('/dashboard/')
+
+/**
  * All rows as CSV (RFC 4180), written while they are read; the first page is read before there is a status, so that a
  * ledger which does not answer is a problem and not half a file. Cells that a spreadsheet would take for a formula
  * are escaped: projects are named by others.
@@ -27,6 +34,7 @@ export async function answerCsv<Row>(
   const style = { escape_formulas: true, record_delimiter: 'windows', quote_record_delimiter: true } as const
   const line = (cells: readonly (string | number)[]) => stringify([[...cells]], style)
   async function* lines() {
+    if (isDownload(c)) yield byteOrderMark
     yield line(Object.keys(columns))
     for (let read = first; ; read = await page(read.next)) {
       for (const row of read.rows) yield line(Object.values(columns).map((cell) => cell(row)))
