@@ -1,0 +1,63 @@
+import { mkdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import type { Page, PageScreenshotOptions } from 'playwright-core'
+import { createComposing } from '../../shared/slack/composing.ts'
+import { toPage } from '../support/block-kit.ts'
+import { chromiumPath } from '../support/chromium.ts'
+import { type Dashboard, openDashboard } from '../support/dashboard.ts'
+
+// `npm run pictures`: the README's pictures, of the month of npm run demo:month at an instant that does not move.
+
+const folder = fileURLToPath(new URL('../../docs/pictures', import.meta.url))
+const schemes = ['light', 'dark'] as const
+/** Sharp enough to be read, and small enough for a README. */
+const screen = { viewport: { width: 1040, height: 1000 }, deviceScaleFactor: 1.25 }
+const marginPx = 16
+
+async function save(page: Page, name: string, options: PageScreenshotOptions = {}): Promise<void> {
+  await page.screenshot({ path: `${folder}/${name}.png`, ...options })
+  process.stdout.write(`docs/pictures/${name}.png\n`)
+}
+
+async function pages(dashboard: Dashboard): Promise<void> {
+  for (const colorScheme of schemes) {
+    const { page } = await dashboard.insider({ sub: 'mira', may: ['read', 'approve'] }, { ...screen, colorScheme })
+    await page.goto('/')
+    await save(page, `overview-${colorScheme}`, await downTo(page, 'account'))
+    await page.goto(dashboard.overrun())
+    await save(page, `update-${colorScheme}`, await downTo(page, 'History'))
+  }
+}
+
+/** From the top of the page to the end of one of its sections. */
+async function downTo(page: Page, region: string): Promise<PageScreenshotOptions> {
+  const box = await page.getByRole('region', { name: region, exact: true }).boundingBox()
+  if (!box) throw new Error(`the page shows no ${region}`)
+  return { clip: { x: 0, y: 0, width: screen.viewport.width, height: box.y + box.height + marginPx } }
+}
+
+/** The message as it is sent; how Slack draws its blocks is imitated. */
+async function slackApproval({ stage, browser }: Dashboard): Promise<void> {
+  const { guard, services } = stage
+  const { rows } = await guard.ledger.open('awaiting-approval', 20)
+  const update = rows.find(({ project }) => project === 'lakeside-hotels.example')?.id ?? ''
+  const composing = createComposing({ guard, options: services.options })
+  const message = await composing.compose({ kind: 'approval-wanted', update })
+  if (!message) throw new Error('nothing waits for an approval')
+  const page = await browser.newPage({ ...screen, viewport: { width: 660, height: 390 } })
+  await page.setContent(toPage([['', message]]))
+  await page.addStyleTag({
+    content: `h2, .notification, .dialog { display: none } body { width: auto } code { word-break: normal }`,
+  })
+  await save(page, 'slack-approval')
+}
+
+if (chromiumPath === null) process.exit(1)
+const dashboard = await openDashboard('2026-11-24T14:00:00Z')
+try {
+  await mkdir(folder, { recursive: true })
+  await pages(dashboard)
+  await slackApproval(dashboard)
+} finally {
+  await dashboard.close()
+}
