@@ -1,13 +1,40 @@
+import '../../infra/local/quiet-sdk.ts'
+import { benchColdStart } from './cold-start.ts'
+import { benchContention } from './contention.ts'
+import { type Found, publish } from './document.ts'
 import { benchGateway } from './gateway.ts'
+import { benchGrowth } from './growth.ts'
+import { benchGuardedUpdate } from './guarded-update.ts'
+import { benchRequests } from './requests.ts'
+import { benchSandbox } from './sandbox.ts'
+import { benchSuite } from './suite.ts'
 
-/** `npm run bench`, or `npm run bench -- <name>` for one part: ratios in one run, never a timed assertion. */
-const parts: Readonly<Record<string, () => Promise<string>>> = { gateway: benchGateway }
+/**
+ * `npm run bench`, or `npm run bench -- <name>…` for some of it: prints what each part finds and writes it into
+ * docs/performance.md. Ratios within one run, and never a timed assertion.
+ */
+const parts: Readonly<Record<string, () => Promise<Found>>> = {
+  requests: benchRequests,
+  'guarded-update': benchGuardedUpdate,
+  contention: benchContention,
+  'cold-start': benchColdStart,
+  gateway: benchGateway,
+  growth: benchGrowth,
+  sandbox: benchSandbox,
+  suite: benchSuite,
+}
 
-const [only] = process.argv.slice(2)
-if (only !== undefined && !(only in parts)) {
-  process.stderr.write(`there is no part ${only}; there are: ${Object.keys(parts).join(', ')}\n`)
+const asked = process.argv.slice(2)
+const unknown = asked.filter((name) => !Object.hasOwn(parts, name))
+if (unknown.length > 0) {
+  process.stderr.write(`there is no part ${unknown.join(', ')}; there are: ${Object.keys(parts).join(', ')}\n`)
   process.exit(2)
 }
 for (const [name, run] of Object.entries(parts)) {
-  if (only === undefined || only === name) process.stdout.write(`${await run()}\n`)
+  if (asked.length > 0 && !asked.includes(name)) continue
+  const from = performance.now()
+  const found = await run()
+  await publish(found)
+  for (const text of Object.values(found.sections)) process.stdout.write(`\n${text}\n`)
+  process.stdout.write(`\n${name}: ${Math.round((performance.now() - from) / 1000)} s\n`)
 }

@@ -1,75 +1,119 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import http from 'node:http'
-import { fileURLToPath } from 'node:url'
-import { median, table } from './tables.ts'
+import { type Found, measuredOn } from './document.ts'
+import { plot } from './plot.ts'
+import { type Server, startServer } from './processes.ts'
+import { exportBytes } from './service.ts'
+import { ratio, spreadHead, spreadOf, table, thousands } from './tables.ts'
+import { median, takeTurns } from './turns.ts'
 
 const connections = 20
-const requestsPerRound = 3_000
-const rounds = 5
+const requestsPerTurn = 3_000
+const turns = 5
+const exportTurns = 3
+const megabyte = 1024 * 1024
 
-interface Started {
-  readonly url: string
-  readonly token?: string
+/** The gateway against hitting the service directly, and against a proxy that does nothing else. */
+export async function benchGateway(): Promise<Found> {
+  const service = await startServer('service')
+  const guard = await startServer('guard', service.url)
+  const proxy = await startServer('hono-proxy', service.url)
+  try {
+    const small = await takeTurns(
+      {
+        direct: () => requestsPerSecond(service),
+        'Unit Guard': () => requestsPerSecond(guard),
+        'hono/proxy': () => requestsPerSecond(proxy),
+      },
+      { turns, warmUp: 1 },
+    )
+    const large = await takeTurns(
+      {
+        direct: () => megabytesPerSecond(service),
+        'Unit Guard': () => megabytesPerSecond(guard),
+        'hono/proxy': () => megabytesPerSecond(proxy),
+      },
+      { turns: exportTurns, warmUp: 1 },
+    )
+    const growth = {
+      direct: await growthOf(service),
+      'Unit Guard': await growthOf(guard),
+      'hono/proxy': await growthOf(proxy),
+    }
+    const arms = ['direct', 'Unit Guard', 'hono/proxy'] as const
+    const smallTable = table(
+      ['small answers', 'requests a second', 'p10 to p90', 'of direct'],
+      arms.map((arm) => [arm, ...spreadOf(small[arm], 0), ratio(small[arm], small.direct)]),
+    )
+    const largeTable = table(
+      ['200 MB export', ...spreadHead.map((head) => `MB a second, ${head}`), 'of direct', 'memory grew by'],
+      arms.map((arm) => [arm, ...spreadOf(large[arm], 0), ratio(large[arm], large.direct), `${growth[arm]} MB`]),
+    )
+    const how = measuredOn([`${turns} turns of ${thousands(requestsPerTurn)} requests`, `${exportTurns} exports each`])
+    return {
+      sections: { gateway: [smallTable, largeTable, how, '![](plots/gateway.svg)'].join('\n\n') },
+      plots: {
+        gateway: plot({
+          title: `Small answers over ${connections} connections`,
+          unit: 'requests/s',
+          bars: arms.map((arm) => ({ name: arm, value: median(small[arm]) })),
+          target: median(small.direct) * 0.25,
+        }),
+      },
+    }
+  } finally {
+    for (const server of [service, guard, proxy]) server.stop()
+  }
 }
 
-/** One server in a process of its own, as on real machines. */
-async function start(role: string, ...args: string[]): Promise<Started & { stop(): void }> {
-  const child = fork(fileURLToPath(new URL('./gateway-servers.ts', import.meta.url)), [role, ...args], {
-    execArgv: ['--import', 'tsx'],
-  })
-  const [started] = (await once(child, 'message')) as [Started]
-  return { ...started, stop: () => child.kill() }
-}
-
-/** Requests a second over kept connections. */
-async function throughput({ url, token }: Started): Promise<number> {
+/** Over kept connections. */
+async function requestsPerSecond({ url, token }: Server): Promise<number> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: connections })
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const one = () =>
-    new Promise<void>((resolve, reject) => {
-      http
-        .get(`${url}/projects`, { agent, headers }, (response) => {
-          if (response.statusCode !== 200) reject(new Error(`status ${response.statusCode}`))
-          response.resume().on('end', resolve)
-        })
-        .on('error', reject)
-    })
-  let left = requestsPerRound
+  let left = requestsPerTurn
   const lane = async () => {
-    while (left-- > 0) await one()
+    while (left-- > 0) await get(`${url}/projects`, token, agent)
   }
   const from = performance.now()
   await Promise.all(Array.from({ length: connections }, lane))
+  const seconds = (performance.now() - from) / 1000
   agent.destroy()
-  return requestsPerRound / ((performance.now() - from) / 1000)
+  return requestsPerTurn / seconds
 }
 
-/** The gateway against hitting the service directly: small answers, 20 connections, arms taken in turn. */
-export async function benchGateway(): Promise<string> {
-  const service = await start('service')
-  const guard = await start('guard', service.url)
-  const arms = { direct: service, 'Unit Guard': guard }
-  const found: Record<string, number[]> = { direct: [], 'Unit Guard': [] }
-  try {
-    for (const arm of Object.values(arms)) await throughput(arm)
-    for (let round = 0; round < rounds; round++) {
-      for (const [name, arm] of Object.entries(arms)) found[name]?.push(await throughput(arm))
-    }
-  } finally {
-    service.stop()
-    guard.stop()
+async function megabytesPerSecond({ url, token }: Server): Promise<number> {
+  const from = performance.now()
+  const bytes = await get(`${url}/projects/big/export-rankings`, token)
+  if (bytes < exportBytes) throw new Error(`the export was cut at ${bytes} bytes`)
+  return bytes / megabyte / ((performance.now() - from) / 1000)
+}
+
+/** How much more memory, in MB, a server has at most while an export goes through it. */
+async function growthOf(server: Server): Promise<number> {
+  const before = await server.memory()
+  let most = before
+  let isOver = false
+  const watch = async () => {
+    while (!isOver) most = Math.max(most, await server.memory())
   }
-  const direct = median(found.direct ?? [])
-  return table(
-    `gateway: small answers over ${connections} connections, ${rounds} rounds of ${requestsPerRound} requests, each server in its own process`,
-    ['arm', 'requests/s (median)', 'lowest', 'highest', 'of direct'],
-    Object.entries(found).map(([name, rates]) => [
-      name,
-      Math.round(median(rates)),
-      Math.round(Math.min(...rates)),
-      Math.round(Math.max(...rates)),
-      (median(rates) / direct).toFixed(2),
-    ]),
-  )
+  const watching = watch()
+  await megabytesPerSecond(server)
+  isOver = true
+  await watching
+  return Math.round((most - before) / megabyte)
+}
+
+/** @returns the bytes of the body. */
+function get(url: string, token: string | undefined, agent?: http.Agent): Promise<number> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  return new Promise((resolve, reject) => {
+    const request = http.get(url, { headers, ...(agent && { agent }) }, (response) => {
+      if (response.statusCode !== 200) reject(new Error(`status ${response.statusCode}`))
+      let bytes = 0
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+      })
+      response.on('end', () => resolve(bytes))
+      response.on('error', reject)
+    })
+    request.on('error', reject)
+  })
 }

@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { type BundleName, bundle, bundleAll } from '../../infra/bundle.ts'
+import { type Found, measuredOn } from './document.ts'
+import { plot } from './plot.ts'
+import { spreadHead, spreadOf, table } from './tables.ts'
+import { median, takeTurns } from './turns.ts'
+
+const run = promisify(execFile)
+const turns = 25
+const node = 'node@24'
+const targets: Partial<Record<string, { ms: number; kb: number }>> = {
+  api: { ms: 55, kb: 450 },
+  slack: { ms: 45, kb: 350 },
+}
+
+/** Loads a module as the Lambda runtime does, and says how many milliseconds its process is old then. */
+const probe = `
+globalThis.awslambda = { streamifyResponse: (handler) => handler, HttpResponseStream: { from: (stream) => stream } }
+const [target] = process.argv.slice(1)
+if (target !== '') await import(target)
+process.stdout.write(String(performance.now()))
+process.exit()
+`
+
+/** What each function needs to start, and nothing to connect to. */
+const environment = {
+  AWS_REGION: 'eu-central-1',
+  TABLE_NAME: 'unit-guard',
+  SANDBOX_TABLE: 'unit-guard-sandbox',
+  TRACKING_BASE_URL: 'https://service.example/v3',
+  ACCOUNT_UNITS_PER_MONTH: '50000',
+}
+
+export async function benchColdStart(): Promise<Found> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-bundles-'))
+  try {
+    const program = await programOf()
+    const { folders, bytes } = await bundleAll({ into: join(folder, 'functions'), plansFile: undefined })
+    const bundled = (Object.keys(folders) as BundleName[]).map((name) => ({
+      name,
+      bytes: bytes[name],
+      file: join(folders[name], 'index.mjs'),
+    }))
+    const baselines = [
+      await baseline('hono', 'bare Hono', folder),
+      await baseline('hono-sdk', 'Hono + DynamoDB client', folder),
+    ]
+    const loads = [...baselines, ...bundled]
+    const arms = loads.map(({ name, file }) => [name, () => msToLoad(program.path, pathToFileURL(file).href)] as const)
+    const bare = ['bare node', () => msToLoad(program.path, '')] as const
+    const found = await takeTurns(Object.fromEntries([bare, ...arms]), { turns, warmUp: 2 })
+    const ownOf = (name: string) => over(found[name] ?? [], found['bare node'] ?? [])
+    const rows = loads.map(({ name, bytes }) => {
+      const target = targets[name]
+      const kb = (bytes / 1024).toFixed(0)
+      return [name, kb, ...spreadOf(ownOf(name)), target ? `${target.kb} KB, ${target.ms} ms` : '']
+    })
+    const head = ['function', 'KB loaded', ...spreadHead.map((each) => `ms over bare node, ${each}`), 'target: at most']
+    const bareNode = `Bare node: ${spreadOf(found['bare node'] ?? [])[0]} ms.`
+    const how = measuredOn([`functions on Node ${program.version}`, `${turns} turns`])
+    return {
+      sections: { 'cold-start': [table(head, rows), bareNode, how, '![](plots/cold-start.svg)'].join('\n\n') },
+      plots: {
+        'cold-start': plot({
+          title: 'From the start of a process until a function is loaded, over bare node',
+          unit: 'ms',
+          bars: loads.map(({ name }) => ({ name, value: median(ownOf(name)) })),
+        }),
+      },
+    }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+async function baseline(entry: string, name: string, folder: string) {
+  const into = join(folder, entry)
+  const { bytes } = await bundle({ entry: `test/bench/baselines/${entry}.ts`, into })
+  return { name, bytes, file: join(into, 'index.mjs') }
+}
+
+/** The Node that Lambda runs, fetched for this; where it cannot be fetched, the one that runs this. */
+async function programOf(): Promise<{ path: string; version: string }> {
+  const say = 'process.execPath + " " + process.versions.node'
+  try {
+    const { stdout } = await run('npm', ['exec', '--yes', `--package=${node}`, '--', 'node', '-p', say])
+    const [path = '', version = ''] = stdout.trim().split(' ')
+    return { path, version }
+  } catch {
+    process.stderr.write(`${node} cannot be fetched: measured with the Node that runs this\n`)
+    return { path: process.execPath, version: `${process.versions.node} (${node} could not be fetched)` }
+  }
+}
+
+async function msToLoad(path: string, target: string): Promise<number> {
+  const { stdout } = await run(path, ['--input-type=module', '-e', probe, '--', target], { env: environment })
+  return Number(stdout)
+}
+
+/** Turn by turn: what was slow for the one was slow for the other. */
+const over = (one: readonly number[], bare: readonly number[]) => one.map((ms, turn) => ms - (bare[turn] ?? Number.NaN))

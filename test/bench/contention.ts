@@ -1,0 +1,147 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { Answer } from '../../shared/guard/answer.ts'
+import { createDynamoStore } from '../../shared/ledger/dynamo-store.ts'
+import { systemClock } from '../../shared/platform/clock.ts'
+import { systemIds } from '../../shared/platform/ids.ts'
+import { type Database, withDatabase } from './database.ts'
+import { type Found, measuredOn } from './document.ts'
+import { plot } from './plot.ts'
+import { type Server, startServer } from './processes.ts'
+import { type Guarded, startGuard } from './product.ts'
+import { spreadHead, spreadOf, table } from './tables.ts'
+import { median, takeTurns } from './turns.ts'
+
+const crowds = [1, 10, 50, 200]
+const shares = [0, 0.2]
+const turns = 5
+const perUpdate = 40
+/** An update asks the service for an estimate, for the dates, and for the run; it answers 2,000 questions an hour. */
+const serviceUpdatesPerSecond = 2_000 / 3 / 3600
+
+/** Many updates of one book at once. */
+export const benchContention = (): Promise<Found> =>
+  withDatabase(async (database) => {
+    const service = await startServer('service')
+    try {
+      const books = await Promise.all(shares.map((share) => openBook(database, service, share)))
+      const arms = books.flatMap((book) => crowds.map((crowd) => ({ book, crowd, name: nameOf(crowd, book.share) })))
+      const found = await takeTurns(Object.fromEntries(arms.map(({ book, crowd, name }) => [name, book.arm(crowd)])), {
+        turns,
+        warmUp: 1,
+      })
+      const rows: string[][] = []
+      for (const { book, crowd, name } of arms) {
+        const rates = found[name] ?? []
+        const times = Math.round(median(rates) / serviceUpdatesPerSecond)
+        const { conflicts, later, failed } = book.outcome(crowd)
+        rows.push([
+          name,
+          ...spreadOf(rates, 0),
+          `${times} ×`,
+          ...[conflicts, later, failed].map(String),
+          await book.isExact(),
+        ])
+      }
+      for (const book of books) await book.stop()
+      const head = ['at once', ...spreadHead.map((each) => `updates a second, ${each}`)]
+      const rest = ['of what the service takes', 'conflicts', 'left to the sweep', 'failed', 'book exact']
+      const how = measuredOn([`${turns} turns`, 'DynamoDB Local', 'two guards in one process'])
+      return {
+        sections: { contention: [table([...head, ...rest], rows), how, '![](plots/contention.svg)'].join('\n\n') },
+        plots: {
+          contention: plot({
+            title: 'Updates a second on one book',
+            unit: 'updates/s',
+            bars: arms.map(({ name }) => ({ name, value: median(found[name] ?? []) })),
+            target: 100,
+          }),
+        },
+      }
+    } finally {
+      service.stop()
+    }
+  })
+
+const nameOf = (crowd: number, share: number) => `${crowd}, ${share * 100} % conflicts`
+
+/** One book, two guards on it that know nothing of each other, and what became of the updates. */
+async function openBook(database: Database, service: Server, share: number) {
+  const name = await database.ledgerTable()
+  const conflicts = { count: 0 }
+  const guards: Guarded[] = []
+  for (let index = 0; index < 2; index++) {
+    const client = database.connect()
+    refuse(client, share, conflicts)
+    const store = createDynamoStore({ client, table: name, clock: systemClock, ids: systemIds })
+    guards.push(await startGuard({ store, serviceUrl: service.url }))
+  }
+  const [first] = guards
+  if (!first) throw new Error('there are two guards')
+  const outcomes = new Map<number, { readonly conflicts: number; readonly later: number; readonly failed: number }>()
+  const prefix = `crowd-${share}`
+  let asked = 0
+
+  const outcome = (crowd: number) => outcomes.get(crowd) ?? { conflicts: 0, later: 0, failed: 0 }
+  const statusOf = (answer: PromiseSettledResult<Answer | undefined>) =>
+    answer.status === 'fulfilled' ? answer.value?.status : undefined
+
+  /** @returns updates a second. */
+  const arm = (crowd: number) => async () => {
+    const before = conflicts.count
+    const from = performance.now()
+    const updates = Array.from({ length: crowd }, (_, index) => guards[index % 2]?.update(`${prefix}-${asked + index}`))
+    const answers = await Promise.allSettled(updates)
+    const seconds = (performance.now() - from) / 1000
+    asked += crowd
+    const settled = answers.filter((answer) => statusOf(answer) === 201).length
+    const later = answers.filter((answer) => statusOf(answer) === 202).length
+    const so = outcome(crowd)
+    outcomes.set(crowd, {
+      conflicts: so.conflicts + conflicts.count - before,
+      later: so.later + later,
+      failed: so.failed + crowd - settled - later,
+    })
+    return crowd / seconds
+  }
+
+  /** Against the service's own count, and against the sum of its entries. */
+  async function isExact(): Promise<string> {
+    const runs = (await (await fetch(`${service.url}/runs`)).json()) as Record<string, number>
+    const ran = Object.entries(runs).filter(([project]) => project.startsWith(`${prefix}-`))
+    const { book } = (await first?.services.guard.ledger.view()) ?? {}
+    const counter = book?.counters.month.account
+    const audit = (await first?.services.guard.ledger.audit()) ?? []
+    const counted = counter && counter.spent + counter.held + counter.inDoubt
+    const isAudited = audit.every(({ ok }) => ok === true)
+    const isCounted = counted === ran.length * perUpdate
+    return isCounted && isAudited && ran.every(([, times]) => times === 1) ? 'yes' : 'no'
+  }
+
+  return {
+    share,
+    arm,
+    isExact,
+    outcome,
+    stop: async () => {
+      for (const guarded of guards) await guarded.stop()
+    },
+  }
+}
+
+/** Cancels a share of the transactions as DynamoDB does when two meet at an item: every fifth, say, whichever it is. */
+function refuse(client: DynamoDBClient, share: number, conflicts: { count: number }): void {
+  let owed = 0
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      if (context.commandName === 'TransactWriteItemsCommand') owed += share
+      if (owed < 1) return next(args)
+      owed -= 1
+      conflicts.count++
+      throw Object.assign(new Error('cancelled'), {
+        name: 'TransactionCanceledException',
+        CancellationReasons: [{ Code: 'TransactionConflict' }, { Code: 'None' }, { Code: 'None' }],
+      })
+    },
+    { step: 'finalizeRequest', name: 'conflicts', priority: 'low' },
+  )
+}

@@ -1,0 +1,31 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+export type Role = 'service' | 'guard' | 'hono-proxy'
+
+export interface Server {
+  /** Ends in `/v3`. */
+  readonly url: string
+  readonly token?: string
+  /** The bytes that its process has in memory. */
+  memory(): Promise<number>
+  stop(): void
+}
+
+/** One server in a process of its own, as on real machines. */
+export async function startServer(role: Role, serviceUrl = ''): Promise<Server> {
+  const child = fork(fileURLToPath(new URL('./servers.ts', import.meta.url)), [role, serviceUrl], {
+    execArgv: ['--import', 'tsx'],
+  })
+  const [started] = (await once(child, 'message')) as [Pick<Server, 'url' | 'token'>]
+  return {
+    ...started,
+    memory: async () => {
+      child.send('memory')
+      const [bytes] = (await once(child, 'message')) as [number]
+      return bytes
+    },
+    stop: () => child.kill(),
+  }
+}

@@ -1,0 +1,111 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SignJWT } from 'jose'
+import { createApi } from '../../functions/api/app.ts'
+import { createSlackApp } from '../../functions/slack/app.ts'
+import { createServices } from '../../shared/guard/services.ts'
+import type { Store } from '../../shared/ledger/store.ts'
+import { type Clock, systemClock } from '../../shared/platform/clock.ts'
+import { createLog } from '../../shared/platform/log.ts'
+import { guardSettings, parseSettings } from '../../shared/platform/settings.ts'
+import { startTestSecrets } from '../support/secrets.ts'
+import { slackSecretOf } from '../support/slack.ts'
+
+const key = 'a-key-for-this-benchmark-alone-0123456789'
+
+export type Guarded = Awaited<ReturnType<typeof startGuard>>
+
+/** The product without a server around it: HTTP, guard and ledger as they are, over a store and a service of the bench. */
+export async function startGuard(options: {
+  store: Store
+  serviceUrl: string
+  clock?: Clock
+  unitsPerMonth?: number
+  plans?: readonly object[]
+}) {
+  const { store, clock = systemClock } = options
+  const folder = await mkdtemp(join(tmpdir(), 'bench-'))
+  const plansFile = join(folder, 'plans.json')
+  await writeFile(plansFile, JSON.stringify(options.plans ?? []))
+  const secrets = await startTestSecrets({
+    'unit-guard/service-token': 'benchmark-token',
+    'unit-guard/caller-key': key,
+    'unit-guard/slack': slackSecretOf(undefined),
+  })
+  const settings = parseSettings(guardSettings, {
+    TABLE_NAME: 'given',
+    TRACKING_BASE_URL: options.serviceUrl,
+    SECRETS_ENDPOINT: secrets.endpoint,
+    ACCOUNT_UNITS_PER_MONTH: String(options.unitsPerMonth ?? 1_000_000_000),
+    PLANS: plansFile,
+  })
+  const log = createLog({ write: () => {}, now: clock.now })
+  const services = createServices(settings, { store, clock, log })
+  const api = createApi(services)
+  const slack = createSlackApp({ ...services, ledger: services.guard.ledger, secret: services.slackSecret })
+
+  const signed = (sub: string, scope: string) =>
+    new SignJWT({ sub, aud: 'unit-guard', scope, budgets: '*' })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setExpirationTime(Math.floor(clock.now() / 1000) + 3600)
+      .sign(new TextEncoder().encode(key))
+  const everything = 'read run propose write approve admin'
+  const tokens = { ada: await signed('ada', everything), bob: await signed('bob', everything) }
+
+  /** @returns the body, read to its end. @throws Error when it is refused: what is refused is not what is measured. */
+  async function call(
+    method: string,
+    path: string,
+    how: { body?: unknown; as?: keyof typeof tokens; headers?: Record<string, string> } = {},
+  ): Promise<string> {
+    const { body, as = 'ada', headers = {} } = how
+    const response = await api.request(path, {
+      method,
+      headers: {
+        authorization: `Bearer ${tokens[as]}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    if (response.status >= 400) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+    return text
+  }
+
+  /** As the API asks the guard, without HTTP around it. */
+  async function update(project: string, { budget, key }: { budget?: string; key?: string } = {}) {
+    const asker = {
+      caller: bob.sub,
+      token: bob,
+      via: 'http',
+      route: 'POST /updates',
+      ...(key !== undefined && { key }),
+    } as const
+    const asked = {
+      kind: 'ranking',
+      projects: [project],
+      whenShort: 'refuse',
+      ...(budget !== undefined && { budget }),
+    } as const
+    return services.guard.ask(asker, asked, { respondAsync: false, endsAt: clock.now() + 120_000 })
+  }
+
+  return {
+    api,
+    slack,
+    services,
+    clock,
+    tokens,
+    call,
+    update,
+    stop: async () => {
+      await secrets.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+/** As the API knows a caller once the token is read. */
+const bob = { sub: 'bob', scopes: new Set(['run'] as const), budgets: '*', until: Number.MAX_SAFE_INTEGER } as const

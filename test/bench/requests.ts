@@ -1,0 +1,58 @@
+import { createDynamoStore } from '../../shared/ledger/dynamo-store.ts'
+import { tableKey } from '../../shared/ledger/table.ts'
+import { systemIds } from '../../shared/platform/ids.ts'
+import { createTestClock } from '../support/clock.ts'
+import { databaseAt, withDatabase } from './database.ts'
+import type { Found } from './document.ts'
+import { type Metered, meter } from './meter.ts'
+import { startGuard } from './product.ts'
+import { plans, routesOf } from './routes.ts'
+import { startService } from './service.ts'
+import { table } from './tables.ts'
+
+export interface Counted {
+  readonly route: string
+  readonly metered: Metered
+}
+
+/**
+ * What each route asks of DynamoDB, in a process that has answered before, in a small world at a fixed time: the same on
+ * every machine.
+ */
+export async function countRequests(endpoint: string): Promise<Counted[]> {
+  const database = databaseAt(endpoint)
+  const client = database.connect()
+  const metering = meter(client, endpoint, Object.values(tableKey))
+  const service = await startService()
+  const clock = createTestClock()
+  const store = createDynamoStore({ client, table: await database.ledgerTable(), clock, ids: systemIds })
+  const guarded = await startGuard({ store, serviceUrl: service.url, clock, plans })
+  try {
+    const counted: Counted[] = []
+    for (const [route, ready] of await routesOf(guarded)) {
+      const ask = await ready()
+      counted.push({ route, metered: await metering.of(ask) })
+    }
+    return counted
+  } finally {
+    await guarded.stop()
+    service.stop()
+    metering.stop()
+  }
+}
+
+export const requestsTable = (counted: readonly Counted[]): string =>
+  table(
+    ['route', 'reads', 'writes', 'read units', 'write units', 'index write units'],
+    counted.map(({ route, metered }) => [
+      `\`${route}\``,
+      metered.reads,
+      metered.writes,
+      metered.readUnits,
+      metered.writeUnits,
+      metered.indexUnits,
+    ]),
+  )
+
+export const benchRequests = (): Promise<Found> =>
+  withDatabase(async ({ endpoint }) => ({ sections: { requests: requestsTable(await countRequests(endpoint)) } }))

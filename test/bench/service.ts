@@ -1,0 +1,59 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** How much the service's export weighs: what a function URL streams at most. */
+export const exportBytes = 200 * 1024 * 1024
+
+const projects = JSON.stringify({
+  projects: Array.from({ length: 20 }, (_, index) => ({ id: String(index), name: `project-${index}` })),
+})
+const units = JSON.stringify({ response_code: 0, data: { keyword_units: 40 } })
+const dates = JSON.stringify({ response_code: 0, dates: ['2026-10-16', '2026-11-13'] })
+const bodies: Readonly<Record<string, string>> = { estimate: units, run: units, dates }
+
+/**
+ * A service that costs nearly nothing: it answers at once, whatever it is asked. An update costs 40 units. It counts the
+ * runs of each project, and never says how a run of `lost-…` went.
+ */
+export async function startService() {
+  const runs: Record<string, number> = {}
+  const server = http.createServer((request, response) => {
+    const [, , , project = '', operation = ''] = (request.url ?? '').split('/')
+    if (operation === 'run') runs[project] = (runs[project] ?? 0) + 1
+    if (operation === 'run' && project.startsWith('lost-')) return request.socket.resetAndDestroy()
+    if (operation === 'export-rankings') return streamExport(response)
+    const body = request.url === '/v3/runs' ? JSON.stringify(runs) : (bodies[operation] ?? projects)
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
+    return response.end(body)
+  })
+  return {
+    url: await listen(server),
+    stop: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+/** @returns where it is reached, up to `/v3`. */
+export async function listen(server: http.Server): Promise<string> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v3`
+}
+
+function streamExport(response: http.ServerResponse): void {
+  const chunk = Buffer.alloc(64 * 1024, '{"position": 1},\n')
+  let left = exportBytes
+  response.writeHead(200, { 'content-type': 'application/json' })
+  const write = () => {
+    while (left > 0) {
+      left -= chunk.length
+      if (!response.write(chunk)) return
+    }
+    response.end()
+  }
+  response.on('drain', write)
+  write()
+}

@@ -1,0 +1,19 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb'
+
+/**
+ * The bytes of an item as DynamoDB counts them: names and texts in UTF-8, two digits of a number to a byte and one more,
+ * three for a list or map and one for each of its members.
+ *
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+ */
+export function itemSize(members: Readonly<Record<string, AttributeValue>>): number {
+  return Object.entries(members).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + valueSize(value), 0)
+}
+
+function valueSize({ S, N, M, L }: AttributeValue): number {
+  if (S !== undefined) return Buffer.byteLength(S)
+  if (N !== undefined) return Math.ceil(N.replace(/[^\d]/g, '').replace(/0+$/, '').length / 2) + 1
+  if (M !== undefined) return 3 + itemSize(M) + Object.keys(M).length
+  if (L !== undefined) return 3 + L.reduce((sum, each) => sum + valueSize(each) + 1, 0)
+  return 1
+}
