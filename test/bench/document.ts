@@ -1,5 +1,6 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
 
@@ -10,14 +11,15 @@ export interface Found {
 }
 
 const documentPath = fileURLToPath(new URL('../../docs/performance.md', import.meta.url))
-const plotPath = (name: string) => fileURLToPath(new URL(`../../docs/plots/${name}.svg`, import.meta.url))
+const plotsPath = fileURLToPath(new URL('../../docs/plots/', import.meta.url))
 
 /** Writes what was found between its marks. Timings carry the machine and the day; counts are the same everywhere. */
 export async function publish({ sections, plots = {} }: Found): Promise<void> {
   let document = await readFile(documentPath, 'utf8')
   for (const [name, text] of Object.entries(sections)) document = withSection(document, name, text)
   await writeFile(documentPath, document)
-  for (const [name, svg] of Object.entries(plots)) await writeFile(plotPath(name), svg)
+  await mkdir(plotsPath, { recursive: true })
+  for (const [name, svg] of Object.entries(plots)) await writeFile(join(plotsPath, `${name}.svg`), svg)
 }
 
 /** What stands between the marks of a section. @throws Error when the document has no such section. */
