@@ -46,16 +46,29 @@ export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
   ).id
 
   const cookie = await logIn(guarded)
-  const formOf = async (page: string) =>
-    /name="form" value="([^"]+)"/.exec(await call('GET', page, { headers: { cookie } }))?.[1] ?? ''
   const look = (path: string) => () => () => call('GET', path, { headers: { cookie } })
   const send = async (path: string, fields: Record<string, string>) => {
     const body = new URLSearchParams(fields)
-    return taken(await guarded.api.request(path, { method: 'POST', headers: { ...formHeaders, cookie }, body }))
+    return taken(await guarded.api.request(path, { method: 'POST', headers: { ...formHeaders, cookie }, body }), path)
   }
+
+  /** As somebody who looks at a page and presses one of its buttons. */
+  const press = async (page: string, path: string, fields: Record<string, string>, also?: 'revision'): Promise<Ask> => {
+    const html = await call('GET', page, { headers: { cookie } })
+    const seen = also === undefined ? {} : { [also]: hiddenIn(html, also) }
+    return () => send(path, { form: hiddenIn(html, 'form'), ...seen, ...fields })
+  }
+  const onBudget = (name: string, what: string, fields: Record<string, string>, also?: 'revision') => () =>
+    press(`/dashboard/budgets/${name}`, `/dashboard/budgets/${name}/${what}`, fields, also)
+  const onPlan = (what: string, fields: Record<string, string>) => () =>
+    press('/dashboard/plans/daily', `/dashboard/plans/daily/${what}`, fields)
+  const time = new Date(clock.now()).toISOString()
 
   return [
     ['GET /health', () => () => get('/health')],
+    ['GET /openapi.json', () => () => get('/openapi.json')],
+    ['GET /docs', () => () => get('/docs')],
+    ['GET /docs.css', () => () => get('/docs.css')],
     ['GET /problems/*', () => () => get('/problems/over-budget')],
     ['GET /estimates', () => () => get('/estimates?kind=ranking&project=estimated&budget=team-1')],
     ['GET /changes', () => () => get('/changes')],
@@ -101,7 +114,7 @@ export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
     ['GET /plans', () => () => get('/plans')],
     ['POST /plans/:name/pause', () => () => post('/plans/weekly/pause', { reason })],
     ['POST /plans/:name/resume', () => () => post('/plans/weekly/resume', { reason })],
-    ['POST /plans/:name/run', () => () => post('/plans/daily/run', { time: new Date(clock.now()).toISOString() })],
+    ['POST /plans/:name/run', () => () => post('/plans/daily/run', { time })],
     ['GET /forecast', () => () => get('/forecast')],
     ['GET /statements', () => () => get('/statements')],
 
@@ -119,11 +132,29 @@ export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
       'POST /dashboard/decide',
       async () => {
         const id = await awaiting('decided')
-        const form = await formOf('/dashboard/needs-you')
-        return () => send('/dashboard/decide', { form, from: 'needs-you', do: 'approve', id })
+        return press('/dashboard/needs-you', '/dashboard/decide', { from: 'needs-you', do: 'approve', id })
       },
     ],
-    ['POST /logout', () => ready(formOf('/'), (form) => send('/logout', { form }))],
+    ['GET /dashboard/plans', look('/dashboard/plans')],
+    ['GET /dashboard/plans/:name', look('/dashboard/plans/daily')],
+    ['POST /dashboard/plans/:name/pause', onPlan('pause', { reason })],
+    ['POST /dashboard/plans/:name/resume', onPlan('resume', { reason })],
+    ['POST /dashboard/plans/:name/unsent', onPlan('unsent', { time, confirm: 'yes' })],
+    ['GET /dashboard/statements', look('/dashboard/statements?by=budget')],
+    ['GET /dashboard/statements.csv', look('/dashboard/statements.csv')],
+    ['GET /dashboard/ledger', look('/dashboard/ledger')],
+    ['GET /dashboard/ledger.csv', look('/dashboard/ledger.csv')],
+    ['GET /dashboard/ledger/audit', look('/dashboard/ledger/audit')],
+    ['GET /dashboard/callers', look('/dashboard/callers')],
+    ['GET /dashboard/budgets', look('/dashboard/budgets')],
+    ['GET /dashboard/budgets/:name', look('/dashboard/budgets/team-1')],
+    ['GET /dashboard/budgets/:name/edit', look('/dashboard/budgets/team-1/edit')],
+    ['GET /dashboard/budgets/:name/book', look('/dashboard/budgets/team-1/book')],
+    ['POST /dashboard/budgets/:name/projects', onBudget('team-6', 'projects', { do: 'add', name: 'added' })],
+    ['POST /dashboard/budgets/:name/freeze', onBudget('team-6', 'freeze', { reason }, 'revision')],
+    ['POST /dashboard/budgets/:name/unfreeze', onBudget('team-6', 'unfreeze', { reason }, 'revision')],
+    ['POST /dashboard/budgets/:name/delete', onBudget('team-7', 'delete', { reason }, 'revision')],
+    ['POST /logout', () => press('/', '/logout', {})],
 
     ...operationNames.map((name): Route => {
       const { method, path, body } = operations[name]
@@ -131,15 +162,15 @@ export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
       return [`${method} /v3${path}`, () => () => call(method, target, body === null ? {} : { body: bodies[body] })]
     }),
 
-    ['GET /slack/commands', () => async () => taken(await guarded.slack.request('/slack/commands?ssl_check=1'))],
+    ['GET /slack/commands', () => async () => guarded.slack.request('/slack/commands?ssl_check=1')],
     ['POST /slack/commands', () => () => slackSends(guarded, '/slack/commands', command)],
-    ['POST /slack/interactions', () => () => slackSends(guarded, '/slack/interactions', press(settled))],
+    ['POST /slack/interactions', () => () => slackSends(guarded, '/slack/interactions', pressed(settled))],
   ]
 }
 
 /** @throws Error when it is refused. */
-function taken(response: Response): Response {
-  if (response.status >= 400) throw new Error(`${response.url}: ${response.status}`)
+function taken(response: Response, path: string): Response {
+  if (response.status >= 400) throw new Error(`${path}: ${response.status}`)
   return response
 }
 
@@ -147,6 +178,9 @@ async function ready<Made>(making: Promise<Made>, ask: (made: Made) => Promise<u
   const made = await making
   return () => ask(made)
 }
+
+const hiddenIn = (html: string, name: string): string =>
+  new RegExp(`name="${name}" value="([^"]+)"`).exec(html)?.[1] ?? ''
 
 const formHeaders = { origin: 'null', 'sec-fetch-site': 'same-origin' }
 
@@ -166,7 +200,7 @@ const bodies = { CreateProjectInput: project, UpdateProjectInput: { keywords: [{
 
 const whoAndWhere = { trigger_id: '13345224609.738474920', response_url: 'https://hooks.slack.com/commands/T0/1/x' }
 const command = { ...whoAndWhere, user_id: 'U1ADA', text: 'run ranking globex' }
-const press = (value: string) => ({
+const pressed = (value: string) => ({
   payload: JSON.stringify({
     ...{ ...whoAndWhere, type: 'block_actions', user: { id: 'U1ADA' } },
     actions: [{ action_id: 'approve', value }],
@@ -179,5 +213,5 @@ async function slackSends({ slack, clock }: Guarded, path: string, fields: Recor
     'content-type': 'application/x-www-form-urlencoded',
     ...signedFor(body, Math.floor(clock.now() / 1000)),
   }
-  return taken(await slack.request(path, { method: 'POST', headers, body }))
+  return taken(await slack.request(path, { method: 'POST', headers, body }), path)
 }
