@@ -1,0 +1,19 @@
+import { chosen } from './parts.js'
+
+export default {
+  testRunner: 'vitest',
+  vitest: { configFile: 'test/mutation/vitest.config.js', related: false },
+  plugins: ['@stryker-mutator/vitest-runner'],
+  coverageAnalysis: 'perTest',
+  concurrency: 2,
+  mutate: chosen.mutate,
+  ignorePatterns: ['cdk.out', 'build', 'dist', '.local'],
+  // Stryker would rewrite it with a TypeScript before 7.
+  tsconfigFile: 'none',
+  tempDirName: 'node_modules/.cache/stryker',
+  reporters: ['clear-text', 'progress-append-only'],
+  clearTextReporter: { allowColor: false, reportTests: false },
+  // What runs once at load is seen by every test, and would run all of them.
+  ignoreStatic: true,
+  thresholds: { high: 95, low: 90, break: 90 },
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+import { chosen } from './parts.js'
+
+/** The tests of one part, on the ledger in memory: each mutant runs those that reach it. */
+export default defineConfig({
+  test: {
+    root: '.',
+    include: chosen.tests,
+    // The one test that sets the process's time zone, which a thread cannot do.
+    testNamePattern: /^(?!.*times are UTC wherever the process is)/,
+    globalSetup: ['test/mutation/setup.ts'],
+    env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
+  },
+})
