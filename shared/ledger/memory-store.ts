@@ -20,10 +20,9 @@ import { indexes } from './table.ts'
  * Items are never changed, only replaced, so that what was read stays as it was.
  *
  * @param items where they are kept, for whoever wants to look at all of them.
+ * @param applied the tokens of what was applied: with the items, all that the store remembers.
  */
-export function createMemoryStore(items: Map<string, Item> = new Map()): Store {
-  const applied = new Set<string>()
-
+export function createMemoryStore(items: Map<string, Item> = new Map(), applied: Set<string> = new Set()): Store {
   return {
     get: async (keys) => keys.map((key) => items.get(nameOf(key))),
 

@@ -1,119 +1,116 @@
+import { setImmediate as idle } from 'node:timers/promises'
+import { type Ask, type Choose, death, type Step } from './step.ts'
+import { copyOf, type World } from './world.ts'
+
 /**
- * Decides what happens next. Everything that a process waits for (the ledger, the service, a pause) is a step that is
- * asked for here; one step at a time is taken, with or without a fault, and everything that follows from it runs until
- * all processes wait again. The same choices give the same run, so a failure can be replayed.
+ * Decides what happens next in one world with any number of processes: one step at a time is taken, with a fault or
+ * without, and everything that follows from it runs until all processes wait again. The same choices make the same run.
  */
 export interface Scheduler {
-  /** Resolves or rejects once the step was taken; never, if its process has died. */
-  step<T>(step: Step<T>): Promise<T>
+  /** A process that does one thing; it may die of it, and nobody hears of that. */
+  start(process: string, deed: (ask: Ask) => Promise<unknown>): Promise<void>
   /** Takes steps until nobody waits for anything. */
   settle(): Promise<void>
-  kill(process: string): void
-  isDead(process: string): boolean
   /** What happened, for people. */
   readonly trace: readonly string[]
 }
 
-interface Step<T> {
-  readonly process: string
-  readonly what: string
-  /** Steps of two processes that read only may be taken in either order: one order is enough. */
-  readonly reads: boolean
-  /** Whether the order to other processes' steps matters at all. */
-  readonly isLocal: boolean
-  readonly faults: readonly string[]
-  /** Without a fault, or with one of those named. */
-  take(fault: string | null): Promise<T>
-}
-
-/** Chooses one of `of` possibilities; `what` names them only when somebody reads the trace. */
-export type Choose = (of: number) => number
-
 interface Waiting {
+  readonly process: Process
   readonly step: Step<unknown>
-  readonly since: number
   resolve(value: unknown): void
   reject(error: unknown): void
 }
 
-/** The process that sets the scene and clears up: nothing happens to it. */
-export const calm = 'calm'
+interface Process {
+  readonly name: string
+  waits: number
+  hasEnded: boolean
+  error?: unknown
+}
 
 /** Far above what any run takes. */
-const mostSteps = 2_000
+const mostSteps = 5_000
 
-export const deaths = { before: 'dies before', after: 'dies after' } as const
-
-export function createScheduler(options: { choose: Choose; mostFaults: number }): Scheduler {
-  const { choose } = options
+/** @param look told of every step that changed something: the world before and after, and who took it. @throws what it throws */
+export function createScheduler(options: {
+  world: World
+  choose: Choose
+  mostFaults: number
+  look: (before: World, after: World, process: string) => void
+  failed: (process: string, error: unknown) => void
+}): Scheduler {
+  const { world, choose, look, failed } = options
   let faultsLeft = options.mostFaults
   let waiting: Waiting[] = []
+  let living: Process[] = []
   let taken = 0
-  let last: { process: string; reads: boolean; at: number } | null = null
-  const dead = new Set<string>()
   const trace: string[] = []
 
-  function step<T>(wanted: Step<T>): Promise<T> {
-    if (dead.has(wanted.process)) return new Promise(() => {})
-    return new Promise<T>((resolve, reject) => {
-      waiting.push({
-        step: wanted as Step<unknown>,
-        since: taken,
-        resolve: resolve as (value: unknown) => void,
-        reject,
+  async function start(name: string, deed: (ask: Ask) => Promise<unknown>): Promise<void> {
+    const process: Process = { name, waits: 0, hasEnded: false }
+    const ask: Ask = <T>(step: Step<T>) =>
+      new Promise<T>((resolve, reject) => {
+        process.waits++
+        waiting.push({ process, step, resolve: resolve as (value: unknown) => void, reject })
       })
-    })
+    living.push(process)
+    deed(ask).then(
+      () => {
+        process.hasEnded = true
+      },
+      (error: unknown) => {
+        process.hasEnded = true
+        process.error = error
+      },
+    )
+    await quiet()
   }
 
-  /** Every step that may come next, without those whose other order is looked at anyway. */
-  function candidates(): Waiting[] {
-    const local = waiting.filter(({ step }) => step.isLocal)
-    if (local[0]) return [local[0]]
-    const apart = waiting.filter(({ step, since }) => {
-      const wasWaiting = last !== null && since < last.at
-      return !(last?.reads && step.reads && wasWaiting && step.process < last.process)
-    })
-    return apart.length > 0 ? apart : waiting
+  /** Until every process waits for a step, or has ended: what one does by itself (checking a signature) takes its time. */
+  async function quiet(): Promise<void> {
+    do await idle()
+    while (living.some(({ waits, hasEnded }) => waits === 0 && !hasEnded))
+    for (const { name, hasEnded, error } of living) if (hasEnded && error !== undefined) failed(name, error)
+    living = living.filter(({ hasEnded }) => !hasEnded)
   }
 
   async function settle(): Promise<void> {
-    for (;;) {
-      await new Promise(setImmediate)
-      if (waiting.length === 0) return
-      const able = candidates()
+    while (waiting.length > 0) {
+      const alone = waiting.find(({ step }) => step.isLocal)
+      const able = alone ? [alone] : waiting
       const possible = able.flatMap((each) => [
         { each, fault: null },
-        ...(faultsLeft > 0 && each.step.process !== calm ? each.step.faults.map((fault) => ({ each, fault })) : []),
+        ...(faultsLeft > 0 ? each.step.faults.map((fault) => ({ each, fault })) : []),
       ])
       const chosen = possible[possible.length === 1 ? 0 : choose(possible.length)]
       if (!chosen) throw new Error('nothing to choose from')
       await take(chosen.each, chosen.fault)
+      await quiet()
     }
   }
 
-  async function take(chosen: Waiting, fault: string | null): Promise<void> {
-    const { step } = chosen
-    waiting = waiting.filter((each) => each !== chosen)
+  async function take({ process, step, resolve, reject }: Waiting, fault: string | null): Promise<void> {
+    waiting = waiting.filter((each) => each.step !== step)
+    process.waits--
     taken++
     if (taken > mostSteps) throw new Error('this does not come to an end')
-    last = { process: step.process, reads: step.reads && fault === null, at: taken }
     if (fault !== null) faultsLeft--
-    trace.push(`${step.process}: ${step.what}${fault === null ? '' : ` [${fault}]`}`)
-    if (fault === deaths.before) return kill(step.process)
-    try {
-      const value = await step.take(fault)
-      if (fault === deaths.after) return kill(step.process)
-      chosen.resolve(value)
-    } catch (error) {
-      if (fault === deaths.after) return kill(step.process)
-      chosen.reject(error)
-    }
+    trace.push(`${process.name} ${step.what}${fault === null ? '' : ` [${fault}]`}`)
+    const before = step.reads ? world : copyOf(world)
+    const outcome = await step.take(world, fault === death ? null : fault).then(
+      (value) => () => resolve(value),
+      (error) => () => reject(error),
+    )
+    if (!step.reads) look(before, world, process.name)
+    if (fault === death) bury(process)
+    else outcome()
   }
 
-  function kill(process: string): void {
-    dead.add(process)
-    waiting = waiting.filter(({ step }) => step.process !== process)
+  function bury(process: Process): void {
+    waiting = waiting.filter((each) => each.process !== process)
+    living = living.filter((each) => each !== process)
   }
 
-  return { step, settle, kill, isDead: (process) => dead.has(process), trace }
+  return { start, settle, trace }
 }

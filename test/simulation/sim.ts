@@ -1,33 +1,27 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { mutants } from './mutants.ts'
-import type { races } from './scenarios.ts'
+import { type RaceName, raceNames } from './races.ts'
 import { attempt, type Outcome, type Task } from './trial.ts'
-import { createWorkers, type Worker } from './workers.ts'
+import { createWorkers, type Worker, type Workers } from './workers.ts'
 
 const usage = `Runs the guard against every fault that we can think of, and a guard with bugs in it as well.
 
-  npm run sim                    every schedule of the small races, workloads by chance, and every bug
+  npm run sim                    every schedule of the small races, 20,000 workloads by chance, and every bug
+  npm run sim -- --check         the same with 400 workloads: part of npm run check
   npm run sim -- --bugs          the bugs alone
-  npm run sim -- --long <minutes>  workloads by chance for so long
-  npm run sim -- --seed <number>   one workload again, told step by step`
+  npm run sim -- --long [minutes]  workloads by chance for so long, or until it is stopped
+  npm run sim -- --seed <number>   one workload again, told step by step
+  npm run sim -- --race <name> --faults <number> --choices <numbers>   one schedule of a race again`
 
-type Race = keyof typeof races
-const raceNames: readonly Race[] = [
-  'two requests for the same work',
-  'two updates racing for the last units',
-  'two deliveries of one update',
-  'two updates around midnight',
-  'an update and a freeze',
-  'a late answer, the sweep, and a person',
-]
 const mostFaults = 2
-const workloads = 20_000
-const workloadsAtOnce = 1_000
+const usualWorkloads = 20_000
+const checkedWorkloads = 400
+const workloadsAtOnce = 50
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
 /** Hands tasks to as many processes as there are, until they are done or something breaks. */
-async function doAll(tasks: readonly Task[], workers: readonly Worker[]): Promise<readonly Outcome[]> {
+async function doAll(tasks: readonly Task[], workers: readonly Worker[], told: (task: Task, outcome: Outcome) => void) {
   const left = [...tasks]
   const outcomes: Outcome[] = []
   await Promise.all(
@@ -35,6 +29,7 @@ async function doAll(tasks: readonly Task[], workers: readonly Worker[]): Promis
       for (let task = left.shift(); task; task = left.shift()) {
         const outcome = await worker.do(task)
         outcomes.push(outcome)
+        told(task, outcome)
         if (outcome.failure) left.length = 0
       }
     }),
@@ -42,53 +37,66 @@ async function doAll(tasks: readonly Task[], workers: readonly Worker[]): Promis
   return outcomes
 }
 
-const chunks = (from: number, count: number): Task[] =>
+const workloads = (from: number, count: number): Task[] =>
   Array.from({ length: Math.ceil(count / workloadsAtOnce) }, (_, index) => ({
     do: 'workloads' as const,
     from: from + index * workloadsAtOnce,
-    count: workloadsAtOnce,
+    count: Math.min(workloadsAtOnce, count - index * workloadsAtOnce),
   }))
 
-function tell(outcomes: readonly Outcome[]): boolean {
+/** The longest first, so that no process waits for it at the end. */
+const everyRace: Task[] = raceNames.map((race) => ({ do: 'race', race, mostFaults }))
+
+function tellRace(task: Task, { schedules, states, steps, ms, failure }: Outcome): void {
+  if (task.do !== 'race' || failure) return
+  const size = `${count(schedules)} schedules, through ${count(states)} states by ${count(steps)} steps`
+  say(`complete  ${task.race}, up to ${task.mostFaults} faults: ${size}, ${seconds(ms)} s`)
+}
+
+function isSound(outcomes: readonly Outcome[]): boolean {
   const failure = outcomes.find((outcome) => outcome.failure)?.failure
   if (!failure) return true
-  say(`BROKEN: ${failure.promise}\n  by ${failure.what}`)
+  say(`BROKEN: ${failure.promise}`)
   for (const line of failure.trace) say(`    ${line}`)
+  say(`  again: ${failure.again}`)
   return false
 }
 
 const total = (outcomes: readonly Outcome[]) => outcomes.reduce((sum, { schedules }) => sum + schedules, 0)
 
-async function everything(): Promise<boolean> {
-  const from = performance.now()
+async function withWorkers(run: (all: Workers, workers: readonly Worker[]) => Promise<boolean>): Promise<boolean> {
   const all = await createWorkers()
   try {
     const file = await all.bundle()
     const workers = Array.from({ length: availableParallelism() }, () => all.start(file))
-    const tasks: Task[] = raceNames.flatMap((race) =>
-      [mostFaults, 1, 0].map((faults) => ({ do: 'race' as const, race, mostFaults: faults })),
-    )
-    const outcomes = await doAll([...tasks, ...chunks(1, workloads)], workers)
-    for (const worker of workers) worker.stop()
-    const isSound = tell(outcomes) && outcomes.every(({ isComplete }) => isComplete)
-    say(
-      `${total(outcomes)} schedules in ${seconds(from)} s: ${isSound ? 'every promise was kept' : 'a promise was broken'}`,
-    )
-    return isSound && (await everyBug(all))
+    return await run(all, workers).finally(() => {
+      for (const worker of workers) worker.stop()
+    })
   } finally {
     await all.clear()
   }
 }
 
+const everything = (howManyWorkloads: number): Promise<boolean> =>
+  withWorkers(async (all, workers) => {
+    const from = performance.now()
+    const outcomes = await doAll([...everyRace, ...workloads(1, howManyWorkloads)], workers, tellRace)
+    if (!isSound(outcomes)) return false
+    say(
+      `${count(total(outcomes))} schedules, ${count(howManyWorkloads)} of them workloads, in ${since(from)} s: every promise was kept`,
+    )
+    return everyBug(all)
+  })
+
 /** What finds most of the bugs soonest comes first. */
 const hunt: readonly Task[] = [
-  ...raceNames.map((race) => ({ do: 'race' as const, race, mostFaults: 0 })),
-  { do: 'workloads', from: 1, count: 250 },
-  ...raceNames.map((race) => ({ do: 'race' as const, race, mostFaults: 1 })),
-  { do: 'workloads', from: 251, count: 4_000 },
+  ...raceNames.map((race: RaceName): Task => ({ do: 'race', race, mostFaults: 0 })),
+  { do: 'workloads', from: 1, count: 20 },
+  ...raceNames.map((race: RaceName): Task => ({ do: 'race', race, mostFaults: 1 })),
+  { do: 'workloads', from: 21, count: 400 },
 ]
 
-async function everyBug(all: Awaited<ReturnType<typeof createWorkers>>): Promise<boolean> {
+async function everyBug(all: Workers): Promise<boolean> {
   const from = performance.now()
   const left = [...mutants]
   const survivors: string[] = []
@@ -96,61 +104,75 @@ async function everyBug(all: Awaited<ReturnType<typeof createWorkers>>): Promise
     Array.from({ length: availableParallelism() }, async () => {
       for (let mutant = left.shift(); mutant; mutant = left.shift()) {
         const worker = all.start(await all.bundle(mutant))
+        const start = performance.now()
         let caught: Outcome['failure'] = null
         for (const task of hunt) if (!caught) caught = (await worker.do(task)).failure
         worker.stop()
         if (!caught) survivors.push(mutant.bug)
-        say(`${caught ? 'caught  ' : 'SURVIVED'}  ${mutant.bug}${caught ? `: ${caught.promise}` : ''}`)
+        const how = caught ? `caught    ${mutant.bug}: ${caught.promise.split('\n')[0]}` : `SURVIVED  ${mutant.bug}`
+        say(`${how} (${since(start)} s)`)
       }
     }),
   )
-  say(`${mutants.length - survivors.length} of ${mutants.length} bugs caught in ${seconds(from)} s`)
+  say(`${mutants.length - survivors.length} of ${mutants.length} bugs caught in ${since(from)} s`)
   return survivors.length === 0
 }
 
-async function bugsAlone(): Promise<boolean> {
-  const all = await createWorkers()
-  return everyBug(all).finally(all.clear)
-}
-
-async function forLong(minutes: number): Promise<boolean> {
-  const from = performance.now()
-  const all = await createWorkers()
-  try {
-    const file = await all.bundle()
-    const workers = Array.from({ length: availableParallelism() }, () => all.start(file))
-    let schedules = 0
-    let isSound = true
-    for (let seed = 1_000_000; isSound && performance.now() - from < minutes * 60_000; seed += 10 * workloadsAtOnce) {
-      const outcomes = await doAll(chunks(seed, 10 * workloadsAtOnce), workers)
-      schedules += total(outcomes)
-      isSound = tell(outcomes)
-      say(`${schedules} workloads in ${seconds(from)} s`)
+/** @param minutes how long; without it, until it is stopped. */
+const forLong = (minutes: number): Promise<boolean> =>
+  withWorkers(async (_all, workers) => {
+    const from = performance.now()
+    const atOnce = workers.length * 4 * workloadsAtOnce
+    let done = 0
+    for (let seed = 1_000_000; performance.now() - from < minutes * 60_000; seed += atOnce) {
+      const outcomes = await doAll(workloads(seed, atOnce), workers, () => {})
+      done += total(outcomes)
+      if (!isSound(outcomes)) return false
+      say(`${count(done)} workloads in ${since(from)} s: every promise was kept`)
     }
-    for (const worker of workers) worker.stop()
-    return isSound
-  } finally {
-    await all.clear()
-  }
+    return true
+  })
+
+const again = async (task: Task): Promise<boolean> => {
+  const outcome = await attempt(task)
+  if (!outcome.failure) say('every promise was kept')
+  return isSound([outcome])
 }
 
-async function again(seed: number): Promise<boolean> {
-  return tell([await attempt({ do: 'workloads', from: seed, count: 1 })])
+function isRace(name: string): name is RaceName {
+  return raceNames.some((each) => each === name)
 }
 
-const seconds = (from: number): string => ((performance.now() - from) / 1000).toFixed(1)
+const count = (number: number): string => number.toLocaleString('en')
+const seconds = (ms: number): string => (ms / 1000).toFixed(1)
+const since = (from: number): string => seconds(performance.now() - from)
 
-const { values } = parseArgs({
-  options: { bugs: { type: 'boolean' }, long: { type: 'string' }, seed: { type: 'string' }, help: { type: 'boolean' } },
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    check: { type: 'boolean' },
+    bugs: { type: 'boolean' },
+    long: { type: 'boolean' },
+    seed: { type: 'string' },
+    race: { type: 'string' },
+    faults: { type: 'string', default: String(mostFaults) },
+    choices: { type: 'string', default: '' },
+    help: { type: 'boolean' },
+  },
 })
-if (values.help) say(usage)
-else {
-  const isSound = await (values.long !== undefined
-    ? forLong(Number(values.long))
-    : values.seed !== undefined
-      ? again(Number(values.seed))
-      : values.bugs
-        ? bugsAlone()
-        : everything())
-  process.exit(isSound ? 0 : 1)
+
+function run(): Promise<boolean> {
+  const { seed, race, faults, choices } = values
+  if (seed !== undefined) return again({ do: 'workloads', from: Number(seed), count: 1 })
+  if (race !== undefined) {
+    if (!isRace(race)) throw new Error(`There is no race ${race}; there are: ${raceNames.join('; ')}.`)
+    const chosen = choices === '' ? [] : choices.split(',').map(Number)
+    return again({ do: 'replay', race, mostFaults: Number(faults), choices: chosen })
+  }
+  if (values.long) return forLong(Number(positionals[0] ?? Number.POSITIVE_INFINITY))
+  if (values.bugs) return withWorkers(everyBug)
+  return everything(values.check ? checkedWorkloads : usualWorkloads)
 }
+
+if (values.help) say(usage)
+else process.exit((await run()) ? 0 : 1)

@@ -1,47 +1,72 @@
-import { explore, replaying } from './explore.ts'
-import { chanceOf, workload } from './random.ts'
-import { races, toScenario } from './scenarios.ts'
+import { explore, type Failure, replay } from './explore.ts'
+import { beginningOf, type Race, type RaceName, races } from './races.ts'
+import { runWorkload } from './workload.ts'
 
 /** What one process of the simulation is asked to do. */
 export type Task =
-  | { readonly do: 'race'; readonly race: keyof typeof races; readonly mostFaults: number; readonly most?: number }
+  | { readonly do: 'race'; readonly race: RaceName; readonly mostFaults: number }
   | { readonly do: 'workloads'; readonly from: number; readonly count: number }
+  | { readonly do: 'replay'; readonly race: RaceName; readonly mostFaults: number; readonly choices: readonly number[] }
 
 export interface Outcome {
   readonly schedules: number
-  readonly isComplete: boolean
-  readonly failure: { readonly what: string; readonly promise: string; readonly trace: readonly string[] } | null
+  /** Of a race: the different states that its schedules lead through, and the steps that were taken. */
+  readonly states: number
+  readonly steps: number
+  readonly ms: number
+  readonly failure: Shown | null
 }
 
-/** Runs a task; the first broken promise ends it, with the seed or the choices that break it again. */
+/** A broken promise, how it came about, and the command that shows it again. */
+interface Shown extends Omit<Failure, 'choices'> {
+  readonly again: string
+}
+
+/** Runs a task; the first broken promise ends it. */
 export async function attempt(task: Task): Promise<Outcome> {
-  if (task.do === 'race') {
-    const scenario = toScenario(races[task.race], task.mostFaults)
-    const { schedules, failure, isComplete } = await explore(scenario, task.most)
-    if (!failure) return { schedules, isComplete, failure: null }
-    const what = `${task.race}, ${task.mostFaults} faults, choices ${JSON.stringify(failure.choices)}`
-    const trace = await traceOf(() => toScenario(races[task.race], task.mostFaults)(replaying(failure.choices)))
-    return { schedules, isComplete, failure: { what, promise: failure.error.message, trace } }
-  }
-  for (let seed = task.from; seed < task.from + task.count; seed++) {
-    try {
-      await workload(seed)(chanceOf(seed * 7919))
-    } catch (error) {
-      const failure = {
-        what: `seed ${seed}`,
-        promise: (error as Error).message,
-        trace: await traceOf(() => workload(seed)(chanceOf(seed * 7919))),
+  const from = performance.now()
+  const outcome = await did(task).catch((error: Error) => ({
+    ...none,
+    failure: { promise: error.stack ?? error.message, trace: [], again: JSON.stringify(task) },
+  }))
+  return { ...outcome, ms: performance.now() - from }
+}
+
+const none = { schedules: 0, states: 0, steps: 0 }
+
+async function did(task: Task): Promise<Omit<Outcome, 'ms'>> {
+  switch (task.do) {
+    case 'race': {
+      const { race, mostFaults } = task
+      const { failure, ...explored } = await explore(races[race], await beginningOf(races[race]), mostFaults)
+      return { ...explored, failure: failure && shown(failure, task) }
+    }
+    case 'replay': {
+      const { mostFaults, choices } = task
+      const race: Race = races[task.race]
+      const failure = await replay(race, await beginningOf(race), mostFaults, choices)
+      return { ...none, schedules: 1, failure: failure && shown(failure, task) }
+    }
+    case 'workloads': {
+      for (let seed = task.from; seed < task.from + task.count; seed++) {
+        const failure = await runWorkload(seed)
+        if (failure)
+          return {
+            ...none,
+            schedules: seed - task.from + 1,
+            failure: { ...failure, again: `npm run sim -- --seed ${seed}` },
+          }
       }
-      return { schedules: seed - task.from + 1, isComplete: true, failure }
+      return { ...none, schedules: task.count, failure: null }
     }
   }
-  return { schedules: task.count, isComplete: true, failure: null }
 }
 
-async function traceOf(run: () => Promise<readonly string[]>): Promise<readonly string[]> {
-  try {
-    return await run()
-  } catch (error) {
-    return (error as { trace?: readonly string[] }).trace ?? []
-  }
-}
+const shown = (
+  { promise, trace, choices }: Failure,
+  { race, mostFaults }: { race: RaceName; mostFaults: number },
+): Shown => ({
+  promise,
+  trace,
+  again: `npm run sim -- --race '${race}' --faults ${mostFaults} --choices ${choices.join()}`,
+})

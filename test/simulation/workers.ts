@@ -19,6 +19,8 @@ export interface Worker {
   stop(): void
 }
 
+export type Workers = Awaited<ReturnType<typeof createWorkers>>
+
 /** A place for bundles, gone when the work is done. */
 export async function createWorkers() {
   const folder = await mkdtemp(join(tmpdir(), 'unit-guard-simulation-'))
@@ -59,13 +61,18 @@ export async function createWorkers() {
 async function endless(child: ChildProcess): Promise<[Outcome]> {
   await sleep(longestTaskMs, undefined, { ref: false })
   child.kill('SIGKILL')
-  return [{ schedules: 0, isComplete: false, failure: { what: 'a task', promise: 'it never ends', trace: [] } }]
+  return [lost('a task never ends')]
 }
 
 async function died(child: ChildProcess): Promise<[Outcome]> {
   await once(child, 'exit')
-  return [{ schedules: 0, isComplete: false, failure: { what: 'a task', promise: 'its process has died', trace: [] } }]
+  return [lost('the process of a task has died')]
 }
+
+const lost = (promise: string): Outcome => ({
+  ...{ schedules: 0, states: 0, steps: 0, ms: 0 },
+  failure: { promise, trace: [], again: 'npm run sim' },
+})
 
 const withBug = ({ file, find, replace }: Mutant): Plugin => ({
   name: 'bug',

@@ -1,0 +1,124 @@
+import { setImmediate as idle } from 'node:timers/promises'
+import { createMachine } from './machine.ts'
+import { nameOf } from './naming.ts'
+import type { Deed } from './races.ts'
+import type { Ask, Step } from './step.ts'
+import type { World } from './world.ts'
+
+/** How a step ended for its process. */
+export type Outcome = { readonly value: unknown } | { readonly error: unknown }
+
+/** One process, as far as it has come: what it waits for, or how it has ended. */
+export interface Local {
+  readonly id: number
+  readonly process: string
+  readonly waiting: readonly Waiting[]
+  readonly error?: unknown
+}
+
+interface Waiting {
+  /** The how manieth step it is that this process has asked for. */
+  readonly number: number
+  readonly step: Step<unknown>
+}
+
+interface Told {
+  readonly number: number
+  readonly outcome: Outcome
+  /** The time by which it heard of it. */
+  readonly now: number
+}
+
+/** Whoever has ended, or has died, has no future, whatever its past. */
+const ended = 0
+
+/**
+ * Every state that a process can be in. What a process does next follows from what it was told, in which order and at
+ * what time, and from nothing else: so a state that was reached before is not computed again, however the rest of the
+ * world came there. Whoever has told the process something else since begins it anew, and tells it everything once more.
+ */
+export function createLocals(given: { process: string; deed: Deed; beginning: World; unitsPerMonth: number }) {
+  const { process } = given
+  interface Node extends Local {
+    readonly told: readonly Told[]
+    readonly next: Map<string, Node>
+  }
+  const dead: Local = { id: ended, process, waiting: [] }
+  let ids = ended
+  /** The process that was told something last, and where that has led it. */
+  let last: { readonly node: Node; readonly living: Living } | null = null
+
+  function keep(living: Living, told: readonly Told[]): Node {
+    const { waiting, error } = living.state()
+    const id = waiting.length === 0 ? ended : ++ids
+    const node: Node = { id, process, waiting, told, next: new Map(), ...(error !== undefined && { error }) }
+    last = { node, living }
+    return node
+  }
+
+  async function reach(node: Node): Promise<Living> {
+    if (last?.node === node) return last.living
+    const living = await begin(given)
+    for (const each of node.told) await living.tell(each)
+    return living
+  }
+
+  return {
+    first: async (): Promise<Local> => keep(await begin(given), []),
+    dead,
+    async after(local: Local, told: Told): Promise<Local> {
+      const node = local as Node
+      const name = `${told.number} ${told.now} ${nameOf(told.outcome)}`
+      const known = node.next.get(name)
+      if (known) return known
+      const living = await reach(node)
+      await living.tell(told)
+      const reached = keep(living, [...node.told, told])
+      node.next.set(name, reached)
+      return reached
+    },
+  }
+}
+
+export type Locals = ReturnType<typeof createLocals>
+
+type Living = Awaited<ReturnType<typeof begin>>
+
+/** A process that runs, and waits for what it is told. */
+async function begin(given: { process: string; deed: Deed; beginning: World; unitsPerMonth: number }) {
+  const { process, deed, beginning, unitsPerMonth } = given
+  let { now } = beginning
+  let asked = 0
+  let hasEnded = false
+  let error: unknown
+  const waiting = new Map<number, Waiting & { settle: (outcome: Outcome) => void }>()
+  const ask: Ask = <T>(step: Step<T>) =>
+    new Promise<T>((resolve, reject) => {
+      const settle = (outcome: Outcome) =>
+        'error' in outcome ? reject(outcome.error as Error) : resolve(outcome.value as T)
+      waiting.set(asked, { number: asked, step, settle })
+      asked++
+    })
+  const machine = await createMachine({ process, ask, now: () => now, world: beginning, unitsPerMonth })
+  deed(machine)
+    .catch((cause: unknown) => {
+      error = cause
+    })
+    .finally(() => {
+      hasEnded = true
+    })
+  await idle()
+
+  return {
+    async tell({ number, outcome, now: heardAt }: Told): Promise<void> {
+      const found = waiting.get(number)
+      if (!found) throw new Error(`${process} does not do the same when it is told the same`)
+      waiting.delete(number)
+      now = heardAt
+      found.settle(outcome)
+      await idle()
+      if (!hasEnded && waiting.size === 0) throw new Error(`${process} waits for nothing`)
+    },
+    state: () => ({ waiting: [...waiting.values()], error }),
+  }
+}

@@ -1,0 +1,66 @@
+import { createGuard } from '../../shared/guard/guard.ts'
+import type { GuardOptions } from '../../shared/guard/options.ts'
+import type { Plan } from '../../shared/guard/plan.ts'
+import { createLedger } from '../../shared/ledger/ledger.ts'
+import type { Log } from '../../shared/platform/log.ts'
+import { toUnits } from '../../shared/platform/words.ts'
+import { clockThrough, createIds, storeThrough, trackingThrough } from './ports.ts'
+import type { Ask } from './step.ts'
+import { dayMs, minuteMs, type World } from './world.ts'
+
+/** How long one process lives, whatever it is doing. */
+export const functionLifeMs = 2 * minuteMs
+
+/** Looked for wherever it must not be. */
+export const serviceToken = 'canary-service-token-7f3a9c'
+
+const silent: Log = { info: () => {}, error: () => {}, hide: () => {} }
+
+export const options: GuardOptions = {
+  serviceTimeoutMs: 20_000,
+  serviceFlightMs: 5 * minuteMs,
+  cooldown: { ranking: 'day', 'keyword-difficulty': 7 * dayMs },
+}
+
+export type Machine = Awaited<ReturnType<typeof createMachine>>
+
+/**
+ * One process: the real guard and ledger, whose every wait is a step that is asked for. It was started before the scene
+ * begins, so what it reads once in its life is none of the steps.
+ */
+export async function createMachine(given: {
+  process: string
+  ask: Ask
+  now: () => number
+  /** As it is when the process starts. */
+  world: World
+  unitsPerMonth: number
+  plans?: readonly Plan[]
+  log?: Log
+}) {
+  const { process, ask, now, plans = [], log = silent } = given
+  let store = given.world.store
+  const clock = clockThrough(ask, now)
+  const ledger = createLedger({
+    store: {
+      get: (keys) => store.get(keys),
+      list: (query) => store.list(query),
+      transact: (writes, token) => store.transact(writes, token),
+    },
+    clock,
+    account: {
+      unitsPerMonth: toUnits(given.unitsPerMonth),
+      usedAtStart: toUnits(0),
+      renewal: { day: 1, time: '00:00', zone: 'UTC' },
+    },
+  })
+  await ledger.view()
+  store = storeThrough(ask)
+  const guard = createGuard({
+    ...{ ledger, clock, options, log, plans },
+    tracking: trackingThrough(ask, process, now),
+    serviceToken: async () => serviceToken,
+    ids: createIds(process),
+  })
+  return { guard, ask, clock, log, endsAt: () => now() + functionLifeMs }
+}

@@ -1,0 +1,79 @@
+import type { Plan } from '../../shared/guard/plan.ts'
+import type { Log } from '../../shared/platform/log.ts'
+import { Broken, lookAtConsumption, lookAtStep } from './auditor.ts'
+import { createMachine, type Machine } from './machine.ts'
+import type { Ask } from './step.ts'
+import { copyOf, dayMs, minuteMs, type World } from './world.ts'
+
+/**
+ * A process to which nothing happens: each step is taken as soon as it is asked for, and looked at.
+ *
+ * @param told of what breaks in it, since whoever it is thrown at may catch it.
+ */
+export function createCalm(
+  world: World,
+  given: {
+    process: string
+    unitsPerMonth: number
+    excused?: ReadonlySet<string>
+    told: (broken: Broken) => void
+    plans?: readonly Plan[]
+    log?: Log
+  },
+): Promise<Machine> {
+  const ask: Ask = async (step) => {
+    if (step.reads) return step.take(world, null)
+    const before = copyOf(world)
+    const value = await step.take(world, null)
+    try {
+      lookAtStep(before, world, given.excused)
+    } catch (error) {
+      if (error instanceof Broken) given.told(error)
+      throw error
+    }
+    return value
+  }
+  return createMachine({ ...given, ask, now: () => world.now, world })
+}
+
+/** When the sweep goes round at the end: past a lease, past what can be in flight, past a queue, and past all doubt. */
+const roundsAfterMs = [
+  3 * minuteMs,
+  9 * minuteMs,
+  61 * minuteMs,
+  dayMs,
+  4 * dayMs,
+  8 * dayMs,
+  8 * dayMs + minuteMs,
+  16 * dayMs,
+]
+
+/** Time passes and the sweep goes round, until nothing is open: every update has to reach its end. */
+export async function comeToRest(
+  world: World,
+  given: {
+    process: string
+    unitsPerMonth: number
+    known: World['items']
+    excused?: ReadonlySet<string>
+    strictly?: boolean
+  },
+): Promise<void> {
+  let first: Broken | null = null
+  const told = (error: Broken) => {
+    first ??= error
+  }
+  const { guard, endsAt } = await createCalm(world, { ...given, told })
+  const isOpen = () => [...world.items.values()].some(({ openAs, sk }) => sk === 'update' && openAs !== undefined)
+  const from = world.now
+  for (const after of roundsAfterMs) {
+    if (!isOpen()) break
+    world.now = from + after
+    await guard.sweep(endsAt()).catch(() => {})
+    if (first) throw first
+  }
+  if (isOpen()) throw new Broken('something is open after sixteen days of sweeping')
+  const wrong = (await guard.ledger.audit()).find(({ ok }) => ok !== true)
+  if (wrong) throw new Broken(`the audit disagrees about ${wrong.window} of ${wrong.budget}`)
+  lookAtConsumption(world, given.known, given)
+}

@@ -1,0 +1,149 @@
+import { createHmac } from 'node:crypto'
+import { SignJWT } from 'jose'
+import { createApi } from '../../functions/api/app.ts'
+import { createStartReader, createTellReader } from '../../functions/outbox/readers.ts'
+import { createTriggers } from '../../functions/scheduled/triggers.ts'
+import { createSlackApp } from '../../functions/slack/app.ts'
+import type { Services } from '../../shared/guard/services.ts'
+import type { Secret } from '../../shared/platform/secrets.ts'
+import { createAnswering } from '../../shared/slack/answering.ts'
+import type { SlackClient } from '../../shared/slack/client.ts'
+import { createCommands } from '../../shared/slack/commanding.ts'
+import { createComposing } from '../../shared/slack/composing.ts'
+import { createPosting } from '../../shared/slack/posting.ts'
+import { createPresses } from '../../shared/slack/pressing.ts'
+import { createTelling } from '../../shared/slack/telling.ts'
+import { type Machine, options } from './machine.ts'
+import { slackThrough } from './ports.ts'
+import { minuteMs } from './world.ts'
+
+const callerKey = 'canary-caller-key-0123456789abcdefghijklmnop'
+const signingSecret = 'canary-slack-signing-secret'
+const webhookUrl = 'https://hooks.slack.com/services/T0/B0/canary-webhook'
+const responseUrl = 'https://hooks.slack.com/commands/T0/1/canary-response'
+
+/** None of these may show anywhere but where it belongs. */
+export const secrets = [callerKey, signingSecret, 'canary-webhook']
+
+const secretOf = (current: string): Secret => {
+  const read = async () => ({ current, previous: null })
+  return { read, reread: read }
+}
+
+export interface Answered {
+  readonly status: number
+  readonly text: string
+}
+
+/** The handlers of one process, as AWS would call them; each is put together when it is needed. */
+export function createRooms(machine: Machine, told: (message: string) => void) {
+  const { guard, clock, log, ask } = machine
+  const services: Services = {
+    ...{ guard, clock, log, options, dashboardUrl: null, isLocal: false },
+    tracking: { open: () => Promise.reject(new Error('nothing is passed through here')) },
+    callerKey: secretOf(callerKey),
+    slackSecret: secretOf(JSON.stringify({ signingSecret, webhookUrl })),
+  }
+  const slack = slackOf(services, slackThrough(ask, told))
+
+  let api: ReturnType<typeof createApi> | undefined
+
+  async function call(caller: string, method: string, path: string, body?: object, headers = {}): Promise<Answered> {
+    api ??= createApi(services)
+    const answer = await api.request(path, {
+      method,
+      headers: {
+        authorization: `Bearer ${await tokenOf(caller)}`,
+        ...(body && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return { status: answer.status, text: await answer.text() }
+  }
+
+  async function fromSlack(path: string, form: Record<string, string>): Promise<Answered> {
+    const body = new URLSearchParams(form).toString()
+    const timestamp = String(Math.floor(clock.now() / 1000))
+    const signature = createHmac('sha256', signingSecret).update(`v0:${timestamp}:${body}`).digest('hex')
+    const answer = await createSlackApp({ ...services, ledger: guard.ledger, secret: services.slackSecret }).request(
+      path,
+      {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          'x-slack-request-timestamp': timestamp,
+          'x-slack-signature': `v0=${signature}`,
+        },
+        body,
+      },
+    )
+    return { status: answer.status, text: await answer.text() }
+  }
+
+  return {
+    ...machine,
+    call,
+    types: (user: string, text: string, trigger: string) =>
+      fromSlack('/slack/commands', { user_id: user, text, trigger_id: trigger, response_url: responseUrl }),
+    presses: (user: string, action: string, value: string, trigger: string) =>
+      fromSlack('/slack/interactions', {
+        payload: JSON.stringify({
+          type: 'block_actions',
+          ...{ user: { id: user }, trigger_id: trigger, response_url: responseUrl },
+          actions: [{ action_id: action, value }],
+        }),
+      }),
+    reads: createStartReader({ guard, slack, log }),
+    tells: createTellReader({ guard, slack, log }),
+    triggers: createTriggers({ ...services, slack }),
+  }
+}
+
+export type Rooms = ReturnType<typeof createRooms>
+
+/** As `createSlack` does, but with a Slack of our own. */
+function slackOf({ guard, clock, log, slackSecret, dashboardUrl }: Services, client: SlackClient) {
+  const posting = createPosting({ client, secret: slackSecret, clock, log })
+  const commands = createCommands({ guard, dashboardUrl, clock })
+  const answering = createAnswering({ guard, posting, clock, log, commands, presses: createPresses({ guard, clock }) })
+  const telling = createTelling({ guard, composing: createComposing({ guard, options }), posting, clock, log })
+  return {
+    answer: answering.answer,
+    tell: telling.tell,
+    sweep: async () => {
+      const how = { olderThanMs: 2 * minuteMs, endsAt: clock.now() + minuteMs / 2 }
+      await answering.sweep(how)
+      await telling.sweep(how)
+    },
+  }
+}
+
+/** What each caller's token says. */
+const scopesOf: Readonly<Record<string, string>> = {
+  ada: 'read run',
+  bob: 'read propose',
+  carl: 'read run approve',
+  dora: 'read approve',
+  root: 'read run approve admin',
+}
+
+const tokens = new Map<string, Promise<string>>()
+
+function tokenOf(caller: string): Promise<string> {
+  const known = tokens.get(caller)
+  if (known) return known
+  const made = new SignJWT({
+    aud: 'unit-guard',
+    sub: caller,
+    scope: scopesOf[caller] ?? '',
+    budgets: '*',
+    exp: farAway,
+  })
+    .setProtectedHeader({ alg: 'HS256' })
+    .sign(new TextEncoder().encode(callerKey))
+  tokens.set(caller, made)
+  return made
+}
+
+const farAway = Date.parse('2027-06-01T00:00:00Z') / 1000

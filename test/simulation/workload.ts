@@ -1,0 +1,217 @@
+import { marshall } from '@aws-sdk/util-dynamodb'
+import type { Item } from '../../shared/ledger/store.ts'
+import { createLog } from '../../shared/platform/log.ts'
+import { Broken, lookAtConsumption, lookAtStep } from './auditor.ts'
+import { chanceOf, one } from './chance.ts'
+import { type Asked, deeds, laterMs, plans, type Scene } from './deeds.ts'
+import type { Failure } from './explore.ts'
+import { isExpected } from './faults.ts'
+import { createMachine, serviceToken } from './machine.ts'
+import { comeToRest, createCalm } from './rest.ts'
+import { type Answered, createRooms, type Rooms, secrets } from './rooms.ts'
+import { createScheduler } from './scheduler.ts'
+import type { Ask } from './step.ts'
+import { createWorld, dayMs, minuteMs, type World } from './world.ts'
+
+const unitsPerMonth = 200
+const waves = 3
+const mostFaults = 4
+
+/**
+ * A handful of processes at once, all day long: up to four faults, and peace at the end.
+ *
+ * @returns what was broken, and how; `null`: every promise was kept.
+ */
+export async function runWorkload(seed: number): Promise<Omit<Failure, 'choices'> | null> {
+  const day = await beginDay(seed)
+  try {
+    await day.pass()
+    return null
+  } catch (error) {
+    if (!(error instanceof Broken)) throw error
+    return { promise: error.message, trace: day.trace }
+  }
+}
+
+async function beginDay(seed: number) {
+  const chance = chanceOf(seed)
+  // Some days begin late in the evening, and some of those end the month.
+  const now = Date.parse(one(chance, ['2026-11-20T12:00:00Z', '2026-11-20T23:30:00Z', '2026-11-30T23:30:00Z']))
+  const world = createWorld({ now, prices: { umbrella: 90 } })
+  const stream: object[] = []
+  const said: string[] = []
+  const asked = new Map<string, Asked>()
+  const excused = new Set<string>()
+  const scene: Scene = {
+    ...{ world, chance, stream, excused },
+    asked: (request) => void asked.set(JSON.stringify(request), request),
+  }
+  let first: Broken | null = null
+  const told = (error: Broken) => {
+    first ??= error
+  }
+  const check = () => {
+    if (first) throw first
+  }
+  const log = createLog({ write: (line) => void said.push(line), now: () => world.now })
+  log.hide(serviceToken)
+
+  const scheduler = createScheduler({
+    world,
+    choose: chanceOf(seed * 7919),
+    mostFaults,
+    look: (before, after, process) => {
+      lookAtStep(before, after, excused)
+      if (process.endsWith('tells people')) lookAtTeller(before, after)
+      stream.push(...changesBetween(before, after, stream.length))
+    },
+    failed: (process, error) => {
+      if (!isExpected(error)) throw new Broken(`${process} fails: ${error instanceof Error ? error.stack : error}`)
+    },
+  })
+
+  const roomsOf = async (process: string, ask: Ask): Promise<Rooms> => {
+    const machine = await createMachine({ process, ask, now: () => world.now, world, unitsPerMonth, plans, log })
+    return createRooms(machine, (message) => void said.push(message))
+  }
+
+  let calms = 0
+  const newCalm = () => `calm${++calms}`
+
+  async function calm(): Promise<Rooms> {
+    const machine = await createCalm(world, { process: newCalm(), unitsPerMonth, excused, told, plans, log })
+    return createRooms(machine, (message) => void said.push(message))
+  }
+
+  async function setTheScene(): Promise<void> {
+    const rooms = await calm()
+    await rooms.call('root', 'PUT', '/budgets/small', { limits: [{ window: 'month', units: 100 }] })
+    await rooms.call('root', 'PUT', '/callers/slack:U1ADA', {
+      scopes: ['read', 'run', 'admin'],
+      budgets: '*',
+      person: 'ada',
+    })
+    await rooms.call('root', 'PUT', '/callers/slack:U2DORA', { scopes: ['read', 'approve'], person: 'dora' })
+    check()
+  }
+
+  async function live(process: string, deed: (rooms: Rooms) => Promise<unknown>): Promise<void> {
+    await scheduler.start(process, async (ask) => {
+      const answer = await deed(await roomsOf(process, ask))
+      if (isAnswer(answer)) lookAtAnswer(process, answer)
+    })
+  }
+
+  function lookAtAnswer(process: string, { status, text }: Answered): void {
+    said.push(text)
+    if (status >= 500 && status !== 503 && status !== 502) throw new Broken(`${process} is answered ${status}: ${text}`)
+    if (status < 400 || status >= 500) return
+    if (world.runs.some((run) => run.process === process))
+      throw new Broken(`${process} is refused with ${status}, and ran`)
+  }
+
+  /** At rest, the same question has the same answer for ever. */
+  async function askAgain(): Promise<void> {
+    await answersToAll()
+    await rest()
+    const before = await answersToAll()
+    const runs = world.runs.length
+    world.now += 45 * dayMs
+    const now = await answersToAll()
+    for (const [request, answer] of before) {
+      // An entry that was refused is not recorded: nothing was booked, and the key may try again.
+      if (request.path !== '/updates' && !answer.startsWith('20')) continue
+      if (now.get(request) !== answer)
+        throw new Broken(`${request.caller} is answered anew about ${request.key}: ${answer} and ${now.get(request)}`)
+    }
+    if (world.runs.length !== runs) throw new Broken('who asks again has something run')
+  }
+
+  async function answersToAll(): Promise<ReadonlyMap<Asked, string>> {
+    const answers = new Map<Asked, string>()
+    const { call } = await calm()
+    for (const request of asked.values()) {
+      const { caller, path, key, body } = request
+      const { status, text } = await call(caller, 'POST', path, body, { 'idempotency-key': key })
+      check()
+      said.push(text)
+      answers.set(request, `${status} ${text.replace(/"requestId":"[^"]*"/, '')}`)
+    }
+    return answers
+  }
+
+  async function rest(): Promise<void> {
+    await comeToRest(world, { process: newCalm(), unitsPerMonth, known: new Map(), excused })
+    const rooms = await calm()
+    for (let round = 0; round < mostRounds && openTasks(world).length > 0; round++) {
+      world.now += 61 * minuteMs
+      await rooms.triggers.handle({ task: 'sweep' }, rooms.endsAt() + 13 * minuteMs)
+      check()
+    }
+    const [open] = openTasks(world)
+    if (open) throw new Broken(`${open.pk} stays open`)
+    // What a plan has left may have been begun, and not been answered.
+    await comeToRest(world, { process: newCalm(), unitsPerMonth, known: new Map(), excused })
+  }
+
+  async function pass(): Promise<void> {
+    await setTheScene()
+    const names = Object.keys(deeds)
+    for (let wave = 0; wave < waves; wave++) {
+      const count = 2 + chance(4)
+      for (let index = 0; index < count; index++) {
+        const name = one(chance, names)
+        const deed = deeds[name]
+        if (deed) await live(`${wave}${'abcdef'[index]} ${name}`, (rooms) => deed(rooms, scene))
+      }
+      await scheduler.settle()
+      lookAtConsumption(world, new Map())
+      // Between two waves, because no process lives as long: to the next day, or to the next month.
+      world.now += one(chance, laterMs)
+    }
+    await rest()
+    await askAgain()
+    lookForSecrets([...said, ...[...world.items.values()].map((item) => JSON.stringify(item))])
+  }
+
+  return { pass, trace: scheduler.trace }
+}
+
+const mostRounds = 12
+
+const openTasks = ({ items }: World): Item[] =>
+  [...items.values()].filter(
+    ({ openAs }) => openAs === 'announcement' || openAs === 'slack-event' || openAs === 'occurrence',
+  )
+
+const isAnswer = (answer: unknown): answer is Answered =>
+  typeof answer === 'object' && answer !== null && 'status' in answer && 'text' in answer
+
+/** Whoever tells people moves no units, whatever goes wrong with it. */
+function lookAtTeller(before: World, after: World): void {
+  for (const [name, item] of after.items) {
+    if (item !== before.items.get(name) && (item.pk === 'book' || item.sk === 'update'))
+      throw new Broken(`who tells people has changed ${item.pk}`)
+  }
+}
+
+/** What the table's stream tells of a step. */
+function changesBetween(before: World, after: World, told: number): object[] {
+  const changed = [...after.items].filter(([name, item]) => item !== before.items.get(name))
+  return changed.map(([name, { pk, sk, state, openAs }], index) => ({
+    eventSource: 'aws:dynamodb',
+    eventName: before.items.has(name) ? 'MODIFY' : 'INSERT',
+    dynamodb: {
+      Keys: marshall({ pk, sk }),
+      NewImage: marshall({ state, openAs }, { removeUndefinedValues: true }),
+      SequenceNumber: String(told + index).padStart(21, '0'),
+    },
+  }))
+}
+
+function lookForSecrets(texts: readonly string[]): void {
+  for (const secret of [...secrets, serviceToken]) {
+    const found = texts.find((text) => text.includes(secret))
+    if (found !== undefined) throw new Broken(`a secret shows in ${found}`)
+  }
+}
