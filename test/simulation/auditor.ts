@@ -34,7 +34,10 @@ interface Row {
     readonly budgets: readonly string[]
     readonly day: string
     readonly attempt: string
+    readonly at: number
+    readonly senderUntil: number
   }
+  readonly doubt?: { readonly by: string; readonly at: number }
 }
 
 /** The drawn edges; whoever is at an end stays there. */
@@ -70,7 +73,10 @@ export function lookAtStep(before: World, after: World, excused: ReadonlySet<str
   for (const [name, item] of after.items) {
     const old = before.items.get(name)
     if (old === item) continue
-    if (isUpdate(item)) lookAtRecord(old && asRow(old), asRow(item), after.items)
+    if (isUpdate(item)) {
+      lookAtRecord(old && asRow(old), asRow(item), after.items)
+      lookAtPatience(old && asRow(old), asRow(item), after.now)
+    }
     if (item.sk === 'entry') lookAtEntry(old, item)
     unitsMayHaveMoved ||= isUpdate(item) || item.pk === 'book'
   }
@@ -134,6 +140,19 @@ const countersOf = (book: Item): [window: 'month' | 'day', budget: string, count
       ([budget, counter]): [typeof window, string, Counter] => [window, budget, counter],
     ),
   )
+
+const serviceTimeoutMs = 20_000
+const serviceFlightMs = 300_000
+
+/** Nobody gives up a sender that may still wait, nor a request that may still take effect. */
+function lookAtPatience(before: Row | undefined, { id, state, hold, doubt, closedBy }: Row, now: number): void {
+  if (!hold || state === before?.state) return
+  if (state === 'in-doubt' && doubt?.by === 'sweep' && now < hold.at + serviceTimeoutMs)
+    broken(`${id} was put in doubt while its sender waited`)
+  const silentFrom = doubt?.by === 'sender' ? doubt.at : hold.senderUntil
+  if (state === 'released' && closedBy === 'person' && now < silentFrom + serviceFlightMs)
+    broken(`${id} was released while it could still take effect`)
+}
 
 /** What people must hear of is written with what it is about. */
 function lookAtNews(before: Row | undefined, { id, state, version, overrun, corrected }: Row, items: Items): void {
@@ -237,13 +256,9 @@ export function lookAtConsumption(
   known: Items,
   { strictly = false }: { strictly?: boolean } = {},
 ): void {
-  const rows = rowsOf(items).filter(({ id }) => ![...known.values()].some((item) => item.id === id))
+  const rows = rowsOf(items)
   const consumed = runs.filter(({ ran }) => ran).reduce((sum, { units }) => sum + units, 0)
-  const counted = rows.reduce(
-    (sum, { state, hold, charged }) =>
-      sum + (state === 'running' || state === 'in-doubt' ? (hold?.units ?? 0) : (charged ?? 0)),
-    0,
-  )
+  const counted = countedIn(rows) - countedIn(rowsOf(known))
   for (const { id, state, closedBy, charged, project, hold } of rows) {
     if (state !== 'settled' || closedBy !== 'sender') continue
     const run = runs.find((each) => each.project === project && isAttemptOf(hold?.attempt, each.process))
@@ -253,3 +268,10 @@ export function lookAtConsumption(
   const byWord = rows.some(({ state, closedBy }) => state === 'released' && closedBy === 'person')
   if (consumed > counted && (strictly || !byWord)) broken(`${consumed} units were consumed, and ${counted} are counted`)
 }
+
+const countedIn = (rows: readonly Row[]): number =>
+  rows.reduce(
+    (sum, { state, hold, charged }) =>
+      sum + (state === 'running' || state === 'in-doubt' ? (hold?.units ?? 0) : (charged ?? 0)),
+    0,
+  )

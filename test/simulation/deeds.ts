@@ -1,6 +1,6 @@
 import type { Plan } from '../../shared/guard/plan.ts'
 import { parsePlans } from '../../shared/guard/plan.ts'
-import { rowsOf } from './auditor.ts'
+import type { Item } from '../../shared/ledger/store.ts'
 import { one } from './chance.ts'
 import type { Answered, Rooms } from './rooms.ts'
 import type { Choose } from './step.ts'
@@ -54,8 +54,18 @@ function keyed({ call }: Rooms, scene: Scene, caller: string, path: string, key:
 const asks = (rooms: Rooms, scene: Scene, key: string, body: object, headers = {}) =>
   keyed(rooms, scene, one(scene.chance, callers), '/updates', key, { kind: 'ranking', ...body }, headers)
 
-const idsOf = ({ world }: Scene, state: string): string[] =>
-  rowsOf(world.items).flatMap((row) => (row.state === state ? [row.id] : []))
+/** What somebody sees in the table by the time that they look. */
+const seen = ({ ask }: Rooms): Promise<readonly Item[]> =>
+  ask({ what: 'looks around', faults: [], reads: true, take: async ({ items }) => [...items.values()] })
+
+async function idsOf(rooms: Rooms, is: (item: Item) => boolean): Promise<string[]> {
+  return (await seen(rooms)).flatMap((item) => (is(item) ? [String(item.id)] : []))
+}
+
+const isUpdateIn =
+  (...states: string[]) =>
+  ({ sk, state }: Item): boolean =>
+    sk === 'update' && states.includes(String(state))
 
 /** A few of what the stream has told, from anywhere, and some of it twice. */
 function batchOf({ stream, chance }: Scene): object {
@@ -64,8 +74,10 @@ function batchOf({ stream, chance }: Scene): object {
   return { Records: [...some, ...some.slice(0, chance(3))] }
 }
 
-/** What tools, clocks and people do, each in a process of its own. */
-export const deeds: Readonly<Record<string, Deed>> = {
+type Deeds = Readonly<Record<string, Deed>>
+
+/** What tools do, each in a process of its own. */
+export const asking: Deeds = {
   asks: (rooms, scene) => asks(rooms, scene, `key-${scene.chance(4)}`, { project: one(scene.chance, projects) }),
   'asks of a small budget': (rooms, scene) =>
     asks(rooms, scene, `small-${scene.chance(4)}`, { project: one(scene.chance, projects), budget: 'small' }),
@@ -97,24 +109,30 @@ export const deeds: Readonly<Record<string, Deed>> = {
     keyed(rooms, scene, 'root', '/updates', `forced-${scene.chance(2)}`, {
       ...{ kind: 'ranking', project: one(scene.chance, projects), force: true, reason: 'it must be' },
     }),
+}
+
+/** What clocks, streams and people do. */
+export const minding: Deeds = {
   'reads the stream': (rooms, scene) => rooms.reads(batchOf(scene), rooms.endsAt()),
-  'reads the stream again': (rooms, scene) => rooms.reads(batchOf(scene), rooms.endsAt()),
   'tells people': (rooms, scene) => rooms.tells(batchOf(scene), rooms.endsAt()),
-  approves: async (rooms, scene) => {
-    for (const id of idsOf(scene, 'awaiting-approval')) {
-      await rooms.call(one(scene.chance, ['dora', 'carl', 'dora']), 'POST', `/updates/${id}/approve`, {})
+  approves: async (rooms, { chance }) => {
+    for (const id of await idsOf(rooms, isUpdateIn('awaiting-approval'))) {
+      await rooms.call(one(chance, ['dora', 'carl']), 'POST', `/updates/${id}/approve`, {})
     }
   },
-  rejects: async (rooms, scene) => {
-    for (const id of idsOf(scene, 'awaiting-approval')) await rooms.call('dora', 'POST', `/updates/${id}/reject`, {})
+  rejects: async (rooms) => {
+    for (const id of await idsOf(rooms, isUpdateIn('awaiting-approval'))) {
+      await rooms.call('dora', 'POST', `/updates/${id}/reject`, {})
+    }
   },
-  cancels: async (rooms, scene) => {
-    const ids = rowsOf(scene.world.items).map(({ id }) => id)
-    if (ids.length > 0) await rooms.call('root', 'POST', `/updates/${one(scene.chance, ids)}/cancel`, {})
+  cancels: async (rooms) => {
+    for (const id of await idsOf(rooms, isUpdateIn('requested', 'running', 'awaiting-approval'))) {
+      await rooms.call('root', 'POST', `/updates/${id}/cancel`, {})
+    }
   },
-  resolves: async (rooms, scene) => {
-    for (const id of idsOf(scene, 'in-doubt')) {
-      const outcome = one(scene.chance, ['ran', 'did-not-run'])
+  resolves: async (rooms, { chance }) => {
+    for (const id of await idsOf(rooms, isUpdateIn('in-doubt'))) {
+      const outcome = one(chance, ['ran', 'did-not-run'])
       await rooms.call('dora', 'POST', `/updates/${id}/resolve`, { outcome, reason: 'as the screen says' })
     }
   },
@@ -168,7 +186,7 @@ export const deeds: Readonly<Record<string, Deed>> = {
   },
   'corrects an entry': async (rooms, scene) => {
     for (const budget of ['account', 'small']) scene.excused.add(budget)
-    const ids = [...scene.world.items.values()].flatMap((item) => (item.sk === 'entry' ? [String(item.id)] : []))
+    const ids = await idsOf(rooms, ({ sk }) => sk === 'entry')
     if (ids.length === 0) return
     await keyed(rooms, scene, 'root', '/budgets/small/entries', `right-${scene.chance(3)}`, {
       ...{ type: 'correction', units: 10, corrects: one(scene.chance, ids), reason: 'a slip' },
@@ -191,16 +209,14 @@ export const deeds: Readonly<Record<string, Deed>> = {
     ])
     return rooms.types(one(chance, people), text, `typed-${chance(6)}`)
   },
-  confirms: async (rooms, { world, chance }) => {
-    const ids = [...world.items.values()].flatMap((item) => (item.sk === 'slack-event' ? [String(item.id)] : []))
+  confirms: async (rooms, { chance }) => {
+    const ids = await idsOf(rooms, ({ sk, kind }) => sk === 'slack-event' && kind === 'command')
     if (ids.length > 0) await rooms.presses(one(chance, people), 'confirm', one(chance, ids), `press-${chance(20)}`)
   },
-  'presses a button': async (rooms, scene) => {
-    const { chance, world } = scene
-    const rows = rowsOf(world.items)
-    if (rows.length === 0) return
+  'presses a button': async (rooms, { chance }) => {
     const action = one(chance, ['approve', 'approve', 'reject', 'resolve-ran', 'resolve-did-not-run'])
-    await rooms.presses(one(chance, people), action, one(chance, rows).id, `press-${chance(20)}`)
+    const ids = await idsOf(rooms, isUpdateIn('awaiting-approval', 'in-doubt', 'settled'))
+    if (ids.length > 0) await rooms.presses(one(chance, people), action, one(chance, ids), `press-${chance(20)}`)
   },
   'lists a person': (rooms, { chance }) =>
     rooms.call('root', 'PUT', '/callers/slack:U2DORA', {

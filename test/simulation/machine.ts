@@ -9,7 +9,7 @@ import type { Ask } from './step.ts'
 import { dayMs, minuteMs, type World } from './world.ts'
 
 /** How long one process lives, whatever it is doing. */
-export const functionLifeMs = 2 * minuteMs
+const functionLifeMs = 2 * minuteMs
 
 /** Looked for wherever it must not be. */
 export const serviceToken = 'canary-service-token-7f3a9c'

@@ -70,12 +70,13 @@ const moreUnits = 7
 
 /** A run's request and its answer are two steps: anything may come between. */
 export const trackingThrough = (ask: Ask, process: string, now: () => number): Tracking => ({
-  estimate: ({ segment }) =>
+  estimate: ({ kind, segment }) =>
     ask({
       what: `estimates ${segment}`,
       faults: ['unreachable'],
       reads: true,
-      isLocal: true,
+      // Nothing goes on before the dates are there too, which are asked for beside it.
+      isLocal: kind === 'ranking',
       take: async (world, fault) =>
         fault === null
           ? { kind: 'units', units: toUnits(priceOf(world, segment)), source: 'simulated' }

@@ -1,5 +1,5 @@
 import type { UpdatesRequest } from '../../shared/guard/asking.ts'
-import type { Scope } from '../../shared/platform/words.ts'
+import { type Scope, toUnits } from '../../shared/platform/words.ts'
 import { Broken, rowsOf } from './auditor.ts'
 import type { Machine } from './machine.ts'
 import { createCalm } from './rest.ts'
@@ -7,7 +7,7 @@ import { createWorld, minuteMs, noon, type World } from './world.ts'
 
 const scopes: ReadonlySet<Scope> = new Set(['run', 'admin'])
 
-export const ask = (
+const ask = (
   { guard, endsAt }: Machine,
   caller: string,
   key: string,
@@ -28,6 +28,8 @@ export type Deed = (machine: Machine) => Promise<unknown>
 export interface Race {
   readonly unitsPerMonth: number
   readonly at?: number
+  /** What has happened before, besides that one update was settled. */
+  readonly prepare?: Deed
   readonly processes: Readonly<Record<string, Deed>>
   /** What has to hold when both have ended, besides what always has to. */
   check?(world: World): void
@@ -42,6 +44,14 @@ const passes = ({ ask }: Machine, what: string, ms: number) =>
       world.now += ms
     },
   })
+
+const sweepsLate: Deed = async (machine) => {
+  // Past the lease and past everything that can be in flight, while the sender may still wait for its answer.
+  await passes(machine, 'ten minutes pass', 10 * minuteMs)
+  await machine.guard.sweep(machine.endsAt())
+}
+
+const awaiting = async ({ guard }: Machine) => (await guard.ledger.open('awaiting-approval', 10)).rows
 
 export const races = {
   'two deliveries of one update': {
@@ -90,15 +100,14 @@ export const races = {
       b: ({ guard }) => guard.freeze('account', { caller: 'root', reason: 'stop' }),
     },
   },
+  // Keyword difficulty leaves no dates behind, so there is no evidence but people's.
   'a late answer, the sweep, and a person': {
     unitsPerMonth: 1_000,
     processes: {
-      a: (machine) => ask(machine, 'ada', 'one', 'acme'),
+      a: (machine) => ask(machine, 'ada', 'one', '1001', { kind: 'keyword-difficulty' }),
       s: async (machine) => {
-        const { guard, endsAt } = machine
-        // Past the lease and past everything that can be in flight, while the sender may still wait for its answer.
-        await passes(machine, 'ten minutes pass', 10 * minuteMs)
-        await guard.sweep(endsAt())
+        const { guard } = machine
+        await sweepsLate(machine)
         const { rows } = await guard.ledger.open('in-doubt', 10)
         for (const { id } of rows) {
           await guard.resolve(id, 'carl', { outcome: 'did-not-run', reason: 'says the screen' })
@@ -106,15 +115,44 @@ export const races = {
       },
     },
   },
+  'a late answer and the evidence': {
+    unitsPerMonth: 1_000,
+    processes: { a: (machine) => ask(machine, 'ada', 'one', 'acme'), s: sweepsLate },
+  },
+  'an approval that grants, and a rejection': {
+    unitsPerMonth: 1_000,
+    prepare: async (machine) => {
+      const limits = [{ window: 'month', units: toUnits(10) } as const]
+      await machine.guard.putBudget({ name: 'small', parent: 'account', limits, projects: [] }, { caller: 'root' })
+      await ask(machine, 'ada', 'short', 'acme', { budget: 'small', whenShort: 'ask' })
+    },
+    processes: {
+      a: async (machine) => {
+        const { guard, endsAt } = machine
+        const [update] = await awaiting(machine)
+        if (update && (await guard.approve(update.id, 'dora')).kind === 'done') await guard.start(update.id, endsAt())
+      },
+      r: async (machine) => {
+        const [update] = await awaiting(machine)
+        if (update) await machine.guard.reject(update.id, 'carl')
+      },
+    },
+    check: ({ items }) => {
+      const granted = [...items.values()].filter(({ sk, type }) => sk === 'entry' && type === 'grant')
+      if (granted.length > 1) throw new Broken('what was approved once was granted twice')
+    },
+  },
 } as const satisfies Record<string, Race>
 
 /** One update has been settled already, so that the books of the month and of the day are there. */
-export async function beginningOf({ unitsPerMonth, at = noon }: Race): Promise<World> {
+export async function beginningOf({ unitsPerMonth, at = noon, prepare }: Race): Promise<World> {
   const world = createWorld({ now: noon })
   const told = (error: Broken) => {
     throw error
   }
-  await ask(await createCalm(world, { process: 'before', unitsPerMonth, told }), 'ada', 'before', 'initech')
+  const machine = await createCalm(world, { process: 'before', unitsPerMonth, told })
+  await ask(machine, 'ada', 'before', 'initech')
+  await prepare?.(machine)
   return createWorld({ items: world.items, now: at })
 }
 

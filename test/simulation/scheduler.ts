@@ -1,4 +1,5 @@
 import { setImmediate as idle } from 'node:timers/promises'
+import { one } from './chance.ts'
 import { type Ask, type Choose, death, type Step } from './step.ts'
 import { copyOf, type World } from './world.ts'
 
@@ -28,6 +29,9 @@ interface Process {
   hasEnded: boolean
   error?: unknown
 }
+
+/** So many steps go well before one fails: faults are spread over the day. */
+const oneStepOf = 12
 
 /** Far above what any run takes. */
 const mostSteps = 5_000
@@ -79,13 +83,10 @@ export function createScheduler(options: {
     while (waiting.length > 0) {
       const alone = waiting.find(({ step }) => step.isLocal)
       const able = alone ? [alone] : waiting
-      const possible = able.flatMap((each) => [
-        { each, fault: null },
-        ...(faultsLeft > 0 ? each.step.faults.map((fault) => ({ each, fault })) : []),
-      ])
-      const chosen = possible[possible.length === 1 ? 0 : choose(possible.length)]
-      if (!chosen) throw new Error('nothing to choose from')
-      await take(chosen.each, chosen.fault)
+      const chosen = one(choose, able)
+      const { faults } = chosen.step
+      const fails = faultsLeft > 0 && faults.length > 0 && choose(oneStepOf) === 0
+      await take(chosen, fails ? one(choose, faults) : null)
       await quiet()
     }
   }

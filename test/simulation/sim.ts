@@ -9,7 +9,7 @@ const usage = `Runs the guard against every fault that we can think of, and a gu
 
   npm run sim                    every schedule of the small races, 20,000 workloads by chance, and every bug
   npm run sim -- --check         the same with 400 workloads: part of npm run check
-  npm run sim -- --bugs          the bugs alone
+  npm run sim -- --bugs [words]  the bugs alone, or those that are called so
   npm run sim -- --long [minutes]  workloads by chance for so long, or until it is stopped
   npm run sim -- --seed <number>   one workload again, told step by step
   npm run sim -- --race <name> --faults <number> --choices <numbers>   one schedule of a race again`
@@ -85,7 +85,7 @@ const everything = (howManyWorkloads: number): Promise<boolean> =>
     say(
       `${count(total(outcomes))} schedules, ${count(howManyWorkloads)} of them workloads, in ${since(from)} s: every promise was kept`,
     )
-    return everyBug(all)
+    return everyBug(all, mutants)
   })
 
 /** What finds most of the bugs soonest comes first. */
@@ -96,9 +96,9 @@ const hunt: readonly Task[] = [
   { do: 'workloads', from: 21, count: 400 },
 ]
 
-async function everyBug(all: Workers): Promise<boolean> {
+async function everyBug(all: Workers, bugs: typeof mutants): Promise<boolean> {
   const from = performance.now()
-  const left = [...mutants]
+  const left = [...bugs]
   const survivors: string[] = []
   await Promise.all(
     Array.from({ length: availableParallelism() }, async () => {
@@ -114,7 +114,7 @@ async function everyBug(all: Workers): Promise<boolean> {
       }
     }),
   )
-  say(`${mutants.length - survivors.length} of ${mutants.length} bugs caught in ${since(from)} s`)
+  say(`${bugs.length - survivors.length} of ${bugs.length} bugs caught in ${since(from)} s`)
   return survivors.length === 0
 }
 
@@ -170,7 +170,10 @@ function run(): Promise<boolean> {
     return again({ do: 'replay', race, mostFaults: Number(faults), choices: chosen })
   }
   if (values.long) return forLong(Number(positionals[0] ?? Number.POSITIVE_INFINITY))
-  if (values.bugs) return withWorkers(everyBug)
+  if (values.bugs) {
+    const wanted = mutants.filter(({ bug }) => bug.includes(positionals[0] ?? ''))
+    return withWorkers((all) => everyBug(all, wanted))
+  }
   return everything(values.check ? checkedWorkloads : usualWorkloads)
 }
 

@@ -11,7 +11,7 @@ export interface Step<T> {
   /** It changes nothing, so the world need not be copied for it. */
   readonly reads: boolean
   /** Its outcome is the same whenever it is taken, and nobody else can tell: one order is enough. */
-  readonly isLocal?: true
+  readonly isLocal?: boolean
   /** @param fault one of `faults`, but for a death, which is the business of whoever takes the step. */
   take(world: World, fault: string | null): Promise<T>
 }

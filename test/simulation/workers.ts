@@ -1,16 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import type { Mutant } from './mutants.ts'
 import type { Outcome, Task } from './trial.ts'
 
 /** Far above what the largest task takes on a slow machine. */
-const longestTaskMs = 20 * 60_000
+const longestTaskMs = 30 * 60_000
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -43,13 +41,21 @@ export async function createWorkers() {
   }
 
   function start(file: string): Worker {
-    const child: ChildProcess = fork(file, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    // The bundle needs no loader, whatever this process was started with.
+    const child: ChildProcess = fork(file, { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
     return {
-      do: async (task) => {
-        child.send(task)
-        const [outcome] = (await Promise.race([once(child, 'message'), died(child), endless(child)])) as [Outcome]
-        return outcome
-      },
+      do: (task) =>
+        new Promise((resolve) => {
+          const timer = setTimeout(() => end(lost('a task never ends')), longestTaskMs)
+          const died = () => end(lost('the process of a task has died'))
+          const end = (outcome: Outcome) => {
+            clearTimeout(timer)
+            child.off('message', end).off('exit', died)
+            resolve(outcome)
+          }
+          child.once('message', end).once('exit', died)
+          child.send(task)
+        }),
       stop: () => void child.kill(),
     }
   }
@@ -58,17 +64,6 @@ export async function createWorkers() {
 }
 
 /** A bug may also be one that never ends. */
-async function endless(child: ChildProcess): Promise<[Outcome]> {
-  await sleep(longestTaskMs, undefined, { ref: false })
-  child.kill('SIGKILL')
-  return [lost('a task never ends')]
-}
-
-async function died(child: ChildProcess): Promise<[Outcome]> {
-  await once(child, 'exit')
-  return [lost('the process of a task has died')]
-}
-
 const lost = (promise: string): Outcome => ({
   ...{ schedules: 0, states: 0, steps: 0, ms: 0 },
   failure: { promise, trace: [], again: 'npm run sim' },

@@ -3,7 +3,7 @@ import type { Item } from '../../shared/ledger/store.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { Broken, lookAtConsumption, lookAtStep } from './auditor.ts'
 import { chanceOf, one } from './chance.ts'
-import { type Asked, deeds, laterMs, plans, type Scene } from './deeds.ts'
+import { type Asked, asking, laterMs, minding, plans, type Scene } from './deeds.ts'
 import type { Failure } from './explore.ts'
 import { isExpected } from './faults.ts'
 import { createMachine, serviceToken } from './machine.ts'
@@ -16,6 +16,7 @@ import { createWorld, dayMs, minuteMs, type World } from './world.ts'
 const unitsPerMonth = 200
 const waves = 3
 const mostFaults = 4
+const kindsOfMinding = 4
 
 /**
  * A handful of processes at once, all day long: up to four faults, and peace at the end.
@@ -86,12 +87,11 @@ async function beginDay(seed: number) {
   async function setTheScene(): Promise<void> {
     const rooms = await calm()
     await rooms.call('root', 'PUT', '/budgets/small', { limits: [{ window: 'month', units: 100 }] })
-    await rooms.call('root', 'PUT', '/callers/slack:U1ADA', {
-      scopes: ['read', 'run', 'admin'],
-      budgets: '*',
-      person: 'ada',
-    })
+    const scopes = ['read', 'run', 'approve', 'admin']
+    await rooms.call('root', 'PUT', '/callers/slack:U1ADA', { scopes, budgets: '*', person: 'ada' })
     await rooms.call('root', 'PUT', '/callers/slack:U2DORA', { scopes: ['read', 'approve'], person: 'dora' })
+    // Who proposes as bob must not approve it as carl.
+    await rooms.call('root', 'PUT', '/callers/carl', { person: 'bob' })
     check()
   }
 
@@ -156,13 +156,13 @@ async function beginDay(seed: number) {
 
   async function pass(): Promise<void> {
     await setTheScene()
-    const names = Object.keys(deeds)
+    // Few kinds of deeds a day, and each of them often: so they meet.
+    const minded = Array.from({ length: kindsOfMinding }, () => one(chance, Object.entries(minding)))
     for (let wave = 0; wave < waves; wave++) {
       const count = 2 + chance(4)
       for (let index = 0; index < count; index++) {
-        const name = one(chance, names)
-        const deed = deeds[name]
-        if (deed) await live(`${wave}${'abcdef'[index]} ${name}`, (rooms) => deed(rooms, scene))
+        const [name, deed] = one(chance, chance(2) === 0 ? Object.entries(asking) : minded)
+        await live(`${wave}${'abcdef'[index]} ${name}`, (rooms) => deed(rooms, scene))
       }
       await scheduler.settle()
       lookAtConsumption(world, new Map())
