@@ -240,4 +240,17 @@ export const mutants: readonly Mutant[] = [
     find: "{ do: 'put', item: toEntryItem(entry), when: [{ is: 'absent-item' }] }",
     replace: "{ do: 'put', item: toEntryItem(entry), when: [] }",
   },
+  {
+    bug: 'the work is taken outside of the transaction',
+    file: ledger('holding'),
+    find: 'const outcome = await store.transact(writes, digest(held.attempt, JSON.stringify(writes)))',
+    replace:
+      "const outcome = await store.transact(writes.filter((write) => write !== work), digest(held.attempt, JSON.stringify(writes))); if (outcome.applied) await store.transact([work], digest(held.attempt, 'work'))",
+  },
+  {
+    bug: 'a key stands for whatever it is sent with',
+    file: guard('asking'),
+    find: 'if (recorded.some((update) => update.content.digest !== content)) {',
+    replace: 'if (false) {',
+  },
 ]

@@ -112,7 +112,7 @@ export const trackingThrough = (ask: Ask, process: string, now: () => number): T
       reads: result.kind !== 'ran',
       take: async (world, fault) => {
         if (fault !== null) return unknown
-        if (result.kind === 'ran' && result.stated) tellUnits(world, process, result.stated.units)
+        if (result.kind === 'ran' && result.stated) tellUnits(world, { process, project: segment }, result.stated.units)
         return result
       },
     })

@@ -53,16 +53,36 @@ const sweepsLate: Deed = async (machine) => {
 
 const awaiting = async ({ guard }: Machine) => (await guard.ledger.open('awaiting-approval', 10)).rows
 
+/** The largest first. */
 export const races = {
-  'two deliveries of one update': {
+  'two updates around midnight': {
+    unitsPerMonth: 1_000,
+    at: Date.parse('2026-11-20T23:59:50Z'),
+    processes: {
+      a: (machine) => ask(machine, 'ada', 'one', 'acme'),
+      b: async (machine) => {
+        await passes(machine, 'midnight passes', 20_000)
+        await ask(machine, 'bob', 'two', 'globex')
+      },
+    },
+  },
+  'a late answer and the evidence': {
+    unitsPerMonth: 1_000,
+    processes: { a: (machine) => ask(machine, 'ada', 'one', 'acme'), s: sweepsLate },
+  },
+  // Keyword difficulty leaves no dates behind, so there is no evidence but people's.
+  'a late answer, the sweep, and a person': {
     unitsPerMonth: 1_000,
     processes: {
-      a: (machine) => ask(machine, 'ada', 'same', 'acme'),
-      b: (machine) => ask(machine, 'ada', 'same', 'acme'),
-    },
-    check: ({ runs, items }) => {
-      if (runs.length > 1) throw new Broken(`${runs.length} runs of one update`)
-      if (rowsOf(items).length > 2) throw new Broken('one key made two records')
+      a: (machine) => ask(machine, 'ada', 'one', '1001', { kind: 'keyword-difficulty' }),
+      s: async (machine) => {
+        const { guard } = machine
+        await sweepsLate(machine)
+        const { rows } = await guard.ledger.open('in-doubt', 10)
+        for (const { id } of rows) {
+          await guard.resolve(id, 'carl', { outcome: 'did-not-run', reason: 'says the screen' })
+        }
+      },
     },
   },
   'two requests for the same work': {
@@ -82,42 +102,16 @@ export const races = {
       b: (machine) => ask(machine, 'bob', 'two', 'globex'),
     },
   },
-  'two updates around midnight': {
-    unitsPerMonth: 1_000,
-    at: Date.parse('2026-11-20T23:59:50Z'),
-    processes: {
-      a: (machine) => ask(machine, 'ada', 'one', 'acme'),
-      b: async (machine) => {
-        await passes(machine, 'midnight passes', 20_000)
-        await ask(machine, 'bob', 'two', 'globex')
-      },
-    },
-  },
-  'an update and a freeze': {
+  'two deliveries of one update': {
     unitsPerMonth: 1_000,
     processes: {
-      a: (machine) => ask(machine, 'ada', 'one', 'acme'),
-      b: ({ guard }) => guard.freeze('account', { caller: 'root', reason: 'stop' }),
+      a: (machine) => ask(machine, 'ada', 'same', 'acme'),
+      b: (machine) => ask(machine, 'ada', 'same', 'acme'),
     },
-  },
-  // Keyword difficulty leaves no dates behind, so there is no evidence but people's.
-  'a late answer, the sweep, and a person': {
-    unitsPerMonth: 1_000,
-    processes: {
-      a: (machine) => ask(machine, 'ada', 'one', '1001', { kind: 'keyword-difficulty' }),
-      s: async (machine) => {
-        const { guard } = machine
-        await sweepsLate(machine)
-        const { rows } = await guard.ledger.open('in-doubt', 10)
-        for (const { id } of rows) {
-          await guard.resolve(id, 'carl', { outcome: 'did-not-run', reason: 'says the screen' })
-        }
-      },
+    check: ({ runs, items }) => {
+      if (runs.length > 1) throw new Broken(`${runs.length} runs of one update`)
+      if (rowsOf(items).length > 2) throw new Broken('one key made two records')
     },
-  },
-  'a late answer and the evidence': {
-    unitsPerMonth: 1_000,
-    processes: { a: (machine) => ask(machine, 'ada', 'one', 'acme'), s: sweepsLate },
   },
   'an approval that grants, and a rejection': {
     unitsPerMonth: 1_000,
@@ -140,6 +134,13 @@ export const races = {
     check: ({ items }) => {
       const granted = [...items.values()].filter(({ sk, type }) => sk === 'entry' && type === 'grant')
       if (granted.length > 1) throw new Broken('what was approved once was granted twice')
+    },
+  },
+  'an update and a freeze': {
+    unitsPerMonth: 1_000,
+    processes: {
+      a: (machine) => ask(machine, 'ada', 'one', 'acme'),
+      b: ({ guard }) => guard.freeze('account', { caller: 'root', reason: 'stop' }),
     },
   },
 } as const satisfies Record<string, Race>

@@ -8,7 +8,7 @@ import { createWorkers, type Worker, type Workers } from './workers.ts'
 const usage = `Runs the guard against every fault that we can think of, and a guard with bugs in it as well.
 
   npm run sim                    every schedule of the small races, 20,000 workloads by chance, and every bug
-  npm run sim -- --check         the same with 400 workloads: part of npm run check
+  npm run sim -- --check         the same with 300 workloads: part of npm run check
   npm run sim -- --bugs [words]  the bugs alone, or those that are called so
   npm run sim -- --long [minutes]  workloads by chance for so long, or until it is stopped
   npm run sim -- --seed <number>   one workload again, told step by step
@@ -16,7 +16,7 @@ const usage = `Runs the guard against every fault that we can think of, and a gu
 
 const mostFaults = 2
 const usualWorkloads = 20_000
-const checkedWorkloads = 400
+const checkedWorkloads = 300
 const workloadsAtOnce = 50
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
@@ -37,6 +37,10 @@ async function doAll(tasks: readonly Task[], workers: readonly Worker[], told: (
   return outcomes
 }
 
+function racesWith(mostFaults: number): Task[] {
+  return raceNames.map((race) => ({ do: 'race', race, mostFaults }))
+}
+
 const workloads = (from: number, count: number): Task[] =>
   Array.from({ length: Math.ceil(count / workloadsAtOnce) }, (_, index) => ({
     do: 'workloads' as const,
@@ -44,8 +48,8 @@ const workloads = (from: number, count: number): Task[] =>
     count: Math.min(workloadsAtOnce, count - index * workloadsAtOnce),
   }))
 
-/** The longest first, so that no process waits for it at the end. */
-const everyRace: Task[] = raceNames.map((race) => ({ do: 'race', race, mostFaults }))
+/** The largest first, so that no process waits for it at the end. */
+const everyRace = racesWith(mostFaults)
 
 function tellRace(task: Task, { schedules, states, steps, ms, failure }: Outcome): void {
   if (task.do !== 'race' || failure) return
@@ -90,9 +94,9 @@ const everything = (howManyWorkloads: number): Promise<boolean> =>
 
 /** What finds most of the bugs soonest comes first. */
 const hunt: readonly Task[] = [
-  ...raceNames.map((race: RaceName): Task => ({ do: 'race', race, mostFaults: 0 })),
+  ...racesWith(0).toReversed(),
   { do: 'workloads', from: 1, count: 20 },
-  ...raceNames.map((race: RaceName): Task => ({ do: 'race', race, mostFaults: 1 })),
+  ...racesWith(1).toReversed(),
   { do: 'workloads', from: 21, count: 400 },
 ]
 

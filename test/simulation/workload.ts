@@ -125,6 +125,7 @@ async function beginDay(seed: number) {
         throw new Broken(`${request.caller} is answered anew about ${request.key}: ${answer} and ${now.get(request)}`)
     }
     if (world.runs.length !== runs) throw new Broken('who asks again has something run')
+    lookAtKeys(now)
   }
 
   async function answersToAll(): Promise<ReadonlyMap<Asked, string>> {
@@ -178,6 +179,17 @@ async function beginDay(seed: number) {
 }
 
 const mostRounds = 12
+
+/** A key stands for one request: whatever else is sent with it is refused. */
+function lookAtKeys(answers: ReadonlyMap<Asked, string>): void {
+  const taken = new Set<string>()
+  for (const [{ caller, path, key }, answer] of answers) {
+    if (!/^20[012]/.test(answer)) continue
+    const name = [caller, path, key].join(' ')
+    if (taken.has(name)) throw new Broken(`two requests are answered under the key ${name}`)
+    taken.add(name)
+  }
+}
 
 const openTasks = ({ items }: World): Item[] =>
   [...items.values()].filter(

@@ -56,8 +56,8 @@ export function receiveRun(world: World, run: Run): void {
   if (run.ran && !known.includes(today)) world.dates = { ...world.dates, [run.project]: [...known, today].toSorted() }
 }
 
-/** The answer to the request that this process sent last has arrived. */
-export function tellUnits(world: World, process: string, stated: number): void {
-  const index = world.runs.findLastIndex((run) => run.process === process)
+/** The answer to the request that this process sent last for the project has arrived. */
+export function tellUnits(world: World, { process, project }: Pick<Run, 'process' | 'project'>, stated: number): void {
+  const index = world.runs.findLastIndex((run) => run.process === process && run.project === project)
   world.runs = world.runs.map((run, at) => (at === index ? { ...run, stated } : run))
 }
