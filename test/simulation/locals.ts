@@ -107,7 +107,13 @@ async function begin(given: { process: string; deed: Deed; beginning: World; uni
     .finally(() => {
       hasEnded = true
     })
-  await idle()
+  await quiet()
+
+  /** Until it waits for a step, or has ended: what it does by itself (loading a module) takes its time. */
+  async function quiet(): Promise<void> {
+    do await idle()
+    while (!hasEnded && waiting.size === 0)
+  }
 
   return {
     async tell({ number, outcome, now: heardAt }: Told): Promise<void> {
@@ -116,8 +122,7 @@ async function begin(given: { process: string; deed: Deed; beginning: World; uni
       waiting.delete(number)
       now = heardAt
       found.settle(outcome)
-      await idle()
-      if (!hasEnded && waiting.size === 0) throw new Error(`${process} waits for nothing`)
+      await quiet()
     },
     state: () => ({ waiting: [...waiting.values()], error }),
   }

@@ -57,7 +57,8 @@ export async function createMachine(given: {
   await ledger.view()
   store = storeThrough(ask)
   const guard = createGuard({
-    ...{ ledger, clock, options, log, plans },
+    ...{ ledger, clock, options, log },
+    plans: async () => plans,
     tracking: trackingThrough(ask, process, now),
     serviceToken: async () => serviceToken,
     ids: createIds(process),
