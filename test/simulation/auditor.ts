@@ -1,44 +1,7 @@
 import type { Item } from '../../shared/ledger/store.ts'
+import { lookAtBooks } from './books.ts'
+import { asRow, broken, countersOf, definitionsIn, type Items, isUpdate, type Row, rowsOf } from './stored.ts'
 import type { Run, World } from './world.ts'
-
-/** A promise was broken. The message says which. */
-export class Broken extends Error {
-  override readonly name = 'Broken'
-}
-
-type Items = ReadonlyMap<string, Item>
-interface Counter {
-  readonly l: number | 'u'
-  readonly g: number
-  readonly a: number
-  readonly h: number
-  readonly i: number
-  readonly s: number
-}
-interface Row {
-  readonly id: string
-  readonly kind: string
-  readonly project: string
-  readonly budget: string
-  readonly caller: string
-  readonly state: string
-  readonly version: number
-  readonly month: string
-  readonly charged?: number
-  readonly overrun?: number
-  readonly closedBy?: string
-  readonly corrected?: true
-  readonly approval?: { readonly by: string }
-  readonly hold?: {
-    readonly units: number
-    readonly budgets: readonly string[]
-    readonly day: string
-    readonly attempt: string
-    readonly at: number
-    readonly senderUntil: number
-  }
-  readonly doubt?: { readonly by: string; readonly at: number }
-}
 
 /** The drawn edges; whoever is at an end stays there. */
 const edges: Readonly<Record<string, readonly string[]>> = {
@@ -48,16 +11,6 @@ const edges: Readonly<Record<string, readonly string[]>> = {
   'in-doubt': ['settled', 'released'],
 }
 const beginnings = ['awaiting-approval', 'requested', 'refused', 'running']
-
-function broken(why: string): never {
-  throw new Broken(why)
-}
-
-const asRow = (item: Item) => item as unknown as Row
-const isUpdate = (item: Item) => item.sk === 'update'
-
-/** The records of all updates, as they are stored. */
-export const rowsOf = (items: Items): Row[] => [...items.values()].filter(isUpdate).map(asRow)
 
 /**
  * Looks at one step from the world before it to the world after it, with arithmetic of its own: nothing here knows the
@@ -123,24 +76,6 @@ function lookAtFence({ id, hold, budget, month }: Row, items: Items): void {
   }
 }
 
-interface Definitions {
-  readonly budgets: Readonly<Record<string, { readonly frozen?: unknown; readonly parent: string | null } | undefined>>
-  readonly callers?: Readonly<Record<string, { readonly person?: string } | undefined>>
-}
-
-function definitionsIn(items: Items): Definitions {
-  const found = [...items.values()].find(({ pk }) => pk === 'definitions')
-  return found ? (found as unknown as Definitions) : broken('the definitions are gone')
-}
-
-/** Of both windows. */
-const countersOf = (book: Item): [window: 'month' | 'day', budget: string, counter: Counter][] =>
-  (['month', 'day'] as const).flatMap((window) =>
-    Object.entries(book[window] as unknown as Record<string, Counter>).map(
-      ([budget, counter]): [typeof window, string, Counter] => [window, budget, counter],
-    ),
-  )
-
 const serviceTimeoutMs = 20_000
 const serviceFlightMs = 300_000
 
@@ -172,61 +107,6 @@ function lookAtEntry(before: Item | undefined, entry: Item): void {
   if (before && JSON.stringify(before) !== JSON.stringify(entry)) broken(`the entry ${entry.pk} has changed`)
   const { by, reason } = entry as { by?: unknown; reason?: unknown }
   if (!by || !reason) broken(`the entry ${entry.pk} has nobody, or no reason`)
-}
-
-function lookAtBooks(items: Items, excused: ReadonlySet<string>): void {
-  const rows = rowsOf(items)
-  const entries = [...items.values()].filter(({ sk }) => sk === 'entry') as unknown as Entry[]
-  for (const book of items.values()) {
-    if (book.pk !== 'book') continue
-    const isOwn = (month: string, day: string | undefined, window: string) =>
-      month === book.sk && (window === 'month' || day === book.today)
-    for (const [window, budget, counter] of countersOf(book)) {
-      const about = `${window} ${budget}`
-      const own = rows.filter(({ hold, month }) => hold?.budgets.includes(budget) && isOwn(month, hold.day, window))
-      const moved = entries
-        .filter(({ month, day }) => isOwn(month, day, window))
-        .flatMap(({ moves }) => moves.filter((move) => move.budget === budget && move.window === window))
-      lookAtCounter(about, counter, excused.has(budget) || rows.some(hasOverrunOn(budget)))
-      lookAtSums(about, counter, own, moved)
-    }
-  }
-}
-
-interface Entry {
-  readonly month: string
-  readonly day: string
-  readonly moves: readonly {
-    readonly budget: string
-    readonly window: string
-    readonly move: { readonly granted?: number; readonly spent?: number }
-  }[]
-}
-
-const hasOverrunOn =
-  (budget: string) =>
-  ({ overrun, hold }: Row): boolean =>
-    overrun !== undefined && hold?.budgets.includes(budget) === true
-
-function lookAtCounter(about: string, { l, g, a, h, i, s }: Counter, mayOverspend: boolean): void {
-  if (![g, a, h, i, s].every(Number.isSafeInteger)) broken(`${about}: not whole numbers`)
-  if (a + h + i + s !== (l === 'u' ? 0 : l) + g) broken(`${about}: ${a}+${h}+${i}+${s} is not ${l}+${g}`)
-  if (h < 0 || i < 0 || s < 0) broken(`${about}: something is negative`)
-  if (l !== 'u' && a < 0 && !mayOverspend) broken(`${about}: overspent by ${-a}`)
-}
-
-/** The counter against what has moved it: its updates, and the entries. */
-function lookAtSums(about: string, { g, h, i, s }: Counter, own: readonly Row[], moved: Entry['moves']): void {
-  const heldBy = (state: string) =>
-    own.reduce((sum, each) => sum + (each.state === state ? (each.hold?.units ?? 0) : 0), 0)
-  const entered = (what: 'granted' | 'spent') => moved.reduce((sum, { move }) => sum + (move[what] ?? 0), 0)
-  const held = heldBy('running')
-  const inDoubt = heldBy('in-doubt')
-  const charged = own.reduce((sum, each) => sum + (each.charged ?? 0), 0) + entered('spent')
-  if (held !== h) broken(`${about}: ${h} held, and the records hold ${held}`)
-  if (inDoubt !== i) broken(`${about}: ${i} in doubt, and the records have ${inDoubt}`)
-  if (charged !== s) broken(`${about}: ${s} spent, and records and entries have ${charged}`)
-  if (entered('granted') !== g) broken(`${about}: ${g} granted, and the entries have ${entered('granted')}`)
 }
 
 /** A run has arrived: only with the sender's own fence, once for each fence, and never beside another of the same work. */

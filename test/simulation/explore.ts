@@ -1,10 +1,11 @@
-import { Broken, lookAtConsumption, lookAtStep } from './auditor.ts'
+import { lookAtConsumption, lookAtStep } from './auditor.ts'
 import { isExpected } from './faults.ts'
 import { createLocals, type Local, type Locals, type Outcome } from './locals.ts'
 import { nameOf, nameOfFixed } from './naming.ts'
 import type { Race } from './races.ts'
 import { comeToRest } from './rest.ts'
 import { death, type Step } from './step.ts'
+import { Broken } from './stored.ts'
 import { copyOf, type World } from './world.ts'
 
 export interface Explored {

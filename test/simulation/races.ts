@@ -1,8 +1,8 @@
 import type { UpdatesRequest } from '../../shared/guard/asking.ts'
 import { type Scope, toUnits } from '../../shared/platform/words.ts'
-import { Broken, rowsOf } from './auditor.ts'
 import type { Machine } from './machine.ts'
 import { createCalm } from './rest.ts'
+import { Broken, rowsOf } from './stored.ts'
 import { createWorld, minuteMs, noon, type World } from './world.ts'
 
 const scopes: ReadonlySet<Scope> = new Set(['run', 'admin'])

@@ -1,8 +1,9 @@
 import type { Plan } from '../../shared/guard/plan.ts'
 import type { Log } from '../../shared/platform/log.ts'
-import { Broken, lookAtConsumption, lookAtStep } from './auditor.ts'
+import { lookAtConsumption, lookAtStep } from './auditor.ts'
 import { createMachine, type Machine } from './machine.ts'
 import type { Ask } from './step.ts'
+import { Broken } from './stored.ts'
 import { copyOf, dayMs, minuteMs, type World } from './world.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { Item } from '../../shared/ledger/store.ts'
 import { createLog } from '../../shared/platform/log.ts'
-import { Broken, lookAtConsumption, lookAtStep } from './auditor.ts'
+import { lookAtConsumption, lookAtStep } from './auditor.ts'
 import { chanceOf, one } from './chance.ts'
 import { type Asked, asking, laterMs, minding, plans, type Scene } from './deeds.ts'
 import type { Failure } from './explore.ts'
@@ -11,6 +11,7 @@ import { comeToRest, createCalm } from './rest.ts'
 import { type Answered, createRooms, type Rooms, secrets } from './rooms.ts'
 import { createScheduler } from './scheduler.ts'
 import type { Ask } from './step.ts'
+import { Broken } from './stored.ts'
 import { createWorld, dayMs, minuteMs, type World } from './world.ts'
 
 const unitsPerMonth = 200
@@ -29,8 +30,8 @@ export async function runWorkload(seed: number): Promise<Omit<Failure, 'choices'
     await day.pass()
     return null
   } catch (error) {
-    if (!(error instanceof Broken)) throw error
-    return { promise: error.message, trace: day.trace }
+    if (!(error instanceof Error)) throw error
+    return { promise: error instanceof Broken ? error.message : (error.stack ?? error.message), trace: day.trace }
   }
 }
 

@@ -1,0 +1,57 @@
+import { broken, type Counter, countersOf, type Items, type Row, rowsOf } from './stored.ts'
+
+/** Every counter of every book, against its own sum and against all that has moved it. */
+export function lookAtBooks(items: Items, excused: ReadonlySet<string>): void {
+  const rows = rowsOf(items)
+  const entries = [...items.values()].filter(({ sk }) => sk === 'entry') as unknown as Entry[]
+  for (const book of items.values()) {
+    if (book.pk !== 'book') continue
+    const isOwn = (month: string, day: string | undefined, window: string) =>
+      month === book.sk && (window === 'month' || day === book.today)
+    for (const [window, budget, counter] of countersOf(book)) {
+      const about = `${window} ${budget}`
+      const own = rows.filter(({ hold, month }) => hold?.budgets.includes(budget) && isOwn(month, hold.day, window))
+      const moved = entries
+        .filter(({ month, day }) => isOwn(month, day, window))
+        .flatMap(({ moves }) => moves.filter((move) => move.budget === budget && move.window === window))
+      lookAtCounter(about, counter, excused.has(budget) || rows.some(hasOverrunOn(budget)))
+      lookAtSums(about, counter, own, moved)
+    }
+  }
+}
+
+interface Entry {
+  readonly month: string
+  readonly day: string
+  readonly moves: readonly {
+    readonly budget: string
+    readonly window: string
+    readonly move: { readonly granted?: number; readonly spent?: number }
+  }[]
+}
+
+const hasOverrunOn =
+  (budget: string) =>
+  ({ overrun, hold }: Row): boolean =>
+    overrun !== undefined && hold?.budgets.includes(budget) === true
+
+function lookAtCounter(about: string, { l, g, a, h, i, s }: Counter, mayOverspend: boolean): void {
+  if (![g, a, h, i, s].every(Number.isSafeInteger)) broken(`${about}: not whole numbers`)
+  if (a + h + i + s !== (l === 'u' ? 0 : l) + g) broken(`${about}: ${a}+${h}+${i}+${s} is not ${l}+${g}`)
+  if (h < 0 || i < 0 || s < 0) broken(`${about}: something is negative`)
+  if (l !== 'u' && a < 0 && !mayOverspend) broken(`${about}: overspent by ${-a}`)
+}
+
+/** The counter against what has moved it: its updates, and the entries. */
+function lookAtSums(about: string, { g, h, i, s }: Counter, own: readonly Row[], moved: Entry['moves']): void {
+  const heldBy = (state: string) =>
+    own.reduce((sum, each) => sum + (each.state === state ? (each.hold?.units ?? 0) : 0), 0)
+  const entered = (what: 'granted' | 'spent') => moved.reduce((sum, { move }) => sum + (move[what] ?? 0), 0)
+  const held = heldBy('running')
+  const inDoubt = heldBy('in-doubt')
+  const charged = own.reduce((sum, each) => sum + (each.charged ?? 0), 0) + entered('spent')
+  if (held !== h) broken(`${about}: ${h} held, and the records hold ${held}`)
+  if (inDoubt !== i) broken(`${about}: ${i} in doubt, and the records have ${inDoubt}`)
+  if (charged !== s) broken(`${about}: ${s} spent, and records and entries have ${charged}`)
+  if (entered('granted') !== g) broken(`${about}: ${g} granted, and the entries have ${entered('granted')}`)
+}

@@ -1,0 +1,70 @@
+import type { Item } from '../../shared/ledger/store.ts'
+
+/** How the table looks as it is stored, to whoever knows nothing of the ledger's code; and what they say about it. */
+
+/** A promise was broken. The message says which. */
+export class Broken extends Error {
+  override readonly name = 'Broken'
+}
+
+export type Items = ReadonlyMap<string, Item>
+export interface Counter {
+  readonly l: number | 'u'
+  readonly g: number
+  readonly a: number
+  readonly h: number
+  readonly i: number
+  readonly s: number
+}
+export interface Row {
+  readonly id: string
+  readonly kind: string
+  readonly project: string
+  readonly budget: string
+  readonly caller: string
+  readonly state: string
+  readonly version: number
+  readonly month: string
+  readonly charged?: number
+  readonly overrun?: number
+  readonly closedBy?: string
+  readonly corrected?: true
+  readonly approval?: { readonly by: string }
+  readonly hold?: {
+    readonly units: number
+    readonly budgets: readonly string[]
+    readonly day: string
+    readonly attempt: string
+    readonly at: number
+    readonly senderUntil: number
+  }
+  readonly doubt?: { readonly by: string; readonly at: number }
+}
+
+export function broken(why: string): never {
+  throw new Broken(why)
+}
+
+export const asRow = (item: Item) => item as unknown as Row
+export const isUpdate = (item: Item) => item.sk === 'update'
+
+/** The records of all updates, as they are stored. */
+export const rowsOf = (items: Items): Row[] => [...items.values()].filter(isUpdate).map(asRow)
+
+interface Definitions {
+  readonly budgets: Readonly<Record<string, { readonly frozen?: unknown; readonly parent: string | null } | undefined>>
+  readonly callers?: Readonly<Record<string, { readonly person?: string } | undefined>>
+}
+
+export function definitionsIn(items: Items): Definitions {
+  const found = [...items.values()].find(({ pk }) => pk === 'definitions')
+  return found ? (found as unknown as Definitions) : broken('the definitions are gone')
+}
+
+/** Of both windows. */
+export const countersOf = (book: Item): [window: 'month' | 'day', budget: string, counter: Counter][] =>
+  (['month', 'day'] as const).flatMap((window) =>
+    Object.entries(book[window] as unknown as Record<string, Counter>).map(
+      ([budget, counter]): [typeof window, string, Counter] => [window, budget, counter],
+    ),
+  )
