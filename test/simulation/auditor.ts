@@ -49,11 +49,21 @@ function lookAtRecord(before: Row | undefined, record: Row, items: Items): void 
   lookAtNews(before, record, items)
   if (!before) {
     if (!beginnings.includes(state)) broken(`${id} begins as ${state}`)
+    lookAtTries(record, items)
     return
   }
   if (version !== before.version + 1) broken(`${id} goes from version ${before.version} to ${version}`)
   if (state !== before.state && !(edges[before.state] ?? []).includes(state))
     broken(`${id} goes from ${before.state} to ${state}`)
+}
+
+/** A plan tries a project again at the same time only where it provably did not run before. */
+function lookAtTries({ id, plan, content }: Row, items: Items): void {
+  if (plan === undefined) return
+  const before = rowsOf(items).find(
+    (row) => row.id !== id && row.plan === plan && row.content.digest === content.digest && row.state !== 'released',
+  )
+  if (before) broken(`${id} is tried for ${plan}, though ${before.id} is ${before.state}`)
 }
 
 /**

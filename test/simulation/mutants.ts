@@ -199,12 +199,6 @@ export const mutants: readonly Mutant[] = [
     replace: 'return null',
   },
   {
-    bug: 'evidence of another update counts',
-    file: guard('evidence'),
-    find: 'fresh.find((date) => !rivals.some((rival) => mayHaveMade(view, rival, date))) ?? null',
-    replace: 'fresh[0] ?? null',
-  },
-  {
     bug: 'a plan fires once more when its event comes twice',
     file: guard('occurrences'),
     find: "digest('plan', plan, String(time), project, String(number))",

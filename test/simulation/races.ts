@@ -51,6 +51,11 @@ const sweepsLate: Deed = async (machine) => {
   await machine.guard.sweep(machine.endsAt())
 }
 
+const begins: Deed = async ({ guard, endsAt }) => {
+  const { rows } = await guard.ledger.open('requested', 10)
+  for (const { id } of rows) await guard.start(id, endsAt())
+}
+
 const awaiting = async ({ guard }: Machine) => (await guard.ledger.open('awaiting-approval', 10)).rows
 
 /** The largest first. */
@@ -83,6 +88,20 @@ export const races = {
           await guard.resolve(id, 'carl', { outcome: 'did-not-run', reason: 'says the screen' })
         }
       },
+    },
+  },
+  'what is queued, begun at once and by the sweep': {
+    unitsPerMonth: 1_000,
+    prepare: (machine) => ask(machine, 'ada', 'queued', 'acme', {}, true),
+    processes: {
+      a: begins,
+      s: async (machine) => {
+        await passes(machine, 'three minutes pass', 3 * minuteMs)
+        await machine.guard.sweep(machine.endsAt())
+      },
+    },
+    check: ({ runs }) => {
+      if (runs.length > 1) throw new Broken(`${runs.length} runs of one update`)
     },
   },
   'two requests for the same work': {
@@ -134,6 +153,17 @@ export const races = {
     check: ({ items }) => {
       const granted = [...items.values()].filter(({ sk, type }) => sk === 'entry' && type === 'grant')
       if (granted.length > 1) throw new Broken('what was approved once was granted twice')
+    },
+  },
+  'what is queued, and a cancellation': {
+    unitsPerMonth: 1_000,
+    prepare: (machine) => ask(machine, 'ada', 'queued', 'acme', {}, true),
+    processes: {
+      a: begins,
+      c: async ({ guard }) => {
+        const { rows } = await guard.ledger.updates({}, 1)
+        for (const { id } of rows) await guard.cancel(id, { caller: 'ada', isAdmin: false })
+      },
     },
   },
   'an update and a freeze': {

@@ -22,6 +22,8 @@ export interface Row {
   readonly project: string
   readonly budget: string
   readonly caller: string
+  readonly plan?: string
+  readonly content: { readonly digest: string }
   readonly state: string
   readonly version: number
   readonly month: string
