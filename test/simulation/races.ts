@@ -51,6 +51,12 @@ const sweepsLate: Deed = async (machine) => {
   await machine.guard.sweep(machine.endsAt())
 }
 
+const grants: Deed = ({ guard }) =>
+  guard.ledger.enter({
+    ...{ type: 'grant', budget: 'account', units: 40, window: 'month', wholeChain: false },
+    ...{ id: 'ent_one', content: 'the same', reason: 'more', by: 'root' },
+  })
+
 const begins: Deed = async ({ guard, endsAt }) => {
   const { rows } = await guard.ledger.open('requested', 10)
   for (const { id } of rows) await guard.start(id, endsAt())
@@ -161,9 +167,23 @@ export const races = {
     processes: {
       a: begins,
       c: async ({ guard }) => {
-        const { rows } = await guard.ledger.updates({}, 1)
+        const { rows } = await guard.ledger.updates({ project: 'acme' }, 1)
         for (const { id } of rows) await guard.cancel(id, { caller: 'ada', isAdmin: false })
       },
+    },
+  },
+  'two deliveries of one entry': {
+    unitsPerMonth: 1_000,
+    processes: {
+      a: grants,
+      b: async (machine) => {
+        await passes(machine, 'a minute passes', minuteMs)
+        await grants(machine)
+      },
+    },
+    check: ({ items }) => {
+      if ([...items.values()].filter(({ sk, type }) => sk === 'entry' && type === 'grant').length > 1)
+        throw new Broken('one key made two entries')
     },
   },
   'an update and a freeze': {
