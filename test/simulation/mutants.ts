@@ -205,12 +205,6 @@ export const mutants: readonly Mutant[] = [
     replace: "digest('plan', plan, String(time), project, String(number), String(Math.random()))",
   },
   {
-    bug: 'a button that is pressed twice asks twice',
-    file: 'shared/slack/pressing.ts',
-    find: "route: 'slack', key, replyTo",
-    replace: "route: 'slack', key: key + press.id, replyTo",
-  },
-  {
     bug: 'what is put in doubt is not announced',
     file: ledger('announcement'),
     find: "...(isNewState && update.state === 'in-doubt' ? [news('in-doubt')] : []),",
