@@ -1,6 +1,8 @@
 import { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { LambdaFunctionURLEvent } from 'aws-lambda'
+import { expect } from 'vitest'
+import { secretsIn } from './canaries.ts'
 
 /**
  * An event of a function URL, payload format 2.0: bodies are base64 where they are no plain text, cookies stand apart.
@@ -84,5 +86,6 @@ export const contextFor = (remainingMs: number) => ({
 export async function callStreaming(handler: Streaming, event: object, remainingMs = 120_000) {
   const response: ResponseStream = new PassThrough()
   const [body] = await Promise.all([buffer(response), handler(event, response, contextFor(remainingMs))])
+  expect(secretsIn(JSON.stringify(response.head?.headers ?? {}) + body), 'secrets in the answer').toEqual([])
   return { ...response.head, text: body.toString() }
 }

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { inject } from 'vitest'
+import { expect, inject } from 'vitest'
+import { secretsIn } from './canaries.ts'
 
 /** Whether the tests of a ledger that is kept can run; said loudly where they cannot. */
 export function hasJava(): boolean {
@@ -27,7 +28,12 @@ const readyWithinMs = 50_000
 /** A directory of this test alone, and what removes it. */
 export async function temporaryDirectory() {
   const directory = await mkdtemp(join(tmpdir(), 'unit-guard-'))
-  return { directory, remove: () => rm(directory, { recursive: true, force: true }) }
+  const remove = async () => {
+    const log = await readFile(join(directory, 'guard.log'), 'utf8').catch(() => '')
+    await rm(directory, { recursive: true, force: true })
+    expect(secretsIn(log), 'secrets in the log').toEqual([])
+  }
+  return { directory, remove }
 }
 
 /**
@@ -54,7 +60,12 @@ export function spawnLocal(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said.err += text
   })
-  const ended = once(child, 'close').then(([code]): Ended => ({ code, ...said }))
+  const ended = once(child, 'close').then(([code]): Ended => {
+    // A token is what `npm run token` is for, and everybody has the one of the sandbox.
+    if (script !== 'token' && script !== 'sandbox')
+      expect(secretsIn(said.out + said.err), 'secrets were said').toEqual([])
+    return { code, ...said }
+  })
 
   /** The address that `ready` names. */
   async function ready(): Promise<string> {

@@ -15,6 +15,7 @@ import type { Store } from '../../shared/ledger/store.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { guardSettings, parseSettings } from '../../shared/platform/settings.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
+import { watchForSecrets } from './canaries.ts'
 import { createTestClock, type TestClock } from './clock.ts'
 import { mustBeDocumented } from './documented.ts'
 import { type Answer, type Recorded, startScriptedService } from './scripted-service.ts'
@@ -57,13 +58,21 @@ export async function startProduct(
   } = {},
 ) {
   const clock = options.clock ?? createTestClock()
+  const watch = watchForSecrets()
   const units = options.units ?? {}
   const service = await startScriptedService({
     fallback: (request) => options.service?.(request) ?? answerOf(request, units),
   })
   onTestFinished(() => service.close())
+  // Only the service's own token goes there, and only in its header.
+  const toTheService = () =>
+    service.requests.map(({ url, headers: { authorization: _own, ...others }, body }) => ({ url, others, body }))
+  onTestFinished(() => watch.look('what the service gets', JSON.stringify(toTheService())))
   const slack = options.slack ? await startSlackChannel(options.slack === true ? {} : options.slack) : null
-  if (slack) onTestFinished(() => slack.close())
+  if (slack) {
+    onTestFinished(() => slack.close())
+    onTestFinished(() => watch.look('a message', JSON.stringify(slack.posted().map(({ body }) => body))))
+  }
   const secrets = await startTestSecrets(
     options.secrets ?? {
       'unit-guard/service-token': serviceToken,
@@ -73,9 +82,13 @@ export async function startProduct(
   )
   onTestFinished(() => secrets.close())
   const logged: string[] = []
+  const keep = (line: string) => {
+    watch.look('the log', line)
+    logged.push(line)
+  }
   // What the table's stream would hand over: every change, in the shape that Lambda gets it.
   const streamed: unknown[] = []
-  const inner = options.store ?? (await createStore())
+  const inner = watch.items(options.store ?? (await createStore()))
   const hasStream = options.stream ?? Boolean(options.store ?? options.slack ?? options.plans)
   const store = hasStream ? withStream(inner, (event) => void streamed.push(event)) : inner
   const settings = parseSettings(guardSettings, {
@@ -89,13 +102,15 @@ export async function startProduct(
   })
   /** Another process of the same deployment: its own caches, the same table. */
   const startProcess = () => {
-    const log = createLog({ write: (line) => logged.push(line), now: clock.now })
+    const log = createLog({ write: keep, now: clock.now })
     const services = createServices(settings, { store, clock, log })
     const parts = { ...services, slack: createSlack(services) }
-    const slackApp = createSlackApp({ ...services, ledger: services.guard.ledger, secret: services.slackSecret })
+    const slackApp = watch.answers(
+      createSlackApp({ ...services, ledger: services.guard.ledger, secret: services.slackSecret }),
+    )
     return {
       services,
-      api: createApi(services, localReference),
+      api: watch.answers(createApi(services, localReference)),
       slackApp,
       slack: parts.slack,
       start: createStartReader(parts),
@@ -130,6 +145,7 @@ export async function startProduct(
     })
     const text = await response.text()
     mustBeDocumented({ method, path, status: response.status, headers: response.headers, text })
+    watch.look(`the answer of ${path}`, text)
     const isJson = /json/.test(response.headers.get('content-type') ?? '')
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text, text }
   }
