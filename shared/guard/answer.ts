@@ -5,6 +5,8 @@ import { describe, type Slug } from './problems.ts'
 export type Row =
   | {
       readonly update: Update
+      /** This delivery of the request has sent it, and no other one. */
+      readonly ours?: true
       /** The settled update that answers for it within the cool-down. */
       readonly earlier?: Update
     }

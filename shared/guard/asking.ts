@@ -85,6 +85,12 @@ export function createAsking(parts: {
     const rows = knowns.flatMap(({ asked, request }) =>
       asked.update ? { update: asked.update } : (made.get(request.id) ?? []),
     )
+    // Another delivery of the same key may have come between the reading and now.
+    const overtaken = conflictOf(
+      rows.flatMap((row) => ('update' in row && !row.ours ? [row.update] : [])),
+      content.digest,
+    )
+    if (overtaken) return onlyProblem(overtaken, overtaken.slug === 'in-progress' ? updatesOf(rows) : [])
     return toAnswer(await withEarlier(rows), { replayed: missing.length === 0 })
   }
 
@@ -112,6 +118,8 @@ export function createAsking(parts: {
 
   return { ask }
 }
+
+const updatesOf = (rows: readonly Row[]): Update[] => rows.flatMap((row) => ('update' in row ? [row.update] : []))
 
 /** Compared after parsing: the order in which a body names its members does not matter. */
 const contentOf = ({ query, ...wanted }: UpdatesRequest): string =>

@@ -80,12 +80,12 @@ export function createBatch(parts: {
       await slots.take()
       try {
         const { update, ours } = await performing.admit(known, quote, how.endsAt)
-        how.put(known, { update })
+        how.put(known, { update, ...(ours && { ours }) })
         if (ours) {
           running.push(
             performing
               .run(update, how.token)
-              .then((ended) => how.put(known, { update: ended }))
+              .then((ended) => how.put(known, { update: ended, ours }))
               // It stays as it was told: running, for the sweep to find.
               .catch((cause) => log.error('not-settled', { update: update.id, cause }))
               .finally(slots.give),

@@ -17,7 +17,14 @@ export type Answer = {
   /** Does nothing before this has come. */
   readonly once?: Promise<unknown>
 } & (
-  | { readonly kind?: 'answer'; readonly status?: number; readonly headers?: Headers; readonly body?: string | Buffer }
+  | {
+      readonly kind?: 'answer'
+      readonly status?: number
+      readonly headers?: Headers
+      readonly body?: string | Buffer
+      /** Called once all of it is on its way. */
+      readonly written?: () => void
+    }
   /** Never answers. */
   | { readonly kind: 'hang' }
   /** Closes the connection by RST, or politely by FIN, before any answer. */
@@ -170,7 +177,7 @@ function perform(answer: Answer, response: ServerResponse, after: After): void {
       break
     default:
       response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers })
-      response.end(answer.body)
+      response.end(answer.body, answer.written)
   }
 }
 

@@ -1,0 +1,25 @@
+import type { Store } from '../../shared/ledger/store.ts'
+
+/** A store whose process dies at its n-th write from when it is told: nothing is read or written any more. */
+export function mortal(inner: Store) {
+  let writesLeft = Number.POSITIVE_INFINITY
+  const living = <T>(act: () => Promise<T>): Promise<T> =>
+    writesLeft <= 0 ? Promise.reject(new Error('killed')) : act()
+  const store: Store = {
+    get: (keys) => living(() => inner.get(keys)),
+    list: (query) => living(() => inner.list(query)),
+    transact: (writes, token) => {
+      writesLeft--
+      return living(() => inner.transact(writes, token))
+    },
+  }
+  return {
+    store,
+    kill: (beforeWrite: number) => {
+      writesLeft = beforeWrite
+    },
+    heal: () => {
+      writesLeft = Number.POSITIVE_INFINITY
+    },
+  }
+}
