@@ -213,7 +213,7 @@ describe('approve', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('until 24 hours after, not later: 409 with the sentence, also when the sweep has been', async () => {
+  test('approval: slow: until 24 hours after, not later: 409 with the sentence, also when the sweep has been', async () => {
     const { product, awaiting } = await strictProduct()
     const [one, two] = [await awaiting(), await awaiting()]
     product.clock.advance(hours(24) - 1)
@@ -303,7 +303,7 @@ describe('approve', () => {
     expect((await decide(product, id, 'reject')).body.state).toBe('rejected')
   })
 
-  test('by two at once: one decision, one run', async () => {
+  test('approval: delivered twice: by two at once: one decision, one run', async () => {
     const { product, awaiting, person } = await strictProduct({}, { store: 'real' })
     const id = await awaiting()
     const answers = await Promise.all(

@@ -574,7 +574,7 @@ describe('headers and queries that are wrong: 400', () => {
   })
 })
 
-test('after all of that, nothing is recorded', async () => {
+test('request: malformed: after all of that, nothing is recorded', async () => {
   const product = await start()
   expect((await product.call('GET', '/updates?since=2026-11-01T00:00:00Z')).body).toEqual({ updates: [] })
   expect((await product.call('GET', '/budgets/account/entries')).body).toEqual({ entries: [] })

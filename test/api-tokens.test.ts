@@ -91,9 +91,9 @@ const withExp = (exp: string) => bearer(JSON.stringify(withoutExp).replace('{', 
 const good = craft()
 const [head = '', body = '', signature = ''] = good.split('.')
 
-describe('401, always with the same body, and nothing is touched', () => {
+describe('token check: malformed: 401, always with the same body, and nothing is touched', () => {
   test.each<[string, Record<string, string>]>([
-    ['no token', {}],
+    ['token check: fails before any effect: no token', {}],
     ['an empty header', { authorization: '' }],
     ['a scheme without a token', { authorization: 'Bearer' }],
     ['a scheme and a space', { authorization: 'Bearer ' }],
@@ -337,19 +337,22 @@ describe('the key of the tokens', () => {
     ['missing', undefined],
     ['empty', ''],
     ['with a line break', `${serviceToken}\r\nHost: evil`],
-  ])('the service token %s: 503, nothing sent, nothing held, nothing recorded', async (_name, token) => {
-    const product = await start({ secrets: { [key]: callerKey, 'unit-guard/service-token': token } })
-    const headers = { 'idempotency-key': 'k' }
-    const refused = await product.update({ kind: 'ranking', project: 'acme' }, { headers })
-    expect(refused).toMatchObject({ status: 503, body: { type: '/problems/secret-unavailable' } })
-    const estimate = await product.call('GET', '/estimates?kind=ranking&project=acme')
-    expect(estimate).toMatchObject({ status: 503, body: { type: '/problems/secret-unavailable' } })
-    expect(product.service.requests).toEqual([])
-    expect(await product.figures()).toMatchObject({ available: 50000, held: 0, inDoubt: 0, spent: 0 })
-    product.secrets.values['unit-guard/service-token'] = serviceToken
-    product.clock.advance(10_000)
-    expect((await product.update({ kind: 'ranking', project: 'acme' }, { headers })).status).toBe(201)
-  })
+  ])(
+    'secret: fails before any effect: the service token %s: 503, nothing sent, nothing held, nothing recorded',
+    async (_name, token) => {
+      const product = await start({ secrets: { [key]: callerKey, 'unit-guard/service-token': token } })
+      const headers = { 'idempotency-key': 'k' }
+      const refused = await product.update({ kind: 'ranking', project: 'acme' }, { headers })
+      expect(refused).toMatchObject({ status: 503, body: { type: '/problems/secret-unavailable' } })
+      const estimate = await product.call('GET', '/estimates?kind=ranking&project=acme')
+      expect(estimate).toMatchObject({ status: 503, body: { type: '/problems/secret-unavailable' } })
+      expect(product.service.requests).toEqual([])
+      expect(await product.figures()).toMatchObject({ available: 50000, held: 0, inDoubt: 0, spent: 0 })
+      product.secrets.values['unit-guard/service-token'] = serviceToken
+      product.clock.advance(10_000)
+      expect((await product.update({ kind: 'ranking', project: 'acme' }, { headers })).status).toBe(201)
+    },
+  )
 })
 
 describe('scopes', () => {

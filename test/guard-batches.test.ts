@@ -249,7 +249,7 @@ describe('GET /estimates', () => {
     expect((await product.call('GET', '/updates')).body.updates).toEqual([])
   })
 
-  test('equal estimates within 30 seconds are one request', async () => {
+  test('estimate: delivered twice: equal ones within 30 seconds are one request', async () => {
     const product = await withRoom(1000)
     for (let n = 0; n < 5; n++) await product.call('GET', '/estimates?kind=ranking&project=small')
     expect(product.seen('estimate')).toHaveLength(1)

@@ -115,7 +115,7 @@ describe.skipIf(!hasDynamo)('hold + fence', () => {
     expect((await product.update(ask, key)).status).toBe(201)
   })
 
-  test('hold: applied, and nobody could see it: 503, then in doubt by the sweep, never run', async () => {
+  test('hold: process dies: applied, and nobody could see it: 503, then in doubt by the sweep, never run', async () => {
     const { product, faulty } = await start()
     faulty.fail(isHold, ...all('answer-lost'))
     let holds = 0
@@ -153,7 +153,7 @@ describe.skipIf(!hasDynamo)('hold + fence', () => {
     },
   )
 
-  test('hold: two deliveries of the same request at once, one hold', async () => {
+  test('hold: delivered twice: two deliveries of the same request at once, one hold', async () => {
     const { product } = await start()
     const other = product.startProcess()
     const answers = await Promise.all([product.update(ask, key), product.update(ask, { ...key, process: other })])
@@ -189,7 +189,7 @@ describe.skipIf(!hasDynamo)('settle', () => {
     expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
   })
 
-  test('settle: the ledger stays down, the caller is told the truth, and the sweep finishes it', async () => {
+  test('settle: fails before any effect: the ledger stays down, the caller is told the truth, and the sweep finishes it', async () => {
     const { product, faulty } = await start()
     product.clock.sleep = async (ms) => product.clock.advance(ms)
     faulty.fail(isSettle, ...Array.from({ length: 400 }, () => 'not-sent' as const))
@@ -207,7 +207,7 @@ describe.skipIf(!hasDynamo)('settle', () => {
 })
 
 describe.skipIf(!hasDynamo)('request, key', () => {
-  test('request: the ledger cannot be read, 503, the service is not asked', async () => {
+  test('request: fails before any effect: the ledger cannot be read, 503, the service is not asked', async () => {
     const { product, faulty } = await start()
     const calls = product.service.requests.length
     faulty.fail(({ command }) => command === 'BatchGetItem', ...all('not-sent'))
@@ -226,7 +226,7 @@ describe.skipIf(!hasDynamo)('request, key', () => {
     expect(product.logged.join()).toContain('AccessDeniedException')
   })
 
-  test('request: too little time is left, nothing is held, and it is queued', async () => {
+  test('request: slow: too little time is left, nothing is held, and it is queued', async () => {
     const { product } = await start()
     const endsAt = product.clock.now() + 10_000
     const asker = {

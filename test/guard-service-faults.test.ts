@@ -12,9 +12,9 @@ const withRun = (answer: Answer, env: Record<string, string> = {}) =>
 
 const ask = { kind: 'ranking', project: 'acme.example' }
 
-describe('run: what may have run is in doubt, stays counted, and is never sent again', () => {
+describe('run: answer lost: what may have run is in doubt, stays counted, and is never sent again', () => {
   test.each<[string, Answer, number | null]>([
-    ['the service hangs', { kind: 'hang' }, null],
+    ['run: slow: the service hangs', { kind: 'hang' }, null],
     ['it resets before its answer', { kind: 'reset' }, null],
     ['it closes before its answer', { kind: 'close' }, null],
     ['it resets in the middle of its answer', { kind: 'reset-in-body' }, null],
@@ -29,7 +29,7 @@ describe('run: what may have run is in doubt, stays counted, and is never sent a
     ['421', { status: 421 }, 421],
     ['500', { status: 500, body: 'boom' }, 500],
     ['503', { status: 503, headers: { 'retry-after': '1' } }, 503],
-    ['HTML on 200', { headers: { 'content-type': 'text/html' }, body: '<h1>Maintenance</h1>' }, 200],
+    ['run: malformed: HTML on 200', { headers: { 'content-type': 'text/html' }, body: '<h1>Maintenance</h1>' }, 200],
   ])('%s', async (_name, answer, serviceStatus) => {
     const product = await withRun(answer, { SERVICE_TIMEOUT_MS: '300', SERVICE_FLIGHT_MS: '60000' })
     const { status, body } = await product.update(ask)
@@ -119,7 +119,7 @@ describe('run: what provably did not run is released', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a refused connection', async () => {
+  test('run: fails before any effect: a refused connection', async () => {
     const product = await startProduct({
       service: ({ url }) => {
         if (url.includes('/estimate')) setImmediate(() => void product.service.close())
@@ -181,7 +181,7 @@ describe('run: what is charged', () => {
   })
 })
 
-describe('estimate: without one there is no run, and nothing is recorded', () => {
+describe('estimate: fails before any effect: without one there is no run, and nothing is recorded', () => {
   test.each<[string, Answer, string, object]>([
     ['HTML', { body: '<html>' }, 'estimate-unreadable', {}],
     [
@@ -225,9 +225,9 @@ describe('estimate: without one there is no run, and nothing is recorded', () =>
 
 describe('dates: advice only', () => {
   test.each<[string, Answer]>([
-    ['unreadable', { body: '<html>' }],
-    ['failing', { status: 500 }],
-    ['hanging', { kind: 'hang' }],
+    ['dates: malformed', { body: '<html>' }],
+    ['dates: fails before any effect', { status: 500 }],
+    ['dates: slow', { kind: 'hang' }],
   ])('%s: go on', async (_name, answer) => {
     const product = await startProduct({
       store: createMemoryStore(),

@@ -113,7 +113,7 @@ describe('estimate: slow', () => {
   })
 })
 
-describe('sweep: process dies', () => {
+describe('run: process dies', () => {
   test('a running update past its lease is in doubt, counted, and not sent again', async () => {
     const { product, finish, id } = await slowRun()
     expect((await sweep(product)).doubted).toEqual([])
@@ -129,7 +129,7 @@ describe('sweep: process dies', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a key asked again while its first request runs is told so, and then gets the same answer', async () => {
+  test('request: answer lost: a key asked again while its first request runs is told so, and then gets the same answer', async () => {
     const { product, finish, id } = await slowRun()
     const key = { headers: { 'idempotency-key': 'slow' } }
     const during = await product.update(ask, key)
@@ -146,7 +146,7 @@ describe('sweep: process dies', () => {
   })
 })
 
-describe('late settle', () => {
+describe('late settle: slow', () => {
   const release = async (product: Product, id: string) => {
     product.clock.advance(minutes(8))
     await sweep(product)
@@ -243,7 +243,7 @@ describe('sweep: evidence', () => {
     ['a date that was there before', ['2026-11-13', '2026-11-20'], ['2026-11-13', '2026-11-20']],
     ['a date too late', ['2026-11-13'], ['2026-11-13', '2026-11-22']],
     ['a date too early', ['2026-11-13'], ['2026-11-13', '2026-11-18']],
-  ])('no evidence: %s', async (_name, before, after) => {
+  ])('sweep: malformed: no evidence, %s', async (_name, before, after) => {
     const product = await startProduct({
       service: ({ url }) => (isRun(url) ? { status: 500 } : isDates(url) ? json({ dates }) : undefined),
     })

@@ -590,7 +590,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect((await tryHold({ budget: 'seo', units: 1 })).outcome).toBe('moved')
     })
 
-    test('twice is once, also for whoever has an old copy of the record', async () => {
+    test('settle: delivered twice is once, also for whoever has an old copy of the record', async () => {
       const update = await hold({ budget: 'seo' })
       const { update: settled } = await ledger.close(update, ran(40))
       clock.advance(1)

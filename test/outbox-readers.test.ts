@@ -124,7 +124,7 @@ describe('the start reader', () => {
     expect(product.service.requests).toEqual([])
   })
 
-  test('the same event three times in parallel, and by two processes: one run', async () => {
+  test('run: delivered twice: the same event three times in parallel, and by two processes: one run', async () => {
     const { product, queue, begin } = await readersProduct({ store: 'real' })
     const id = await queue('acme')
     const other = product.startProcess()
@@ -182,7 +182,7 @@ describe('the start reader', () => {
 })
 
 describe('the tell reader', () => {
-  test('INSERT of an announcement: it is told, once, however often it comes', async () => {
+  test('notify: delivered twice: INSERT of an announcement: it is told, once, however often it comes', async () => {
     const { product, announce } = await readersProduct()
     await add(product, 'a1')
     for (let times = 0; times < 2; times++)

@@ -73,7 +73,7 @@ describe('a secret is read', () => {
     expect(asked).toEqual(['a/secret AWSCURRENT', 'a/secret AWSCURRENT'])
   })
 
-  test('by one request, however many ask', async () => {
+  test('secret: delivered twice: by one request, however many ask', async () => {
     const { secret, asked, clock } = await start()
     const flood = () =>
       Promise.all(Array.from({ length: 50 }, (_, index) => (index % 2 ? secret.read() : secret.reread())))
@@ -205,7 +205,7 @@ describe('a secret that cannot be had', () => {
     expect((await secret.read()).current).toBe('the-second-value')
   })
 
-  test('because nothing answers: within about three seconds', { timeout: 8_000 }, async () => {
+  test('secret: slow: because nothing answers: within about three seconds', { timeout: 8_000 }, async () => {
     const [fresh, known] = [await start({ current: 'hang' }), await start()]
     await known.secret.read()
     known.stages.AWSCURRENT = 'hang'

@@ -140,7 +140,7 @@ describe('an event of a rule', () => {
 })
 
 describe('the sweep', () => {
-  test('one part that fails keeps the others from nothing, and is thrown at the end', async () => {
+  test('sweep: fails before any effect: one part that fails keeps the others from nothing, and is thrown at the end', async () => {
     const { store, failList } = watchedStore()
     const down: { until: number } = { until: 0 }
     const product = await startProduct({

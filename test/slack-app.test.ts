@@ -258,7 +258,7 @@ describe('what is not from this world', () => {
     expect(await waiting(product)).toEqual([])
   })
 
-  test('a button with the id of something else says so, and does nothing', async () => {
+  test('approval: malformed: a button with the id of something else says so, and does nothing', async () => {
     const product = await slackProduct()
     for (const [action, value] of [
       ['approve', 'upd_none'],

@@ -172,7 +172,7 @@ describe('approve and reject', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a process that died between the decision and its answer: answered by the next, and told when it ends', async () => {
+  test('approval: process dies between the decision and its answer: answered by the next, and told when it ends', async () => {
     const { product, ask, updateOf } = await strictProduct()
     const { id } = await ask()
     await product.slack.press('approve', id, { user: 'U3CARL' })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import type { Store, Write } from '../shared/ledger/store.ts'
 import { days, hours, minutes } from './support/clock.ts'
+import { mortal } from './support/mortal-store.ts'
 import { json, startProduct } from './support/product.ts'
 import { listPeople, signingSecret, slackSecretOf } from './support/slack.ts'
 
@@ -123,7 +124,7 @@ describe('each thing is told once', () => {
 })
 
 describe('a Slack that does not take it', () => {
-  test('429, then 500, then 200: told by later sweeps, not before its time, while updates run and no unit moves', async () => {
+  test('notify: fails before any effect: 429, then 500, then 200: told by later sweeps, not before its time, while updates run and no unit moves', async () => {
     const { product, ask, texts, sweep, open } = await tellingProduct()
     await ask('doubtful')
     product.slack.answers(
@@ -149,7 +150,7 @@ describe('a Slack that does not take it', () => {
   })
 
   test.each([400, 403, 404, 410, 302])(
-    '%i: given up, said in the log, never tried again; the units do not care',
+    'notify: malformed: %i: given up, said in the log, never tried again; the units do not care',
     async (status) => {
       const { product, ask, texts, sweep, open } = await tellingProduct()
       await ask('doubtful')
@@ -186,7 +187,7 @@ describe('a Slack that does not take it', () => {
     expect(await open()).toEqual([])
   })
 
-  test('one that hangs takes no more of a sweep than its time: plans go on', async () => {
+  test('notify: slow: one that hangs takes no more of a sweep than its time: plans go on', async () => {
     const { product, sweep } = await tellingProduct({ stream: false })
     const { ledger } = product.guard
     for (let position = 0; position < 10; position++) {
@@ -255,7 +256,7 @@ describe('without a webhook', () => {
 })
 
 describe('processes that die, and several at once', () => {
-  test('between the end of an update and its telling: the sweep tells', async () => {
+  test('notify: process dies between the end of an update and its telling: the sweep tells', async () => {
     const { product, ask, sweep } = await tellingProduct({ stream: false })
     await ask('doubtful')
     expect(await sweep(minutes(2) - 1)).toEqual([])
@@ -263,7 +264,7 @@ describe('processes that die, and several at once', () => {
     expect(await sweep(minutes(5))).toEqual([])
   })
 
-  test('between sending and marking: told again, then never more', async () => {
+  test('notify: answer lost between sending and marking: told again, then never more', async () => {
     const inner = createMemoryStore()
     let isDying = false
     const store: Store = {
@@ -365,27 +366,3 @@ describe('secrets', () => {
 /** That it was told, which comes after it was sent. */
 const isMark = (write: Write): boolean =>
   write.do === 'put' && write.item.pk.startsWith('announcement#') && write.item.doneAt !== undefined
-
-/** A store whose process dies before its n-th write from now on: nothing is read or written any more. */
-function mortal(inner: Store) {
-  let writesLeft = Number.POSITIVE_INFINITY
-  const living = <T>(act: () => Promise<T>): Promise<T> =>
-    writesLeft <= 0 ? Promise.reject(new Error('killed')) : act()
-  const store: Store = {
-    get: (keys) => living(() => inner.get(keys)),
-    list: (query) => living(() => inner.list(query)),
-    transact: (writes, token) => {
-      writesLeft--
-      return living(() => inner.transact(writes, token))
-    },
-  }
-  return {
-    store,
-    kill: (beforeWrite: number) => {
-      writesLeft = beforeWrite
-    },
-    heal: () => {
-      writesLeft = Number.POSITIVE_INFINITY
-    },
-  }
-}
