@@ -20,6 +20,13 @@ const beside = ['plans.json', 'dynamodb-keeper.js']
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Below node_modules, so that packages are found from there.
   const folder = `node_modules/.cache/unit-guard/commands-${process.pid}`
+  await buildCommands(folder)
+  project.provide('commands', folder)
+  return () => rm(folder, { recursive: true })
+}
+
+/** Each command as `<name>.mjs`. */
+export async function buildCommands(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   await build({
     entryPoints: (await readdir(sources)).filter((name) => name.endsWith('.ts')).map((name) => `${sources}/${name}`),
@@ -36,6 +43,4 @@ export default async function setup(project: TestProject): Promise<() => Promise
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
   })
   await Promise.all(beside.map((name) => copyFile(`${sources}/${name}`, `${folder}/${name}`)))
-  project.provide('commands', folder)
-  return () => rm(folder, { recursive: true })
 }

@@ -1,0 +1,173 @@
+import type { Choose } from '../simulation/scheduler.ts'
+
+/** An answer as a client got it. */
+export interface Heard {
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: clients look into answers without knowing our types.
+  readonly body: any
+}
+
+/** Something that a client wants, and asks for under the same key until it has an answer that is final. */
+export interface Ask {
+  /** Goes through to the service in the query, so that both sides know of what they speak. */
+  readonly name: string
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: object
+  /** How many updates it asks for: its key's answer is promised to stay once all of them are recorded; 0: not promised. */
+  readonly updates: number
+  /** What was heard, in order; not what was lost with the process. */
+  readonly heard: Heard[]
+}
+
+export interface Tokens {
+  readonly admin: string
+  /** Somebody else, because nobody approves what they have asked for. */
+  readonly approver: string
+}
+
+/** An account of many units; `small` has so few that some are refused, and `dear` ones of `careful` need a person. */
+const budgets = {
+  small: { limits: [{ window: 'month', units: 1_000 }] },
+  careful: { limits: [{ window: 'month', units: 'unlimited' }], approvalAbove: 500 },
+} as const
+
+export async function makeBudgets({ url, tokens }: { url: string; tokens: Tokens }): Promise<void> {
+  for (const [name, body] of Object.entries(budgets)) {
+    const heard = await call(url, 'PUT', `/budgets/${name}`, tokens.admin, isJson, body)
+    if (heard?.status !== 201) throw new Error(`the budget ${name} was not made: ${JSON.stringify(heard)}`)
+  }
+}
+
+const isJson = { 'content-type': 'application/json' }
+const mostPlans = 200
+export const plans = Array.from({ length: mostPlans }, (_, index) => ({
+  name: `plan-${index}`,
+  kind: 'ranking',
+  projects: [`night-${index}-a`, `night-${index}-b`],
+  query: { ask: `plan-${index}` },
+  schedule: 'rate(1 day)',
+}))
+
+interface Wanted {
+  readonly kind?: 'keyword-difficulty'
+  readonly project?: string
+  readonly projects?: readonly string[]
+  readonly budget?: keyof typeof budgets
+  readonly whenShort?: 'fit'
+}
+
+/** What tools, plans and people ask for; every ask is about work of its own, but those that mean to be duplicates. */
+export function createAsks(chance: Choose) {
+  const asks: Ask[] = []
+  let plansUsed = 0
+
+  const add = (ask: Omit<Ask, 'heard' | 'name' | 'updates'> & { updates?: number }, name: string): Ask => {
+    const added = { updates: 0, ...ask, name, heard: [] }
+    asks.push(added)
+    return added
+  }
+  const update = (body: Wanted, headers: Record<string, string> = {}): Ask => {
+    const name = `ask-${asks.length}`
+    return add(
+      {
+        method: 'POST',
+        path: '/updates',
+        headers: { 'idempotency-key': name, ...isJson, ...headers },
+        body: { kind: 'ranking', query: { ask: name }, ...body },
+        updates: body.projects?.length ?? 1,
+      },
+      name,
+    )
+  }
+  const project = (prefix: string) => `${prefix}-${asks.length}`
+
+  const viaGateway = (): Ask => {
+    const name = `gateway-${asks.length}`
+    const path = `/v3/on-demand/${name}/run?ask=${name}`
+    // Its body is the service's own, and no records of ours.
+    return add({ method: 'GET', path, headers: { 'idempotency-key': name } }, name)
+  }
+  const occurrence = (): readonly Ask[] => {
+    const plan = plans[plansUsed++]?.name
+    if (plan === undefined) return []
+    const body = { time: new Date().toISOString() }
+    return [add({ method: 'POST', path: `/plans/${plan}/run`, headers: isJson, body }, plan)]
+  }
+  const duplicates = (): readonly Ask[] => {
+    const shared = project('shared')
+    return [update({ project: shared }), update({ project: shared })]
+  }
+  const kinds: readonly (() => readonly Ask[])[] = [
+    () => [update({ project: project('one') })],
+    () => [update({ project: project('seven'), kind: 'keyword-difficulty' })],
+    () => [update({ project: project('over') })],
+    duplicates,
+    () => [update({ projects: [1, 2, 3].map((each) => project(`batch-${each}`)), whenShort: 'fit' })],
+    () => [update({ project: project('queued') }, { prefer: 'respond-async' })],
+    () => [update({ project: project('dear'), budget: 'careful' })],
+    () => [update({ project: project('small'), budget: 'small' })],
+    () => [viaGateway()],
+    occurrence,
+  ]
+
+  return {
+    asks: asks as readonly Ask[],
+    /** About half of all kinds. */
+    more: ({ withPlan }: { withPlan: boolean }): readonly Ask[] =>
+      kinds.flatMap((make) => (chance(2) === 0 || (withPlan && make === occurrence) ? make() : [])),
+    /** Those whose client still asks. */
+    open: (): readonly Ask[] => asks.filter((ask) => !isFinal(ask, ask.heard.at(-1))),
+  }
+}
+
+const states = ['settled', 'released', 'refused', 'rejected', 'cancelled', 'expired']
+
+/** Nothing about it will change: what it asks for is recorded, all of it, and the ledger is done with it. */
+export function isFinal({ updates }: Ask, heard: Heard | undefined): boolean {
+  if (!heard || heard.status === 503 || heard.body?.type === '/problems/in-progress') return false
+  const recorded: readonly { state: string }[] = heard.body?.updates ?? []
+  const isDone = recorded.length > 0 && recorded.every(({ state }) => states.includes(state))
+  if (updates > 0) return isDone && recorded.length === updates
+  return isDone || (heard.status !== 202 && heard.status !== 502)
+}
+
+/** Sends one ask, and approves what wants it; `null`: the process died before its answer. */
+export async function send(ask: Ask, url: string, tokens: Tokens): Promise<Heard | null> {
+  const heard = await call(url, ask.method, ask.path, tokens.admin, ask.headers, ask.body)
+  if (!heard) return null
+  ask.heard.push(heard)
+  for (const { id, state } of heard.body?.updates ?? [])
+    if (state === 'awaiting-approval') await call(url, 'POST', `/updates/${id}/approve`, tokens.approver, {})
+  return heard
+}
+
+/** @throws where the answer is not 200: what is only looked at must be there. */
+export async function get(path: string, { url, tokens }: { url: string; tokens: Tokens }): Promise<Heard['body']> {
+  const heard = await call(url, 'GET', path, tokens.admin, {})
+  if (heard?.status !== 200) throw new Error(`${path} answers ${heard?.status}: ${JSON.stringify(heard?.body)}`)
+  return heard.body
+}
+
+async function call(
+  url: string,
+  method: string,
+  path: string,
+  token: string,
+  headers: Readonly<Record<string, string>>,
+  body?: object,
+): Promise<Heard | null> {
+  try {
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    const isJson = /json/.test(answer.headers.get('content-type') ?? '') && text !== ''
+    return { status: answer.status, body: isJson ? JSON.parse(text) : text }
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,134 @@
+import { parseArgs } from 'node:util'
+import { inParallel } from '../../shared/platform/parallel.ts'
+import { chanceOf } from '../simulation/random.ts'
+import { type Ask, createAsks, isFinal, makeBudgets, send } from './asking.ts'
+import { changedAnswers, reckon, sum, type Told } from './reckoning.ts'
+import { createStage, type Running } from './stage.ts'
+import { type Step, stepNames } from './steps.ts'
+
+const usage = `Kills the product (SIGKILL) at every step of an update's life, starts it again, and asks again; then compares the
+ledger with what the service saw. The database is a process of its own, and stays.
+
+  npm run kills                     204 kills: twelve at each step
+  npm run kills -- --kills <number> --seed <number>`
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '204' },
+    seed: { type: 'string', default: '1' },
+    help: { type: 'boolean' },
+  },
+})
+const say = (line: string) => process.stdout.write(`${line}\n`)
+if (values.help) {
+  say(usage)
+  process.exit(0)
+}
+
+/** Of what is still open when a process is started again, so much is asked again with what is new. */
+const askedAgain = 10
+/** As many at a time as a busy machine answers within the service's deadline. */
+const askedAtOnce = 10
+/** New asks of one life, until its step has come. */
+const mostRounds = 4
+
+const began = performance.now()
+const seconds = () => Math.round((performance.now() - began) / 1000)
+const kills = Number(values.kills)
+const chance = chanceOf(Number(values.seed))
+const stage = await createStage(chance)
+const { asks, more, open } = createAsks(chance)
+const { runs } = stage.service
+const killed = new Map<Step | 'at rest', number>()
+const broken: string[] = []
+
+const sendAll = (which: readonly Ask[], running: Running) =>
+  inParallel(which, askedAtOnce, async (ask) => {
+    const heard = await send(ask, running.url, running.tokens)
+    const isOurFault = heard && heard.status >= 500 && heard.status !== 502 && heard.status !== 503
+    if (isOurFault) broken.push(`${ask.name}: answered ${heard.status} ${JSON.stringify(heard.body)}`)
+  })
+
+/** One life: it comes up, is asked for old and new, and dies at its step. */
+async function live(step: Step): Promise<void> {
+  const running = await stage.up()
+  stage.service.setMood(step.includes('doubt') ? 'doubtful' : 'well')
+  stage.trap.set(step, 1 + chance(3))
+  const waiting = open()
+  const from = chance(waiting.length)
+  await sendAll(waiting.slice(from, from + askedAgain), running)
+  for (let round = 0; round < mostRounds && !stage.trap.hasSprung(); round++)
+    await sendAll(more({ withPlan: step.startsWith('an occurrence') }), running)
+  await stage.kill()
+  const at = stage.trap.hasSprung() ? step : 'at rest'
+  killed.set(at, (killed.get(at) ?? 0) + 1)
+}
+
+async function check(when: string, running: Running) {
+  const reckoned = await reckon(running, runs)
+  broken.push(...reckoned.broken.map((what) => `${when}: ${what}`))
+  return reckoned
+}
+
+/** Brings everything to its end, with a clock that runs ahead, and asks for all of it twice more. */
+async function finish(running: Running): Promise<void> {
+  await check('after the kills', running)
+  await sendAll(open(), running)
+  for (const at of ['+3m', '+6m', '+20m', '+40m', '+2h', '+26h']) await stage.sweep(at)
+  const swept = await check('after a day', running)
+  say(`after a day:     ${countsOf(swept.updates)}`)
+  if (swept.account.held > 0) broken.push(`after a day: ${swept.account.held} units are still held`)
+  await stage.sweep('+9d')
+  const end = await check('at the end', running)
+  say(`after nine days: ${countsOf(end.updates)}`)
+  if (end.audit !== true) broken.push(`at the end: the audit says ${end.audit}`)
+  if (end.account.inDoubt > 0) broken.push(`at the end: ${end.account.inDoubt} units are still in doubt`)
+
+  for (let times = 0; times < 2; times++) await sendAll(asks, running)
+  for (const ask of asks)
+    if (!isFinal(ask, ask.heard.at(-1)))
+      broken.push(`${ask.name} has no final answer: ${JSON.stringify(ask.heard.at(-1))}`)
+  broken.push(...changedAnswers(asks))
+  const after = await check('asked again', running)
+  if (after.updates.length !== end.updates.length) broken.push('asking again made other updates')
+  broken.push(...(await stage.leaks(JSON.stringify(asks.map(({ heard }) => heard)))))
+  tell(after.updates, after.account.spent)
+}
+
+const countsOf = (updates: readonly Told[]): string =>
+  [...new Set(updates.map(({ state }) => state))]
+    .map((state) => `${updates.filter((update) => update.state === state).length} ${state}`)
+    .join(', ')
+
+function tell(updates: readonly Told[], spent: number): void {
+  say('\nkilled                                  times')
+  for (const step of [...stepNames, 'at rest' as const])
+    say(`  ${step.padEnd(36)} ${String(killed.get(step) ?? 0).padStart(5)}`)
+  say(`  ${'in all'.padEnd(36)} ${String(sum([...killed.values()])).padStart(5)}`)
+  say(`\n${asks.length} asks, heard ${sum(asks.map(({ heard }) => heard.length))} times; ${updates.length} updates`)
+  const taken = sum(runs.map(({ consumed }) => consumed))
+  say(`the service saw ${runs.length} runs and took ${taken} units; the ledger charges ${spent}`)
+}
+
+try {
+  await makeBudgets(await stage.up())
+  await stage.kill()
+  for (let life = 1; life <= kills; life++) {
+    const step = stepNames[life % stepNames.length]
+    if (step !== undefined) await live(step)
+    if (life % stepNames.length === 0 || life === kills)
+      say(`${life} kills, ${asks.length} asks, ${runs.length} runs, ${seconds()} s`)
+  }
+  say('\nUp once more, with wires that are good and a service that is kind.')
+  stage.makeGood()
+  await finish(await stage.up())
+} finally {
+  await stage.close()
+}
+
+if (broken.length > 0) {
+  say(`\nBROKEN (${broken.length}):`)
+  for (const what of broken.slice(0, 40)) say(`  ${what}`)
+  process.exit(1)
+}
+say(`\nNothing is broken: nothing ran twice, every unit is counted, every key kept its answer. ${seconds()} s`)

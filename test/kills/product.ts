@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { buildCommands } from '../support/commands.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * The product as `npm start` starts it, compiled once so that it is up again in half a second: API, Slack routes, secrets
+ * endpoint, both readers of the stream, sweeps; all of it dies with one SIGKILL.
+ */
+export async function createProduct({ directory, env }: { directory: string; env: () => Environment }) {
+  const commands = join(directory, 'commands')
+  await buildCommands(commands)
+
+  const run = (command: 'start' | 'sweep', args: readonly string[] = []) =>
+    spawn(process.execPath, [join(commands, `${command}.mjs`), ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env.PATH, PORT: '0', ...env() },
+    })
+
+  let child: ChildProcess | null = null
+  process.once('exit', () => child?.kill('SIGKILL'))
+
+  return {
+    /** @returns where it answers. */
+    start: async (): Promise<string> => {
+      child = run('start')
+      return ready(child)
+    },
+    /** The process is gone at once; nothing that it had in memory is. */
+    kill: () => void child?.kill('SIGKILL'),
+    died: async (): Promise<void> => {
+      if (child && child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+    },
+    /** `npm run sweep -- --at <instant>`, beside the running product. */
+    sweep: async (at: string): Promise<string> => {
+      const sweeping = run('sweep', ['--at', at])
+      const said = collect(sweeping)
+      const [code] = await once(sweeping, 'close')
+      if (code !== 0) throw new Error(`the sweep at ${at} failed:\n${said.text}`)
+      return said.text
+    },
+  }
+}
+
+const readyWithinMs = 30_000
+
+function collect(child: ChildProcess): { text: string } {
+  const said = { text: '' }
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      said.text += text
+    })
+  return said
+}
+
+function ready(child: ChildProcess): Promise<string> {
+  const said = collect(child)
+  return new Promise((resolve, reject) => {
+    const fail = () => reject(new Error(`it did not start:\n${said.text}`))
+    const timer = setTimeout(fail, readyWithinMs)
+    child.once('exit', fail)
+    child.stdout?.on('data', () => {
+      const [, url] = /^ready (\S+)$/m.exec(said.text) ?? []
+      if (url === undefined) return
+      clearTimeout(timer)
+      child.removeListener('exit', fail)
+      resolve(url)
+    })
+  })
+}

@@ -1,0 +1,127 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Ask, get, isFinal } from './asking.ts'
+import { type Run, unitsOf } from './service.ts'
+import type { Running } from './stage.ts'
+
+/** An update as the ledger tells it. */
+export interface Told {
+  readonly id: string
+  readonly kind: string
+  readonly project: string
+  readonly state: string
+  readonly units: { readonly estimated: number | null; readonly held: number | null; readonly charged: number | null }
+  readonly history: readonly { readonly state: string }[]
+}
+
+interface Figures {
+  readonly window: string
+  readonly limit: number | 'unlimited'
+  readonly granted: number
+  readonly available: number
+  readonly held: number
+  readonly inDoubt: number
+  readonly spent: number
+}
+
+/** What the ledger says, by itself and against what the service saw: every line is a broken promise. */
+export async function reckon(running: Running, runs: readonly Run[]) {
+  // Taken before the ledger is read, so that each of them has its fence in what is read.
+  const seen = runs.map((run) => ({ ...run }))
+  const { updates, account } = await still(running)
+  const audit = (await get('/audit', running)).ok
+  const { budgets } = (await get('/budgets', running)) as { budgets: { name: string; windows: Figures[] }[] }
+  const broken = [
+    ...againstTheService(updates, seen),
+    ...againstTheBook(updates, account),
+    ...budgets.flatMap(({ name, windows }) => windows.flatMap((figures) => withinLimits(name, figures))),
+    ...(audit === false ? ['the audit does not agree'] : []),
+  ]
+  return { updates, account, audit, broken }
+}
+
+/** The records and the book of one moment: the product's own sweep may move both while they are read. */
+async function still(running: Running): Promise<{ updates: Told[]; account: Figures }> {
+  const accountNow = async (): Promise<Figures> => (await get('/budgets/account', running)).windows[0]
+  for (let before = await accountNow(); ; ) {
+    const updates = await allUpdates(running)
+    const account = await accountNow()
+    if (isDeepStrictEqual(before, account)) return { updates, account }
+    before = account
+  }
+}
+
+async function allUpdates(running: Running): Promise<Told[]> {
+  const all: Told[] = []
+  // A sweep at a later time may have asked again, with records of that time.
+  const from = `/updates?limit=200&until=${new Date(Date.now() + 23 * 3600_000).toISOString()}`
+  let after = ''
+  do {
+    const { updates, next } = await get(`${from}${after}`, running)
+    all.push(...updates)
+    after = next === undefined ? '' : `&cursor=${encodeURIComponent(next)}`
+  } while (after !== '')
+  return all
+}
+
+/** Nobody asks for the same twice with a reason, so that only what provably did not run may be sent again. */
+function againstTheService(updates: readonly Told[], runs: readonly Run[]): string[] {
+  const workOf = ({ kind, project }: { kind: string; project: string }) => `${kind} ${project}`
+  const works = new Set([...updates.map(workOf), ...runs.map(workOf)])
+  return [...works].flatMap((work) => {
+    const told = updates.filter((update) => workOf(update) === work)
+    const seen = runs.filter((run) => workOf(run) === work)
+    const fenced = told.filter(({ history }) => history.some(({ state }) => state === 'running'))
+    const accepted = seen.filter(({ refused }) => !refused)
+    const estimate = unitsOf(work.slice(work.indexOf(' ') + 1))
+    const consumed = sum(seen.map((run) => Math.min(run.consumed, estimate)))
+    const counted = sum(told.map(countedFor))
+    return [
+      ...(seen.length > fenced.length ? [`${work}: ${seen.length} runs, ${fenced.length} fences`] : []),
+      ...(accepted.length > 1 ? [`${work}: ran ${accepted.length} times`] : []),
+      ...(consumed > counted ? [`${work}: the service took ${consumed} units, the ledger counts ${counted}`] : []),
+    ]
+  })
+}
+
+const countedFor = ({ state, units }: Told): number =>
+  state === 'running' || state === 'in-doubt' ? (units.held ?? 0) : (units.charged ?? 0)
+
+function againstTheBook(updates: readonly Told[], account: Figures): string[] {
+  const of = (states: readonly string[], units: 'held' | 'charged') =>
+    sum(updates.filter(({ state }) => states.includes(state)).map((update) => update.units[units] ?? 0))
+  const records = {
+    held: of(['running'], 'held'),
+    inDoubt: of(['in-doubt'], 'held'),
+    spent: of(['settled', 'released'], 'charged'),
+  }
+  return (['held', 'inDoubt', 'spent'] as const).flatMap((figure) =>
+    account[figure] === records[figure]
+      ? []
+      : [`${account[figure]} units of the account are ${figure}, ${records[figure]} of its records`],
+  )
+}
+
+/** What has so little that it runs out is never charged more than was estimated, so that it is never below zero. */
+function withinLimits(name: string, { window, limit, granted, available, held, inDoubt, spent }: Figures): string[] {
+  if (limit === 'unlimited') return []
+  return [
+    ...(available + held + inDoubt + spent === limit + granted ? [] : [`${name} ${window} does not add up`]),
+    ...(available >= 0 ? [] : [`${name} ${window} is overspent by ${-available}`]),
+  ]
+}
+
+/** A final answer stays as it was for its key, whatever died in between. */
+export function changedAnswers(asks: readonly Ask[]): string[] {
+  return asks.flatMap((ask) => {
+    const { name, heard, updates } = ask
+    if (updates === 0) return []
+    const finals = heard
+      .filter((each) => isFinal(ask, each))
+      .map(({ status, body: { requestId: _own, ...body } }) => ({ status, body }))
+    const [first] = finals
+    const other = finals.find((each) => !isDeepStrictEqual(each, first))
+    return other ? [`${name}: answered ${JSON.stringify(first)}, and later ${JSON.stringify(other)}`] : []
+  })
+}
+
+export const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0)

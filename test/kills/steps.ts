@@ -1,0 +1,68 @@
+/**
+ * What goes over the product's wires, as far as it can be told from outside: calls of the service, and writes to the
+ * ledger by what they make of an update.
+ */
+export type What = 'estimate' | 'run' | 'hold' | 'settle' | 'doubt' | 'record' | 'occurrence' | 'other write'
+export type Moment =
+  /** Nothing of it has happened yet. */
+  | 'before'
+  /** Of a run: the service is at it. */
+  | 'during'
+  /** It has happened, and nobody has been told. */
+  | 'applied'
+  /** The answer is on its way. */
+  | 'answered'
+
+/** The steps at which the product is killed: every edge of an update's life, from both sides. */
+const steps = {
+  'before the estimate': ['estimate', 'before'],
+  'a record not yet written': ['record', 'before'],
+  'a record written, answer lost': ['record', 'applied'],
+  'before the hold': ['hold', 'before'],
+  'hold applied, answer lost': ['hold', 'applied'],
+  'hold answered, run not yet sent': ['hold', 'answered'],
+  'run has reached the service': ['run', 'before'],
+  'while the service runs it': ['run', 'during'],
+  'after the answer of run': ['run', 'answered'],
+  'before the settlement': ['settle', 'before'],
+  'settlement applied, answer lost': ['settle', 'applied'],
+  'after the settlement': ['settle', 'answered'],
+  'before a doubt is written': ['doubt', 'before'],
+  'doubt applied, answer lost': ['doubt', 'applied'],
+  'an occurrence not yet written': ['occurrence', 'before'],
+  'an occurrence written, answer lost': ['occurrence', 'applied'],
+  'before any other write': ['other write', 'before'],
+} as const satisfies Readonly<Record<string, readonly [What, Moment]>>
+
+export type Step = keyof typeof steps
+export const stepNames = Object.keys(steps) as readonly Step[]
+
+export interface Trap {
+  /** Springs when `step` comes for the n-th time from now. */
+  set(step: Step, nth: number): void
+  /** Whether it has sprung since it was set. */
+  hasSprung(): boolean
+  /** Told of everything that goes over a wire; true: the product has just been killed by it. */
+  passes(what: What, moment: Moment): boolean
+}
+
+export function createTrap(kill: () => void): Trap {
+  let wanted: readonly [What, Moment] | null = null
+  let left = 0
+  let sprung = false
+  return {
+    set: (step, nth) => {
+      wanted = steps[step]
+      left = nth
+      sprung = false
+    },
+    hasSprung: () => sprung,
+    passes: (what, moment) => {
+      if (wanted === null || wanted[0] !== what || wanted[1] !== moment || --left > 0) return false
+      wanted = null
+      sprung = true
+      kill()
+      return true
+    },
+  }
+}
