@@ -1,4 +1,4 @@
-import type { Choose } from '../simulation/scheduler.ts'
+import type { Choose } from '../simulation/step.ts'
 
 /** An answer as a client got it. */
 export interface Heard {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { inParallel } from '../../shared/platform/parallel.ts'
-import { chanceOf } from '../simulation/random.ts'
+import { chanceOf } from '../simulation/chance.ts'
 import { type Ask, createAsks, isFinal, makeBudgets, send } from './asking.ts'
 import { changedAnswers, reckon, sum, type Told } from './reckoning.ts'
 import { createStage, type Running } from './stage.ts'

@@ -1,4 +1,4 @@
-import type { Choose } from '../simulation/scheduler.ts'
+import type { Choose } from '../simulation/step.ts'
 import { type Answer, type Recorded, startScriptedService } from '../support/scripted-service.ts'
 import type { Trap } from './steps.ts'
 
