@@ -73,7 +73,7 @@ describe('PUT /budgets/{name}', () => {
   })
 
   test('replaces all of it, 200', async () => {
-    const product = await startProduct()
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
     await mustPut(product, 'seo', { limits: month(10) })
     const whole = {
       parent: 'account',
@@ -124,7 +124,7 @@ describe('PUT /budgets/{name}', () => {
   })
 
   test('a limit is in force at once, and for the day too', async () => {
-    const product = await startProduct()
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
     await mustPut(product, 'seo', { limits: [...month(1_000), { window: 'day', units: 100 }] })
     const ask = (project: string) => product.update({ kind: 'ranking', project, budget: 'seo' })
     expect((await ask('one')).status).toBe(201)
@@ -145,7 +145,7 @@ describe('PUT /budgets/{name}', () => {
   })
 
   test('changes the root, which has no parent', async () => {
-    const product = await startProduct()
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
     expect((await put(product, 'account', { limits: month(70_000) })).status).toBe(200)
     expect(await product.figures()).toMatchObject({ limit: 70_000, available: 70_000 })
     expect((await put(product, 'account', { parent: null, limits: month(60_000) })).status).toBe(200)
@@ -154,7 +154,7 @@ describe('PUT /budgets/{name}', () => {
   })
 
   test('takes a parent that there is, eight deep and in no circle', async () => {
-    const product = await startProduct()
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
     expect(errorsOf(await put(product, 'seo', { parent: 'nobody', limits: month(1) }))).toEqual(
       invalid('parent', 'there is no budget nobody; create it first'),
     )
@@ -174,7 +174,7 @@ describe('PUT /budgets/{name}', () => {
   })
 
   test('takes the names that every object has as names like any other', async () => {
-    const product = await startProduct()
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
     expect((await product.call('GET', '/budgets/constructor')).status).toBe(404)
     expect((await product.update({ kind: 'ranking', project: 'acme', budget: 'constructor' })).status).toBe(400)
     await mustPut(product, 'constructor', { limits: [...month(100), { window: 'day', units: 50 }] })
@@ -252,7 +252,7 @@ describe('If-Match', () => {
     `The definitions are at revision ${etag?.replaceAll('"', '')}, which is not what If-Match asks for; read them again.`
 
   test('makes a change only of the revision that was read', async () => {
-    const product = await startProduct()
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
     const first = (await product.call('GET', '/budgets')).headers.get('etag') ?? ''
     expect(first).toMatch(/^"\d+"$/)
     expect((await put(product, 'seo', { limits: month(1) }, { 'if-match': first })).status).toBe(201)
@@ -279,7 +279,7 @@ describe('If-Match', () => {
   })
 
   test('of several tags takes the one that matches', async () => {
-    const product = await startProduct()
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
     const { headers } = await mustPut(product, 'seo', { limits: month(1) })
     expect(
       (await put(product, 'seo', { limits: month(2) }, { 'if-match': `"9000", ${headers.get('etag')}` })).status,
@@ -302,7 +302,7 @@ describe('If-Match', () => {
   })
 
   test('of two changes of one revision one wins', async () => {
-    const product = await startProduct()
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
     const { headers } = await mustPut(product, 'seo', { limits: month(1) })
     const ifMatch = { 'if-match': headers.get('etag') ?? '' }
     const answers = await Promise.all([2, 3].map((units) => put(product, 'seo', { limits: month(units) }, ifMatch)))
@@ -312,7 +312,7 @@ describe('If-Match', () => {
 
 describe('freezing', () => {
   test('refuses updates of the budget and of its children at once, and unfreezing lets them pass', async () => {
-    const product = await startProduct()
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
     await mustPut(product, 'seo', { limits: month(1_000) })
     await mustPut(product, 'blog', { parent: 'seo', limits: month(1_000) })
     await mustPut(product, 'shop', { limits: month(1_000) })
@@ -365,7 +365,7 @@ describe('freezing', () => {
 
 describe('DELETE /budgets/{name}', () => {
   test('204; its counters are resumed when it is made again', async () => {
-    const product = await startProduct()
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
     await mustPut(product, 'seo', { limits: month(100) })
     await product.update({ kind: 'ranking', project: 'acme', budget: 'seo' })
     const deleted = await product.call('DELETE', '/budgets/seo')
@@ -389,7 +389,7 @@ describe('DELETE /budgets/{name}', () => {
   })
 
   test('not the root, nor with children', async () => {
-    const product = await startProduct()
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
     await mustPut(product, 'seo', { limits: month(100) })
     for (const name of ['blog', 'shop']) await mustPut(product, name, { parent: 'seo', limits: month(100) })
     const refused = { status: 409, type: '/problems/wrong-state' }
@@ -405,7 +405,7 @@ describe('DELETE /budgets/{name}', () => {
 
   test('nor while units of it are held or in doubt', async () => {
     const { opened, open } = gate()
-    const product = await startProduct()
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
     await mustPut(product, 'seo', { limits: month(100) })
     product.service.script(({ url }) => url.endsWith('/run'), { status: 500, once: opened, body: 'oops' })
     const asked = product.update({ kind: 'ranking', project: 'acme', budget: 'seo' })
@@ -429,7 +429,7 @@ describe('DELETE /budgets/{name}', () => {
 
 describe('entries', () => {
   async function withBudgets() {
-    const product = await startProduct()
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
     await mustPut(product, 'seo', { limits: [...month(100), { window: 'day', units: 50 }] })
     await mustPut(product, 'blog', { parent: 'seo', limits: month(40) })
     return product
@@ -638,7 +638,7 @@ describe('owned projects', () => {
 
 describe('GET /audit', () => {
   test('shows every counter as recorded and as recomputed', async () => {
-    const product = await startProduct()
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
     await product.update({ kind: 'ranking', project: 'acme' })
     const figures = { limit: 50_000, granted: 0, available: 49_960, held: 0, inDoubt: 0, spent: 40 }
     const ofDay = { limit: 'unlimited', granted: 0, available: null, held: 0, inDoubt: 0, spent: 40 }

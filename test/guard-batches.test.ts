@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { json, startProduct } from './support/product.ts'
 
 const units = { small: 30, middle: 50, large: 90 }
@@ -6,7 +7,7 @@ const projects = ['large', 'middle', 'small']
 const isRun = (url: string) => new URL(url, 'http://x').pathname.endsWith('/run')
 
 async function withRoom(month: number, service?: Parameters<typeof startProduct>[0]) {
-  const product = await startProduct({ units, ...service })
+  const product = await startProduct({ store: createMemoryStore(), stream: false, units, ...service })
   await product.call('PUT', '/budgets/acme', { body: { limits: [{ window: 'month', units: month }] } })
   return product
 }
@@ -198,7 +199,11 @@ describe('policies', () => {
     ['a limited account', 'over-budget', 50_000],
     ['an unlimited account', 'over-update-limit', 'unlimited'],
   ])('an absurd estimate, %s', async (_name, slug, month) => {
-    const product = await startProduct({ units: { absurd: Number.MAX_SAFE_INTEGER } })
+    const product = await startProduct({
+      store: createMemoryStore(),
+      stream: false,
+      units: { absurd: Number.MAX_SAFE_INTEGER },
+    })
     await product.call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units: month }] } })
     const { status, body } = await product.update({ kind: 'ranking', project: 'absurd' })
     expect([status, body.type]).toEqual([402, `/problems/${slug}`])

@@ -239,6 +239,8 @@ describe('dates: advice only', () => {
 
   test('data of today: already fresh, unless forced', async () => {
     const product = await startProduct({
+      store: createMemoryStore(),
+      stream: false,
       service: ({ url }) => (url.endsWith('/dates') ? json(['2026-11-19', '2026-11-20']) : undefined),
     })
     const { status, body } = await product.update(ask)

@@ -88,6 +88,8 @@ describe('between hold and settle', () => {
 describe('estimate: slow', () => {
   const during = async (pass: (product: Product) => void, start?: string) => {
     const product: Product = await startProduct({
+      store: createMemoryStore(),
+      stream: false,
       clock: createTestClock(start),
       env: { SERVICE_TIMEOUT_MS: '5000' },
       service: ({ url }) => {
@@ -245,6 +247,8 @@ describe('sweep: evidence', () => {
     ['a date too early', ['2026-11-13'], ['2026-11-13', '2026-11-18']],
   ])('sweep: malformed: no evidence, %s', async (_name, before, after) => {
     const product = await startProduct({
+      store: createMemoryStore(),
+      stream: false,
       service: ({ url }) => (isRun(url) ? { status: 500 } : isDates(url) ? json({ dates }) : undefined),
     })
     let dates = before
@@ -259,6 +263,8 @@ describe('sweep: evidence', () => {
     let dates = ['2026-11-13']
     let runs = 0
     const product = await startProduct({
+      store: createMemoryStore(),
+      stream: false,
       service: ({ url }) => {
         if (isDates(url)) return json({ dates })
         if (!isRun(url)) return undefined
@@ -291,7 +297,11 @@ describe('sweep: evidence', () => {
 describe('duplicate work', () => {
   test('in doubt blocks until the account’s day ends, then the project may go on and the units stay counted', async () => {
     let status = 500
-    const product = await startProduct({ service: ({ url }) => (isRun(url) ? { status } : undefined) })
+    const product = await startProduct({
+      store: createMemoryStore(),
+      stream: false,
+      service: ({ url }) => (isRun(url) ? { status } : undefined),
+    })
     await product.update(ask)
     const blocked = await product.update({ ...ask, force: true, reason: 'really' })
     expect(blocked.body.detail).toMatch(/in doubt as upd_\w+: it may have run\. .* from 21 Nov 2026 00:00 UTC\.$/)
@@ -305,7 +315,11 @@ describe('duplicate work', () => {
   })
 
   test('in doubt shortly before midnight blocks for an hour', async () => {
-    const product = await startProduct({ service: ({ url }) => (isRun(url) ? { status: 500 } : undefined) })
+    const product = await startProduct({
+      store: createMemoryStore(),
+      stream: false,
+      service: ({ url }) => (isRun(url) ? { status: 500 } : undefined),
+    })
     product.clock.set('2026-11-20T23:50:00Z')
     await product.update(ask)
     product.clock.set('2026-11-21T00:49:59Z')
@@ -340,7 +354,7 @@ describe('duplicate work', () => {
       '2026-11-21T05:00:00Z',
     ],
   ])('cool-down: %s', async (_name, kind, env, last, free) => {
-    const product = await startProduct({ env })
+    const product = await startProduct({ store: createMemoryStore(), stream: false, env })
     const first = await product.update({ kind, project: 'acme.example' })
     product.clock.set(last)
     const within = await product.update({ kind, project: 'acme.example' }, { headers: { 'idempotency-key': 'cool' } })
@@ -357,7 +371,11 @@ describe('duplicate work', () => {
 
   test('a released update does not hide the one that ran before it', async () => {
     let status = 204
-    const product = await startProduct({ service: ({ url }) => (isRun(url) ? { status } : undefined) })
+    const product = await startProduct({
+      store: createMemoryStore(),
+      stream: false,
+      service: ({ url }) => (isRun(url) ? { status } : undefined),
+    })
     const [ran] = (await product.update(ask)).body.updates
     status = 404
     expect((await product.update({ ...ask, force: true, reason: 'again' })).status).toBe(502)
@@ -367,7 +385,7 @@ describe('duplicate work', () => {
   })
 
   test('kinds and spellings: another kind is other work, the same decoded segment is the same', async () => {
-    const product = await startProduct()
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
     await product.update({ kind: 'ranking', project: 'café & co/paris' })
     expect((await product.update({ kind: 'keyword-difficulty', project: 'café & co/paris' })).status).toBe(201)
     expect((await product.update({ kind: 'ranking', project: 'café & co/paris' })).status).toBe(200)
@@ -379,7 +397,7 @@ describe('duplicate work', () => {
 })
 
 test('a refused update asked again with the same key stays refused; a new key is decided anew', async () => {
-  const product = await startProduct({ units: { globex: 640 } })
+  const product = await startProduct({ store: createMemoryStore(), stream: false, units: { globex: 640 } })
   await product.call('PUT', '/budgets/acme', { body: { limits: [{ window: 'month', units: 120 }] } })
   const globex = { kind: 'ranking', project: 'globex', budget: 'acme' }
   const first = await product.update(globex, { headers: { 'idempotency-key': 'once' } })
@@ -403,7 +421,7 @@ test('a refused update asked again with the same key stays refused; a new key is
 })
 
 test('an empty budget is refused without asking the service', async () => {
-  const product = await startProduct()
+  const product = await startProduct({ store: createMemoryStore(), stream: false })
   await product.call('PUT', '/budgets/none', {
     body: {
       limits: [
