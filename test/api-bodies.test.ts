@@ -4,7 +4,6 @@ import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { keyOf, type Store, type Write } from '../shared/ledger/store.ts'
 import { type Called, json, type Product, startProduct } from './support/product.ts'
 import type { Recorded } from './support/scripted-service.ts'
-import { createStore } from './support/stores.ts'
 
 // Hostile bodies, names, keys and queries: each is refused with the stated status before anything happens.
 
@@ -34,8 +33,8 @@ const anyProject = ({ url }: Recorded) =>
 /** One table for all: what is refused must leave nothing behind for the next row either. */
 let store: Store
 const written: Write[] = []
-beforeAll(async () => {
-  const real = await createStore()
+beforeAll(() => {
+  const real = createMemoryStore()
   const isFirst = (write: Write) =>
     keyOf(write).pk === 'definitions' && write.when.some(({ is }) => is === 'absent-item')
   const transact: Store['transact'] = (writes, token) => {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../shared/ledger/memory-store.ts'
+import type { Store } from '../shared/ledger/store.ts'
 import { type Called, type Product, startProduct } from './support/product.ts'
 import { gate } from './support/scripted-service.ts'
 
@@ -23,8 +25,8 @@ async function flood(product: Product, name = 'flood') {
   )
 }
 
-async function roomForTen() {
-  const product = await startProduct()
+async function roomForTen(store?: Store) {
+  const product = await startProduct({ ...(store && { store, stream: false }) })
   await product.call('PUT', '/budgets/ten', { body: { limits: [{ window: 'month', units: 400 }] } })
   return product
 }
@@ -53,7 +55,7 @@ describe('120 parallel requests against a budget with room for ten', () => {
   })
 
   test('the very first requests of a new month', async () => {
-    const product = await roomForTen()
+    const product = await roomForTen(createMemoryStore())
     expect(countBy(await flood(product, 'november'))).toEqual({ 201: 10, 402: 110 })
     product.clock.set('2026-12-01T00:00:00Z')
     expect(countBy(await flood(product, 'december'))).toEqual({ 201: 10, 402: 110 })
@@ -70,7 +72,7 @@ describe('120 parallel requests against a budget with room for ten', () => {
   })
 
   test('the very first requests of a new day, by two processes at once', async () => {
-    const product = await startProduct()
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
     const limits = [
       { window: 'month', units: 10_000 },
       { window: 'day', units: 400 },
