@@ -115,6 +115,17 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect(sent.statusCode).toBe(403)
     })
 
+    test('a cookie that a page has set comes back, and lets in', async () => {
+      const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
+      const form = new URLSearchParams({ token }).toString()
+      const sent = await callStreaming(loaded.api.handler, urlEvent('POST', '/login', { headers, body: form }), 20_000)
+      expect([sent.statusCode, sent.cookies?.length]).toEqual([303, 1])
+      expect(sent.cookies?.[0]).toMatch(/^__Host-unit-guard=[^;]+; .*HttpOnly; Secure; SameSite=Strict$/)
+      const [cookie = ''] = sent.cookies?.[0]?.split(';') ?? []
+      const page = await callStreaming(loaded.api.handler, urlEvent('GET', '/', { cookies: [cookie] }), 20_000)
+      expect([page.statusCode, page.text.includes('<h1>Overview</h1>')]).toEqual([200, true])
+    })
+
     test('204 and 304 have a head and no body', async () => {
       const body = JSON.stringify({ limits: [{ window: 'month', units: 100 }] })
       expect((await call('PUT', '/budgets/seo', { body })).statusCode).toBe(201)
