@@ -285,6 +285,7 @@ test('`npm run client` makes a folder that needs nothing else, and its README do
   const run = promisify(execFile)
   await buildClient(folder)
   const [, example = ''] = /```js\n(.*?)```/s.exec(await readFile(join(folder, 'README.md'), 'utf8')) ?? []
+  expect(await readFile('README.md', 'utf8')).toContain(example)
   expect(example.trim().split('\n').length).toBeLessThanOrEqual(22)
   await mkdir(join(home, 'src'))
   await writeFile(join(home, 'src', 'example.mjs'), example)
