@@ -247,6 +247,37 @@ describe('tokens that are good', () => {
   })
 })
 
+describe('a token that was verified before', () => {
+  const read = async (product: Awaited<ReturnType<typeof start>>, authorization: string) =>
+    (await product.call('GET', '/budgets', { token: null, headers: { authorization } })).status
+
+  test('is not believed a second longer than it says', async () => {
+    const product = await start()
+    const soon = withExp(`${now + 30}`)
+    expect(await read(product, soon)).toBe(200)
+    product.clock.advance(29_000)
+    expect(await read(product, soon)).toBe(200)
+    product.clock.advance(1_000)
+    expect(await read(product, soon)).toBe(401)
+  })
+
+  test('is no other: with one letter more or less it is refused', async () => {
+    const product = await start()
+    expect(await read(product, `Bearer ${good}`)).toBe(200)
+    expect(await read(product, `Bearer ${good.slice(0, -1)}`)).toBe(401)
+    expect(await read(product, `Bearer ${good}A`)).toBe(401)
+  })
+
+  test('is void with its key', async () => {
+    const product = await start()
+    expect(await read(product, `Bearer ${good}`)).toBe(200)
+    const key = 'unit-guard/caller-key'
+    Object.assign(product.secrets.values, { [key]: newestKey, [`${key} previous`]: newKey })
+    product.clock.advance(5 * 60_000 + 1)
+    expect(await read(product, `Bearer ${good}`)).toBe(401)
+  })
+})
+
 describe('the key of the tokens', () => {
   const key = 'unit-guard/caller-key'
   const own = { 'unit-guard/service-token': serviceToken }
