@@ -21,13 +21,7 @@ import { createStarting } from './starting.ts'
 
 export type Guard = ReturnType<typeof createGuard>
 
-/**
- * The guard: everything that may be asked of the service goes through here, and so does everything that people decide
- * about it. Refusals come back by value.
- *
- * @throws LedgerUnavailable, SecretUnavailable: nothing was sent, or the ledger knows about it.
- */
-export function createGuard(parts: {
+export interface GuardParts {
   ledger: Ledger
   tracking: Tracking
   /** The service's token as it is now. */
@@ -38,7 +32,15 @@ export function createGuard(parts: {
   options: GuardOptions
   /** What schedules ask for, in order of priority; read when somebody asks for it. */
   plans: () => Promise<readonly Plan[]>
-}) {
+}
+
+/**
+ * The guard: everything that may be asked of the service goes through here, and so does everything that people decide
+ * about it. Refusals come back by value.
+ *
+ * @throws LedgerUnavailable, SecretUnavailable: nothing was sent, or the ledger knows about it.
+ */
+export function createGuard(parts: GuardParts) {
   const { ledger } = parts
   const quoting = createQuoting(parts)
   const closing = createClosing(parts)

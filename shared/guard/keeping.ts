@@ -1,15 +1,10 @@
-import type { Ledger } from '../ledger/ledger.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Ids } from '../platform/ids.ts'
-import type { Log } from '../platform/log.ts'
-import type { Tracking } from '../tracking/tracking.ts'
 import type { Closing } from './closing.ts'
 import type { Deciding } from './deciding.ts'
 import { createDigesting } from './digest.ts'
 import { createForeignData } from './foreign-data.ts'
+import type { GuardParts } from './guard.ts'
 import { createMeasuring } from './measuring.ts'
 import { createOccurrences } from './occurrences.ts'
-import type { GuardOptions } from './options.ts'
 import { createPicturing } from './picturing.ts'
 import type { Plan } from './plan.ts'
 import { createPlanning } from './planning.ts'
@@ -23,19 +18,14 @@ import { createWatching } from './watching.ts'
 export type Keeping = ReturnType<typeof createKeeping>
 
 /** What no caller waits for, or few ask for: plans and what they will cost, the sweep, what is told, measured and drawn. */
-export function createKeeping(parts: {
-  ledger: Ledger
-  tracking: Tracking
-  serviceToken: () => Promise<string>
-  clock: Clock
-  ids: Ids
-  log: Log
-  options: GuardOptions
-  plans: readonly Plan[]
-  closing: Closing
-  deciding: Deciding
-  starting: Starting
-}) {
+export function createKeeping(
+  parts: Omit<GuardParts, 'plans'> & {
+    plans: readonly Plan[]
+    closing: Closing
+    deciding: Deciding
+    starting: Starting
+  },
+) {
   const { ledger, starting } = parts
   const occurrences = createOccurrences({ ...parts, begin: starting.begin })
   const watching = createWatching(parts)

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { type Plan, parsePlans, WrongPlans } from './plan.ts'
 
 /**
- * The plans of one file, once per cold start; none without a file.
+ * The plans of one file; none without a file.
  *
  * @throws WrongPlans also when it is not there or cannot be read. Messages have its base name alone: where a machine
  * keeps it is nobody else's business.
