@@ -12,8 +12,10 @@ const mostSockets = 200
  */
 export function createDynamoClient(endpoint?: string): DynamoDBClient {
   const agent = { maxSockets: mostSockets, keepAlive: true }
-  return new DynamoDBClient({
+  const client = new DynamoDBClient({
     maxAttempts: 1,
+    // Nobody changes the stack once it was used: without this it is put together anew for each request.
+    cacheMiddleware: true,
     requestHandler: {
       connectionTimeout: connectWithinMs,
       requestTimeout: answerWithinMs,
@@ -27,4 +29,7 @@ export function createDynamoClient(endpoint?: string): DynamoDBClient {
       credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     }),
   })
+  // It copies what is sent and answered for a log that nobody keeps.
+  client.middlewareStack.remove('loggerMiddleware')
+  return client
 }

@@ -15,13 +15,16 @@ import { indexes, tableKey } from './table.ts'
 const tries = 4
 const conflictTries = 12
 const firstPauseMs = 20
+/** What is in the way of a transaction is over within milliseconds, and others wait for their turn meanwhile. */
+const conflictPauseMs = 4
 const longestPauseMs = 400
 
 /** The store on one DynamoDB table. The client must not retry by itself: which failures may be repeated is decided here. */
 export function createDynamoStore(options: { client: DynamoDBClient; table: string; clock: Clock; ids: Ids }): Store {
   const { client, table, clock, ids } = options
 
-  const pause = (round: number) => clock.sleep(ids.fraction() * Math.min(longestPauseMs, firstPauseMs * 2 ** round))
+  const pause = (round: number, first = firstPauseMs) =>
+    clock.sleep(ids.fraction() * Math.min(longestPauseMs, first * 2 ** round))
 
   async function reading<T>(send: () => Promise<T>): Promise<T> {
     for (let round = 1; ; round++) {
@@ -113,7 +116,7 @@ export function createDynamoStore(options: { client: DynamoDBClient; table: stri
             if (mayBeApplied) throw new AnswerLost('the answer of DynamoDB was lost', { cause: error })
             throw new LedgerUnavailable('DynamoDB refuses for now', { cause: error })
           }
-          await pause(round)
+          await pause(round, fault.kind === 'conflict' ? conflictPauseMs : firstPauseMs)
         }
       }
     },
@@ -124,19 +127,14 @@ const nameOf = (key: Key) => JSON.stringify([key.pk, key.sk])
 
 type Fault =
   | { readonly kind: 'decided'; readonly found: (Item | null | undefined)[] }
-  /** Certainly not applied, and worth another try. */
-  | { readonly kind: 'refused' }
+  /** Certainly not applied, and worth another try: at once where only another transaction was in the way. */
+  | { readonly kind: 'conflict' | 'refused' }
   /** Our own mistake, or a missing permission or table: no try will help. */
   | { readonly kind: 'broken' }
   /** Everything else, every unknown name included: it may have been applied. */
   | { readonly kind: 'lost' }
 
-const refusals = new Set([
-  'ProvisionedThroughputExceededException',
-  'RequestLimitExceeded',
-  'ThrottlingException',
-  'TransactionConflictException',
-])
+const refusals = new Set(['ProvisionedThroughputExceededException', 'RequestLimitExceeded', 'ThrottlingException'])
 
 const mistakes = new Set([
   'AccessDeniedException',
@@ -159,13 +157,15 @@ function faultOf(error: unknown): Fault {
       (error as { CancellationReasons?: { Code?: string; Item?: Record<string, never> }[] }).CancellationReasons ?? []
     const codes = reasons.map((reason) => reason.Code ?? 'None')
     if (codes.includes('ValidationError')) return { kind: 'broken' }
-    if (!codes.includes('ConditionalCheckFailed')) return { kind: 'refused' }
+    if (!codes.includes('ConditionalCheckFailed'))
+      return { kind: codes.includes('TransactionConflict') ? 'conflict' : 'refused' }
     const found = reasons.map((reason) => {
       if (reason.Code !== 'ConditionalCheckFailed') return undefined
       return reason.Item ? (unmarshall(reason.Item) as Item) : null
     })
     return { kind: 'decided', found }
   }
+  if (name === 'TransactionConflictException') return { kind: 'conflict' }
   if (refusals.has(name)) return { kind: 'refused' }
   return { kind: mistakes.has(name) ? 'broken' : 'lost' }
 }

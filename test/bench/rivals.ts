@@ -41,6 +41,7 @@ export const rivals = {
   'no guard': { create: noGuard, key: ['id'] },
   composition: { create: composition, key: ['id'] },
   naive: { create: naive, key: ['id'] },
+  'floor, own transactions': { create: ownTransactions, key: ['pk', 'sk'] },
   'floor, transactions': { create: transactions, key: ['id'] },
   'floor, puts': { create: puts, key: ['id'] },
 } as const satisfies Record<string, { create: (ground: Ground) => Promise<Rival>; key: readonly string[] }>
@@ -150,6 +151,50 @@ async function naive({ database, client, serviceUrl, units }: Ground): Promise<R
       )
     },
   }
+}
+
+/** The two transactions of an update as the guard writes them, on its own table and into its book of ten budgets. */
+async function ownTransactions(ground: Ground): Promise<Rival> {
+  const { database, client, serviceUrl, units } = ground
+  const service = connect(serviceUrl)
+  const written: string[] = []
+  const observed = database.connect()
+  observed.middlewareStack.add(
+    (next, { commandName }) =>
+      (args) => {
+        if (commandName === 'TransactWriteItemsCommand') written.push(JSON.stringify(args.input))
+        return next(args)
+      },
+    { step: 'initialize', name: 'observe' },
+  )
+  const guard = await unitGuard({ database, client: observed, serviceUrl, units })
+  // A day's first update makes the book.
+  for (const project of ['first', 'pattern']) await guard.update(project, project)
+  const [hold = '', settle = ''] = written.slice(-2)
+  const { id, work } = namesIn(hold)
+  const again = (transaction: string, project: string) =>
+    client.send(
+      new TransactWriteItemsCommand({
+        ...JSON.parse(transaction.replaceAll(id, `upd_${project}`).replaceAll(work, `work#${project}`)),
+        ClientRequestToken: systemIds.random(),
+      }),
+    )
+  return {
+    update: async (project) => {
+      await service.estimate(project)
+      await again(hold, project)
+      await service.run(project)
+      await again(settle, project)
+    },
+    ...(guard.stop && { stop: guard.stop }),
+  }
+}
+
+function namesIn(hold: string): { id: string; work: string } {
+  const [id] = /upd_[a-z0-9]+/.exec(hold) ?? []
+  const [work] = /work#[^"]+/.exec(hold) ?? []
+  if (id === undefined || work === undefined) throw new Error('a hold names its update and its work')
+  return { id, work }
 }
 
 async function transactions({ database, client, serviceUrl }: Ground): Promise<Rival> {
