@@ -38,10 +38,14 @@ export async function bundleAll(options: { into: string; plansFile: string | und
   }
 }
 
+/** Lambda hands its credentials over in the environment. The SDK would look for these only where there are none. */
+const otherCredentials = ['sso', 'ini', 'process', 'web-identity', 'http', 'login']
+  .map((kind) => `@aws-sdk/credential-provider-${kind}`)
+  .concat('@smithy/credential-provider-imds')
+
 /**
  * Bundles one function as it is deployed: minified ES modules with their source maps. What is imported on demand is a file
- * of its own, so that a cold start loads `bytes` and no more: of the SDK's credential providers for instance the one that
- * Lambda has. Some of the SDK's dependencies are CommonJS and call `require`, which a module has to make for them.
+ * of its own, so that a cold start loads `bytes` and no more. Some of the SDK's dependencies are CommonJS and call `require`, which a module has to make for them.
  */
 export async function bundle(options: { entry: string; into: string }): Promise<{ bytes: number }> {
   const { metafile } = await build({
@@ -50,6 +54,7 @@ export async function bundle(options: { entry: string; into: string }): Promise<
     outExtension: { '.js': '.mjs' },
     bundle: true,
     splitting: true,
+    external: otherCredentials,
     platform: 'node',
     target: 'node24',
     format: 'esm',

@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createTokens } from '../functions/api/tokens.ts'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import type { Store } from '../shared/ledger/store.ts'
-import { minutes } from './support/clock.ts'
+import { createTestClock, minutes } from './support/clock.ts'
 import { callerKey, type Product, serviceToken, startProduct } from './support/product.ts'
 
 // Who is let in, what they may do, and that no secret comes out of any of it.
@@ -275,6 +276,79 @@ describe('a token that was verified before', () => {
     Object.assign(product.secrets.values, { [key]: newestKey, [`${key} previous`]: newKey })
     product.clock.advance(5 * 60_000 + 1)
     expect(await read(product, `Bearer ${good}`)).toBe(401)
+  })
+})
+
+describe('a caller, as a token makes it', () => {
+  const reader = () => {
+    const clock = createTestClock('2026-11-20T10:00:00Z')
+    const value = { current: callerKey, previous: null }
+    return createTokens({ key: { read: async () => value, reread: async () => value }, clock })
+  }
+  const verify = (payload: object) => reader().verify(`Bearer ${craft(payload)}`)
+
+  test('is all that it says', async () => {
+    expect(await verify({ ...claims, budgets: ['seo', 'shop'] })).toEqual({
+      sub: 'eve',
+      scopes: new Set(['read', 'run']),
+      budgets: ['seo', 'shop'],
+      until: Date.parse('2026-11-20T11:00:00Z'),
+    })
+  })
+
+  test('may charge nothing where it names no budget', async () => {
+    expect(await verify({ ...claims, budgets: undefined })).toMatchObject({ budgets: [] })
+  })
+
+  test('is read from 8,192 characters, and from no more', async () => {
+    const sized = (length: number) => {
+      for (let pad = length / 2; ; pad++) {
+        const token = craft({ ...claims, pad: 'x'.repeat(pad) })
+        if (token.length >= length) return token
+      }
+    }
+    const [longest, tooLong] = [sized(8_192), sized(8_193)]
+    expect([longest.length, tooLong.length]).toEqual([8_192, 8_193])
+    expect(await reader().verify(`Bearer ${longest}`)).toMatchObject({ sub: 'eve' })
+    expect(await reader().verify(`Bearer ${tooLong}`)).toBe(null)
+  })
+})
+
+describe('a token is verified once a minute, for a thousand tokens', () => {
+  const start = () => {
+    const clock = createTestClock('2026-11-20T10:00:00Z')
+    const value = { current: callerKey, previous: null }
+    const tokens = createTokens({ key: { read: async () => value, reread: async () => value }, clock })
+    const verifying = vi.spyOn(crypto.subtle, 'verify')
+    onTestFinished(() => verifying.mockRestore())
+    /** How often a signature is verified for these. */
+    const verified = async (...numbers: readonly number[]) => {
+      verifying.mockClear()
+      for (const each of numbers)
+        expect(await tokens.verify(`Bearer ${craft({ ...claims, sub: `eve${each}` })}`)).toMatchObject({
+          sub: `eve${each}`,
+        })
+      return verifying.mock.calls.length
+    }
+    return { clock, verified }
+  }
+  const thousand = Array.from({ length: 1_000 }, (_, each) => each)
+
+  test('and again when the minute is over', async () => {
+    const { clock, verified } = start()
+    expect(await verified(0, 1, 0, 1)).toBe(2)
+    clock.advance(59_999)
+    expect(await verified(0, 1)).toBe(0)
+    clock.advance(1)
+    expect(await verified(0, 1)).toBe(2)
+  })
+
+  test('one more, and all begin anew', async () => {
+    const { verified } = start()
+    expect(await verified(...thousand)).toBe(1_000)
+    expect(await verified(...thousand)).toBe(0)
+    expect(await verified(1_000)).toBe(1)
+    expect(await verified(1_000, 0)).toBe(1)
   })
 })
 

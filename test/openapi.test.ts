@@ -1,6 +1,9 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
+import type { ApiEnv } from '../functions/api/context.ts'
+import { addManaging } from '../functions/api/managing.ts'
 import { allOperations, openApiDocument } from '../infra/reference/document.ts'
 import { shapesOf } from '../infra/reference/members.ts'
 import { problemTexts } from '../infra/reference/problem-texts.ts'
@@ -23,8 +26,10 @@ describe('the OpenAPI document', () => {
   })
 
   test('has every route of the API, and no other', async () => {
-    const { api } = await start()
-    const routes = api.routes
+    const { api, services } = await start()
+    const managing = new Hono<ApiEnv>()
+    addManaging(managing, services)
+    const routes = [...api.routes, ...managing.routes]
       // Middleware, answers of 405 and the dashboard take any method; what pages are dressed in is no operation.
       .filter(({ method, path }) => method !== 'ALL' && !path.startsWith('/dashboard/') && path !== '/docs.css')
       .map(

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import type { ApiEnv } from '../functions/api/context.ts'
+import { addManaging } from '../functions/api/managing.ts'
 import { addPages } from '../functions/api/pages/pages.ts'
 import { createTokens } from '../functions/api/tokens.ts'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
@@ -28,10 +29,12 @@ describe('the requests of every route', () => {
     onTestFinished(stop)
     const pages = new Hono<ApiEnv>()
     addPages(pages, { ...services, tokens: createTokens({ key: services.callerKey, clock: services.clock }) })
+    const managing = new Hono<ApiEnv>()
+    addManaging(managing, services)
     const documented = rowsOf(await published('requests')).map(([, route = '']) => route)
     const paths = new Set(documented.map((route) => route.split(' ')[1]))
 
-    const named = [...api.routes, ...slack.routes].filter(({ method }) => method !== 'ALL')
+    const named = [...api.routes, ...managing.routes, ...slack.routes].filter(({ method }) => method !== 'ALL')
     const routes = named.map(({ method, path }) => `${method} ${path.replace(/^\/problems\/.*/, '/problems/*')}`)
     expect(routes.length).toBeGreaterThan(35)
     expect(routes.filter((route) => !documented.includes(route))).toEqual([])

@@ -2,22 +2,17 @@ import { Hono } from 'hono'
 import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
-import { addBudgets } from './budgets.ts'
-import { addCallers } from './callers.ts'
 import type { ApiEnv } from './context.ts'
-import { addEntries } from './entries.ts'
-import { createGateway, gatewayPath } from './gateway.ts'
+import { createGateway } from './gateway.ts'
 import { lazily } from './lazily.ts'
-import { addPlans } from './plans.ts'
 import { answerProblem } from './problem-answers.ts'
 import { problemOf } from './problem-of.ts'
 import { addQuestions } from './questions.ts'
 import { createRates } from './rates.ts'
-import { rawTarget } from './raw-target.ts'
+import { gatewayPath, rawTarget } from './raw-target.ts'
 import { addReference, type Reference } from './reference/reference.ts'
 import { Refusal } from './refusal.ts'
 import { route } from './routing.ts'
-import { addStatements } from './statements.ts'
 import { createTokens } from './tokens.ts'
 import { addUpdates } from './updates.ts'
 
@@ -81,11 +76,11 @@ export function createApi(services: Services, reference: Reference = async () =>
 
   addQuestions(app, services)
   addUpdates(app, services)
-  addBudgets(app, services)
-  addEntries(app, services)
-  addCallers(app, services)
-  addPlans(app, services)
-  addStatements(app, services)
+  const managed = ['/budgets', '/budgets/*', '/callers', '/callers/*', '/plans', '/plans/*', '/forecast', '/statements']
+  lazily(app, managed, async () => {
+    const { addManaging } = await import('./managing.ts')
+    return (inner) => addManaging(inner, services)
+  })
   app.notFound((c) => answerProblem(c, problem('not-found', 'There is nothing at this address.')))
 
   app.onError((error, c) => {

@@ -7,10 +7,8 @@ import { type ApiEnv, mustHave, mustHold } from './context.ts'
 import { createForwarding } from './gateway-forwarding.ts'
 import { createGatewayRuns } from './gateway-runs.ts'
 import { answerProblem } from './problem-answers.ts'
-import { rawTarget } from './raw-target.ts'
+import { gatewayPath, rawTarget } from './raw-target.ts'
 import { Refusal } from './refusal.ts'
-
-export const gatewayPath = '/v3'
 
 /**
  * The drop-in: the service's own 23 operations under the service's own paths, with the caller's token. Reads and writes

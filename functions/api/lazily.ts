@@ -23,11 +23,17 @@ function createInner(add: Add): Hono<ApiEnv> {
     const around = aroundOf(c)
     c.set('requestId', around.get('requestId'))
     c.set('endsAt', around.get('endsAt'))
-    await next()
-    around.set('visitor', c.get('visitor'))
-    around.set('route', c.req.routePath)
+    c.set('caller', around.get('caller'))
+    c.set('allowed', around.get('allowed'))
+    try {
+      await next()
+    } finally {
+      around.set('visitor', c.get('visitor'))
+      around.set('route', c.req.routePath)
+    }
   })
   add(inner)
+  inner.notFound((c) => aroundOf(c).notFound())
   inner.onError((error) => {
     throw error
   })

@@ -1,6 +1,9 @@
 import type { Context } from 'hono'
 import type { ApiEnv } from './context.ts'
 
+/** Below it are the service's own operations under the service's own paths. */
+export const gatewayPath = '/v3'
+
 /**
  * Path and query exactly as they came over the wire. URL parsers tidy both (`/v3/../updates`, `%7e`), and what is passed
  * on has to be what was checked.

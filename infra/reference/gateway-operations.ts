@@ -1,4 +1,4 @@
-import { gatewayPath } from '../../functions/api/gateway.ts'
+import { gatewayPath } from '../../functions/api/raw-target.ts'
 import { type OperationName, operationNames, operations } from '../../shared/tracking/operations.ts'
 import { type AnswerOf, type Operation, recordedAs, refusals } from './operation.ts'
 

@@ -1,4 +1,4 @@
-import { gatewayPath } from '../../functions/api/gateway.ts'
+import { gatewayPath } from '../../functions/api/raw-target.ts'
 import { parameters } from '../../shared/tracking/operations.ts'
 import type { JsonSchema } from './schemas.ts'
 

@@ -1,13 +1,11 @@
 import { callerOfCounter } from '../ledger/definitions.ts'
 import { toLocal } from '../ledger/zone.ts'
+import { grouped } from '../platform/words.ts'
 import type { Figures } from './figures.ts'
 
 /** Numbers and times as people write them in a sentence. */
 
-/** Making a formatter costs a hundred times its use. */
-const inThousands = new Intl.NumberFormat('en-US')
-
-export const count = (units: number): string => inThousands.format(units).replace('-', '−')
+export const count = (units: number): string => grouped(units).replace('-', '−')
 
 export const units = (number: number): string => `${count(number)} ${number === 1 ? 'unit' : 'units'}`
 

@@ -1,4 +1,4 @@
-import { assertNever } from '../platform/words.ts'
+import { assertNever, grouped } from '../platform/words.ts'
 import { type Book, counterOf, hasAvailable, hasSpent, isSpent, type Move } from './book.ts'
 import { chainOf, type Definitions, rootBudget, type WindowKind } from './definitions.ts'
 import type { Entry } from './entry.ts'
@@ -100,7 +100,7 @@ function reconciling(unitsLeft: number, book: Book): Booking | Refused {
   const difference = available - (unitsLeft - held - inDoubt)
   if (spent + difference < 0) {
     return impossible(
-      `The vendor has ${shown(unitsLeft)} units left, and ${rootBudget} allows only ${shown(limit + granted)} this month; raise its limit first.`,
+      `The vendor has ${grouped(unitsLeft)} units left, and ${rootBudget} allows only ${grouped(limit + granted)} this month; raise its limit first.`,
     )
   }
   const moves = difference === 0 ? [] : moving([rootBudget], ['month'], { spent: difference })
@@ -182,7 +182,7 @@ function guarded(units: number, moves: Entry['moves'], book: Book, given: Entry[
   const more = unspent.find(({ back, spent }) => spent < back)
   if (more)
     return impossible(
-      `${more.budget} has spent only ${shown(more.spent)} units, so ${shown(more.back)} cannot be taken back.`,
+      `${more.budget} has spent only ${grouped(more.spent)} units, so ${grouped(more.back)} cannot be taken back.`,
     )
   return {
     units,
@@ -193,8 +193,6 @@ function guarded(units: number, moves: Entry['moves'], book: Book, given: Entry[
     ],
   }
 }
-
-const shown = (units: number): string => units.toLocaleString('en-US')
 
 /** @param why a sentence. */
 const impossible = (why: string): Refused => ({ kind: 'not-possible', why })

@@ -15,6 +15,9 @@ export function toUnits(value: number): Units {
   return value
 }
 
+/** `12,345`, as people read it. A formatter of Intl would cost a cold start ten milliseconds. */
+export const grouped = (whole: number): string => String(whole).replace(/\B(?=(?:\d{3})+$)/g, ',')
+
 /** The two things the service does for units: an on-demand ranking update, or a keyword-difficulty update. */
 export type Kind = 'ranking' | 'keyword-difficulty'
 export const kinds = ['ranking', 'keyword-difficulty'] as const satisfies readonly Kind[]

@@ -1,3 +1,4 @@
+import { grouped } from '../platform/words.ts'
 import { textOf } from './body.ts'
 import type { Redact } from './service-token.ts'
 import { isObject, type Json, parseStrictJson } from './strict-json.ts'
@@ -54,4 +55,3 @@ function mediaTypeOf(answer: Answered): string {
 }
 
 const cut = (text: string, length: number) => (text.length <= length ? text : `${text.slice(0, length - 1)}…`)
-const grouped = (count: number) => count.toLocaleString('en-US')
