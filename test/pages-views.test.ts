@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { unbroken } from '../functions/api/pages/unbroken.ts'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { openBrowser } from './support/browser.ts'
 import { hours } from './support/clock.ts'
@@ -111,6 +112,16 @@ describe('every page', () => {
     expect((await browser.get('/')).text).toContain(`Frozen by ada on 20 Nov 2026 10:00: ${hostile}`)
   })
 
+  test('ends no line inside a date, or between a figure and its unit; what is filled in or copied is left alone', () => {
+    const shown = (html: string) => unbroken(html).replaceAll('\u00a0', '_')
+    expect(shown('<time title="6 Nov">6 Nov 2026 14:00</time><p>on 12 Dec, 1,200 units or 12 % of 3 united</p>')).toBe(
+      '<time title="6 Nov">6_Nov_2026_14:00</time><p>on 12_Dec, 1,200_units or 12_% of 3 united</p>',
+    )
+    const alone =
+      '<pre>2 units <b>3 units</b></pre><select><option>6 Nov</option></select><textarea>6 Nov</textarea><input value="1 unit">'
+    expect(shown(alone)).toBe(alone)
+  })
+
   test('its stylesheet and icon are ours, and may be kept', async () => {
     const { browser } = await start()
     const { html } = await browser.get('/')
@@ -203,7 +214,7 @@ describe('the overview', () => {
     expect(text).toContain('blog 120 of 200 units left ❄ Frozen with seo by ada')
     expect(text).toContain('free no limit this month, nothing spent')
     expect(html).toContain(
-      '<time datetime="2026-11-30T23:00:00.000Z" title="2026-11-30 23:00 UTC">1 Dec 2026 00:00</time>',
+      '<time datetime="2026-11-30T23:00:00.000Z" title="2026-11-30 23:00 UTC">1\u00a0Dec\u00a02026\u00a000:00</time>',
     )
     expect(text).toContain('All times are in Europe/Berlin')
     expect(html).toContain(

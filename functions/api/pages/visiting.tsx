@@ -16,6 +16,7 @@ import { type Frame, Page, type PageProps } from './layout.tsx'
 import { createOrigins } from './origin.ts'
 import { createSaid, type Said } from './said.ts'
 import { createSessions, type Session } from './sessions.ts'
+import { unbroken } from './unbroken.ts'
 
 type Method = 'GET' | 'POST'
 type Handlers<Asked> = Partial<Record<Method, (asked: Asked) => Promise<Response>>>
@@ -165,7 +166,7 @@ export function createVisiting(app: Hono<ApiEnv>, services: Services) {
 }
 
 function show(c: Context<ApiEnv>, props: PageProps, status: ContentfulStatusCode): Response | Promise<Response> {
-  return c.html(`<!doctype html>${<Page {...props} />}`, status)
+  return c.html(unbroken(`<!doctype html>${<Page {...props} />}`), status)
 }
 
 function showProblem(c: Context<ApiEnv>, { slug, detail }: Problem, frame?: Frame) {
