@@ -16,9 +16,9 @@ async function start() {
   })
   const browser = openBrowser(product)
   /** Days pass between two looks, and so does every session. */
-  const look = async () => {
+  const look = async (path = '/') => {
     await browser.logIn(product.signed({ sub: 'rita', scope: 'read' }))
-    return browser.get('/')
+    return browser.get(path)
   }
   const update = (project: string) => product.update({ kind: 'ranking', project })
   return { product, look, clock, update, sweep: () => product.triggers.handle({ task: 'sweep' }, product.endsAt()) }
@@ -38,6 +38,26 @@ test('the line goes through each night that is known, and on to where it stands'
   const { html, text } = await look()
   expect(lineIn(html)).toBe('M0 0L500 100L600 200')
   expect(text).toContain('Day by day Until Used Left 16 Nov 2026 00:00 40 360')
+})
+
+test('the page of a budget draws its own line', async () => {
+  const { product, look, clock, sweep } = await start()
+  await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 100 }] } })
+  await product.update({ kind: 'ranking', project: 'one', budget: 'seo' })
+  clock.set('2026-11-16T00:00:00Z')
+  await sweep()
+  clock.set('2026-11-19T00:00:00Z')
+  const { html, text } = await look('/dashboard/budgets/seo')
+  expect(lineIn(html)).toBe('M0 0L500 400L600 400')
+  expect(text).toContain('Day by day Until Used Left 16 Nov 2026 00:00 40 60')
+  expect(text).toContain('Spent 40 Held 0 In doubt 0 Committed 0 Projected 40 Even pace 60')
+})
+
+test('where nothing may be used, nothing is drawn', async () => {
+  const { product, look } = await start()
+  for (const [name, units] of Object.entries({ none: 0, free: 'unlimited' }))
+    await product.call('PUT', `/budgets/${name}`, { body: { limits: [{ window: 'month', units }] } })
+  for (const name of ['none', 'free']) expect((await look(`/dashboard/budgets/${name}`)).html).not.toContain('<figure>')
 })
 
 test('what is lacking is said: no night yet, nothing counted yet', async () => {

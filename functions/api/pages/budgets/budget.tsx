@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import { noBudget } from '../../../../shared/guard/budgeting.ts'
 import { zoneOf } from '../../../../shared/guard/decide.ts'
 import { count } from '../../../../shared/guard/sentences.ts'
@@ -6,8 +7,10 @@ import { budgetNamed, childrenOf, rootBudget } from '../../../../shared/ledger/d
 import { budgetNameOf } from '../../budgets.ts'
 import { Refusal } from '../../refusal.ts'
 import { type BudgetRow, budgetRows, type Counted } from '../budget-rows.ts'
-import { Bar, Patterns, Swatch } from '../charts.tsx'
-import { budgetAddress, Fact, Facts, InZone, Time, Units } from '../parts.tsx'
+import { Patterns } from '../charts.tsx'
+import { Counter, Terms } from '../counter.tsx'
+import { Course } from '../course.tsx'
+import { budgetAddress, Fact, Facts, InZone, Time } from '../parts.tsx'
 import type { Visiting } from '../visiting.tsx'
 import { labels, said, type Texts, texts, textsOf } from './budget-texts.ts'
 import { Chain } from './chain.tsx'
@@ -24,10 +27,13 @@ export function addBudget({ page }: Visiting, { guard }: Services): void {
       mustHave('read')
       const name = budgetNameOf(c)
       const [view, forecasts] = await Promise.all([guard.ledger.view(), guard.foresee()])
+      const [picture, entries] = await Promise.all([
+        guard.ledger.pictures.read(view.month.name),
+        guard.ledger.entries({ month: view.month.name, budget: name }, mostEntries),
+      ])
       const budget = budgetNamed(view.definitions, name)
-      const row = budgetRows(view, forecasts).find((each) => each.name === name)
+      const row = budgetRows(view, forecasts, picture).find((each) => each.name === name)
       if (!budget || !row) throw new Refusal(noBudget(name))
-      const entries = await guard.ledger.entries({ month: view.month.name, budget: name }, mostEntries)
       const zone = zoneOf(view)
       const children = childrenOf(view.definitions, name).map((each) => each.name)
       const isAdmin = allowed.scopes.has('admin')
@@ -39,7 +45,9 @@ export function addBudget({ page }: Visiting, { guard }: Services): void {
           <section aria-labelledby="figures">
             <h2 id="figures">Units</h2>
             <FrozenMark of={row} zone={zone} />
-            <Window name={name} of={row.month} zone={zone} />
+            <Window name={name} of={row.month} zone={zone}>
+              <Course row={row} zone={zone} />
+            </Window>
             {row.day ? <Window name={name} of={row.day} zone={zone} /> : null}
             <p class="buttons">
               {isAdmin ? (
@@ -99,48 +107,26 @@ const FrozenMark = ({ of: { name, frozen }, zone }: { of: BudgetRow; zone: strin
     </p>
   )
 
-function Window({ name, of, zone }: { name: string; of: Counted; zone: string }) {
-  const { window, total, available, limit, granted } = of
-  return (
-    <div class={window}>
-      <div class="title">
-        <h3>{window === 'day' ? 'Today' : 'This month'}</h3>
-        <p class={total !== null && available <= 0 ? 'left none' : 'left'}>
-          {total === null ? (
-            'no limit'
-          ) : (
-            <>
-              <strong>{count(available)}</strong> of {count(total)} left
-            </>
-          )}
-        </p>
-      </div>
-      <p class="note">
-        {limit === 'unlimited' ? 'No limit' : `Limit ${count(limit)}`}
-        {granted === 0 ? null : `, ${count(granted)} granted`}; resets <Time at={of.end} zone={zone} />
+const Window = ({ name, of, zone, children }: { name: string; of: Counted; zone: string; children?: Child }) => (
+  <div class={of.window}>
+    <div class="title">
+      <h3>{of.window === 'day' ? 'Today' : 'This month'}</h3>
+      <p class={of.total !== null && of.available <= 0 ? 'left none' : 'left'}>
+        {of.total === null ? (
+          'no limit'
+        ) : (
+          <>
+            <strong>{count(of.available)}</strong> of {count(of.total)} left
+          </>
+        )}
       </p>
-      <Bar name={name} of={of} />
-      <Facts>
-        <Part of="spent" name="Spent" units={of.spent} />
-        <Part of="held" name="Held" units={of.held} />
-        <Part of="in-doubt" name="In doubt" units={of.inDoubt} />
-        <Part of="committed" name="Committed" units={of.committed} />
-        {of.evenPace === null ? null : <Part of="pace" name="Even pace" units={of.evenPace} />}
-      </Facts>
     </div>
-  )
-}
-
-const Part = ({ of, name, units }: { of: Parameters<typeof Swatch>[0]['of']; name: string; units: number }) => (
-  <Fact
-    name={
-      <>
-        <Swatch of={of} /> {name}
-      </>
-    }
-  >
-    <Units of={units} />
-  </Fact>
+    <p class="note">
+      <Terms of={of} zone={zone} />
+    </p>
+    {children}
+    <Counter name={name} of={of} zone={zone} />
+  </div>
 )
 
 const Rules = ({ of }: { of: Texts }) => (
