@@ -224,10 +224,11 @@ describe('readings of the ledger', () => {
       expect((await eve.get(path)).status).toBe(200)
       return reads
     }
-    const paths = ['/dashboard/budgets', acme, `${acme}/edit`, `${acme}/book`, '/dashboard/callers']
+    const paths = ['/dashboard/budgets', acme, `${acme}/edit`, `${acme}/book`]
+    const callers = ['/dashboard/callers', '/dashboard/callers/edit?sub=carol']
     const measuredAll = async () => {
       const all: number[] = []
-      for (const path of paths) all.push(await measured(path))
+      for (const path of [...paths, ...callers]) all.push(await measured(path))
       return all
     }
     const projects = (from: number, count: number) => Array.from({ length: count }, (_, each) => `p${from + each}`)

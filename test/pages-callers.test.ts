@@ -133,3 +133,167 @@ describe('callers', () => {
     )
   })
 })
+
+describe('what one caller may do', () => {
+  const edit = '/dashboard/callers/edit?sub=crawler'
+
+  async function startWithCrawler() {
+    const started = await start()
+    const { product, list } = started
+    await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 500 }] } })
+    await list('crawler', { scopes: ['read', 'run', 'approve'], budgets: '*', ratePerMinute: 1_200 })
+    const caller = async (sub: string) => {
+      const { status, body } = await product.call('GET', `/callers/${encodeURIComponent(sub)}`)
+      return status === 200 ? body : null
+    }
+    const reasons = async () =>
+      (await product.call('GET', '/budgets/account/entries')).body.entries
+        .filter(({ type }: Record<string, string>) => type === 'caller')
+        .map(({ by, reason }: Record<string, string>) => `${by}: ${reason}`)
+    return { ...started, caller, reasons }
+  }
+
+  test('a preview says what it takes and gives, and changes nothing; confirming changes it, once', async () => {
+    const { eve, caller, reasons } = await startWithCrawler()
+    const before = await caller('crawler')
+    const wanted = { scopes: ['read', 'propose'], charging: 'some', budgets: 'seo', day: '1 000', reason: 'a loop' }
+    const preview = await press(eve, await eve.get(edit), 'Preview', wanted)
+    expect(preview.text).toContain(
+      'What changes Scopes read, run, approve → then read, propose Budgets all → then seo Limit per day unlimited → then 1,000 Reason: a loop',
+    )
+    expect(preview.text).toContain(
+      'crawler loses: run and approve. crawler gains: propose, as far as their token says so.',
+    )
+    expect(preview.text).toContain('Of their own limit, crawler has 1,000 of 1,000 units left today.')
+    expect(await caller('crawler')).toEqual(before)
+
+    const changed = await press(eve, preview, 'Change it')
+    expect(changed.text).toContain('✓ What crawler may do is changed, from the next request on.')
+    const after = {
+      ...{ sub: 'crawler', disabled: false, scopes: ['read', 'propose'], budgets: ['seo'], ratePerMinute: 1_200 },
+      limits: [{ window: 'day', units: 1_000 }],
+    }
+    expect(await caller('crawler')).toMatchObject(after)
+    expect((await press(eve, preview, 'Change it')).text).toContain('✓ What crawler may do is as you want it already.')
+    expect((await reasons()).filter((line: string) => line.includes('a loop'))).toEqual(['eve: a loop'])
+  })
+
+  test('somebody is listed by name: with a token nothing is narrowed to begin with, in Slack nothing is allowed', async () => {
+    const { eve, caller } = await startWithCrawler()
+    const tool = await eve.get('/dashboard/callers/edit?sub=tool')
+    expect(tool.text).toContain('tool is not listed yet.')
+    expect(tool.html.match(/ checked=""/g)).toHaveLength(6)
+    await press(eve, await press(eve, tool, 'Preview', { perUpdate: '60' }), 'Change it')
+    const narrowed = await caller('tool')
+    expect(narrowed).toMatchObject({ sub: 'tool', perUpdate: 60 })
+    expect(narrowed).not.toHaveProperty('scopes')
+    expect(narrowed).not.toHaveProperty('budgets')
+
+    const dora = await eve.get('/dashboard/callers/edit?sub=slack%3AU02DORA')
+    expect(dora.html).not.toContain(' checked=""')
+    const preview = await press(eve, dora, 'Preview', { scopes: ['approve'], person: 'crawler' })
+    expect(preview.text).toContain('slack:U02DORA gains: approve. slack:U02DORA and crawler are then one person')
+    await press(eve, preview, 'Change it')
+    expect(await caller('slack:U02DORA')).toMatchObject({ scopes: ['approve'], budgets: [], person: 'crawler' })
+  })
+
+  test('somebody else was faster: their change is shown and kept, and what was wanted goes on top of it', async () => {
+    const { eve, list, caller } = await startWithCrawler()
+    const form = await eve.get(edit)
+    await list('crawler', { scopes: ['read'], budgets: '*', ratePerMinute: 5, mayForce: true })
+    const told = await press(eve, form, 'Preview', { ratePerMinute: '7' })
+    expect(told.text).toContain('Nothing was changed yet: something else was, since you saw the page.')
+    expect(told.text).toContain('Scopes read, run, approve → then read May force no → then yes')
+    expect(told.text).toContain('What changes Requests a minute 5 → then 7')
+    await press(eve, told, 'Change it')
+    expect(await caller('crawler')).toMatchObject({ scopes: ['read'], mayForce: true, ratePerMinute: 7 })
+  })
+
+  test('to be disabled takes all of it, and leaves what is listed', async () => {
+    const { product, eve, caller } = await startWithCrawler()
+    const preview = await press(eve, await eve.get(edit), 'Preview', { disabled: 'yes' })
+    expect(preview.text).toContain('crawler can then do nothing at all, with whatever token.')
+    await press(eve, preview, 'Change it')
+    expect(await caller('crawler')).toMatchObject({ disabled: true, scopes: ['read', 'run', 'approve'] })
+    const token = product.signed({ sub: 'crawler', scope: 'read' })
+    expect((await product.call('GET', '/budgets', { token })).status).toBe(403)
+  })
+
+  test('all that is wrong is said, and what was filled in is kept', async () => {
+    const { eve, caller } = await startWithCrawler()
+    const before = await caller('crawler')
+    const form = await eve.get(edit)
+    const filled = { charging: 'some', budgets: 'nowhere', perUpdate: '1.5', month: 'many', person: 'two words' }
+    const wrong = await press(eve, form, 'Preview', filled)
+    expect(wrong.text).toContain('✕ Person: it takes 1 to 200 visible characters without #.')
+    expect(wrong.text).toContain('✕ Limits: it takes a whole number of units, or unlimited.')
+    expect(wrong.text).toContain('✕ At most for one update: it takes')
+    expect(wrong.html).toContain('value="two words"')
+    const { perUpdate: _fraction, month: _many, person: _words, ...unknown } = filled
+    expect((await press(eve, form, 'Preview', unknown)).text).toContain('✕ There is no budget nowhere.')
+    expect((await press(eve, form, 'Preview')).text).toContain('✕ Nothing is different from what it is already.')
+    const nobody = await eve.get('/dashboard/callers/edit?sub=two+words')
+    expect((await eve.get(nobody.location ?? '')).text).toContain('✕ The name: it takes 1 to 200 visible characters')
+    expect(await caller('crawler')).toEqual(before)
+  })
+
+  test('nobody locks themselves out', async () => {
+    const { eve, list, caller } = await startWithCrawler()
+    await list('eve', { scopes: ['read', 'admin'] })
+    const form = await eve.get('/dashboard/callers/edit?sub=eve')
+    expect(form.text).not.toContain('Take eve off the list')
+    for (const filled of [{ disabled: 'yes' }, { scopes: ['read'] }])
+      expect((await press(eve, form, 'Preview', filled)).text).toContain('✕ Somebody else has to disable you')
+    const { formToken } = form
+    const sent = await eve.post('/dashboard/callers/delete', { form: formToken, sub: 'eve', revision: '9' })
+    expect((await eve.get(sent.location ?? '')).text).toContain('✕ Somebody else has to disable you')
+    expect(await caller('eve')).toMatchObject({ scopes: ['read', 'admin'], disabled: false })
+  })
+
+  test('taken off the list, after a word on what that does, and not on a page that is stale', async () => {
+    const { eve, list, caller, reasons } = await startWithCrawler()
+    await list('crawler', { disabled: true })
+    const seen = await eve.get(edit)
+    expect(seen.text).toContain('Their token alone says what they may do then')
+    expect(seen.text).toContain('They are disabled now. Off the list they are not: a token of theirs works again.')
+    await list('other', {})
+    const stale = await press(eve, seen, 'Take crawler off the list', { reason: 'gone' })
+    expect(stale.text).toContain('✕ Something was changed since you saw the page, so nothing was done. Look once more.')
+    expect(await caller('crawler')).toMatchObject({ disabled: true })
+    const gone = await press(eve, stale, 'Take crawler off the list', { reason: 'gone' })
+    expect(gone.text).toContain('✓ crawler is not listed any more.')
+    expect(await caller('crawler')).toBeNull()
+    expect(await reasons()).toContain('eve: gone')
+  })
+
+  test('is seen and changed by administrators alone, from a page of their own session', async () => {
+    const { product, eve, caller } = await startWithCrawler()
+    const rita = openBrowser(product)
+    await rita.logIn(product.signed({ sub: 'rita', scope: 'read run approve' }))
+    expect((await rita.get(edit)).status).toBe(403)
+    const own = await rita.get('/')
+    const wanted = { sub: 'crawler', scopes: 'admin', step: 'confirm', revision: '3' }
+    for (const path of ['edit', 'delete']) {
+      const to = `/dashboard/callers/${path}`
+      const refused = await rita.post(to, { ...wanted, form: own.formToken })
+      expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('rita needs the scope admin')])
+      expect((await eve.post(to, { ...wanted, form: own.formToken })).text).toContain('belongs to another session')
+      const foreign = { headers: { 'sec-fetch-site': 'cross-site' } }
+      const { formToken } = await eve.get(edit)
+      expect((await eve.post(to, { ...wanted, form: formToken }, foreign)).text).toContain('sent by another site')
+    }
+    expect(await caller('crawler')).toMatchObject({ scopes: ['read', 'run', 'approve'] })
+  })
+
+  test.each(['"><script>alert(1)</script>', '../..', 'a/b?c=d&e'])('a name like %s is a name', async (sub) => {
+    const { product, eve } = await start()
+    await product.guard.putCaller(sub, { person: '<img/src=x>' }, { caller: 'ada' })
+    const { html } = await eve.get('/dashboard/callers')
+    const link = /<a href="(\/dashboard\/callers\/edit[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&')
+    const form = await eve.get(link ?? '')
+    const preview = await press(eve, form, 'Preview', { person: '', scopes: ['read'] })
+    for (const page of [form, preview]) expect(page.html).not.toMatch(/<script|<img/)
+    expect((await press(eve, preview, 'Change it')).text).toContain('may do is changed, from the next request on.')
+    expect((await product.guard.ledger.view()).definitions.callers).toEqual({ [sub]: { scopes: ['read'] } })
+  })
+})

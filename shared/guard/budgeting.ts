@@ -15,7 +15,7 @@ export type Changed =
   | { readonly kind: 'problem'; readonly problem: Problem }
 
 /** One reading of the ledger, and what it would have shown had the change been made. */
-export type BudgetPreview =
+export type Preview =
   | { readonly kind: 'possible'; readonly before: View; readonly after: View }
   | { readonly kind: 'problem'; readonly problem: Problem }
 
@@ -38,15 +38,9 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
   }
 
   /** What `putBudget` would make of the books, or say instead; nothing is written. */
-  async function previewBudget(wanted: BudgetRequest, by: By): Promise<BudgetPreview> {
+  async function previewBudget(wanted: BudgetRequest, by: By): Promise<Preview> {
     const before = await ledger.view()
-    const made = putting(before, wanted, by)
-    if ('refused' in made) return { kind: 'problem', problem: made.refused }
-    const definitions = { ...made.definitions, revision: before.definitions.revision + 1 }
-    const faults = faultsOf(definitions)
-    if (faults.length > 0) return { kind: 'problem', problem: toProblem(faults) }
-    const book = bookAsOf(before.book, definitions, before.month.name, before.day.name)
-    return { kind: 'possible', before, after: { ...before, definitions, book } }
+    return foretold(before, putting(before, wanted, by))
   }
 
   async function deleteBudget(name: string, by: By): Promise<Changed> {
@@ -90,6 +84,19 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
   }
 
   return { putBudget, previewBudget, deleteBudget, freeze, unfreeze }
+}
+
+/** What the books would be with definitions as they are wanted. */
+export function foretold(
+  before: View,
+  made: { readonly definitions: Omit<Definitions, 'revision'> } | { readonly refused: Problem },
+): Preview {
+  if ('refused' in made) return { kind: 'problem', problem: made.refused }
+  const definitions = { ...made.definitions, revision: before.definitions.revision + 1 }
+  const faults = faultsOf(definitions)
+  if (faults.length > 0) return { kind: 'problem', problem: toProblem(faults) }
+  const book = bookAsOf(before.book, definitions, before.month.name, before.day.name)
+  return { kind: 'possible', before, after: { ...before, definitions, book } }
 }
 
 /** One budget as it is wanted, among the others as they are. */

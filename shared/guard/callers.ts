@@ -1,9 +1,10 @@
 import type { MakeChange } from '../ledger/changes.ts'
 import { budgetNamed, type Caller, callerNamed, type Definitions, pauseOf, rootBudget } from '../ledger/definitions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import type { View } from '../ledger/views.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Scope } from '../platform/words.ts'
-import { type By, type Changed, staleness, toChanged } from './budgeting.ts'
+import { type By, type Changed, foretold, type Preview, staleness, toChanged } from './budgeting.ts'
 import { covers } from './charging.ts'
 import { problem } from './problems.ts'
 
@@ -65,18 +66,17 @@ export function createCallers({ ledger, clock }: { ledger: Ledger; clock: Clock 
 
   async function putCaller(name: string, caller: Caller, by: By): Promise<Changed> {
     let created = false
-    const change: MakeChange = ({ definitions }) => {
-      const stale = staleness(definitions, by, `caller ${name}`, callerNamed(definitions, name) !== undefined)
-      if (stale) return { refused: stale }
-      const unknown = [caller.budgets ?? []]
-        .flat()
-        .filter((budget) => budget !== '*' && !budgetNamed(definitions, budget))
-      if (unknown.length > 0) return { refused: unknownBudgets(unknown) }
-      created = !callerNamed(definitions, name)
-      const note = { type: 'caller', budget: rootBudget, reason: by.reason ?? `${name} is listed` } as const
-      return { definitions: { ...definitions, callers: { ...definitions.callers, [name]: caller } }, note }
-    }
-    return toChanged(await ledger.change(by.caller, change), () => created)
+    const outcome = await ledger.change(by.caller, (view) => {
+      created = !callerNamed(view.definitions, name)
+      return listing(view, name, caller, by)
+    })
+    return toChanged(outcome, () => created)
+  }
+
+  /** What `putCaller` would make of the books, or say instead; nothing is written. */
+  async function previewCaller(name: string, caller: Caller, by: By): Promise<Preview> {
+    const before = await ledger.view()
+    return foretold(before, listing(before, name, caller, by))
   }
 
   /** Stops a caller, listed or not, or lets them go on; all else that is listed of them stays as it is. */
@@ -129,7 +129,17 @@ export function createCallers({ ledger, clock }: { ledger: Ledger; clock: Clock 
     return toChanged(await ledger.change(by.caller, change))
   }
 
-  return { allowed, rateOf, putCaller, disableCaller, deleteCaller, pausePlan, resumePlan }
+  return { allowed, rateOf, putCaller, previewCaller, disableCaller, deleteCaller, pausePlan, resumePlan }
+}
+
+/** One caller as they are wanted, among the others as they are. */
+function listing({ definitions }: View, name: string, caller: Caller, by: By) {
+  const stale = staleness(definitions, by, `caller ${name}`, callerNamed(definitions, name) !== undefined)
+  if (stale) return { refused: stale }
+  const unknown = [caller.budgets ?? []].flat().filter((budget) => budget !== '*' && !budgetNamed(definitions, budget))
+  if (unknown.length > 0) return { refused: unknownBudgets(unknown) }
+  const note = { type: 'caller', budget: rootBudget, reason: by.reason ?? `${name} is listed` } as const
+  return { definitions: { ...definitions, callers: { ...definitions.callers, [name]: caller } }, note }
 }
 
 const disabling = (name: string, { disabled, reason }: { disabled: boolean; reason: string }): string =>

@@ -60,6 +60,8 @@ export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
   }
   const onBudget = (name: string, what: string, fields: Record<string, string>, also?: 'revision') => () =>
     press(`/dashboard/budgets/${name}`, `/dashboard/budgets/${name}/${what}`, fields, also)
+  const onCaller = (what: string, fields: Record<string, string>) => () =>
+    press('/dashboard/callers/edit?sub=carol', `/dashboard/callers/${what}`, { sub: 'carol', ...fields }, 'revision')
   const onPlan = (what: string, fields: Record<string, string>) => () =>
     press('/dashboard/plans/daily', `/dashboard/plans/daily/${what}`, fields)
   const time = new Date(clock.now()).toISOString()
@@ -146,6 +148,9 @@ export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
     ['GET /dashboard/ledger.csv', look('/dashboard/ledger.csv')],
     ['GET /dashboard/ledger/audit', look('/dashboard/ledger/audit')],
     ['GET /dashboard/callers', look('/dashboard/callers')],
+    ['GET /dashboard/callers/edit', look('/dashboard/callers/edit?sub=carol')],
+    ['POST /dashboard/callers/edit', onCaller('edit', { step: 'confirm', person: 'carol.k' })],
+    ['POST /dashboard/callers/delete', onCaller('delete', { reason })],
     ['GET /dashboard/budgets', look('/dashboard/budgets')],
     ['GET /dashboard/budgets/:name', look('/dashboard/budgets/team-1')],
     ['GET /dashboard/budgets/:name/edit', look('/dashboard/budgets/team-1/edit')],

@@ -51,6 +51,35 @@ export const ChoiceField = (field: Fielded & { options: readonly (readonly [valu
   </Labelled>
 )
 
+/** Several of a few. The empty one that always goes along says that none of them is ticked, where none is. */
+export const TicksField = ({
+  options,
+  value,
+  ...field
+}: Omit<Fielded, 'value'> & {
+  value: readonly string[]
+  options: readonly (readonly [value: string, text: string, note: string])[]
+}) => (
+  <fieldset class={field.whole ? 'ticks whole' : 'ticks'}>
+    <legend>{field.label}</legend>
+    <input type="hidden" name={field.name} value="" />
+    {options.map(([each, text, note]) => (
+      <p class="tick">
+        <input
+          type="checkbox"
+          name={field.name}
+          value={each}
+          id={`${idOf(field)}-${each}`}
+          checked={value.includes(each)}
+        />
+        <label for={`${idOf(field)}-${each}`}>
+          {text} <span class="note">{note}</span>
+        </label>
+      </p>
+    ))}
+  </fieldset>
+)
+
 export const ReasonField = ({
   of,
   value,

@@ -2,6 +2,10 @@
 export const formStyles = `
 .fields { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: .75rem 1.25rem; margin: .75rem 0 0; }
 .field.whole { grid-column: 1 / -1; }
+.ticks { border: 0; margin: 0; padding: 0; }
+.ticks.whole { grid-column: 1 / -1; }
+.ticks legend { padding: 0; font-size: .9rem; }
+.ticks .tick { margin: .25rem 0; }
 .sheet h2 + .field { margin-top: .75rem; }
 main > .warning, main > .failed { margin-bottom: 1.25rem; }
 .field .note { margin: .2rem 0 0; }

@@ -7,7 +7,7 @@ import type { createTokens } from '../tokens.ts'
 import { addAssets } from './assets.ts'
 import { addAudit } from './audit.tsx'
 import { addBudgetPages } from './budgets/budgets.tsx'
-import { addCallerPage } from './callers.tsx'
+import { addCallerPages } from './callers/callers.tsx'
 import { addDecisions } from './decisions.tsx'
 import { addLedger } from './ledger.tsx'
 import { addLogin } from './login.tsx'
@@ -39,7 +39,7 @@ export function addPages(app: Hono<ApiEnv>, services: Services & { tokens: Retur
   addLedger(visiting, services)
   addAudit(visiting, services)
   addBudgetPages(visiting, services)
-  addCallerPage(visiting, services)
+  addCallerPages(visiting, services)
   visiting.page('/dashboard/*', {
     GET: async ({ c }) => {
       if (c.req.path === '/dashboard') return c.redirect('/', 303)

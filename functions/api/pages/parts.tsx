@@ -65,3 +65,9 @@ export const budgetAddress = (name: string, more = ''): string =>
   `/dashboard/budgets/${encodeURIComponent(name)}${more}`
 
 export const planAddress = (name: string): string => `/dashboard/plans/${encodeURIComponent(name)}`
+
+export const callersAddress = '/dashboard/callers'
+
+/** @param sub a name has any characters, so it does not stand in a path; absent: for whoever is yet to be named. */
+export const callerAddress = (sub?: string): string =>
+  `${callersAddress}/edit${sub === undefined ? '' : `?sub=${encodeURIComponent(sub)}`}`

@@ -11,12 +11,12 @@ import { systemIds } from '../../../../shared/platform/ids.ts'
 import { budgetNameOf } from '../../budgets.ts'
 import { invalid, Refusal } from '../../refusal.ts'
 import { budgetAddress } from '../parts.tsx'
+import { stepOf } from '../steps.ts'
 import type { Visit, Visiting } from '../visiting.tsx'
 import { Chain } from './chain.tsx'
 import { EntryForms } from './entry-forms.tsx'
 import { EntryPreview } from './entry-preview.tsx'
 import { type EntryFormType, entryTypes, readEntry } from './entry-request.ts'
-import { stepOf } from './steps.ts'
 
 /** Grants, transfers, what was spent outside, corrections, and the vendor's figure: filled in, previewed, booked. */
 export function addBooking({ page }: Visiting, { guard }: Services): void {

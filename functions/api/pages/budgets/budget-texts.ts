@@ -3,6 +3,7 @@ import { count } from '../../../../shared/guard/sentences.ts'
 import { type Budget, limitOf } from '../../../../shared/ledger/definitions.ts'
 import { kinds } from '../../../../shared/platform/words.ts'
 import { budgetRequest } from '../../budget-body.ts'
+import type { Difference } from '../differences.tsx'
 import { toNumber } from '../forms.ts'
 
 /** What people set of a budget, as they read and type it. Two of these are compared text by text. */
@@ -80,12 +81,10 @@ function tidy(text: Text, value: string): string {
 const isNumber = (text: Text) => ['month', 'day', 'perUpdate', 'approvalAbove', 'approvalIfGrown'].includes(text)
 
 /** Each member that differs. */
-export const differences = (from: Texts, to: Texts): readonly { text: Text; from: string; to: string }[] =>
-  texts.flatMap((text) => (from[text] === to[text] ? [] : [{ text, from: from[text], to: to[text] }]))
-
-/** What somebody has changed of what they saw, on what others have made of it meanwhile. */
-export const merged = (given: Texts, seen: Texts, now: Texts): Texts =>
-  Object.fromEntries(texts.map((text) => [text, given[text] === seen[text] ? now[text] : given[text]])) as Texts
+export const differences = (from: Texts, to: Texts): readonly Difference[] =>
+  texts.flatMap((text) =>
+    from[text] === to[text] ? [] : [{ label: labels[text], from: said(text, from[text]), to: said(text, to[text]) }],
+  )
 
 /** As the API takes it, by the API's own schema. `wrong`: what it does not take, as sentences. */
 export function toRequest(given: Texts, projects: Budget['projects']) {

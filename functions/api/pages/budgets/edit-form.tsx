@@ -3,10 +3,11 @@ import type { Forecast } from '../../../../shared/guard/forecast.ts'
 import { usualThresholds } from '../../../../shared/guard/options.ts'
 import { type Budget, rootBudget } from '../../../../shared/ledger/definitions.ts'
 import type { View } from '../../../../shared/ledger/views.ts'
+import { type Difference, Differences, Meanwhile } from '../differences.tsx'
 import { ChoiceField, Hidden, LinesField, ReasonField, TextField, Wrong } from '../fields.tsx'
 import { FormToken, type Frame } from '../layout.tsx'
 import { budgetAddress } from '../parts.tsx'
-import { differences, kindChoices, labels, said, type Text, type Texts, textsOf } from './budget-texts.ts'
+import { differences, kindChoices, labels, type Text, type Texts, textsOf } from './budget-texts.ts'
 import { Binding, Effect, PlansThen } from './effect.tsx'
 
 /** The form of a budget's limits and rules, and what is shown before it is confirmed. */
@@ -16,7 +17,7 @@ export function EditForm(of: {
   texts: Texts
   reason: string | undefined
   wrong: readonly string[]
-  meanwhile: ReturnType<typeof differences> | null
+  meanwhile: readonly Difference[] | null
   frame: Frame
   revision: number
   parents: readonly string[]
@@ -85,7 +86,7 @@ export function EditPreview(of: {
   budget: Budget
   texts: Texts
   reason: string | undefined
-  meanwhile: ReturnType<typeof differences> | null
+  meanwhile: readonly Difference[] | null
   frame: Frame
   before: View
   after: View
@@ -129,31 +130,4 @@ export function EditPreview(of: {
 /** What this page shows as it is: whoever changes it meanwhile is not overwritten, but told. */
 const Seen = ({ budget, revision }: { budget: Budget; revision: number }) => (
   <Hidden of={{ revision: String(revision), seen: JSON.stringify(textsOf(budget)) }} />
-)
-
-const Meanwhile = ({ of, name }: { of: ReturnType<typeof differences>; name: string }) => (
-  <div role="alert" class="warning">
-    <p>
-      <span aria-hidden="true">⚠</span>{' '}
-      <strong>Nothing was changed yet: something else was, since you saw the page.</strong>{' '}
-      {of.length === 0
-        ? `It did not concern what is set of ${name}. Look once more, and confirm.`
-        : `Of ${name}, it is kept, except where you want it otherwise. Look once more, and confirm.`}
-    </p>
-    {of.length === 0 ? null : <Differences of={of} />}
-  </div>
-)
-
-const Differences = ({ of }: { of: ReturnType<typeof differences> }) => (
-  <dl class="differences">
-    {of.map(({ text, from, to }) => (
-      <div>
-        <dt>{labels[text]}</dt>
-        <dd>
-          {said(text, from)} <span aria-hidden="true">→</span>
-          <span class="hidden">then</span> <strong>{said(text, to)}</strong>
-        </dd>
-      </div>
-    ))}
-  </dl>
 )

@@ -1,18 +1,17 @@
-import * as z from 'zod/mini'
 import { noBudget } from '../../../../shared/guard/budgeting.ts'
 import { zoneOf } from '../../../../shared/guard/decide.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
 import { type Budget, budgetNamed, chainOf, rootBudget } from '../../../../shared/ledger/definitions.ts'
-import { LedgerUnavailable } from '../../../../shared/ledger/store.ts'
 import type { View } from '../../../../shared/ledger/views.ts'
 import { budgetNameOf } from '../../budgets.ts'
 import { Refusal } from '../../refusal.ts'
+import { type Difference, merged, seenIn } from '../differences.tsx'
 import { budgetAddress } from '../parts.tsx'
+import { isOvertaken, reasonOf, stepOf, untilAnswered } from '../steps.ts'
 import type { Visit, Visiting } from '../visiting.tsx'
-import { differences, merged, type Texts, textsIn, textsOf, toRequest } from './budget-texts.ts'
+import { differences, type Texts, textsIn, textsOf, toRequest } from './budget-texts.ts'
 import { Chain } from './chain.tsx'
 import { EditForm, EditPreview } from './edit-form.tsx'
-import { isOvertaken, mostRounds, reasonOf, stepOf } from './steps.ts'
 
 /** What somebody wants of a budget: from the form to a preview, and from there to the change. */
 interface Wanted {
@@ -21,10 +20,8 @@ interface Wanted {
   readonly texts: Texts
   readonly reason: string | undefined
   /** What others have made of the budget since the page was shown; `null`: the definitions are the same. */
-  readonly meanwhile: ReturnType<typeof differences> | null
+  readonly meanwhile: readonly Difference[] | null
 }
-
-const seenTexts = z.record(z.string(), z.string())
 
 export function addEditing({ page }: Visiting, { guard }: Services): void {
   page('/dashboard/budgets/:name/edit', {
@@ -37,12 +34,10 @@ export function addEditing({ page }: Visiting, { guard }: Services): void {
     POST: async (visit) => {
       visit.mustHave('admin')
       const step = stepOf(visit.form)
-      for (let round = 1; round <= mostRounds; round++) {
+      return untilAnswered(async () => {
         const wanted = await wantedOf(visit)
-        const answer = step === 'edit' ? showForm(visit, wanted) : await change(visit, wanted, step)
-        if (answer !== null) return answer
-      }
-      throw new LedgerUnavailable('the definitions keep changing')
+        return step === 'edit' ? showForm(visit, wanted) : change(visit, wanted, step)
+      })
     },
   })
 
@@ -94,26 +89,12 @@ export function addEditing({ page }: Visiting, { guard }: Services): void {
     const { view, budget } = await budgetOf(visit)
     const now = textsOf(budget)
     const isSame = form.get('revision') === String(view.definitions.revision)
-    const seen = isSame ? now : seenIn(form, now)
+    const seen = isSame ? now : textsIn(seenIn(form), now)
     return {
       ...{ view, budget, reason: reasonOf(form) },
       texts: merged(textsIn(form, seen), seen, now),
       meanwhile: isSame ? null : differences(seen, now),
     }
-  }
-}
-
-/** What the page had shown, as it says itself: a page that lies about it deceives only whoever sent it. */
-function seenIn(form: URLSearchParams, now: Texts): Texts {
-  const parsed = seenTexts.safeParse(parse(form.get('seen') ?? ''))
-  return parsed.success ? textsIn(new URLSearchParams(parsed.data), now) : now
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return null
   }
 }
 

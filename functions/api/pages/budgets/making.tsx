@@ -4,9 +4,9 @@ import { type Budget, budgetNamed, rootBudget } from '../../../../shared/ledger/
 import { budgetName } from '../../input.ts'
 import { ChoiceField, ReasonField, TextField, Wrong } from '../fields.tsx'
 import { FormToken, type Frame } from '../layout.tsx'
+import { onNewest, reasonOf } from '../steps.ts'
 import type { Visit } from '../visiting.tsx'
 import { differences, labels, type Texts, textsIn, textsOf, toRequest } from './budget-texts.ts'
-import { onNewest, reasonOf } from './steps.ts'
 
 /** A new budget: its name, its place and its limits. All else is set on its own page. */
 

@@ -11,8 +11,8 @@ import { TextField } from '../fields.tsx'
 import { readFields } from '../forms.ts'
 import { FormToken, type Frame } from '../layout.tsx'
 import { budgetAddress } from '../parts.tsx'
+import { onNewest } from '../steps.ts'
 import type { Visiting } from '../visiting.tsx'
-import { onNewest } from './steps.ts'
 
 const change = z.discriminatedUnion('do', [
   z.strictObject({ form: z.string(), do: z.literal('add'), name: project, id: z.exactOptional(project) }),

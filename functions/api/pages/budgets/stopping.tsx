@@ -1,5 +1,4 @@
 import * as z from 'zod/mini'
-import type { Changed } from '../../../../shared/guard/budgeting.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
 import { type Budget, budgetNamed } from '../../../../shared/ledger/definitions.ts'
 import { budgetNameOf } from '../../budgets.ts'
@@ -8,6 +7,7 @@ import { Hidden, ReasonField } from '../fields.tsx'
 import { readFields } from '../forms.ts'
 import { FormToken, type Frame } from '../layout.tsx'
 import { budgetAddress } from '../parts.tsx'
+import { saidOf } from '../steps.ts'
 import type { Visiting } from '../visiting.tsx'
 
 const stopping = z.strictObject({ form: z.string(), revision: z.string(), reason })
@@ -57,16 +57,6 @@ export function addStopping({ page }: Visiting, { guard }: Services): void {
       return tell(saidOf(changed, `${name} is deleted.`), isGone ? '/dashboard/budgets' : budgetAddress(name))
     },
   })
-}
-
-function saidOf(changed: Changed, done: string) {
-  if (changed.kind === 'changed') return { done: [done], failed: [] }
-  const { slug, detail } = changed.problem
-  const failed =
-    slug === 'precondition-failed'
-      ? 'Something was changed since you saw the page, so nothing was done. Look once more.'
-      : detail
-  return { done: [], failed: [failed] }
 }
 
 interface Stopped {

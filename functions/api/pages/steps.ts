@@ -1,7 +1,9 @@
-import type { Changed } from '../../../../shared/guard/budgeting.ts'
-import type { Problem } from '../../../../shared/ledger/update.ts'
-import { reason } from '../../input.ts'
-import { invalid } from '../../refusal.ts'
+import type { Changed } from '../../../shared/guard/budgeting.ts'
+import { LedgerUnavailable } from '../../../shared/ledger/store.ts'
+import type { Problem } from '../../../shared/ledger/update.ts'
+import { reason } from '../input.ts'
+import { invalid } from '../refusal.ts'
+import type { Said } from './said.ts'
 
 /** A change is filled in, looked at in a preview, and confirmed; or filled in once more. */
 const steps = ['preview', 'confirm', 'edit'] as const
@@ -23,7 +25,7 @@ export function reasonOf(form: URLSearchParams): string | undefined {
   throw invalid([{ path: 'reason', message: parsed.error.issues[0]?.message ?? '' }])
 }
 
-export const mostRounds = 8
+const mostRounds = 8
 
 /** Of two changes at one moment, one finds that the definitions have moved: it looks, and decides, once more. */
 export async function onNewest(decide: () => Promise<Changed>): Promise<Changed> {
@@ -35,3 +37,21 @@ export async function onNewest(decide: () => Promise<Changed>): Promise<Changed>
 
 export const isOvertaken = (changed: { kind: string; problem?: Problem }): boolean =>
   changed.problem?.slug === 'precondition-failed'
+
+/** @param answer `null`: somebody was faster, so that it has to be looked at again. @throws LedgerUnavailable */
+export async function untilAnswered(answer: () => Promise<Response | null>): Promise<Response> {
+  for (let round = 1; round <= mostRounds; round++) {
+    const answered = await answer()
+    if (answered !== null) return answered
+  }
+  throw new LedgerUnavailable('the definitions keep changing')
+}
+
+/** What came of it, for the page that is shown after it. */
+export function saidOf(changed: Changed, done: string): Said {
+  if (changed.kind === 'changed') return { done: [done], failed: [] }
+  const failed = isOvertaken(changed)
+    ? 'Something was changed since you saw the page, so nothing was done. Look once more.'
+    : changed.problem.detail
+  return { done: [], failed: [failed] }
+}

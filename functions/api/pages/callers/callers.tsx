@@ -1,21 +1,21 @@
 import * as z from 'zod/mini'
-import { zoneOf } from '../../../shared/guard/decide.ts'
-import { figuresOf } from '../../../shared/guard/figures.ts'
-import { count, left } from '../../../shared/guard/sentences.ts'
-import type { Services } from '../../../shared/guard/services.ts'
-import { type Caller, limitOf, limitsOfCaller, windowKinds } from '../../../shared/ledger/definitions.ts'
-import type { View } from '../../../shared/ledger/views.ts'
-import { subject } from '../callers.ts'
-import { reason } from '../input.ts'
-import { Refusal } from '../refusal.ts'
-import { ReasonField, TextField } from './fields.tsx'
-import { readFields } from './forms.ts'
-import { FormToken } from './layout.tsx'
-import { oneByOne } from './one-by-one.ts'
-import { Fact, Facts, InZone } from './parts.tsx'
-import type { Visit, Visiting } from './visiting.tsx'
-
-const here = '/dashboard/callers'
+import { zoneOf } from '../../../../shared/guard/decide.ts'
+import { figuresOf } from '../../../../shared/guard/figures.ts'
+import { count, left } from '../../../../shared/guard/sentences.ts'
+import type { Services } from '../../../../shared/guard/services.ts'
+import { type Caller, limitOf, limitsOfCaller, windowKinds } from '../../../../shared/ledger/definitions.ts'
+import type { View } from '../../../../shared/ledger/views.ts'
+import { subject } from '../../callers.ts'
+import { reason } from '../../input.ts'
+import { Refusal } from '../../refusal.ts'
+import { ReasonField, TextField } from '../fields.tsx'
+import { readFields } from '../forms.ts'
+import { FormToken } from '../layout.tsx'
+import { oneByOne } from '../one-by-one.ts'
+import { callerAddress, callersAddress, Fact, Facts, InZone } from '../parts.tsx'
+import type { Visit, Visiting } from '../visiting.tsx'
+import { addCallerEditing } from './editing.tsx'
+import { ListForm } from './listing.tsx'
 
 const disabling = z
   .strictObject({
@@ -32,9 +32,12 @@ const disabling = z
     }),
   )
 
-/** Who may do what beside what their token says; and a stop for each, listed or not. */
-export function addCallerPage({ page }: Visiting, { guard, log }: Services): void {
-  page(here, {
+/** Who may do what beside what their token says, to be changed by administrators; and a stop for each, listed or not. */
+export function addCallerPages(visiting: Visiting, services: Services): void {
+  const { guard, log } = services
+  addCallerEditing(visiting, services)
+
+  visiting.page(callersAddress, {
     GET: async (visit) => {
       visit.mustHave('admin')
       const view = await guard.ledger.view()
@@ -46,14 +49,14 @@ export function addCallerPage({ page }: Visiting, { guard, log }: Services): voi
             For whoever asks with a token, what is listed here narrows it; for somebody in Slack, it is all that they
             may do. Whoever is disabled can do nothing at all, from the next request on.
           </p>
-          <form method="post" action={here} class="sheet">
+          <form method="post" action={callersAddress} class="sheet">
             <FormToken of={visit.frame} />
             <section aria-labelledby="listed">
               <h2 id="listed">Listed</h2>
               {callers.length === 0 ? (
                 <p class="empty">
                   Nobody is listed: a token's own scopes and budgets hold for them, and nobody in Slack may do anything.
-                  Callers are listed with <code>PUT /callers/…</code>.
+                  List somebody below, by name.
                 </p>
               ) : (
                 <ul class="waiting-list">
@@ -82,6 +85,7 @@ export function addCallerPage({ page }: Visiting, { guard, log }: Services): voi
               </p>
             </section>
           </form>
+          <ListForm />
           <InZone zone={zoneOf(view)} />
         </>,
       )
@@ -99,9 +103,9 @@ export function addCallerPage({ page }: Visiting, { guard, log }: Services): voi
         const outcomes = await oneByOne([...sub, ...(other === undefined ? [] : [other])], disable, { c, log })
         const failed = outcomes.flatMap((each) => (each.kind === 'problem' ? [each.problem.detail] : []))
         const done = outcomes.flatMap((each) => (each.kind === 'disabled' ? [`${each.name} is ${action}d.`] : []))
-        return tell({ done, failed }, here)
+        return tell({ done, failed }, callersAddress)
       } catch (error) {
-        if (error instanceof Refusal) return tell({ done: [], failed: [error.problem.detail] }, here)
+        if (error instanceof Refusal) return tell({ done: [], failed: [error.problem.detail] }, callersAddress)
         throw error
       }
     },
@@ -140,6 +144,11 @@ function Row({ sub, caller, view, visit }: { sub: string; caller: Caller; view: 
           {ratePerMinute === undefined ? null : <Fact name="Requests a minute">{count(ratePerMinute)}</Fact>}
         </Facts>
         <Limits sub={sub} view={view} />
+        <p>
+          <a href={callerAddress(sub)} aria-label={`Change what ${sub} may do`}>
+            Change
+          </a>
+        </p>
       </div>
     </li>
   )

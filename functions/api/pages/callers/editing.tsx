@@ -1,0 +1,133 @@
+import * as z from 'zod/mini'
+import type { Services } from '../../../../shared/guard/services.ts'
+import { callerNamed } from '../../../../shared/ledger/definitions.ts'
+import { subject } from '../../callers.ts'
+import { reason } from '../../input.ts'
+import { invalid } from '../../refusal.ts'
+import { merged, seenIn } from '../differences.tsx'
+import { readFields } from '../forms.ts'
+import { callerAddress, callersAddress } from '../parts.tsx'
+import { isOvertaken, reasonOf, saidOf, stepOf, untilAnswered } from '../steps.ts'
+import type { Visit, Visiting } from '../visiting.tsx'
+import { differences, type Texts, textsIn, toCaller } from './caller-texts.ts'
+import { EditForm, textsNow, type Wanted } from './edit-form.tsx'
+import { EditPreview } from './edit-preview.tsx'
+import { Unlisting } from './listing.tsx'
+
+const unlisting = z.strictObject({
+  form: z.string(),
+  sub: subject,
+  revision: z.string(),
+  reason: z.exactOptional(reason),
+})
+
+/** What one caller may do: filled in, previewed, changed; listed or not until then. And taking them off the list. */
+export function addCallerEditing({ page }: Visiting, { guard }: Services): void {
+  page(`${callersAddress}/edit`, {
+    GET: async (visit) => {
+      visit.mustHave('admin')
+      const sub = subject.safeParse(visit.c.req.query('sub')?.trim())
+      if (!sub.success)
+        return visit.tell({ done: [], failed: [`The name: it ${sub.error.issues[0]?.message}.`] }, callersAddress)
+      const view = await guard.ledger.view()
+      const asIs = { view, sub: sub.data, reason: undefined, meanwhile: null }
+      return showForm(visit, { ...asIs, texts: textsNow(asIs) })
+    },
+
+    POST: async (visit) => {
+      visit.mustHave('admin')
+      const step = stepOf(visit.form)
+      return untilAnswered(async () => {
+        const wanted = await wantedOf(visit)
+        return step === 'edit' ? showForm(visit, wanted) : change(visit, wanted, step)
+      })
+    },
+  })
+
+  page(`${callersAddress}/delete`, {
+    POST: async ({ form, session, mustHave, tell }) => {
+      mustHave('admin')
+      const { sub, revision, reason } = readFields(form, unlisting)
+      if (sub === session.sub) return tell({ done: [], failed: [notYourself] }, callersAddress)
+      const by = { caller: session.sub, ...(reason !== undefined && { reason }), onlyAt: [Number(revision)] }
+      const changed = await guard.deleteCaller(sub, by)
+      const to = changed.kind === 'changed' ? callersAddress : callerAddress(sub)
+      return tell(saidOf(changed, `${sub} is not listed any more.`), to)
+    },
+  })
+
+  /** `null`: somebody was faster, so that it has to be looked at again. */
+  async function change(visit: Visit, wanted: Wanted, step: 'preview' | 'confirm') {
+    const { sub, texts, view, meanwhile, reason } = wanted
+    if (differences(textsNow(wanted), texts).length === 0) return nothingToDo(visit, wanted)
+    if (sub === visit.session.sub && locksOut(texts)) return showForm(visit, wanted, [notYourself])
+    const made = toCaller(sub, texts, callerNamed(view.definitions, sub) ?? {})
+    if (made.kind === 'wrong') return showForm(visit, wanted, made.wrong)
+    const by = {
+      ...{ caller: visit.session.sub, onlyAt: [view.definitions.revision] },
+      ...(reason !== undefined && { reason }),
+    }
+    // What others have changed is shown before anybody confirms it.
+    const isSeen = step === 'confirm' && meanwhile === null
+    const outcome = await (isSeen ? guard.putCaller(sub, made.caller, by) : guard.previewCaller(sub, made.caller, by))
+    if (isOvertaken(outcome)) return null
+    switch (outcome.kind) {
+      case 'problem':
+        return showForm(visit, wanted, [outcome.problem.detail])
+      case 'changed':
+        return visit.tell(
+          { done: [`What ${sub} may do is changed, from the next request on.`], failed: [] },
+          callersAddress,
+        )
+      case 'possible':
+        return visit.show(`Change ${sub}?`, <EditPreview {...{ wanted, frame: visit.frame, after: outcome.after }} />)
+    }
+  }
+
+  async function wantedOf({ form }: Visit): Promise<Wanted> {
+    const sub = subject.safeParse(form.get('sub'))
+    if (!sub.success) throw invalid([{ path: 'sub', message: sub.error.issues[0]?.message ?? '' }])
+    const view = await guard.ledger.view()
+    const now = textsNow({ view, sub: sub.data })
+    const isSame = form.get('revision') === String(view.definitions.revision)
+    const seen = isSame ? now : textsIn(seenIn(form), now)
+    return {
+      ...{ view, sub: sub.data, reason: reasonOf(form) },
+      texts: merged(textsIn(form, seen), seen, now),
+      meanwhile: isSame ? null : differences(seen, now),
+    }
+  }
+}
+
+const notYourself = 'Somebody else has to disable you, or take admin from you: you could not undo it.'
+const locksOut = ({ disabled, scopes }: Texts) => disabled === 'yes' || !scopes.split(' ').includes('admin')
+
+function nothingToDo(visit: Visit, wanted: Wanted) {
+  const { sub, meanwhile } = wanted
+  // Whoever presses twice is told that it is done; whoever has changed nothing may go on.
+  if (meanwhile === null) return showForm(visit, wanted, ['Nothing is different from what it is already.'])
+  return visit.tell({ done: [`What ${sub} may do is as you want it already.`], failed: [] }, callersAddress)
+}
+
+function showForm(visit: Visit, wanted: Wanted, wrong: readonly string[] = []) {
+  const { sub, view } = wanted
+  const isListed = callerNamed(view.definitions, sub) !== undefined
+  return visit.show(
+    `What ${sub} may do`,
+    <>
+      <nav aria-label="Where this is" class="chain">
+        <ol>
+          <li>
+            <a href={callersAddress}>Callers</a>
+          </li>
+          <li>
+            <span aria-current="page">{sub}</span>
+          </li>
+        </ol>
+      </nav>
+      {isListed ? null : <p class="note">{sub} is not listed yet.</p>}
+      <EditForm {...{ wanted, wrong, frame: visit.frame }} />
+      {isListed && sub !== visit.session.sub ? <Unlisting of={wanted} frame={visit.frame} /> : null}
+    </>,
+  )
+}
