@@ -14,6 +14,7 @@ import { type GuardSettings, guardSettings, parseSettings } from '../../shared/p
 import { createSlack } from '../../shared/slack/slack.ts'
 import { createStoryClock } from './demo-month-clock.ts'
 import { createDoor } from './door.ts'
+import { localReference } from './reference.ts'
 import { sandboxToken } from './sandbox-token.ts'
 import { createSecretsEndpoint } from './secrets-endpoint.ts'
 import { type Environment, localSigningSecret, sandboxUrl } from './settings.ts'
@@ -65,7 +66,7 @@ export async function openStage(parts: { end: number; settings: Environment; cal
     ...{ clock, first, end, settings, services, callerKey },
     guard: services.guard,
     plans: readPlans(settings.PLANS),
-    api: createApi(services),
+    api: createApi(services, localReference),
     triggers: createTriggers({ ...services, slack: createSlack(services) }),
     /** What there is in the ledger, and at the service. */
     items,

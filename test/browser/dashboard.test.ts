@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chromiumPath } from '../support/chromium.ts'
 import { type Dashboard, openDashboard, type Visitor } from '../support/dashboard.ts'
+import { tabTo } from './keyboard.ts'
 import { everyLook } from './looks.ts'
 import { openPages, pages } from './pages.ts'
 
@@ -71,12 +72,19 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect(troubles).toEqual([])
   })
 
-  test('approve an update, which then runs', async () => {
+  test('approve an update with the keyboard alone, which then runs', async () => {
     const { page, troubles } = await dashboard.insider(approver, noScript)
     await page.goto('/dashboard/needs-you')
-    await page.getByLabel('Choose the ranking update of lakeside-hotels.example').check()
-    await page.getByLabel('Reason, for all that are chosen (may be left out)').fill('the client asked for it')
-    await page.getByRole('button', { name: 'Approve' }).click()
+    const skip = page.getByRole('link', { name: 'Skip to the content' })
+    await tabTo(page, skip)
+    expect((await skip.boundingBox())?.y).toBeGreaterThanOrEqual(0)
+    await page.keyboard.press('Enter')
+    await tabTo(page, page.getByLabel('Choose the ranking update of lakeside-hotels.example'))
+    await page.keyboard.press('Space')
+    await tabTo(page, page.getByLabel('Reason, for all that are chosen (may be left out)'))
+    await page.keyboard.type('the client asked for it')
+    await tabTo(page, page.getByRole('button', { name: 'Approve' }))
+    await page.keyboard.press('Enter')
     expect(await page.getByRole('status').innerText()).toContain(
       'The ranking update of lakeside-hotels.example is approved and begins in a moment.',
     )
@@ -100,13 +108,18 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect(troubles).toEqual([])
   })
 
-  test('resolve two updates in doubt at once', async () => {
+  test('resolve two updates in doubt at once, with the keyboard alone', async () => {
     const { page, troubles } = await dashboard.insider(approver, noScript)
     await page.goto('/dashboard/needs-you')
-    await page.getByLabel('Choose the ranking update of fernway-garden.example').check()
-    await page.getByLabel('Choose the keyword-difficulty update of initech').check()
-    await page.getByLabel('Reason, for all that are chosen', { exact: true }).fill('both are on the vendor’s screen')
-    await page.getByRole('button', { name: 'It ran' }).click()
+    for (const name of ['ranking update of fernway-garden.example', 'keyword-difficulty update of initech']) {
+      await tabTo(page, page.getByLabel(`Choose the ${name}`))
+      await page.keyboard.press('Space')
+    }
+    await tabTo(page, page.getByLabel('Reason, for all that are chosen', { exact: true }))
+    await page.keyboard.type('both are on the vendor’s screen')
+    await tabTo(page, page.getByRole('button', { name: 'It ran' }))
+    await page.keyboard.press('Enter')
+    await page.getByRole('status').waitFor()
     for (const project of ['fernway-garden.example', 'initech'])
       expect(await dashboard.stateOf(dashboard.updateOf(project, 'in-doubt'))).toBe('settled')
     expect(await page.getByRole('main').innerText()).toContain('Nothing is in doubt.')

@@ -18,6 +18,7 @@ export const pages: readonly (readonly [name: string, path: (updateOf: UpdateOf)
   ['the limits of a budget', () => '/dashboard/budgets/globex/edit'],
   ['a booking', () => '/dashboard/budgets/globex/book'],
   ['callers', () => '/dashboard/callers'],
+  ['a caller', () => '/dashboard/callers/edit?sub=reporting-agent'],
   ['plans', () => '/dashboard/plans'],
   ['a plan', () => '/dashboard/plans/morning'],
   ['statements', () => '/dashboard/statements'],
@@ -27,4 +28,4 @@ export const pages: readonly (readonly [name: string, path: (updateOf: UpdateOf)
 ]
 
 /** For everybody, without a session. */
-export const openPages = ['/login', '/login?code=none'] as const
+export const openPages = ['/login', '/login?code=none', '/docs', '/problems/over-budget'] as const
