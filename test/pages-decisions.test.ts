@@ -95,7 +95,7 @@ describe('what needs somebody', () => {
       '40 units held, asked for by ada via http. In doubt since 20 Nov 2026 10:00: answered with status 500',
     )
     expect(early.text).toContain(
-      'The sweep looks for data of 2026-11-19, 2026-11-20 and 2026-11-21 at the service, which had none before; it has not found any yet.',
+      'The sweep looks for data of 19 Nov 2026, 20 Nov 2026 and 21 Nov 2026 at the service, which had none before; it has not found any yet.',
     )
     expect(early.text).toContain(
       'A keyword-difficulty update leaves nothing that could be looked for: only a person can tell.',

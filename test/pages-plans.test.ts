@@ -82,7 +82,7 @@ describe('the calendar', () => {
     await product.call('POST', '/plans/night/pause', { body: { reason: 'holidays' } })
     const { html, text } = await browser.get('/dashboard/plans')
     const days = daysIn(html)
-    expect(days[5]).toBe('Saturday 21 Nov often 24 times from 00:00 24 without a known price')
+    expect(days[5]).toBe('Saturday 21 Nov often 24 times from 00:00 24 updates without a known price')
     expect(days.join()).not.toMatch(/night|off/)
     expect(text).toContain('A rate that has never been due counts from when its rule was made')
     expect(text).toContain('night ranking, 2 projects paused by ada cron(0 23 * * ? *)')

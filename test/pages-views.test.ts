@@ -358,7 +358,7 @@ describe('an update', () => {
     const id = await ask(product, { project: 'acme', reason: 'monthly report', maxUnits: 100 })
     const { text, html } = await browser.get(`/dashboard/updates/${id}`)
     expect(text).toContain(
-      `✓ settled ${id} Estimated 40 Held 40 Charged 40 Kind ranking Budget account Window month of 2026-11-01 Asked for by ada, via http`,
+      `✓ settled ${id} Estimated 40 Held 40 Charged 40 Kind ranking Budget account Window month from 1 Nov 2026 Asked for by ada, via http`,
     )
     expect(text).toContain('Reason monthly report At most 100')
     expect(text).toContain(

@@ -100,7 +100,11 @@ export const Cost = ({ units: known, unpriced }: { units: number; unpriced: numb
   <span class="cost">
     {known > 0 || unpriced === 0 ? units(known) : null}
     {known > 0 && unpriced > 0 ? ', and ' : null}
-    {unpriced > 0 ? <span class="unknown">{count(unpriced)} without a known price</span> : null}
+    {unpriced > 0 ? (
+      <span class="unknown">
+        {count(unpriced)} {unpriced === 1 ? 'update' : 'updates'} without a known price
+      </span>
+    ) : null}
   </span>
 )
 

@@ -23,7 +23,7 @@ export const chartStyles = `
 .swatch .pace { stroke-width: 2px; }
 figure { margin: .75rem 0 0; }
 figcaption { color: var(--quiet); font-size: .9rem; margin: .4rem 0 0; }
-.key { white-space: nowrap; margin-right: .75rem; }
+.key { display: inline-block; margin-right: .75rem; }
 .stroke { width: 1.8rem; height: .8rem; vertical-align: -.1rem; }
 .plot {
   display: grid; grid-template: "scale chart chart" 13rem ". from to" auto / auto 1fr 1fr; gap: .2rem .5rem;

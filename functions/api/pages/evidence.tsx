@@ -6,7 +6,7 @@ import type { Services } from '../../../shared/guard/services.ts'
 import { doubtLastsMs } from '../../../shared/ledger/finding.ts'
 import type { Update } from '../../../shared/ledger/update.ts'
 import type { View } from '../../../shared/ledger/views.ts'
-import { Time } from './parts.tsx'
+import { dayNamed, Time } from './parts.tsx'
 
 /** What is looked for, and when a person may say what. */
 export function Evidence({ update, view, options }: { update: Update; view: View; options: Services['options'] }) {
@@ -44,5 +44,5 @@ function evidenceSentence(update: Update, view: View): string {
     return 'Which dates the service had before could not be read, so nothing can prove that it ran: only a person can tell.'
   if (sought.length === 0)
     return 'The service had data of every day around it before, so nothing can prove that it ran: only a person can tell.'
-  return `The sweep looks for data of ${list(sought)} at the service, which had none before; it has not found any yet.`
+  return `The sweep looks for data of ${list(sought.map(dayNamed))} at the service, which had none before; it has not found any yet.`
 }

@@ -8,7 +8,9 @@ export const FirstSteps = () => (
     </p>
     <ol>
       <li>
-        <p>Make a budget, here of 2,000 units a month:</p>
+        <p>
+          Make a budget, here of 2,000 units a month; or with the form under <a href="/dashboard/budgets">Budgets</a>:
+        </p>
         <pre>
           <code>{makeBudget}</code>
         </pre>
@@ -16,7 +18,7 @@ export const FirstSteps = () => (
       <li>
         <p>Ask for an update, which is charged to it:</p>
         <pre>
-          <code>{askForUpdate}</code>
+          <code>{askForUpdate('"budget": "acme", ')}</code>
         </pre>
       </li>
     </ol>
@@ -28,6 +30,7 @@ const makeBudget = `curl -X PUT "$UNIT_GUARD_URL/budgets/acme" \\
   -H "Authorization: Bearer $UNIT_GUARD_TOKEN" -H "Content-Type: application/json" \\
   -d '{"limits": [{"window": "month", "units": 2000}]}'`
 
-const askForUpdate = `curl -X POST "$UNIT_GUARD_URL/updates" \\
+/** @param more members that come before the reason. */
+export const askForUpdate = (more = ''): string => `curl -X POST "$UNIT_GUARD_URL/updates" \\
   -H "Authorization: Bearer $UNIT_GUARD_TOKEN" -H "Content-Type: application/json" \\
-  -d '{"kind": "ranking", "project": "acme.example", "budget": "acme", "reason": "monthly report"}'`
+  -d '{"kind": "ranking", "project": "acme.example", ${more}"reason": "monthly report"}'`

@@ -39,7 +39,9 @@ export function addNeedsYou({ page }: Visiting, { guard, options }: Services): v
           <section aria-labelledby="approvals">
             <h2 id="approvals">Awaiting approval</h2>
             {byEnd.length === 0 ? (
-              <p class="empty">Nothing waits for an approval.</p>
+              <p class="empty">
+                Nothing waits for an approval. What a budget wants approved, or an agent proposes, comes up here.
+              </p>
             ) : (
               <Form
                 {...waiting}

@@ -12,6 +12,9 @@ export const Time = ({ at, zone, isOfDay }: { at: number; zone: string; isOfDay?
   </time>
 )
 
+/** `1 Nov 2026`, of a day as the ledger and the service name it: `2026-11-01`. */
+export const dayNamed = (name: string): string => onTheWall(Date.parse(name), 'UTC').slice(0, -' 00:00'.length)
+
 export const InZone = ({ zone }: { zone: string }) => (
   <p class="note">
     {zone === 'UTC'

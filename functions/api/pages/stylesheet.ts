@@ -98,6 +98,7 @@ input[type="checkbox"] { width: 1.4rem; height: 1.4rem; margin: .15rem 0 0; acce
 tfoot th, tfoot td { border-top: 2px solid var(--line); font-weight: 600; }
 .stopped { color: var(--wary); }
 .tick { display: flex; gap: .75rem; align-items: center; }
+.tick input { flex: none; }
 .tick label { margin: 0; font-size: 1rem; }
 .lines { list-style: none; margin: .5rem 0; padding: 0; }
 .lines li { padding: .35rem 0; border-top: 1px solid var(--line); }
@@ -125,6 +126,7 @@ table { border-collapse: collapse; width: 100%; }
 caption { text-align: left; color: var(--quiet); font-size: .9rem; padding: .75rem 1rem; }
 th, td { text-align: left; vertical-align: top; padding: .6rem 1rem; border-top: 1px solid var(--line); font-weight: 400; }
 thead th { color: var(--quiet); font-size: .85rem; white-space: nowrap; }
+time { white-space: nowrap; }
 tbody .note { display: block; }
 .number { text-align: right; white-space: nowrap; }
 .state { white-space: nowrap; font-weight: 600; }
@@ -133,8 +135,8 @@ tbody .note { display: block; }
 .state.refused, .state.rejected, .state.expired { color: var(--bad); }
 .state.requested, .state.running { color: var(--accent); }
 .pages { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; margin: 0 0 1rem; }
-.headline { margin: 0; }
-.headline code { color: var(--quiet); margin-left: .5rem; }
+.headline { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 .75rem; margin: 0; }
+.headline code { color: var(--quiet); }
 .history { list-style: none; margin: .75rem 0 0; padding: 0; }
 .history li { border-left: 3px solid var(--line); padding: 0 0 .75rem 1rem; }
 .history li:last-child { padding-bottom: 0; }
@@ -156,7 +158,9 @@ tbody .note { display: block; }
   .facts { grid-template-columns: repeat(auto-fill, minmax(6.2rem, 1fr)); gap: .4rem .75rem; }
   .facts.long { grid-template-columns: repeat(auto-fill, minmax(8rem, 1fr)); }
   .filters { grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)); }
-  .rows, .rows tbody, .rows caption { display: block; }
+  .filters p:first-of-type { grid-column: 1 / -1; }
+  th, td { padding: .5rem; }
+  .rows, .rows tbody, .rows tfoot, .rows caption { display: block; }
   .rows thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .rows tr { display: grid; grid-template-columns: 1fr 1fr; gap: .25rem .75rem; padding: .75rem .9rem; border-top: 1px solid var(--line); }
   .rows th, .rows td { display: block; padding: 0; border: 0; text-align: left; white-space: normal; }
@@ -166,6 +170,8 @@ tbody .note { display: block; }
   .calendar td { display: block; height: auto; border-left: 0; padding: .6rem .9rem; }
   .calendar .weekday, .calendar .note, .calendar .cost { display: inline; }
   .calendar .passed, .calendar .quiet { display: none; }
+  .rows td:last-child:nth-child(even) { grid-column: 1 / -1; }
+  .rows .state { white-space: normal; }
   .rows td::before { content: attr(data-name); display: block; color: var(--quiet); font-size: .8rem; }
 }
 @media (prefers-contrast: more) { :root { --quiet: var(--ink); --line: var(--ink); } }

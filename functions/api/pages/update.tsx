@@ -9,7 +9,18 @@ import { Refusal } from '../refusal.ts'
 import { Buttons, choicesFor } from './decisions.tsx'
 import { Evidence } from './evidence.tsx'
 import { FormToken } from './layout.tsx'
-import { addressOf, budgetAddress, Fact, Facts, InZone, planAddress, StateName, Time, Units } from './parts.tsx'
+import {
+  addressOf,
+  budgetAddress,
+  dayNamed,
+  Fact,
+  Facts,
+  InZone,
+  planAddress,
+  StateName,
+  Time,
+  Units,
+} from './parts.tsx'
 import type { Visit, Visiting } from './visiting.tsx'
 
 const longestBody = 4_000
@@ -85,7 +96,7 @@ function Summary({ update, zone }: { update: Update; zone: string }) {
         <Fact name="Budget">
           <a href={budgetAddress(budget)}>{budget}</a>
         </Fact>
-        <Fact name="Window">{update.month.replace(':', ' of ')}</Fact>
+        <Fact name="Window">month from {dayNamed(update.month.slice('month:'.length))}</Fact>
         <Fact name="Asked for by">
           {caller}, via {via}
           {plan === undefined ? null : (

@@ -7,6 +7,7 @@ import { dayMs, toInstant } from '../../../shared/ledger/zone.ts'
 import { kinds } from '../../../shared/platform/words.ts'
 import { answerCsv, csvPage } from '../csv.ts'
 import { updateColumns, updateFilter } from '../updates.ts'
+import { askForUpdate } from './first-steps.tsx'
 import { readFields } from './forms.ts'
 import { Pages, type Paging, pagingFields } from './paging.tsx'
 import { addressOf, budgetAddress, InZone, StateName, Time, Units, words } from './parts.tsx'
@@ -152,9 +153,15 @@ function Nothing({ asked, isEnd }: { asked: Asked; isEnd: boolean }) {
       No update is like this. Plans and callers have to be named in full. <a href={path}>All updates</a>
     </p>
   ) : (
-    <p class="empty">
-      Nobody has asked for an update yet. <a href="/">The overview</a> says how to begin.
-    </p>
+    <div class="empty">
+      <p>
+        Nobody has asked for an update yet. In a terminal, after <code>source .local/env</code>, or with an address and
+        a token of yours:
+      </p>
+      <pre>
+        <code>{askForUpdate()}</code>
+      </pre>
+    </div>
   )
 }
 

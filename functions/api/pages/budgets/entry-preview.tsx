@@ -5,7 +5,7 @@ import type { EntryRequest } from '../../../../shared/ledger/entry-booking.ts'
 import type { View } from '../../../../shared/ledger/views.ts'
 import { Hidden } from '../fields.tsx'
 import { FormToken, type Frame } from '../layout.tsx'
-import { budgetAddress } from '../parts.tsx'
+import { budgetAddress, dayNamed } from '../parts.tsx'
 import { Binding, Effect } from './effect.tsx'
 import { titleOf } from './entry-request.ts'
 
@@ -54,7 +54,7 @@ export function EntryPreview(of: {
 
 function monthOf({ month }: Book, view: View, request: EntryRequest): string {
   if (month === view.month.name) return 'this month'
-  return request.type === 'grant' ? 'next month' : `in the ${month.replace(':', ' of ')}`
+  return request.type === 'grant' ? 'next month' : `in the month from ${dayNamed(month.slice('month:'.length))}`
 }
 
 const Difference = ({ of }: { of: number }) => (

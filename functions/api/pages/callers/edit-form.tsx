@@ -65,7 +65,7 @@ export function EditForm({ wanted, wrong, frame }: { wanted: Wanted; wrong: read
             value={isAll ? 'all' : 'some'}
             options={[
               ['all', isSlack(sub) ? 'all budgets' : 'all budgets that their token names'],
-              ['some', 'only those named beside'],
+              ['some', 'only those named under Budgets'],
             ]}
           />
           <LinesField
