@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { toUnits } from '../../shared/platform/words.ts'
 import { chromiumPath } from '../support/chromium.ts'
 import { type Dashboard, openDashboard, type Visitor } from '../support/dashboard.ts'
 import { tabTo } from './keyboard.ts'
@@ -163,5 +164,13 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       expect([path, (await page.goto(path))?.status()]).toEqual([path, 401])
     expect(await service.runs()).toEqual(runs)
     expect((await guard.ledger.updates({}, 200)).rows).toHaveLength(updates)
+  })
+
+  test('looks right: a budget that was made just now, of which no day is known yet', async () => {
+    const limits = [{ window: 'month', units: toUnits(500) }] as const
+    await dashboard.stage.guard.putBudget({ name: 'new', parent: 'account', limits, projects: [] }, { caller: 'mira' })
+    const { page } = await dashboard.insider()
+    await page.goto('/dashboard/budgets/new')
+    expect(await everyLook(page)).toEqual([])
   })
 })
