@@ -29,6 +29,12 @@ describe.each(stores)('the store contract: %s', (_name, create) => {
     expect(await store.get([key('undefined')])).toEqual([{ pk: 'undefined', sk: 's', inner: { here: 1 } }])
   })
 
+  test('a write without a condition replaces whatever is there', async () => {
+    const always = (n: number): Write => ({ do: 'put', item: { pk: 'always', sk: 's', n }, when: [] })
+    expect([await transact(always(1)), await transact(always(2))]).toEqual([{ applied: true }, { applied: true }])
+    expect(await store.get([key('always')])).toEqual([{ pk: 'always', sk: 's', n: 2 }])
+  })
+
   test('a failed condition applies nothing and shows what was found', async () => {
     await transact(put('found', { n: 1 }))
     const outcome = await transact(put('not-applied'), put('found', { n: 2 }))
@@ -129,6 +135,9 @@ describe.each(stores)('the store contract: %s', (_name, create) => {
       'listed-3',
       'listed-2',
     ])
+    const oldest = { ...base, newestFirst: false, limit: 2 }
+    const [, second] = (await store.list(oldest)).positions
+    expect(names(await store.list({ ...oldest, ...(second && { after: second }) }))).toEqual(['listed-3', 'listed-4'])
     const first = await store.list({ ...base, limit: 3 })
     expect(first.more).toBe(true)
     const after = first.positions[2]

@@ -176,9 +176,9 @@ function toTransactItem(write: Write, table: string): TransactWriteItem {
   const update = write.do === 'update' ? expression.updates(write.set, write.add) : ''
   const shared = {
     TableName: table,
-    ConditionExpression,
+    // An empty one is refused.
+    ...(write.when.length > 0 && { ConditionExpression, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const }),
     ...expression.attributes(),
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
   }
   switch (write.do) {
     case 'put':
@@ -186,6 +186,6 @@ function toTransactItem(write: Write, table: string): TransactWriteItem {
     case 'update':
       return { Update: { ...shared, Key: marshall({ ...write.key }), UpdateExpression: update } }
     case 'check':
-      return { ConditionCheck: { ...shared, Key: marshall({ ...write.key }) } }
+      return { ConditionCheck: { ...shared, ConditionExpression, Key: marshall({ ...write.key }) } }
   }
 }

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
   type Condition,
+  type Index,
   type Item,
   type Key,
   keyOf,
   type ListPage,
   type ListQuery,
   type Path,
+  type Position,
   type Store,
   type Value,
   type Write,
@@ -23,10 +25,11 @@ import { indexes } from './table.ts'
  * @param applied the tokens of what was applied: with the items, all that the store remembers.
  */
 export function createMemoryStore(items: Map<string, Item> = new Map(), applied: Set<string> = new Set()): Store {
+  const rows = createRows(items)
   return {
     get: async (keys) => keys.map((key) => items.get(nameOf(key))),
 
-    list: async (query) => list([...items.values()], query),
+    list: async (query) => list(rows.of(query), query),
 
     transact: async (writes, token) => {
       if (applied.has(token)) return { applied: true }
@@ -36,7 +39,10 @@ export function createMemoryStore(items: Map<string, Item> = new Map(), applied:
       })
       if (found.some((item) => item !== undefined)) return { applied: false, found }
       const changed = writes.flatMap((write) => (write.do === 'check' ? [] : [changedBy(write, items)]))
-      for (const item of changed) items.set(nameOf(item), item)
+      for (const item of changed) {
+        rows.forget(items.get(nameOf(item)), item)
+        items.set(nameOf(item), item)
+      }
       applied.add(token)
       return { applied: true }
     },
@@ -95,18 +101,57 @@ function holds(condition: Condition, item: Item | undefined): boolean {
   }
 }
 
-function list(items: readonly Item[], query: ListQuery): ListPage {
-  const { partition, sort } = indexes[query.index]
-  const direction = query.newestFirst ? -1 : 1
-  const rows = items
-    .filter((item) => item[partition] === query.partition)
-    .map((item) => ({ pk: item.pk, sk: item.sk, sort: String(item[sort]) }))
-    .filter((row) => (query.from ?? '') <= row.sort && (query.to === undefined || row.sort <= query.to))
-    .sort((a, b) => direction * compare(a, b))
-    .filter((row) => !query.after || direction * compare(row, query.after) > 0)
-  return { positions: rows.slice(0, query.limit), more: rows.length > query.limit }
+/** The rows of each partition of an index in their order, from one change of it to the next. */
+function createRows(items: ReadonlyMap<string, Item>) {
+  const sorted = new Map<string, readonly Position[]>()
+  const placeOf = (index: Index, partition: Value | undefined) => `${index} ${partition}`
+
+  return {
+    of: ({ index, partition: wanted }: ListQuery): readonly Position[] => {
+      const { partition, sort } = indexes[index]
+      const known = sorted.get(placeOf(index, wanted))
+      if (known) return known
+      const rows = [...items.values()]
+        .filter((item) => item[partition] === wanted)
+        .map((item) => ({ pk: item.pk, sk: item.sk, sort: String(item[sort]) }))
+        .sort(compare)
+      sorted.set(placeOf(index, wanted), rows)
+      return rows
+    },
+    /** @param changed an item as it was, and as it is from now on. */
+    forget: (...changed: readonly (Item | undefined)[]) => {
+      if (sorted.size === 0) return
+      for (const item of changed) {
+        for (const index of ['by-time', 'open'] as const)
+          sorted.delete(placeOf(index, item?.[indexes[index].partition]))
+      }
+    },
+  }
 }
 
-const orderOf = (row: Key & { sort: string }) => [row.sort, row.pk, row.sk].join('\u0000')
-const compare = (a: Key & { sort: string }, b: Key & { sort: string }) =>
-  orderOf(a) < orderOf(b) ? -1 : orderOf(a) > orderOf(b) ? 1 : 0
+function list(rows: readonly Position[], { from, to, newestFirst, after, limit }: ListQuery): ListPage {
+  const lowest = from === undefined ? 0 : firstWhere(rows, ({ sort }) => sort >= from)
+  const highest = to === undefined ? rows.length : firstWhere(rows, ({ sort }) => sort > to)
+  const place = after && firstWhere(rows, (row) => compare(row, after) >= (newestFirst ? 0 : 1))
+  const begin = newestFirst ? lowest : Math.max(lowest, place ?? lowest)
+  const end = newestFirst ? Math.min(highest, place ?? highest) : highest
+  const count = Math.max(0, Math.min(limit, end - begin))
+  const positions = newestFirst ? rows.slice(end - count, end).toReversed() : rows.slice(begin, begin + count)
+  return { positions, more: end - begin > limit }
+}
+
+/** The index of the first row of which it holds, as it does of all behind it. */
+function firstWhere(rows: readonly Position[], holds: (row: Position) => boolean): number {
+  let low = 0
+  let high = rows.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const row = rows[middle]
+    if (row && holds(row)) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+const compare = (a: Position, b: Position): number => order(a.sort, b.sort) || order(a.pk, b.pk) || order(a.sk, b.sk)
+const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
