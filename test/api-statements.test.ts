@@ -1,13 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
-import { createTestClock } from './support/clock.ts'
+import { createTestClock, hours } from './support/clock.ts'
 import { startProduct } from './support/product.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 const none = { updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0 }
 
-/** Two clients and four people in November: what was updated, refused, left in doubt, granted and spent elsewhere. */
-async function november() {
+/**
+ * Two clients and four people in November: what was updated, refused, left in doubt, granted and spent elsewhere.
+ *
+ * @param options.isTallied whether the sweep has counted the updates by then.
+ */
+async function november({ isTallied } = { isTallied: false }) {
   const product = await startProduct({
     store: createMemoryStore(),
     units: { site: 40, '77': 25, big: 500, other: 10, broken: 15 },
@@ -31,6 +35,11 @@ async function november() {
   // Asked for at the root, and still the client's.
   await enter('account', { type: 'correction', units: 12, corrects: spent.id })
   await product.call('POST', '/budgets/account/reconcile', { body: { unitsLeft: 49_955, reason: 'r' } })
+  if (isTallied) {
+    product.clock.advance(hours(2))
+    await product.guard.keepTallies()
+    expect(await product.guard.ledger.tallies.read('month:2026-11-01')).toMatchObject({ kind: 'tally' })
+  }
   const statement = (query = '', headers = {}) => product.call('GET', `/statements${query}`, { headers })
   return { product, statement, enter }
 }
@@ -38,9 +47,12 @@ async function november() {
 // On the screen 95 of 50,050 are gone: 40 + 25 + 10 updated, 12 by hand, and 8 that nobody knew of.
 const total = { updates: 3, charged: 75, external: 20, granted: 50, held: 0, inDoubt: 15, refused: 1 }
 
-describe('GET /statements', () => {
+describe.each([
+  ['each update read', false],
+  ['counted by the sweep', true],
+])('GET /statements, %s', (_how, isTallied) => {
   test('by budget adds up to the book, with what was granted and moved', async () => {
-    const { product, statement } = await november()
+    const { product, statement } = await november({ isTallied })
     const { status, body } = await statement()
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -64,7 +76,7 @@ describe('GET /statements', () => {
   })
 
   test('by project: a name and its id are one row; what was spent elsewhere is nobody’s', async () => {
-    const { statement } = await november()
+    const { statement } = await november({ isTallied })
     const { body } = await statement('?by=project')
     expect(body.rows).toEqual([
       { project: 'big', ...none, refused: 1 },
@@ -77,7 +89,7 @@ describe('GET /statements', () => {
   })
 
   test('by caller', async () => {
-    const { statement } = await november()
+    const { statement } = await november({ isTallied })
     const { body } = await statement('?by=caller')
     expect(body.rows).toEqual([
       { caller: 'bob', ...none, updates: 1, charged: 40, refused: 1 },
@@ -88,7 +100,7 @@ describe('GET /statements', () => {
   })
 
   test('with a price: amounts to the cent, each of the units and not of rounded rows', async () => {
-    const { statement } = await november()
+    const { statement } = await november({ isTallied })
     const { body } = await statement('?price=0.0125')
     expect(body.price).toBe(0.0125)
     expect(body.rows.map(({ budget, amount }: Record<string, unknown>) => [budget, amount])).toEqual([
@@ -102,7 +114,7 @@ describe('GET /statements', () => {
   })
 
   test('as CSV', async () => {
-    const { statement } = await november()
+    const { statement } = await november({ isTallied })
     const csv = await statement('?by=budget&price=0.01', { accept: 'text/csv' })
     expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect(csv.headers.get('content-disposition')).toBe('attachment; filename="statement-month-2026-11-01.csv"')
@@ -123,14 +135,14 @@ describe('GET /statements', () => {
   })
 
   test('negative figures stay figures in a CSV', async () => {
-    const { statement, enter } = await november()
+    const { statement, enter } = await november({ isTallied })
     await enter('globex', { type: 'transfer', units: 60, to: 'acme' })
     const { text } = await statement('', { accept: 'text/csv' })
     expect(text.split('\r\n')[3]).toBe('month:2026-11-01,open,globex,1,10,0,-40,0,0,1')
   })
 
   test('of a month that is over is open while something is in doubt, and final after that', async () => {
-    const { product, statement, enter } = await november()
+    const { product, statement, enter } = await november({ isTallied })
     product.clock.set('2026-12-03T09:00:00Z')
     await product.update({ kind: 'ranking', project: 'site' })
     await enter('acme', { type: 'external-spend', units: 1 })
@@ -155,7 +167,9 @@ describe('GET /statements', () => {
     product.clock.set('2027-02-10T00:00:00Z')
     expect((await past()).body).toEqual(final)
   })
+})
 
+describe('GET /statements', () => {
   test('counts the opening position, and a window before all has no rows', async () => {
     const product = await startProduct({
       store: createMemoryStore(),

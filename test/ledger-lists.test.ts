@@ -72,6 +72,17 @@ describe.each(stores)('lists: %s', (_name, create) => {
     return found
   }
 
+  test('updates the oldest first, from instant to instant, over the borders of months', async () => {
+    const first = records[3]?.createdAt ?? 0
+    const last = records[100]?.createdAt ?? 0
+    const between = await pages((cursor) => ledger.updatesFrom({ since: first, until: last }, 30, cursor))
+    expect(between.flat()).toEqual(records.slice(3, 101))
+    expect(between.map(({ length }) => length)).toEqual([30, 30, 30, 8])
+    expect(await ledger.updatesFrom({ since: first + 1, until: first + 2 }, 30)).toEqual({ rows: [] })
+    const of = await ledger.updatesFrom({ since: first, until: last }, 30)
+    await expect(ledger.updatesFrom({ since: last, until: last }, 30, of.next)).rejects.toThrow(BadCursor)
+  })
+
   describe('updates', () => {
     test('newest first, over the borders of months, each once, and with nothing after the last', async () => {
       const page = await ledger.updates({}, 200)

@@ -55,6 +55,7 @@ export function createTriggers({ guard, clock, log, slack }: Services & { slack:
     await tried(slack.sweep())
     await tried(guard.measure().then(report))
     await tried(guard.keepPicture())
+    await tried(guard.keepTallies())
     // The last, because a plan may take all the time there is.
     const advanced = await tried(guard.goOn(endsAt))
     if (failures.length > 0) throw failures[0]

@@ -61,6 +61,8 @@ export async function startBackground(
   // Each by itself: neither a plan of many projects nor a slow Slack keeps the others waiting.
   void repeat(sweepEveryMs, 'sweep-failed', () => guard.sweep(endsAt()))
   void repeat(sweepEveryMs, 'slack-sweep-failed', () => slack.sweep())
+  void repeat(sweepEveryMs, 'picture-failed', () => guard.keepPicture())
+  void repeat(sweepEveryMs, 'tally-failed', () => guard.keepTallies())
   void repeat(goOnEveryMs, 'going-on-failed', () => guard.goOn(endsAt()))
 
   if (plans !== null) {

@@ -69,7 +69,8 @@ export function createGuard(parts: GuardParts) {
       ...{ fire: true, runUnsent: true, advance: true, report: true },
       ...{ planned: true, foresee: true, ahead: true, budgetsOf: true, readPrices: true },
       ...{ sweep: true, goOn: true, watchThresholds: true, lookForForeignData: true, watchToken: true },
-      ...{ statement: true, digest: true, announceDigest: true, measure: true, audit: true, keepPicture: true },
+      ...{ statement: true, digest: true, announceDigest: true, measure: true, audit: true },
+      ...{ keepPicture: true, keepTallies: true },
     }),
   }
 }

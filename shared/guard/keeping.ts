@@ -12,6 +12,7 @@ import { createPricing } from './pricing.ts'
 import type { Starting } from './starting.ts'
 import { createStatements } from './statements.ts'
 import { createSweeping } from './sweeping.ts'
+import { createTallying } from './tallying.ts'
 import { createTokenExpiry } from './token-expiry.ts'
 import { createWatching } from './watching.ts'
 
@@ -43,6 +44,7 @@ export function createKeeping(
     ...createTokenExpiry(parts),
     ...createMeasuring(parts),
     ...createPicturing(parts),
+    ...createTallying(parts),
     ...createStatements(parts),
   }
 }

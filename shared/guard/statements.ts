@@ -1,11 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import { counterOf } from '../ledger/book.ts'
+import { type Book, counterOf } from '../ledger/book.ts'
 import { type Definitions, ownerOf, rootBudget } from '../ledger/definitions.ts'
 import type { Entry } from '../ledger/entry.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { all } from '../ledger/lists.ts'
+import { createdAroundMs, type KeptTally, sumOf, type Tally, type TallySum } from '../ledger/tally.ts'
 import type { Update } from '../ledger/update.ts'
+import type { View } from '../ledger/views.ts'
 import { monthAfter, monthBefore, monthNamed, type Window } from '../ledger/windows.ts'
+import type { Log } from '../platform/log.ts'
+import { tallyOf } from './tallying.ts'
 
 export const statementKeys = ['budget', 'project', 'caller'] as const
 export type StatementKey = (typeof statementKeys)[number]
@@ -37,63 +41,115 @@ export interface StatementRow {
   readonly refused: number
 }
 
-/** An approval and the queue may keep an update for a day and an hour; three days are ample. */
-const aroundMs = 3 * 24 * 3600_000
+/** Updates of one budget, project and caller: one that was read, or all that the month's tally has. */
+interface Line extends TallySum {
+  readonly held?: number
+  readonly inDoubt?: number
+}
+
+interface Lines {
+  /** What the lines begin with; `null`: each update was read. */
+  readonly counted: Counted | null
+  readonly lines: readonly Line[]
+  readonly entries: readonly Entry[]
+  readonly book: Book | null
+  readonly isStill: boolean
+}
+
+interface Counted {
+  readonly kept: KeptTally
+  readonly tally: Tally
+}
+
 const pageSize = 100
 const tries = 3
 
-export function createStatements({ ledger }: { ledger: Ledger }) {
+export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) {
   /** `null`: there is no such window, or it has not begun. */
   async function statement(name: string | null, by: StatementKey): Promise<Statement | null> {
     const view = await ledger.view()
-    const { definitions, now } = view
-    const window = name === null ? view.month : monthNamed(definitions.calendar, name)
-    if (!window || window.start > now) return null
-    const { updates, entries, book, isStill } = await linesOf(window, now)
-    const rows = rowsOf(definitions, by, updates, entries)
-    const total = rows.reduce(sum, emptyRow(null))
-    const granted = grantedTo(rootBudget, entries)
-    const spent = (book && counterOf(book, 'month', rootBudget)?.spent) ?? 0
-    const isOpen = now < window.end || total.held + total.inDoubt > 0
-    return {
-      ...{ window, by, rows, spent },
-      previous: monthBefore(definitions.calendar, window).name,
-      next: window.end <= now ? monthAfter(definitions.calendar, window).name : null,
-      status: isOpen ? 'open' : 'final',
-      total: { ...total, granted },
-      addsUp: total.charged + total.external === spent ? true : isStill ? false : null,
-    }
+    const window = name === null ? view.month : monthNamed(view.definitions.calendar, name)
+    if (!window || window.start > view.now) return null
+    const lines = await linesOf(window, (kept) => countedIn(kept, view.now))
+    const statement = statementOf(view, window, by, lines)
+    const { counted } = lines
+    if (!counted || statement.addsUp !== false) return statement
+    // Before it says so, each update is read.
+    const whole = statementOf(view, window, by, await linesOf(window, () => null))
+    if (whole.addsUp) await countAnew(counted)
+    return whole
   }
 
   /** A book that moves while its lines are read proves nothing: it is read again, a few times. */
-  async function linesOf(window: Window, now: number) {
-    const filter = { since: window.start - aroundMs, until: Math.min(window.end + aroundMs, now) }
+  async function linesOf(window: Window, countedOf: (kept: KeptTally | null) => Counted | null): Promise<Lines> {
     for (let round = 1; ; round++) {
       const before = await ledger.bookNamed(window.name)
-      const [found, entries] = await Promise.all([
-        all((cursor) => ledger.updates(filter, pageSize, cursor)),
+      // After the book: the correction that moves it has spoilt the tally, too.
+      const counted = countedOf(await ledger.tallies.read(window.name))
+      const [updates, entries] = await Promise.all([
+        updatesOf(window, counted?.tally ?? null),
         all((cursor) => ledger.entries({ month: window.name }, pageSize, cursor)),
       ])
       const book = await ledger.bookNamed(window.name)
       const isStill = isDeepStrictEqual(before, book)
-      const updates = found.filter(({ month }) => month === window.name)
-      if (isStill || round === tries) return { updates, entries, book, isStill }
+      const lines = [...(counted?.tally.sums ?? []), ...updates.map(lineOf)]
+      if (isStill || round === tries) return { counted, lines, entries, book, isStill }
     }
+  }
+
+  /** All of the month, or those that its tally has not counted. */
+  async function updatesOf(window: Window, tally: Tally | null): Promise<Update[]> {
+    const since = tally ? tally.until + 1 : window.start - createdAroundMs
+    const filter = { since, until: window.end + createdAroundMs }
+    const [named, found] = await Promise.all([
+      ledger.updatesNamed(tally?.open ?? []),
+      all((cursor) => ledger.updates(filter, pageSize, cursor)),
+    ])
+    return [...named, ...found].filter((update) => update !== null).filter(({ month }) => month === window.name)
+  }
+
+  async function countAnew({ tally, kept }: Counted): Promise<void> {
+    log.error('tally-not-ok', { month: tally.month })
+    await ledger.tallies.spoil(tally, kept)
   }
 
   return { statement }
 }
 
+function countedIn(kept: KeptTally | null, now: number): Counted | null {
+  const tally = tallyOf(kept, now)
+  return kept && tally && { kept, tally }
+}
+
+function statementOf(view: View, window: Window, by: StatementKey, read: Lines): Statement {
+  const { definitions, now } = view
+  const { lines, entries, book, isStill } = read
+  const rows = rowsOf(definitions, by, lines, entries)
+  const total = rows.reduce(sum, emptyRow(null))
+  const granted = grantedTo(rootBudget, entries)
+  const spent = (book && counterOf(book, 'month', rootBudget)?.spent) ?? 0
+  const isOpen = now < window.end || total.held + total.inDoubt > 0
+  return {
+    ...{ window, by, rows, spent },
+    previous: monthBefore(definitions.calendar, window).name,
+    next: window.end <= now ? monthAfter(definitions.calendar, window).name : null,
+    status: isOpen ? 'open' : 'final',
+    total: { ...total, granted },
+    addsUp: total.charged + total.external === spent ? true : isStill ? false : null,
+  }
+}
+
 function rowsOf(
   definitions: Definitions,
   by: StatementKey,
-  updates: readonly Update[],
+  lines: readonly Line[],
   entries: readonly Entry[],
 ): readonly StatementRow[] {
   const rows = new Map<string | null, StatementRow>()
   const add = (key: string | null, more: Partial<StatementRow>) =>
     rows.set(key, sum(rows.get(key) ?? emptyRow(key), { ...emptyRow(key), ...more }))
-  for (const update of updates) add(keyOf(definitions, by, update), countsOf(update))
+  for (const { budget, project, caller, ...figures } of lines)
+    add(keyOf(definitions, by, { budget, project, caller }), figures)
   const entryNamed = new Map(entries.map((entry) => [entry.id, entry]))
   /** A correction belongs to whoever the first entry was booked for, wherever it was asked for. */
   const budgetOf = (entry: Entry): string => {
@@ -112,22 +168,22 @@ function rowsOf(
 }
 
 /** A project that is known by its name and by its id is one project: the name that its owner gives it. */
-function keyOf(definitions: Definitions, by: StatementKey, { budget, project, caller }: Update): string {
+function keyOf(
+  definitions: Definitions,
+  by: StatementKey,
+  { budget, project, caller }: Pick<Line, 'budget' | 'project' | 'caller'>,
+): string {
   if (by === 'budget') return budget
   if (by === 'caller') return caller
   const owned = ownerOf(definitions, project)?.projects.find(({ name, id }) => name === project || id === project)
   return owned?.name ?? project
 }
 
-function countsOf({ state, charged, hold }: Update): Partial<StatementRow> {
-  return {
-    updates: state === 'settled' ? 1 : 0,
-    charged: charged ?? 0,
-    held: state === 'running' ? (hold?.units ?? 0) : 0,
-    inDoubt: state === 'in-doubt' ? (hold?.units ?? 0) : 0,
-    refused: state === 'refused' ? 1 : 0,
-  }
-}
+const lineOf = (update: Update): Line => ({
+  ...sumOf(update),
+  held: update.state === 'running' ? (update.hold?.units ?? 0) : 0,
+  inDoubt: update.state === 'in-doubt' ? (update.hold?.units ?? 0) : 0,
+})
 
 /** Spending outside counts on the whole chain, and so on the root: once. */
 const spentBy = ({ moves }: Entry): number =>

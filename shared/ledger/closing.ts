@@ -5,7 +5,8 @@ import { additions, addTo, bookKey, fromBookItem, isOfDay, type Move } from './b
 import { close as closeUpdate, type Finding } from './finding.ts'
 import { writesOf } from './holding.ts'
 import { AnswerLost, LedgerUnavailable, type Store, type Write } from './store.ts'
-import type { Hold, Update } from './update.ts'
+import { spoilTally } from './tally.ts'
+import { type Hold, isTerminal, type Update } from './update.ts'
 import { fromUpdateItem } from './update-item.ts'
 import { readUpdates } from './views.ts'
 
@@ -21,7 +22,8 @@ const mostRounds = 8
 export function createClosing({ store, clock }: { store: Store; clock: Clock }) {
   /**
    * Moves the units of a hold to where the finding says they belong, in the book that they were held in, and writes
-   * it into the record: one transaction of two items. Whoever closes second finds the record changed and looks again.
+   * it into the record: one transaction of two items, and a third, the month's tally, where an ended update is corrected.
+   * Whoever closes second finds the record changed and looks again.
    */
   async function close(update: Update, finding: Finding): Promise<CloseOutcome> {
     let seen = update
@@ -63,7 +65,8 @@ function writesFor(seen: Update, closed: Update, move: Move, dayIsOpen: boolean)
   const [record, ...announced] = writesOf(closed, seen)
   const hold = seen.hold
   if (!hold || Object.keys(move).length === 0) return [record, ...announced]
-  return [record, moveBook(seen.month, hold, move, dayIsOpen), ...announced]
+  const spoilt = isTerminal(seen.state) ? [spoilTally(closed)] : []
+  return [record, moveBook(seen.month, hold, move, dayIsOpen), ...announced, ...spoilt]
 }
 
 const moveBook = (month: string, hold: Hold, move: Move, dayIsOpen: boolean): Write =>

@@ -11,7 +11,7 @@ import type { Entry } from './entry.ts'
 import type { EntryRequest } from './entry-booking.ts'
 import type { Finding } from './finding.ts'
 import { createHolding, type Seen } from './holding.ts'
-import { createLists, type EntryFilter, type Page, type UpdateFilter } from './lists.ts'
+import { createLists, type EntryFilter, type Page, type Span, type UpdateFilter } from './lists.ts'
 import { createLogins, type Logins } from './login.ts'
 import { type Occurrence, occurrences } from './occurrence.ts'
 import { createPictures, type Pictures } from './picture.ts'
@@ -22,6 +22,7 @@ import { type Account, setUp } from './setup.ts'
 import { createSightings, type Sightings } from './sighting.ts'
 import { type SlackEvent, slackEvents } from './slack-event.ts'
 import type { Store } from './store.ts'
+import { createTallies, type Tallies } from './tally.ts'
 import { createTurns } from './turns.ts'
 import type { Update } from './update.ts'
 import type { OpenAs } from './update-item.ts'
@@ -63,6 +64,8 @@ export interface Ledger {
   previewEntry(request: EntryRequest): Promise<EntryPreview>
 
   updates(filter: UpdateFilter, limit: number, cursor?: string): Promise<Page<Update>>
+  /** What was created between two instants, both inclusive, the oldest first. */
+  updatesFrom(span: Span, limit: number, cursor?: string): Promise<Page<Update>>
   open(as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>>
   entries(filter: EntryFilter, limit: number, cursor?: string): Promise<Page<Entry>>
   /** Notes a create or an update of a project: before it is sent, and again with its answer. */
@@ -75,6 +78,7 @@ export interface Ledger {
   readonly slackEvents: Queue<SlackEvent>
   readonly occurrences: Queue<Occurrence>
   readonly pictures: Pictures
+  readonly tallies: Tallies
   readonly prices: Prices
   readonly sightings: Sightings
   readonly logins: Logins
@@ -114,6 +118,7 @@ export function createLedger(options: { store: Store; clock: Clock; account: Acc
     slackEvents: createQueue(slackEvents, { store, lists }),
     occurrences: createQueue(occurrences, { store, lists }),
     pictures: createPictures({ store }),
+    tallies: createTallies({ store }),
     prices: createPrices({ store }),
     sightings: createSightings({ store }),
     logins: createLogins({ store, ids: systemIds }),

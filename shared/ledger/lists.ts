@@ -21,6 +21,12 @@ export interface UpdateFilter {
   readonly until?: number
 }
 
+/** Instants, both inclusive. */
+export interface Span {
+  readonly since: number
+  readonly until: number
+}
+
 export interface EntryFilter {
   /** The book's window, `month:2026-11-12`. */
   readonly month: string
@@ -80,7 +86,7 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     return walk({
       index: 'by-time',
       first: listedIn(monthOf(newest)),
-      following: (partition) => monthBefore(partition, monthOf(oldest)),
+      following: (partition) => monthBeside(partition, -1, monthOf(oldest)),
       last: listedIn(monthOf(oldest)),
       bounds,
       limit,
@@ -89,6 +95,21 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
       keep,
     })
   }
+
+  /** The oldest first: for whoever goes on where they were. */
+  const updatesFrom = ({ since, until }: Span, limit: number, cursor?: string): Promise<Page<Update>> =>
+    walk({
+      index: 'by-time',
+      oldestFirst: true,
+      first: listedIn(monthOf(since)),
+      following: (partition) => monthBeside(partition, 1, monthOf(until)),
+      last: listedIn(monthOf(until)),
+      bounds: { from: stamp(since), to: `${stamp(until)}~` },
+      limit,
+      cursor,
+      read: fromUpdateItem,
+      keep: () => true,
+    })
 
   const open = (as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>> =>
     inIndex('open', as, fromUpdateItem, limit, cursor)
@@ -119,7 +140,7 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     return walk({
       index: 'by-time',
       first: changesListedIn(newest),
-      following: (partition) => monthBefore(partition, oldest, changesListedIn),
+      following: (partition) => monthBeside(partition, -1, oldest, changesListedIn),
       last: changesListedIn(oldest),
       limit,
       cursor,
@@ -129,11 +150,12 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
   }
 
   /**
-   * Follows an index from partition to partition, newest first, and reads the items behind it consistently: an index
-   * may lag behind, an item never does.
+   * Follows an index from partition to partition, newest first unless said otherwise, and reads the items behind it
+   * consistently: an index may lag behind, an item never does.
    */
   async function walk<Row>(query: {
     index: Index
+    oldestFirst?: true
     first: string
     following?: (partition: string) => string | null
     /** The last partition that `following` leads to; without it there is only the first. */
@@ -152,7 +174,7 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
       const page = await store.list({
         index: query.index,
         partition,
-        newestFirst: true,
+        newestFirst: !query.oldestFirst,
         ...query.bounds,
         limit: wanted,
         ...(after && { after }),
@@ -176,7 +198,7 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     return { rows, ...(place && { next: toCursor(place) }) }
   }
 
-  return { updates, open, entries, projectChanges, inIndex }
+  return { updates, updatesFrom, open, entries, projectChanges, inIndex }
 }
 
 export type Lists = ReturnType<typeof createLists>
@@ -194,11 +216,12 @@ function lastOf(positions: readonly Position[], before: Position | undefined): P
   return last
 }
 
-function monthBefore(partition: string, oldest: string, named = listedIn): string | null {
+/** The month before or after that of a partition; `null`: that is the last. */
+function monthBeside(partition: string, step: -1 | 1, last: string, named = listedIn): string | null {
   const month = partition.slice(-7)
-  if (month <= oldest) return null
+  if (step < 0 ? month <= last : month >= last) return null
   const [year = 0, number = 1] = month.split('-').map(Number)
-  return named(new Date(Date.UTC(year, number - 2)).toISOString().slice(0, 7))
+  return named(new Date(Date.UTC(year, number - 1 + step)).toISOString().slice(0, 7))
 }
 
 function matches(update: Update, filter: UpdateFilter): boolean {
@@ -219,7 +242,13 @@ interface Extent {
 /** A place of this very list: one of another list, or outside of its bounds, would not be understood by a database. */
 function fromCursor(cursor: string, { first, last = first, bounds }: Extent): Place {
   const place = parse(cursor)
-  if (!isPlace(place) || place.partition < last || place.partition > first || place.partition.length !== first.length)
+  const [lowest, highest] = first < last ? [first, last] : [last, first]
+  if (
+    !isPlace(place) ||
+    place.partition < lowest ||
+    place.partition > highest ||
+    place.partition.length !== first.length
+  )
     throw new BadCursor('not a cursor of this list')
   const { partition, after } = place
   if (!after) return { partition }

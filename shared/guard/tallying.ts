@@ -1,0 +1,115 @@
+import type { Ledger } from '../ledger/ledger.ts'
+import { createdAroundMs, type KeptTally, sumOf, type Tally, type TallySum } from '../ledger/tally.ts'
+import { isTerminal, type Update } from '../ledger/update.ts'
+import { monthBefore, type Window } from '../ledger/windows.ts'
+import type { Log } from '../platform/log.ts'
+
+/**
+ * An update's `createdAt` is taken before its record first appears: between them lies its estimate, in a function that may
+ * live for a quarter of an hour, and then the index lags. What is younger than this may have neighbours yet to appear.
+ */
+const appearsWithinMs = 30 * 60_000
+/** Clocks of two processes differ by less. */
+const clocksDifferMs = 60_000
+const pageSize = 100
+/** No sweep takes in more: some seconds of reading. The next one goes on. */
+const mostTaken = 10_000
+/** So many updates are worth writing an item that may be large; fewer wait for the hour. */
+const worthWriting = 100
+const hourMs = 3600_000
+
+/** Keeps what statements are made of, so that they cost the same however many updates there were. */
+export function createTallying({ ledger, log }: { ledger: Ledger; log: Log }) {
+  /** The open month, and the one before until nothing of it is open: an update may be in doubt for a week. */
+  async function keepTallies(): Promise<void> {
+    const { definitions, month, now } = await ledger.view()
+    for (const window of [monthBefore(definitions.calendar, month), month]) {
+      if (window.end > definitions.createdAt) await keepTally(window, now)
+    }
+  }
+
+  async function keepTally(window: Window, now: number): Promise<void> {
+    const kept = await ledger.tallies.read(window.name)
+    const tally = tallyOf(kept, now) ?? beginning(window)
+    const last = window.end + createdAroundMs
+    if (kept?.kind === 'too-large' || (tally.until >= last && tally.open.length === 0)) return
+    const { rows, until } = await createdBetween(tally.until, Math.min(now - appearsWithinMs, last))
+    const open = (await ledger.updatesNamed(tally.open)).filter((update) => update !== null)
+    const closed = open.filter(({ state }) => isTerminal(state))
+    const news = rows.length + closed.length
+    const isWorthIt = news >= worthWriting || (news > 0 && now - tally.at >= hourMs)
+    const reachesTheEnd = until === last && tally.until < last
+    if (!isWorthIt && !reachesTheEnd) return
+    const next = taken(tally, [...open, ...rows], { until, at: now })
+    const outcome = await ledger.tallies.write(next, kept)
+    if (outcome === 'too-large') log.info('tally-too-large', { month: window.name, sums: next.sums.length })
+  }
+
+  /** What was created after an instant up to another, the oldest first; `until`: how far one sweep gets. */
+  async function createdBetween(after: number, to: number): Promise<{ rows: Counted[]; until: number }> {
+    if (to <= after) return { rows: [], until: after }
+    const rows: Counted[] = []
+    let cursor: string | undefined
+    do {
+      const page = await ledger.updatesFrom({ since: after + 1, until: to }, pageSize, cursor)
+      rows.push(...page.rows.map(counted))
+      cursor = page.next
+    } while (cursor !== undefined && rows.length < mostTaken)
+    const latest = rows.at(-1)?.createdAt
+    if (cursor === undefined || latest === undefined) return { rows, until: to }
+    // The next page may begin with others of the same millisecond.
+    return { rows: rows.filter(({ createdAt }) => createdAt < latest), until: latest - 1 }
+  }
+
+  return { keepTallies }
+}
+
+/**
+ * The tally as far as it can be believed; `null`: there is none. One that was written in the future comes from a sweep as of
+ * another time (`npm run sweep -- --at`), and lacks what has appeared since.
+ */
+export function tallyOf(kept: KeptTally | null, now: number): Tally | null {
+  if (kept?.kind !== 'tally') return null
+  return kept.tally.at <= now + clocksDifferMs ? kept.tally : null
+}
+
+/** Without the service's answers, of which thousands would fill the memory. */
+type Counted = Pick<
+  Update,
+  'id' | 'createdAt' | 'month' | 'state' | 'hold' | 'budget' | 'project' | 'caller' | 'charged'
+>
+
+const counted = ({ id, createdAt, month, state, hold, budget, project, caller, charged }: Update): Counted => ({
+  ...{ id, createdAt, month, state, budget, project, caller },
+  ...(hold && { hold }),
+  ...(charged !== undefined && { charged }),
+})
+
+const beginning = ({ name: month, start }: Window): Tally => ({
+  ...{ month, until: start - createdAroundMs - 1, at: 0 },
+  ...{ sums: [], open: [] },
+})
+
+/** Ended updates of the month are added up; what may still become one is named. */
+function taken(tally: Tally, updates: readonly Counted[], { until, at }: Pick<Tally, 'until' | 'at'>): Tally {
+  const { month } = tally
+  const sums = new Map(tally.sums.map((sum) => [keyOf(sum), sum]))
+  for (const update of updates) {
+    if (update.month !== month || !isTerminal(update.state)) continue
+    const more = sumOf(update)
+    const before = sums.get(keyOf(more))
+    sums.set(keyOf(more), before ? added(before, more) : more)
+  }
+  // What is not held yet belongs to the month in which it will be.
+  const open = updates.filter((update) => !isTerminal(update.state) && (!update.hold || update.month === month))
+  return { ...{ month, until, at }, sums: [...sums.values()], open: open.map(({ id }) => id) }
+}
+
+const keyOf = ({ budget, project, caller }: TallySum): string => JSON.stringify([budget, project, caller])
+
+const added = (a: TallySum, b: TallySum): TallySum => ({
+  ...a,
+  updates: a.updates + b.updates,
+  charged: a.charged + b.charged,
+  refused: a.refused + b.refused,
+})

@@ -1,0 +1,279 @@
+import { describe, expect, test } from 'vitest'
+import type { Finding } from '../shared/ledger/finding.ts'
+import { createMemoryStore } from '../shared/ledger/memory-store.ts'
+import type { Item, Store } from '../shared/ledger/store.ts'
+import type { Tally } from '../shared/ledger/tally.ts'
+import { toUnits } from '../shared/platform/words.ts'
+import { createTestClock, days, hours, minutes } from './support/clock.ts'
+import { type Product, startProduct } from './support/product.ts'
+import { stores } from './support/stores.ts'
+
+// What the sweep counts of a month, so that a statement reads as much whether there were ten updates or 100,000.
+
+const november = 'month:2026-11-01'
+const late: Finding = { kind: 'ran', units: toUnits(40), from: 'sender', by: 'service', note: 'its answer came late' }
+
+/** Updates of `lost` are in doubt, and those of `dear` cost more than there is. */
+async function start(options: Parameters<typeof startProduct>[0] = {}) {
+  return startProduct({
+    store: createMemoryStore(),
+    stream: false,
+    clock: createTestClock('2026-11-10T10:00:00Z'),
+    units: { dear: 90_000 },
+    service: ({ url }) => (/lost\/run/.test(url) ? { status: 500 } : undefined),
+    ...options,
+  })
+}
+
+const ask = async (product: Product, ...projects: string[]): Promise<string[]> =>
+  (await product.update({ kind: 'ranking', projects, whenShort: 'fit' })).body.updates.map(
+    ({ id }: { id: string }) => id,
+  )
+
+async function tallyOf(product: Product, month = november): Promise<Tally | null> {
+  const kept = await product.guard.ledger.tallies.read(month)
+  return kept?.kind === 'tally' ? kept.tally : null
+}
+
+const statementOf = async (product: Product, query = '') =>
+  (await product.call('GET', `/statements?by=project${query}`)).body
+
+const sum = (project: string, figures: { updates?: number; charged?: number; refused?: number } = {}) => ({
+  ...{ budget: 'account', project, caller: 'ada' },
+  ...{ updates: 0, charged: 0, refused: 0, ...figures },
+})
+
+/** A store that counts what is read, and lets somebody come between what a sweep has counted and its write. */
+function watched(inner: Store = createMemoryStore()) {
+  const counts = { reads: 0, writes: 0 }
+  let between: (() => Promise<unknown>) | undefined
+  const store: Store = {
+    get: async (keys) => {
+      counts.reads++
+      return inner.get(keys)
+    },
+    list: async (query) => {
+      counts.reads++
+      return inner.list(query)
+    },
+    transact: async (writes, token) => {
+      if (writes[0]?.do === 'put' && writes[0].item.pk === 'tally') {
+        counts.writes++
+        const now = between
+        between = undefined
+        await now?.()
+      }
+      return inner.transact(writes, token)
+    },
+  }
+  const beforeNextWrite = (act: () => Promise<unknown>) => {
+    between = act
+  }
+  return { store, counts, beforeNextWrite }
+}
+
+describe.each(stores)('a tally: %s', (_name, create) => {
+  test('adds up what has ended, half an hour later, and names the rest until it has', async () => {
+    const product = await start({ store: await create() })
+    const [, , lost] = await ask(product, 'one', 'dear', 'lost')
+    await ask(product, 'one')
+    product.clock.advance(minutes(31))
+    const [young] = await ask(product, 'young')
+    const before = await statementOf(product)
+    await product.guard.keepTallies()
+    const tally = await tallyOf(product)
+    expect(tally).toMatchObject({ until: Date.parse('2026-11-10T10:01:00Z'), open: [lost] })
+    expect(tally?.sums).toHaveLength(2)
+    expect(tally?.sums).toEqual(
+      expect.arrayContaining([sum('one', { updates: 1, charged: 40, refused: 1 }), sum('dear', { refused: 1 })]),
+    )
+    expect(await statementOf(product)).toEqual(before)
+
+    await product.call('POST', `/updates/${lost}/resolve`, { body: { outcome: 'ran', units: 30, reason: 'seen' } })
+    product.clock.advance(hours(1))
+    await product.guard.keepTallies()
+    expect((await tallyOf(product))?.open).toEqual([])
+    expect((await tallyOf(product))?.sums).toContainEqual(sum('lost', { updates: 1, charged: 30 }))
+    expect(await statementOf(product)).toMatchObject({
+      rows: [{ project: 'dear' }, { project: 'lost' }, { project: 'one' }, { project: 'young', charged: 40 }],
+      total: { updates: 3, charged: 110, refused: 2, inDoubt: 0 },
+      book: { spent: 110, addsUp: true },
+    })
+    expect((await product.guard.ledger.update(young ?? ''))?.state).toBe('settled')
+  })
+
+  test('a correction spoils it in its own transaction, and the next sweep counts anew', async () => {
+    const product = await start({ store: await create() })
+    const [id = ''] = await ask(product, 'lost', 'one')
+    product.clock.advance(hours(1))
+    const said = { outcome: 'did-not-run', reason: 'nothing there' }
+    await product.call('POST', `/updates/${id}/resolve`, { body: said })
+    await product.guard.keepTallies()
+    expect((await tallyOf(product))?.sums).toContainEqual(sum('lost'))
+    const update = await product.guard.ledger.update(id)
+    if (!update) throw new Error('it was there')
+    await product.guard.ledger.close(update, late)
+    expect(await product.guard.ledger.tallies.read(november)).toMatchObject({ kind: 'spoilt' })
+    const expected = { total: { updates: 1, charged: 80 }, book: { spent: 80, addsUp: true } }
+    expect(await statementOf(product)).toMatchObject(expected)
+    await product.guard.keepTallies()
+    expect((await tallyOf(product))?.sums).toContainEqual(sum('lost', { charged: 40 }))
+    expect(await statementOf(product)).toMatchObject(expected)
+  })
+})
+
+describe('nothing is counted twice, or forgotten', () => {
+  test('of two sweeps at once one counts', async () => {
+    const product = await start()
+    await ask(product, 'one')
+    product.clock.advance(hours(1))
+    await Promise.all([product.guard.keepTallies(), product.guard.keepTallies()])
+    await product.guard.keepTallies()
+    expect((await tallyOf(product))?.sums).toEqual([sum('one', { updates: 1, charged: 40 })])
+  })
+
+  test('a sweep that has counted before a correction does not write after it', async () => {
+    const { store, beforeNextWrite } = watched()
+    const product = await start({ store })
+    const [id = ''] = await ask(product, 'lost')
+    product.clock.advance(hours(1))
+    await product.call('POST', `/updates/${id}/resolve`, { body: { outcome: 'did-not-run', reason: 'nothing there' } })
+    const update = await product.guard.ledger.update(id)
+    if (!update) throw new Error('it was there')
+    beforeNextWrite(() => product.guard.ledger.close(update, late))
+    await product.guard.keepTallies()
+    expect(await product.guard.ledger.tallies.read(november)).toMatchObject({ kind: 'spoilt' })
+    expect(await statementOf(product)).toMatchObject({ book: { spent: 40, addsUp: true } })
+  })
+
+  test('what is asked for in one month and held in the next is in the next', async () => {
+    const product = await start({ clock: createTestClock('2026-11-30T20:00:00Z') })
+    await product.call('PUT', '/budgets/slow', {
+      body: { limits: [{ window: 'month', units: 1_000 }], approvalAbove: 1 },
+    })
+    const asked = await product.update({ kind: 'ranking', project: 'one', budget: 'slow' })
+    const [{ id }] = asked.body.updates
+    product.clock.advance(hours(2))
+    await product.guard.keepTallies()
+    expect((await tallyOf(product))?.open).toEqual([id])
+    product.clock.set('2026-12-01T09:00:00Z')
+    const token = product.signed({ sub: 'bob', scope: 'read approve' })
+    await product.call('POST', `/updates/${id}/approve`, { body: {}, token })
+    await product.guard.start(id, product.endsAt())
+    expect((await product.guard.ledger.update(id))?.state).toBe('settled')
+    product.clock.set('2026-12-10T09:00:00Z')
+    await product.guard.keepTallies()
+    expect(await tallyOf(product)).toMatchObject({ sums: [], open: [] })
+    expect((await tallyOf(product, 'month:2026-12-01'))?.sums).toMatchObject([{ budget: 'slow', charged: 40 }])
+    expect(await statementOf(product)).toMatchObject({ total: { charged: 40 }, book: { addsUp: true } })
+    expect(await statementOf(product, `&window=${november}`)).toMatchObject({ rows: [], book: { addsUp: true } })
+  })
+
+  test('a sweep as of another time is not believed, and the next one counts anew', async () => {
+    const product = await start()
+    await ask(product, 'one')
+    product.clock.advance(days(3))
+    await product.guard.keepTallies()
+    product.clock.advance(days(-3))
+    await ask(product, 'two')
+    const expected = { total: { updates: 2, charged: 80 }, book: { spent: 80, addsUp: true } }
+    expect(await statementOf(product)).toMatchObject(expected)
+    product.clock.advance(hours(1))
+    await product.guard.keepTallies()
+    expect((await tallyOf(product))?.sums).toHaveLength(2)
+    expect(await statementOf(product)).toMatchObject(expected)
+  })
+
+  test('a tally that does not add up is proved wrong by all updates, told of, and counted anew', async () => {
+    const product = await start()
+    await ask(product, 'one')
+    product.clock.advance(hours(2))
+    const { tallies } = product.guard.ledger
+    const at = product.clock.now()
+    await tallies.write({ month: november, until: at - minutes(30), at, sums: [], open: [] }, null)
+    const expected = { total: { updates: 1, charged: 40 }, book: { spent: 40, addsUp: true } }
+    expect(await statementOf(product)).toMatchObject(expected)
+    expect(await tallies.read(november)).toMatchObject({ kind: 'spoilt' })
+    expect(product.logged.filter((line) => line.includes('tally-not-ok'))).toHaveLength(1)
+    await product.guard.keepTallies()
+    expect((await tallyOf(product))?.sums).toEqual([sum('one', { updates: 1, charged: 40 })])
+  })
+})
+
+describe('what it costs', () => {
+  test('it is written once an hour where there is news, at a hundred updates, and else never', async () => {
+    const { store, counts } = watched()
+    const product = await start({ store })
+    const sweeps = async (hoursLong: number) => {
+      for (let round = 0; round < hoursLong * 12; round++) {
+        product.clock.advance(minutes(5))
+        await product.guard.keepTallies()
+      }
+      return counts.writes
+    }
+    expect(await sweeps(2)).toBe(0)
+    await ask(product, 'one')
+    expect(await sweeps(3)).toBe(1)
+    for (let batch = 0; batch < 5; batch++)
+      await ask(product, ...Array.from({ length: 20 }, (_, each) => `p${batch}-${each}`))
+    expect(await sweeps(0.4)).toBe(1)
+    expect(await sweeps(0.25)).toBe(2)
+    await ask(product, 'two')
+    expect(await sweeps(0.75)).toBe(2)
+    expect(await sweeps(24)).toBe(3)
+  })
+
+  test('a month that is over is counted to its end, also what was in doubt, and costs the same for ever', async () => {
+    const { store, counts } = watched()
+    const product = await start({ store, clock: createTestClock('2026-11-29T10:00:00Z') })
+    await ask(product, 'one', 'lost')
+    for (const at of ['2026-12-05T00:00:00Z', '2026-12-06T10:01:00Z', '2026-12-06T11:30:00Z']) {
+      product.clock.set(at)
+      await product.triggers.handle({ task: 'sweep' }, product.endsAt())
+    }
+    expect(await tallyOf(product)).toMatchObject({ until: Date.parse('2026-12-04T00:00:00Z'), open: [] })
+    const writes = counts.writes
+    const ofNovember = async () => {
+      counts.reads = 0
+      const statement = await statementOf(product, `&window=${november}`)
+      return [counts.reads, statement]
+    }
+    const [reads, statement] = await ofNovember()
+    expect([reads, statement.status, statement.total.charged]).toEqual([5, 'final', 80])
+    product.clock.set('2027-05-20T10:00:00Z')
+    await ask(product, 'more')
+    await ofNovember()
+    expect(await ofNovember()).toEqual([5, statement])
+    expect(counts.writes).toBe(writes)
+  })
+
+  test('a month of more than an item takes is not counted, which is said once', async () => {
+    const items = new Map<string, Item>()
+    const product = await start({ store: createMemoryStore(items) })
+    await ask(product, 'one')
+    const template = [...items.values()].find(({ sk }) => sk === 'update')
+    if (!template) throw new Error('there is no update')
+    const copies = Array.from({ length: 600 }, (_, each): Item => {
+      const id = `upd_copy${each}`
+      return {
+        ...template,
+        pk: `update#${id}`,
+        id,
+        listedAt: `${template.listedAt}${each}`,
+        project: 'x'.repeat(400 + each),
+        charged: 0,
+      }
+    })
+    await product.store.transact(
+      copies.map((item) => ({ do: 'put', item, when: [] })),
+      'copies',
+    )
+    product.clock.advance(hours(1))
+    const before = await statementOf(product)
+    for (let round = 0; round < 3; round++) await product.guard.keepTallies()
+    expect(await product.guard.ledger.tallies.read(november)).toMatchObject({ kind: 'too-large' })
+    expect(product.logged.filter((line) => line.includes('tally-too-large'))).toHaveLength(1)
+    expect(await statementOf(product)).toEqual(before)
+    expect(before.total.updates).toBe(601)
+  })
+})
