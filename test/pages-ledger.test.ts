@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { openBrowser } from './support/browser.ts'
 import { minutes } from './support/clock.ts'
+import { press } from './support/page-forms.ts'
 import { type Product, startProduct } from './support/product.ts'
 
 // Where a month's units went, what was booked, and whether the books add up.
@@ -169,25 +170,54 @@ describe('the ledger', () => {
 })
 
 describe('the audit', () => {
-  test('of books that add up, and of none', async () => {
-    const { product, browser } = await start()
-    expect((await browser.get('/dashboard/ledger/audit')).text).toContain('Nothing has been counted yet')
+  const page = '/dashboard/ledger/audit'
+
+  test('is made by a button, kept, and shown with its time; looking at it makes none', async () => {
+    const { product, browser, logIn } = await start()
+    const none = await browser.get('/dashboard/ledger')
+    expect(none.text).toContain('No audit was made yet')
+    expect((await press(browser, none, 'Audit now')).text).toContain('✓ Nothing had been counted yet.')
     await spend(product)
-    const { text, html } = await browser.get('/dashboard/ledger/audit')
-    expect(text).toContain('✓ All 6 counters are the sum of their lines.')
-    expect(rowsIn(html)).toContain('seo month of 2026-11-01 ✓ yes 500 115 0 40 1,345')
-    expect(rowsIn(html)).toContain('seo day of 2026-11-20 ✓ yes 0 115 0 40 no limit')
+    const made = await press(browser, await browser.get('/dashboard/ledger'), 'Audit now')
+    expect(made.text).toContain('The books were audited.')
+    expect(made.text).toContain('✓ All 6 counters were the sum of their lines. Audited on 20 Nov 2026 10:01 by rita.')
+    expect(rowsIn(made.html)).toContain('seo month of 2026-11-01 ✓ yes 500 115 0 40 1,345')
+    expect(rowsIn(made.html)).toContain('seo day of 2026-11-20 ✓ yes 0 115 0 40 no limit')
+    product.clock.advance(minutes(30))
+    await logIn()
+    await product.update({ kind: 'ranking', project: 'two', budget: 'seo' })
+    expect((await browser.get('/dashboard/ledger')).text).toContain('Audited on 20 Nov 2026 10:01 by rita.')
+    expect(rowsIn((await browser.get(page)).html)).toContain('seo month of 2026-11-01 ✓ yes 500 115 0 40 1,345')
+    expect((await press(browser, await browser.get(page), 'Audit now')).text).toContain('10:31 by rita.')
   })
 
-  test('names the counter that something else has moved, first, with both figures', async () => {
+  test('of the night is shown, too, and names the counter that something else has moved, first, with both figures', async () => {
     const { product, store, browser } = await start()
     await spend(product)
     const [book] = await store.get([{ pk: 'book', sk: 'month:2026-11-01' }])
     const counters = JSON.parse(JSON.stringify(book))
     counters.month.seo.s += 7
     await store.transact([{ do: 'put', item: counters, when: [] }], 'tampered')
-    const { text, html } = await browser.get('/dashboard/ledger/audit')
-    expect(text).toContain('✕ 1 of 6 counters differ from the sum of their lines.')
+    await product.triggers.handle({ task: 'digest' }, product.endsAt())
+    const said = '✕ 1 of 6 counters differ from the sum of their lines.'
+    expect((await browser.get('/dashboard/ledger')).text).toContain(said)
+    const { text, html } = await browser.get(page)
+    expect(text).toContain(said)
+    expect(text).toContain('Audited on 20 Nov 2026 10:01 by digest.')
     expect(rowsIn(html)[1]).toBe('seo month of 2026-11-01 ✕ no 500 122 ≠ 115 0 40 1,345')
+  })
+
+  test('takes the scope read, and a form of this session', async () => {
+    const { product, browser } = await start()
+    const { formToken } = await browser.get(page)
+    const forged = await browser.post(page, { form: 'made up' })
+    expect([forged.status, forged.text.includes('belongs to another session')]).toEqual([403, true])
+    const elsewhere = await browser.post(page, { form: formToken }, { headers: { 'sec-fetch-site': 'cross-site' } })
+    expect(elsewhere.status).toBe(403)
+    expect((await browser.post(page, { form: formToken, month: 'all' })).status).toBe(400)
+    await browser.logIn(product.signed({ sub: 'zoe', scope: 'run' }))
+    const { formToken: own } = await browser.get(page)
+    expect((await browser.post(page, { form: own })).status).toBe(403)
+    expect(await product.guard.ledger.lastAudits.read()).toBeNull()
   })
 })

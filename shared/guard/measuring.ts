@@ -12,7 +12,7 @@ const minuteMs = 60_000
 /** Whoever sees that many does not need to know how many more. */
 const mostAnnouncements = 100
 
-/** How the ledger is, for the alarms. It reads, and changes nothing. */
+/** How the ledger is, for the alarms and for who asks. No unit moves. */
 export function createMeasuring({ ledger, clock, log }: { ledger: Ledger; clock: Clock; log: Log }) {
   async function measure(): Promise<Measured> {
     const view = await ledger.view()
@@ -38,10 +38,12 @@ export function createMeasuring({ ledger, clock, log }: { ledger: Ledger; clock:
     return Math.floor((clock.now() - oldest) / minuteMs)
   }
 
-  /** Every counter against the sum of its lines: what differs is named in the log. */
-  async function audit(): Promise<Measured> {
-    const wrong = (await ledger.audit()).filter(({ ok }) => ok === false)
+  /** Every counter against the sum of its lines: what differs is named in the log, and the result is kept to be looked at. */
+  async function audit(by = 'digest'): Promise<Measured> {
+    const rows = await ledger.audit()
+    const wrong = rows.filter(({ ok }) => ok === false)
     for (const { window, budget } of wrong) log.error('audit-not-ok', { window, budget })
+    await ledger.lastAudits.write({ at: clock.now(), by }, rows)
     return { AuditNotOk: wrong.length }
   }
 

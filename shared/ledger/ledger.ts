@@ -11,6 +11,7 @@ import type { Entry } from './entry.ts'
 import type { EntryRequest } from './entry-booking.ts'
 import type { Finding } from './finding.ts'
 import { createHolding, type Seen } from './holding.ts'
+import { createLastAudits, type LastAudits } from './last-audit.ts'
 import { createLists, type EntryFilter, type Page, type Span, type UpdateFilter } from './lists.ts'
 import { createLogins, type Logins } from './login.ts'
 import { type Occurrence, occurrences } from './occurrence.ts'
@@ -79,6 +80,7 @@ export interface Ledger {
   readonly occurrences: Queue<Occurrence>
   readonly pictures: Pictures
   readonly tallies: Tallies
+  readonly lastAudits: LastAudits
   readonly prices: Prices
   readonly sightings: Sightings
   readonly logins: Logins
@@ -119,6 +121,7 @@ export function createLedger(options: { store: Store; clock: Clock; account: Acc
     occurrences: createQueue(occurrences, { store, lists }),
     pictures: createPictures({ store }),
     tallies: createTallies({ store }),
+    lastAudits: createLastAudits({ store }),
     prices: createPrices({ store }),
     sightings: createSightings({ store }),
     logins: createLogins({ store, ids: systemIds }),

@@ -147,6 +147,7 @@ export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
     ['GET /dashboard/ledger', look('/dashboard/ledger')],
     ['GET /dashboard/ledger.csv', look('/dashboard/ledger.csv')],
     ['GET /dashboard/ledger/audit', look('/dashboard/ledger/audit')],
+    ['POST /dashboard/ledger/audit', () => press('/dashboard/ledger', '/dashboard/ledger/audit', {})],
     ['GET /dashboard/callers', look('/dashboard/callers')],
     ['GET /dashboard/callers/edit', look('/dashboard/callers/edit?sub=carol')],
     ['POST /dashboard/callers/edit', onCaller('edit', { step: 'confirm', person: 'carol.k' })],

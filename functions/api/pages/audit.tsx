@@ -1,39 +1,66 @@
+import * as z from 'zod/mini'
+import { zoneOf } from '../../../shared/guard/decide.ts'
 import { count, shownCounter } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import type { AuditedCounter } from '../../../shared/ledger/audit.ts'
 import type { Counter } from '../../../shared/ledger/book.ts'
+import type { LastAudit } from '../../../shared/ledger/last-audit.ts'
+import { readFields } from './forms.ts'
+import { FormToken, type Frame } from './layout.tsx'
+import { InZone, Time } from './parts.tsx'
 import type { Visiting } from './visiting.tsx'
 
-/** Every counter of the books against the sum of its lines. It reads all of them: only when somebody asks for it. */
-export function addAudit({ page }: Visiting, { guard: { ledger } }: Services): void {
-  page('/dashboard/ledger/audit', {
-    GET: async ({ mustHave, show }) => {
+export const auditPath = '/dashboard/ledger/audit'
+
+const nothingElse = z.strictObject({ form: z.string() })
+
+/** Every counter of the books against the sum of its lines, as the last audit found it; the button makes another. */
+export function addAudit({ page }: Visiting, { guard }: Services): void {
+  page(auditPath, {
+    GET: async ({ mustHave, show, frame }) => {
       mustHave('read')
-      const rows = await ledger.audit()
-      const sorted = rows.toSorted((a, b) => Number(a.ok ?? false) - Number(b.ok ?? false))
+      const [view, last] = await Promise.all([guard.ledger.view(), guard.ledger.lastAudits.read()])
+      const zone = zoneOf(view)
       return show(
         'Audit',
         <>
-          <Result rows={rows} />
-          {rows.length === 0 ? null : <Table rows={sorted} />}
+          <AuditResult of={last} zone={zone} />
+          <AuditNow frame={frame} />
+          {last && last.rows.length > 0 ? <Table of={last} /> : null}
           <p>
             <a href="/dashboard/ledger">Back to the ledger</a>
           </p>
+          <InZone zone={zone} />
         </>,
       )
+    },
+    /** It reads every update of three months: whoever presses the button waits for that. */
+    POST: async ({ form, mustHave, session, tell }) => {
+      mustHave('read')
+      readFields(form, nothingElse)
+      await guard.audit(session.sub)
+      return tell({ done: ['The books were audited.'], failed: [] }, auditPath)
     },
   })
 }
 
-function Result({ rows }: { rows: readonly AuditedCounter[] }) {
-  const wrong = rows.filter(({ ok }) => ok === false).length
-  const moved = rows.filter(({ ok }) => ok === null).length
-  if (rows.length === 0) return <p class="empty">Nothing has been counted yet, so there is nothing to audit.</p>
+export const AuditNow = ({ frame }: { frame: Frame }) => (
+  <form method="post" action={auditPath}>
+    <FormToken of={frame} />
+    <p class="buttons">
+      <button type="submit">Audit now</button>
+    </p>
+  </form>
+)
+
+export function AuditResult({ of, zone }: { of: LastAudit | null; zone: string }) {
+  if (!of)
+    return <p class="empty">No audit was made yet: there is one every night, and whenever somebody asks for it.</p>
+  const { at, by, counters, wrong, moved } = of
   return (
     <div class="outcome" role="status">
       {wrong > 0 ? (
         <p class="failed">
-          <span aria-hidden="true">✕</span> {count(wrong)} of {count(rows.length)} counters differ from the sum of their
+          <span aria-hidden="true">✕</span> {count(wrong)} of {count(counters)} counters differ from the sum of their
           lines. Something else has written the table: the runbook says what to look at.
         </p>
       ) : null}
@@ -45,12 +72,18 @@ function Result({ rows }: { rows: readonly AuditedCounter[] }) {
       ) : null}
       {wrong + moved === 0 ? (
         <p class="done">
-          <span aria-hidden="true">✓</span> All {count(rows.length)} counters are the sum of their lines.
+          <span aria-hidden="true">✓</span> {whole(counters)}
         </p>
       ) : null}
+      <p class="note">
+        Audited on <Time at={at} zone={zone} /> by {by}.
+      </p>
     </div>
   )
 }
+
+const whole = (counters: number): string =>
+  counters === 0 ? 'Nothing had been counted yet.' : `All ${count(counters)} counters were the sum of their lines.`
 
 const figures = ['granted', 'spent', 'held', 'inDoubt', 'available'] as const
 const names: Readonly<Record<(typeof figures)[number], string>> = {
@@ -61,10 +94,13 @@ const names: Readonly<Record<(typeof figures)[number], string>> = {
   available: 'Left',
 }
 
-const Table = ({ rows }: { rows: readonly AuditedCounter[] }) => (
+const Table = ({ of: { rows, counters } }: { of: LastAudit }) => (
   <div class="wide">
     <table class="rows">
-      <caption>Counters as the books have them; where the sum of the lines is another, it stands below</caption>
+      <caption>
+        {rows.length < counters ? `The first ${count(rows.length)} counters` : 'Counters'} as the books had them; where
+        the sum of the lines was another, it stands beside
+      </caption>
       <thead>
         <tr>
           <th scope="col">Counter</th>

@@ -9,6 +9,7 @@ import { answerCsv, csvPage } from '../csv.ts'
 import { entryColumns } from '../entries.ts'
 import { budgetName, monthWindow } from '../input.ts'
 import { noWindow } from '../statements.ts'
+import { AuditNow, AuditResult, auditPath } from './audit.tsx'
 import { readFields } from './forms.ts'
 import { MonthChoice } from './months.tsx'
 import { Pages, type Paging, pagingFields } from './paging.tsx'
@@ -28,12 +29,15 @@ type Asked = Omit<z.output<typeof pageQuery>, keyof Paging>
 /** What was booked without an update: limits, grants, transfers, spending outside, who froze what. */
 export function addLedger({ page }: Visiting, { guard: { ledger } }: Services): void {
   page(path, {
-    GET: async ({ c, mustHave, show }) => {
+    GET: async ({ c, mustHave, show, frame }) => {
       mustHave('read')
       const { cursor, trail, ...asked } = readFields(queryOf(c), pageQuery)
       const view = await ledger.view()
       const filter = filterOf(asked, view)
-      const { rows, next } = await ledger.entries(filter, rowsOfPage, cursor)
+      const [{ rows, next }, audit] = await Promise.all([
+        ledger.entries(filter, rowsOfPage, cursor),
+        ledger.lastAudits.read(),
+      ])
       const paging = { ...(cursor !== undefined && { cursor }), ...(trail !== undefined && { trail }) }
       const zone = zoneOf(view)
       return show(
@@ -50,12 +54,16 @@ export function addLedger({ page }: Visiting, { guard: { ledger } }: Services): 
             <h2 id="audit">Do the books add up?</h2>
             <p>
               An audit takes every line of the month before, of this one and of the next, adds them up, and compares the
-              sums with the books. It reads all of their updates, so it is made when somebody asks for it, and every
-              night.
+              sums with the books. It reads all of their updates, so it is made every night, and when somebody asks for
+              it.
             </p>
-            <p>
-              <a href={`${path}/audit`}>Audit the books now</a>
-            </p>
+            <AuditResult of={audit} zone={zone} />
+            {audit ? (
+              <p>
+                <a href={auditPath}>Every counter of it</a>
+              </p>
+            ) : null}
+            <AuditNow frame={frame} />
           </section>
           <InZone zone={zone} />
         </>,

@@ -14,7 +14,7 @@ import { type Asked, FromBook, FromLines, statementsPath } from './statement-tab
 import type { Visiting } from './visiting.tsx'
 
 const { window, price } = statementQuery.shape
-/** Without `by` the book alone is read, which costs the same however many updates there were. */
+/** Without `by` the book alone is read. */
 const pageQuery = z.strictObject({ window, price, by: z.exactOptional(statementKey) })
 
 /** Where the units of a month went. */
@@ -98,8 +98,8 @@ const Choice = ({ view, asked }: { view: View; asked: Asked }) => (
       </button>
     </p>
     <p class="note whole">
-      The book knows every budget’s figures. By budget, project or caller each update of the month is read, which takes
-      a few seconds where there are very many.
+      The book knows every budget’s figures. By budget, project or caller they are added up from what the sweep has
+      counted and the updates since.
     </p>
   </form>
 )
