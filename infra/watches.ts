@@ -86,6 +86,7 @@ export const watchesOf = ({ functions, streamReaders, deadLetters }: Watched): r
     metric: vital('AuditNotOk', 'Maximum', Duration.days(1)),
     atLeast: 1,
   },
+  fromLog('not-audited', 'NotAudited', 'The books were not audited in the night'),
   {
     name: 'AccountNearlyUsed',
     says: 'Nine tenths of the units of the account’s month are used',

@@ -36,6 +36,7 @@ describe('the alarms', () => {
       ['NotSettled', 'not-settled', 1],
       ['NotFrozen', 'not-frozen', 1],
       ['AuditNotOk', 'AuditNotOk', 1],
+      ['NotAudited', 'not-audited', 1],
       ['AccountNearlyUsed', 'AccountUsedPercent', 90],
       ['TokenRefused', 'token-refused', 1],
       ['SecretUnavailable', 'secret-unavailable', 1],
