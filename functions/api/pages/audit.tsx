@@ -24,8 +24,8 @@ export function addAudit({ page }: Visiting, { guard }: Services): void {
         'Audit',
         <>
           <AuditResult of={last} zone={zone} />
-          <AuditNow frame={frame} />
           {last && last.rows.length > 0 ? <Table of={last} /> : null}
+          <AuditNow frame={frame} />
           <p>
             <a href="/dashboard/ledger">Back to the ledger</a>
           </p>
@@ -57,28 +57,30 @@ export function AuditResult({ of, zone }: { of: LastAudit | null; zone: string }
     return <p class="empty">No audit was made yet: there is one every night, and whenever somebody asks for it.</p>
   const { at, by, counters, wrong, moved } = of
   return (
-    <div class="outcome" role="status">
-      {wrong > 0 ? (
-        <p class="failed">
-          <span aria-hidden="true">✕</span> {count(wrong)} of {count(counters)} counters differ from the sum of their
-          lines. Something else has written the table: the runbook says what to look at.
-        </p>
-      ) : null}
-      {moved > 0 ? (
-        <p>
-          <span aria-hidden="true">?</span> {count(moved)} counters moved while they were read: audit again in a quieter
-          moment.
-        </p>
-      ) : null}
-      {wrong + moved === 0 ? (
-        <p class="done">
-          <span aria-hidden="true">✓</span> {whole(counters)}
-        </p>
-      ) : null}
+    <>
+      <div class="outcome">
+        {wrong > 0 ? (
+          <p class="failed">
+            <span aria-hidden="true">✕</span> {count(wrong)} of {count(counters)} counters differ from the sum of their
+            lines. Something else has written the table: the runbook says what to look at.
+          </p>
+        ) : null}
+        {moved > 0 ? (
+          <p>
+            <span aria-hidden="true">?</span> {count(moved)} counters moved while they were read: audit again in a
+            quieter moment.
+          </p>
+        ) : null}
+        {wrong + moved === 0 ? (
+          <p class="done">
+            <span aria-hidden="true">✓</span> {whole(counters)}
+          </p>
+        ) : null}
+      </div>
       <p class="note">
         Audited on <Time at={at} zone={zone} /> by {by}.
       </p>
-    </div>
+    </>
   )
 }
 

@@ -60,7 +60,7 @@ export function addLedger({ page }: Visiting, { guard: { ledger } }: Services): 
             <AuditResult of={audit} zone={zone} />
             {audit ? (
               <p>
-                <a href={auditPath}>Every counter of it</a>
+                <a href={auditPath}>See every counter</a>
               </p>
             ) : null}
             <AuditNow frame={frame} />
