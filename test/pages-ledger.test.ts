@@ -67,7 +67,7 @@ describe('statements', () => {
     await spend(product)
     const byBudget = await browser.get('/dashboard/statements?by=budget&price=0.5')
     expect(rowsIn(byBudget.html)).toEqual([
-      'budget Updates Charged External Granted Held In doubt Refused Amount',
+      'Budget Updates Charged External Granted Held In doubt Refused Amount',
       'blog 0 0 75 0 0 40 1 37.50',
       'seo 1 40 0 500 0 0 0 20.00',
       'All 1 40 75 0 0 40 1 57.50',

@@ -32,11 +32,12 @@ export const benchGuardedUpdate = (): Promise<Found> =>
         const title = `${delayMs} ms added to each request, ms`
         timings.push(
           table(
-            [title, ...spreadHead, 'of the floor', 'of the composition', 'of no guard'],
+            [title, ...spreadHead, 'of the floor', 'of its own transactions', 'of the composition', 'of no guard'],
             rivalNames.map((name) => [
               name,
               ...spreadOf(found[name]),
               ratio(found[name], found['floor, transactions']),
+              ratio(found[name], found['floor, own transactions']),
               ratio(found[name], found.composition),
               ratio(found[name], found['no guard']),
             ]),

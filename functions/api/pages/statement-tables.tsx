@@ -5,6 +5,8 @@ import { amountOf } from '../statements.ts'
 import { addressWith } from './paging.tsx'
 import { budgetAddress, Time, Units } from './parts.tsx'
 
+const heads = { budget: 'Budget', project: 'Project', caller: 'Caller' } satisfies Record<Statement['by'], string>
+
 /** Two ways to see where a month's units went: its book alone, and its lines added up. */
 
 export const statementsPath = '/dashboard/statements'
@@ -143,7 +145,7 @@ function Lines({
         <caption>Settled updates, and units; the grants of the last row are the account’s own</caption>
         <thead>
           <tr>
-            <th scope="col">{by}</th>
+            <th scope="col">{heads[by]}</th>
             {['Updates', 'Charged', 'External', 'Granted', 'Held', 'In doubt', 'Refused'].map((name) => (
               <th scope="col" class="number">
                 {name}
