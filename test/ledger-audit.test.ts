@@ -256,4 +256,29 @@ describe.each(stores)('the audit: %s', (_name, create) => {
     expect(rows.filter(({ ok }) => ok === false)).toEqual([])
     expect((await ledger.audit()).every(({ ok }) => ok)).toBe(true)
   })
+
+  test('a book that moved once while it was read is read again', async () => {
+    await hold('account', 1)
+    let moves = 1
+    const restless = open({
+      ...store,
+      list: async (query) => {
+        if (query.partition.startsWith('updates#') && moves-- > 0) await hold('account', 1)
+        return store.list(query)
+      },
+    })
+    expect((await restless.audit()).map(({ ok }) => ok)).toEqual([true, true])
+  })
+
+  test('an update that was asked for days before it was held counts where it was held', async () => {
+    clock.set('2026-10-29T12:00:00Z')
+    await ledger.view()
+    clock.set('2026-10-31T23:00:00Z')
+    const asked = clock.now()
+    clock.set('2026-11-01T22:00:00Z')
+    const held = await hold('account', 40)
+    const { update } = await ledger.close(held, ran(40))
+    await ledger.record({ ...update, createdAt: asked, version: update.version + 1 }, update)
+    expect((await ledger.audit()).filter(({ ok }) => ok !== true)).toEqual([])
+  })
 })

@@ -4,6 +4,7 @@ import { createBudgeting } from '../shared/guard/budgeting.ts'
 import { runningRecord } from '../shared/guard/records.ts'
 import {
   additions,
+  addTo,
   type Book,
   bookAsOf,
   bookKey,
@@ -15,6 +16,7 @@ import {
   type Move,
   madeAvailable,
   toBookItem,
+  turnDay,
 } from '../shared/ledger/book.ts'
 import { type Budget, chainOf, type Definitions, type WindowKind } from '../shared/ledger/definitions.ts'
 import { close, type Finding } from '../shared/ledger/finding.ts'
@@ -163,6 +165,111 @@ describe('a book', () => {
       'month.new',
       'day.new',
     ])
+  })
+
+  const figures = (item: unknown) => item as Record<string, object>
+
+  test('is brought up by what changed: limits are set, and what is available moves by the difference', () => {
+    const changed = define(
+      4,
+      budget('account', null, 'unlimited'),
+      budget('constructor', 'account', 100, 50),
+      budget('new', 'account', 7),
+    )
+    expect(bringUp(moved, changed, false)).toEqual({
+      do: 'update',
+      key: { pk: 'book', sk: 'month:2026-11-01' },
+      set: [
+        [['revision'], 4],
+        [['month', 'new'], { l: 7, g: 0, a: 7, h: 0, i: 0, s: 0 }],
+        [['day', 'new'], { l: 'u', g: 0, a: 0, h: 0, i: 0, s: 0 }],
+        [['month', 'account', 'l'], 'u'],
+        [['day', 'constructor', 'l'], 50],
+      ],
+      add: [
+        [['month', 'account', 'a'], -1_000],
+        [['day', 'constructor', 'a'], 30],
+      ],
+      when: [
+        { is: 'equal', path: ['revision'], value: 3 },
+        { is: 'equal', path: ['today'], value: 'day:2026-11-20' },
+      ],
+    })
+  })
+
+  test.each([
+    [65, 1, 'part by part'],
+    [66, 0, 'part by part'],
+    [66, 1, 'part by part'],
+    [66, 2, 'as a whole'],
+    [67, 0, 'as a whole'],
+    [0, 100, 'part by part'],
+    [0, 101, 'as a whole'],
+  ])('%i limits that changed and %i new budgets are set %s', (changes, news, how) => {
+    const names = Array.from({ length: changes }, (_, index) => `b${index}`)
+    const old = names.map((name) => budget(name, 'account', 10))
+    const before = freshBook(define(3, budget('account', null, 1_000), ...old), fresh.month, fresh.day)
+    const after = define(
+      4,
+      budget('account', null, 1_000),
+      ...names.map((name) => budget(name, 'account', 30)),
+      ...Array.from({ length: news }, (_, index) => budget(`new${index}`, 'account', 5)),
+    )
+    const write = bringUp(before, after, false)
+    if (write.do !== 'update') throw new Error('it changes the book')
+    const same = [
+      { is: 'equal', path: ['revision'], value: 3 },
+      { is: 'equal', path: ['today'], value: 'day:2026-11-20' },
+    ]
+    expect(write.set[0]).toEqual([['revision'], 4])
+    if (how === 'part by part') {
+      expect([write.set.length, write.add.length, write.when]).toEqual([1 + changes + 2 * news, changes, same])
+      return
+    }
+    const [, [, month] = [], [, day] = []] = write.set
+    const stored = toBookItem(before)
+    expect(write).toMatchObject({ do: 'update', add: [] })
+    expect(write.set.map(([path]) => path)).toEqual([['revision'], ['month'], ['day']])
+    expect(write.when).toEqual([
+      ...same,
+      { is: 'equal', path: ['month'], value: stored.month },
+      { is: 'equal', path: ['day'], value: stored.day },
+    ])
+    expect(figures(month)).toEqual({
+      ...figures(stored.month),
+      ...Object.fromEntries(names.map((name) => [name, { l: 30, g: 0, a: 30, h: 0, i: 0, s: 0 }])),
+      ...Object.fromEntries(
+        Array.from({ length: news }, (_, index) => [`new${index}`, { l: 5, g: 0, a: 5, h: 0, i: 0, s: 0 }]),
+      ),
+    })
+    expect(Object.keys(figures(day))).toHaveLength(1 + changes + news)
+    expect(figures(day).account).toEqual({ l: 'u', g: 0, a: 0, h: 0, i: 0, s: 0 })
+  })
+
+  test('turns to a new day under the definitions that it was turned with', () => {
+    expect(turnDay(moved, definitions, 'day:2026-11-21')).toEqual({
+      do: 'update',
+      key: { pk: 'book', sk: 'month:2026-11-01' },
+      set: [
+        [['today'], 'day:2026-11-21'],
+        [['day'], toBookItem(fresh).day],
+      ],
+      add: [],
+      when: [
+        { is: 'equal', path: ['revision'], value: 3 },
+        { is: 'before', path: ['today'], value: 'day:2026-11-21' },
+      ],
+    })
+  })
+
+  test('is only checked where nothing is added', () => {
+    const key = { pk: 'book', sk: 'month:2026-11-01' }
+    const when = [{ is: 'present-item' }] as const
+    expect(addTo(key, [], when)).toEqual({ do: 'check', key, when })
+    expect(addTo(key, [[['month', 'seo', 'h'], 1]], when)).toEqual({
+      ...{ do: 'update', key, set: [], when },
+      add: [[['month', 'seo', 'h'], 1]],
+    })
   })
 
   test.each<[Move, number]>([

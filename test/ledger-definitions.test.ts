@@ -2,13 +2,21 @@ import { describe, expect, test } from 'vitest'
 import {
   type Budget,
   budgetNamed,
+  callerNamed,
+  callerOfCounter,
   chainOf,
   childrenOf,
   type Definitions,
   faultsOf,
+  limitedIn,
+  limitedNamed,
   limitOf,
+  limitsOfCaller,
   ownerOf,
+  pauseOf,
+  personOf,
 } from '../shared/ledger/definitions.ts'
+import { fromDefinitionsItem, toDefinitionsItem } from '../shared/ledger/definitions-item.ts'
 import { newCalendar } from '../shared/ledger/windows.ts'
 import { toUnits } from '../shared/platform/words.ts'
 
@@ -114,6 +122,96 @@ describe('what is wrong with a set of budgets', () => {
     ],
   ])('%s', (_name, definitions, faults) => {
     expect(faultsOf(definitions)).toEqual(faults)
+  })
+})
+
+test('all of them fit into one item, or it is said', () => {
+  const withProjects = (count: number) =>
+    define(
+      budget('seo', 'account', {
+        projects: Array.from({ length: count }, (_, index) => ({ name: `${index}`.padEnd(500, 'x') })),
+      }),
+    )
+  const bytes = Buffer.byteLength(JSON.stringify(withProjects(680)))
+  expect(bytes).toBeLessThan(350_000)
+  const filled = (more: number) => {
+    const definitions = withProjects(680)
+    return { ...definitions, pausedPlans: { nightly: { reason: 'x'.repeat(more), by: 'ada', at: 1 } } }
+  }
+  const spare = 350_000 - Buffer.byteLength(JSON.stringify(filled(0)))
+  expect(faultsOf(filled(spare))).toEqual([])
+  expect(faultsOf(filled(spare + 1))).toEqual([
+    {
+      path: 'projects',
+      message: 'all budgets and callers together take at most 350 KB; name fewer projects',
+    },
+  ])
+})
+
+describe('what is known about callers and plans', () => {
+  const limits = [{ window: 'day', units: toUnits(5) }] as const
+  const stop = { reason: 'too dear', by: 'ada', at: 1 }
+  const definitions: Definitions = {
+    ...define(budget('seo', 'account')),
+    callers: { ada: { person: 'Ada L.' }, 'slack:U1': { limits }, bob: {} },
+    pausedPlans: { nightly: stop },
+  }
+  const names = (found: readonly { name: string }[]) => found.map(({ name }) => name)
+
+  test('a caller with limits of their own is counted beside the budgets', () => {
+    expect(names(limitedIn(definitions))).toEqual(['account', 'seo', 'caller:slack:U1'])
+    expect(names(limitedIn(define(budget('seo', 'account'))))).toEqual(['account', 'seo'])
+    expect(limitsOfCaller(definitions, 'slack:U1')).toEqual([{ name: 'caller:slack:U1', limits }])
+    for (const caller of ['ada', 'bob', 'nobody', 'constructor'])
+      expect(limitsOfCaller(definitions, caller)).toEqual([])
+  })
+
+  test('a counter is found by its name', () => {
+    expect(limitedNamed(definitions, 'seo')?.name).toBe('seo')
+    expect(limitedNamed(definitions, 'caller:slack:U1')?.limits).toEqual(limits)
+    expect(limitedNamed(definitions, 'caller:bob')).toBeUndefined()
+    expect(callerOfCounter('caller:slack:U1')).toBe('slack:U1')
+    expect(callerOfCounter('seo')).toBeNull()
+    expect(callerOfCounter('my-caller:')).toBeNull()
+  })
+
+  test('a person is who is named, or the caller', () => {
+    expect(['ada', 'bob', 'nobody'].map((caller) => personOf(definitions, caller))).toEqual(['Ada L.', 'bob', 'nobody'])
+    expect(personOf(define(), 'ada')).toBe('ada')
+    expect(callerNamed(definitions, 'toString')).toBeUndefined()
+  })
+
+  test('a plan is paused, or not', () => {
+    expect(pauseOf(definitions, 'nightly')).toEqual(stop)
+    expect(pauseOf(definitions, 'toString')).toBeUndefined()
+    expect(pauseOf(define(), 'nightly')).toBeUndefined()
+  })
+})
+
+describe('the stored item', () => {
+  const definitions = define(budget('b', 'account'), budget('a', 'account'), budget('zoo', 'account'))
+  const item = toDefinitionsItem(definitions)
+
+  test.each([
+    ['as written', ['account', 'b', 'a', 'zoo']],
+    ['the root last', ['zoo', 'b', 'a', 'account']],
+    ['the root among others', ['a', 'account', 'zoo', 'b']],
+    ['sorted', ['a', 'account', 'b', 'zoo']],
+  ])('has the root first, and then names, however a database orders them: %s', (_name, order) => {
+    const budgets = Object.fromEntries(order.map((name) => [name, definitions.budgets[name] ?? null]))
+    const read = fromDefinitionsItem({ ...item, budgets } as typeof item)
+    expect(Object.keys(read.budgets)).toEqual(['account', 'a', 'b', 'zoo'])
+    expect(read).toEqual(definitions)
+    expect(read).not.toHaveProperty('pk')
+  })
+
+  test.each([
+    ['without a revision', { revision: undefined }],
+    ['with half a revision', { revision: 1.5 }],
+    ['without a calendar', { calendar: undefined }],
+    ['without budgets', { budgets: undefined }],
+  ])('is damaged %s', (_name, damage) => {
+    expect(() => fromDefinitionsItem({ ...item, ...damage })).toThrow('the definitions are damaged')
   })
 })
 

@@ -9,7 +9,7 @@ import { createLedger, type Ledger } from '../shared/ledger/ledger.ts'
 import type { Account } from '../shared/ledger/setup.ts'
 import { AnswerLost, type Item, type Store } from '../shared/ledger/store.ts'
 import { begin, next, type Request, type Update } from '../shared/ledger/update.ts'
-import { updateKey } from '../shared/ledger/update-item.ts'
+import { toUpdateItem, updateKey } from '../shared/ledger/update-item.ts'
 import { workKey } from '../shared/ledger/work.ts'
 import { type Kind, toUnits } from '../shared/platform/words.ts'
 import { createTestClock, days, type TestClock } from './support/clock.ts'
@@ -461,6 +461,56 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       },
     )
 
+    test('leaves what it shall leave for others', async () => {
+      await put({ name: 'seo' }, 100)
+      const { view, seen, update } = await decided({ budget: 'seo', units: 40 })
+      expect(await ledger.hold(view, seen, { ...update, leave: toUnits(61) })).toBe('moved')
+      expect(await ledger.hold(view, seen, { ...update, leave: toUnits(60) })).toBe('held')
+      expect(await counter('seo')).toMatchObject({ available: 60, held: 40 })
+    })
+
+    test('books what was granted for it, in its own transaction and once, on the counters that were short', async () => {
+      await put({ name: 'seo' }, 30, 35)
+      const { view, seen, update } = await decided({ budget: 'seo', units: 40, id: 'upd_short' })
+      if (!update.hold) throw new Error('it holds')
+      const granted = (month: number, day: number): Update => ({
+        ...update,
+        hold: {
+          ...(update.hold as NonNullable<Update['hold']>),
+          grants: [
+            { budget: 'seo', window: 'month', units: toUnits(month) },
+            { budget: 'seo', window: 'day', units: toUnits(day) },
+          ],
+        },
+        approval: { by: 'bob', at: clock.now(), units: toUnits(40) },
+      })
+      expect(await ledger.hold(view, seen, granted(9, 5))).toBe('moved')
+      expect(await ledger.hold(view, seen, granted(10, 4))).toBe('moved')
+      expect(await ledger.hold(view, seen, granted(10, 5))).toBe('held')
+      const held = { held: 40, available: 0, inDoubt: 0, spent: 0 }
+      expect(await counter('seo')).toEqual({ limit: 30, granted: 10, ...held })
+      expect(await counter('seo', 'day')).toEqual({ limit: 35, granted: 5, ...held })
+      expect(await counter('account')).toMatchObject({ granted: 0, available: 49_960, held: 40 })
+      const lines = (await ledger.entries({ month: 'month:2026-11-01', budget: 'seo' }, 10)).rows
+      const line = { type: 'grant', budget: 'seo', by: 'bob', reason: 'once, for upd_short, as it was approved' }
+      const moves = lines.filter(({ type }) => type === 'grant')
+      for (const each of moves) expect(each).toMatchObject({ ...line, day: 'day:2026-11-20', at: clock.now() })
+      expect(moves.map((each) => [each.units, each.moves]).toSorted()).toEqual([
+        [10, [{ budget: 'seo', window: 'month', move: { granted: 10 } }]],
+        [5, [{ budget: 'seo', window: 'day', move: { granted: 5 } }]],
+      ])
+      expect(new Set(moves.map(({ id }) => id)).size).toBe(2)
+      for (const { id } of moves) expect(id).toMatch(/^ent_.+/)
+    })
+
+    test('of what is not running, or has nothing to hold, is a fault', async () => {
+      const { view, seen, update } = await decided()
+      const { hold: _hold, ...without } = update
+      await expect(ledger.hold(view, seen, { ...update, state: 'settled' })).rejects.toThrow('is not a hold')
+      await expect(ledger.hold(view, seen, without)).rejects.toThrow('is not a hold')
+      expect(await ledger.update(update.id)).toBeNull()
+    })
+
     test('answer lost: whoever finds its own fence has held, and once', async () => {
       const forgetful = losing(store)
       const process = open({ store: forgetful.store })
@@ -598,6 +648,42 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await open().close(update, didNotRun())).toEqual({ update: settled, changed: false })
       expect(await ledger.close(settled, unknown())).toEqual({ update: settled, changed: false })
       expect(await counter('seo')).toMatchObject({ available: 960, held: 0, inDoubt: 0, spent: 40 })
+    })
+
+    test('answer lost: what somebody else did meanwhile is gone on from', async () => {
+      const update = await hold({ budget: 'seo' })
+      let losses = 1
+      const deaf: Store = {
+        ...store,
+        transact: async (writes, token) => {
+          if (losses-- <= 0) return store.transact(writes, token)
+          await ledger.close(update, unknown('sweep'))
+          throw new AnswerLost('nothing was heard')
+        },
+      }
+      expect(await open({ store: deaf }).close(update, ran(40))).toMatchObject({
+        changed: true,
+        update: { state: 'settled', doubt: { by: 'sweep' } },
+      })
+      expect(await counter('seo')).toMatchObject({ held: 0, inDoubt: 0, spent: 40 })
+    })
+
+    test('a record that somebody else keeps changing is left alone in the end', async () => {
+      const update = await hold({ budget: 'seo' })
+      let version = update.version
+      const restless: Store = {
+        ...store,
+        transact: async (writes, token) => {
+          const changed = { ...update, version: ++version }
+          await store.transact([{ do: 'put', item: toUpdateItem(changed), when: [] }], `restless ${version}`)
+          return store.transact(writes, token)
+        },
+      }
+      await expect(open({ store: restless }).close(update, ran(40))).rejects.toThrow(
+        `update ${update.id} keeps changing`,
+      )
+      expect(version).toBe(9)
+      expect(await counter('seo')).toMatchObject({ held: 40, spent: 0 })
     })
 
     test('by several at once: one wins', async () => {

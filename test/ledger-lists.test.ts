@@ -109,6 +109,8 @@ describe.each(stores)('lists: %s', (_name, create) => {
       ['state', { state: 'settled' }, ({ state }) => state === 'settled', 35],
       ['an open state', { state: 'in-doubt' }, ({ state }) => state === 'in-doubt', 17],
       ['another open state', { state: 'awaiting-approval' }, ({ state }) => state === 'awaiting-approval', 17],
+      ['a part of the name', { search: 'OBE' }, ({ project }) => project === 'globex', 40],
+      ['no part of any name', { search: 'obx' }, () => false, 0],
       ['a state that none is in', { state: 'running' }, () => false, 0],
       ['kind', { kind: 'keyword-difficulty' }, ({ kind }) => kind === 'keyword-difficulty', 60],
       ['project', { project: 'globex' }, ({ project }) => project === 'globex', 40],
@@ -169,6 +171,14 @@ describe.each(stores)('lists: %s', (_name, create) => {
     const second = await old.updates({}, 50, first.next)
     expect(second.rows).toEqual([record])
     expect(second.next).toBeUndefined()
+  })
+
+  test('a page ends where it is full, and the next begins there, also at the border of a month', async () => {
+    const first = await ledger.updates({ until: Date.parse('2026-10-01T12:00:00Z') }, 2)
+    expect(first.rows.map(({ id }) => id)).toEqual(['upd_009', 'upd_008'])
+    const full = await ledger.updates({ since: records[118]?.createdAt ?? 0 }, 2)
+    expect(full.rows.map(({ id }) => id)).toEqual(['upd_119', 'upd_118'])
+    expect(full).not.toHaveProperty('next')
   })
 
   test('a new ledger has one page, and says so', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { announcedWith } from '../shared/ledger/announcement.ts'
 import { close, type Finding } from '../shared/ledger/finding.ts'
 import { begin, type Hold, isTerminal, next, type State, states, type Update } from '../shared/ledger/update.ts'
 import { fromUpdateItem, toUpdateItem } from '../shared/ledger/update-item.ts'
@@ -251,6 +252,40 @@ describe('terminal states', () => {
   })
 })
 
+describe('what a correction leaves', () => {
+  const byTime = closedBy(unknown('sender'), ran('time'))
+  const overrun = closedBy(unknown('sender'), ran('person', 55))
+
+  test.each<[string, Update, number, number | undefined]>([
+    ['more than was held', byTime, 55, 15],
+    ['as much as was held', byTime, 40, undefined],
+    ['less than was held', overrun, 25, undefined],
+    ['more than was held, by another figure', overrun, 41, 1],
+  ])('%s', (_name, update, units, over) => {
+    const corrected = close(update, ran('sender', units), later)
+    expect(corrected?.update.charged).toBe(units)
+    expect(corrected?.update.overrun).toBe(over)
+    expect(Object.hasOwn(corrected?.update ?? {}, 'overrun')).toBe(over !== undefined)
+  })
+
+  test('is what the service answered, where it did', () => {
+    const service = { status: 200, contentType: null, body: '', truncated: false }
+    expect(close(byTime, { ...ran('sender', 55), service }, later)?.update.service).toEqual(service)
+    const known = { ...byTime, service }
+    expect(close(known, ran('sender', 55), later)?.update.service).toEqual(service)
+    expect(close(byTime, ran('sender', 55), later)?.update).not.toHaveProperty('service')
+  })
+
+  test('moves nothing where nothing was wrong', () => {
+    expect(close(byTime, ran('sender', 40), later)?.move).toEqual({})
+  })
+
+  test('is no overrun where just what was held ran', () => {
+    expect(closedBy(ran('sender', 40))).not.toHaveProperty('overrun')
+    expect(closedBy(ran('sender', 40))).not.toHaveProperty('service')
+  })
+})
+
 describe('without a hold', () => {
   test.each(states)('%s: there is nothing to close', (state) => {
     for (const finding of findings) expect(close(withoutHold({ ...running, state }), finding, later)).toBeNull()
@@ -307,6 +342,80 @@ describe('the stored record', () => {
     ['without a history', { history: undefined }],
   ])('is damaged: %s', (_name, damage) => {
     expect(() => fromUpdateItem({ ...toUpdateItem(running), ...damage })).toThrow('is damaged')
+  })
+})
+
+describe('what people are told of it, with the record', () => {
+  const link = 'https://hooks.slack.com/commands/1'
+  const asked = begin(
+    { ...withoutHold(running), replyTo: [link] },
+    'awaiting-approval',
+    { month: 'month:2026-11-01' },
+    { at, by: 'ada' },
+  )
+  const settled = closedBy(unknown('sender'), ran('time'))
+  const step = (update: Update, state: State, changes: Partial<Update> = {}) =>
+    next(update, state, changes, { at: later, by: 'guard' })
+
+  test.each<[string, Update, Update | null, readonly string[]]>([
+    ['it awaits approval from its first line on', asked, null, ['upd_1#approval-wanted#1']],
+    [
+      'it came to await approval',
+      step({ ...asked, state: 'requested' }, 'awaiting-approval'),
+      { ...asked, state: 'requested' },
+      ['upd_1#approval-wanted#2', `upd_1#outcome#2#${link}`],
+    ],
+    ['it awaits approval as before', step(asked, 'awaiting-approval'), asked, []],
+    ['it runs', running, null, []],
+    ['it is in doubt', inDoubt, running, ['upd_1#in-doubt#2']],
+    ['it is in doubt as before', step(inDoubt, 'in-doubt'), inDoubt, []],
+    ['it settled', closedBy(ran('sender')), running, []],
+    ['it cost more', closedBy(ran('sender', 55)), running, ['upd_1#overrun#2']],
+    ['it began with an overrun', step({ ...running, overrun: toUnits(1) }, 'settled'), null, ['upd_1#overrun#2']],
+    ['it cost more than was known', step(settled, 'settled', { overrun: toUnits(5) }), settled, ['upd_1#overrun#4']],
+    ['it cost more, as was known', step(closedBy(ran('sender', 55)), 'settled'), closedBy(ran('sender', 55)), []],
+    [
+      'it was corrected to more',
+      closedBy(unknown('sender'), ran('time'), ran('sender', 55)),
+      settled,
+      ['upd_1#overrun#4', 'upd_1#correction#4'],
+    ],
+    ['it was corrected from the start', { ...settled, corrected: true }, null, ['upd_1#correction#3']],
+    ['it was corrected before', step({ ...settled, corrected: true }, 'settled'), { ...settled, corrected: true }, []],
+    ['it was refused at once', { ...asked, state: 'refused' }, null, []],
+    ['it was rejected, and somebody waits', step(asked, 'rejected'), asked, [`upd_1#outcome#2#${link}`]],
+    ['it was rejected, and nobody waits', step({ ...asked, replyTo: [] }, 'rejected'), asked, []],
+    ['it was approved, and somebody waits on', step(asked, 'requested'), asked, []],
+    [
+      'it changed after its end',
+      step({ ...asked, state: 'rejected' }, 'rejected'),
+      { ...asked, state: 'rejected' },
+      [],
+    ],
+  ])('%s', (_name, update, seen, ids) => {
+    expect(announcedWith(update, seen).map((write) => write.do === 'put' && write.item.id)).toEqual(ids)
+  })
+
+  test('names the update, and where somebody waits', () => {
+    const doubted = step({ ...running, replyTo: [link] }, 'in-doubt')
+    expect(
+      announcedWith(doubted, running).map((write) => write.do === 'put' && [write.item, write.when]),
+    ).toMatchObject([
+      [
+        { id: 'upd_1#in-doubt#2', createdAt: later, tries: 0, about: { kind: 'in-doubt', update: 'upd_1' } },
+        [{ is: 'absent-item' }],
+      ],
+      [{ createdAt: later, about: { kind: 'outcome', update: 'upd_1', replyTo: link } }, [{ is: 'absent-item' }]],
+    ])
+    expect(announcedWith(asked, null)).toMatchObject([
+      { item: { createdAt: at, about: { kind: 'approval-wanted', update: 'upd_1' } } },
+    ])
+    expect(announcedWith(closedBy(ran('sender', 55)), running)).toMatchObject([
+      { item: { about: { kind: 'overrun' } } },
+    ])
+    expect(announcedWith({ ...settled, corrected: true }, settled)).toMatchObject([
+      { item: { about: { kind: 'correction' } } },
+    ])
   })
 })
 
