@@ -17,6 +17,5 @@ export function fromDefinitionsItem(item: Item): Definitions {
   return { ...definitions, budgets: Object.fromEntries(sorted) } as unknown as Definitions
 }
 
-/** The root first, then by name: a database gives the members of a map back in any order. */
-const compare = (a: string, b: string): number =>
-  a === rootBudget ? -1 : b === rootBudget ? 1 : a < b ? -1 : a > b ? 1 : 0
+/** The root first, then by name, of which no two are the same: a database gives the members of a map back in any order. */
+const compare = (a: string, b: string): number => (a === rootBudget ? -1 : b === rootBudget || a > b ? 1 : -1)
