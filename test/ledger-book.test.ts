@@ -6,6 +6,7 @@ import {
   additions,
   addTo,
   type Book,
+  bookAfter,
   bookAsOf,
   bookKey,
   bringUp,
@@ -260,6 +261,21 @@ describe('a book', () => {
         { is: 'before', path: ['today'], value: 'day:2026-11-21' },
       ],
     })
+  })
+
+  test('with counters moved is what a database would make of it', () => {
+    const move = { limit: 9, granted: 5, held: 7, inDoubt: 11, spent: 13 }
+    expect(bookAfter(moved, [{ budget: 'constructor', window: 'month', move }])).toEqual({
+      ...moved,
+      counters: {
+        month: {
+          account: counter(1_000, { available: 930, spent: 70 }),
+          constructor: counter(100, { granted: 5, available: 13, held: 77, inDoubt: 11, spent: 13 }),
+        },
+        day: moved.counters.day,
+      },
+    })
+    expect(bookAfter(moved, [{ budget: 'toString', window: 'month', move }])).toEqual(moved)
   })
 
   test('is only checked where nothing is added', () => {

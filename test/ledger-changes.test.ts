@@ -67,6 +67,28 @@ describe('a change of the definitions', () => {
     expect([definitions.revision, Object.keys(definitions.budgets)]).toEqual([3, ['account', 'ads', 'seo']])
   })
 
+  test.each(['month', 'next-month'] as const)(
+    'moves the book of the %s that somebody makes meanwhile',
+    async (window) => {
+      const { ledger, store, clock, items } = open()
+      await put(ledger, budget('seo', 10))
+      let isMade = false
+      const racing: Store = {
+        ...store,
+        transact: async (writes, token) => {
+          if (!isMade) {
+            isMade = true
+            await grant(ledger, 'ent_meanwhile', window)
+          }
+          return store.transact(writes, token)
+        },
+      }
+      await put(createLedger({ store: racing, clock, account }), budget('seo', 25))
+      const books = [...items.values()].filter(({ pk }) => pk === 'book')
+      expect(books).toMatchObject([{ revision: 3, month: { seo: { l: 25, g: 1, a: 26 } } }])
+    },
+  )
+
   test('that makes no sense is not made, and says why', async () => {
     const { ledger } = open()
     expect(await put(ledger, { ...budget('seo', 10), parent: 'nobody' })).toEqual({
@@ -134,6 +156,8 @@ describe('whoever stops something', () => {
       definitions,
       note: { type, budget: 'account', reason: 'enough', ...(plan !== undefined && { plan }) },
     }))
+    const [line] = (await ledger.entries({ month: 'month:2026-11-01', budget: 'account' }, 10)).rows
+    expect(line).toMatchObject({ type, budget: 'account', units: 0, by: 'ada', reason: 'enough', moves: [] })
     return (await ledger.announcements.open(10)).rows
   }
 
@@ -165,6 +189,26 @@ describe('the ledger', () => {
     }
     await expect(createLedger({ store: deaf, clock, account }).view()).rejects.toThrow('no answer')
     expect(items.size).toBe(0)
+  })
+
+  test.each([0, 4])('is made once, whoever was slow, with %i units used', async (usedAtStart) => {
+    const { ledger, store, clock } = open()
+    let isMade = false
+    const slow: Store = {
+      ...store,
+      transact: async (writes, token) => {
+        if (!isMade) {
+          isMade = true
+          await put(ledger, budget('seo', 10))
+        }
+        return store.transact(writes, token)
+      },
+    }
+    const late = { ...account, unitsPerMonth: toUnits(9), usedAtStart: toUnits(usedAtStart) }
+    const { definitions, stored } = await createLedger({ store: slow, clock, account: late }).view()
+    expect(Object.keys(definitions.budgets)).toEqual(['account', 'seo'])
+    expect(definitions.budgets.account?.limits).toEqual([{ window: 'month', units: 5_000 }])
+    expect(stored).toBeNull()
   })
 
   test('knows what it has seen last, and when', async () => {

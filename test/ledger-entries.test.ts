@@ -129,6 +129,12 @@ describe('a transfer', () => {
     expect(await enter({ to: 'nobody' })).toMatchObject({ kind: 'entered' })
   })
 
+  test('of two at once takes what there is once', async () => {
+    const both = await Promise.all([enter({ ...transfer, units: 70 }), enter({ ...transfer, units: 70 })])
+    expect(both.map(({ kind }) => kind).toSorted()).toEqual(['entered', 'short'])
+    expect(await counter('blog')).toMatchObject({ available: 30 })
+  })
+
   test('from an unlimited budget is not short', async () => {
     await put('free', 'account', 'unlimited')
     expect(await enter({ ...transfer, budget: 'free' })).toMatchObject({ kind: 'entered' })
@@ -220,6 +226,17 @@ describe('a correction', () => {
     expect(await counter('account')).toMatchObject({ spent: 0 })
   })
 
+  test('of two at once takes back once what was spent', async () => {
+    const spent = await entered({ type: 'external-spend', budget: 'account', units: 60 })
+    const more = await entered({ type: 'external-spend', budget: 'account', units: 60 })
+    await entered({ type: 'reconcile', budget: 'account', unitsLeft: 4_930 })
+    const both = await Promise.all(
+      [spent, more].map(({ id }) => enter({ type: 'correction', budget: 'account', units: 0, corrects: id })),
+    )
+    expect(both.map(({ kind }) => kind).toSorted()).toEqual(['entered', 'not-possible'])
+    expect(await counter('account')).toMatchObject({ spent: 10 })
+  })
+
   test('is of an entry that is there, moved the budget, and booked something', async () => {
     expect(await enter({ type: 'correction', units: 1, corrects: 'ent_nothing' })).toEqual({ kind: 'unknown-entry' })
     const granted = await entered({})
@@ -251,6 +268,7 @@ describe('a correction', () => {
     await ledger.view()
     const [opening] = (await ledger.entries({ month: 'month:2026-11-01' }, 5)).rows
     expect(opening).toMatchObject({
+      id: expect.stringMatching(/^ent_./),
       type: 'opening',
       reason: 'opening position: units used in this month before the guard began to count',
     })
@@ -416,6 +434,22 @@ describe('when the table fails', () => {
     }
     return createLedger({ store: failed, clock, account })
   }
+
+  test('an entry whose book keeps changing is given up', async () => {
+    let tries = 0
+    const refusing: Store = {
+      ...store,
+      transact: async () => {
+        tries++
+        return { applied: false, found: [] }
+      },
+    }
+    await enter({})
+    await expect(createLedger({ store: refusing, clock, account }).enter(asked({}))).rejects.toThrow(
+      'the book keeps changing',
+    )
+    expect(tries).toBe(8)
+  })
 
   test('an entry whose answer was lost is found', async () => {
     const deaf = failing(async (apply) => {

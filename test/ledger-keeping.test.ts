@@ -121,7 +121,8 @@ describe('the dates that a project was seen with', () => {
       { pk: expect.stringMatching(/^sighting#./), expiresAt: (at + days(400)) / 1000 },
     ])
     const names = Array.from({ length: 101 }, (_, index) => (index === 100 ? 'acme' : `p${index}`))
-    expect((await ledger.sightings.read(names))[100]).toEqual(seen)
+    const found = await ledger.sightings.read(names)
+    expect([found.length, found[100]]).toEqual([101, seen])
   })
 
   test("are replaced as they were seen, and else the first one's count", async () => {
@@ -223,6 +224,17 @@ describe('changes of projects', () => {
     expect((await ledger.projectChanges(2, first.next)).rows.map(({ id }) => id)).toEqual(['a'])
     clock.set('2029-06-01T00:00:00Z')
     expect((await ledger.projectChanges(10)).rows).toEqual([])
+  })
+
+  test('of a new ledger are none, and of one that began last month are found', async () => {
+    const { ledger, clock } = open()
+    expect(await ledger.projectChanges(10)).toEqual({ rows: [] })
+    const old = open()
+    old.clock.set('2026-10-31T23:00:00Z')
+    await old.ledger.view()
+    await old.ledger.noteProjectChange({ ...change, at: old.clock.now() })
+    old.clock.set(new Date(clock.now()).toISOString())
+    expect((await old.ledger.projectChanges(10)).rows).toHaveLength(1)
   })
 })
 

@@ -177,10 +177,15 @@ describe('the edges out of running and in-doubt', () => {
 })
 
 describe('terminal states', () => {
-  const terminal = states.filter((state) => isTerminal(state))
-
   test('are these', () => {
-    expect(terminal).toEqual(['settled', 'released', 'refused', 'rejected', 'cancelled', 'expired'])
+    expect(states.filter((state) => isTerminal(state))).toEqual([
+      'settled',
+      'released',
+      'refused',
+      'rejected',
+      'cancelled',
+      'expired',
+    ])
   })
 
   test.each(states.filter((state) => !['running', 'in-doubt', 'settled', 'released'].includes(state)))(
@@ -324,6 +329,11 @@ describe('the stored record', () => {
     expect(toUpdateItem(unwatched).openAs).toBeUndefined()
   })
 
+  test('of what is unfinished says since when', () => {
+    expect(toUpdateItem(inDoubt).openSince).toBe('2026-11-20T10:01:00.000Z#upd_1')
+    expect(toUpdateItem(running).openSince).toBe('2026-11-20T10:00:00.000Z#upd_1')
+  })
+
   test('is listed by the calendar month of its creation, and kept for 26 months', () => {
     expect(toUpdateItem(running)).toMatchObject({
       pk: 'update#upd_1',
@@ -331,8 +341,7 @@ describe('the stored record', () => {
       listedIn: 'updates#2026-11',
       listedAt: '2026-11-20T10:00:00.000Z#upd_1',
     })
-    const keptUntil = Number(toUpdateItem(running).expiresAt) * 1000
-    expect(keptUntil).toBeGreaterThan(Date.parse('2028-12-31T00:00:00Z'))
+    expect(toUpdateItem(running).expiresAt).toBe(Date.parse('2029-01-08T10:00:00Z') / 1000)
   })
 
   test.each<[string, object]>([
@@ -407,6 +416,7 @@ describe('what people are told of it, with the record', () => {
       ],
       [{ createdAt: later, about: { kind: 'outcome', update: 'upd_1', replyTo: link } }, [{ is: 'absent-item' }]],
     ])
+    expect(announcedWith(inDoubt, running)).toMatchObject([{ item: { createdAt: later, version: 1 } }])
     expect(announcedWith(asked, null)).toMatchObject([
       { item: { createdAt: at, about: { kind: 'approval-wanted', update: 'upd_1' } } },
     ])

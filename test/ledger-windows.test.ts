@@ -91,13 +91,21 @@ describe('a month', () => {
     }
   })
 
-  test.each([on(0), on(32), on(1.5), on(1, '24:00'), on(1, '8:00'), on(1, '00:60'), on(1, '00:00', 'Mars/Olympus')])(
-    'has no renewal like %o',
-    (renewal) => {
-      expect(() => newCalendar(renewal)).toThrow(RangeError)
-      expect(() => changeRenewal(newCalendar(on(1)), renewal, 0)).toThrow(RangeError)
-    },
-  )
+  test.each([
+    on(0),
+    on(32),
+    on(1.5),
+    on(1, '24:00'),
+    on(1, '8:00'),
+    on(1, '012:00'),
+    on(1, '12:000'),
+    on(1, '00:60'),
+    on(1, '00:00', 'Mars/Olympus'),
+  ])('has no renewal like %o', (renewal) => {
+    expect(() => newCalendar(renewal)).toThrow(RangeError)
+    expect(() => newCalendar(renewal)).toThrow(`no renewal: day ${renewal.day} at ${renewal.time} in ${renewal.zone}`)
+    expect(() => changeRenewal(newCalendar(on(1)), renewal, 0)).toThrow(RangeError)
+  })
 })
 
 describe('a changed renewal', () => {
