@@ -135,6 +135,12 @@ describe('a transfer', () => {
     expect(await counter('blog')).toMatchObject({ available: 30 })
   })
 
+  test('to a budget that has spent too much helps it', async () => {
+    await enter({ type: 'external-spend', budget: 'ads', units: 130 })
+    expect(await enter({ ...transfer, units: 60 })).toMatchObject({ kind: 'entered' })
+    expect(await counter('ads')).toMatchObject({ available: -20 })
+  })
+
   test('from an unlimited budget is not short', async () => {
     await put('free', 'account', 'unlimited')
     expect(await enter({ ...transfer, budget: 'free' })).toMatchObject({ kind: 'entered' })
@@ -210,6 +216,12 @@ describe('a correction', () => {
       ...{ budget: 'blog', window: 'month', available: 10, needed: 11 },
     })
     expect(await enter({ type: 'correction', units: 20, corrects: granted.id })).toMatchObject({ kind: 'entered' })
+  })
+
+  test('of what was spent is possible where too much was', async () => {
+    const spent = await entered({ type: 'external-spend', units: 150 })
+    await entered({ type: 'correction', units: 140, corrects: spent.id })
+    expect(await counter('blog')).toMatchObject({ available: -40, spent: 140 })
   })
 
   test('takes back no spending that is not there', async () => {

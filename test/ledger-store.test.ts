@@ -143,6 +143,10 @@ describe.each(stores)('the store contract: %s', (_name, create) => {
     const after = first.positions[2]
     expect(after).toEqual({ pk: 'listed-3', sk: 's', sort: '2026-03' })
     expect(names(await store.list({ ...base, limit: 3, ...(after && { after }) }))).toEqual(['listed-2', 'listed-1'])
+    expect(names(await store.list({ ...base, newestFirst: false, limit: 3, ...(after && { after }) }))).toEqual([
+      'listed-4',
+      'listed-5',
+    ])
     expect(names(await store.list({ ...base, index: 'open', partition: 'q', limit: 3 }))).toEqual(['listed-2'])
     expect((await store.list({ ...base, partition: 'none', limit: 3 })).positions).toEqual([])
   })

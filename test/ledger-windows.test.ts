@@ -170,6 +170,14 @@ describe('a changed renewal', () => {
     expect(changeRenewal(changeRenewal(newCalendar(on(1)), on(28), now), on(12), now)).toEqual(once)
   })
 
+  it('that turns at the very moment at which it is asked for turns a month later', () => {
+    const pending = changeRenewal(newCalendar(on(1)), on(25), at('2026-11-20T00:00Z'))
+    const calendar = changeRenewal(pending, on(10), at('2026-12-10T00:00Z'))
+    expect(show(monthAt(calendar, at('2026-12-10T00:00Z')))).toBe(
+      'month:2026-11-01 2026-11-01T00:00Z 2027-01-10T00:00Z',
+    )
+  })
+
   it('can be undone until the old end, and after it costs no more than the month that has begun', () => {
     const calendar = newCalendar(on(1))
     const once = changeRenewal(calendar, on(12), now)
