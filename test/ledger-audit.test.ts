@@ -257,6 +257,17 @@ describe.each(stores)('the audit: %s', (_name, create) => {
     expect((await ledger.audit()).every(({ ok }) => ok)).toBe(true)
   })
 
+  test('a book that lags behind the definitions still has the limits of its lines', async () => {
+    await put('seo', 1_000)
+    await enter('seo', 9, 'grant', 'next-month')
+    clock.set('2026-10-31T10:00:00Z')
+    await put('seo', 400)
+    clock.set('2026-11-30T10:00:00Z')
+    const rows = await ledger.audit()
+    expect(rows.filter(({ ok }) => ok !== true)).toEqual([])
+    expect(rowOf(rows, 'month:2026-12-01', 'seo')?.recomputed).toMatchObject({ limit: 1_000, granted: 9 })
+  })
+
   test('a book that moved once while it was read is read again', async () => {
     await put('seo', 1_000)
     await hold('account', 1)

@@ -216,6 +216,7 @@ describe('the ledger', () => {
     expect(ledger.lastSeen()).toBeNull()
     const { definitions } = await ledger.view()
     expect(ledger.lastSeen()).toEqual({ definitions, at: clock.now() })
+    expect(definitions.budgets).toEqual({ account: { ...budget('account', 5_000), parent: null } })
   })
 
   test('whose definitions are gone allows nothing', async () => {
@@ -274,6 +275,14 @@ describe('the work', () => {
     expect(fromWorkItem(write.item)).toEqual({ kind: 'ranking', project: 'acme', update: 'upd_1', ran })
     const without = takeWork(update, null, undefined)
     expect(without.do === 'put' && Object.hasOwn(without.item, 'ran')).toBe(false)
+  })
+
+  test('outlives the record of its update', async () => {
+    const { ledger, store } = open()
+    await ledger.view()
+    await store.transact([takeWork(update, null, undefined)], 'work')
+    const { asked } = await ledger.view([{ id: 'upd_2', work: update }])
+    expect(asked).toMatchObject([{ update: null, work: { update: 'upd_1' }, holder: null }])
   })
 
   test('that names no update is damaged', () => {

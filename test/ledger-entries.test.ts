@@ -392,6 +392,14 @@ describe('what an entry says', () => {
   })
 })
 
+test('an entry that two processes book at once is booked once', async () => {
+  const other = createLedger({ store, clock: createTestClock('2026-11-20T10:00:01Z'), account })
+  const request = asked({ id: 'ent_both' })
+  const both = await Promise.all([ledger.enter(request), other.enter(request)])
+  expect(both.map((outcome) => outcome.kind === 'entered' && outcome.again).toSorted()).toEqual([false, true])
+  expect(await counter('blog')).toMatchObject({ granted: 30 })
+})
+
 describe('a look ahead', () => {
   const book = (granted: number) => ({ counters: { month: { blog: { granted, available: 100 + granted } } } })
 

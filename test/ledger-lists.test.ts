@@ -322,6 +322,7 @@ describe.each(stores)('lists: %s', (_name, create) => {
       ['cut off', cursor(october).slice(0, -9)],
     ])('is refused: %s', async (_name, bad) => {
       await expect(ledger.updates({}, 5, bad)).rejects.toThrow(BadCursor)
+      await expect(ledger.updates({}, 5, bad)).rejects.toThrow('not a cursor of this list')
       await expect(ledger.updates({ state: 'settled', project: 'acme' }, 5, bad)).rejects.toThrow(BadCursor)
     })
 

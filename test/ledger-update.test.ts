@@ -332,6 +332,8 @@ describe('the stored record', () => {
   test('of what is unfinished says since when', () => {
     expect(toUpdateItem(inDoubt).openSince).toBe('2026-11-20T10:01:00.000Z#upd_1')
     expect(toUpdateItem(running).openSince).toBe('2026-11-20T10:00:00.000Z#upd_1')
+    const doubtedAgain = next(inDoubt, 'in-doubt', {}, { at: later + 5, by: 'sweep' })
+    expect(toUpdateItem(doubtedAgain).openSince).toBe('2026-11-20T10:01:00.005Z#upd_1')
   })
 
   test('is listed by the calendar month of its creation, and kept for 26 months', () => {
@@ -417,6 +419,8 @@ describe('what people are told of it, with the record', () => {
       [{ createdAt: later, about: { kind: 'outcome', update: 'upd_1', replyTo: link } }, [{ is: 'absent-item' }]],
     ])
     expect(announcedWith(inDoubt, running)).toMatchObject([{ item: { createdAt: later, version: 1 } }])
+    const late = next(inDoubt, 'settled', { overrun: toUnits(1) }, { at: later + 5, by: 'guard' })
+    expect(announcedWith(late, inDoubt)).toMatchObject([{ item: { createdAt: later + 5 } }])
     expect(announcedWith(asked, null)).toMatchObject([
       { item: { createdAt: at, about: { kind: 'approval-wanted', update: 'upd_1' } } },
     ])
