@@ -5,6 +5,8 @@ import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { type Occurrence, occurrenceId, occurrencesOf } from '../shared/ledger/occurrence.ts'
 import type { ProjectChange } from '../shared/ledger/project-change.ts'
 import type { Item } from '../shared/ledger/store.ts'
+import { spoilTally, sumOf, type Tally } from '../shared/ledger/tally.ts'
+import { begin } from '../shared/ledger/update.ts'
 import { toUnits } from '../shared/platform/words.ts'
 import { createTestClock, days } from './support/clock.ts'
 
@@ -18,14 +20,15 @@ const at = Date.parse('2026-11-20T10:00:00Z')
 function open() {
   const items = new Map<string, Item>()
   const clock = createTestClock()
-  const ledger = createLedger({ store: createMemoryStore(items), clock, account })
+  const store = createMemoryStore(items)
+  const ledger = createLedger({ store, clock, account })
   /** The items of one sort of key, as they are stored. */
   const stored = (sk: string) => [...items.values()].filter((item) => item.sk === sk)
   /** What is stored, changed by hand. */
   const damage = (sk: string, by: object) => {
     for (const [key, item] of items) if (item.sk === sk) items.set(key, { ...item, ...by })
   }
-  return { ledger, clock, stored, damage }
+  return { ledger, store, clock, stored, damage }
 }
 
 describe('a code to log in with', () => {
@@ -172,6 +175,129 @@ describe('the picture of a month', () => {
     expect(await ledger.pictures.read(picture.month)).toEqual(next)
     damage('month:2026-11-01', { ends: null })
     await expect(ledger.pictures.read(picture.month)).rejects.toThrow('the picture of month:2026-11-01 is damaged')
+  })
+})
+
+describe('the tally of a month', () => {
+  const month = 'month:2026-11-01'
+  const sum = { budget: 'seo', project: 'acme', caller: 'ada', updates: 2, charged: 80, refused: 1 }
+  const tally: Tally = { month, until: at, at: at + 1, sums: [sum], open: ['upd_9'] }
+
+  async function kept() {
+    const product = open()
+    expect(await product.ledger.tallies.write(tally, null)).toBe('written')
+    const seen = await product.ledger.tallies.read(month)
+    if (!seen) throw new Error('nothing was kept')
+    return { ...product, seen }
+  }
+
+  test('is kept, and replaced as it was seen', async () => {
+    expect(await open().ledger.tallies.read(month)).toBeNull()
+    const { ledger, seen, stored } = await kept()
+    expect(seen).toEqual({ mark: expect.stringMatching(/./), kind: 'tally', tally })
+    expect(stored(month)).toMatchObject([{ pk: 'tally', expiresAt: (at + days(780)) / 1000 }])
+    const more = { ...tally, sums: [sum, { ...sum, budget: 'ads' }], open: [] }
+    expect(await ledger.tallies.write(more, null)).toBe('moved')
+    expect(await ledger.tallies.write(more, { ...seen, mark: 'another' })).toBe('moved')
+    expect(await ledger.tallies.read(month)).toEqual(seen)
+    expect(await ledger.tallies.write(more, seen)).toBe('written')
+    expect(await ledger.tallies.read(month)).toMatchObject({ kind: 'tally', tally: more })
+  })
+
+  test('has another mark after every write, also of the same', async () => {
+    const { ledger, seen } = await kept()
+    await ledger.tallies.write({ ...tally, at: at + 2 }, seen)
+    const second = await ledger.tallies.read(month)
+    await ledger.tallies.write(tally, second)
+    const third = await ledger.tallies.read(month)
+    expect(new Set([seen.mark, second?.mark, third?.mark]).size).toBe(3)
+  })
+
+  test('that proved wrong is spoilt, but not what has changed since', async () => {
+    const { ledger, seen, stored } = await kept()
+    await ledger.tallies.write({ ...tally, at: at + 2 }, seen)
+    await ledger.tallies.spoil(tally, seen)
+    const changed = await ledger.tallies.read(month)
+    expect(changed?.kind).toBe('tally')
+    if (changed) await ledger.tallies.spoil(tally, changed)
+    const spoilt = await ledger.tallies.read(month)
+    expect(spoilt).toEqual({ mark: expect.stringMatching(/./), kind: 'spoilt' })
+    expect(spoilt?.mark).not.toBe(changed?.mark)
+    expect(stored(month)).toMatchObject([{ expiresAt: (at + days(780)) / 1000 }])
+  })
+
+  test('is spoilt by the correction of an update that it counts, whatever it is', async () => {
+    const { ledger, store } = await kept()
+    const request = { kind: 'ranking', project: 'acme', budget: 'seo', caller: 'ada', via: 'http' } as const
+    const corrected = begin(
+      { ...request, id: 'upd_1', content: { digest: 'd', count: 1 }, createdAt: at },
+      'refused',
+      { month },
+      { at, by: 'ada' },
+    )
+    expect(await store.transact([spoilTally(corrected)], 'spoil')).toEqual({ applied: true })
+    expect(await ledger.tallies.read(month)).toEqual({ mark: 'upd_1#1', kind: 'spoilt' })
+  })
+
+  test('is given up where it is too large', async () => {
+    const { ledger, seen, stored } = await kept()
+    const large = (length: number) => ({ ...tally, open: ['x'.repeat(length)] })
+    const bytes = Buffer.byteLength(JSON.stringify(stored(month)[0])) - 'upd_9'.length
+    expect(await ledger.tallies.write(large(200_001 - bytes), null)).toBe('moved')
+    expect(await ledger.tallies.write(large(200_000 - bytes), seen)).toBe('written')
+    const full = await ledger.tallies.read(month)
+    expect(await ledger.tallies.write(large(200_001 - bytes), full)).toBe('too-large')
+    expect(await ledger.tallies.read(month)).toEqual({ mark: expect.stringMatching(/./), kind: 'too-large' })
+  })
+
+  test.each([
+    ['settled', 40, { updates: 1, charged: 40, refused: 0 }],
+    ['refused', undefined, { updates: 0, charged: 0, refused: 1 }],
+    ['released', 0, { updates: 0, charged: 0, refused: 0 }],
+  ] as const)('counts what is %s', (state, charged, sums) => {
+    const { updates: _updates, charged: _charged, refused: _refused, ...named } = sum
+    const units = charged === undefined ? {} : { charged: toUnits(charged) }
+    expect(sumOf({ ...named, state, ...units })).toEqual({ ...named, ...sums })
+  })
+
+  test.each(['mark', 'until', 'at', 'sums', 'open'])('is damaged without %s', async (name) => {
+    const { ledger, damage } = await kept()
+    damage(month, { [name]: null })
+    await expect(ledger.tallies.read(month)).rejects.toThrow(`the tally of ${month} is damaged`)
+  })
+})
+
+describe('the last audit', () => {
+  const counter = (spent: number) => ({
+    ...{ limit: toUnits(100), granted: 1, available: 101 - spent - 5, held: 2, inDoubt: 3, spent },
+  })
+  const row = (budget: string, ok: boolean | null) => ({
+    ...{ window: 'month:2026-11-01', budget, ok, recorded: counter(7) },
+    recomputed: ok ? counter(7) : counter(8),
+  })
+
+  test('is what was found last, what differs first', async () => {
+    const { ledger, damage } = open()
+    expect(await ledger.lastAudits.read()).toBeNull()
+    const free = { ...row('free', true), recorded: { ...counter(7), limit: 'unlimited' } as const }
+    const rows = [row('a', true), { ...free, recomputed: free.recorded }, row('b', false), row('c', null)]
+    await ledger.lastAudits.write({ at, by: 'ada' }, rows)
+    expect(await ledger.lastAudits.read()).toEqual({
+      ...{ at, by: 'ada', counters: 4, wrong: 1, moved: 1 },
+      rows: [rows[2], rows[3], rows[0], rows[1]],
+    })
+    await ledger.lastAudits.write({ at: at + 1, by: 'digest' }, [])
+    expect(await ledger.lastAudits.read()).toMatchObject({ at: at + 1, by: 'digest', counters: 0, rows: [] })
+    damage('last', { rows: null })
+    await expect(ledger.lastAudits.read()).rejects.toThrow('the last audit is damaged')
+  })
+
+  test('has 400 rows at most, and counts them all', async () => {
+    const { ledger } = open()
+    const many = Array.from({ length: 401 }, (_, index) => row(`b${index}`, index !== 400))
+    await ledger.lastAudits.write({ at, by: 'ada' }, many)
+    const last = await ledger.lastAudits.read()
+    expect([last?.counters, last?.wrong, last?.rows.length, last?.rows[0]?.budget]).toEqual([401, 1, 400, 'b400'])
   })
 })
 
