@@ -191,6 +191,21 @@ describe('the ledger', () => {
     expect(items.size).toBe(0)
   })
 
+  test('that did not answer at first is set up as soon as it does', async () => {
+    const { store, clock } = open()
+    let failures = 1
+    const waking: Store = {
+      ...store,
+      get: async (keys) => {
+        if (failures-- > 0) throw new LedgerUnavailable('no answer')
+        return store.get(keys)
+      },
+    }
+    const ledger = createLedger({ store: waking, clock, account })
+    await expect(ledger.view()).rejects.toThrow('no answer')
+    expect((await ledger.view()).definitions.revision).toBe(1)
+  })
+
   test.each([0, 4])('is made once, whoever was slow, with %i units used', async (usedAtStart) => {
     const { ledger, store, clock } = open()
     let isMade = false

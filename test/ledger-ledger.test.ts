@@ -461,6 +461,23 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       },
     )
 
+    test('the book is made once, for all that were decided before it was there', async () => {
+      let transactions = 0
+      const counted: Store = {
+        ...store,
+        transact: (writes, token) => {
+          transactions++
+          return store.transact(writes, token)
+        },
+      }
+      const process = open({ store: counted })
+      await process.view()
+      const both = [await decided({ from: process }), await decided({ from: process })]
+      transactions = 0
+      for (const { view, seen, update } of both) expect(await process.hold(view, seen, update)).toBe('held')
+      expect(transactions).toBe(3)
+    })
+
     test('leaves what it shall leave for others', async () => {
       await put({ name: 'seo' }, 100)
       const { view, seen, update } = await decided({ budget: 'seo', units: 40 })
@@ -767,6 +784,26 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
     })
 
     describe('the correction of what was closed without the sender', () => {
+      test('spoils what was added up, and leaves the book alone where nothing moves', async () => {
+        const byTime = async () => (await ledger.close(await doubted({ budget: 'seo' }), ran(40, 'time'))).update
+        const [same, more] = [await byTime(), await byTime()]
+        const tally = { month: same.month, until: clock.now(), at: clock.now(), sums: [], open: [] }
+        await ledger.tallies.write(tally, null)
+        const written: string[] = []
+        const watched: Store = {
+          ...store,
+          transact: (writes, token) => {
+            written.push(...writes.map((write) => (write.do === 'put' ? write.item.pk : write.key.pk)))
+            return store.transact(writes, token)
+          },
+        }
+        expect(await open({ store: watched }).close(same, ran(40))).toMatchObject({ changed: true })
+        expect(written).toEqual([`update#${same.id}`, `announcement#${same.id}#correction#4`])
+        expect((await ledger.tallies.read(same.month))?.kind).toBe('tally')
+        expect(await ledger.close(more, ran(45))).toMatchObject({ changed: true })
+        expect((await ledger.tallies.read(same.month))?.kind).toBe('spoilt')
+      })
+
       test.each(
         some<[string, Finding, Finding, number]>([
           ['time charged the hold, and it cost less', ran(40, 'time'), ran(31), 31],
