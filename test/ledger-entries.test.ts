@@ -394,6 +394,7 @@ describe('what an entry says', () => {
 
 test('an entry that two processes book at once is booked once', async () => {
   const other = createLedger({ store, clock: createTestClock('2026-11-20T10:00:01Z'), account })
+  await other.view()
   const request = asked({ id: 'ent_both' })
   const both = await Promise.all([ledger.enter(request), other.enter(request)])
   expect(both.map((outcome) => outcome.kind === 'entered' && outcome.again).toSorted()).toEqual([false, true])

@@ -79,6 +79,8 @@ describe.each(stores)('lists: %s', (_name, create) => {
     const between = await pages((cursor) => ledger.updatesFrom({ since: first, until: last }, 30, cursor))
     expect(between.flat()).toEqual(records.slice(3, 101))
     expect(between.map(({ length }) => length)).toEqual([30, 30, 30, 8])
+    const full = await pages((cursor) => ledger.updatesFrom({ since: first, until: last }, 49, cursor))
+    expect(full.flat()).toEqual(between.flat())
     expect(await ledger.updatesFrom({ since: first + 1, until: first + 2 }, 30)).toEqual({ rows: [] })
     const of = await ledger.updatesFrom({ since: first, until: last }, 30)
     await expect(ledger.updatesFrom({ since: last, until: last }, 30, of.next)).rejects.toThrow(BadCursor)
@@ -325,6 +327,15 @@ describe.each(stores)('lists: %s', (_name, create) => {
       await expect(ledger.updates({}, 5, bad)).rejects.toThrow('not a cursor of this list')
       await expect(ledger.updates({ state: 'settled', project: 'acme' }, 5, bad)).rejects.toThrow(BadCursor)
     })
+
+    test.each(['updates#2026-09', 'updates#2026-12'])(
+      'of %s is refused by a list of October and November',
+      async (partition) => {
+        const span = { since: Date.parse('2026-10-01T00:00:00Z'), until: Date.parse('2026-11-20T00:00:00Z') }
+        await expect(ledger.updatesFrom(span, 5, cursor({ partition }))).rejects.toThrow(BadCursor)
+        expect((await ledger.updatesFrom(span, 5, cursor({ partition: 'updates#2026-11' }))).rows).toHaveLength(5)
+      },
+    )
 
     test('of another list is refused', async () => {
       const ofUpdates = (await ledger.updates({}, 5)).next

@@ -110,7 +110,7 @@ describe.each(stores)('the store contract: %s', (_name, create) => {
   })
 
   test('list: one partition in order, with bounds, pages and both directions', async () => {
-    for (const n of ['1', '2', '3', '4', '5'])
+    for (const n of ['3', '1', '5', '2', '4'])
       await transact(
         put(`listed-${n}`, {
           listedIn: 'p',

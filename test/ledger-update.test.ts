@@ -391,6 +391,12 @@ describe('what people are told of it, with the record', () => {
       settled,
       ['upd_1#overrun#4', 'upd_1#correction#4'],
     ],
+    [
+      'it was corrected to less',
+      closedBy(unknown('sender'), ran('person', 55), ran('sender', 25)),
+      closedBy(unknown('sender'), ran('person', 55)),
+      ['upd_1#correction#4'],
+    ],
     ['it was corrected from the start', { ...settled, corrected: true }, null, ['upd_1#correction#3']],
     ['it was corrected before', step({ ...settled, corrected: true }, 'settled'), { ...settled, corrected: true }, []],
     ['it was refused at once', { ...asked, state: 'refused' }, null, []],

@@ -74,10 +74,7 @@ function moveBook({ book }: View, update: Update, hold: Hold): Write {
   return addTo(
     bookKey(update.month),
     windowKinds.flatMap((window) =>
-      hold.budgets.flatMap((name) => {
-        const units = granted(window, name)
-        return additions(window, [name], { held: hold.units, ...(units > 0 && { granted: units }) })
-      }),
+      hold.budgets.flatMap((name) => additions(window, [name], { held: hold.units, granted: granted(window, name) })),
     ),
     [isOfRevision(book.revision), isOfDay(hold.day), ...limited],
   )

@@ -67,13 +67,13 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'the day is not counted',
     file: ledger('holding'),
-    find: 'return additions(window, [name], { held',
-    replace: "return additions('month', [name], { held",
+    find: 'additions(window, [name], { held',
+    replace: "additions('month', [name], { held",
   },
   {
     bug: 'what is granted with a hold is not booked',
     file: ledger('holding'),
-    find: '...(units > 0 && { granted: units })',
+    find: ', granted: granted(window, name)',
     replace: '',
   },
   {
