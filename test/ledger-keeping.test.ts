@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { announcement } from '../shared/ledger/announcement.ts'
+import type { AuditedCounter } from '../shared/ledger/audit.ts'
 import { createLedger } from '../shared/ledger/ledger.ts'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { type Occurrence, occurrenceId, occurrencesOf } from '../shared/ledger/occurrence.ts'
@@ -286,6 +287,20 @@ describe('the last audit', () => {
       ...{ at, by: 'ada', counters: 4, wrong: 1, moved: 1 },
       rows: [rows[2], rows[3], rows[0], rows[1]],
     })
+    const orders: [AuditedCounter[], string[]][] = [
+      [
+        [row('a', true), row('c', null)],
+        ['c', 'a'],
+      ],
+      [
+        [row('c', null), row('a', true), row('b', false)],
+        ['c', 'b', 'a'],
+      ],
+    ]
+    for (const [mixed, order] of orders) {
+      await ledger.lastAudits.write({ at, by: 'ada' }, mixed)
+      expect((await ledger.lastAudits.read())?.rows.map(({ budget }) => budget)).toEqual(order)
+    }
     await ledger.lastAudits.write({ at: at + 1, by: 'digest' }, [])
     expect(await ledger.lastAudits.read()).toMatchObject({ at: at + 1, by: 'digest', counters: 0, rows: [] })
     damage('last', { rows: null })
