@@ -81,12 +81,12 @@ export function lookAhead({
   /** When months end. */
   readonly resets: readonly number[]
 }): readonly DayAhead[] {
-  const until = (days.at(-1)?.end ?? now) - 1
+  const until = days.at(-1)?.end ?? now
   const due = plans
     .filter(({ plan, paused }) => plan.enabled && !paused)
     .map(({ plan, last }) => ({
       plan: plan.name,
-      times: timesOf(plan.schedule, { from: now, until, most: mostTimes, ...(last !== null && { anchor: last }) }),
+      times: timesOf(plan.schedule, { from: now, until, most: mostTimes, anchor: last ?? 0 }),
       each: costs.get(plan.name) ?? nothing,
     }))
   return days.map((day) => ({

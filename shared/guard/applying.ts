@@ -23,7 +23,7 @@ export function createApplying({ ledger }: { ledger: Ledger }) {
   async function applyBudgets(wanted: readonly BudgetChange[], by: By, how: { dryRun: boolean }): Promise<Applied> {
     if (how.dryRun) {
       const { definitions } = await ledger.view()
-      const stale = staleness(definitions, by, 'budgets', true)
+      const stale = staleness(definitions, by)
       if (stale) return { kind: 'problem', problem: stale }
       const made = merged(definitions, wanted)
       if ('slug' in made) return { kind: 'problem', problem: made }
@@ -34,7 +34,7 @@ export function createApplying({ ledger }: { ledger: Ledger }) {
     let differences: readonly Difference[] = []
     let revision = 0
     const outcome = await ledger.change(by.caller, ({ definitions }) => {
-      const stale = staleness(definitions, by, 'budgets', true)
+      const stale = staleness(definitions, by)
       if (stale) return { refused: stale }
       const made = merged(definitions, wanted)
       if ('slug' in made) return { refused: made }
@@ -72,8 +72,7 @@ function merged(
   for (const change of wanted) {
     const { name } = change
     const old = budgetNamed(definitions, name)
-    const parent = name === rootBudget ? null : rootBudget
-    const made: Budget = { ...(old ?? { name, parent, limits: [], projects: [] }), ...change }
+    const made: Budget = { ...(old ?? { name, parent: rootBudget, limits: [], projects: [] }), ...change }
     const members = Object.keys(change).flatMap((member) => {
       const from = old?.[member as keyof Budget]
       const to = made[member as keyof Budget]
@@ -97,5 +96,4 @@ const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(unordered(
 
 const unordered = (value: unknown): unknown => (Array.isArray(value) ? value.map(textOf).toSorted() : value)
 
-const textOf = (row: unknown): string =>
-  JSON.stringify(typeof row === 'object' && row !== null ? Object.entries(row).toSorted() : row)
+const textOf = (row: unknown): string => JSON.stringify(row instanceof Object ? Object.entries(row).toSorted() : row)

@@ -45,8 +45,8 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
 
   async function deleteBudget(name: string, by: By): Promise<Changed> {
     const change: MakeChange = (view) => {
-      const isThere = budgetNamed(view.definitions, name) !== undefined
-      const refused = staleness(view.definitions, by, `budget ${name}`, isThere) ?? undeletable(view, name)
+      const absent = budgetNamed(view.definitions, name) ? null : `budget ${name}`
+      const refused = staleness(view.definitions, by, absent) ?? undeletable(view, name)
       if (refused) return { refused }
       const { [name]: _gone, ...budgets } = view.definitions.budgets
       const note = { type: 'budget-deleted', budget: name, reason: by.reason ?? 'no reason given' } as const
@@ -59,7 +59,7 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
     const change: MakeChange = ({ definitions, now }) => {
       const budget = budgetNamed(definitions, name)
       if (!budget) return { refused: noBudget(name) }
-      const stale = staleness(definitions, by, `budget ${name}`, true)
+      const stale = staleness(definitions, by)
       if (stale) return { refused: stale }
       // Who stopped it first, and why, is what matters.
       if (budget.frozen) return { refused: null }
@@ -74,7 +74,7 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
     const change: MakeChange = ({ definitions }) => {
       const budget = budgetNamed(definitions, name)
       if (!budget) return { refused: noBudget(name) }
-      const stale = staleness(definitions, by, `budget ${name}`, true)
+      const stale = staleness(definitions, by)
       if (stale) return { refused: stale }
       const { frozen: _thawed, ...rest } = budget
       const note = { type: 'unfreeze', budget: name, reason: by.reason } as const
@@ -102,7 +102,7 @@ export function foretold(
 /** One budget as it is wanted, among the others as they are. */
 function putting({ definitions }: View, wanted: BudgetRequest, by: By) {
   const old = budgetNamed(definitions, wanted.name)
-  const stale = staleness(definitions, by, `budget ${wanted.name}`, old !== undefined)
+  const stale = staleness(definitions, by, old ? null : `budget ${wanted.name}`)
   if (stale) return { refused: stale }
   if ((wanted.name === rootBudget) !== (wanted.parent === null)) return { refused: wrongParent(wanted) }
   const month = wanted.limits.find(({ window }) => window === 'month')
@@ -122,10 +122,14 @@ const withBudget = (definitions: Definitions, budget: Budget): Definitions => ({
   budgets: { ...definitions.budgets, [budget.name]: budget },
 })
 
-/** The answer to `If-Match` where the definitions are not what it asks for. */
-export function staleness({ revision }: Definitions, { onlyAt }: By, what: string, isThere: boolean): Problem | null {
-  if (onlyAt === undefined || (onlyAt === 'any' ? isThere : onlyAt.includes(revision))) return null
-  const why = onlyAt === 'any' ? `There is no ${what}` : `The definitions are at revision ${revision}`
+/**
+ * The answer to `If-Match` where the definitions are not what it asks for.
+ *
+ * @param absent what is to be changed, where there is no such thing.
+ */
+export function staleness({ revision }: Definitions, { onlyAt }: By, absent: string | null = null): Problem | null {
+  if (onlyAt === undefined || (onlyAt === 'any' ? absent === null : onlyAt.includes(revision))) return null
+  const why = onlyAt === 'any' ? `There is no ${absent}` : `The definitions are at revision ${revision}`
   return problem('precondition-failed', `${why}, which is not what If-Match asks for; read them again.`, { revision })
 }
 

@@ -95,7 +95,7 @@ export function createCallers({ ledger, clock }: { ledger: Ledger; clock: Clock 
   async function deleteCaller(name: string, by: By): Promise<Changed> {
     const change: MakeChange = ({ definitions }) => {
       if (!callerNamed(definitions, name)) return { refused: problem('not-found', `${name} is not listed.`) }
-      const stale = staleness(definitions, by, `caller ${name}`, true)
+      const stale = staleness(definitions, by)
       if (stale) return { refused: stale }
       const { [name]: _gone, ...callers } = definitions.callers ?? {}
       const note = {
@@ -134,7 +134,7 @@ export function createCallers({ ledger, clock }: { ledger: Ledger; clock: Clock 
 
 /** One caller as they are wanted, among the others as they are. */
 function listing({ definitions }: View, name: string, caller: Caller, by: By) {
-  const stale = staleness(definitions, by, `caller ${name}`, callerNamed(definitions, name) !== undefined)
+  const stale = staleness(definitions, by, callerNamed(definitions, name) ? null : `caller ${name}`)
   if (stale) return { refused: stale }
   const unknown = [caller.budgets ?? []].flat().filter((budget) => budget !== '*' && !budgetNamed(definitions, budget))
   if (unknown.length > 0) return { refused: unknownBudgets(unknown) }

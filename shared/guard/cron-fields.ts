@@ -76,8 +76,8 @@ const yearField: Field = { name: 'year', from: 1970, to: 2199, takes: '1970-2199
 /** W stays within its month; a month without such a day has none: 31W is never in April. */
 function daysOfMonth(text: string): string | CronFault {
   if (text === 'L') return 'L'
-  const [, nearest] = /^(\d{1,2})W$/.exec(text) ?? []
-  if (nearest !== undefined && Number(nearest) >= 1 && Number(nearest) <= 31) return `${Number(nearest)}W`
+  const nearest = Number(/^(\d{1,2})W$/.exec(text)?.[1])
+  if (nearest >= 1 && nearest <= 31) return `${nearest}W`
   if (/[LW]/.test(text)) return wrong(dayField, 'takes L and W alone, as L or as one day such as 15W', text)
   const days = valuesOf(dayField, text)
   return isFault(days) ? days : days.join(',')
@@ -89,7 +89,7 @@ function daysOfWeek(text: string): string | CronFault {
   const [, last] = /^([1-7])L$/.exec(text) ?? []
   if (last !== undefined) return `${Number(last) - 1}#L`
   const [, day = '', nth] = /^([1-7]|[A-Z]{3})#([1-5])$/.exec(text) ?? []
-  const number = nth === undefined ? null : numberOf(weekdayField, day)
+  const number = numberOf(weekdayField, day)
   if (number !== null) return `${number - 1}#${nth}`
   if (/[L#]/.test(text)) return wrong(weekdayField, 'takes L and # alone, as L, as 6L or as one of 3#1 to 3#5', text)
   const days = valuesOf(weekdayField, text)
@@ -103,8 +103,8 @@ const part = /^(\*|[A-Z]{3}|\d+)(?:-([A-Z]{3}|\d+))?(?:\/(\d{1,3}))?$/
 function valuesOf(field: Field, text: string): readonly number[] | CronFault {
   const values = new Set<number>()
   for (const each of text.split(',')) {
-    const [, first, last, step] = part.exec(each) ?? []
-    if (first === undefined || (first === '*' && last !== undefined)) return wrongValue(field, text)
+    const [, first = '', last, step] = part.exec(each) ?? []
+    if (first === '*' && last !== undefined) return wrongValue(field, text)
     const from = first === '*' ? field.from : numberOf(field, first)
     const isOpen = first === '*' || step !== undefined
     const to = last !== undefined ? numberOf(field, last) : isOpen ? field.to : from

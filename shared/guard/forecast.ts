@@ -63,11 +63,11 @@ export function forecast({
   readonly plans: readonly ForecastPlan[]
   readonly priceOf: (kind: Kind, project: string) => Price | null
 }): readonly Forecast[] {
-  const until = Math.max(now, ...counters.map(({ end }) => end)) - 1
+  const until = Math.max(now, ...counters.map(({ end }) => end))
   const demands = plans
     .filter(({ plan, paused }) => plan.enabled && !paused)
     .map(({ plan, chainOf, last }) => ({
-      times: timesOf(plan.schedule, { from: now, until, most: mostTimes, ...(last !== null && { anchor: last }) }),
+      times: timesOf(plan.schedule, { from: now, until, most: mostTimes, anchor: last ?? 0 }),
       charges: chargesOf(plan, chainOf, priceOf),
     }))
   return counters.map((counter) => forecastOf(counter, demands))

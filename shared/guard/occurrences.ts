@@ -3,7 +3,7 @@ import { pauseOf } from '../ledger/definitions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { type Occurrence, type OccurrenceState, occurrenceId } from '../ledger/occurrence.ts'
 import { LedgerUnavailable } from '../ledger/store.ts'
-import type { Problem, Request, Update } from '../ledger/update.ts'
+import type { Problem, Request } from '../ledger/update.ts'
 import { type Clock, toRfc3339 } from '../platform/clock.ts'
 import { digest, type Ids } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
@@ -150,7 +150,7 @@ export function createOccurrences(parts: {
         if (begun.failure?.slug !== 'service-unreachable') row.unanswered = 0
         // What had no answer in an earlier round says nothing new, and must not keep those behind it from their turn.
         else if (before.updates.at(-1)?.state !== 'requested') row.unanswered++
-        latest = begun.update ? withUpdate(before, begun.update) : before
+        latest = begun.update ? { ...before, updates: [...before.updates, begun.update] } : before
         tried[position] = latest
       }
       const update = latest.updates.at(-1)
@@ -277,11 +277,6 @@ export function createOccurrences(parts: {
 
 /** Five rounds, and as many again for every time that a person runs the unsent. */
 const mostTries = 50
-
-const withUpdate = ({ project, updates }: Tried, update: Update): Tried => ({
-  project,
-  updates: [...updates.filter(({ id }) => id !== update.id), update],
-})
 
 const tryId = (plan: string, time: number, project: string, number: number): string =>
   `upd_${digest('plan', plan, String(time), project, String(number))}`

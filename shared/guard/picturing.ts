@@ -78,10 +78,10 @@ const nothing = ({ month, definitions }: View): Saved => ({
 })
 
 /** The update of the same work that a duplicate was refused for; `null`: it is none. */
-function duplicated({ state, problem }: Update): string | null {
+function duplicated({ problem }: Update): string | null {
   const isDuplicate = problem?.slug === 'already-updated' || problem?.slug === 'duplicate-work'
   const earlier = problem?.members.update
-  return state === 'refused' && isDuplicate && typeof earlier === 'string' ? earlier : null
+  return isDuplicate && typeof earlier === 'string' ? earlier : null
 }
 
 const costOf = (update: Update | null): number => update?.charged ?? update?.hold?.units ?? 0

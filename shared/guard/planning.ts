@@ -125,6 +125,5 @@ function chargedBy(definitions: Definitions, plan: Plan, project: string): reado
 
 function nextOf({ schedule }: Plan, last: Occurrence | null, now: number): number | null {
   if (schedule.kind === 'rate' && !last) return null
-  const anchor = last ? { anchor: last.time } : {}
-  return timesOf(schedule, { from: now, until: now + lookedAheadMs, most: 1, ...anchor })[0] ?? null
+  return timesOf(schedule, { from: now, until: now + lookedAheadMs, most: 1, anchor: last?.time ?? 0 })[0] ?? null
 }

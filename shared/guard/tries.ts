@@ -51,8 +51,7 @@ export const isUnsent = (update: Update | null): boolean =>
   mayHaveMore(update ?? undefined) || (update?.state === 'requested' && !update.approval)
 
 /** The plan was paused when its turn came: nothing was decided about the project itself. */
-const wasStoppedByPause = ({ state, problem }: Update): boolean =>
-  state === 'refused' && problem?.slug === 'plan-paused'
+const wasStoppedByPause = ({ problem }: Update): boolean => problem?.slug === 'plan-paused'
 
 /** Why the occurrence, since it was begun, is not to go on, where the plan was paused meanwhile. */
 export const pausedSince = (update: Update | undefined, startedAt: number): string | null =>

@@ -78,7 +78,7 @@ export function createWatching({ ledger, clock }: { ledger: Ledger; clock: Clock
   async function remind(update: Update): Promise<void> {
     const { id, version, approvableUntil = 0 } = update
     const now = clock.now()
-    if (now < approvableUntil - approvalLastsMs / 2 || now >= approvableUntil) return
+    if (now < approvableUntil - approvalLastsMs / 2) return
     await tellOnce(`${id}#approval-reminder#${version}`, now, { kind: 'approval-reminder', update: id })
   }
 
