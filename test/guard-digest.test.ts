@@ -144,4 +144,86 @@ describe('the digest', () => {
     expect(product.seen('run')).toEqual([])
     expect(await product.figures()).toMatchObject({ available: 50_000, spent: 0 })
   })
+
+  test('of prices says how many were read and how many were not; within the night they are not read again', async () => {
+    const plan = { ...night, query: { device: 'mobile' } }
+    const { product } = await startDigest({
+      plans: [plan],
+      service: ({ url }) => (url.includes('/b/') ? { status: 404 } : undefined),
+    })
+    const read = (forMs = minutes(15)) => product.guard.readPrices(product.clock.now() + forMs)
+    // As long as an estimate may take, and twelve seconds for the rest.
+    expect(await read(17_000)).toEqual({ read: 0, failed: 2 })
+    expect(product.seen('estimate')).toEqual([])
+    expect(await read(17_001)).toEqual({ read: 1, failed: 1 })
+    expect(product.seen('estimate').map(({ url }) => url)).toEqual([
+      '/v3/on-demand/a/estimate?device=mobile',
+      '/v3/on-demand/b/estimate?device=mobile',
+    ])
+    product.clock.advance(hours(12) - 1)
+    expect(await read()).toEqual({ read: 0, failed: 1 })
+    product.clock.advance(1)
+    expect(await read()).toEqual({ read: 1, failed: 1 })
+    const told = product.logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'prices')
+    expect(told.map(({ read, failed }) => [read, failed])).toEqual([
+      [0, 2],
+      [1, 1],
+      [0, 1],
+      [1, 1],
+    ])
+  })
+
+  test('foresees each budget apart', async () => {
+    const { product } = await startDigest({ plans: [{ ...night, projects: ['a'], budget: 'seo' }], units: { a: 100 } })
+    await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 250 }] } })
+    await product.call('PUT', '/budgets/ads', { body: { limits: [{ window: 'month', units: 7 }] } })
+    await product.guard.readPrices(product.endsAt())
+    expect((await product.guard.digest(product.clock.now())).budgets).toMatchObject([
+      { budget: 'account', spentToday: 0, projected: 1_000, exhaustedAt: null },
+      { budget: 'ads', spentToday: 0, projected: 0, exhaustedAt: null },
+      { budget: 'seo', spentToday: 0, projected: 1_000, exhaustedAt: Date.parse('2026-11-23T05:00:00Z') },
+    ])
+  })
+
+  test('a doubt of the day before yesterday is something that happened', async () => {
+    const { product, digest, last } = await startDigest({
+      service: ({ url }) => (url.includes('/run') ? { status: 503 } : undefined),
+    })
+    await product.update({ kind: 'ranking', project: 'lost' })
+    product.clock.advance(hours(48))
+    await digest()
+    expect((await last())?.text).toBe(
+      '2026-11-22: 0 units spent today by account and all below it. 0 updates refused, 1 in doubt.',
+    )
+  })
+
+  test('counts more than one page of updates', async () => {
+    const { product } = await startDigest()
+    await product.call('PUT', '/budgets/none', { body: { limits: [{ window: 'month', units: 0 }] } })
+    for (let round = 0; round < 11; round++) {
+      const projects = Array.from({ length: 20 }, (_, index) => `p-${round}-${index}`)
+      await product.update({ kind: 'ranking', projects, budget: 'none' })
+    }
+    expect(await product.guard.digest(product.clock.now())).toMatchObject({ refused: 220, nothingHappened: false })
+  })
+
+  test('a price that moved and could not be read again since is no news any more', async () => {
+    const units = { a: 100, b: 100 }
+    let isDown = false
+    const { product } = await startDigest({
+      ...{ plans: [night], units },
+      service: () => (isDown ? { status: 503 } : undefined),
+    })
+    const moves = async () => {
+      await product.guard.readPrices(product.endsAt())
+      return (await product.guard.digest(product.clock.now())).priceMoves
+    }
+    expect(await moves()).toEqual([])
+    product.clock.advance(hours(24))
+    units.a = 150
+    expect(await moves()).toEqual([{ project: 'a', kind: 'ranking', before: 100, now: 150 }])
+    product.clock.advance(hours(24) + 1)
+    isDown = true
+    expect(await moves()).toEqual([])
+  })
 })

@@ -91,8 +91,10 @@ describe('a forecast', () => {
   })
 
   test('of a window that has not begun counts from its beginning', () => {
-    const april = { start: at('2026-04-01T00:00Z'), end: at('2026-05-01T00:00Z'), available: 1_240 }
-    expect(forecastOf(april, planOf({ schedule: 'cron(0 0 * * ? *)' }))).toMatchObject({ committed: 1_200 })
+    const april = { start: at('2026-04-01T00:00Z'), end: at('2026-05-01T00:00Z'), available: 1_200 }
+    expect(forecastOf(april, planOf({ schedule: 'cron(0 0 * * ? *)' }))).toMatchObject({
+      ...{ committed: 1_200, exhaustedAt: null },
+    })
     const twice = planOf({ schedule: 'cron(0 0,12 * * ? *)' })
     expect(forecastOf({ ...april, available: 39 }, twice)).toMatchObject({ exhaustedAt: at('2026-04-01T00:00Z') })
     expect(forecastOf({ ...april, available: 40 }, twice)).toMatchObject({ exhaustedAt: at('2026-04-01T12:00Z') })
@@ -162,18 +164,19 @@ describe('units run out', () => {
 
 describe('prices', () => {
   test('that are not known are counted, and the oldest of the others is told', () => {
-    const plans = [planOf({ projects: ['acme', 'unknown'] }), planOf({ projects: ['initech', 'unknown', 'other'] })]
-    expect(forecastOf({}, ...plans)).toMatchObject({
+    const plans = [['acme', 'unknown'], ['initech', 'unknown', 'other'], ['unknown']]
+    expect(forecastOf({}, ...plans.map((projects) => planOf({ projects })))).toMatchObject({
       committed: 3_360, // 21 × (40 + 120)
-      unpriced: 3,
+      unpriced: 4,
       pricedAt: at('2026-03-09T05:00Z'),
     })
   })
 
   test('of what is no longer due in the window do not matter', () => {
     const past = planOf({ projects: ['globex', 'unknown'], schedule: 'cron(0 5 1 * ? *)' })
+    const next = planOf({ projects: ['globex', 'unknown'], schedule: 'cron(0 0 1 * ? *)' })
     const off = planOf({ projects: ['globex', 'unknown'], enabled: false })
-    expect(forecastOf({}, past, off, planOf({ projects: ['initech'] }))).toMatchObject({
+    expect(forecastOf({}, past, next, off, planOf({ projects: ['initech'] }))).toMatchObject({
       unpriced: 0,
       pricedAt: at('2026-03-10T05:00Z'),
     })

@@ -46,6 +46,34 @@ describe('the sweep measures', () => {
     expect(lines(product, 'vitals')).toMatchObject([{ level: 'info', OldestDoubtMinutes: 61, AccountUsedPercent: 4.2 }])
   })
 
+  test('what is used of the account, in percent of what it may use with what was granted', async () => {
+    const product = await startProduct({
+      store: createMemoryStore(),
+      service: ({ url }) => (url.includes('/lost/run') ? { status: 500 } : undefined),
+    })
+    const used = async () => (await product.guard.measure()).AccountUsedPercent
+    const limit = (units: number | 'unlimited') =>
+      product.call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units }] } })
+    await limit(0)
+    expect(await used()).toBe(0)
+    await limit(110)
+    await product.call('POST', '/budgets/account/entries', { body: { type: 'grant', units: 10, reason: 'r' } })
+    await product.update({ kind: 'ranking', project: 'one' })
+    expect(await used()).toBe(33.3)
+    await product.update({ kind: 'ranking', project: 'lost' })
+    expect(await used()).toBe(66.7)
+    await limit('unlimited')
+    expect(await used()).toBeUndefined()
+  })
+
+  test('spending of an account that may use nothing is all of it', async () => {
+    const product = await startProduct({ store: createMemoryStore() })
+    await product.call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units: 0 }] } })
+    const body = { type: 'external-spend', units: 5, reason: 'elsewhere' }
+    expect((await product.call('POST', '/budgets/account/entries', { body })).status).toBe(201)
+    expect((await product.guard.measure()).AccountUsedPercent).toBe(100)
+  })
+
   test('also when another part of it has failed', async () => {
     const inner = createMemoryStore()
     const store: Store = {
@@ -76,6 +104,9 @@ describe('the digest audits', () => {
     expect(lines(product, 'audit-not-ok')).toMatchObject([
       { level: 'error', window: 'month:2026-11-01', budget: 'account' },
     ])
+    expect(await product.guard.ledger.lastAudits.read()).toMatchObject({
+      ...{ at: product.clock.now(), by: 'digest', wrong: 1 },
+    })
   })
 })
 
@@ -104,6 +135,13 @@ test('the end of an occurrence says what was refused, and what never began', asy
     plans: [{ name: 'night', kind: 'ranking', projects: ['a', 'dear'], schedule: 'cron(0 10 * * ? *)' }],
     units: { dear: 60_000 },
   })
-  await product.triggers.handle({ plan: 'night', time: '2026-11-20T10:00:00Z' }, product.endsAt())
-  expect(lines(product, 'occurrence').at(-1)).toMatchObject({ plan: 'night', state: 'done', refused: 1, unsent: 0 })
+  const fire = () => product.triggers.handle({ plan: 'night', time: '2026-11-20T10:00:00Z' }, product.endsAt())
+  await fire()
+  product.clock.advance(1)
+  await fire()
+  const night = { plan: 'night', time: Date.parse('2026-11-20T10:00:00Z') }
+  expect(lines(product, 'occurrence')).toMatchObject([
+    { ...night, state: 'running' },
+    { ...night, state: 'done', refused: 1, unsent: 0 },
+  ])
 })

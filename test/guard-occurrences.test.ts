@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { isUnsent } from '../shared/guard/tries.ts'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { LedgerUnavailable, type Store, type Write } from '../shared/ledger/store.ts'
 import { workKey } from '../shared/ledger/work.ts'
@@ -55,6 +56,11 @@ async function startNight(plan: object = {}, options: Options & { on?: On } = {}
       return rows.sort()
     },
     last: async () => (await product.call('GET', '/plans')).body.plans[0].last,
+    /** What became of it, as people are told. */
+    report: async () => {
+      const [occurrence] = await product.guard.ledger.occurrences.latest('occurrences#night', 1)
+      return occurrence ? product.guard.report(occurrence) : null
+    },
     /** Messages about occurrences. */
     told: async () => {
       await product.deliver()
@@ -106,6 +112,22 @@ describe('the same occurrence delivered again', () => {
 })
 
 describe('an occurrence', () => {
+  test('that is on its way shows what is running as requested, and the rest as unsent', async () => {
+    const { opened, open } = gate()
+    const { product, fire, ran } = await startNight(
+      {},
+      { on: ({ operation }) => (operation === 'run' ? { ...json({}), once: opened } : undefined) },
+    )
+    const fired = fire()
+    await until(() => ran().length === 1)
+    const { status, body } = await product.call('POST', '/plans/night/run', { body: { time: due } })
+    expect([status, body.state]).toEqual([202, 'running'])
+    expect(body.counts).toMatchObject({ requested: 1, settled: 0, unsent: 2 })
+    open()
+    await fired
+    expect(ran()).toEqual(['a', 'b', 'c'])
+  })
+
   test('runs one update after another, in the order of the plan', async () => {
     let inFlight = 0
     let most = 0
@@ -186,8 +208,11 @@ describe('when units are short', () => {
     )
 
   test('fit: what does not fit is refused with the numbers, and later ones that fit run', async () => {
-    const { product, ran, told, last } = await short({}, 100, { a: 60, b: 50, c: 40 })
+    const { product, ran, told, last, report } = await short({}, 100, { a: 60, b: 50, c: 40 })
     expect(ran()).toEqual(['a', 'c'])
+    expect((await report())?.refusals).toEqual([
+      { project: 'b', problem: expect.objectContaining({ slug: 'over-budget' }) },
+    ])
     expect(await refusals(product)).toEqual([
       'b: account has 40 of 100 units left this month and this needs 50; resets 1 Dec 2026 00:00 UTC; ask for 10 more.',
     ])
@@ -218,6 +243,17 @@ describe('when units are short', () => {
     expect(approved.body).toMatchObject({ project: 'c', state: 'settled', approvedBy: 'ada' })
     expect(await product.figures('seo')).toMatchObject({ limit: 80, granted: 40, available: 0, spent: 120 })
     expect(await product.audit()).toBe(true)
+  })
+
+  test('ask: what a person rejects or takes back counts as refused', async () => {
+    const { product, fire, unsent } = await startNight({ whenShort: 'ask', budget: 'seo' })
+    await product.call('PUT', '/budgets/seo', { body: { limits: month(40) } })
+    await fire()
+    const { body } = await product.call('GET', '/updates?state=awaiting-approval')
+    const [one, other] = body.updates.map(({ id }: { id: string }) => id)
+    expect((await product.call('POST', `/updates/${one}/reject`)).status).toBe(200)
+    expect((await product.call('POST', `/updates/${other}/cancel`)).status).toBe(200)
+    expect((await unsent()).body).toMatchObject({ state: 'done', counts: { settled: 1, refused: 2, unsent: 0 } })
   })
 
   test('leave: so many units of the month stay for others, and the refusal says so', async () => {
@@ -390,11 +426,28 @@ describe('a plan that is not enabled', () => {
     expect((await later.told()).length).toBeLessThanOrEqual(1)
   })
 
+  test('or that there is not any more: neither', async () => {
+    const { product, fire, last } = await startNight(
+      {},
+      { on: ({ operation }) => (operation === 'estimate' ? { status: 404 } : undefined) },
+    )
+    await fire()
+    const { store, clock } = product
+    const later = await startNight({ name: 'day' }, { store, clock })
+    await later.at(5)
+    expect(later.product.service.requests).toEqual([])
+    expect(await last()).toMatchObject({ state: 'stopped', reason: 'there is no such plan any more' })
+  })
+
   test('runs by no door', async () => {
     const { product, fire, unsent, last } = await startNight({ enabled: false })
     await fire()
     const detail = 'The plan night is not enabled in the plans file.'
-    expect((await unsent()).body).toMatchObject({ type: '/problems/wrong-state', detail })
+    expect((await unsent()).body).toMatchObject({ type: '/problems/wrong-state', detail, plan: 'night' })
+    expect(await product.guard.fire('day', time, product.endsAt())).toEqual({
+      kind: 'problem',
+      problem: expect.objectContaining({ slug: 'not-found', detail: 'There is no plan day.' }),
+    })
     expect((await product.call('POST', '/plans/night/run', { body: { time: due } })).status).toBe(409)
     expect(product.service.requests).toEqual([])
     expect(await last()).toBeNull()
@@ -515,7 +568,7 @@ describe('estimates that fail', () => {
   })
 
   test('the hour is over: what was never begun is told as such, and `only: unsent` runs it', async () => {
-    const { product, fire, at, ran, states, last, told, unsent } = await startNight(
+    const { product, fire, at, ran, states, last, told, unsent, report } = await startNight(
       { projects: names(7) },
       {
         on: ({ product, operation }) =>
@@ -532,6 +585,9 @@ describe('estimates that fail', () => {
       'p07 requested',
     ])
     expect(await last()).toMatchObject({ state: 'done' })
+    expect((await report())?.rows.filter(({ update }) => isUnsent(update)).map(({ project }) => project)).toEqual(
+      names(7),
+    )
     // Four are requested still, but of an occurrence that is over nothing is begun: they expire.
     expect(await told()).toEqual([
       '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ⏭️ 7 projects not asked for any more. Nothing was spent.',
@@ -542,6 +598,19 @@ describe('estimates that fail', () => {
     expect(ran()).toEqual(names(7))
     expect(await told()).toHaveLength(2)
     expect(await product.audit()).toBe(true)
+  })
+
+  test('a sweep that comes exactly an hour late runs what was due', async () => {
+    const { fire, at, ran } = await startNight(
+      { projects: ['a'] },
+      {
+        on: ({ operation, product }) =>
+          operation === 'run' && product.clock.now() === time ? { status: 429 } : undefined,
+      },
+    )
+    await fire()
+    await at(65)
+    expect(ran()).toEqual(['a', 'a'])
   })
 
   test('a sweep that comes more than an hour late does not run at noon what was due at night', async () => {
@@ -684,6 +753,19 @@ describe('runs in doubt', () => {
     expect(await last()).toMatchObject({ state: 'done' })
   })
 
+  test('a refused one in between does not', async () => {
+    const { fire, ran, last } = await startNight(
+      { projects: names(6) },
+      {
+        units: { p02: 90_000 },
+        on: ({ operation }) => (operation === 'run' ? { status: 500 } : undefined),
+      },
+    )
+    await fire()
+    expect(ran()).toEqual(['p01', 'p03', 'p04'])
+    expect(await last()).toMatchObject({ state: 'stopped' })
+  })
+
   test('three in a row stop it; resolved, `only: unsent` goes on, and runs what a person says did not', async () => {
     let isBroken = true
     const { product, fire, at, ran, last, told, unsent, states } = await startNight(
@@ -745,6 +827,48 @@ describe('runs in doubt', () => {
   })
 })
 
+describe('asked for the unsent', () => {
+  test('what is to be tried again anyway waits for its round; what is over begins anew, with what is left', async () => {
+    let isOpen = false
+    const { product, fire, at, unsent, ran, estimated, told } = await startNight(
+      { projects: ['a', 'b'] },
+      {
+        on: ({ project, operation }) =>
+          operation === 'estimate' && project === 'a' && !isOpen ? { status: 404 } : undefined,
+      },
+    )
+    await fire()
+    product.clock.advance(minutes(1))
+    expect((await unsent()).body).toMatchObject({ state: 'running', nextTryAt: '2026-11-20T10:05:00.000Z' })
+    expect(estimated()).toEqual(['a', 'b'])
+    for (const minute of [5, 15, 30, 55, 60]) await at(minute)
+    isOpen = true
+    expect((await unsent()).body).toMatchObject({ state: 'done', counts: { settled: 2 } })
+    expect(ran()).toEqual(['b', 'a'])
+    expect(await told()).toHaveLength(2)
+    const logged = product.logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'occurrence')
+    expect(logged.map(({ state }) => state)).toEqual(['running', 'done', 'done'])
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('where it was stopped and nothing is left, people are told that it is through', async () => {
+    const { product, fire, unsent, ran, told } = await startNight(
+      {},
+      { on: ({ operation }) => (operation === 'run' ? { status: 500 } : undefined) },
+    )
+    await fire()
+    const { body } = await product.call('GET', '/updates?state=in-doubt')
+    const ids = body.updates.map(({ id }: { id: string }) => id)
+    const outcome = { ids, outcome: 'ran', reason: 'looked it up' }
+    expect((await product.call('POST', '/updates/resolve', { body: outcome })).status).toBe(200)
+    expect((await unsent()).body).toMatchObject({ state: 'done', counts: { settled: 3 } })
+    expect(ran()).toEqual(['a', 'b', 'c'])
+    expect((await told()).at(-1)).toBe(
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ✅ 3 projects updated. 120 units charged in all.',
+    )
+  })
+})
+
 describe('a project that breaks what is tried with it', () => {
   test('does not keep the others from running, nor the occurrence from its end', async () => {
     const inner = createMemoryStore()
@@ -761,7 +885,8 @@ describe('a project that breaks what is tried with it', () => {
     expect(await told()).toEqual([
       '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ✅ 2 projects updated, ⏭️ 1 project not asked for any more. 80 units charged in all.',
     ])
-    expect(product.logged.filter((line) => line.includes('"project-waits"'))).toHaveLength(5)
+    const waits = product.logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'project-waits')
+    expect(waits).toMatchObject(Array(5).fill({ plan: 'night', time, project: 'b' }))
     expect(await product.audit()).toBe(true)
   })
 })
@@ -782,18 +907,64 @@ describe('a process that dies', () => {
     product.clock.advance(60_000)
     await sweep(other)
     expect(ran()).toEqual(['a', 'b'])
-    product.clock.advance(10_000)
+    // The lease is over: three steps, each of them twice the service's time and twelve seconds.
+    product.clock.advance(6_000)
     await sweep(other)
     expect(ran()).toEqual(['a', 'b', 'c'])
     expect(await states()).toEqual(['a settled', 'b in-doubt', 'c settled'])
     // The first one comes back: its late answer settles its own update, and it touches nothing else.
     open()
-    await dying
+    expect(await dying).toBe('somebody else is at the occurrence night#2026-11-20T10:00:00.000Z')
     expect(ran()).toEqual(['a', 'b', 'c'])
     expect(await states()).toEqual(['a settled', 'b settled', 'c settled'])
     expect(await last()).toMatchObject({ state: 'done' })
     expect(await told()).toHaveLength(1)
     expect(await product.audit()).toBe(true)
+  })
+
+  test('in the last run: delivered again, it is not through before anybody knows what became of that', async () => {
+    const { opened, open } = gate()
+    const { product, fire, sweep, ran, told, last } = await startNight(
+      { projects: ['a'] },
+      { on: ({ operation }) => (operation === 'run' ? { ...json({}), once: opened } : undefined) },
+    )
+    const dying = product.guard.fire('night', time, product.endsAt())
+    await until(() => ran().length === 1)
+    product.clock.advance(66_000)
+    const other = product.startProcess()
+    await fire(other)
+    expect(await last()).toMatchObject({ state: 'running', finishedAt: null })
+    product.clock.advance(minutes(5))
+    await sweep(other)
+    expect(await last()).toMatchObject({ state: 'done' })
+    open()
+    await dying
+    expect(ran()).toEqual(['a'])
+    expect(await told()).toHaveLength(1)
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('as long as it does not, its lease is renewed in time, and no sweep takes its place', async () => {
+    let inFlight = 0
+    let most = 0
+    const { product, fire, ran } = await startNight(
+      { projects: names(4) },
+      {
+        on: ({ operation, product }) => {
+          if (operation !== 'run') return undefined
+          most = Math.max(most, ++inFlight)
+          product.clock.advance(22_000)
+          const swept = product.startProcess().triggers.sweep(product.endsAt())
+          return { ...json({ keyword_units: 40 }), once: swept.then(() => inFlight--) }
+        },
+      },
+    )
+    await fire()
+    expect(ran()).toEqual(names(4))
+    expect(most).toBe(1)
+    // Made, begun, renewed before the second, third and fourth step, and closed.
+    const [occurrence] = await product.guard.ledger.occurrences.latest('occurrences#night', 1)
+    expect(occurrence).toMatchObject({ state: 'done', version: 6 })
   })
 
   test('one that comes back after the last project leaves the end to whoever has taken over', async () => {
@@ -865,8 +1036,8 @@ describe('a process that dies', () => {
         },
       },
     )
-    // A step takes up to 22 s: there is time for two of them.
-    await product.triggers.handle({ plan: 'night', time: due }, product.clock.now() + 45_000)
+    // A step takes up to 22 s: there is time for two of them, to the very millisecond.
+    await product.triggers.handle({ plan: 'night', time: due }, product.clock.now() + 42_000)
     expect(ran()).toEqual(['a', 'b'])
     expect(await last()).toMatchObject({ state: 'running', finishedAt: null })
     await sweep()
@@ -966,6 +1137,8 @@ describe('the token of the service cannot be read', () => {
     await at(4)
     expect(product.service.requests).toEqual([])
     expect(await states()).toEqual([])
+    // What the first project could not have, the others cannot have either.
+    expect(product.logged.filter((line) => line.includes('"project-waits"'))).toHaveLength(1)
     product.secrets.values['unit-guard/service-token'] = token
     await at(5)
     expect(ran()).toEqual(['a', 'b', 'c'])
@@ -1027,12 +1200,15 @@ describe('a time that is still to come', () => {
     const tomorrow = { time: new Date(time).toISOString() }
     for (const body of [tomorrow, { ...tomorrow, only: 'unsent' }]) {
       const { status, body: answer } = await product.call('POST', '/plans/morning/run', { body })
-      expect([status, answer.detail]).toEqual([
-        409,
+      expect([status, answer.plan, answer.detail]).toEqual([
+        ...[409, 'morning'],
         '2026-11-20T10:03:00.000Z is still to come; the plan morning runs then, not before.',
       ])
     }
     expect(await product.guard.ledger.occurrences.open(10)).toEqual({ rows: [] })
     expect(product.service.requests).toEqual([])
+    product.clock.advance(minutes(1))
+    const body = { ...tomorrow, only: 'unsent' }
+    expect((await product.call('POST', '/plans/morning/run', { body })).status).toBe(200)
   })
 })

@@ -3,7 +3,8 @@ import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import type { Picture } from '../shared/ledger/picture.ts'
 import type { Store } from '../shared/ledger/store.ts'
 import { createTestClock, hours, minutes } from './support/clock.ts'
-import { type Product, startProduct } from './support/product.ts'
+import { json, type Product, startProduct } from './support/product.ts'
+import { gate } from './support/scripted-service.ts'
 import { stores } from './support/stores.ts'
 
 // What the sweep keeps for the overview's drawings: each day's end, and what duplicates would have cost.
@@ -56,6 +57,36 @@ describe('each day that has ended', () => {
     expect((await pictureOf(product))?.used).toEqual({ account: [40] })
   })
 
+  test('what is held at midnight counts as used', async () => {
+    const { opened, open } = gate()
+    const product = await start({
+      service: ({ url }) => (/\/run/.test(url) ? { ...json({ keyword_units: 40 }), once: opened } : undefined),
+    })
+    const asked = ask(product, 'one')
+    while (product.seen('run').length === 0) await new Promise(setImmediate)
+    product.clock.set('2026-11-11T00:00:01Z')
+    await product.guard.keepPicture()
+    expect((await pictureOf(product))?.used).toEqual({ account: [40] })
+    open()
+    await asked
+  })
+
+  test('a clock that is behind knows nothing of it', async () => {
+    const product = await start()
+    await ask(product, 'one')
+    product.clock.set('2026-11-12T00:05:00Z')
+    await ask(product, 'two')
+    product.clock.set('2026-11-11T09:00:00Z')
+    await product.guard.keepPicture()
+    expect(await pictureOf(product)).toBeNull()
+    product.clock.set('2026-11-12T00:05:00Z')
+    await product.guard.keepPicture()
+    expect(await pictureOf(product)).toMatchObject({
+      ends: [Date.parse('2026-11-12T00:00:00Z')],
+      used: { account: [40] },
+    })
+  })
+
   test('a budget that bears the name of a member of every object', async () => {
     const product = await start()
     await product.call('PUT', '/budgets/constructor', { body: { limits: month(500) } })
@@ -89,6 +120,38 @@ describe('duplicates that were refused', () => {
     expect((await pictureOf(product))?.saved).toMatchObject({ updates: 0, units: 0 })
     product.clock.advance(minutes(2))
     await sweep(product)
+    expect((await pictureOf(product))?.saved).toMatchObject({ updates: 1, units: 40 })
+  })
+
+  test('that of the last millisecond that was looked at is not counted again', async () => {
+    const product = await start()
+    for (const project of ['one', 'one']) await ask(product, project)
+    product.clock.advance(minutes(1))
+    await sweep(product)
+    expect((await pictureOf(product))?.saved).toMatchObject({ updates: 1, units: 40 })
+    await ask(product, 'one')
+    product.clock.advance(minutes(1))
+    await sweep(product)
+    expect((await pictureOf(product))?.saved).toMatchObject({ updates: 2, units: 80 })
+  })
+
+  test('are found also after days without a sweep, a day at a time', async () => {
+    const product = await start()
+    await ask(product, 'first')
+    product.clock.set('2026-11-14T12:00:00Z')
+    for (const project of ['one', 'one']) await ask(product, project)
+    product.clock.advance(minutes(2))
+    for (let round = 0; round < 4; round++) await product.guard.keepPicture()
+    expect((await pictureOf(product))?.saved).toMatchObject({ updates: 0, units: 0 })
+    await product.guard.keepPicture()
+    expect((await pictureOf(product))?.saved).toMatchObject({ updates: 1, units: 40 })
+  })
+
+  test('for work that is in doubt count as what that holds', async () => {
+    const product = await start({ service: ({ url }) => (/\/run/.test(url) ? { status: 500 } : undefined) })
+    for (const project of ['lost', 'lost']) await ask(product, project)
+    product.clock.advance(minutes(2))
+    await product.guard.keepPicture()
     expect((await pictureOf(product))?.saved).toMatchObject({ updates: 1, units: 40 })
   })
 

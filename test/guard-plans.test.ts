@@ -137,6 +137,19 @@ describe('plans', () => {
     const fault = faultOf(() => parse({ ...morning, projects: Array(150).fill('..').concat('a') }))
     expect(fault.match(/neither "\." nor "\.\."/g)).toHaveLength(100)
     expect(fault).toMatch(/; and 51 more$/)
+    const hundred = faultOf(() => parse({ ...morning, projects: Array(99).fill('..') }))
+    expect(hundred).toMatch(/; plan 1 \(morning\), projects: names a project twice$/)
+  })
+
+  test('only names are the same name twice', () => {
+    const unnamed = [undefined, undefined, 7, 7].map((name) => ({ ...morning, name }))
+    const said = [1, 2, 3, 4].map((number) => `plan ${number}, name: takes the name of a plan`).join('; ')
+    expect(faultOf(() => parse(...unnamed))).toBe(`these plans are wrong: ${said}`)
+  })
+
+  test('the twelfth is called so', () => {
+    const plans = Array.from({ length: 12 }, (_, index) => ({ ...morning, name: `p${index + 1}`, leave: index && -1 }))
+    expect(faultOf(() => parse(...plans))).toMatch(/; plan 11 \(p11\), leave: [^;]*; plan 12 \(p12\), leave: [^;]*$/)
   })
 
   test.each<[text: string, fault: string]>([
@@ -183,6 +196,10 @@ describe('the place where a text stops being JSON', () => {
     ['["\\x"]', 1, 2],
     ['[1] // why', 1, 5],
     ['[True]', 1, 2],
+    ['{1: 2}', 1, 2],
+    ['1, 2', 1, 2],
+    ['{"a": 1]', 1, 8],
+    ['[1: 2]', 1, 3],
   ])('of %j is line %i, column %i', (text, line, column) => {
     expect(() => JSON.parse(text)).toThrow(SyntaxError)
     expect(placeOfFault(text)).toEqual({ line, column })

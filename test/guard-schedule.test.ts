@@ -61,6 +61,7 @@ describe('a cron', () => {
     ['24 12 ? 2027-2031/2', ['2027-12-24', '2029-12-24', '2031-12-24']],
     ['31 12 ? 2198-2199', ['2198-12-31', '2199-12-31']],
     ['1 1 ? 1970-2025', []],
+    ['1 1 ? 1970', []],
   ])('%s has these days', (fields, expected) => {
     expect(days(fields)).toEqual(expected)
   })
@@ -68,6 +69,7 @@ describe('a cron', () => {
   test.each<[text: string, times: readonly string[]]>([
     ['cron(0 5 * * ? *)', ['2026-01-01T05:00', '2026-01-02T05:00', '2026-01-03T05:00', '2026-01-04T05:00']],
     ['cron(0/15 * * * ? *)', ['2026-01-01T00:15', '2026-01-01T00:30', '2026-01-01T00:45', '2026-01-01T01:00']],
+    ['cron(0/59 * * * ? *)', ['2026-01-01T00:59', '2026-01-01T01:00', '2026-01-01T01:59', '2026-01-01T02:00']],
     ['cron(*/25 * * * ? *)', ['2026-01-01T00:25', '2026-01-01T00:50', '2026-01-01T01:00', '2026-01-01T01:25']],
     ['cron(5/30 8-9 * * ? *)', ['2026-01-01T08:05', '2026-01-01T08:35', '2026-01-01T09:05', '2026-01-01T09:35']],
     ['cron(30,0 17,9 * * ? *)', ['2026-01-01T09:00', '2026-01-01T09:30', '2026-01-01T17:00', '2026-01-01T17:30']],
@@ -94,6 +96,7 @@ describe('a cron', () => {
     ['cron(0 5 * * *)', sixFields],
     ['cron(0 0 5 * * ? *)', sixFields],
     ['cron( 0 5 * * ? *)', sixFields],
+    ['cron( 5 * * ? *)', sixFields],
     ['cron(0 5 * * ? * )', sixFields],
     ['cron(0 5 * * * *)', oneQuestionMark],
     ['cron(0 5 1 * MON *)', oneQuestionMark],
@@ -109,6 +112,8 @@ describe('a cron', () => {
     ['cron(*-5 5 * * ? *)', field('minutes', '*-5', 'takes 0-59')],
     ['cron(/5 5 * * ? *)', field('minutes', '/5', 'takes 0-59')],
     ['cron(5/ 5 * * ? *)', field('minutes', '5/', 'takes 0-59')],
+    ['cron(60/5 5 * * ? *)', field('minutes', '60/5', 'takes 0-59')],
+    ['cron(50-60 5 * * ? *)', field('minutes', '50-60', 'takes 0-59')],
     ['cron(0/0 5 * * ? *)', field('minutes', '0/0', 'takes steps of 1 to 59')],
     ['cron(*/60 5 * * ? *)', field('minutes', '*/60', 'takes steps of 1 to 59')],
     ['cron(0 24 * * ? *)', field('hours', '24', 'takes 0-23')],
@@ -134,6 +139,8 @@ describe('a cron', () => {
     ['cron(0 5 ? * 3#0 *)', field('day of week', '3#0', nth)],
     ['cron(0 5 ? * FRY#2 *)', field('day of week', 'FRY#2', nth)],
     ['cron(0 5 ? * 3#1,6#3 *)', field('day of week', '3#1,6#3', nth)],
+    ['cron(0 5 ? * 16L *)', field('day of week', '16L', nth)],
+    ['cron(0 5 ? * 6LW *)', field('day of week', '6LW', nth)],
     ['cron(0 5 ? * FRIL *)', field('day of week', 'FRIL', nth)],
     ['cron(0 5 ? * L-2 *)', field('day of week', 'L-2', nth)],
     ['cron(0 5 * * ? 1969)', field('year', '1969', 'takes 1970-2199')],
@@ -151,6 +158,7 @@ describe('a rate', () => {
   test.each<[text: string, times: readonly string[]]>([
     ['rate(1 minute)', ['2026-01-01T00:01', '2026-01-01T00:02', '2026-01-01T00:03', '2026-01-01T00:04']],
     ['rate(5 minutes)', ['2026-01-01T00:05', '2026-01-01T00:10', '2026-01-01T00:15', '2026-01-01T00:20']],
+    ['rate(20  minutes)', ['2026-01-01T00:20', '2026-01-01T00:40', '2026-01-01T01:00', '2026-01-01T01:20']],
     ['rate(1 hour)', ['2026-01-01T01:00', '2026-01-01T02:00', '2026-01-01T03:00', '2026-01-01T04:00']],
     ['rate(12 hours)', ['2026-01-01T12:00', '2026-01-02T00:00', '2026-01-02T12:00', '2026-01-03T00:00']],
     ['rate(1 day)', ['2026-01-02T00:00', '2026-01-03T00:00', '2026-01-04T00:00', '2026-01-05T00:00']],
@@ -187,6 +195,7 @@ describe('a rate', () => {
     ['rate(5 Minutes)', form],
     ['rate(1 constructor)', form],
     ['rate( 5 minutes)', form],
+    ['rate(5 minutes )', form],
     ['rate()', form],
   ])('%s is a fault', (text, message) => {
     expect(parseSchedule(text)).toEqual({ kind: 'fault', message })
@@ -213,6 +222,12 @@ describe('anything else', () => {
   ])('%s is a fault that says what to write', (text, message) => {
     expect(parseSchedule(text)).toEqual({ kind: 'fault', message })
   })
+})
+
+test('a schedule of 256 characters is the longest', () => {
+  const text = `cron(0 5 * * ?${' '.repeat(240)}*)`
+  expect(text).toHaveLength(256)
+  expect(times(text, { most: 1 })).toEqual(['2026-01-01T05:00'])
 })
 
 describe('times', () => {

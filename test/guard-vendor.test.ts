@@ -85,10 +85,87 @@ describe('data of the service that nobody here has started', () => {
     const { product, dates, night, nextNight } = await startNights()
     await night()
     dates.site?.push('2026-11-21')
+    dates.shop?.push('2026-11-21')
     product.service.script(({ url }) => url.includes('/site/dates'), { status: 500 })
-    expect(await nextNight()).toEqual([])
+    expect(await nextNight()).toEqual([elsewhere('1 project')])
     product.service.script(({ url }) => url.includes('/site/dates'), json({ dates: dates.site }))
     expect(await nextNight()).toEqual([elsewhere('1 project')])
+  })
+
+  test('a first look that fails remembers nothing', async () => {
+    const { product, dates, night, nextNight } = await startNights()
+    product.service.script(({ url }) => url.includes('/site/dates'), { status: 500 })
+    expect(await night()).toEqual([])
+    product.service.script(({ url }) => url.includes('/site/dates'), json({ dates: dates.site }))
+    expect(await nextNight()).toEqual([])
+    product.service.script(
+      ({ url }) => url.includes('/site/dates'),
+      json({ dates: [...(dates.site ?? []), '2026-11-21'] }),
+    )
+    expect(await nextNight()).toEqual([elsewhere('1 project')])
+  })
+
+  test('an update of ours is known also where it was long ago that anybody could look', async () => {
+    const { product, dates, night, nextNight } = await startNights()
+    await night()
+    product.clock.advance(hours(1))
+    await product.update({ kind: 'ranking', project: 'site' })
+    product.service.script(({ url }) => url.includes('/site/dates'), { status: 500 })
+    for (let count = 0; count < 5; count++) expect(await nextNight()).toEqual([])
+    dates.site?.push('2026-11-20')
+    dates.shop?.push('2026-11-26')
+    product.service.script(({ url }) => url.includes('/site/dates'), json({ dates: dates.site }))
+    expect(await nextNight()).toEqual([elsewhere('1 project')])
+  })
+
+  test('nor is one whose data came a night later; that of another project explains nothing', async () => {
+    const { product, dates, night, nextNight } = await startNights()
+    await night()
+    product.clock.advance(hours(1))
+    await product.update({ kind: 'ranking', project: 'site' })
+    expect(await nextNight()).toEqual([])
+    dates.site?.push('2026-11-21')
+    expect(await nextNight()).toEqual([])
+    dates.shop?.push('2026-11-21')
+    expect(await nextNight()).toEqual([elsewhere('1 project')])
+  })
+
+  test('of many dates the latest twenty are told', async () => {
+    const { product, dates } = await startNights()
+    const look = () => product.guard.lookForForeignData(product.endsAt())
+    expect(await look()).toEqual([])
+    const december = Array.from({ length: 25 }, (_, index) => `2026-12-${String(index + 1).padStart(2, '0')}`)
+    dates.site?.push(...december)
+    expect(await look()).toEqual([{ project: 'site', dates: december.slice(5) }])
+    const logged = product.logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'foreign-data')
+    expect(logged).toMatchObject([{ level: 'error', projects: 1, first: [{ project: 'site' }] }])
+  })
+
+  test('the difficulty of the same project explains no date, what a person called off may', async () => {
+    const { product, dates } = await startNights()
+    const look = () => product.guard.lookForForeignData(product.endsAt())
+    expect(await look()).toEqual([])
+    await product.update({ kind: 'keyword-difficulty', project: 'site' })
+    product.service.script(({ url }) => url.includes('/shop/run'), { status: 503 })
+    const { body } = await product.update({ kind: 'ranking', project: 'shop' })
+    product.clock.advance(hours(1))
+    const outcome = { outcome: 'did-not-run', reason: 'looked it up' }
+    const resolved = await product.call('POST', `/updates/${body.updates[0].id}/resolve`, { body: outcome })
+    expect(resolved.body.state).toBe('released')
+    for (const project of ['site', 'shop']) dates[project]?.push('2026-11-20')
+    expect(await look()).toEqual([{ project: 'site', dates: ['2026-11-20'] }])
+  })
+
+  test('nobody is asked when the time is nearly up; else for all that is owned or in a plan for rankings', async () => {
+    const plan = { name: 'night', kind: 'ranking', projects: ['planned', 'site'], schedule: 'cron(0 5 * * ? *)' }
+    const other = { ...plan, name: 'other', kind: 'keyword-difficulty', projects: ['1001'] }
+    const { product } = await startNights({ plans: [plan, other] })
+    // As long as an answer may take, and twelve seconds for the rest.
+    await product.guard.lookForForeignData(product.clock.now() + 17_000)
+    expect(product.seen('dates')).toEqual([])
+    await product.guard.lookForForeignData(product.clock.now() + 17_001)
+    const asked = product.seen('dates').map(({ url }) => /projects\/([^/]+)\/dates/.exec(url)?.[1])
+    expect(asked.toSorted()).toEqual(['planned', 'shop', 'site'])
   })
 
   test('a long history, and one that is filled up backwards, is no news', async () => {
@@ -161,7 +238,9 @@ describe('the service’s token', () => {
       expect.stringMatching(/^The token of the tracking service \*?has ended\*?, on /),
     ])
     expect(await at('2026-12-11T10:00:00Z')).toEqual([])
-    expect(product.logged.filter((line) => line.includes('"service-token-expires"')).length).toBeGreaterThan(5)
+    const logged = product.logged.filter((line) => line.includes('"service-token-expires"'))
+    expect(logged.map((line) => JSON.parse(line).daysLeft)).toEqual([14, 13, 8, 7, 6, 1, 0, 0, -1, -1])
+    expect(JSON.parse(logged[0] ?? '')).toMatchObject({ level: 'error', expiresAt: '2026-12-10T10:00:00.000Z' })
     expect(product.logged.join('')).not.toContain(ending(end))
   })
 
@@ -169,6 +248,7 @@ describe('the service’s token', () => {
     ['that is opaque', serviceToken],
     ['without an end', ending(undefined)],
     ['whose end is a text', ending('soon')],
+    ['whose end is a number in quotes', ending(String(Date.parse('2026-11-26T10:00:00Z') / 1000))],
     ['whose end is no time', ending(1e300)],
     ['whose end never was', ending(-1e300)],
     ['that is JSON’s null', `a.${encode(null)}.b`],
@@ -189,5 +269,7 @@ describe('the service’s token', () => {
     await product.deliver()
     expect(product.slack.news().map(({ text }) => text)[0]).toMatch(/^2026-11-21: /)
     expect(product.logged.some((line) => line.includes('token-not-read'))).toBe(true)
+    const unread = product.logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'no-dates')
+    expect(unread).toMatchObject([{ project: 'site' }, { project: 'shop' }])
   })
 })

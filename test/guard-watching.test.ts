@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { hours, minutes } from './support/clock.ts'
-import { type Product, startProduct } from './support/product.ts'
+import { json, type Product, startProduct } from './support/product.ts'
+import { gate } from './support/scripted-service.ts'
 import { createStore } from './support/stores.ts'
 
 type Options = NonNullable<Parameters<typeof startProduct>[0]>
@@ -57,7 +58,7 @@ describe('thresholds', () => {
     const hundred =
       "account has used 100 % of this month's units: 120 of 120. Nothing is left until 1 Dec 2026 00:00 UTC."
     expect(await told()).toEqual([eighty, hundred])
-    product.clock.advance(minutes(30))
+    product.clock.set('2026-11-21T10:30:00Z')
     await sweep()
     expect(await told()).toEqual([eighty, hundred])
     expect(await product.audit()).toBe(true)
@@ -118,6 +119,21 @@ describe('thresholds', () => {
       "account has used 80 % of this month's units: 40 of 50. 10 are left until 1 Dec 2026 00:00 UTC.",
     ])
     expect(texts).toHaveLength(2)
+  })
+
+  test('what is held counts as used', async () => {
+    const { opened, open } = gate()
+    const { product, limit, spend, told } = await startWatched({
+      service: ({ url }) => (url.includes('/run') ? { ...json({ keyword_units: 40 }), once: opened } : undefined),
+    })
+    await limit(50)
+    const spent = spend()
+    while (product.seen('run').length === 0) await new Promise(setImmediate)
+    expect(await told()).toEqual([
+      "account has used 80 % of this month's units: 40 of 50. 10 are left until 1 Dec 2026 00:00 UTC.",
+    ])
+    open()
+    expect((await spent).status).toBe(201)
   })
 
   test('found by two processes and the stream at once: told once', async () => {
@@ -220,6 +236,16 @@ describe('a burst of refusals', () => {
   })
 })
 
+test('that the same work is in doubt is no refusal to worry about', async () => {
+  const { spend, sweep, told } = await startWatched({
+    service: ({ url }) => (url.includes('/run') ? { status: 503 } : undefined),
+  })
+  await spend({ project: 'same' })
+  for (let count = 0; count < 10; count++) expect((await spend({ project: 'same' })).status).toBe(409)
+  await sweep()
+  expect((await told()).filter((text) => text.includes('was refused'))).toEqual([])
+})
+
 describe('an approval that nobody gives', () => {
   const awaiting = async () => {
     const watched = await startWatched()
@@ -247,6 +273,21 @@ describe('an approval that nobody gives', () => {
     expect(await reminders()).toEqual([reminder])
     expect((await product.call('GET', '/updates?state=expired')).body.updates).toHaveLength(1)
     expect(await product.audit()).toBe(true)
+  })
+
+  test('each is told of', async () => {
+    const { product, spend, sweep, reminders } = await awaiting()
+    await spend({ budget: 'seo', project: 'globex' })
+    product.clock.advance(hours(12))
+    await sweep()
+    expect(await reminders()).toHaveLength(2)
+  })
+
+  test('is not told of again when nobody came by before its time was over', async () => {
+    const { product, sweep, reminders } = await awaiting()
+    product.clock.advance(hours(24))
+    await sweep()
+    expect(await reminders()).toEqual([])
   })
 
   test('is not told of when it was decided before', async () => {
