@@ -111,6 +111,9 @@ describe('PUT /budgets', () => {
     expect((await product.call('GET', '/budgets/acme')).body).toMatchObject({ frozen: { reason: 'stop' } })
     const { body } = await product.call('GET', '/budgets/globex/entries')
     expect(body.entries).toMatchObject([{ reason: '1 budget from a file' }])
+    await apply(product, { budgets: ['a', 'b'].map((name) => ({ name, limits: month(1) })) })
+    const { body: two } = await product.call('GET', '/budgets/a/entries')
+    expect(two.entries).toMatchObject([{ reason: '2 budgets from a file' }])
   })
 
   test('dry-run shows the difference and changes nothing', async () => {
@@ -123,6 +126,8 @@ describe('PUT /budgets', () => {
     expect((await product.call('GET', '/budgets/acme')).status).toBe(404)
     const faulty = await apply(product, { budgets: [{ name: 'b', parent: 'c', limits: month(1) }] }, { dry: true })
     expect([faulty.status, faulty.body.detail]).toEqual([400, 'there is no budget c; create it first.'])
+    const bare = await apply(product, { budgets: [{ name: 'b' }] }, { dry: true })
+    expect([bare.status, bare.body.detail]).toEqual([400, 'the budget b is new, so it needs limits.'])
   })
 
   test('If-Match: what changed meanwhile is 412, dry or not', async () => {
@@ -139,6 +144,43 @@ describe('PUT /budgets', () => {
       [1, 2].map((units) => apply(product, { budgets: [{ name: 'acme', limits: month(units) }] }, { etag: two })),
     )
     expect(both.map(({ status }) => status).toSorted()).toEqual([200, 412])
+    // Any revision, as long as there is one.
+    for (const dry of [true, false]) expect((await apply(product, { budgets }, { etag: '*', dry })).status).toBe(200)
+  })
+
+  test('rows, and their members, mean the same in any order; other figures do not', async () => {
+    const { guard, call } = await startSmall()
+    const budget = { limits: month(9, 3), projects: [{ name: 'x', id: '1' }], thresholds: [50, 90], approvers: ['bob'] }
+    await call('PUT', '/budgets/acme', { body: budget })
+    const { revision } = (await guard.ledger.view()).definitions
+    const turned = {
+      limits: [{ units: 3, window: 'day' } as const, { units: 9, window: 'month' } as const],
+      ...{ projects: [{ id: '1', name: 'x' }], thresholds: [90, 50], approvers: ['bob'] },
+    }
+    const other = { thresholds: [50, 80], approvers: ['eve'], projects: [{ name: 'x', id: '2' }] }
+    for (const dryRun of [true, false]) {
+      const apply = (change: object) => guard.applyBudgets([{ name: 'acme', ...change }], { caller: 'ada' }, { dryRun })
+      expect(await apply(turned)).toEqual({ kind: 'applied', revision, differences: [] })
+      expect(await apply(other)).toEqual({
+        ...{ kind: 'applied', revision: dryRun ? revision : revision + 1 },
+        differences: [
+          {
+            ...{ budget: 'acme', isNew: false },
+            members: [
+              { member: 'thresholds', from: [50, 90], to: [50, 80] },
+              { member: 'approvers', from: ['bob'], to: ['eve'] },
+              { member: 'projects', from: [{ name: 'x', id: '1' }], to: [{ name: 'x', id: '2' }] },
+            ],
+          },
+        ],
+      })
+    }
+  })
+
+  test('a budget that is new needs limits, and the root has no parent', async () => {
+    const product = await startSmall()
+    const { body } = await apply(product, { budgets: [{ name: 'b' }, { name: 'account', parent: 'b' }] })
+    expect(body.detail).toBe('the budget b is new, so it needs limits; account is the root and has no parent.')
   })
 
   test.each<[string, object, string[]]>([

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
+import { toUnits } from '../shared/platform/words.ts'
 import { type Product, startProduct } from './support/product.ts'
 import { gate } from './support/scripted-service.ts'
 
@@ -107,6 +108,35 @@ describe('PUT /budgets/{name}', () => {
     })
     for (const member of ['perUpdate', 'approvalAbove', 'approvalIfGrown', 'thresholds', 'freezeOnOverrun'])
       expect(bare.body).not.toHaveProperty(member)
+  })
+
+  test('what is booked of it is its month, whichever window comes first', async () => {
+    const product = await startSmall()
+    await put(product, 'seo', { limits: [{ window: 'day', units: 5 }, ...month(100)] })
+    const { body } = await product.call('GET', '/budgets/seo/entries')
+    expect(body.entries).toMatchObject([{ type: 'budget-created', units: 100 }])
+  })
+
+  test('is seen beforehand: the next revision, or why it cannot be', async () => {
+    const { guard } = await startSmall()
+    const limits = [{ window: 'month', units: toUnits(100) } as const]
+    const seo = { name: 'seo', parent: 'account', limits, projects: [] }
+    const by = { caller: 'ada' }
+    const { revision } = (await guard.ledger.view()).definitions
+    expect(await guard.previewBudget(seo, by)).toMatchObject({
+      kind: 'possible',
+      before: { definitions: { revision } },
+      after: { definitions: { revision: revision + 1, budgets: { seo } } },
+    })
+    const message = 'Every budget but the root has a parent.'
+    expect(await guard.previewBudget({ ...seo, parent: null }, by)).toEqual({
+      kind: 'problem',
+      problem: expect.objectContaining({ slug: 'invalid-request', detail: message }),
+    })
+    for (const parent of [null, 'none']) {
+      expect(await guard.putBudget({ ...seo, parent }, by)).toMatchObject({ kind: 'problem' })
+    }
+    expect((await guard.ledger.view()).definitions.revision).toBe(revision)
   })
 
   test('0 means nothing', async () => {
@@ -276,6 +306,16 @@ describe('If-Match', () => {
 
     expect((await put(product, 'seo', { limits: month(2) }, { 'if-match': second })).status).toBe(200)
     expect((await put(product, 'seo', { limits: month(3) }, { 'if-match': '*' })).status).toBe(200)
+    const headers = { 'if-match': '*' }
+    for (const action of ['freeze', 'unfreeze']) {
+      const { status } = await product.call('POST', `/budgets/seo/${action}`, { body: { reason: 'r' }, headers })
+      expect([action, status]).toEqual([action, 200])
+    }
+    expect((await product.call('DELETE', '/budgets/seo', { headers })).status).toBe(204)
+    expect((await product.call('DELETE', '/budgets/seo', { headers })).body).toMatchObject({
+      status: 412,
+      detail: 'There is no budget seo, which is not what If-Match asks for; read them again.',
+    })
   })
 
   test('of several tags takes the one that matches', async () => {
@@ -322,6 +362,9 @@ describe('freezing', () => {
       name: 'seo',
       frozen: { by: 'ada', reason: 'a cron job has gone wild', at: now },
     })
+    // Who stopped it first, and why, is what matters.
+    const again = await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'another reason' } })
+    expect([again.status, again.body.frozen.reason]).toEqual([200, 'a cron job has gone wild'])
     for (const budget of ['seo', 'blog']) {
       const refused = await product.update({ kind: 'ranking', project: `of-${budget}`, budget })
       expect(refused.status).toBe(402)
@@ -400,6 +443,7 @@ describe('DELETE /budgets/{name}', () => {
     expect((await product.call('DELETE', '/budgets/seo')).body).toMatchObject({
       ...refused,
       detail: 'seo cannot be deleted: it has the children blog and shop.',
+      budget: 'seo',
     })
   })
 

@@ -40,6 +40,25 @@ describe('/callers', () => {
     ])
   })
 
+  test('whoever is not listed any more leaves the others as they are', async () => {
+    const { product, put } = await productWith()
+    for (const sub of ['eve', 'dora']) await put(sub, { disabled: true })
+    expect((await product.call('DELETE', '/callers/eve')).status).toBe(204)
+    expect((await product.call('GET', '/callers')).body).toEqual({ callers: [{ sub: 'dora', disabled: true }] })
+  })
+
+  test('all budgets that there are not are named', async () => {
+    const { put } = await productWith('seo')
+    const { body } = await put('eve', { budgets: ['none', 'seo', 'nil'] })
+    expect([body.detail, body.errors]).toEqual([
+      'There is no budget none. There is no budget nil.',
+      [
+        { path: 'budgets', message: 'There is no budget none.' },
+        { path: 'budgets', message: 'There is no budget nil.' },
+      ],
+    ])
+  })
+
   test.each<[string, object, string]>([
     ['an unknown scope', { scopes: ['all'] }, 'scopes.0'],
     ['a budget that there is not', { budgets: ['none'] }, 'budgets'],
@@ -61,6 +80,9 @@ describe('/callers', () => {
     const tag = headers.get('etag') ?? ''
     expect((await put('eve', { scopes: [] }, { 'if-match': '"1"' })).status).toBe(412)
     expect((await put('eve', { scopes: [] }, { 'if-match': tag })).status).toBe(200)
+    const stale = { headers: { 'if-match': tag } }
+    expect((await product.call('DELETE', '/callers/eve', stale)).status).toBe(412)
+    expect((await product.call('GET', '/callers/eve')).status).toBe(200)
     expect((await put('new', {}, { 'if-match': '*' })).body.detail).toBe(
       'There is no caller new, which is not what If-Match asks for; read them again.',
     )
@@ -120,7 +142,7 @@ describe('a token, narrowed by the list', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('mayForce lets a caller force without admin, and takes it from an administrator', async () => {
+  test('mayForce lets a caller force without admin, and an administrator needs none', async () => {
     const { product, put, token } = await productWith('seo')
     const forced = (project: string) => ({ ...ask, project, force: true, reason: 'new data' })
     const eve = token('eve', 'run')
@@ -129,7 +151,65 @@ describe('a token, narrowed by the list', () => {
     expect((await product.update(forced('a'), { token: eve })).status).toBe(201)
     expect((await product.update(forced('a'), { token: eve })).status).toBe(201)
     expect(product.seen('run')).toHaveLength(2)
+    expect((await product.update(forced('b'))).status).toBe(201)
   })
+})
+
+test('stopped twice is stopped once, and going on is a line of its own', async () => {
+  const { product } = await productWith()
+  const by = { caller: 'ada', reason: 'their token is on the web' }
+  for (const disabled of [true, true, false]) {
+    product.clock.advance(1)
+    const changed = await product.guard.disableCaller('eve', { ...by, disabled })
+    expect(changed).toEqual({ kind: 'changed', created: false })
+  }
+  const { body } = await product.call('GET', '/budgets/account/entries')
+  expect(body.entries.map(({ reason }: { reason: string }) => reason)).toEqual([
+    'eve is enabled: their token is on the web',
+    'eve is disabled: their token is on the web',
+  ])
+})
+
+test('whoever has no token may do what is listed of them, and charge what is; an administrator everything', async () => {
+  const { product, put } = await productWith('seo', 'ads')
+  const may = async (caller: string) => {
+    const allowed = await product.guard.allowed({ caller }, { atOnce: true })
+    return {
+      scopes: [...allowed.scopes],
+      charges: ['seo', 'ads'].filter((budget) => allowed.mayCharge(budget)),
+      mayForce: allowed.mayForce,
+    }
+  }
+  expect(await may('slack:U1')).toEqual({ scopes: [], charges: [], mayForce: false })
+  await put('slack:U1', { person: 'eve' })
+  expect(await may('slack:U1')).toEqual({ scopes: [], charges: [], mayForce: false })
+  await put('slack:U1', { scopes: ['run'] })
+  expect(await may('slack:U1')).toEqual({ scopes: ['run'], charges: [], mayForce: false })
+  await put('slack:U1', { scopes: ['run'], budgets: ['seo'] })
+  expect(await may('slack:U1')).toEqual({ scopes: ['run'], charges: ['seo'], mayForce: false })
+  await put('slack:U1', { scopes: ['admin'] })
+  expect(await may('slack:U1')).toEqual({ scopes: ['admin'], charges: ['seo', 'ads'], mayForce: true })
+  expect((await put('slack:U1', { scopes: ['run'], budgets: '*' })).status).toBe(200)
+  expect(await may('slack:U1')).toEqual({ scopes: ['run'], charges: ['seo', 'ads'], mayForce: false })
+})
+
+test('what another process has changed is believed no longer than two seconds, and at once where it matters', async () => {
+  const { product } = await productWith()
+  const named = { caller: 'eve', token: { scopes: new Set(['read'] as const), budgets: '*' } } as const
+  const isDisabled = async (guard: typeof product.guard, atOnce = false) =>
+    (await guard.allowed(named, { atOnce })).isDisabled
+  const other = product.startProcess()
+  const disable = (disabled: boolean) => product.call('PUT', '/callers/eve', { body: { disabled }, process: other })
+  expect(await isDisabled(product.guard)).toBe(false)
+  await disable(true)
+  product.clock.advance(2_000)
+  expect(await isDisabled(product.guard)).toBe(false)
+  product.clock.advance(1)
+  expect(await isDisabled(product.guard)).toBe(true)
+  await disable(false)
+  expect(await isDisabled(product.guard)).toBe(true)
+  expect(await isDisabled(product.guard, true)).toBe(false)
+  expect(await isDisabled(product.startProcess().services.guard)).toBe(false)
 })
 
 describe('one person under two names', () => {

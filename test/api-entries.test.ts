@@ -142,6 +142,15 @@ describe('a transfer', () => {
       detail: 'There is no budget nobody.',
     })
   })
+
+  test('what corrects an entry that there is not is 404', async () => {
+    const { enter } = await withBudgets()
+    const corrects = `ent_${'0'.repeat(26)}`
+    expect((await enter('acme', { type: 'correction', units: 1, corrects })).body).toMatchObject({
+      status: 404,
+      detail: 'There is no such entry.',
+    })
+  })
 })
 
 describe('binds', () => {
@@ -434,7 +443,10 @@ describe('idempotency keys', () => {
       const again = await act()
       expect([again.status, again.body]).toEqual([first.status, first.body])
       expect(again.headers.get('idempotency-replayed')).toBe('true')
-      expect((await other()).body).toMatchObject({ status: 422, type: '/problems/key-reused' })
+      expect((await other()).body).toMatchObject({
+        ...{ status: 422, type: '/problems/key-reused' },
+        detail: 'This idempotency key was used before, for another entry; use a new key for a new one.',
+      })
       expect(await available('acme', 'globex', 'agency', 'account')).toEqual(before)
     }
     expect(await product.audit()).toBe(true)

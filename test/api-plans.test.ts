@@ -98,6 +98,14 @@ describe('pause and resume', () => {
     ])
   })
 
+  test('one that goes on leaves the others paused', async () => {
+    const { product, plansNow } = await withPlans()
+    for (const name of ['night', 'weekly'])
+      await product.call('POST', `/plans/${name}/pause`, { body: { reason: 'the site moves' } })
+    await product.call('POST', '/plans/night/resume', { body: { reason: 'it has moved' } })
+    expect(await plansNow()).toMatchObject([{ paused: false }, { paused: { reason: 'the site moves' } }])
+  })
+
   test.each(['pause', 'resume'])('%s takes admin, a reason and a plan that there is', async (action) => {
     const { product, person } = await withPlans([night])
     const post = (body: unknown, token?: Promise<string>, name = 'night') =>
@@ -200,8 +208,10 @@ describe('POST /plans/{name}/run', () => {
   })
 
   test('a caller of the budget that the plan names may', async () => {
-    const { person, run } = await withPlans()
-    expect((await run({ time: due }, person('run', ['seo']), 'weekly')).status).toBe(200)
+    const { product, person, run } = await withPlans()
+    const { status, body } = await run({ time: due }, person('run', ['seo']), 'weekly')
+    expect([status, body.projects]).toMatchObject([200, [{ project: '7', state: 'settled' }]])
+    expect(product.seen('run').map(({ url }) => url)).toEqual(['/v3/keyword-difficulty/7/run?device=mobile'])
   })
 
   test('a plan whose budget was deleted is refused, and breaks neither the forecast nor the digest', async () => {

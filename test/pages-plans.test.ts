@@ -89,6 +89,19 @@ describe('the calendar', () => {
     expect(text).toContain('off keyword-difficulty, 1 project not enabled in the plans file')
   })
 
+  test('the earliest of a day first, and a rate counted from when it was due last', async () => {
+    const late = { ...weekly, name: 'late', schedule: 'cron(0 22 * * ? *)' }
+    const rate = { ...night, schedule: 'rate(2 days)' }
+    const { browser, fire } = await start({ plans: [late, rate] })
+    await fire('2026-11-20T10:00:00Z')
+    const days = daysIn((await browser.get('/dashboard/plans')).html)
+    expect(days.slice(5, 8)).toEqual([
+      'Saturday 21 Nov late 23:00 1 update without a known price',
+      'Sunday 22 Nov night 11:00 2 updates without a known price late 23:00 1 update without a known price 0 units in all',
+      'Monday 23 Nov late 23:00 1 update without a known price',
+    ])
+  })
+
   test('without plans says how to make one', async () => {
     const { browser } = await start({ plans: [] })
     const { text } = await browser.get('/dashboard/plans')
