@@ -27,12 +27,20 @@ const onDynamo = ['dynamo-client', 'dynamo-store', 'expression', 'open-ledger']
 const apiTests = ['apply', 'budgets', 'callers', 'caller-limits', 'entries', 'plans', 'statements'].map(
   (name) => `test/api-${name}.test.ts`,
 )
+/** Of what the guard keeps, tells and foresees; and of the pages that show it. */
+const keepingTests = [
+  ...['digest', 'forecast', 'measuring', 'occurrences', 'picture', 'plans', 'schedule', 'vendor', 'watching'].map(
+    (name) => `test/guard-${name}.test.ts`,
+  ),
+  ...['budgets', 'callers', 'plans'].map((name) => `test/pages-${name}.test.ts`),
+  'test/scheduled-triggers.test.ts',
+]
 const guardTests = ['test/guard-*.test.ts', 'test/guarded-update.test.ts']
 
 /**
  * What is mutated, and the tests that have to notice: those of the same room, or each mutant would run half of the suite.
  *
- * @type {Record<string, { mutate: string[], tests: string[] }>}
+ * @type {Record<string, { mutate: string[], tests: string[], setup?: string[] }>}
  */
 export const parts = {
   reading: {
@@ -57,7 +65,8 @@ export const parts = {
   },
   keeping: {
     mutate: among(keeping, 'include'),
-    tests: [...guardTests, ...apiTests, 'test/scheduled-triggers.test.ts'],
+    tests: [...keepingTests, ...apiTests],
+    setup: ['test/mutation/loaded-late.ts'],
   },
 }
 
