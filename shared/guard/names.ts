@@ -43,7 +43,12 @@ const queryName = z
 const queryValue = z.pipe(
   z.union(
     [
-      z.string().check(z.minLength(1), z.maxLength(longestValue, `takes at most ${longestValue} characters`)),
+      z
+        .string()
+        .check(
+          z.minLength(1, 'must not be empty'),
+          z.maxLength(longestValue, `takes at most ${longestValue} characters`),
+        ),
       z.number(),
       z.boolean(),
     ],
