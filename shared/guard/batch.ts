@@ -39,6 +39,7 @@ export function createBatch(parts: {
     const early = knowns.map((known) => ({ known, decided: decideEarly(known, options) }))
     const candidates = early.flatMap(({ known, decided }) => (decided.say === 'go-on' ? [known] : []))
     // All that may fail without a trace comes first: an answer of 503 must not leave half of a request recorded.
+    // The token before the estimates: it may be slow, and their time is short.
     if (candidates.length > 0) await parts.serviceToken()
     const quotes = await inParallel(candidates, runsAtOnce, ({ request }) => quoting.quote(request))
     // Again, from memory: if it was rotated, an estimate has found that out, and has had the new one read.

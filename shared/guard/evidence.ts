@@ -1,10 +1,10 @@
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Update } from '../ledger/update.ts'
+import type { Hold, Update } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
 import { dayAt } from '../ledger/windows.ts'
 import type { Tracking } from '../tracking/tracking.ts'
 import { targetOfRequest } from './quoting.ts'
-import { datesAround, datesNear } from './records.ts'
+import { datesNear } from './records.ts'
 
 /** How many updates of the same work are looked at before it counts as unclear whose a date is. */
 const longestWalk = 50
@@ -12,33 +12,36 @@ const rivalsWithinMs = 3 * 24 * 3600_000
 
 /**
  * Evidence that an update ran: a date around its fence that the service did not have before and has now, and that no
- * other update of the same work can have made. Only ranking updates leave such dates.
+ * other update of the same work can have made. Only ranking updates leave such dates, so only their holds know of some.
  */
 export function createEvidence({ ledger, tracking }: { ledger: Ledger; tracking: Tracking }) {
   /** The date that proves it, or `null`: nothing is known. */
   async function evidenceFor(update: Update): Promise<string | null> {
     const { hold } = update
-    if (update.kind !== 'ranking' || !hold?.datesBefore) return null
+    if (!hold?.datesBefore) return null
     const reading = await tracking.dates(targetOfRequest(update))
     if (reading.kind !== 'dates') return null
     const view = await ledger.view([{ work: { kind: update.kind, project: update.project } }])
-    const fresh = nearDates(view, update, reading.dates).filter((date) => !hold.datesBefore?.includes(date))
+    const fresh = datesSince(view, hold).filter((date) => reading.dates.includes(date))
     if (fresh.length === 0) return null
-    const rivals = await rivalsOf(update, view.asked[0]?.work?.update)
+    const rivals = await rivalsOf(update.id, hold, view.asked[0]?.work?.update)
     if (!rivals) return null
-    return fresh.find((date) => !rivals.some((rival) => mayHaveMade(view, rival, date))) ?? null
+    return fresh.find((date) => !rivals.some((rival) => datesSince(view, rival).includes(date))) ?? null
   }
 
-  /** The other updates of the work around this one, from the latest back; `null` where there are too many to tell. */
-  async function rivalsOf(update: Update, latest: string | undefined): Promise<Update[] | null> {
-    const rivals: Update[] = []
-    const oldest = (update.hold?.at ?? 0) - rivalsWithinMs
+  /**
+   * The holds of other updates of the work around this one that may have run, from the latest back; `null` where there
+   * are too many to tell.
+   */
+  async function rivalsOf(own: string, hold: Hold, latest: string | undefined): Promise<Hold[] | null> {
+    const rivals: Hold[] = []
     let id = latest
     for (let step = 0; id !== undefined; step++) {
       if (step === longestWalk) return null
       const rival = await ledger.update(id)
-      if (!rival?.hold || rival.hold.at < oldest) return rivals
-      if (rival.id !== update.id) rivals.push(rival)
+      if (!rival?.hold || rival.hold.at < hold.at - rivalsWithinMs) return rivals
+      const didNotRun = rival.state === 'released' && rival.closedBy === 'sender'
+      if (rival.id !== own && !didNotRun) rivals.push(rival.hold)
       id = rival.hold.previous
     }
     return rivals
@@ -51,17 +54,9 @@ export function createEvidence({ ledger, tracking }: { ledger: Ledger; tracking:
  * The dates that would prove that this update ran, had they data of it now; the others around its fence had some before.
  * `null`: there is nothing that could be looked for.
  */
-export function soughtDates({ definitions }: Pick<View, 'definitions'>, update: Update): readonly string[] | null {
-  const { hold, kind } = update
-  if (kind !== 'ranking' || !hold?.datesBefore) return null
-  return datesNear(dayAt(definitions.calendar, hold.at)).filter((date) => !hold.datesBefore?.includes(date))
-}
+export const soughtDates = (view: Pick<View, 'definitions'>, { hold }: Update): readonly string[] | null =>
+  hold?.datesBefore ? datesSince(view, hold) : null
 
-function mayHaveMade(view: View, rival: Update, date: string): boolean {
-  if (rival.state === 'released' && rival.closedBy === 'sender') return false
-  return nearDates(view, rival, [date]).length > 0 && !rival.hold?.datesBefore?.includes(date)
-}
-
-function nearDates({ definitions }: View, { hold }: Update, dates: readonly string[]): readonly string[] {
-  return hold ? datesAround(dayAt(definitions.calendar, hold.at), dates) : []
-}
+/** The dates that a run behind this fence may have made; all around it, where nobody knows which were there before. */
+const datesSince = ({ definitions }: Pick<View, 'definitions'>, { at, datesBefore = [] }: Hold): readonly string[] =>
+  datesNear(dayAt(definitions.calendar, at)).filter((date) => !datesBefore.includes(date))

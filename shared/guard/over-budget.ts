@@ -58,7 +58,7 @@ function wouldPass(short: readonly Short[], worst: Short, zone: string): string[
   )
   const callers = short.flatMap(({ figures }) => callerOfCounter(figures.budget) ?? [])
   return [
-    ...(worst.needed !== null && available > 0 ? [`updates of at most ${count(available)} units together, now`] : []),
+    ...(available > 0 ? [`updates of at most ${count(available)} units together, now`] : []),
     ...(grants.length > 0 ? [`a grant of ${list(grants)} (POST /budgets/<name>/entries, scope admin)`] : []),
     ...(callers[0] === undefined ? [] : [`a higher limit for ${callers[0]} (PUT /callers/${callers[0]}, scope admin)`]),
     `the same request after ${when(last.figures.end, zone)}, if it fits then`,

@@ -77,7 +77,7 @@ function write(
 const dayMs = 24 * 3600_000
 
 /** The only dates that can tell whether an update ran: the day before its fence, its day, and the day after. */
-export function datesAround(day: Window, dates: readonly string[]): readonly string[] {
+function datesAround(day: Window, dates: readonly string[]): readonly string[] {
   const near = datesNear(day)
   return dates.filter((date) => near.includes(date))
 }

@@ -43,7 +43,7 @@ export function createStarting(parts: {
     if (update && (update.state !== 'requested' || isTooOld(update, known.view.now))) return { update }
     const early = decideEarly(known, options)
     if (early.say === 'refuse') return { update: await performing.refuse(known, early.problem) }
-    await parts.serviceToken() // without one there is nothing to ask
+    await parts.serviceToken() // before the estimate, whose time is short
     const quoted = await quoting.quote(request)
     if (quoted.kind === 'problem') {
       log.info('not-begun', { update: request.id, problem: quoted.problem.slug })

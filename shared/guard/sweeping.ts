@@ -112,7 +112,7 @@ export function createSweeping(parts: {
   /** A person said that it did not run. People err, so the evidence is looked at for seven days more. */
   async function watch(update: Update, proven: (update: Update) => void): Promise<void> {
     const { hold, finishedAt } = update
-    if (update.state !== 'released' || !hold || finishedAt === undefined) return
+    if (!hold || finishedAt === undefined) return
     const date = await evidenceFor(update)
     if (date !== null) {
       const note = `it did run: the service has data of ${date} that it did not have before`
