@@ -1,0 +1,162 @@
+import type { Answer } from '../../shared/guard/answer.ts'
+import type { Asker, UpdatesRequest } from '../../shared/guard/asking.ts'
+import { figuresOf } from '../../shared/guard/figures.ts'
+import { createGuard, type Guard, type GuardParts } from '../../shared/guard/guard.ts'
+import type { Budget, Caller } from '../../shared/ledger/definitions.ts'
+import { createLedger } from '../../shared/ledger/ledger.ts'
+import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
+import type { Item, ListPage, Store, Write } from '../../shared/ledger/store.ts'
+import type { Update } from '../../shared/ledger/update.ts'
+import { toUnits } from '../../shared/platform/words.ts'
+import type { RunResult, Target, Tracking } from '../../shared/tracking/tracking.ts'
+import { createTestClock } from './clock.ts'
+import { u } from './reading.ts'
+
+export const ran: RunResult = {
+  kind: 'ran',
+  stated: null,
+  answer: { status: 200, contentType: null, body: '', truncated: false },
+}
+export const unknown: RunResult = { kind: 'unknown', reason: 'status 500', status: 500, answer: null }
+
+const bob: Asker = {
+  ...{ caller: 'bob', via: 'http', route: 'POST /updates' },
+  token: { scopes: new Set(['run']), budgets: '*' },
+}
+
+/**
+ * The real guard and ledger, on a store in memory and a service that answers without a network, as the simulation has
+ * them: each test takes milliseconds, and may act between any two steps.
+ */
+export async function startGuard(how: { units?: number; parts?: Partial<GuardParts> } = {}) {
+  const still = createTestClock()
+  const slept: number[] = []
+  const clock = {
+    ...still,
+    sleep: async (ms: number) => {
+      slept.push(ms)
+      still.advance(ms)
+    },
+  }
+  const service: { -readonly [Name in 'estimate' | 'dates' | 'run']: Tracking[Name] } = {
+    estimate: async () => ({ kind: 'units', units: u(40), source: 'units' }),
+    dates: async () => ({ kind: 'dates', dates: [] }),
+    run: async () => ran,
+  }
+  const sent: { target: Target; timeoutMs: number; token: string }[] = []
+  const tracking: Tracking = {
+    estimate: (target) => service.estimate(target),
+    dates: (target) => service.dates(target),
+    run: (target, options) => {
+      sent.push({ target, ...options })
+      return service.run(target, options)
+    },
+    open: () => Promise.reject(new Error('nobody opens anything here')),
+  }
+  const items = new Map<string, Item>()
+  const inner = createMemoryStore(items)
+  const reads: (readonly string[])[] = []
+  const listed = new Map<string, ListPage>()
+  let isLagging = false
+  /** Each is asked before a transaction is applied, until it says that it has done what it was for. */
+  const before: ((writes: readonly Write[]) => Promise<unknown>)[] = []
+  const store: Store = {
+    ...inner,
+    get: (keys) => {
+      reads.push(keys.map(({ pk }) => pk))
+      return inner.get(keys)
+    },
+    list: async (query) => {
+      const name = JSON.stringify(query)
+      const page = (isLagging && listed.get(name)) || (await inner.list(query))
+      listed.set(name, page)
+      return page
+    },
+    transact: async (writes, token) => {
+      for (const act of [...before]) if (await act(writes)) before.splice(before.indexOf(act), 1)
+      return inner.transact(writes, token)
+    },
+  }
+  const account = { unitsPerMonth: toUnits(how.units ?? 1000), usedAtStart: u(0) }
+  const ledgerOn = (own: Store) =>
+    createLedger({ store: own, clock, account: { ...account, renewal: { day: 1, time: '00:00', zone: 'UTC' } } })
+  /** Of another process: nothing gets between its steps. */
+  const other = ledgerOn(inner)
+  const lines: Record<string, unknown>[] = []
+  const log = (level: string) => (event: string, fields?: object) => void lines.push({ level, event, ...fields })
+  let names = 0
+  const parts: GuardParts = {
+    ...{ ledger: ledgerOn(store), tracking, clock, serviceToken: async () => 'the-token', plans: async () => [] },
+    ids: { random: () => `id-${++names}`, fraction: () => 0.5 },
+    log: { info: log('info'), error: log('error'), hide: () => undefined },
+    options: {
+      ...{ serviceTimeoutMs: 5000, serviceFlightMs: 300_000 },
+      cooldown: { ranking: 'day', 'keyword-difficulty': 7 * 24 * 3600_000 },
+    },
+    ...how.parts,
+  }
+  const guard = createGuard(parts)
+  const elsewhere = createGuard({ ...parts, ledger: other })
+  await guard.ledger.view()
+  await other.view()
+
+  const change = (make: (now: { budgets: Record<string, Budget>; callers: Record<string, Caller> }) => object) =>
+    other.change('ada', ({ definitions }) => ({
+      definitions: {
+        ...definitions,
+        ...make({ budgets: { ...definitions.budgets }, callers: { ...definitions.callers } }),
+      },
+      note: { type: 'limit', budget: 'account', reason: 'test' },
+    }))
+
+  const asks = (
+    by: Guard,
+    asker: Asker,
+    wanted: Partial<UpdatesRequest> = {},
+    { endsAt = clock.now() + 60_000, respondAsync = false } = {},
+  ) => by.ask(asker, { kind: 'ranking', projects: ['shop'], whenShort: 'refuse', ...wanted }, { endsAt, respondAsync })
+
+  return {
+    ...{ guard, elsewhere, other, clock, slept, service, sent, lines, before, items, reads, parts },
+    /** From now on lists show what they showed last. */
+    lag: () => {
+      isLagging = true
+    },
+    /** Makes or changes a budget, as another process would. */
+    budget: (name: string, changes: Partial<Budget>) =>
+      change(({ budgets }) => ({
+        budgets: {
+          ...budgets,
+          [name]: { name, parent: 'account', limits: [], projects: [], ...budgets[name], ...changes },
+        },
+      })),
+    caller: (name: string, caller: Caller) => change(({ callers }) => ({ callers: { ...callers, [name]: caller } })),
+    /** Whoever it is, for a ranking of `shop`. */
+    askAs: (asker: Asker) => asks(guard, asker),
+    /** As bob, who may run and charge everything. @param how.by another process, where nothing gets between. */
+    ask: (
+      wanted: Partial<UpdatesRequest> = {},
+      asker: Partial<Asker> = {},
+      how: Parameters<typeof asks>[3] & { by?: Guard } = {},
+    ) => asks(how.by ?? guard, { ...bob, ...asker }, wanted, how),
+    sweep: () => guard.sweep(clock.now() + 60_000),
+    counts: async (budget = 'account', window: 'month' | 'day' = 'month') => {
+      const view = await other.view()
+      const named = view.definitions.budgets[budget]
+      if (!named) throw new Error(`nothing is called ${budget}`)
+      const { available, held, inDoubt, spent } = figuresOf(view, named, window)
+      return { available, held, inDoubt, spent }
+    },
+  }
+}
+
+export const makes =
+  (state: string) =>
+  (writes: readonly Write[]): boolean =>
+    writes.some((write) => write.do === 'put' && write.item.state === state)
+
+export function only({ updates }: Pick<Answer, 'updates'>): Update {
+  const [update, ...others] = updates
+  if (!update || others.length > 0) throw new Error(`there are ${updates.length} updates`)
+  return update
+}

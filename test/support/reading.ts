@@ -1,0 +1,65 @@
+import { bookAsOf, freshCounter } from '../../shared/ledger/book.ts'
+import { type Budget, type Definitions, limitedNamed, limitOf, windowKinds } from '../../shared/ledger/definitions.ts'
+import type { Hold, Update } from '../../shared/ledger/update.ts'
+import type { View } from '../../shared/ledger/views.ts'
+import { dayAt, monthAt, newCalendar } from '../../shared/ledger/windows.ts'
+import type { Units } from '../../shared/platform/words.ts'
+
+export const at = (rfc3339: string): number => Date.parse(rfc3339)
+export const u = (units: number): Units => units as Units
+
+/** `acme` has a child `seo`; everything is unlimited, and the account is in Berlin. */
+const usual: Record<string, Partial<Budget>> = { account: { parent: null }, acme: {}, seo: { parent: 'acme' } }
+
+/** One reading of a table, for what decides purely. @param spent by window and counter. */
+export function readingOf(
+  how: {
+    now?: string
+    budgets?: Record<string, Partial<Budget>>
+    callers?: Definitions['callers']
+    pausedPlans?: Definitions['pausedPlans']
+    spent?: { month?: Record<string, number>; day?: Record<string, number> }
+  } = {},
+): View {
+  const now = at(how.now ?? '2026-11-20T10:00:00Z')
+  const calendar = newCalendar({ day: 1, time: '00:00', zone: 'Europe/Berlin' })
+  const names = new Set([...Object.keys(usual), ...Object.keys(how.budgets ?? {})])
+  const budgets = Object.fromEntries(
+    [...names].map((name): [string, Budget] => [
+      name,
+      { name, parent: 'account', limits: [], projects: [], ...usual[name], ...how.budgets?.[name] },
+    ]),
+  )
+  const definitions: Definitions = {
+    ...{ revision: 1, createdAt: 0, calendar, budgets },
+    ...(how.callers && { callers: how.callers }),
+    ...(how.pausedPlans && { pausedPlans: how.pausedPlans }),
+  }
+  const [month, day] = [monthAt(calendar, now), dayAt(calendar, now)]
+  const fresh = bookAsOf(null, definitions, month.name, day.name)
+  const counters = windowKinds.map((window) => {
+    const spent = Object.entries(how.spent?.[window] ?? {}).map(([name, units]) => {
+      const limited = limitedNamed(definitions, name)
+      if (!limited) throw new Error(`nothing is called ${name}`)
+      const counter = freshCounter(limitOf(limited, window))
+      return [name, { ...counter, spent: units, available: counter.available - units }]
+    })
+    return [window, { ...fresh.counters[window], ...Object.fromEntries(spent) }]
+  })
+  const book = { ...fresh, counters: Object.fromEntries(counters) }
+  return { now, definitions, month, day, stored: book, book, asked: [] }
+}
+
+export const holdOf = (changes: Partial<Hold> = {}): Hold => ({
+  ...{ units: u(40), attempt: 'one', at: at('2026-11-20T09:00:00Z') },
+  ...{ leaseUntil: at('2026-11-20T09:00:17Z'), senderUntil: at('2026-11-20T09:01:00Z') },
+  ...{ day: 'day:2026-11-20', budgets: ['seo', 'acme', 'account'] },
+  ...changes,
+})
+
+export const updateOf = (changes: Partial<Update> = {}): Update => ({
+  ...{ id: 'upd_1', kind: 'ranking', project: 'shop', budget: 'seo', caller: 'ada', via: 'http' },
+  ...{ content: { digest: 'd', count: 1 }, createdAt: at('2026-11-20T08:00:00Z') },
+  ...{ state: 'running', version: 1, month: 'month:2026-11-01', history: [] },
+  ...changes,
+})
