@@ -1,4 +1,21 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** What takes longest, begun last, would keep all others waiting for it. */
+const slowest = [
+  ...['browser/dashboard', 'ledger-ledger', 'local', 'guard-floods', 'guard-occurrences', 'ledger-audit'],
+  ...['api-entries', 'guard-ledger-faults', 'requests', 'ledger-lists', 'slack-commands', 'infra-checks'],
+]
+
+class SlowestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const at = slowest.findIndex((name) => moduleId.endsWith(`test/${name}.test.ts`))
+      return at < 0 ? slowest.length : at
+    }
+    return (await super.sort(files)).sort((a, b) => place(a) - place(b))
+  }
+}
 
 export default defineConfig({
   test: {
@@ -10,6 +27,7 @@ export default defineConfig({
     isolate: false,
     // Most of the time goes into waiting for sockets and for DynamoDB Local, which vitest's default does not know.
     maxWorkers: 3,
+    sequence: { sequencer: SlowestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
