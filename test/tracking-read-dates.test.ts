@@ -22,6 +22,8 @@ describe('dates of a project', () => {
     ['no data yet', '[]', []],
     ['no data yet, under dates', '{"project":"alpha","dates":[]}', []],
     ['no data yet, nested', '{"data":{"dates":[]}}', []],
+    ['no data yet, in one of several rows', '[{"name":"alpha"},{"dates":[]}]', []],
+    ['a time of day', '["2026-11-01T"]', ['2026-11-01']],
   ])('dates: %s', (_name, body, dates) => {
     expect(readDates(answered(body))).toEqual({ kind: 'dates', dates })
   })
@@ -31,6 +33,7 @@ describe('dates of a project', () => {
     ['HTML', '<html>2026-11-01</html>', 'not JSON'],
     ['empty object', '{}', 'no date in the body'],
     ['an empty array of something else', '{"projects":[]}', 'no date in the body'],
+    ['empty arrays of nothing that is named', '{"dates":[[],[]]}', 'no date in the body'],
     ['null', 'null', 'no date in the body'],
     ['the 30th of February', '["2026-02-30"]', 'no date in the body'],
     ['the 29th of February in a common year', '["2027-02-29"]', 'no date in the body'],

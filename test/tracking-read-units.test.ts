@@ -185,6 +185,8 @@ describe('units by a configured pointer', () => {
 describe('strict JSON', () => {
   it('accepts 64 levels', () => {
     expect(parseStrictJson(`${'['.repeat(64)}${']'.repeat(64)}`).ok).toBe(true)
+    for (const wide of [Array(100).fill([]), Array(100).fill({}), '['.repeat(100), ['"', '{'.repeat(100)]])
+      expect(parseStrictJson(JSON.stringify(wide))).toEqual({ ok: true, value: wide })
   })
 
   it.each([

@@ -33,6 +33,8 @@ const keepingTests = [
     (name) => `test/guard-${name}.test.ts`,
   ),
   ...['budgets', 'callers', 'plans'].map((name) => `test/pages-${name}.test.ts`),
+  'test/guard-tallying.test.ts',
+  'test/api-statements.test.ts',
   'test/scheduled-triggers.test.ts',
 ]
 /** Of the way of an update: without a network, so that each mutant takes a moment; the fastest first. */
