@@ -12,7 +12,7 @@ const keeping = [
     'forecast',
   ],
   ...['json-place', 'keeping', 'measuring', 'occurrences', 'picturing', 'plan', 'planning', 'plans-file', 'pricing'],
-  ...['schedule', 'statements', 'tallying', 'token-expiry', 'tries', 'watching'],
+  ...['schedule', 'token-expiry', 'tries', 'watching'],
 ]
 
 /** @param {readonly string[]} names @param {'include' | 'exclude'} how */
@@ -33,10 +33,10 @@ const keepingTests = [
     (name) => `test/guard-${name}.test.ts`,
   ),
   ...['budgets', 'callers', 'plans'].map((name) => `test/pages-${name}.test.ts`),
-  'test/guard-tallying.test.ts',
-  'test/api-statements.test.ts',
   'test/scheduled-triggers.test.ts',
 ]
+/** What a month's updates add up to. */
+const statements = ['statements', 'tallying']
 /** Of the way of an update: without a network, so that each mutant takes a moment; the fastest first. */
 const wayTests = [
   ...['decide', 'barring', 'findings', 'sentences', 'names', 'on-demand'],
@@ -66,7 +66,7 @@ export const parts = {
     tests: ['test/ledger-*.test.ts'],
   },
   guard: {
-    mutate: among(keeping, 'exclude'),
+    mutate: among([...keeping, ...statements], 'exclude'),
     tests: wayTests,
     isLoadedOnce: true,
   },
@@ -74,6 +74,11 @@ export const parts = {
     mutate: among(keeping, 'include'),
     tests: [...keepingTests, ...apiTests],
     setup: ['test/mutation/loaded-late.ts'],
+  },
+  statements: {
+    mutate: among(statements, 'include'),
+    tests: ['test/guard-tallying.test.ts', 'test/api-statements.test.ts'],
+    isLoadedOnce: true,
   },
 }
 
