@@ -127,7 +127,7 @@ const nameOf = (key: Key) => JSON.stringify([key.pk, key.sk])
 
 type Fault =
   | { readonly kind: 'decided'; readonly found: (Item | null | undefined)[] }
-  /** Certainly not applied, and worth another try: at once where only another transaction was in the way. */
+  /** Certainly not applied, and worth another try: soon, where only another transaction was in the way. */
   | { readonly kind: 'conflict' | 'refused' }
   /** Our own mistake, or a missing permission or table: no try will help. */
   | { readonly kind: 'broken' }

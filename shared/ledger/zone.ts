@@ -56,7 +56,7 @@ function formatted(instant: number, zone: string): LocalTime {
   return { year, month, day, hour, minute, second, ms: modulo(instant, 1000) }
 }
 
-/** Most accounts are in UTC, and the first formatter of Intl costs a cold start fourteen milliseconds. */
+/** The zone of an account that names none; the first formatter of Intl would cost its cold start ten milliseconds. */
 function inUtc(date: Date): LocalTime {
   if (Number.isNaN(date.getTime())) throw new RangeError('Invalid time value')
   return {

@@ -5,11 +5,11 @@ import { amountOf } from '../statements.ts'
 import { addressWith } from './paging.tsx'
 import { budgetAddress, Time, Units } from './parts.tsx'
 
-const heads = { budget: 'Budget', project: 'Project', caller: 'Caller' } satisfies Record<Statement['by'], string>
-
 /** Two ways to see where a month's units went: its book alone, and its lines added up. */
 
 export const statementsPath = '/dashboard/statements'
+
+const heads = { budget: 'Budget', project: 'Project', caller: 'Caller' } satisfies Record<Statement['by'], string>
 
 export interface Asked {
   readonly window: string
