@@ -4,12 +4,19 @@ import { type Definitions, ownerOf, rootBudget } from '../ledger/definitions.ts'
 import type { Entry } from '../ledger/entry.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { all } from '../ledger/lists.ts'
-import { createdAroundMs, type KeptTally, sumOf, type Tally, type TallySum } from '../ledger/tally.ts'
+import {
+  type CountedTally,
+  createdAroundMs,
+  type KeptTally,
+  sumOf,
+  type Tally,
+  type TallySum,
+} from '../ledger/tally.ts'
 import type { Update } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
 import { monthAfter, monthBefore, monthNamed, type Window } from '../ledger/windows.ts'
 import type { Log } from '../platform/log.ts'
-import { tallyOf } from './tallying.ts'
+import { beginning, believed } from './tallying.ts'
 
 export const statementKeys = ['budget', 'project', 'caller'] as const
 export type StatementKey = (typeof statementKeys)[number]
@@ -49,16 +56,11 @@ interface Line extends TallySum {
 
 interface Lines {
   /** What the lines begin with; `null`: each update was read. */
-  readonly counted: Counted | null
+  readonly counted: CountedTally | null
   readonly lines: readonly Line[]
   readonly entries: readonly Entry[]
   readonly book: Book | null
   readonly isStill: boolean
-}
-
-interface Counted {
-  readonly kept: KeptTally
-  readonly tally: Tally
 }
 
 const pageSize = 100
@@ -70,7 +72,7 @@ export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) 
     const view = await ledger.view()
     const window = name === null ? view.month : monthNamed(view.definitions.calendar, name)
     if (!window || window.start > view.now) return null
-    const lines = await linesOf(window, (kept) => countedIn(kept, view.now))
+    const lines = await linesOf(window, (kept) => believed(kept, view.now))
     const statement = statementOf(view, window, by, lines)
     const { counted } = lines
     if (!counted || statement.addsUp !== false) return statement
@@ -81,44 +83,39 @@ export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) 
   }
 
   /** A book that moves while its lines are read proves nothing: it is read again, a few times. */
-  async function linesOf(window: Window, countedOf: (kept: KeptTally | null) => Counted | null): Promise<Lines> {
+  async function linesOf(window: Window, countedOf: (kept: KeptTally | null) => CountedTally | null): Promise<Lines> {
     for (let round = 1; ; round++) {
       const before = await ledger.bookNamed(window.name)
       // After the book: the correction that moves it has spoilt the tally, too.
       const counted = countedOf(await ledger.tallies.read(window.name))
+      const tally = counted?.tally ?? beginning(window)
       const [updates, entries] = await Promise.all([
-        updatesOf(window, counted?.tally ?? null),
+        updatesOf(window, tally),
         all((cursor) => ledger.entries({ month: window.name }, pageSize, cursor)),
       ])
       const book = await ledger.bookNamed(window.name)
       const isStill = isDeepStrictEqual(before, book)
-      const lines = [...(counted?.tally.sums ?? []), ...updates.map(lineOf)]
+      const lines = [...tally.sums, ...updates.map(lineOf)]
       if (isStill || round === tries) return { counted, lines, entries, book, isStill }
     }
   }
 
-  /** All of the month, or those that its tally has not counted. */
-  async function updatesOf(window: Window, tally: Tally | null): Promise<Update[]> {
-    const since = tally ? tally.until + 1 : window.start - createdAroundMs
-    const filter = { since, until: window.end + createdAroundMs }
+  /** Those of the month that its tally has not counted. */
+  async function updatesOf(window: Window, { until, open }: Tally): Promise<Update[]> {
+    const filter = { since: until + 1, until: window.end + createdAroundMs }
     const [named, found] = await Promise.all([
-      ledger.updatesNamed(tally?.open ?? []),
+      ledger.updatesNamed(open),
       all((cursor) => ledger.updates(filter, pageSize, cursor)),
     ])
     return [...named, ...found].filter((update) => update !== null).filter(({ month }) => month === window.name)
   }
 
-  async function countAnew({ tally, kept }: Counted): Promise<void> {
-    log.error('tally-not-ok', { month: tally.month })
-    await ledger.tallies.spoil(tally, kept)
+  async function countAnew(counted: CountedTally): Promise<void> {
+    log.error('tally-not-ok', { month: counted.tally.month })
+    await ledger.tallies.spoil(counted.tally, counted)
   }
 
   return { statement }
-}
-
-function countedIn(kept: KeptTally | null, now: number): Counted | null {
-  const tally = tallyOf(kept, now)
-  return kept && tally && { kept, tally }
 }
 
 function statementOf(view: View, window: Window, by: StatementKey, read: Lines): Statement {
@@ -126,7 +123,7 @@ function statementOf(view: View, window: Window, by: StatementKey, read: Lines):
   const { lines, entries, book, isStill } = read
   const rows = rowsOf(definitions, by, lines, entries)
   const total = rows.reduce(sum, emptyRow(null))
-  const granted = grantedTo(rootBudget, entries)
+  const granted = entries.reduce((units, entry) => units + movedOnRoot(entry, 'granted'), 0)
   const spent = (book && counterOf(book, 'month', rootBudget)?.spent) ?? 0
   const isOpen = now < window.end || total.held + total.inDoubt > 0
   return {
@@ -150,21 +147,21 @@ function rowsOf(
     rows.set(key, sum(rows.get(key) ?? emptyRow(key), { ...emptyRow(key), ...more }))
   for (const { budget, project, caller, ...figures } of lines)
     add(keyOf(definitions, by, { budget, project, caller }), figures)
-  const entryNamed = new Map(entries.map((entry) => [entry.id, entry]))
+  const entryNamed = new Map<string | undefined, Entry>(entries.map((entry) => [entry.id, entry]))
   /** A correction belongs to whoever the first entry was booked for, wherever it was asked for. */
   const budgetOf = (entry: Entry): string => {
-    const corrected = entryNamed.get(entry.corrects ?? '')
+    const corrected = entryNamed.get(entry.corrects)
     return corrected ? budgetOf(corrected) : entry.budget
   }
   for (const entry of entries) {
-    const external = spentBy(entry)
+    const external = movedOnRoot(entry, 'spent')
     if (external !== 0) add(by === 'budget' ? budgetOf(entry) : null, { external })
     if (by !== 'budget') continue
     for (const { budget, window, move } of entry.moves) {
       if (window === 'month' && move.granted) add(budget, { granted: move.granted })
     }
   }
-  return [...rows.values()].toSorted((a, b) => compare(a.key, b.key))
+  return [...rows.values()].toSorted((a, b) => (isBefore(a.key, b.key) ? -1 : 1))
 }
 
 /** A project that is known by its name and by its id is one project: the name that its owner gives it. */
@@ -175,27 +172,20 @@ function keyOf(
 ): string {
   if (by === 'budget') return budget
   if (by === 'caller') return caller
-  const owned = ownerOf(definitions, project)?.projects.find(({ name, id }) => name === project || id === project)
-  return owned?.name ?? project
+  return ownerOf(definitions, project)?.projects.find(({ id }) => id === project)?.name ?? project
 }
 
-const lineOf = (update: Update): Line => ({
-  ...sumOf(update),
-  held: update.state === 'running' ? (update.hold?.units ?? 0) : 0,
-  inDoubt: update.state === 'in-doubt' ? (update.hold?.units ?? 0) : 0,
-})
+function lineOf(update: Update): Line {
+  const { state, hold } = update
+  const units = hold?.units ?? 0
+  return { ...sumOf(update), held: state === 'running' ? units : 0, inDoubt: state === 'in-doubt' ? units : 0 }
+}
 
 /** Spending outside counts on the whole chain, and so on the root: once. */
-const spentBy = ({ moves }: Entry): number =>
+const movedOnRoot = ({ moves }: Entry, what: 'spent' | 'granted'): number =>
   moves
     .filter(({ budget, window }) => budget === rootBudget && window === 'month')
-    .reduce((units, { move }) => units + (move.spent ?? 0), 0)
-
-const grantedTo = (budget: string, entries: readonly Entry[]): number =>
-  entries
-    .flatMap(({ moves }) => moves)
-    .filter((each) => each.budget === budget && each.window === 'month')
-    .reduce((units, { move }) => units + (move.granted ?? 0), 0)
+    .reduce((units, { move }) => units + (move[what] ?? 0), 0)
 
 const emptyRow = (key: string | null): StatementRow => ({
   ...{ key, updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0 },
@@ -212,5 +202,5 @@ const sum = (a: StatementRow, b: StatementRow): StatementRow => ({
   refused: a.refused + b.refused,
 })
 
-const compare = (a: string | null, b: string | null): number =>
-  a === null ? 1 : b === null ? -1 : a < b ? -1 : a > b ? 1 : 0
+/** `null` is behind all others; no two rows have one key. */
+const isBefore = (a: string | null, b: string | null): boolean => a !== null && (b === null || a < b)

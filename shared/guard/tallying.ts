@@ -1,5 +1,12 @@
 import type { Ledger } from '../ledger/ledger.ts'
-import { createdAroundMs, type KeptTally, sumOf, type Tally, type TallySum } from '../ledger/tally.ts'
+import {
+  type CountedTally,
+  createdAroundMs,
+  type KeptTally,
+  sumOf,
+  type Tally,
+  type TallySum,
+} from '../ledger/tally.ts'
 import { isTerminal, type Update } from '../ledger/update.ts'
 import { monthBefore, type Window } from '../ledger/windows.ts'
 import type { Log } from '../platform/log.ts'
@@ -11,15 +18,18 @@ import type { Log } from '../platform/log.ts'
 const appearsWithinMs = 30 * 60_000
 /** Clocks of two processes differ by less. */
 const clocksDifferMs = 60_000
-const pageSize = 100
-/** No sweep takes in more: some seconds of reading. The next one goes on. */
-const mostTaken = 10_000
 /** So many updates are worth writing an item that may be large; fewer wait for the hour. */
 const worthWriting = 100
 const hourMs = 3600_000
 
-/** Keeps what statements are made of, so that they cost the same however many updates there were. */
-export function createTallying({ ledger, log }: { ledger: Ledger; log: Log }) {
+/**
+ * Keeps what statements are made of, so that they cost the same however many updates there were.
+ *
+ * @param parts.mostTaken no sweep takes in more but for the rest of a page: some seconds of reading. The next one goes on.
+ */
+export function createTallying(parts: { ledger: Ledger; log: Log; pageSize?: number; mostTaken?: number }) {
+  const { ledger, log, pageSize = 100, mostTaken = 10_000 } = parts
+
   /** The open month, and the one before until nothing of it is open: an update may be in doubt for a week. */
   async function keepTallies(): Promise<void> {
     const { definitions, month, now } = await ledger.view()
@@ -30,11 +40,11 @@ export function createTallying({ ledger, log }: { ledger: Ledger; log: Log }) {
 
   async function keepTally(window: Window, now: number): Promise<void> {
     const kept = await ledger.tallies.read(window.name)
-    const tally = tallyOf(kept, now) ?? beginning(window)
+    if (kept?.kind === 'too-large') return
+    const tally = believed(kept, now)?.tally ?? beginning(window)
     const last = window.end + createdAroundMs
-    if (kept?.kind === 'too-large' || (tally.until >= last && tally.open.length === 0)) return
     const { rows, until } = await createdBetween(tally.until, Math.min(now - appearsWithinMs, last))
-    const open = (await ledger.updatesNamed(tally.open)).filter((update) => update !== null)
+    const open = (await ledger.updatesNamed(tally.open)).filter((update) => update !== null).map(counted)
     const closed = open.filter(({ state }) => isTerminal(state))
     const news = rows.length + closed.length
     const isWorthIt = news >= worthWriting || (news > 0 && now - tally.at >= hourMs)
@@ -55,38 +65,37 @@ export function createTallying({ ledger, log }: { ledger: Ledger; log: Log }) {
       rows.push(...page.rows.map(counted))
       cursor = page.next
     } while (cursor !== undefined && rows.length < mostTaken)
-    const latest = rows.at(-1)?.createdAt
-    if (cursor === undefined || latest === undefined) return { rows, until: to }
+    if (cursor === undefined) return { rows, until: to }
     // The next page may begin with others of the same millisecond.
-    return { rows: rows.filter(({ createdAt }) => createdAt < latest), until: latest - 1 }
+    const until = (rows.at(-1)?.createdAt ?? to) - 1
+    return { rows: rows.filter(({ createdAt }) => createdAt <= until), until }
   }
 
   return { keepTallies }
 }
 
 /**
- * The tally as far as it can be believed; `null`: there is none. One that was written in the future comes from a sweep as of
+ * What is kept as far as it can be believed; `null`: there is none. One that was written in the future comes from a sweep as of
  * another time (`npm run sweep -- --at`), and lacks what has appeared since.
  */
-export function tallyOf(kept: KeptTally | null, now: number): Tally | null {
+export function believed(kept: KeptTally | null, now: number): CountedTally | null {
   if (kept?.kind !== 'tally') return null
-  return kept.tally.at <= now + clocksDifferMs ? kept.tally : null
+  return kept.tally.at <= now + clocksDifferMs ? kept : null
 }
 
 /** Without the service's answers, of which thousands would fill the memory. */
-type Counted = Pick<
-  Update,
-  'id' | 'createdAt' | 'month' | 'state' | 'hold' | 'budget' | 'project' | 'caller' | 'charged'
->
+interface Counted extends Pick<Update, 'id' | 'createdAt' | 'month' | 'state'> {
+  readonly sum: TallySum
+}
 
-const counted = ({ id, createdAt, month, state, hold, budget, project, caller, charged }: Update): Counted => ({
-  ...{ id, createdAt, month, state, budget, project, caller },
-  ...(hold && { hold }),
-  ...(charged !== undefined && { charged }),
-})
+const counted = (update: Update): Counted => {
+  const { id, createdAt, month, state } = update
+  return { id, createdAt, month, state, sum: sumOf(update) }
+}
 
-const beginning = ({ name: month, start }: Window): Tally => ({
-  ...{ month, until: start - createdAroundMs - 1, at: 0 },
+/** The tally of a month of which nothing is counted. */
+export const beginning = ({ name: month, start }: Window): Tally => ({
+  ...{ month, until: start - createdAroundMs, at: 0 },
   ...{ sums: [], open: [] },
 })
 
@@ -94,15 +103,14 @@ const beginning = ({ name: month, start }: Window): Tally => ({
 function taken(tally: Tally, updates: readonly Counted[], { until, at }: Pick<Tally, 'until' | 'at'>): Tally {
   const { month } = tally
   const sums = new Map(tally.sums.map((sum) => [keyOf(sum), sum]))
-  for (const update of updates) {
-    if (update.month !== month || !isTerminal(update.state)) continue
-    const more = sumOf(update)
-    const before = sums.get(keyOf(more))
-    sums.set(keyOf(more), before ? added(before, more) : more)
+  const ended = updates.filter(({ state }) => isTerminal(state))
+  for (const { sum } of ended.filter((update) => update.month === month)) {
+    const before = sums.get(keyOf(sum))
+    sums.set(keyOf(sum), before ? added(before, sum) : sum)
   }
-  // What is not held yet belongs to the month in which it will be.
-  const open = updates.filter((update) => !isTerminal(update.state) && (!update.hold || update.month === month))
-  return { ...{ month, until, at }, sums: [...sums.values()], open: open.map(({ id }) => id) }
+  // Also of other months: what is not held yet belongs to the month in which it will be.
+  const open = updates.filter(({ state }) => !isTerminal(state)).map(({ id }) => id)
+  return { ...{ month, until, at }, sums: [...sums.values()], open }
 }
 
 const keyOf = ({ budget, project, caller }: TallySum): string => JSON.stringify([budget, project, caller])

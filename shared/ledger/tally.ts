@@ -14,7 +14,7 @@ export interface Tally {
   /** When it was written. */
   readonly at: number
   readonly sums: readonly TallySum[]
-  /** What had not ended by then, and was of this month or might yet be. */
+  /** What had not ended by then: it may be of this month yet. */
   readonly open: readonly string[]
 }
 
@@ -33,6 +33,8 @@ export type KeptTally = { readonly mark: string } & (
   /** The month has more budgets, projects and callers than an item takes, and is not counted any more. */
   | { readonly kind: 'too-large' }
 )
+
+export type CountedTally = Extract<KeptTally, { kind: 'tally' }>
 
 export interface Tallies {
   /** `null`: nothing was kept yet. */
