@@ -1,12 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { createStatements } from '../shared/guard/statements.ts'
+import { createTallying } from '../shared/guard/tallying.ts'
 import type { Finding } from '../shared/ledger/finding.ts'
+import type { Ledger } from '../shared/ledger/ledger.ts'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import type { Item, Store } from '../shared/ledger/store.ts'
 import type { Tally } from '../shared/ledger/tally.ts'
 import { toUnits } from '../shared/platform/words.ts'
 import { chanceOf, one } from './simulation/chance.ts'
 import { createTestClock, days, hours, minutes } from './support/clock.ts'
+import { only, ran, startGuard, unknown } from './support/guard.ts'
 import { type Product, startProduct } from './support/product.ts'
 import { stores } from './support/stores.ts'
 
@@ -340,8 +343,166 @@ describe('what it costs', () => {
     const before = await statementOf(product)
     for (let round = 0; round < 3; round++) await product.guard.keepTallies()
     expect(await product.guard.ledger.tallies.read(november)).toMatchObject({ kind: 'too-large' })
-    expect(product.logged.filter((line) => line.includes('tally-too-large'))).toHaveLength(1)
+    const told = product.logged.filter((line) => line.includes('tally-too-large')).map((line) => JSON.parse(line))
+    expect(told).toMatchObject([{ level: 'info', month: november, sums: 601 }])
     expect(await statementOf(product)).toEqual(before)
     expect(before.total.updates).toBe(601)
+  })
+})
+
+/** A guard with a tally from 11:00:00, in which one update is in doubt; each write of a tally is noted with its month. */
+async function startCounted() {
+  const product = await startGuard({ units: 100_000 })
+  const { guard, clock, service, ask, before } = product
+  const writes: string[] = []
+  before.push(async ([first]) => {
+    if (first?.do === 'put' && first.item.pk === 'tally') writes.push(first.item.sk)
+    return false
+  })
+  service.run = async () => unknown
+  const { id } = only(await ask({ projects: ['lost'] }))
+  service.run = async () => ran
+  await ask({ projects: ['one'] })
+  const sweepAt = async (rfc3339: string) => {
+    clock.set(rfc3339)
+    await guard.keepTallies()
+    return writes.splice(0)
+  }
+  expect(await sweepAt('2026-11-20T11:00:00Z')).toEqual([november])
+  return {
+    ...product,
+    sweepAt,
+    resolve: () => guard.resolve(id, 'eve', { outcome: 'ran', units: toUnits(30), reason: 'seen' }),
+    askAt: (rfc3339: string, number: number) => {
+      clock.set(rfc3339)
+      return ask({ projects: Array.from({ length: number }, (_, each) => `${rfc3339}-${each}`) })
+    },
+    tally: async () => {
+      const kept = await guard.ledger.tallies.read(november)
+      return kept?.kind === 'tally' ? kept.tally : null
+    },
+  }
+}
+
+describe('when it is written', () => {
+  test('at a hundred updates that are new or have ended since, and not at 99', async () => {
+    const { sweepAt, askAt, resolve, tally } = await startCounted()
+    await askAt('2026-11-20T11:05:00Z', 99)
+    expect(await sweepAt('2026-11-20T11:35:00Z')).toEqual([])
+    await resolve()
+    expect(await sweepAt('2026-11-20T11:36:00Z')).toEqual([november])
+    expect(await tally()).toMatchObject({ open: [], until: Date.parse('2026-11-20T11:06:00Z') })
+    expect((await tally())?.sums).toHaveLength(101)
+  })
+
+  test('after an hour where one has come or ended, and not a millisecond before', async () => {
+    const { sweepAt, askAt, resolve, lines } = await startCounted()
+    await askAt('2026-11-20T11:05:00Z', 1)
+    expect(await sweepAt('2026-11-20T11:59:59.999Z')).toEqual([])
+    expect(await sweepAt('2026-11-20T12:00:00Z')).toEqual([november])
+    expect(await sweepAt('2026-11-20T14:00:00Z')).toEqual([])
+    await resolve()
+    expect(await sweepAt('2026-11-20T14:00:01Z')).toEqual([november])
+    expect(lines).not.toContainEqual(expect.objectContaining({ event: 'tally-too-large' }))
+  })
+
+  test('once when the month cannot have more, though nothing has come, and then only for what ends', async () => {
+    const { sweepAt, resolve, tally } = await startCounted()
+    expect(await sweepAt('2026-12-04T00:29:59.999Z')).toEqual([])
+    expect(await sweepAt('2026-12-04T00:30:00Z')).toEqual([november])
+    expect(await tally()).toMatchObject({ until: Date.parse('2026-12-04T00:00:00Z'), open: [expect.any(String)] })
+    expect(await sweepAt('2026-12-05T00:00:00Z')).toEqual([])
+    await resolve()
+    expect(await sweepAt('2026-12-05T00:00:01Z')).toEqual([november])
+    expect(await tally()).toMatchObject({ open: [], sums: [{ project: 'one' }, { project: 'lost', charged: 30 }] })
+    expect(await sweepAt('2026-12-06T00:00:00Z')).toEqual([])
+  })
+
+  test('of no month that was over when the ledger began', async () => {
+    const product = await start({ clock: createTestClock('2026-11-01T00:00:00Z') })
+    await product.guard.ledger.view()
+    product.clock.set('2026-11-10T00:00:00Z')
+    await product.guard.keepTallies()
+    expect(await product.guard.ledger.tallies.read('month:2026-10-01')).toBeNull()
+  })
+
+  test('anew where it is from more than a minute ahead: clocks of two processes differ by less', async () => {
+    const { sweepAt, tally } = await startCounted()
+    expect(await sweepAt('2026-11-20T10:59:00Z')).toEqual([])
+    expect(await sweepAt('2026-11-20T10:58:59.999Z')).toEqual([november])
+    expect(await tally()).toMatchObject({ at: Date.parse('2026-11-20T10:58:59.999Z') })
+  })
+})
+
+/** A guard whose sweep takes in four updates, two at a time. */
+async function startSmall() {
+  const product = await startGuard({ units: 10_000 })
+  const { guard, clock, parts, ask } = product
+  const { updatesFrom } = guard.ledger
+  const read: number[] = []
+  const ledger: Ledger = {
+    ...guard.ledger,
+    updatesFrom: async (...asked) => {
+      const page = await updatesFrom(...asked)
+      read.push(page.rows.length)
+      return page
+    },
+  }
+  const { keepTallies } = createTallying({ ...parts, ledger, pageSize: 2, mostTaken: 4 })
+  const begin = clock.now()
+  return {
+    ...product,
+    /** So many updates in each of the following milliseconds; they cost 40 units each. */
+    create: async (...numbers: readonly number[]) => {
+      for (const [index, number] of numbers.entries()) {
+        await ask({ projects: Array.from({ length: number }, (_, each) => `p${index}-${each}`) })
+        clock.advance(1)
+      }
+    },
+    /** What the next sweep has read, page by page, and what is counted then; `until`: in milliseconds from the beginning. */
+    sweep: async () => {
+      read.length = 0
+      clock.advance(hours(1))
+      await keepTallies()
+      const kept = await guard.ledger.tallies.read(november)
+      if (kept?.kind !== 'tally') throw new Error('nothing was counted')
+      const { until, sums } = kept.tally
+      return { read: [...read], until: until - begin, counted: sums.reduce((all, { updates }) => all + updates, 0) }
+    },
+  }
+}
+
+describe('a sweep that has more before it than it takes in', () => {
+  test('ends before the last millisecond that it has read, and the next one goes on there', async () => {
+    const { create, sweep } = await startSmall()
+    await create(1, 2, 1, 3, 2)
+    expect(await sweep()).toEqual({ read: [2, 2], until: 1, counted: 3 })
+    expect(await sweep()).toEqual({ read: [2, 2], until: 2, counted: 4 })
+    expect(await sweep()).toEqual({ read: [2, 2], until: 3, counted: 7 })
+    expect(await sweep()).toEqual({ read: [2], until: hours(4) + 5 - minutes(30), counted: 9 })
+  })
+
+  test('loses none of a millisecond that a page divides', async () => {
+    const { create, sweep, guard } = await startSmall()
+    await create(3, 3)
+    expect(await sweep()).toEqual({ read: [2, 2], until: 0, counted: 3 })
+    expect(await sweep()).toEqual({ read: [2, 1], until: hours(2) + 2 - minutes(30), counted: 6 })
+    expect(await guard.statement(null, 'budget')).toMatchObject({ total: { updates: 6 }, spent: 240, addsUp: true })
+  })
+
+  test('reads no list of a month that cannot have more, though one of it is in doubt', async () => {
+    const { create, sweep, clock, service } = await startSmall()
+    service.run = async () => unknown
+    await create(1)
+    clock.set('2026-12-05T00:00:00Z')
+    expect((await sweep()).read).toEqual([1, 0])
+    // December's.
+    expect((await sweep()).read).toEqual([0])
+  })
+
+  test('takes in all where just so many are left', async () => {
+    const { create, sweep } = await startSmall()
+    await create(2, 2)
+    expect(await sweep()).toEqual({ read: [2, 2], until: hours(1) + 2 - minutes(30), counted: 4 })
   })
 })

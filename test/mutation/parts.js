@@ -77,7 +77,7 @@ export const parts = {
   },
   statements: {
     mutate: among(statements, 'include'),
-    tests: ['test/guard-tallying.test.ts', 'test/api-statements.test.ts'],
+    tests: ['guard-statements', 'guard-tallying', 'api-statements'].map((name) => `test/${name}.test.ts`),
     isLoadedOnce: true,
   },
 }
