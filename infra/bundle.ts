@@ -1,6 +1,7 @@
 import { copyFile, mkdir, rm } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
-import { build, type Metafile } from 'esbuild'
+import { build, type Metafile, type Plugin } from 'esbuild'
 import { writeReference } from './reference/reference.tsx'
 
 export type BundleName = 'api' | 'slack' | 'scheduled' | 'outbox' | 'sandbox'
@@ -44,8 +45,30 @@ const otherCredentials = ['sso', 'ini', 'process', 'web-identity', 'http', 'logi
   .concat('@smithy/credential-provider-imds')
 
 /**
+ * Of Node's own modules, what is used. An `import` reads all that a module exports, and among the exports of `node:http` are
+ * those of undici, which Node loads only when somebody asks for one: they take as long as half of a start.
+ *
+ * @see https://nodejs.org/api/process.html#processgetbuiltinmoduleid
+ */
+const nodeModules: Plugin = {
+  name: 'node-modules',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^[\w:/]+$/ }, ({ path, kind }) => {
+      if (!isBuiltin(path)) return undefined
+      return kind === 'dynamic-import' ? { path, external: true } : { path, namespace: 'node' }
+    })
+    onLoad({ filter: /.*/, namespace: 'node' }, async ({ path }) => {
+      const names = Object.keys(await import(path)).filter((name) => name !== 'default')
+      const used = names.map((name) => `export const ${name} = /* @__PURE__ */ $read('${name}')`)
+      const read = `const $all = process.getBuiltinModule('${path}'), $read = (name) => $all[name]`
+      return { contents: [read, 'export default $all', ...used].join('\n') }
+    })
+  },
+}
+
+/**
  * Bundles one function as it is deployed: minified ES modules with their source maps. What is imported on demand is a file
- * of its own, so that a cold start loads `bytes` and no more. Some of the SDK's dependencies are CommonJS and call `require`, which a module has to make for them.
+ * of its own, so that a cold start loads `bytes` and no more.
  */
 export async function bundle(options: { entry: string; into: string }): Promise<{ bytes: number }> {
   const { metafile } = await build({
@@ -55,6 +78,7 @@ export async function bundle(options: { entry: string; into: string }): Promise<
     bundle: true,
     splitting: true,
     external: otherCredentials,
+    plugins: [nodeModules],
     platform: 'node',
     target: 'node24',
     format: 'esm',
@@ -65,7 +89,6 @@ export async function bundle(options: { entry: string; into: string }): Promise<
     sourcesContent: false,
     metafile: true,
     logLevel: 'error',
-    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
   })
   return { bytes: loadedAtStart(metafile.outputs) }
 }
