@@ -2,8 +2,8 @@ import { Hono } from 'hono'
 import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
+import { once } from '../../shared/platform/once.ts'
 import type { ApiEnv } from './context.ts'
-import { createGateway } from './gateway.ts'
 import { lazily } from './lazily.ts'
 import { answerProblem } from './problem-answers.ts'
 import { problemOf } from './problem-of.ts'
@@ -66,10 +66,10 @@ export function createApi(services: Services, reference: Reference = async () =>
     return next()
   })
 
-  const gateway = createGateway(services)
+  const gateway = once(async () => (await import('./gateway.ts')).createGateway(services))
   app.use(async (c, next) => {
     const { path } = rawTarget(c)
-    if (path.startsWith(`${gatewayPath}/`)) return gateway(c)
+    if (path.startsWith(`${gatewayPath}/`)) return (await gateway())(c)
     // A path that has to be tidied first is none of ours.
     return path === new URL(c.req.url).pathname ? next() : c.notFound()
   })

@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono'
+import { once } from '../../shared/platform/once.ts'
 import type { ApiEnv } from './context.ts'
 
 type Add = (app: Hono<ApiEnv>) => void
@@ -8,12 +9,9 @@ type Add = (app: Hono<ApiEnv>) => void
  * their own behind these addresses, for the same request.
  */
 export function lazily(app: Hono<ApiEnv>, paths: readonly string[], load: () => Promise<Add>): void {
-  let inner: Promise<Hono<ApiEnv>> | undefined
+  const inner = once(async () => createInner(await load()))
   for (const path of paths) {
-    app.all(path, async (c) => {
-      inner ??= load().then(createInner)
-      return (await inner).fetch(c.req.raw, { ...c.env, around: c })
-    })
+    app.all(path, async (c) => (await inner()).fetch(c.req.raw, { ...c.env, around: c }))
   }
 }
 

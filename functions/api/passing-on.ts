@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Context } from 'hono'
 import { problem } from '../../shared/guard/problems.ts'
+import { alreadySent } from '../../shared/platform/already-sent.ts'
 import type { OpenedAnswer } from '../../shared/tracking/streaming.ts'
 import type { ApiEnv } from './context.ts'
 import { answerProblem } from './problem-answers.ts'
@@ -82,7 +82,7 @@ function sendOn(outgoing: ServerResponse, status: number, headers: string[], who
     // Whichever ends early ends the other one: half an answer must not look whole, nor be fetched for nobody.
     pipeline(whole, outgoing, () => {})
   }
-  return RESPONSE_ALREADY_SENT
+  return alreadySent
 }
 
 function toResponse(status: number, flat: string[], whole: Buffer<ArrayBuffer> | Readable): Response {

@@ -1,6 +1,6 @@
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
+import { alreadySent } from '../../shared/platform/already-sent.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
 import type { Log } from '../../shared/platform/log.ts'
 import { failed } from './answers.ts'
@@ -66,14 +66,14 @@ async function spoiled(c: Context<SandboxEnv>, fault: SpoilingFault, normal: Res
 async function hang(c: Context<SandboxEnv>): Promise<Response> {
   const { signal } = c.req.raw
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-  return RESPONSE_ALREADY_SENT
+  return alreadySent
 }
 
 function reset(c: Context<SandboxEnv>): Response {
   const outgoing = c.env?.outgoing
   if (!outgoing) return noConnection(c)
   outgoing.destroy()
-  return RESPONSE_ALREADY_SENT
+  return alreadySent
 }
 
 async function resetMidBody(c: Context<SandboxEnv>, normal: string): Promise<Response> {
@@ -83,7 +83,7 @@ async function resetMidBody(c: Context<SandboxEnv>, normal: string): Promise<Res
   outgoing.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
   await new Promise((resolve) => outgoing.write(body.subarray(0, body.length / 2), resolve))
   outgoing.destroy()
-  return RESPONSE_ALREADY_SENT
+  return alreadySent
 }
 
 /** Lambda owns the connection, so the nearest thing there is what its own front answers for a broken function. */

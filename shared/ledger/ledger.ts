@@ -1,5 +1,6 @@
 import type { Clock } from '../platform/clock.ts'
 import { digest, systemIds } from '../platform/ids.ts'
+import { once } from '../platform/once.ts'
 import { type Announcement, announcements } from './announcement.ts'
 import { type AuditedCounter, createAudit } from './audit.ts'
 import type { Book } from './book.ts'
@@ -134,17 +135,5 @@ export function createLedger(options: { store: Store; clock: Clock; account: Acc
       await ready()
       return changes.change(by, make)
     },
-  }
-}
-
-/** Runs until it has succeeded once. */
-function once<T>(run: () => Promise<T>): () => Promise<T> {
-  let done: Promise<T> | undefined
-  return () => {
-    done ??= run().catch((error) => {
-      done = undefined
-      throw error
-    })
-    return done
   }
 }
