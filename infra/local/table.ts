@@ -13,8 +13,8 @@ interface TableKey {
   readonly sort: string
 }
 
-/** Creates the ledger table, as the deployed one is, unless it is there. */
-export function createTable(client: DynamoDBClient, table: string): Promise<void> {
+/** Creates the ledger table, as the deployed one is, unless it is there; without its stream, where nobody reads it. */
+export function createTable(client: DynamoDBClient, table: string, { stream = true } = {}): Promise<void> {
   return createUnlessThere(client, {
     ...onDemand(table, [tableKey, ...Object.values(indexes)]),
     KeySchema: schema(tableKey),
@@ -23,7 +23,7 @@ export function createTable(client: DynamoDBClient, table: string): Promise<void
       KeySchema: schema(key),
       Projection: { ProjectionType: 'KEYS_ONLY' as const },
     })),
-    StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
+    ...(stream && { StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } }),
   })
 }
 

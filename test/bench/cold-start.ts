@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import { build } from 'esbuild'
 import { type BundleName, bundle, bundleAll } from '../../infra/bundle.ts'
 import { type Found, measuredOn } from './document.ts'
 import { plot } from './plot.ts'
@@ -13,18 +14,27 @@ import { median, takeTurns } from './turns.ts'
 const run = promisify(execFile)
 const turns = 25
 const node = 'node@24'
+/** A request as a function URL hands it over. */
+const event = {
+  version: '2.0',
+  ...{ rawPath: '/health', rawQueryString: '', headers: { host: 'units.example' } },
+  requestContext: { domainName: 'units.example', http: { method: 'GET', path: '/health' } },
+  isBase64Encoded: false,
+}
 const targets: Partial<Record<string, { ms: number; kb: number }>> = {
   api: { ms: 55, kb: 450 },
   slack: { ms: 45, kb: 350 },
 }
 
-/** Loads a module as the Lambda runtime does, and says how many milliseconds its process is old then. */
+/** Loads a module as the Lambda runtime does, hands it an event if it is to, and says how many milliseconds its process is old then. */
 const probe = `
+import { PassThrough } from 'node:stream'
 globalThis.awslambda = { streamifyResponse: (handler) => handler, HttpResponseStream: { from: (stream) => stream } }
-const [target] = process.argv.slice(1)
-if (target !== '') await import(target)
-process.stdout.write(String(performance.now()))
-process.exit()
+const [target, event] = process.argv.slice(1)
+const { handler } = target === '' ? {} : await import(target)
+const context = { getRemainingTimeInMillis: () => 10_000 }
+if (event !== undefined) await handler(JSON.parse(event), new PassThrough().resume(), context)
+process.stdout.write('\\n' + performance.now(), () => process.exit())
 `
 
 /** What each function needs to start, and nothing to connect to. */
@@ -35,6 +45,9 @@ const environment = {
   TRACKING_BASE_URL: 'https://service.example/v3',
   ACCOUNT_UNITS_PER_MONTH: '50000',
 }
+
+const answersHttp = ['bare Hono', 'api', 'slack']
+const answered = (name: string) => `${name}, answered`
 
 export async function benchColdStart(): Promise<Found> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-bundles-'))
@@ -49,18 +62,26 @@ export async function benchColdStart(): Promise<Found> {
     const baselines = [
       await baseline('hono', 'bare Hono', folder),
       await baseline('hono-sdk', 'Hono + DynamoDB client', folder),
+      await whole('hono-sdk', 'the same, all of it', folder),
     ]
     const loads = [...baselines, ...bundled]
-    const arms = loads.map(({ name, file }) => [name, () => msToLoad(program.path, pathToFileURL(file).href)] as const)
-    const bare = ['bare node', () => msToLoad(program.path, '')] as const
-    const found = await takeTurns(Object.fromEntries([bare, ...arms]), { turns, warmUp: 2 })
+    const loading = loads.map(({ name, file }) => [name, () => msUntil(program.path, file)] as const)
+    const answering = loads
+      .filter(({ name }) => answersHttp.includes(name))
+      .map(({ name, file }) => [answered(name), () => msUntil(program.path, file, event)] as const)
+    const bare = ['bare node', () => msUntil(program.path, '')] as const
+    const found = await takeTurns(Object.fromEntries([bare, ...loading, ...answering]), { turns, warmUp: 2 })
     const ownOf = (name: string) => over(found[name] ?? [], found['bare node'] ?? [])
     const rows = loads.map(({ name, bytes }) => {
       const target = targets[name]
       const kb = (bytes / 1024).toFixed(0)
-      return [name, kb, ...spreadOf(ownOf(name)), target ? `${target.kb} KB, ${target.ms} ms` : '']
+      const until = found[answered(name)] ? (spreadOf(ownOf(answered(name)))[0] ?? '') : ''
+      return [name, kb, ...spreadOf(ownOf(name)), target ? `${target.kb} KB, ${target.ms} ms` : '', until]
     })
-    const head = ['function', 'KB loaded', ...spreadHead.map((each) => `ms over bare node, ${each}`), 'target: at most']
+    const head = [
+      ...['function', 'KB loaded', ...spreadHead.map((each) => `ms over bare node, ${each}`), 'target: at most'],
+      'ms until a first answer',
+    ]
     const bareNode = `Bare node: ${spreadOf(found['bare node'] ?? [])[0]} ms.`
     const how = measuredOn([`functions on Node ${program.version}`, `${turns} turns`])
     return {
@@ -84,6 +105,21 @@ async function baseline(entry: string, name: string, folder: string) {
   return { name, bytes, file: join(into, 'index.mjs') }
 }
 
+/** As esbuild bundles it unless told otherwise. */
+async function whole(entry: string, name: string, folder: string) {
+  const file = join(folder, `${entry}-whole.mjs`)
+  const { metafile } = await build({
+    entryPoints: [`test/bench/baselines/${entry}.ts`],
+    outfile: file,
+    ...{ bundle: true, minify: true, platform: 'node', target: 'node24', format: 'esm' },
+    mainFields: ['module', 'main'],
+    metafile: true,
+    logLevel: 'error',
+    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
+  })
+  return { name, bytes: Object.values(metafile.outputs).reduce((sum, { bytes }) => sum + bytes, 0), file }
+}
+
 /** The Node that Lambda runs, fetched for this; where it cannot be fetched, the one that runs this. */
 async function programOf(): Promise<{ path: string; version: string }> {
   const say = 'process.execPath + " " + process.versions.node'
@@ -97,9 +133,13 @@ async function programOf(): Promise<{ path: string; version: string }> {
   }
 }
 
-async function msToLoad(path: string, target: string): Promise<number> {
-  const { stdout } = await run(path, ['--input-type=module', '-e', probe, '--', target], { env: environment })
-  return Number(stdout)
+/** Until a file is loaded; until it has answered an event, if there is one. */
+async function msUntil(path: string, file: string, event?: object): Promise<number> {
+  const target = file === '' ? '' : pathToFileURL(file).href
+  const given = ['--input-type=module', '-e', probe, '--', target, ...(event ? [JSON.stringify(event)] : [])]
+  const { stdout } = await run(path, given, { env: environment })
+  // Before it a function writes its log.
+  return Number(stdout.trim().split('\n').at(-1))
 }
 
 /** Turn by turn: what was slow for the one was slow for the other. */
