@@ -174,7 +174,7 @@ async function follow(endpoint: string, table: string) {
 
 describe.skipIf(!hasJava())('the stream of a table', () => {
   async function setUp() {
-    const { client, table } = await createLocalTable()
+    const { client, table } = await createLocalTable({ stream: true })
     const endpoint = inject('dynamodb') ?? ''
     const put = (pk: string, state = 'new') =>
       client.send(

@@ -26,7 +26,7 @@ export default defineConfig({
     // A worker loads each module once: tests share nothing but what they import, and that keeps no state of its own.
     isolate: false,
     // Most of the time goes into waiting for sockets and for DynamoDB Local, which vitest's default does not know.
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: SlowestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { SignJWT } from 'jose'
 import { onTestFinished } from 'vitest'
 import { createApi } from '../../functions/api/app.ts'
@@ -90,7 +91,21 @@ export async function startProduct(
   const streamed: unknown[] = []
   const inner = watch.items(options.store ?? (await createStore()))
   const hasStream = options.stream ?? Boolean(options.store ?? options.slack ?? options.plans)
-  const store = hasStream ? withStream(inner, (event) => void streamed.push(event)) : inner
+  const reads = new Set<Promise<unknown>>()
+  const read: Store['get'] = (keys) => {
+    const reading = inner.get(keys)
+    const done = () => void reads.delete(reading)
+    reads.add(reading)
+    reading.then(done, done)
+    return reading
+  }
+  const store = hasStream ? withStream({ ...inner, get: read }, (event) => void streamed.push(event)) : inner
+  /** The stream tells on the turn after a write, when it has read what was written. */
+  const settled = async () => {
+    await nextTurn()
+    await Promise.race([Promise.allSettled(reads), sleep(5)])
+    await nextTurn()
+  }
   const settings = parseSettings(guardSettings, {
     TABLE_NAME: 'given',
     TRACKING_BASE_URL: service.baseUrl,
@@ -198,9 +213,6 @@ export async function startProduct(
     audit: async () => (await call('GET', '/audit')).body.ok,
   }
 }
-
-/** The stream tells a moment after the write. */
-const settled = () => new Promise((resolve) => setTimeout(resolve, 5))
 
 const requestedIn = (event: unknown): string[] =>
   readChanges(event).flatMap(({ pk, state }) => (state === 'requested' ? [pk.replace('update#', '')] : []))

@@ -23,9 +23,10 @@ async function createLocalStore(): Promise<Store> {
   return createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
 }
 
-export async function createLocalTable() {
+/** Without a stream, unless somebody reads it: DynamoDB Local takes half as long again for each write to keep one. */
+export async function createLocalTable({ stream = false } = {}) {
   const client = createDynamoClient(inject('dynamodb') ?? '')
   const table = `test-${randomUUID()}`
-  await createTable(client, table)
+  await createTable(client, table, { stream })
   return { client, table }
 }
