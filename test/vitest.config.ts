@@ -25,8 +25,8 @@ export default defineConfig({
     pool: 'forks',
     // A worker loads each module once: tests share nothing but what they import, and that keeps no state of its own.
     isolate: false,
-    // Most of the time goes into waiting for sockets and for DynamoDB Local, which vitest's default does not know.
-    maxWorkers: 4,
+    // For two cores: much of the time goes into waiting for sockets and for DynamoDB Local. Four take longer than three.
+    maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
