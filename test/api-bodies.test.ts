@@ -330,6 +330,8 @@ describe('members of other bodies that are wrong: 400', () => {
   const budget = 'PUT /budgets/acme'
   const entry = 'POST /budgets/account/entries'
   const resolve = 'POST /updates/upd_none/resolve'
+  const many = 'POST /updates/resolve'
+  const caller = 'PUT /callers/bob'
   const grant = { type: 'grant', units: 5, reason: 'more' }
   const ran = { outcome: 'ran', reason: 'seen' }
   const raw = (units: string) => `{"limits":[{"window":"month","units":${units}}]}`
@@ -474,7 +476,52 @@ describe('members of other bodies that are wrong: 400', () => {
       ['units', 'goes with ran only'],
     ],
     [resolve, 'an unknown member', { ...ran, by: 'somebody else' }, ['by', unknown]],
-    ['POST /updates/resolve', 'an update twice', { ...ran, ids: ['upd_a', 'upd_a'] }, ['ids', 'names an update twice']],
+    [many, 'an update twice', { ...ran, ids: ['upd_a', 'upd_a'] }, ['ids', 'names an update twice']],
+    [many, 'ids as a text', { ...ran, ids: 'upd_a' }, ['ids', 'takes a list of ids']],
+    [many, 'no ids', { ...ran, ids: [] }, ['ids', 'takes 1 to 100 ids']],
+    [many, '101 ids', { ...ran, ids: manyNames(101) }, ['ids', 'takes 1 to 100 ids']],
+    [many, 'an empty id', { ...ran, ids: [''] }, ['ids.0', 'takes 1 to 100 characters']],
+    [
+      budget,
+      'policies that are no lists',
+      { ...month(1), kinds: 'ranking', approvers: 'bob', thresholds: 80 },
+      ['kinds', 'takes a list of kinds'],
+      ['approvers', 'takes a list of callers'],
+      ['thresholds', 'takes a list of per cent'],
+    ],
+    ...[-1, 10_001, 1.5, '10', null].map((approvalIfGrown): [string, string, object, Fault] => [
+      budget,
+      `approvalIfGrown ${approvalIfGrown}`,
+      { ...month(1), approvalIfGrown },
+      ['approvalIfGrown', 'takes whole per cent, 0 to 10000'],
+    ]),
+    ...[0, 1_001, 1.5, '80', null].map((threshold): [string, string, object, Fault] => [
+      budget,
+      `a threshold of ${threshold}`,
+      { ...month(1), thresholds: [threshold] },
+      ['thresholds.0', 'takes whole per cent, 1 to 1000'],
+    ]),
+    [
+      budget,
+      '11 thresholds',
+      { ...month(1), thresholds: manyNames(11).map((_, index) => index + 1) },
+      ['thresholds', 'takes at most 10 thresholds'],
+    ],
+    ...[0, 100_001, 1.5, '10', null].map((ratePerMinute): [string, string, object, Fault] => [
+      caller,
+      `ratePerMinute ${ratePerMinute}`,
+      { ratePerMinute },
+      ['ratePerMinute', 'takes a whole number of requests, 1 to 100000'],
+    ]),
+    [
+      caller,
+      'lists that are none',
+      { scopes: 'read', budgets: 5 },
+      ['scopes', 'takes a list of scopes'],
+      ['budgets', 'takes "*", or a list of at most 200 budgets'],
+    ],
+    [caller, '201 budgets', { budgets: manyNames(201) }, ['budgets', 'takes "*", or a list of at most 200 budgets']],
+    [caller, 'a scope too many', { scopes: Array(7).fill('read') }, ['scopes', 'names a scope twice']],
   ]
 
   test.each(rows.map(titled))('%s with %s', async (_title, _name, route, body, faults) => {
@@ -546,7 +593,7 @@ describe('headers and queries that are wrong: 400', () => {
       (since): [string, Fault] => [`/updates?since=${since}`, ['since', takesTime]],
     ),
     ['/updates?since=2026-11-20T10:00:00+01:00', ['since', takesTime]], // an unencoded + is a space
-    [`/updates?cursor=${'x'.repeat(2_001)}`, ['cursor', 'takes at most 2000 characters']],
+    [`/updates?cursor=${'x'.repeat(2_001)}`, ['cursor', 'takes 1 to 2000 characters']],
     ['/updates?cursor=nonsense', ['cursor', 'not a cursor of this list']],
     [`/updates?cursor=${base64('null')}`, ['cursor', 'not a cursor of this list']],
     [`/updates?cursor=${base64('{"partition":"definitions#x"}')}`, ['cursor', 'not a cursor of this list']],

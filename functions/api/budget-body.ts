@@ -30,20 +30,25 @@ export const projects = z
     once(({ name }) => name, 'names a project twice'),
   )
 
+const perCent = (from: number, to: number) => {
+  const takes = `takes whole per cent, ${from} to ${to}`
+  return z.number(takes).check(z.int(takes), z.gte(from, takes), z.lte(to, takes))
+}
+
 const policies = {
   perUpdate: z.exactOptional(units),
   approvalAbove: z.exactOptional(units),
-  approvalIfGrown: z.exactOptional(
-    z.number('takes per cent').check(z.int('takes whole per cent'), z.gte(0), z.lte(10_000)),
-  ),
+  approvalIfGrown: z.exactOptional(perCent(0, 10_000)),
   kinds: z.exactOptional(
-    z.array(z.enum(kinds, 'takes ranking or keyword-difficulty')).check(once((kind) => kind, 'names a kind twice')),
-  ),
-  approvers: z.exactOptional(z.array(subject).check(z.maxLength(50, 'takes at most 50 approvers'))),
-  thresholds: z.exactOptional(
     z
-      .array(z.number('takes per cent').check(z.int('takes whole per cent'), z.gte(1), z.lte(1_000)))
-      .check(z.maxLength(10)),
+      .array(z.enum(kinds, 'takes ranking or keyword-difficulty'), 'takes a list of kinds')
+      .check(once((kind) => kind, 'names a kind twice')),
+  ),
+  approvers: z.exactOptional(
+    z.array(subject, 'takes a list of callers').check(z.maxLength(50, 'takes at most 50 approvers')),
+  ),
+  thresholds: z.exactOptional(
+    z.array(perCent(1, 1_000), 'takes a list of per cent').check(z.maxLength(10, 'takes at most 10 thresholds')),
   ),
   freezeOnOverrun: z.exactOptional(z.boolean('takes true or false')),
 }

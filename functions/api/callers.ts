@@ -18,13 +18,19 @@ export const subject = z
   .string('takes the name of a caller')
   .check(z.regex(/^[\x21\x22\x24-\x7e]{1,200}$/, 'takes 1 to 200 visible characters without #'))
 const scope = z.enum(scopes, `takes one of ${scopes.join(', ')}`)
-const rate = z.number('takes a number of requests').check(z.int('takes a whole number'), z.gte(1), z.lte(100_000))
+const takesRate = 'takes a whole number of requests, 1 to 100000'
+const rate = z.number(takesRate).check(z.int(takesRate), z.gte(1, takesRate), z.lte(100_000, takesRate))
 const yesOrNo = z.boolean('takes true or false')
 
 export const callerRequest = z.strictObject({
-  scopes: z.exactOptional(z.array(scope, 'takes a list of scopes').check(z.maxLength(scopes.length))),
+  scopes: z.exactOptional(
+    z.array(scope, 'takes a list of scopes').check(z.maxLength(scopes.length, 'names a scope twice')),
+  ),
   budgets: z.exactOptional(
-    z.union([z.literal('*'), z.array(budgetName).check(z.maxLength(200))], 'takes "*", or a list of budgets'),
+    z.union(
+      [z.literal('*'), z.array(budgetName).check(z.maxLength(200))],
+      'takes "*", or a list of at most 200 budgets',
+    ),
   ),
   person: z.exactOptional(subject),
   disabled: z._default(yesOrNo, false),

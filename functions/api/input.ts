@@ -151,7 +151,8 @@ function isInstant(text: string): boolean {
   )
 }
 
+const takesInstant = 'takes an RFC 3339 time such as 2026-11-20T09:00:00Z'
 export const instant = z.pipe(
-  z.string().check(z.refine(isInstant, 'takes an RFC 3339 time such as 2026-11-20T09:00:00Z')),
+  z.string(takesInstant).check(z.refine(isInstant, takesInstant)),
   z.transform((text) => Date.parse(text)),
 )

@@ -27,8 +27,10 @@ import { Refusal } from './refusal.ts'
 import { route } from './routing.ts'
 import { showNotRecorded, showUpdate } from './showing.ts'
 
-const text = (most: number) =>
-  z.string('takes a text').check(z.minLength(1), z.maxLength(most, `takes at most ${most} characters`))
+const text = (most: number) => {
+  const takes = `takes 1 to ${most} characters`
+  return z.string('takes a text').check(z.minLength(1, takes), z.maxLength(most, takes))
+}
 
 const isObject = ({ value }: { value: unknown }): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -94,9 +96,9 @@ export const oneResolution = z.strictObject(resolution).check(withUnitsOnlyIfRan
 export const manyResolutions = z
   .strictObject({
     ...resolution,
-    ids: z.array(text(100)).check(
-      z.minLength(1),
-      z.maxLength(100),
+    ids: z.array(text(100), 'takes a list of ids').check(
+      z.minLength(1, 'takes 1 to 100 ids'),
+      z.maxLength(100, 'takes 1 to 100 ids'),
       z.refine((ids) => new Set(ids).size === ids.length, 'names an update twice'),
     ),
   })

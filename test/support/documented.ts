@@ -15,11 +15,13 @@ export interface Answered {
 type Node = any
 
 /**
- * Fails where an answer is not what the OpenAPI document says for its method, path and status. Where the document names
+ * Fails where an answer is not what the OpenAPI document says for its method, path and status, or says of something that it is
+ * wrong in the words of a library. Where the document names
  * no operation, JSON can only be a problem; what the service itself answered is not looked into.
  */
 export function mustBeDocumented(answered: Answered): void {
   const { method, path, status, headers, text } = answered
+  if (text.includes('Invalid input')) throw new Error(`${method} ${path} does not say what it takes: ${text}`)
   const type = headers.get('content-type')?.split(';')[0] ?? null
   const operation = operationAt(method, path)
   if (!operation) {
