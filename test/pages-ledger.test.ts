@@ -181,13 +181,13 @@ describe('the audit', () => {
     const made = await press(browser, await browser.get('/dashboard/ledger'), 'Audit now')
     expect(made.text).toContain('The books were audited.')
     expect(made.text).toContain('✓ All 6 counters were the sum of their lines. Audited on 20 Nov 2026 10:01 by rita.')
-    expect(rowsIn(made.html)).toContain('seo month of 2026-11-01 ✓ yes 500 115 0 40 1,345')
-    expect(rowsIn(made.html)).toContain('seo day of 2026-11-20 ✓ yes 0 115 0 40 no limit')
+    expect(rowsIn(made.html)).toContain('seo month from 1 Nov 2026 ✓ yes 500 115 0 40 1,345')
+    expect(rowsIn(made.html)).toContain('seo day 20 Nov 2026 ✓ yes 0 115 0 40 no limit')
     product.clock.advance(minutes(30))
     await logIn()
     await product.update({ kind: 'ranking', project: 'two', budget: 'seo' })
     expect((await browser.get('/dashboard/ledger')).text).toContain('Audited on 20 Nov 2026 10:01 by rita.')
-    expect(rowsIn((await browser.get(page)).html)).toContain('seo month of 2026-11-01 ✓ yes 500 115 0 40 1,345')
+    expect(rowsIn((await browser.get(page)).html)).toContain('seo month from 1 Nov 2026 ✓ yes 500 115 0 40 1,345')
     expect((await press(browser, await browser.get(page), 'Audit now')).text).toContain('10:31 by rita.')
   })
 
@@ -204,7 +204,7 @@ describe('the audit', () => {
     const { text, html } = await browser.get(page)
     expect(text).toContain(said)
     expect(text).toContain('Audited on 20 Nov 2026 10:01 by digest.')
-    expect(rowsIn(html)[1]).toBe('seo month of 2026-11-01 ✕ no 500 122 ≠ 115 0 40 1,345')
+    expect(rowsIn(html)[1]).toBe('seo month from 1 Nov 2026 ✕ no 500 122 ≠ 115 0 40 1,345')
   })
 
   test('takes the scope read, and a form of this session', async () => {

@@ -6,7 +6,7 @@ import type { Counter } from '../../../shared/ledger/book.ts'
 import type { LastAudit } from '../../../shared/ledger/last-audit.ts'
 import { readFields } from './forms.ts'
 import { FormToken, type Frame } from './layout.tsx'
-import { InZone, Time } from './parts.tsx'
+import { dayNamed, InZone, Time } from './parts.tsx'
 import type { Visiting } from './visiting.tsx'
 
 export const auditPath = '/dashboard/ledger/audit'
@@ -119,7 +119,7 @@ const Table = ({ of: { rows, counters } }: { of: LastAudit }) => (
           <tr>
             <th scope="row">
               {shownCounter(budget)}
-              <span class="note">{window.replace(':', ' of ')}</span>
+              <span class="note">{windowNamed(window)}</span>
             </th>
             <td data-name="Adds up">
               {ok === null ? '? it moved' : ok ? '✓ yes' : <strong class="differs">✕ no</strong>}
@@ -135,6 +135,12 @@ const Table = ({ of: { rows, counters } }: { of: LastAudit }) => (
     </table>
   </div>
 )
+
+/** `month from 1 Nov 2026`, of a window as the ledger names it: `month:2026-11-01`. */
+function windowNamed(name: string): string {
+  const [kind = '', day = ''] = name.split(':')
+  return `${kind === 'month' ? 'month from' : kind} ${dayNamed(day)}`
+}
 
 const shown = (counter: Counter, figure: (typeof figures)[number]): string =>
   counter.limit === 'unlimited' && figure === 'available' ? 'no limit' : count(counter[figure])

@@ -174,8 +174,12 @@ const What = ({ of: { id, to, corrects } }: { of: Entry }) => (
         to <a href={budgetAddress(to)}>{to}</a>,{' '}
       </>
     )}
-    {corrects === undefined ? null : <>of {corrects}, </>}
-    {id}
+    {corrects === undefined ? null : (
+      <>
+        of <span class="id">{corrects}</span>,{' '}
+      </>
+    )}
+    <span class="id">{id}</span>
   </span>
 )
 

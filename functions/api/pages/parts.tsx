@@ -49,6 +49,15 @@ export const Units = ({ of }: { of: number | null | undefined }) => (
   <span class={of == null ? 'unknown' : 'units'}>{of == null ? '–' : count(of)}</span>
 )
 
+/** `schedule:morning` may end a line behind its colon before it does so anywhere else. */
+export const CallerName = ({ of }: { of: string }) =>
+  of.split(/(?<=:)/).map((part, index) => (
+    <>
+      {index > 0 ? <wbr /> : null}
+      {part}
+    </>
+  ))
+
 /** Names and what belongs to them. */
 export const Facts = ({ long = false, children }: { long?: boolean; children: Child }) => (
   <dl class={long ? 'facts long' : 'facts'}>{children}</dl>

@@ -126,7 +126,7 @@ table { border-collapse: collapse; width: 100%; }
 caption { text-align: left; color: var(--quiet); font-size: .9rem; padding: .75rem 1rem; }
 th, td { text-align: left; vertical-align: top; padding: .6rem 1rem; border-top: 1px solid var(--line); font-weight: 400; }
 thead th { color: var(--quiet); font-size: .85rem; white-space: nowrap; }
-time { white-space: nowrap; }
+time, .id { white-space: nowrap; }
 tbody .note { display: block; }
 .number { text-align: right; white-space: nowrap; }
 .state { white-space: nowrap; font-weight: 600; }

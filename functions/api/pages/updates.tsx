@@ -10,7 +10,7 @@ import { updateColumns, updateFilter } from '../updates.ts'
 import { askForUpdate } from './first-steps.tsx'
 import { readFields } from './forms.ts'
 import { Pages, type Paging, pagingFields } from './paging.tsx'
-import { addressOf, budgetAddress, InZone, StateName, Time, Units, words } from './parts.tsx'
+import { addressOf, budgetAddress, CallerName, InZone, StateName, Time, Units, words } from './parts.tsx'
 import type { Visit, Visiting } from './visiting.tsx'
 
 const rowsOfPage = 50
@@ -207,7 +207,7 @@ const Table = ({ rows, zone }: { rows: readonly Update[]; zone: string }) => (
               <a href={budgetAddress(update.budget)}>{update.budget}</a>
             </td>
             <td data-name="Caller">
-              {update.caller}
+              <CallerName of={update.caller} />
               <span class="note">via {update.via}</span>
             </td>
           </tr>
