@@ -64,6 +64,7 @@ export const parts = {
   ledger: {
     mutate: ['shared/ledger/*.ts', ...onDynamo.map((name) => `!shared/ledger/${name}.ts`)],
     tests: ['test/ledger-*.test.ts'],
+    isLoadedOnce: true,
   },
   guard: {
     mutate: among([...keeping, ...statements], 'exclude'),
