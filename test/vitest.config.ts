@@ -23,6 +23,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/dynamodb-local.ts', 'test/support/commands.ts'],
     pool: 'forks',
+    // Bundles are loaded as they are, as Lambda does it.
+    server: { deps: { external: [/\/unit-guard-\w+\/.*\.mjs$/] } },
     // A worker loads each module once: tests share nothing but what they import, and that keeps no state of its own.
     isolate: false,
     // For two cores: much of the time goes into waiting for sockets and for DynamoDB Local. Four take longer than three.
