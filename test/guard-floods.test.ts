@@ -157,7 +157,7 @@ describe('in the middle of a flood', () => {
   const stop = async (how: (product: Product) => Promise<Called>) => {
     const product = await startProduct()
     await product.call('PUT', '/budgets/ten', { body: { limits: [{ window: 'month', units: 100_000 }] } })
-    const answers = many(60, (index) => product.update({ kind: 'ranking', project: `p-${index}`, budget: 'ten' }))
+    const answers = many(120, (index) => product.update({ kind: 'ranking', project: `p-${index}`, budget: 'ten' }))
     while (product.seen('run').length < 20) await new Promise((resolve) => setTimeout(resolve, 2))
     const stopped = await how(product)
     const admitted = new Set(
