@@ -1,4 +1,5 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { sandboxToken } from '../infra/local/sandbox-token.ts'
 import { hasJava, spawnLocal, temporaryDirectory } from './support/local.ts'
 
@@ -6,7 +7,13 @@ describe.skipIf(!hasJava())('npm run sandbox', () => {
   test('starts it alone; stopped and started again, it remembers', async () => {
     const { directory, remove } = await temporaryDirectory()
     onTestFinished(remove)
-    const env = { DATA_DIR: directory, SANDBOX_UNITS_PER_MONTH: '1000', TRACKING_BASE_URL: 'https://else.example/v3' }
+    const env = {
+      DATA_DIR: directory,
+      DYNAMODB_ENDPOINT: inject('dynamodb') ?? '',
+      TABLE_NAME: `sandbox-${randomUUID()}`,
+      SANDBOX_UNITS_PER_MONTH: '1000',
+      TRACKING_BASE_URL: 'https://else.example/v3',
+    }
     const start = async () => {
       const server = spawnLocal('sandbox', { env })
       onTestFinished(() => server.signalGroup('SIGKILL'))
@@ -30,6 +37,5 @@ describe.skipIf(!hasJava())('npm run sandbox', () => {
     expect(second.server.said.out).toContain(`export TRACKING_TOKEN=${sandboxToken}`)
     second.server.signal('SIGINT')
     expect((await second.server.ended).code).toBe(0)
-    // Two starts of Java, on a machine that may be busy with other tests.
-  }, 60_000)
+  })
 })
