@@ -70,7 +70,7 @@ async function multiply(store: Store, items: ReadonlyMap<string, Item>, number: 
 }
 
 const readings = {
-  '/': 9,
+  '/': 8,
   '/dashboard/updates': 4,
   '/dashboard/updates?state=settled': 4,
   '/dashboard/needs-you': 4,

@@ -2,6 +2,7 @@ import { announcement } from '../ledger/announcement.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Price } from '../ledger/price.ts'
 import type { Update } from '../ledger/update.ts'
+import type { View } from '../ledger/views.ts'
 import { dayAt } from '../ledger/windows.ts'
 import type { Kind, Units } from '../platform/words.ts'
 import { zoneOf } from './decide.ts'
@@ -42,7 +43,7 @@ const movedByShare = 0.1
 
 export function createDigesting(parts: {
   ledger: Ledger
-  foresee: () => Promise<readonly Forecast[]>
+  foresee: (view: Promise<View>) => Promise<readonly Forecast[]>
   prices: () => Promise<readonly Price[]>
 }) {
   const { ledger, foresee, prices } = parts
@@ -54,10 +55,11 @@ export function createDigesting(parts: {
   }
 
   async function digest(until: number): Promise<Digest> {
+    const looked = ledger.view()
     const [view, updates, forecast, known] = await Promise.all([
-      ledger.view(),
+      looked,
       updatesOf({ since: until - dayMs, until }),
-      foresee(),
+      foresee(looked),
       prices(),
     ])
     const inDoubt = (await ledger.open('in-doubt', pageSize)).rows

@@ -57,7 +57,7 @@ export function createPlanning(parts: {
    *
    * @param given what to take for the ledger, as it would be after a change.
    */
-  async function foresee(given?: View): Promise<readonly Forecast[]> {
+  async function foresee(given?: View | Promise<View>): Promise<readonly Forecast[]> {
     const { view, ...outlook } = await lookOut(given)
     const counters = figuresOfChain(view, Object.values(view.definitions.budgets)).map(toForecast)
     return forecast({ now: view.now, counters, ...outlook })
@@ -88,7 +88,7 @@ export function createPlanning(parts: {
   }
 
   /** What a look into the future needs: how things stand, and what plans ask for at which prices. */
-  async function lookOut(given?: View) {
+  async function lookOut(given?: View | Promise<View>) {
     const [view, known] = await Promise.all([given ?? ledger.view(), prices()])
     const { definitions } = view
     const priced = new Map(known.map((price) => [priceKey(price.kind, price.project), price]))

@@ -21,7 +21,7 @@ import { logIn } from './routes.ts'
 import { ratio, spreadOf, table, thousands } from './tables.ts'
 import { takeTurns, timed } from './turns.ts'
 
-const turns = 30
+const turns = 60
 const warmUp = 5
 const minuteMs = 60_000
 const ledgerBegan = '2024-11-20T10:00:00Z'

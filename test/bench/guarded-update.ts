@@ -2,14 +2,24 @@ import { type Database, withDatabase } from './database.ts'
 import { type Found, measuredOn } from './document.ts'
 import { meter } from './meter.ts'
 import { plot } from './plot.ts'
-import { type Server, startServer } from './processes.ts'
+import { type Server, slowMs, startServer } from './processes.ts'
 import { type RivalName, rivalNames, rivals } from './rivals.ts'
 import { ratio, spreadHead, spreadOf, table } from './tables.ts'
 import { median, takeTurns, timed } from './turns.ts'
 
-const turns = 100
 const warmUp = 10
-const delays = [0, 4]
+/** How far away DynamoDB is, and how quick the service. */
+const grounds = [
+  { name: '0ms', delayMs: 0, role: 'service', turns: 100, how: '' },
+  { name: '4ms', delayMs: 4, role: 'service', turns: 100, how: '' },
+  {
+    name: 'slow-service',
+    delayMs: 4,
+    role: 'slow-service',
+    turns: 20,
+    how: ` and ${slowMs} ms to each answer of the service`,
+  },
+] as const
 const plenty = 1_000_000_000
 const perUpdate = 40
 /** Of each kind of trouble. */
@@ -27,12 +37,19 @@ export const benchGuardedUpdate = (): Promise<Found> =>
       const harm = ['overspent units', 'same key', 'same work', 'answer lost']
       const timings: string[] = []
       const plots: Record<string, string> = {}
-      for (const delayMs of delays) {
-        const found = await timesOf(database, service, delayMs)
-        const title = `${delayMs} ms added to each request, ms`
+      for (const ground of grounds) {
+        const found = await timesOf(database, ground)
+        const added = `${ground.delayMs} ms added to each request of DynamoDB${ground.how}`
         timings.push(
           table(
-            [title, ...spreadHead, 'of the floor', 'of its own transactions', 'of the composition', 'of no guard'],
+            [
+              `${added}, ms`,
+              ...spreadHead,
+              'of the floor',
+              'of its own transactions',
+              'of the composition',
+              'of no guard',
+            ],
             rivalNames.map((name) => [
               name,
               ...spreadOf(found[name]),
@@ -43,15 +60,15 @@ export const benchGuardedUpdate = (): Promise<Found> =>
             ]),
           ),
         )
-        plots[`guarded-update-${delayMs}ms`] = plot({
-          title: `One update, ${delayMs} ms added to each request of DynamoDB`,
+        plots[`guarded-update-${ground.name}`] = plot({
+          title: `One update, ${added}`,
           unit: 'ms',
           bars: rivalNames.map((name) => ({ name, value: median(found[name]) })),
           target: median(found['floor, transactions']) * 1.15,
         })
       }
       const images = Object.keys(plots).map((name) => `![](plots/${name}.svg)`)
-      const how = measuredOn([`${turns} turns`, 'DynamoDB Local'])
+      const how = measuredOn([`${grounds.map(({ turns }) => turns).join(', ')} turns`, 'DynamoDB Local'])
       return {
         sections: {
           'guarded-update-counts': table([...head, ...harm], rows),
@@ -64,17 +81,19 @@ export const benchGuardedUpdate = (): Promise<Found> =>
     }
   })
 
-async function timesOf(database: Database, service: Server, delayMs: number): Promise<Record<RivalName, number[]>> {
+async function timesOf(database: Database, ground: (typeof grounds)[number]): Promise<Record<RivalName, number[]>> {
+  const service = await startServer(ground.role)
   const made = await Promise.all(
     rivalNames.map(async (name) => {
-      const client = database.connect(delayMs)
+      const client = database.connect(ground.delayMs)
       const rival = await rivals[name].create({ database, client, serviceUrl: service.url, units: plenty })
       return { name, rival, arm: timed((turn) => rival.update(`timed-${turn}`, `timed-${turn}`)) }
     }),
   )
   const arms = Object.fromEntries(made.map(({ name, arm }) => [name, arm])) as Record<RivalName, () => Promise<number>>
-  const found = await takeTurns(arms, { turns, warmUp })
+  const found = await takeTurns(arms, { turns: ground.turns, warmUp })
   for (const { rival } of made) await rival.stop?.()
+  service.stop()
   return found
 }
 

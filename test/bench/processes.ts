@@ -2,7 +2,10 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-export type Role = 'service' | 'guard' | 'hono-proxy'
+export type Role = 'service' | 'slow-service' | 'guard' | 'hono-proxy'
+
+/** What the slow service takes for each answer. */
+export const slowMs = 100
 
 export interface Server {
   /** Ends in `/v3`. */

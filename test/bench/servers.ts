@@ -3,7 +3,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { Hono } from 'hono'
 import { proxy } from 'hono/proxy'
 import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
-import type { Role, Server } from './processes.ts'
+import { type Role, type Server, slowMs } from './processes.ts'
 import { startGuard } from './product.ts'
 import { listen, startService } from './service.ts'
 
@@ -14,6 +14,8 @@ const [role, serviceUrl = ''] = process.argv.slice(2)
 type Started = Pick<Server, 'url' | 'token'>
 
 const service = async (): Promise<Started> => ({ url: (await startService()).url })
+
+const slowService = async (): Promise<Started> => ({ url: (await startService(slowMs)).url })
 
 async function guard(): Promise<Started> {
   const { api, tokens } = await startGuard({ store: createMemoryStore(), serviceUrl })
@@ -26,7 +28,12 @@ async function honoProxy(): Promise<Started> {
   return { url: await listen(createAdaptorServer({ fetch: app.fetch }) as http.Server) }
 }
 
-const roles: Readonly<Record<Role, () => Promise<Started>>> = { service, guard, 'hono-proxy': honoProxy }
+const roles: Readonly<Record<Role, () => Promise<Started>>> = {
+  service,
+  'slow-service': slowService,
+  guard,
+  'hono-proxy': honoProxy,
+}
 
 process.on('message', () => process.send?.(process.memoryUsage().rss))
 process.send?.(await roles[role as Role]())

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** How much the service's export weighs: what a function URL streams at most. */
 export const exportBytes = 200 * 1024 * 1024
@@ -15,10 +16,13 @@ const bodies: Readonly<Record<string, string>> = { estimate: units, run: units, 
 /**
  * A service that costs nearly nothing: it answers at once, whatever it is asked. An update costs 40 units. It counts the
  * runs of each project, and never says how a run of `lost-…` went.
+ *
+ * @param afterMs how long it thinks about each answer.
  */
-export async function startService() {
+export async function startService(afterMs = 0) {
   const runs: Record<string, number> = {}
-  const server = http.createServer((request, response) => {
+  const server = http.createServer(async (request, response) => {
+    if (afterMs > 0) await sleep(afterMs)
     const [, , , project = '', operation = ''] = (request.url ?? '').split('/')
     if (operation === 'run') runs[project] = (runs[project] ?? 0) + 1
     if (operation === 'run' && project.startsWith('lost-')) return request.socket.resetAndDestroy()

@@ -1,8 +1,11 @@
+import { systemIds } from '../../shared/platform/ids.ts'
+
 /** One thing that is compared with others: does it once, and says how it went: milliseconds, or a rate. */
 export type Arm = () => Promise<number>
 
 /**
- * Takes the arms in turn, so that whatever else the machine does meets all of them alike.
+ * Takes the arms in turn, so that whatever else the machine does meets all of them alike; in another order each time, so
+ * that what one leaves behind to be collected is not always paid for by the same other.
  *
  * @returns for each arm what it said, without the warm-up, in the order of the turns.
  */
@@ -13,13 +16,19 @@ export async function takeTurns<Name extends string>(
   const named = Object.entries<Arm>(arms) as [Name, Arm][]
   const said = Object.fromEntries(named.map(([name]) => [name, [] as number[]])) as Record<Name, number[]>
   for (let turn = -warmUp; turn < turns; turn++) {
-    for (const [name, arm] of named) {
+    for (const [name, arm] of shuffled(named)) {
       const figure = await arm()
       if (turn >= 0) said[name].push(figure)
     }
   }
   return said
 }
+
+const shuffled = <Thing>(things: readonly Thing[]): Thing[] =>
+  things
+    .map((thing) => ({ thing, place: systemIds.fraction() }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ thing }) => thing)
 
 /** An arm that is as good as it is quick. */
 export const timed =

@@ -17,9 +17,10 @@ export function addOverview({ page }: Visiting, { guard }: Services): void {
   page('/', {
     GET: async ({ mustHave, show }) => {
       mustHave('read')
+      const looked = guard.ledger.view()
       const [view, forecasts, approvals, doubts] = await Promise.all([
-        guard.ledger.view(),
-        guard.foresee(),
+        looked,
+        guard.foresee(looked),
         guard.ledger.open('awaiting-approval', mostCounted),
         guard.ledger.open('in-doubt', mostCounted),
       ])

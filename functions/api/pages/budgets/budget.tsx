@@ -26,7 +26,8 @@ export function addBudget({ page }: Visiting, { guard }: Services): void {
     GET: async ({ c, mustHave, show, allowed, frame }) => {
       mustHave('read')
       const name = budgetNameOf(c)
-      const [view, forecasts] = await Promise.all([guard.ledger.view(), guard.foresee()])
+      const looked = guard.ledger.view()
+      const [view, forecasts] = await Promise.all([looked, guard.foresee(looked)])
       const [picture, entries] = await Promise.all([
         guard.ledger.pictures.read(view.month.name),
         guard.ledger.entries({ month: view.month.name, budget: name }, mostEntries),
