@@ -55,8 +55,12 @@ const nodeModules: Plugin = {
   setup: ({ onResolve, onLoad }) => {
     onResolve({ filter: /^[\w:/]+$/ }, ({ path, kind }) => {
       if (!isBuiltin(path)) return undefined
-      return kind === 'dynamic-import' ? { path, external: true } : { path, namespace: 'node' }
+      if (kind === 'dynamic-import') return { path, external: true }
+      return { path, namespace: kind === 'require-call' ? 'node-required' : 'node' }
     })
+    onLoad({ filter: /.*/, namespace: 'node-required' }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule('${path}')`,
+    }))
     onLoad({ filter: /.*/, namespace: 'node' }, async ({ path }) => {
       const names = Object.keys(await import(path)).filter((name) => name !== 'default')
       const used = names.map((name) => `export const ${name} = /* @__PURE__ */ $read('${name}')`)
