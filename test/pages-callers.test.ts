@@ -91,6 +91,15 @@ describe('callers', () => {
     expect(await listed()).toEqual([])
   })
 
+  test('somebody else has to disable oneself; those chosen beside are', async () => {
+    const { eve, list, listed } = await start()
+    await list('crawler', {})
+    const page = await eve.get('/dashboard/callers')
+    const { text } = await press(eve, page, 'Disable', { sub: ['crawler'], other: 'eve', reason: 'x' })
+    expect(text).toContain('✓ crawler is disabled. ✕ Somebody else has to disable you')
+    expect(await listed()).toEqual([['crawler', true]])
+  })
+
   test('a ledger that stops answering: what was done is told, and what was not', async () => {
     const { product, list, eve, listed } = await start()
     for (const sub of ['a', 'b', 'c']) await list(sub, {})

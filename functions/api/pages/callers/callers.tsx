@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { zoneOf } from '../../../../shared/guard/decide.ts'
 import { figuresOf } from '../../../../shared/guard/figures.ts'
+import { problem } from '../../../../shared/guard/problems.ts'
 import { count, left } from '../../../../shared/guard/sentences.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
 import { type Caller, limitOf, limitsOfCaller, windowKinds } from '../../../../shared/ledger/definitions.ts'
@@ -14,7 +15,7 @@ import { FormToken } from '../layout.tsx'
 import { oneByOne } from '../one-by-one.ts'
 import { callerAddress, callersAddress, Fact, Facts, InZone } from '../parts.tsx'
 import type { Visit, Visiting } from '../visiting.tsx'
-import { addCallerEditing } from './editing.tsx'
+import { addCallerEditing, notYourself } from './editing.tsx'
 import { ListForm } from './listing.tsx'
 
 const disabling = z
@@ -97,6 +98,8 @@ export function addCallerPages(visiting: Visiting, services: Services): void {
         const { do: action, sub, other, reason } = readFields(form, disabling, ['sub'])
         const by = { caller: session.sub, reason, disabled: action === 'disable' }
         const disable = async (name: string) => {
+          if (by.disabled && name === session.sub)
+            return { kind: 'problem', problem: problem('forbidden', notYourself) } as const
           const changed = await guard.disableCaller(name, by)
           return changed.kind === 'problem' ? changed : ({ kind: 'disabled', name } as const)
         }

@@ -99,7 +99,7 @@ export function addCallerEditing({ page }: Visiting, { guard }: Services): void 
   }
 }
 
-const notYourself = 'Somebody else has to disable you, or take admin from you: you could not undo it.'
+export const notYourself = 'Somebody else has to disable you, or take admin from you: you could not undo it.'
 const locksOut = ({ disabled, scopes }: Texts) => disabled === 'yes' || !scopes.split(' ').includes('admin')
 
 function nothingToDo(visit: Visit, wanted: Wanted) {
