@@ -10,14 +10,14 @@ import { median, takeTurns, timed } from './turns.ts'
 const warmUp = 10
 /** How far away DynamoDB is, and how quick the service. */
 const grounds = [
-  { name: '0ms', delayMs: 0, role: 'service', turns: 100, how: '' },
-  { name: '4ms', delayMs: 4, role: 'service', turns: 100, how: '' },
+  { name: '0ms', how: '0 ms added to each request', delayMs: 0, role: 'service', turns: 100 },
+  { name: '4ms', how: '4 ms added to each request', delayMs: 4, role: 'service', turns: 100 },
   {
     name: 'slow-service',
+    how: `4 ms added, ${slowMs} ms for each answer of the service`,
     delayMs: 4,
     role: 'slow-service',
     turns: 20,
-    how: ` and ${slowMs} ms to each answer of the service`,
   },
 ] as const
 const plenty = 1_000_000_000
@@ -39,11 +39,10 @@ export const benchGuardedUpdate = (): Promise<Found> =>
       const plots: Record<string, string> = {}
       for (const ground of grounds) {
         const found = await timesOf(database, ground)
-        const added = `${ground.delayMs} ms added to each request of DynamoDB${ground.how}`
         timings.push(
           table(
             [
-              `${added}, ms`,
+              `${ground.how}, ms`,
               ...spreadHead,
               'of the floor',
               'of its own transactions',
@@ -61,7 +60,7 @@ export const benchGuardedUpdate = (): Promise<Found> =>
           ),
         )
         plots[`guarded-update-${ground.name}`] = plot({
-          title: `One update, ${added}`,
+          title: `One update, ${ground.how}`,
           unit: 'ms',
           bars: rivalNames.map((name) => ({ name, value: median(found[name]) })),
           target: median(found['floor, transactions']) * 1.15,

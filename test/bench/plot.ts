@@ -13,23 +13,26 @@ export function plot(options: { title: string; unit: string; bars: readonly Bar[
   const { title, unit, bars, target } = options
   const most = Math.max(...bars.map(({ value }) => value), target ?? 0)
   const at = (value: number) => Math.round((value / most) * barWidth)
-  const height = 44 + bars.length * rowHeight + 10
+  const height = 44 + bars.length * rowHeight + (target === undefined ? 10 : 26)
   const rows = bars.flatMap(({ name, value }, index) => {
     const y = 40 + index * rowHeight
     return [
       `<text x="${nameWidth - 10}" y="${y + 15}" text-anchor="end">${escaped(name)}</text>`,
       `<rect x="${nameWidth}" y="${y}" width="${Math.max(1, at(value))}" height="20" rx="2"/>`,
-      `<text x="${nameWidth + at(value) + 6}" y="${y + 15}">${readable(value)} ${escaped(unit)}</text>`,
+      `<text x="${width - 10}" y="${y + 15}" text-anchor="end">${readable(value)} ${escaped(unit)}</text>`,
     ]
   })
   const x = nameWidth + at(target ?? 0)
-  const line = `<path d="M${x} 34V${height - 6}" stroke="#c2410c" stroke-dasharray="4 3"/>`
+  const line = [
+    `<path d="M${x} 34V${height - 22}" stroke="#c2410c" stroke-dasharray="4 3"/>`,
+    `<text x="${x}" y="${height - 8}" text-anchor="middle">target</text>`,
+  ]
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(title)}">`,
     '<style>text{font:13px system-ui,sans-serif;fill:#6b7280}.title{font-weight:600}rect{fill:#2563eb}</style>',
     `<text class="title" x="10" y="22">${escaped(title)}</text>`,
     ...rows,
-    ...(target === undefined ? [] : [line]),
+    ...(target === undefined ? [] : line),
     '</svg>',
     '',
   ].join('\n')
