@@ -27,7 +27,7 @@ export default defineConfig({
     server: { deps: { external: [/\/unit-guard-\w+\/.*\.mjs$/] } },
     // A worker loads each module once: tests share nothing but what they import, and that keeps no state of its own.
     isolate: false,
-    // For two cores: much of the time goes into waiting for sockets and for DynamoDB Local. Four take longer than three.
+    // For two cores: much of the time goes into waiting for sockets and for DynamoDB Local. Two take longer, and so do four.
     maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
     testTimeout: 30_000,
