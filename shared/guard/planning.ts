@@ -55,7 +55,7 @@ export function createPlanning(parts: {
   /**
    * What plans will still take from every counter before it is counted anew.
    *
-   * @param given what to take for the ledger, as it would be after a change.
+   * @param given what to take for the ledger: a reading that its caller makes too, or what it would be after a change.
    */
   async function foresee(given?: View | Promise<View>): Promise<readonly Forecast[]> {
     const { view, ...outlook } = await lookOut(given)
