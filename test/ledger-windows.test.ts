@@ -202,6 +202,16 @@ describe('a changed renewal', () => {
     expect(starts(twice, '2026-10-10T00:00Z', 5)).toEqual(expected.map((date) => `${date}T00:00Z`))
     expect(twice.changes).toHaveLength(2)
   })
+
+  it('that turned in the very month it lengthened is not undone by the next one', () => {
+    const evening = on(28, '19:00', 'America/New_York') // 1 March in UTC, when day 1 would have turned
+    const once = changeRenewal(newCalendar(on(1)), evening, at('1971-02-05T00:00Z'))
+    expect(once.changes).toEqual([{ renewal: evening, lengthens: '1971-02', from: '1971-02' }])
+    const twice = changeRenewal(once, on(29), at('1971-03-01T00:00Z'))
+    const expected = ['1971-02-01', '1971-03-01', '1971-03-29', '1971-04-29']
+    expect(starts(twice, '1971-02-10T00:00Z', 4)).toEqual(expected.map((date) => `${date}T00:00Z`))
+    expect(monthAt(twice, at('1971-03-10T00:00Z')).name).toBe('month:1971-02-28')
+  })
 })
 
 describe('a day', () => {
@@ -265,6 +275,14 @@ const windowsBetween = (calendar: Calendar, from: number, to: number): Window[] 
   return windows
 }
 
+/** When the last change of a calendar begins to rule: where its renewal, had it always ruled, turns that month. */
+function lastTurn({ changes }: Calendar): number {
+  const last = changes.at(-1)
+  if (!last) return Number.NEGATIVE_INFINITY
+  const turned = walk(newCalendar(last.renewal), at(`${last.from}-01`), 3)
+  return turned.find(({ name }) => name.startsWith(`month:${last.from}`))?.start ?? Number.NaN
+}
+
 describe('always', () => {
   const holds = <Given extends [unknown, ...unknown[]]>(property: fc.IPropertyWithHooks<Given>, numRuns = 150): void =>
     fc.assert(property, { numRuns })
@@ -322,8 +340,7 @@ describe('always', () => {
         const [was, is] = [monthAt(before, now), monthAt(calendar, now)]
         expect({ ...is, end: was.end }).toEqual(was)
         if (calendar === before) continue
-        const isPending = before.changes.at(-1)?.lengthens === was.name.slice('month:'.length, -'-DD'.length)
-        const unchanged = isPending ? { ...before, changes: before.changes.slice(0, -1) } : before
+        const unchanged = now < lastTurn(before) ? { ...before, changes: before.changes.slice(0, -1) } : before
         const earliest = Math.max(monthAt(unchanged, was.start).end, now + 1)
         expect(is.end).toBeGreaterThanOrEqual(earliest)
         expect(windowsBetween(calendar, from, was.start - 1)).toEqual(windowsBetween(before, from, was.start - 1))
