@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { clean, code, cut, cutMarked, date, escaped, prose, withoutMarks } from '../shared/slack/text.ts'
+import { anyText } from './support/slack-samples.ts'
 
 describe('three characters are escaped, and no others', () => {
   test.each([
@@ -40,7 +41,7 @@ describe('cutting', () => {
 
   test('never longer, never half a character, never half an entity', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 30 }), (text, most) => {
+      fc.property(anyText, fc.integer({ min: 1, max: 30 }), (text, most) => {
         const shown = cut(escaped(text.toWellFormed()), most)
         expect(shown.length).toBeLessThanOrEqual(most)
         expect(shown.isWellFormed()).toBe(true)

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check'
 import type { Estimate } from '../../shared/guard/estimating.ts'
 import type { Figures } from '../../shared/guard/figures.ts'
 import { overBudget } from '../../shared/guard/over-budget.ts'
@@ -29,6 +30,11 @@ export const zone = 'Europe/Berlin'
 export const at = (rfc3339: string): number => Date.parse(rfc3339)
 export const now = at('2026-11-20T10:00:00Z')
 export const u = (units: number): Units => units as Units
+
+/** Any characters at all. For a unit called `binary` fast-check first makes a table of them all, which takes a second. */
+export const anyText = fc.string({
+  unit: fc.integer({ min: 0, max: 0x10_ff_ff }).map((code) => String.fromCodePoint(code)),
+})
 
 /** What other people wrote. */
 export interface Written {
