@@ -72,7 +72,8 @@ export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) 
     const view = await ledger.view()
     const window = name === null ? view.month : monthNamed(view.definitions.calendar, name)
     if (!window || window.start > view.now) return null
-    const lines = await linesOf(window, (kept) => believed(kept, view.now))
+    const seen = window.name === view.month.name ? view.stored : undefined
+    const lines = await linesOf(window, (kept) => believed(kept, view.now), seen)
     const statement = statementOf(view, window, by, lines)
     const { counted } = lines
     if (!counted || statement.addsUp !== false) return statement
@@ -82,10 +83,18 @@ export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) 
     return whole
   }
 
-  /** A book that moves while its lines are read proves nothing: it is read again, a few times. */
-  async function linesOf(window: Window, countedOf: (kept: KeptTally | null) => CountedTally | null): Promise<Lines> {
+  /**
+   * A book that moves while its lines are read proves nothing: they are read again, a few times.
+   *
+   * @param seen the book, where it has just been read.
+   */
+  async function linesOf(
+    window: Window,
+    countedOf: (kept: KeptTally | null) => CountedTally | null,
+    seen?: Book | null,
+  ): Promise<Lines> {
+    let before = seen === undefined ? await ledger.bookNamed(window.name) : seen
     for (let round = 1; ; round++) {
-      const before = await ledger.bookNamed(window.name)
       // After the book: the correction that moves it has spoilt the tally, too.
       const counted = countedOf(await ledger.tallies.read(window.name))
       const tally = counted?.tally ?? beginning(window)
@@ -97,6 +106,7 @@ export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) 
       const isStill = isDeepStrictEqual(before, book)
       const lines = [...tally.sums, ...updates.map(lineOf)]
       if (isStill || round === tries) return { counted, lines, entries, book, isStill }
+      before = book
     }
   }
 

@@ -18,13 +18,13 @@ export function addOverview({ page }: Visiting, { guard }: Services): void {
     GET: async ({ mustHave, show }) => {
       mustHave('read')
       const looked = guard.ledger.view()
-      const [view, forecasts, approvals, doubts] = await Promise.all([
+      const [view, forecasts, picture, approvals, doubts] = await Promise.all([
         looked,
         guard.foresee(looked),
+        looked.then(({ month }) => guard.ledger.pictures.read(month.name)),
         guard.ledger.open('awaiting-approval', mostCounted),
         guard.ledger.open('in-doubt', mostCounted),
       ])
-      const picture = await guard.ledger.pictures.read(view.month.name)
       const rows = budgetRows(view, forecasts, picture)
       const zone = zoneOf(view)
       const [root, ...others] = rows

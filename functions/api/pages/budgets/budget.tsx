@@ -27,10 +27,11 @@ export function addBudget({ page }: Visiting, { guard }: Services): void {
       mustHave('read')
       const name = budgetNameOf(c)
       const looked = guard.ledger.view()
-      const [view, forecasts] = await Promise.all([looked, guard.foresee(looked)])
-      const [picture, entries] = await Promise.all([
-        guard.ledger.pictures.read(view.month.name),
-        guard.ledger.entries({ month: view.month.name, budget: name }, mostEntries),
+      const [view, forecasts, picture, entries] = await Promise.all([
+        looked,
+        guard.foresee(looked),
+        looked.then(({ month }) => guard.ledger.pictures.read(month.name)),
+        looked.then(({ month }) => guard.ledger.entries({ month: month.name, budget: name }, mostEntries)),
       ])
       const budget = budgetNamed(view.definitions, name)
       const row = budgetRows(view, forecasts, picture).find((each) => each.name === name)
