@@ -607,12 +607,12 @@ describe('entries', () => {
     const csv = await product.call('GET', '/budgets/blog/entries', { headers: { accept: 'text/csv' } })
     expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     const [header, ...lines] = csv.text.trimEnd().split('\r\n')
-    expect(header).toBe('id,at,type,budget,units,window,by,reason')
+    expect(header).toBe('id,at,type,budget,units,window,by,reason,to,corrects,changed')
     expect(lines.map((line) => line.replace(/^ent_[0-9a-z]{26},/, ''))).toEqual([
-      '2026-11-20T10:00:03.000Z,grant,blog,3,month:2026-11-01,ada,"more, ""please"""',
-      "2026-11-20T10:00:02.000Z,grant,blog,2,month:2026-11-01,ada,'=1+1",
-      '2026-11-20T10:00:01.000Z,grant,blog,1,month:2026-11-01,ada,"more, ""please"""',
-      '2026-11-20T10:00:00.000Z,budget-created,blog,40,month:2026-11-01,ada,no reason given',
+      '2026-11-20T10:00:03.000Z,grant,blog,3,month:2026-11-01,ada,"more, ""please""",,,',
+      "2026-11-20T10:00:02.000Z,grant,blog,2,month:2026-11-01,ada,'=1+1,,,",
+      '2026-11-20T10:00:01.000Z,grant,blog,1,month:2026-11-01,ada,"more, ""please""",,,',
+      '2026-11-20T10:00:00.000Z,budget-created,blog,40,month:2026-11-01,ada,no reason given,,,"budget blog: new: 40 a month, below seo"',
     ])
   })
 

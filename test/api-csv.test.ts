@@ -34,9 +34,9 @@ async function start() {
 test('what a spreadsheet would run is escaped, and what would begin a cell or a row is quoted', async () => {
   const product = await start()
   const { text } = await product.call('GET', '/budgets/account/entries', { headers: { accept: 'text/csv' } })
-  expect(text.startsWith('id,at,type,budget,units,window,by,reason\r\n')).toBe(true)
+  expect(text.startsWith('id,at,type,budget,units,window,by,reason,to,corrects,changed\r\n')).toBe(true)
   for (const [each, cell] of cells.entries())
-    expect(text).toContain(`,grant,account,${each + 1},month:2026-11-01,ada,${cell}\r\n`)
+    expect(text).toContain(`,grant,account,${each + 1},month:2026-11-01,ada,${cell},,,\r\n`)
 })
 
 test('a download begins with a byte order mark, and an answer of the API does not', async () => {

@@ -367,14 +367,14 @@ describe('CSV', () => {
     const body = { type: 'external-spend', units: 7, reason }
     const { id } = (await product.call('POST', '/budgets/account/entries', { body })).body
     expect((await csv(product, '/budgets/account/entries')).text).toBe(
-      `id,at,type,budget,units,window,by,reason\r\n${id},2026-11-20T10:00:00.000Z,external-spend,account,7,month:2026-11-01,ada,'=1\r\n`,
+      `id,at,type,budget,units,window,by,reason,to,corrects,changed\r\n${id},2026-11-20T10:00:00.000Z,external-spend,account,7,month:2026-11-01,ada,'=1,,,\r\n`,
     )
   })
 
   test('of nothing is its header', async () => {
     const product = await start()
     const { text } = await csv(product, '/budgets/account/entries')
-    expect(text).toBe('id,at,type,budget,units,window,by,reason\r\n')
+    expect(text).toBe('id,at,type,budget,units,window,by,reason,to,corrects,changed\r\n')
   })
 
   test('has all pages, whatever the limit says', async () => {

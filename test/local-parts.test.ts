@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readCallerKey } from '../infra/local/caller-key.ts'
+import { commandEnvironment } from '../infra/local/command.ts'
 import { examineStore } from '../infra/local/doctor-ledger.ts'
 import { pointersToUnits, readProjects } from '../infra/local/doctor-reading.ts'
 import { describeToken } from '../infra/local/doctor-token.ts'
@@ -56,6 +57,30 @@ describe('the env file', () => {
       TABLE_NAME: 't',
       TRACKING_BASE_URL: 'mine',
     })
+  })
+})
+
+describe('a command', () => {
+  const here = { UNIT_GUARD_URL: 'http://127.0.0.1:1', UNIT_GUARD_TOKEN: 'here' }
+
+  it('goes on with the directory whose env file a shell has sourced, however often that has started again', async () => {
+    const directory = await newDirectory()
+    await writeEnvFile(directory, here, { DATA_DIR: directory, DYNAMODB_ENDPOINT: 'old' })
+    const sourced = readEnvFile(directory)
+    await writeEnvFile(directory, here, { DATA_DIR: directory, DYNAMODB_ENDPOINT: 'new' })
+    expect(commandEnvironment(sourced)).toMatchObject({ ...here, DYNAMODB_ENDPOINT: 'new' })
+    expect(withoutFound(sourced)).not.toHaveProperty('DATA_DIR')
+  })
+
+  it('shows the token of this directory to no other guard', async () => {
+    const directory = await newDirectory()
+    await writeEnvFile(directory, here, {})
+    const given = { DATA_DIR: directory }
+    expect(commandEnvironment(given)).toMatchObject(here)
+    expect(commandEnvironment({ ...given, UNIT_GUARD_URL: here.UNIT_GUARD_URL })).toMatchObject(here)
+    const elsewhere = { ...given, UNIT_GUARD_URL: 'https://guard.example' }
+    expect(commandEnvironment(elsewhere)).toEqual(elsewhere)
+    expect(commandEnvironment({ ...elsewhere, UNIT_GUARD_TOKEN: 'there' })).toMatchObject({ UNIT_GUARD_TOKEN: 'there' })
   })
 })
 

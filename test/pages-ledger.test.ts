@@ -142,11 +142,11 @@ describe('the ledger', () => {
         .map((row) => row.replace(/ent_\w+/, '…'))
     expect(await lines('?budget=blog')).toEqual([
       '20 Nov 2026 10:01 external spend … blog and seo, account 75 ada on the vendor’s screen',
-      '20 Nov 2026 10:00 budget created … blog 200 ada for the blog',
+      '20 Nov 2026 10:00 budget created … blog 200 ada for the blog budget blog: new: 200 a month, below seo',
     ])
     expect(await lines()).toHaveLength(4)
     const csv = await browser.get('/dashboard/ledger.csv?budget=blog')
-    expect(csv.html.split('\r\n')[0]).toBe('id,at,type,budget,units,window,by,reason')
+    expect(csv.html.split('\r\n')[0]).toBe('id,at,type,budget,units,window,by,reason,to,corrects,changed')
     expect(csv.html.split('\r\n')).toHaveLength(4)
   })
 

@@ -93,6 +93,8 @@ export const budget = z.strictObject({
 })
 export const budgetList = z.strictObject({ budgets: z.array(budget) })
 
+const members = z.array(z.strictObject({ member: text, from: z.unknown(), to: z.unknown() }))
+
 export const appliedBudgets = z.strictObject({
   revision: whole,
   dryRun: z.boolean(),
@@ -100,7 +102,7 @@ export const appliedBudgets = z.strictObject({
     z.strictObject({
       budget: text,
       isNew: z.boolean(),
-      members: z.array(z.strictObject({ member: text, from: z.unknown(), to: z.unknown() })),
+      members,
     }),
   ),
 })
@@ -119,6 +121,16 @@ export const entry = z.strictObject({
   budgets: z.array(text),
   ...{ reason: text, by: text, at: time },
   binds: z.exactOptional(z.strictObject({ budget: text, window: windowKind, available: whole })),
+  changed: z.exactOptional(
+    z.array(
+      z.strictObject({
+        kind: z.enum(['budget', 'caller', 'plan']),
+        name: text,
+        how: z.enum(['made', 'changed', 'removed']),
+        members,
+      }),
+    ),
+  ),
 })
 export const entryList = z.strictObject({ entries: z.array(entry), next: z.exactOptional(text) })
 

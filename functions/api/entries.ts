@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono'
 import * as z from 'zod/mini'
+import { differenceInWords } from '../../shared/guard/differences.ts'
 import { notEntered } from '../../shared/guard/entry-problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { rootBudget } from '../../shared/ledger/definitions.ts'
@@ -83,4 +84,7 @@ export const entryColumns: Columns<Entry> = {
   window: (entry) => showEntry(entry).window,
   by: ({ by }) => by,
   reason: ({ reason }) => reason,
+  to: ({ to }) => to ?? '',
+  corrects: ({ corrects }) => corrects ?? '',
+  changed: ({ changed }) => (changed ?? []).map(differenceInWords).join('; '),
 }

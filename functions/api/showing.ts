@@ -121,7 +121,8 @@ export const showEstimate = ({ kind, units, projects, allowed, problem, figures 
     .map((each) => ({ budget: each.budget, ...showFigures(each) })),
 })
 
-export function showEntry({ id, type, budget, units, to, corrects, month, day, reason, by, at, moves, binds }: Entry) {
+export function showEntry(entry: Entry) {
+  const { id, type, budget, units, to, corrects, month, day, reason, by, at, moves, binds, changed } = entry
   return {
     ...{ id, type, budget, units },
     ...(to !== undefined && { to }),
@@ -131,6 +132,7 @@ export function showEntry({ id, type, budget, units, to, corrects, month, day, r
     ...{ reason, by },
     at: toRfc3339(at),
     ...(binds && { binds }),
+    ...(changed && { changed }),
   }
 }
 

@@ -1,11 +1,11 @@
-import type { Difference } from '../../shared/guard/applying.ts'
+import type { BudgetDifference } from '../../shared/guard/applying.ts'
 import type { BudgetsFile, ShownBudget } from './budgets-file.ts'
 import { CannotGoOn, reasonOf } from './failures.ts'
 
 /** What a file made, or would make. */
 export interface Applied {
   readonly revision: number
-  readonly differences: readonly Difference[]
+  readonly differences: readonly BudgetDifference[]
 }
 
 /** The budgets of a Unit Guard that runs somewhere, by its own HTTP API. */

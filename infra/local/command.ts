@@ -75,11 +75,14 @@ function parse(flags: Flags, takes: readonly string[]) {
 
 /**
  * What `npm start` has written down, and on top of it the environment: a variable that is set wins, also when it is
- * empty. That is how a command is told to use AWS on a machine that has an env file: `SECRETS_ENDPOINT= npm run …`.
+ * empty. That is how a command is told to use AWS on a machine that has an env file: `SECRETS_ENDPOINT= npm run …`. A shell
+ * that has sourced the file of one directory goes on with that one; and its token is shown to no other guard.
  */
-export function commandEnvironment(): Environment {
-  const given = withoutFound(environment())
-  return { ...readEnvFile(directoryOf(given.DATA_DIR)), ...given }
+export function commandEnvironment(all: Environment = environment()): Environment {
+  const given = withoutFound(all)
+  const { UNIT_GUARD_TOKEN: token, ...written } = readEnvFile(directoryOf(all.DATA_DIR))
+  const isElsewhere = given.UNIT_GUARD_URL !== undefined && given.UNIT_GUARD_URL !== written.UNIT_GUARD_URL
+  return { ...written, ...(token !== undefined && !isElsewhere && { UNIT_GUARD_TOKEN: token }), ...given }
 }
 
 /** A ledger in the memory of `npm start` cannot be reached from outside. */

@@ -40,6 +40,7 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   shutdown.onStop(secrets.close)
 
   const found = {
+    DATA_DIR: local.directory,
     SECRETS_ENDPOINT: secrets.url,
     ...(sandbox !== null && { TRACKING_BASE_URL: sandbox }),
     ...(ledger.kind === 'dynamodb' && !local.dynamoDb && { DYNAMODB_ENDPOINT: ledger.endpoint }),

@@ -135,6 +135,8 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     window: 'The month or the day that it counts in.',
     budgets: 'Every budget of which a counter was moved.',
     binds: 'The counter that has the least afterwards for an update of the budget (of a transfer: of `to`).',
+    changed:
+      'Of a change of what is allowed: what it made of which budget, caller or plan; `null`: not set. Without members where they would be too many.',
   },
   Statement: {
     status: '`final`: the month is over, and nothing of it is held or in doubt.',

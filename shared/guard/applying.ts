@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util'
 import { type Budget, budgetNamed, type Definitions, faultsOf, rootBudget } from '../ledger/definitions.ts'
+import { isSame, type Member } from '../ledger/difference.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Problem } from '../ledger/update.ts'
 import { type By, staleness, toProblem } from './budgeting.ts'
@@ -8,14 +8,14 @@ import { type By, staleness, toProblem } from './budgeting.ts'
 export type BudgetChange = { readonly name: string } & Partial<Omit<Budget, 'name' | 'frozen'>>
 
 /** What a file would change, one row for each budget that is not the same already. */
-export interface Difference {
+export interface BudgetDifference {
   readonly budget: string
   readonly isNew: boolean
-  readonly members: readonly { readonly member: string; readonly from: unknown; readonly to: unknown }[]
+  readonly members: readonly Member[]
 }
 
 export type Applied =
-  | { readonly kind: 'applied'; readonly revision: number; readonly differences: readonly Difference[] }
+  | { readonly kind: 'applied'; readonly revision: number; readonly differences: readonly BudgetDifference[] }
   | { readonly kind: 'problem'; readonly problem: Problem }
 
 /** Many budgets at once, as one revision; nothing is deleted. */
@@ -31,7 +31,7 @@ export function createApplying({ ledger }: { ledger: Ledger }) {
       if (faults.length > 0) return { kind: 'problem', problem: toProblem(faults) }
       return { kind: 'applied', revision: definitions.revision, differences: made.differences }
     }
-    let differences: readonly Difference[] = []
+    let differences: readonly BudgetDifference[] = []
     let revision = 0
     const outcome = await ledger.change(by.caller, ({ definitions }) => {
       const stale = staleness(definitions, by)
@@ -64,10 +64,10 @@ export function createApplying({ ledger }: { ledger: Ledger }) {
 function merged(
   definitions: Definitions,
   wanted: readonly BudgetChange[],
-): { readonly definitions: Definitions; readonly differences: readonly Difference[] } | Problem {
+): { readonly definitions: Definitions; readonly differences: readonly BudgetDifference[] } | Problem {
   const faults = wanted.flatMap((change) => faultOf(definitions, change))
   if (faults.length > 0) return toProblem(faults)
-  const differences: Difference[] = []
+  const differences: BudgetDifference[] = []
   const budgets: Record<string, Budget> = { ...definitions.budgets }
   for (const change of wanted) {
     const { name } = change
@@ -90,10 +90,3 @@ function faultOf(definitions: Definitions, { name, limits, parent }: BudgetChang
   const needsLimits = !limits && !budgetNamed(definitions, name)
   return needsLimits ? [{ path: name, message: `the budget ${name} is new, so it needs limits` }] : []
 }
-
-/** Limits, projects, kinds and approvers mean the same in any order. */
-const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(unordered(a), unordered(b))
-
-const unordered = (value: unknown): unknown => (Array.isArray(value) ? value.map(textOf).toSorted() : value)
-
-const textOf = (row: unknown): string => JSON.stringify(row instanceof Object ? Object.entries(row).toSorted() : row)

@@ -3,6 +3,7 @@ import { announce } from './announcement.ts'
 import { asNumber, type Book, bookKey, bringUp, counterOf, isUnheld, type Move } from './book.ts'
 import { type Definitions, faultsOf, limitedIn, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 import { toDefinitionsItem } from './definitions-item.ts'
+import { differencesOf, fitting } from './difference.ts'
 import { type Entry, type EntryType, toEntryItem } from './entry.ts'
 import { LedgerUnavailable, type Store, type Write } from './store.ts'
 import type { Turns } from './turns.ts'
@@ -107,6 +108,7 @@ function announcedStop({ revision }: Definitions, note: Wanted['note'] & { by: s
 }
 
 function entryWrite(now: View, definitions: Definitions, book: Book, note: Wanted['note'] & { by: string }): Write {
+  const changed = fitting(differencesOf(now.definitions, definitions))
   const entry: Entry = {
     id: `ent_${digest('change', String(definitions.revision), book.month)}`,
     type: note.type,
@@ -118,6 +120,7 @@ function entryWrite(now: View, definitions: Definitions, book: Book, note: Wante
     by: note.by,
     at: now.now,
     moves: windowKinds.flatMap((window) => limitMoves(book, definitions, window)),
+    ...(changed.length > 0 && { changed }),
   }
   return { do: 'put', item: toEntryItem(entry), when: [{ is: 'absent-item' }] }
 }

@@ -1,5 +1,6 @@
 import type { Move } from './book.ts'
 import type { WindowKind } from './definitions.ts'
+import type { Difference } from './difference.ts'
 import type { Item, Value } from './store.ts'
 
 /** One immutable line for one change of a book that no update made. */
@@ -16,6 +17,8 @@ export interface Entry {
   readonly by: string
   readonly at: number
   readonly moves: readonly { readonly budget: string; readonly window: WindowKind; readonly move: Move }[]
+  /** Of a change of the definitions: what it made of which budget, caller or plan. */
+  readonly changed?: readonly Difference[]
   /** Of a transfer: the budget that got the units. */
   readonly to?: string
   /** Of a correction: the entry that ought to have said `units`. */

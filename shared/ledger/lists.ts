@@ -203,8 +203,10 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
 
 export type Lists = ReturnType<typeof createLists>
 
-const concerns = (entry: Entry, budget: string) =>
-  entry.budget === budget || entry.moves.some((move) => move.budget === budget)
+const concerns = ({ budget, moves, changed = [] }: Entry, name: string) =>
+  budget === name ||
+  moves.some((move) => move.budget === name) ||
+  changed.some((difference) => difference.kind === 'budget' && difference.name === name)
 
 const dayMs = 24 * 3600_000
 const stamp = (instant: number) => new Date(instant).toISOString()

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { zoneOf } from '../../../shared/guard/decide.ts'
-import { shownCounter } from '../../../shared/guard/sentences.ts'
+import { differenceInWords } from '../../../shared/guard/differences.ts'
+import { count, shownCounter } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import type { Entry } from '../../../shared/ledger/entry.ts'
 import type { View } from '../../../shared/ledger/views.ts'
@@ -159,7 +160,10 @@ const Table = ({ rows, zone }: { rows: readonly Entry[]; zone: string }) => (
               <Units of={entry.units} />
             </td>
             <td data-name="By">{entry.by}</td>
-            <td data-name="Reason">{entry.reason}</td>
+            <td data-name="Reason">
+              {entry.reason}
+              <Changed of={entry} />
+            </td>
           </tr>
         ))}
       </tbody>
@@ -182,6 +186,21 @@ const What = ({ of: { id, to, corrects } }: { of: Entry }) => (
     <span class="id">{id}</span>
   </span>
 )
+
+const mostShown = 5
+
+/** What was made of budgets and callers: the book shows only what that did to units. */
+function Changed({ of: { changed = [] } }: { of: Entry }) {
+  const more = changed.length - mostShown
+  return (
+    <>
+      {changed.slice(0, mostShown).map((difference) => (
+        <span class="note">{differenceInWords(difference)}</span>
+      ))}
+      {more > 0 ? <span class="note">and {count(more)} more; the CSV has them all</span> : null}
+    </>
+  )
+}
 
 /** Which others it moved, too. */
 function othersOf({ budget, to, moves }: Entry): string {
