@@ -72,6 +72,13 @@ describe('/callers', () => {
     expect((await product.call('GET', '/callers')).body).toEqual({ callers: [] })
   })
 
+  test('a name that no map in the database can have is 400: nobody has it in a token either', async () => {
+    const { put } = await productWith()
+    const { status, body } = await put('__proto__', { disabled: true })
+    expect([status, body.errors[0].path]).toEqual([400, 'sub'])
+    expect((await put('constructor', { disabled: true })).status).toBe(201)
+  })
+
   test('takes admin, and If-Match of the revision that was read', async () => {
     const { product, put, token } = await productWith()
     const refused = await product.call('PUT', '/callers/eve', { body: {}, token: token('bob', 'read run approve') })

@@ -150,6 +150,7 @@ describe('token check: malformed: 401, always with the same body, and nothing is
     ['sub beyond ASCII', { authorization: bearer({ ...claims, sub: 'ève' }) }],
     ['sub as a number', { authorization: bearer({ ...claims, sub: 7 }) }],
     ['sub of somebody in Slack', { authorization: bearer({ ...claims, sub: 'slack:U123' }) }],
+    ['sub that no list can hold', { authorization: bearer({ ...claims, sub: '__proto__' }) }],
     ['sub of a schedule', { authorization: bearer({ ...claims, sub: 'schedule:daily' }) }],
     ['scope as a list', { authorization: bearer({ ...claims, scope: ['read', 'run'] }) }],
     ['budgets as a number', { authorization: bearer({ ...claims, budgets: 7 }) }],

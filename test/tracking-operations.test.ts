@@ -83,6 +83,13 @@ describe('the table', () => {
     ['%66requency=daily', 'admin'],
     ['Frequency=daily', 'admin'],
     ['frequency=%64aily', 'admin'],
+    ['+frequency=daily', 'admin'],
+    ['%09frequency%20=daily', 'admin'],
+    ['frequency[]=daily', 'admin'],
+    ['frequency%00x=daily', 'admin'],
+    ['x=1;frequency=daily', 'admin'],
+    ['frequency=ondemand;daily', 'admin'],
+    ['frequency2=daily', 'write'],
     ['frequency=%zz', 'admin'],
   ])('scope of create-project with %j: %s', (search, scope) => {
     expect(neededScope('create-project', search)).toBe(scope)

@@ -87,6 +87,18 @@ describe('run, by the body of a 200', () => {
     ['two documents', '{}{}', {}, 'the body is neither JSON nor empty'],
     ['not UTF-8', Buffer.from([0x22, 0xff, 0x22]), {}, 'the body is not UTF-8'],
     ['gzip', gzipSync('{}'), { 'content-encoding': 'gzip' }, 'the body is content-encoded'],
+    [
+      'an error beside a code that says there is none',
+      '{"response_code":0,"error":{"code":0,"message":""},"data":{"keyword_units":40}}',
+      {},
+      'the body says both that it went well and that it failed',
+    ],
+    [
+      'an error in words beside such a code',
+      '{"response_code":"0","error":"none"}',
+      {},
+      'the body says both that it went well and that it failed',
+    ],
     ['an error that is there and is not', '{"error":null,"error":"x"}', {}, 'the body is an ambiguous error envelope'],
   ])('run: %s is unknown', (_name, body, headers, reason) => {
     expect(outcome(answered(body, { headers }))).toEqual(['unknown', reason])

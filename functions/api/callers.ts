@@ -16,7 +16,7 @@ import { showCaller } from './showing.ts'
 
 export const subject = z
   .string('takes the name of a caller')
-  .check(z.regex(/^[\x21\x22\x24-\x7e]{1,200}$/, 'takes 1 to 200 visible characters without #'))
+  .check(z.regex(/^(?!__proto__$)[\x21\x22\x24-\x7e]{1,200}$/, 'takes 1 to 200 visible characters without #'))
 const scope = z.enum(scopes, `takes one of ${scopes.join(', ')}`)
 const takesRate = 'takes a whole number of requests, 1 to 100000'
 const rate = z.number(takesRate).check(z.int(takesRate), z.gte(1, takesRate), z.lte(100_000, takesRate))

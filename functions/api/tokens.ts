@@ -21,8 +21,11 @@ const longestToken = 8_192
 const verifiedForMs = 60_000
 const mostVerified = 1_000
 
-/** 1–128 visible characters without `#`; callers from Slack and from schedules have names of their own. */
-export const subject = z.string().check(z.regex(/^(?!slack:|schedule:)[\x21\x22\x24-\x7e]{1,128}$/))
+/**
+ * 1–128 visible characters without `#`; callers from Slack and from schedules have names of their own. What no map in the
+ * database can have as a name could be neither listed nor disabled.
+ */
+export const subject = z.string().check(z.regex(/^(?!slack:|schedule:|__proto__$)[\x21\x22\x24-\x7e]{1,128}$/))
 
 const claims = z.object({
   sub: subject,

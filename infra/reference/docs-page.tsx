@@ -23,7 +23,7 @@ export const DocsPage = ({ schemas }: { schemas: Schemas }) => {
         </p>
         <pre>
           {
-            'UNIT_GUARD_URL=http://127.0.0.1:8787\nauth="Authorization: Bearer $UNIT_GUARD_TOKEN"\njson="Content-Type: application/json"'
+            'UNIT_GUARD_URL=https://…   # where this page is, without /docs\nauth="Authorization: Bearer $UNIT_GUARD_TOKEN"\njson="Content-Type: application/json"'
           }
         </pre>
         <p>

@@ -7,9 +7,15 @@ import { isObject, type Json } from './strict-json.ts'
 export function isErrorEnvelope(value: Json): boolean {
   if (!isObject(value)) return false
   const code = Object.hasOwn(value, 'response_code') ? value.response_code : null
-  if (code !== 0 && code !== '0' && code !== null) return true
+  if (!isZero(code) && code !== null) return true
   return Object.hasOwn(value, 'error') && saysSomething(value.error)
 }
+
+/** True when a body says by its code that all went well; an error beside that contradicts it, and proves nothing. */
+export const saysItWentWell = (value: Json): boolean =>
+  isObject(value) && Object.hasOwn(value, 'response_code') && isZero(value.response_code)
+
+const isZero = (code: Json | undefined): boolean => code === 0 || code === '0'
 
 /** The same, at any depth: one failed row spoils a sum. Recursion is bounded by the nesting limit of strict JSON. */
 export function holdsErrorEnvelope(value: Json): boolean {

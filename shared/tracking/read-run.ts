@@ -1,5 +1,5 @@
 import { type StoredBody, storedBodyOf, textOf } from './body.ts'
-import { isErrorEnvelope } from './error-envelope.ts'
+import { isErrorEnvelope, saysItWentWell } from './error-envelope.ts'
 import { type JsonPointer, resolvePointer } from './json-pointer.ts'
 import { integerOf, pointerSource, readUnits } from './read-units.ts'
 import { parseLenientJson, parseStrictJson } from './strict-json.ts'
@@ -64,6 +64,8 @@ function judgeBody(answer: Answered, pointer: JsonPointer | undefined): Judgemen
   if (!isErrorEnvelope(value)) return { kind: 'ran', stated: readStated(body.text, pointer) }
   // A name that is there twice, once with an error and once without, proves nothing.
   if (!parseStrictJson(body.text).ok) return { kind: 'unknown', reason: 'the body is an ambiguous error envelope' }
+  if (saysItWentWell(value))
+    return { kind: 'unknown', reason: 'the body says both that it went well and that it failed' }
   return { kind: 'did-not-run', reason: `an error envelope with status ${answer.status}` }
 }
 

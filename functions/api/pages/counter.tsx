@@ -6,7 +6,7 @@ import { Fact, Facts, Time, Units } from './parts.tsx'
 
 /** One counter of a budget: its bar, its figures, and where its units come from. */
 export function Counter({ name, of, zone }: { name: string; of: Counted; zone: string }) {
-  const { spent, held, inDoubt, committed, projected, evenPace, exhaustedAt, unpriced } = of
+  const { total, spent, held, inDoubt, committed, projected, evenPace, exhaustedAt, unpriced } = of
   return (
     <>
       <Bar name={name} of={of} />
@@ -29,6 +29,11 @@ export function Counter({ name, of, zone }: { name: string; of: Counted; zone: s
         {evenPace === null ? null : (
           <Fact name={<Key of="pace">Even pace</Key>}>
             <Units of={evenPace} />
+          </Fact>
+        )}
+        {total === null || projected <= total ? null : (
+          <Fact name={<Key of="limit">All there is</Key>}>
+            <Units of={total} />
           </Fact>
         )}
       </Facts>

@@ -10,6 +10,8 @@ export interface Frame {
   readonly said: Said | null
   /** The address of this page in the navigation. */
   readonly here: string | undefined
+  /** They see what only administrators may open. */
+  readonly isAdmin?: boolean
 }
 
 export interface PageProps {
@@ -55,6 +57,7 @@ const places = [
   { path: '/dashboard/budgets', name: 'Budgets' },
   { path: '/dashboard/statements', name: 'Statements' },
   { path: '/dashboard/ledger', name: 'Ledger' },
+  { path: '/dashboard/callers', name: 'Callers', isForAdmins: true },
 ]
 
 const Header = ({ frame }: { frame?: Frame }) => (
@@ -64,13 +67,15 @@ const Header = ({ frame }: { frame?: Frame }) => (
       <>
         <nav aria-label="Dashboard">
           <ul>
-            {places.map(({ path, name }) => (
-              <li>
-                <a href={path} aria-current={currentAs(path, frame.here)}>
-                  {name}
-                </a>
-              </li>
-            ))}
+            {places
+              .filter(({ isForAdmins }) => !isForAdmins || frame.isAdmin)
+              .map(({ path, name }) => (
+                <li>
+                  <a href={path} aria-current={currentAs(path, frame.here)}>
+                    {name}
+                  </a>
+                </li>
+              ))}
           </ul>
         </nav>
         <form method="post" action="/logout" class="who">

@@ -101,10 +101,11 @@ export function createVisiting(app: Hono<ApiEnv>, services: Services) {
       const allowed = await guard.allowed(named, { atOnce: c.req.method === 'POST' })
       if (allowed.isDisabled)
         throw new Refusal(problem('forbidden', `${session.sub} is disabled; ask an administrator.`))
+      const known = { ...frame, isAdmin: allowed.scopes.has('admin') }
       return await handler({
-        ...{ c, session, allowed, form, frame },
+        ...{ c, session, allowed, form, frame: known },
         mustHave: (...any) => mustBeAmong(session.sub, allowed.scopes, any),
-        show: (title, content) => show(c, { title, frame, children: content }, 200),
+        show: (title, content) => show(c, { title, frame: known, children: content }, 200),
         tell: async (said, to) => {
           await outcomes.keep(c, session, said)
           return c.redirect(to, 303)

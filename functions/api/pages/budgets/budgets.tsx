@@ -46,14 +46,7 @@ export function addBudgetPages(visiting: Visiting, services: Services): void {
       <>
         {rows.length > 1 ? null : <NoneYet isAdmin={isAdmin} />}
         <Tree rows={rows} owned={owned} />
-        {isAdmin ? (
-          <>
-            <MakeForm frame={frame} parents={rows.map(({ name }) => name)} given={form} wrong={wrong} />
-            <p>
-              <a href="/dashboard/callers">Callers</a>: who is listed, what they may do, and who is disabled.
-            </p>
-          </>
-        ) : null}
+        {isAdmin ? <MakeForm frame={frame} parents={rows.map(({ name }) => name)} given={form} wrong={wrong} /> : null}
         <InZone zone={zoneOf(view)} />
       </>,
     )
