@@ -458,7 +458,7 @@ describe('members of other bodies that are wrong: 400', () => {
       ['units', takesSomeUnits],
     ]),
     [entry, 'units 1e400', '{"type":"grant","units":1e400,"reason":"more"}', ['units', takesSomeUnits]],
-    [entry, 'no reason', { type: 'grant', units: 5 }, ['reason', 'takes a text']],
+    [entry, 'no reason', { type: 'grant', units: 5 }, ['reason', 'is needed: say why']],
     [entry, 'a window of next year', { ...grant, window: 'next-year' }, ['window', 'takes month, day or next-month']],
     [entry, 'an unknown member', { ...grant, budget: 'acme' }, ['budget', unknown]],
     ...[-1, 1.5, '0x10', 2 ** 53, null].map((units): [string, string, object, Fault] => [
@@ -467,7 +467,7 @@ describe('members of other bodies that are wrong: 400', () => {
       { ...ran, units },
       ['units', takesUnits],
     ]),
-    [resolve, 'no reason', { outcome: 'ran' }, ['reason', 'takes a text']],
+    [resolve, 'no reason', { outcome: 'ran' }, ['reason', 'is needed: say why']],
     [resolve, 'an outcome of its own', { ...ran, outcome: 'maybe' }, ['outcome', 'takes ran or did-not-run']],
     [
       resolve,

@@ -197,7 +197,7 @@ describe('limits of a caller', () => {
 
   test('names that every object has are names like any other', async () => {
     const { product, list } = await withEve({})
-    for (const sub of ['constructor', '__proto__', 'toString']) {
+    for (const sub of ['constructor', 'hasOwnProperty', 'toString']) {
       expect((await list({ limits: month(40) }, sub)).status).toBe(201)
       const token = product.signed({ sub, scope: 'run', budgets: '*' })
       const ask = (project: string) => product.update({ kind: 'ranking', project, budget: 'acme' }, { token })

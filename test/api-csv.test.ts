@@ -39,6 +39,18 @@ test('what a spreadsheet would run is escaped, and what would begin a cell or a 
     expect(text).toContain(`,grant,account,${each + 1},month:2026-11-01,ada,${cell},,,\r\n`)
 })
 
+test.each([
+  ['text/csv', 'text/csv; charset=utf-8'],
+  ['text/csv;q=0.9, application/json;q=0.1', 'text/csv; charset=utf-8'],
+  ['text/csv;q=0.1, application/json;q=0.9', 'application/json'],
+  ['text/csv;q=0', 'application/json'],
+  ['*/*', 'application/json'],
+])('Accept: %s is answered with %s', async (accept, type) => {
+  const product = await start()
+  const { headers } = await product.call('GET', '/updates', { headers: { accept } })
+  expect(headers.get('content-type')).toBe(type)
+})
+
 test('a download begins with a byte order mark, and an answer of the API does not', async () => {
   const product = await start()
   const browser = openBrowser(product)

@@ -84,7 +84,7 @@ describe('callers', () => {
     const page = await eve.get('/dashboard/callers')
     for (const [filled, said] of [
       [{ reason: 'x' }, 'sub: takes at least one caller: choose some first, or name one.'],
-      [{ other: 'mallory' }, 'reason: takes a text.'],
+      [{ other: 'mallory' }, 'reason: is needed: say why.'],
       [{ other: 'two words', reason: 'x' }, 'other: takes 1 to 200 visible characters without #.'],
     ] as const)
       expect((await press(eve, page, 'Disable', filled)).text).toContain(said)

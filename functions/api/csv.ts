@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { accepts } from 'hono/accepts'
 import type { Page } from '../../shared/ledger/lists.ts'
 import type { ApiEnv } from './context.ts'
 
@@ -8,7 +9,9 @@ export type Columns<Row> = Readonly<Record<string, (row: Row) => string | number
 /** How many rows are read at a time. */
 export const csvPage = 100
 
-export const wantsCsv = (c: Context<ApiEnv>): boolean => /\btext\/csv\b/i.test(c.req.header('accept') ?? '')
+export const wantsCsv = (c: Context<ApiEnv>): boolean =>
+  accepts(c, { header: 'Accept', supports: ['text/csv', 'application/json'], default: 'application/json' }) ===
+  'text/csv'
 
 /**
  * Whoever downloads from a page opens it in a spreadsheet, which takes text without this mark for the encoding of its

@@ -50,7 +50,7 @@ export function addEntries(app: Hono<ApiEnv>, { guard }: Services): void {
       const outcome = await ledger.enter({ ...asked, ...identityOf(c, { ...asked, budget }), budget, by: sub })
       // What the path names is not found; what the body names is wrong.
       if (outcome.kind === 'unknown-budget' && outcome.budget !== budget)
-        throw invalid([{ path: 'to', message: `There is no budget ${outcome.budget}.` }])
+        throw invalid([{ path: 'to', message: `there is no budget ${outcome.budget}` }])
       return answerEntered(c, outcome, 201)
     },
   })

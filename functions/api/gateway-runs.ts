@@ -65,7 +65,8 @@ export function createGatewayRuns({ guard }: Services) {
     if (!isWhole) return c.json(showUpdate(update))
     if (service.contentType !== null) c.header('Content-Type', service.contentType)
     if (service.status === 204 || service.body === '') return c.body(null, service.status as 204)
-    return c.body(service.body, service.status as ContentfulStatusCode)
+    // As bytes: to a text the platform would add a type that the service did not name.
+    return c.body(new TextEncoder().encode(service.body), service.status as ContentfulStatusCode)
   }
 
   /** Units that are left to the update's budget this month; `null`: as many as its ancestors have. */

@@ -130,7 +130,7 @@ export function idempotencyKey(c: Context<ApiEnv>): string | undefined {
 export { budgetName, kind, project, query, someUnits, units } from '../../shared/guard/names.ts'
 
 export const reason = z
-  .string('takes a text')
+  .string({ error: ({ input }) => (input === undefined ? 'is needed: say why' : 'takes a text') })
   .check(z.minLength(1, 'must not be empty'), z.maxLength(500, 'takes at most 500 characters'))
 
 const wholeFrom1To200 = z.string().check(z.regex(/^([1-9]\d?|1\d\d|200)$/, 'takes a whole number from 1 to 200'))
