@@ -79,6 +79,21 @@ describe('approve', () => {
     })
   })
 
+  test('by the same press, done again after the estimate has grown, is waited for once, and ends', async () => {
+    const product = await startGuard()
+    await product.budget('account', { approvalAbove: u(10) })
+    const { id } = only(await product.ask({}, { key: 'k' }))
+    const { guard, service, clock } = product
+    await guard.approve(id, 'eve', { replyTo: 'prs_1' })
+    service.estimate = async () => ({ kind: 'units', units: u(400), source: 'x' })
+    expect(await guard.start(id, clock.now() + 60_000)).toMatchObject({
+      state: 'awaiting-approval',
+      replyTo: ['prs_1'],
+    })
+    expect(await guard.approve(id, 'eve', { replyTo: 'prs_1' })).toMatchObject({ update: { replyTo: ['prs_1'] } })
+    expect(await guard.start(id, clock.now() + 60_000)).toMatchObject({ state: 'settled' })
+  })
+
   test('is then begun by whoever is first: the grant and the hold in one', async () => {
     const { guard, id, counts, clock } = await awaiting()
     await guard.approve(id, 'eve')

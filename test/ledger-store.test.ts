@@ -42,6 +42,14 @@ describe.each(stores)('the store contract: %s', (_name, create) => {
     expect(await store.get([key('not-applied')])).toEqual([undefined])
   })
 
+  test('two writes of one item are refused, whatever they are, and nothing is applied', async () => {
+    const refused = 'one transaction writes an item twice'
+    const check: Write = { do: 'check', key: key('twice'), when: [{ is: 'absent-item' }] }
+    await expect(transact(put('twice', { n: 1 }), put('once'), put('twice', { n: 1 }))).rejects.toThrow(refused)
+    await expect(transact(check, put('twice'))).rejects.toThrow(refused)
+    expect(await store.get([key('twice'), key('once')])).toEqual([undefined, undefined])
+  })
+
   test('a condition on an absent item fails and shows null', async () => {
     const outcome = await transact(put('absent', {}, [{ is: 'equal', path: ['n'], value: 1 }]))
     expect(outcome).toEqual({ applied: false, found: [null] })

@@ -401,6 +401,12 @@ describe('what people are told of it, with the record', () => {
     ['it was corrected before', step({ ...settled, corrected: true }, 'settled'), { ...settled, corrected: true }, []],
     ['it was refused at once', { ...asked, state: 'refused' }, null, []],
     ['it was rejected, and somebody waits', step(asked, 'rejected'), asked, [`upd_1#outcome#2#${link}`]],
+    [
+      'it was rejected, and somebody waits, written down twice',
+      step({ ...asked, replyTo: [link, 'other', link] }, 'rejected'),
+      asked,
+      [`upd_1#outcome#2#${link}`, 'upd_1#outcome#2#other'],
+    ],
     ['it was rejected, and nobody waits', step({ ...asked, replyTo: [] }, 'rejected'), asked, []],
     ['it was approved, and somebody waits on', step(asked, 'requested'), asked, []],
     [

@@ -38,7 +38,8 @@ export function createDeciding(parts: { ledger: Ledger; closing: Closing; option
       const { now } = view
       const { short, estimated, replyTo = [] } = update
       const approval = { by, at: now, units: estimated ?? (0 as Units), ...(short && { grants: short }) }
-      const told = how.replyTo === undefined ? {} : { replyTo: [...replyTo, how.replyTo] }
+      // A press may be done again: it waits for the outcome once.
+      const told = how.replyTo === undefined ? {} : { replyTo: [...new Set([...replyTo, how.replyTo])] }
       const line = { at: now, by, note: how.reason ?? 'approved' }
       return next(update, 'requested', { approval, requestedAt: now, queued: true, ...told }, line)
     })

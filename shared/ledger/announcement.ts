@@ -72,13 +72,15 @@ export function announcedWith(update: Update, seen: Update | null): Write[] {
   const news = (kind: UpdateNews) => announce(`${update.id}#${kind}#${update.version}`, at, { kind, update: update.id })
   const isNewState = update.state !== seen?.state
   const hasEnded = isTerminal(update.state) || update.state === 'in-doubt' || update.state === 'awaiting-approval'
+  // Two writes of one item are refused, and the change of the record with them.
+  const waiting = [...new Set(update.replyTo)]
   return [
     ...(isNewState && update.state === 'awaiting-approval' ? [news('approval-wanted')] : []),
     ...(isNewState && update.state === 'in-doubt' ? [news('in-doubt')] : []),
     ...(update.overrun !== undefined && update.overrun !== seen?.overrun ? [news('overrun')] : []),
     ...(update.corrected && !seen?.corrected ? [news('correction')] : []),
     // What ends with its very first line is told by whoever asked for it.
-    ...(seen && isNewState && hasEnded ? (update.replyTo ?? []) : []).map((replyTo) =>
+    ...(seen && isNewState && hasEnded ? waiting : []).map((replyTo) =>
       announce(`${update.id}#outcome#${update.version}#${replyTo}`, at, {
         kind: 'outcome',
         update: update.id,

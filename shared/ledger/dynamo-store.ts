@@ -9,7 +9,7 @@ import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import type { Clock } from '../platform/clock.ts'
 import { digest, type Ids } from '../platform/ids.ts'
 import { Expression, toAttributes } from './expression.ts'
-import { AnswerLost, type Item, type Key, LedgerUnavailable, type Store, type Write } from './store.ts'
+import { AnswerLost, type Item, LedgerUnavailable, mustBeDistinct, nameOf, type Store, type Write } from './store.ts'
 import { indexes, tableKey } from './table.ts'
 
 const tries = 4
@@ -93,6 +93,7 @@ export function createDynamoStore(options: { client: DynamoDBClient; table: stri
     },
 
     transact: async (writes, token) => {
+      mustBeDistinct(writes)
       const command = {
         TransactItems: writes.map((write) => toTransactItem(write, table)),
         // Tokens belong to an AWS account, not to a table.
@@ -122,8 +123,6 @@ export function createDynamoStore(options: { client: DynamoDBClient; table: stri
     },
   }
 }
-
-const nameOf = (key: Key) => JSON.stringify([key.pk, key.sk])
 
 type Fault =
   | { readonly kind: 'decided'; readonly found: (Item | null | undefined)[] }

@@ -3,10 +3,11 @@ import {
   type Condition,
   type Index,
   type Item,
-  type Key,
   keyOf,
   type ListPage,
   type ListQuery,
+  mustBeDistinct,
+  nameOf,
   type Path,
   type Position,
   type Store,
@@ -32,6 +33,7 @@ export function createMemoryStore(items: Map<string, Item> = new Map(), applied:
     list: async (query) => list(rows.of(query), query),
 
     transact: async (writes, token) => {
+      mustBeDistinct(writes)
       if (applied.has(token)) return { applied: true }
       const found = writes.map((write) => {
         const item = items.get(nameOf(keyOf(write)))
@@ -48,8 +50,6 @@ export function createMemoryStore(items: Map<string, Item> = new Map(), applied:
     },
   }
 }
-
-const nameOf = (key: Key) => JSON.stringify([key.pk, key.sk])
 
 function changedBy(write: Exclude<Write, { do: 'check' }>, items: ReadonlyMap<string, Item>): Item {
   if (write.do === 'put') return write.item

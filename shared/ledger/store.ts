@@ -90,3 +90,11 @@ export class AnswerLost extends LedgerUnavailable {
 }
 
 export const keyOf = (write: Write): Key => (write.do === 'put' ? write.item : write.key)
+
+export const nameOf = ({ pk, sk }: Key): string => JSON.stringify([pk, sk])
+
+/** DynamoDB takes one write of each item in a transaction. DynamoDB Local takes more: there it would come out too late. */
+export function mustBeDistinct(writes: readonly Write[]): void {
+  const names = new Set(writes.map((write) => nameOf(keyOf(write))))
+  if (names.size < writes.length) throw new Error('one transaction writes an item twice')
+}
