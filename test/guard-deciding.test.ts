@@ -119,7 +119,7 @@ describe('reject, cancel, expire', () => {
     ['rejected', { by: 'eve' }, ({ guard, id }) => guard.reject(id, 'eve')],
     ['cancelled', { by: 'bob', note: 'dear' }, ({ guard, id }) => guard.cancel(id, bob, 'dear')],
     ['cancelled', { by: 'bob' }, ({ guard, id }) => guard.cancel(id, bob)],
-    ['expired', { by: 'sweep', note: 'late' }, ({ guard, id }) => guard.expire(id, 'late')],
+    ['expired', { by: 'sweep', note: 'late' }, ({ guard, update }) => guard.expire(update, 'late')],
   ])('%s: for good, with who and why', async (state, line, decide) => {
     const product = await awaiting()
     const { update, other, guard, id } = product
@@ -131,7 +131,7 @@ describe('reject, cancel, expire', () => {
     for (const again of [
       guard.reject(id, 'eve'),
       guard.cancel(id, bob),
-      guard.expire(id, ''),
+      guard.expire({ id, version: 2 }, ''),
       guard.approve(id, 'eve'),
     ])
       expect(await again).toMatchObject({ kind: 'problem', problem: { slug: 'wrong-state' } })
@@ -141,13 +141,15 @@ describe('reject, cancel, expire', () => {
     const { guard, ask } = await startGuard()
     const queue = async (key: string) => only(await ask({ projects: [key] }, { key }, { respondAsync: true })).id
     expect(await guard.cancel(await queue('a'), bob)).toMatchObject({ update: { state: 'cancelled' } })
-    expect(await guard.expire(await queue('b'), 'late')).toMatchObject({ update: { state: 'expired' } })
+    expect(await guard.expire({ id: await queue('b'), version: 1 }, 'late')).toMatchObject({
+      update: { state: 'expired' },
+    })
     expect(await guard.reject(await queue('c'), 'eve')).toMatchObject({ problem: { slug: 'wrong-state' } })
   })
 
   test('what is running or in doubt does not expire', async () => {
     const { guard, id } = await doubted()
-    expect(await guard.expire(id, 'late')).toMatchObject({
+    expect(await guard.expire({ id, version: 2 }, 'late')).toMatchObject({
       kind: 'problem',
       problem: { detail: `${id} cannot be expired: it has been in-doubt since 20 Nov 2026 10:00 UTC (service).` },
     })
@@ -157,7 +159,7 @@ describe('reject, cancel, expire', () => {
     const { guard } = await startGuard()
     expect(await guard.reject('upd_0', 'eve')).toEqual(unknownId)
     expect(await guard.cancel('upd_0', bob)).toEqual(unknownId)
-    expect(await guard.expire('upd_0', '')).toEqual(unknownId)
+    expect(await guard.expire({ id: 'upd_0', version: 1 }, '')).toEqual(unknownId)
     expect(await guard.resolve('upd_0', 'eve', { outcome: 'ran', reason: '' })).toEqual(unknownId)
   })
 })

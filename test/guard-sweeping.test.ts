@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createClosing } from '../shared/guard/closing.ts'
 import { createDeciding } from '../shared/guard/deciding.ts'
+import { createGuard } from '../shared/guard/guard.ts'
 import { createSweeping } from '../shared/guard/sweeping.ts'
 import { createWatching } from '../shared/guard/watching.ts'
 import { LedgerUnavailable } from '../shared/ledger/store.ts'
@@ -23,6 +24,16 @@ async function doubted(before: readonly string[] = ['2026-11-13']) {
   const { id } = only(await product.ask())
   product.lines.length = 0
   return { ...product, id }
+}
+
+/** A sweep to which something happens between its reading of what is open so and what it does about it. */
+function sweepWith({ parts, guard: { ledger }, clock }: Started, state: string, between: () => Promise<void>) {
+  const open: typeof ledger.open = async (as, ...of) => {
+    const page = await ledger.open(as, ...of)
+    if (as === state) await between()
+    return page
+  }
+  return createGuard({ ...parts, ledger: { ...ledger, open } }).sweep(clock.now() + minutes(10))
 }
 
 /** Whoever holds it dies before the outcome is written down. */
@@ -347,6 +358,18 @@ describe('what awaits approval', () => {
     expect(await reminders()).toMatchObject([{ about: { update: id } }])
   })
 
+  test('and was approved in time does not expire, however long the sweep takes to come to it', async () => {
+    const product = await awaiting()
+    const { clock, id, elsewhere, other } = product
+    clock.advance(days(1) - 1000)
+    const swept = await sweepWith(product, 'awaiting-approval', async () => {
+      expect(await elsewhere.approve(id, 'eve')).toMatchObject({ kind: 'done' })
+      clock.advance(2000)
+    })
+    expect(swept).toEqual(nothing)
+    expect(await other.update(id)).toMatchObject({ state: 'requested', version: 2, approval: { by: 'eve' } })
+  })
+
   test('and is rejected in the same moment is not counted as expired', async () => {
     const { sweep, clock, id, before, elsewhere } = await awaiting()
     clock.advance(days(1))
@@ -394,6 +417,24 @@ describe('what is requested', () => {
     clock.advance(1)
     expect(await sweep()).toEqual({ ...nothing, expired: [id] })
     expect((await other.update(id))?.history.at(-1)).toMatchObject({ note: 'nobody could begin it within an hour' })
+  })
+
+  test('and was put to a person again meanwhile does not expire as what nobody could begin', async () => {
+    const product = await startGuard()
+    const { clock, guard, service, elsewhere, other } = product
+    await product.budget('account', { approvalAbove: u(10) })
+    const { id } = only(await product.ask())
+    await guard.approve(id, 'eve')
+    service.estimate = async () => ({ kind: 'units', units: u(80), source: 'x' })
+    clock.advance(minutes(59))
+    const swept = await sweepWith(product, 'requested', async () => {
+      await elsewhere.start(id, clock.now() + minutes(1))
+      clock.advance(minutes(2))
+    })
+    expect(swept).toEqual(nothing)
+    const update = await other.update(id)
+    expect(update).toMatchObject({ state: 'awaiting-approval', version: 3, estimated: 80 })
+    expect(update?.history.at(-1)?.note).toBe('40 units were approved, and it now needs 80')
   })
 
   test('and is cancelled in the same moment is not counted as expired', async () => {

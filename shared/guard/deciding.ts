@@ -53,9 +53,10 @@ export function createDeciding(parts: { ledger: Ledger; closing: Closing; option
       (update, view) => barredFromCancelling(update, view, by) ?? end(update, 'cancelled', view.now, by.caller, reason),
     )
 
-  /** What nobody began or approved in time. */
-  const expire = (id: string, note: string): Promise<Decided> =>
+  /** What nobody began or approved in time: only as it was when that was found, for it may have gone on since. */
+  const expire = ({ id, version }: Pick<Update, 'id' | 'version'>, note: string): Promise<Decided> =>
     decide(id, (update, view) => {
+      if (update.version !== version) return wrongState(view, update, 'expired')
       if (update.state !== 'awaiting-approval' && update.state !== 'requested')
         return wrongState(view, update, 'expired')
       return end(update, 'expired', view.now, 'sweep', note)

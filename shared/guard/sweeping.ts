@@ -133,7 +133,7 @@ export function createSweeping(parts: {
 
   async function expireApproval(update: Update, expired: (update: Update) => void): Promise<void> {
     if (clock.now() < (update.approvableUntil ?? 0)) return watching.remind(update)
-    const { kind } = await deciding.expire(update.id, 'nobody approved it in time')
+    const { kind } = await deciding.expire(update, 'nobody approved it in time')
     if (kind === 'done') expired(update)
   }
 
@@ -145,7 +145,7 @@ export function createSweeping(parts: {
   ): Promise<void> {
     const age = clock.now() - (update.requestedAt ?? update.createdAt)
     if (age >= requestLastsMs) {
-      const { kind } = await deciding.expire(update.id, 'nobody could begin it within an hour')
+      const { kind } = await deciding.expire(update, 'nobody could begin it within an hour')
       if (kind === 'done') expired(update)
     } else if (age >= beginLateAfterMs && (await parts.start(update.id, endsAt))?.state !== 'requested') begun(update)
   }
