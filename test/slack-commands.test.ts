@@ -467,6 +467,67 @@ describe('freeze, unfreeze, pause, resume', () => {
   })
 })
 
+describe('a command that is done again, until Slack takes the answer', () => {
+  const nightly = { name: 'nightly', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 3 * * ? *)' }
+  const stopped = async ({ call }: Awaited<ReturnType<typeof slackProduct>>['product']) => ({
+    seo: (await call('GET', '/budgets/seo')).body.frozen,
+    nightly: (await call('GET', '/plans')).body.plans[0].paused,
+  })
+
+  test.each([
+    ['unfreeze seo repaired', '/budgets/seo/freeze', 'seo'],
+    ['resume nightly repaired', '/plans/nightly/pause', 'nightly'],
+  ] as const)(
+    '%s: lifts what was stopped before it was typed, and nothing that was stopped since',
+    async (text, stop, what) => {
+      const { product } = await slackProduct({ plans: [nightly] })
+      await product.call('POST', stop, { body: { reason: 'a loop' } })
+      const taken = { status: 200, body: 'ok' }
+      product.slack.answers({ status: 500 }, { status: 500 }, { status: 500 }, { status: 500 }, taken)
+      await product.slack.command(text)
+      await product.deliver()
+      expect((await stopped(product))[what]).toBe(false)
+      product.clock.advance(minutes(1))
+      await product.call('POST', stop, { body: { reason: 'it loops again' } })
+      product.clock.advance(minutes(4))
+      product.slack.news()
+      await product.triggers.sweep(product.endsAt())
+      expect((await stopped(product))[what]).toMatchObject({ reason: 'it loops again' })
+      const [told] = product.slack.news().filter(({ to }) => to === 'asker')
+      const was = { seo: 'The budget seo was frozen', nightly: 'The plan nightly was paused' }[what]
+      expect(told?.text).toBe(
+        `${was} by ada on 20 Nov 2026 10:01 UTC, after this was asked for, and stays so: it loops again.`,
+      )
+    },
+  )
+
+  test('unfreeze: what is not frozen any more is left as it is, and the channel is not told again', async () => {
+    const { product, type } = await slackProduct()
+    const revision = async () => (await product.call('GET', '/budgets/seo')).headers.get('etag')
+    const before = await revision()
+    const told = await type('unfreeze seo repaired')
+    expect(told.map(({ to, text }) => [to, text])).toEqual([['asker', 'Done: seo is not frozen any more.']])
+    expect(await revision()).toBe(before)
+  })
+
+  test('what the stream has missed is done in the order in which it was typed', async () => {
+    const { product } = await slackProduct({ plans: [nightly] })
+    await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
+    await product.deliver()
+    product.slack.news()
+    await product.slack.command('unfreeze seo repaired')
+    product.clock.advance(minutes(1))
+    await product.slack.command('freeze seo it loops again')
+    product.clock.advance(minutes(4))
+    await product.triggers.sweep(product.endsAt())
+    expect((await stopped(product)).seo).toMatchObject({ reason: 'it loops again' })
+    expect(product.slack.news().flatMap(({ to, text }) => (to === 'asker' ? [text] : []))).toEqual([
+      'Done: seo is not frozen any more.',
+      'Done: seo is frozen.',
+    ])
+  })
+})
+
 describe('/units cancel', () => {
   async function proposed() {
     const slack = await slackProduct()

@@ -1,11 +1,20 @@
 import { bookAsOf, counterOf } from '../ledger/book.ts'
 import type { ChangeOutcome, MakeChange } from '../ledger/changes.ts'
-import { type Budget, budgetNamed, childrenOf, type Definitions, faultsOf, rootBudget } from '../ledger/definitions.ts'
+import {
+  type Budget,
+  budgetNamed,
+  childrenOf,
+  type Definitions,
+  faultsOf,
+  rootBudget,
+  type Stop,
+} from '../ledger/definitions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Problem } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
+import { zoneOf } from './decide.ts'
 import { problem } from './problems.ts'
-import { list } from './sentences.ts'
+import { list, when } from './sentences.ts'
 
 /** A budget as somebody wants it; what is set by other means (frozen) stays as it is. */
 export type BudgetRequest = Omit<Budget, 'frozen'>
@@ -24,6 +33,13 @@ export interface By {
   readonly reason?: string
   /** Only if the definitions still have one of these revisions; or, `any`, if there is such a thing. */
   readonly onlyAt?: readonly number[] | 'any'
+}
+
+/** Whoever lets something go on again. */
+export interface Lifting extends By {
+  readonly reason: string
+  /** When they asked for it, if it may be done later, or again: a stop that is younger was not meant. */
+  readonly askedAt?: number
 }
 
 /** Changes of the definitions, as one revision each, at once also for whoever has already decided. */
@@ -70,13 +86,17 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
     return toChanged(await ledger.change(by.caller, change))
   }
 
-  async function unfreeze(name: string, by: By & { reason: string }): Promise<Changed> {
-    const change: MakeChange = ({ definitions }) => {
+  async function unfreeze(name: string, by: Lifting): Promise<Changed> {
+    const change: MakeChange = (view) => {
+      const { definitions } = view
       const budget = budgetNamed(definitions, name)
       if (!budget) return { refused: noBudget(name) }
       const stale = staleness(definitions, by)
       if (stale) return { refused: stale }
-      const { frozen: _thawed, ...rest } = budget
+      const { frozen, ...rest } = budget
+      if (!frozen) return { refused: null }
+      const later = laterStop(frozen, view, by, `The budget ${name} was frozen`)
+      if (later) return { refused: later }
       const note = { type: 'unfreeze', budget: name, reason: by.reason } as const
       return { definitions: withBudget(definitions, rest), note }
     }
@@ -131,6 +151,13 @@ export function staleness({ revision }: Definitions, { onlyAt }: By, absent: str
   if (onlyAt === undefined || (onlyAt === 'any' ? absent === null : onlyAt.includes(revision))) return null
   const why = onlyAt === 'any' ? `There is no ${absent}` : `The definitions are at revision ${revision}`
   return problem('precondition-failed', `${why}, which is not what If-Match asks for; read them again.`, { revision })
+}
+
+/** The answer to whoever would lift a stop that they cannot have known of. */
+export function laterStop({ at, by, reason }: Stop, view: View, { askedAt = at }: Lifting, what: string) {
+  if (at <= askedAt) return null
+  const detail = `${what} by ${by} on ${when(at, zoneOf(view))}, after this was asked for, and stays so: ${reason}.`
+  return problem('wrong-state', detail)
 }
 
 function wrongParent({ name }: BudgetRequest): Problem {

@@ -4,7 +4,16 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { View } from '../ledger/views.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Scope } from '../platform/words.ts'
-import { type By, type Changed, foretold, type Preview, staleness, toChanged } from './budgeting.ts'
+import {
+  type By,
+  type Changed,
+  foretold,
+  type Lifting,
+  laterStop,
+  type Preview,
+  staleness,
+  toChanged,
+} from './budgeting.ts'
 import { covers } from './charging.ts'
 import { problem } from './problems.ts'
 
@@ -119,9 +128,13 @@ export function createCallers({ ledger, clock }: { ledger: Ledger; clock: Clock 
     return toChanged(await ledger.change(by.caller, change))
   }
 
-  async function resumePlan(plan: string, by: By & { reason: string }): Promise<Changed> {
-    const change: MakeChange = ({ definitions }) => {
-      if (!pauseOf(definitions, plan)) return { refused: null }
+  async function resumePlan(plan: string, by: Lifting): Promise<Changed> {
+    const change: MakeChange = (view) => {
+      const { definitions } = view
+      const pause = pauseOf(definitions, plan)
+      if (!pause) return { refused: null }
+      const later = laterStop(pause, view, by, `The plan ${plan} was paused`)
+      if (later) return { refused: later }
       const { [plan]: _resumed, ...pausedPlans } = definitions.pausedPlans ?? {}
       const note = { type: 'resume', budget: rootBudget, plan, reason: by.reason } as const
       return { definitions: { ...definitions, pausedPlans }, note }

@@ -114,14 +114,15 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
   const open = (as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>> =>
     inIndex('open', as, fromUpdateItem, limit, cursor)
 
-  /** One partition of an index, the latest first. */
+  /** One partition of an index, the latest first unless said otherwise. */
   const inIndex = <Row>(
     index: Index,
     partition: string,
     read: (item: Item) => Row,
     limit: number,
     cursor?: string,
-  ): Promise<Page<Row>> => walk({ index, first: partition, limit, cursor, read, keep: () => true })
+    oldestFirst = false,
+  ): Promise<Page<Row>> => walk({ index, oldestFirst, first: partition, limit, cursor, read, keep: () => true })
 
   const entries = (filter: EntryFilter, limit: number, cursor?: string): Promise<Page<Entry>> =>
     walk({
@@ -155,7 +156,7 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
    */
   async function walk<Row>(query: {
     index: Index
-    oldestFirst?: true
+    oldestFirst?: boolean
     first: string
     following?: (partition: string) => string | null
     /** The last partition that `following` leads to; without it there is only the first. */

@@ -29,6 +29,8 @@ export interface Queue<T extends Task> {
   change(task: T, seen: T, also?: readonly Write[]): Promise<boolean>
   /** What is not done, the latest first. */
   open(limit: number, cursor?: string): Promise<Page<T>>
+  /** The same, the oldest first: for what has to be done in its order. */
+  waiting(limit: number, cursor?: string): Promise<Page<T>>
   /** What was listed in this partition last, up to this many. */
   latest(partition: string, limit: number): Promise<readonly T[]>
 }
@@ -59,6 +61,7 @@ export function createQueue<T extends Task>(
         ...also,
       ]),
     open: (limit, cursor) => lists.inIndex('open', kind.name, read, limit, cursor),
+    waiting: (limit, cursor) => lists.inIndex('open', kind.name, read, limit, cursor, true),
     latest: async (partition, limit) => (await lists.inIndex('by-time', partition, read, limit)).rows,
   }
 }

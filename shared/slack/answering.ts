@@ -63,9 +63,9 @@ export function createAnswering(parts: {
     await slackEvents.change({ ...event, doneAt: clock.now() }, event)
   }
 
-  /** Answers what the stream has missed. */
+  /** Answers what the stream has missed, in the order in which it was typed and pressed. */
   const sweep = (how: SweepOptions): Promise<void> =>
-    sweepTasks(slackEvents, { ...how, clock }, ({ id }) =>
+    sweepTasks(slackEvents.waiting, { ...how, clock }, ({ id }) =>
       answer(id).catch((cause) => log.error('not-answered', { slackEvent: id, cause })),
     )
 

@@ -76,6 +76,8 @@ export function createCommands({
     event: CommandEvent,
     { caller, allowed }: { caller: string; allowed: Allowed },
   ): Promise<Answered> {
+    // It may be obeyed again, until Slack has taken the answer: what was stopped since stays so.
+    const askedAt = event.createdAt
     switch (command.do) {
       case 'help':
         return { message: helpMessage() }
@@ -103,7 +105,7 @@ export function createCommands({
         return login(caller)
       case 'freeze':
       case 'unfreeze': {
-        const changed = await guard[command.do](command.budget, { caller, reason: command.reason })
+        const changed = await guard[command.do](command.budget, { caller, reason: command.reason, askedAt })
         if (changed.kind === 'problem') return sayTo(changed.problem.detail)
         return sayTo(`Done: ${command.budget} is ${command.do === 'freeze' ? 'frozen' : 'not frozen any more'}.`)
       }
@@ -111,7 +113,7 @@ export function createCommands({
       case 'resume': {
         const { plans } = await guard.planned()
         if (!plans.some(({ plan }) => plan.name === command.plan)) return sayTo(`There is no plan ${command.plan}.`)
-        const by = { caller, reason: command.reason }
+        const by = { caller, reason: command.reason, askedAt }
         const changed = await (command.do === 'pause' ? guard.pausePlan : guard.resumePlan)(command.plan, by)
         if (changed.kind === 'problem') return sayTo(changed.problem.detail)
         return sayTo(`Done: the plan ${command.plan} is ${command.do === 'pause' ? 'paused' : 'not paused any more'}.`)

@@ -1,4 +1,5 @@
-import type { Queue, Task } from '../ledger/queue.ts'
+import type { Page } from '../ledger/lists.ts'
+import type { Task } from '../ledger/queue.ts'
 import type { Clock } from '../platform/clock.ts'
 
 const atATime = 100
@@ -10,15 +11,15 @@ export interface SweepOptions {
   readonly endsAt: number
 }
 
-/** Does again what is still open, one after the other. */
+/** Does again what is still open, one after the other, in the order of the list. */
 export async function sweepTasks<T extends Task>(
-  queue: Pick<Queue<T>, 'open'>,
+  open: (limit: number, cursor?: string) => Promise<Page<T>>,
   { olderThanMs, endsAt, clock }: SweepOptions & { clock: Clock },
   handle: (task: T) => Promise<void>,
 ): Promise<void> {
   let cursor: string | undefined
   do {
-    const page = await queue.open(atATime, cursor)
+    const page = await open(atATime, cursor)
     for (const task of page.rows) {
       if (clock.now() >= endsAt) return
       if (clock.now() - task.createdAt >= olderThanMs) await handle(task)

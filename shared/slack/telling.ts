@@ -76,7 +76,7 @@ export function createTelling(parts: { guard: Guard; composing: Composing; posti
 
   /** Repeats what has no mark. */
   const sweep = (how: SweepOptions): Promise<void> =>
-    sweepTasks(announcements, { ...how, clock }, ({ id }) =>
+    sweepTasks(announcements.open, { ...how, clock }, ({ id }) =>
       tell(id).catch((cause) => log.error('not-told', { announcement: id, cause })),
     )
 
