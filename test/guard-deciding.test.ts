@@ -94,6 +94,36 @@ describe('approve', () => {
     expect(await guard.start(id, clock.now() + 60_000)).toMatchObject({ state: 'settled' })
   })
 
+  test.each<[string, { shown?: ReturnType<typeof u> | null }, 'done' | 'problem', 'done' | 'problem']>([
+    ['what was shown', { shown: u(40) }, 'done', 'problem'],
+    ['less than it needs', { shown: u(39) }, 'problem', 'problem'],
+    ['what nobody knows', { shown: null }, 'done', 'problem'],
+    ['whatever it needs', {}, 'done', 'done'],
+  ])('to %s: at first, and after it was asked about again', async (_name, how, first, again) => {
+    const { guard, ask, budget, service, clock, sent } = await startGuard()
+    await budget('account', { approvalAbove: u(10) })
+    const { id } = only(await ask({}, { key: 'k' }))
+    expect((await guard.approve(id, 'eve', how)).kind).toBe(first)
+    if (first === 'problem') await guard.approve(id, 'eve')
+    service.estimate = async () => ({ kind: 'units', units: u(400), source: 'x' })
+    expect(await guard.start(id, clock.now() + 60_000)).toMatchObject({ state: 'awaiting-approval', estimated: 400 })
+    expect((await guard.approve(id, 'eve', how)).kind).toBe(again)
+    expect(sent).toEqual([])
+  })
+
+  test('to less than it needs says what it needs, and writes nothing', async () => {
+    const { guard, id, other } = await awaiting()
+    expect(await guard.approve(id, 'eve', { shown: u(39) })).toEqual({
+      kind: 'problem',
+      problem: {
+        slug: 'wrong-state',
+        detail: `${id} cannot be approved so: it needs 40 units now, and 39 units were shown. Nothing was spent; look at it again.`,
+        members: { update: id, state: 'awaiting-approval' },
+      },
+    })
+    expect(await other.update(id)).toMatchObject({ version: 1 })
+  })
+
   test('is then begun by whoever is first: the grant and the hold in one', async () => {
     const { guard, id, counts, clock } = await awaiting()
     await guard.approve(id, 'eve')

@@ -5,7 +5,7 @@ import { digest } from '../shared/platform/ids.ts'
 import { openBrowser } from './support/browser.ts'
 import { minutes } from './support/clock.ts'
 import { press } from './support/page-forms.ts'
-import { type Product, startProduct } from './support/product.ts'
+import { json, type Product, startProduct } from './support/product.ts'
 
 // What people decide on the pages: who may, what is told afterwards, and that it is what the API would have done.
 
@@ -69,6 +69,27 @@ describe('what needs somebody', () => {
     expect(text).toContain(
       'small has 100 of 100 units left this month. To approve it grants small 30 units this month, once.',
     )
+  })
+
+  test.each([
+    ['on the list', '/dashboard/needs-you', {}],
+    ['on its own page', null, {}],
+    ['on a page of before pages said what they showed', null, { shown: '' }],
+  ])('what has grown since it was shown %s is not approved by it', async (_where, at, filled) => {
+    const { product, bob } = await start()
+    const id = await ask(product, 'dear')
+    const seen = await bob.get(at ?? `/dashboard/updates/${id}`)
+    await product.guard.approve(id, 'carl')
+    product.clock.advance(minutes(1))
+    product.service.script(({ url }) => /\/(estimate|run)$/.test(url), json({ keyword_units: 1_500 }))
+    expect(await product.guard.start(id, product.endsAt())).toMatchObject({ state: 'awaiting-approval' })
+    const told = await press(bob, seen, 'Approve', filled)
+    expect(told.text).toContain(
+      `${id} cannot be approved so: it needs 1,500 units now, and 120 units were shown. Nothing was spent; look at it again.`,
+    )
+    expect([await stateOf(product, id), product.seen('run')]).toEqual(['awaiting-approval', []])
+    expect((await press(bob, told, 'Approve')).text).toContain('✓ The ranking update of dear is approved')
+    expect(await stateOf(product, id)).toBe('requested')
   })
 
   test('all are chosen at once, where there are several and somebody may decide', async () => {

@@ -254,9 +254,64 @@ describe('approve and reject', () => {
       'bob asks for a ranking update of dear. It would spend 705 units of seo. Somebody has to approve it until 21 Nov 2026 10:01 UTC.',
     ])
     expect(product.seen('run')).toEqual([])
-    await press('approve', id, 'U4DORA')
+    await product.slack.press('approve', id, { user: 'U4DORA', block: product.slack.block() })
+    await product.deliver()
     expect(await updateOf(id)).toMatchObject({ state: 'settled', units: { charged: 705 }, approvedBy: 'slack:U4DORA' })
     expect(product.seen('run')).toHaveLength(1)
+  })
+
+  /** Asked about at 640 units, approved, and then it needed 4,000: the first message may be pressed again. */
+  async function grown() {
+    const strict = await strictProduct()
+    const { product, ask } = strict
+    const { id } = await ask()
+    const block = product.slack.block()
+    expect(block).toBe('shown:640')
+    product.clock.advance(minutes(1))
+    product.service.script(({ url }) => /\/(estimate|run)$/.test(url), json({ keyword_units: 4_000 }))
+    return { ...strict, id, block }
+  }
+  const outgrown = (id: string) =>
+    instead(
+      `${id} cannot be approved so: it needs 4,000 units now, and 640 units were shown. Nothing was spent; look at it again.`,
+    )
+
+  test.each([
+    ['its button', 'shown:640'],
+    ['a button of before buttons said what they showed', 'b'],
+  ])('of what has grown since: %s agrees to the old figure only, whoever presses it again', async (_what, block) => {
+    const { product, press, updateOf, id } = await grown()
+    await product.slack.press('approve', id, { user: 'U3CARL', block })
+    await product.deliver()
+    expect(await updateOf(id)).toMatchObject({ state: 'awaiting-approval', units: { estimated: 4_000 } })
+    const current = product.slack.block()
+    expect(current).toBe('shown:4000')
+    product.slack.news()
+    await product.slack.press('approve', id, { user: 'U4DORA', block })
+    await product.deliver()
+    expect(product.slack.news().map(({ to, text, body }) => ({ to, text, replaces: body.replace_original }))).toEqual([
+      outgrown(id),
+    ])
+    expect([(await updateOf(id)).state, product.seen('run')]).toEqual(['awaiting-approval', []])
+    expect((await press('reject', id, 'U4DORA'))[0]?.replaces).toBe(true)
+    expect((await updateOf(id)).state).toBe('rejected')
+  })
+
+  test('of what has grown since: the same press, done again by the sweep, agrees to no more than it showed', async () => {
+    const { product, updateOf, id, block } = await grown()
+    const taken = { status: 200, body: 'ok' }
+    product.slack.answers({ status: 500 }, { status: 500 }, { status: 500 }, { status: 500 }, taken)
+    await product.slack.press('approve', id, { user: 'U3CARL', block })
+    await product.deliver()
+    expect((await updateOf(id)).state).toBe('awaiting-approval')
+    product.clock.advance(minutes(5))
+    product.slack.news()
+    await product.triggers.sweep(product.endsAt())
+    await product.deliver()
+    expect(
+      product.slack.news().map(({ to, text, body }) => ({ to, text, replaces: body.replace_original })),
+    ).toContainEqual(outgrown(id))
+    expect([(await updateOf(id)).state, product.seen('run')]).toEqual(['awaiting-approval', []])
   })
 
   test('of a budget that was deleted: a sentence, and it can still be rejected', async () => {

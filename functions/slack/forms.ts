@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { pressedActions, type SlackEvent } from '../../shared/ledger/slack-event.ts'
 import { digest } from '../../shared/platform/ids.ts'
+import { shownIn } from '../../shared/slack/blocks.ts'
 
 const text = (most: number) => z.string().check(z.minLength(1), z.maxLength(most))
 const user = z.string().check(z.regex(/^[UW][A-Z0-9]{2,20}$/))
@@ -21,7 +22,13 @@ const pressPayload = z.object({
   user: z.object({ id: user }),
   response_url: responseUrl,
   actions: z
-    .array(z.object({ action_id: z.enum(pressedActions), value: z.string().check(z.regex(/^[\w#:.-]{1,100}$/)) }))
+    .array(
+      z.object({
+        action_id: z.enum(pressedActions),
+        value: z.string().check(z.regex(/^[\w#:.-]{1,100}$/)),
+        block_id: z.optional(z.string()),
+      }),
+    )
     .check(z.length(1)),
 })
 
@@ -47,6 +54,7 @@ export function readPress(body: string, at: number): (SlackEvent & { kind: 'pres
   const { user, trigger_id, response_url, actions } = parsed.data
   const [action] = actions
   if (!action) return null
+  const shown = shownIn(action.block_id)
   const id = `prs_${digest('press', trigger_id)}`
   return {
     ...fresh(id, at),
@@ -54,6 +62,7 @@ export function readPress(body: string, at: number): (SlackEvent & { kind: 'pres
     user: user.id,
     action: action.action_id,
     value: action.value,
+    ...(shown !== undefined && { shown }),
     responseUrl: response_url,
   }
 }

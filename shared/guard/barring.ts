@@ -2,11 +2,12 @@ import { budgetNamed, chainOf, personOf } from '../ledger/definitions.ts'
 import type { Problem, Update } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
 import { toRfc3339 } from '../platform/clock.ts'
+import type { Units } from '../platform/words.ts'
 import { zoneOf } from './decide.ts'
 import { landedBy } from './landing.ts'
 import type { GuardOptions } from './options.ts'
 import { problem } from './problems.ts'
-import { when } from './sentences.ts'
+import { units as inUnits, when } from './sentences.ts'
 
 /**
  * What keeps a person from deciding about an update, as one reading shows it; `null`: nothing does. Pure: what decides
@@ -27,6 +28,14 @@ export function barredFromApproving(update: Update, view: View, by: string): Pro
   const own = ownership(by, update, view)
   if (own) return problem('forbidden', `${own} asked for ${id}, so somebody else has to approve it.`)
   return isBarred(by, update, view) ? problem('forbidden', `${by} is not among the approvers of ${budget}.`) : null
+}
+
+/** What was shown when somebody agreed may have grown since, and been put to people again. */
+export function outgrown({ id, state, estimated, approval }: Update, shown: Units | null | undefined): Problem | null {
+  const agreed = shown === null ? approval?.units : shown
+  if (agreed === undefined || estimated === undefined || estimated <= agreed) return null
+  const detail = `${id} cannot be approved so: it needs ${inUnits(estimated)} now, and ${inUnits(agreed)} were shown. Nothing was spent; look at it again.`
+  return problem('wrong-state', detail, { update: id, state })
 }
 
 export function barredFromRejecting(update: Update, view: View, by: string): Problem | null {

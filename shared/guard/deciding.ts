@@ -8,6 +8,7 @@ import {
   barredFromCancelling,
   barredFromRejecting,
   barredFromResolving,
+  outgrown,
   wrongState,
 } from './barring.ts'
 import type { Closing } from './closing.ts'
@@ -18,6 +19,17 @@ import { problem } from './problems.ts'
 export type Decided =
   | { readonly kind: 'done'; readonly update: Update }
   | { readonly kind: 'problem'; readonly problem: Problem }
+
+export interface Approving {
+  readonly reason?: string
+  /** The event in Slack that waits for what becomes of it. */
+  readonly replyTo?: string
+  /**
+   * The units that whoever agrees was shown: they agree to no more. `null`: nobody knows what they were shown, so that
+   * they agree to nothing that was asked about again; absent: to what it needs now.
+   */
+  readonly shown?: Units | null
+}
 
 export interface Resolution {
   readonly outcome: 'ran' | 'did-not-run'
@@ -31,9 +43,9 @@ export function createDeciding(parts: { ledger: Ledger; closing: Closing; option
   const { ledger, closing, options } = parts
 
   /** Recorded before anything starts: the update is `requested` from then on, and begun like any other. */
-  const approve = (id: string, by: string, how: { reason?: string; replyTo?: string } = {}): Promise<Decided> =>
+  const approve = (id: string, by: string, how: Approving = {}): Promise<Decided> =>
     decide(id, (update, view) => {
-      const barred = barredFromApproving(update, view, by)
+      const barred = barredFromApproving(update, view, by) ?? outgrown(update, how.shown)
       if (barred) return barred
       const { now } = view
       const { short, estimated, replyTo = [] } = update

@@ -1,3 +1,4 @@
+import type { Units } from '../platform/words.ts'
 import type { Task, TaskKind } from './queue.ts'
 
 /**
@@ -19,7 +20,13 @@ export type SlackEvent = Task & {
         /** What each project was said to need when it was to be confirmed; more than that is not run. */
         readonly quotes?: Readonly<Record<string, number>>
       }
-    | { readonly kind: 'press'; readonly action: PressedAction; readonly value: string }
+    | {
+        readonly kind: 'press'
+        readonly action: PressedAction
+        readonly value: string
+        /** The units that stood beside the button; older buttons do not say. */
+        readonly shown?: Units
+      }
   )
 
 export const pressedActions = ['confirm', 'approve', 'reject', 'resolve-ran', 'resolve-did-not-run'] as const

@@ -1,4 +1,5 @@
 import type { ActionsBlock, Button, ContextBlock, HeaderBlock, MrkdwnElement, SectionBlock } from '@slack/types'
+import { toUnits, type Units } from '../platform/words.ts'
 import { clean, cut, cutMarked, limits, withoutMarks } from './text.ts'
 
 /** The few blocks that messages are made of, within Slack's limits. https://docs.slack.dev/reference/block-kit/blocks */
@@ -72,6 +73,20 @@ export function first(lines: readonly string[], most: number, mostBytes: number 
 }
 
 export const buttons = (...elements: readonly Button[]): ActionsBlock => ({ type: 'actions', elements: [...elements] })
+
+/** Buttons under a price: a press says what it was, since a button's value is an id and nothing else. */
+export const buttonsShowing = (units: Units, ...elements: readonly Button[]): ActionsBlock => ({
+  ...buttons(...elements),
+  block_id: `${shownPrefix}${units}`,
+})
+
+/** `undefined`: the block of the pressed button does not say. */
+export function shownIn(blockId: string | undefined): Units | undefined {
+  const digits = blockId?.startsWith(shownPrefix) ? blockId.slice(shownPrefix.length) : ''
+  return /^\d{1,15}$/.test(digits) ? toUnits(Number(digits)) : undefined
+}
+
+const shownPrefix = 'shown:'
 
 export interface Dialog {
   readonly title: string

@@ -1,3 +1,4 @@
+import { outgrown } from '../guard/barring.ts'
 import { zoneOf } from '../guard/decide.ts'
 import type { Guard } from '../guard/guard.ts'
 import type { SlackEvent } from '../ledger/slack-event.ts'
@@ -99,17 +100,18 @@ export function createPresses({ guard, clock }: { guard: Guard; clock: Clock }) 
     if (update.state !== awaited[action]) {
       return { message: pressedMessage({ update, by: deciderOf(update) ?? by, zone }), remember }
     }
-    return isTooLate(update, action) ? sayInstead(detail) : sayTo(detail)
+    return action === 'approve' && isStale(update, event) ? sayInstead(detail) : sayTo(detail)
   }
 
-  const isTooLate = ({ approvableUntil }: Update, action: Decision): boolean =>
-    action === 'approve' && approvableUntil !== undefined && clock.now() >= approvableUntil
+  /** No press of this button can agree to anything any more: it is too late, or what it showed has grown. */
+  const isStale = (update: Update, { shown }: PressEvent): boolean =>
+    clock.now() >= (update.approvableUntil ?? Number.POSITIVE_INFINITY) || outgrown(update, shown ?? null) !== null
 
   function decidedBy(action: Decision, id: string, by: string, event: PressEvent) {
     const reason = 'as pressed in Slack'
     switch (action) {
       case 'approve':
-        return guard.approve(id, by, { replyTo: event.id })
+        return guard.approve(id, by, { replyTo: event.id, shown: event.shown ?? null })
       case 'reject':
         return guard.reject(id, by)
       case 'resolve-ran':

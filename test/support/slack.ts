@@ -100,7 +100,7 @@ export function slackOf(app: Hono, channel: Channel | null, clock: TestClock) {
         team_id: 'T0',
         channel_id: 'C0',
       }),
-    press: (action: string, value: string, { user = 'U1ADA', message = '1700000000.000100' } = {}) =>
+    press: (action: string, value: string, { user = 'U1ADA', message = '1700000000.000100', block = 'b' } = {}) =>
       send('/slack/interactions', {
         payload: JSON.stringify({
           type: 'block_actions',
@@ -108,7 +108,7 @@ export function slackOf(app: Hono, channel: Channel | null, clock: TestClock) {
           trigger_id: `press-${++triggers}`,
           response_url: responseUrl,
           container: { type: 'message', message_ts: message },
-          actions: [{ type: 'button', action_id: action, value, block_id: 'b' }],
+          actions: [{ type: 'button', action_id: action, value, block_id: block }],
         }),
       }),
     posted: () => channel?.posted() ?? [],
@@ -121,6 +121,11 @@ export function slackOf(app: Hono, channel: Channel | null, clock: TestClock) {
     },
     /** How Slack answers from now on; the last answer stays. */
     answers: (...answers: readonly [Answer, ...Answer[]]) => channel?.answers(...answers),
+    /** The block that the buttons of the latest message stand in, as a press of one names it. */
+    block: (): string =>
+      (channel?.posted() ?? [])
+        .flatMap(({ body }) => body.blocks ?? [])
+        .findLast(({ type }: { type: string }) => type === 'actions')?.block_id ?? 'b',
     /** The buttons of the latest message that has any: action and value. */
     buttons: (): { action: string; value: string }[] => {
       const blocks = (message: Posted) =>

@@ -10,7 +10,7 @@ import { units as inUnits } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import type { Problem, Update } from '../../../shared/ledger/update.ts'
 import type { View } from '../../../shared/ledger/views.ts'
-import { assertNever, type Scope } from '../../../shared/platform/words.ts'
+import { assertNever, type Scope, toUnits, type Units } from '../../../shared/platform/words.ts'
 import { reason, units } from '../input.ts'
 import { Refusal } from '../refusal.ts'
 import { readFields, typedNumber } from './forms.ts'
@@ -28,6 +28,8 @@ const decision = z
     id: z
       .array(z.string().check(z.regex(/^[\x21-\x7e]{1,100}$/)), 'takes at least one update: choose some first')
       .check(z.maxLength(100, 'takes at most 100 updates')),
+    /** What each update that could be approved was shown to need, as `ShownUnits` writes it. */
+    shown: z.exactOptional(z.array(z.string().check(z.regex(/^[\x21-\x7e]{1,100} \d{1,15}$/))).check(z.maxLength(100))),
     reason: z.exactOptional(reason),
     units: z.exactOptional(z.pipe(typedNumber, units)),
     /** The one update that was looked at, else the list of all that need somebody. */
@@ -53,7 +55,7 @@ export function addDecisions({ page }: Visiting, { guard, log }: Services): void
     POST: async ({ c, form, mustHave, session, allowed, tell }) => {
       const back = backTo(form)
       try {
-        const asked = readFields(form, decision, ['id'])
+        const asked = readFields(form, decision, ['id', 'shown'])
         mustHave(...scopesOf(asked.do))
         const decided = await oneByOne(asked.id, (id) => decide(id, asked, { session, allowed }), { c, log })
         return await tell(outcomeOf(decided, asked.do), back)
@@ -66,12 +68,12 @@ export function addDecisions({ page }: Visiting, { guard, log }: Services): void
 
   function decide(
     id: string,
-    { do: action, reason, units }: Decision,
+    { do: action, shown = [], reason, units }: Decision,
     { session: { sub }, allowed }: Pick<Visit, 'session' | 'allowed'>,
   ): Promise<Decided> {
     switch (action) {
       case 'approve':
-        return guard.approve(id, sub, reason === undefined ? {} : { reason })
+        return guard.approve(id, sub, { shown: shownOf(id, shown), ...(reason !== undefined && { reason }) })
       case 'reject':
         return guard.reject(id, sub, reason)
       case 'cancel':
@@ -88,6 +90,18 @@ export function addDecisions({ page }: Visiting, { guard, log }: Services): void
     }
   }
 }
+
+/** `null`: the page was made before pages said so. */
+function shownOf(id: string, shown: readonly string[]): Units | null {
+  const units = shown.find((each) => each.startsWith(`${id} `))?.slice(id.length + 1)
+  return units === undefined ? null : toUnits(Number(units))
+}
+
+/** What somebody sees of an update who is about to approve it goes with the form: they agree to no more. */
+export const ShownUnits = ({ of: { id, state, estimated } }: { of: Update }) =>
+  state === 'awaiting-approval' && estimated !== undefined ? (
+    <input type="hidden" name="shown" value={`${id} ${estimated}`} />
+  ) : null
 
 const scopesOf = (action: Action): readonly Scope[] => (action === 'cancel' ? ['run', 'propose', 'admin'] : ['approve'])
 

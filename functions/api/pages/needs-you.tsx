@@ -5,7 +5,7 @@ import type { Services } from '../../../shared/guard/services.ts'
 import { budgetNamed, chainOf } from '../../../shared/ledger/definitions.ts'
 import type { Update } from '../../../shared/ledger/update.ts'
 import type { View } from '../../../shared/ledger/views.ts'
-import { type Action, Buttons, choicesFor } from './decisions.tsx'
+import { type Action, Buttons, choicesFor, ShownUnits } from './decisions.tsx'
 import { Evidence } from './evidence.tsx'
 import { FormToken } from './layout.tsx'
 import { addressOf, InZone, Time } from './parts.tsx'
@@ -118,6 +118,7 @@ function Form({
               )}
               <div>
                 <Row {...waiting} update={update} />
+                <ShownUnits of={update} />
                 {barred.map((sentence) => (
                   <p class="note">{sentence}</p>
                 ))}

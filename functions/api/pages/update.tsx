@@ -6,7 +6,7 @@ import type { Services } from '../../../shared/guard/services.ts'
 import { isTerminal, type ServiceAnswer, type Update } from '../../../shared/ledger/update.ts'
 import type { View } from '../../../shared/ledger/views.ts'
 import { Refusal } from '../refusal.ts'
-import { Buttons, choicesFor } from './decisions.tsx'
+import { Buttons, choicesFor, ShownUnits } from './decisions.tsx'
 import { Evidence } from './evidence.tsx'
 import { FormToken } from './layout.tsx'
 import {
@@ -170,6 +170,7 @@ function Decide({
           <FormToken of={visit.frame} />
           <input type="hidden" name="id" value={update.id} />
           <input type="hidden" name="from" value="update" />
+          <ShownUnits of={update} />
           <p>
             <label for="reason">Reason{isDoubt ? '' : ' (may be left out)'}</label>
             <input id="reason" name="reason" type="text" maxlength={500} required={isDoubt} autocomplete="off" />

@@ -1,6 +1,17 @@
 import { units as inUnits } from '../../guard/sentences.ts'
 import type { Update } from '../../ledger/update.ts'
-import { type Block, button, buttons, context, fields, header, type Message, message, section } from '../blocks.ts'
+import { toUnits } from '../../platform/words.ts'
+import {
+  type Block,
+  button,
+  buttonsShowing,
+  context,
+  fields,
+  header,
+  type Message,
+  message,
+  section,
+} from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
 import { quoted } from './became.ts'
 import { boldUnits, capital, person, updateOf } from './words.ts'
@@ -34,7 +45,9 @@ export function approvalMessage({
     ]),
     section(`*Reason given*\n${reason === undefined ? 'none' : prose(reason)}`),
     section(`*Why it needs approval*${quoted(history.at(-1)?.note ?? 'no reason was recorded')}`),
-    buttons(
+    buttonsShowing(
+      // Without an estimate nothing is agreed to: it is asked about again.
+      estimated ?? toUnits(0),
       button('approve', id, {
         text: 'Approve',
         style: 'primary',
