@@ -168,6 +168,30 @@ describe('approve', () => {
     expect((await decide(product, id, 'approve', { token: person('carl', 'approve') })).status).toBe(200)
   })
 
+  test('with the units that were shown: more by then is not agreed to, also when it is sent twice', async () => {
+    const { product, awaiting } = await strictProduct()
+    const id = await awaiting()
+    const body = { units: 640 }
+    const low = await decide(product, id, 'approve', { body: { units: 639 } })
+    expect([low.status, low.body.state]).toEqual([409, 'awaiting-approval'])
+    product.clock.advance(minutes(1))
+    product.service.script(({ url }) => /\/(estimate|run)$/.test(url), json({ keyword_units: 4_000 }))
+    expect(await decide(product, id, 'approve', { body })).toMatchObject({
+      status: 202,
+      body: { state: 'awaiting-approval', units: { estimated: 4_000 } },
+    })
+    expect((await decide(product, id, 'approve', { body })).body).toMatchObject({
+      ...{ status: 409, update: id, state: 'awaiting-approval' },
+      detail: `${id} cannot be approved so: it needs 4,000 units now, and 640 units were shown. Nothing was spent; look at it again.`,
+    })
+    expect(product.seen('run')).toEqual([])
+    expect((await decide(product, id, 'approve', { body: { units: -1 } })).status).toBe(400)
+    expect(await decide(product, id, 'approve', { body: { units: 4_000 } })).toMatchObject({
+      status: 200,
+      body: { state: 'settled', units: { charged: 4_000 } },
+    })
+  })
+
   test('an empty list of approvers names nobody in particular', async () => {
     const { product, awaiting } = await strictProduct({ approvers: [] })
     expect((await decide(product, await awaiting(), 'approve')).status).toBe(200)

@@ -83,6 +83,8 @@ export const updateFilter = z.strictObject({
 
 export const because = z.strictObject({ reason: z.exactOptional(reason) })
 
+export const approval = z.strictObject({ reason: z.exactOptional(reason), units: z.exactOptional(units) })
+
 const resolution = {
   outcome: z.enum(['ran', 'did-not-run'], 'takes ran or did-not-run'),
   units: z.exactOptional(units),
@@ -164,9 +166,12 @@ export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/updates/:id/approve', {
     POST: async (c) => {
       const { sub } = await mustHave(c, 'approve')
-      const { reason } = await readBody(c, because, { optional: true })
+      const { reason, units } = await readBody(c, approval, { optional: true })
       const id = idOf(c)
-      const decided = await guard.approve(id, sub, reason === undefined ? {} : { reason })
+      const decided = await guard.approve(id, sub, {
+        ...(reason !== undefined && { reason }),
+        ...(units !== undefined && { shown: units }),
+      })
       if (decided.kind === 'problem') return answerProblem(c, decided.problem)
       // The approval is written down; should the rest fail here, the queue begins it.
       const begun = await guard.start(id, c.var.endsAt).catch(() => null)

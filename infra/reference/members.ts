@@ -31,6 +31,9 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       '`refuse`: all or nothing; `fit`: in order, what still fits; `ask`: what is short awaits an approval, which grants it once.',
     query: 'Sent to the service with `estimate` and `run` alike.',
   },
+  Approval: {
+    units: 'What it was shown to need: more by now is 409. Without it whatever it needs is agreed to.',
+  },
   Resolution: {
     outcome: 'What happened; `did-not-run` is not taken before `retryAt`.',
     units: 'What it cost; goes with `ran` only. Without it what was held.',

@@ -75,7 +75,7 @@ export const ownOperations: readonly Operation[] = [
   {
     ...{ ...updates, method: 'POST', path: '/updates/{id}/approve', id: 'approveUpdate', scopes: ['approve'] },
     summary: 'Agrees to an update that awaits it, and starts it; never by who asked, nor the same person',
-    body: { schema: 'OptionalReason', optional: true, example: { reason: 'agreed with the client' } },
+    body: { schema: 'Approval', optional: true, example: { reason: 'agreed with the client', units: 640 } },
     answers: { 200: update('It has ended'), 202: update('It was started, and goes on') },
     problems: ['wrong-state', 'not-found'],
   },

@@ -10,7 +10,14 @@ import { occurrence } from '../../functions/api/plans.ts'
 import { problemMembers } from '../../functions/api/problem-members.ts'
 import { estimateQuery, pageQuery } from '../../functions/api/questions.ts'
 import { statementQuery } from '../../functions/api/statements.ts'
-import { because, manyResolutions, oneResolution, updateFilter, updatesRequest } from '../../functions/api/updates.ts'
+import {
+  approval,
+  because,
+  manyResolutions,
+  oneResolution,
+  updateFilter,
+  updatesRequest,
+} from '../../functions/api/updates.ts'
 import { problems, type Slug } from '../../shared/guard/problems.ts'
 import { mostUnits } from '../../shared/platform/words.ts'
 import { createProjectInput, createProjectQuery, updateProjectInput } from '../../shared/tracking/schemas.ts'
@@ -30,6 +37,7 @@ export interface JsonSchema {
 /** The bodies that the API parses, under the names that the document gives them. */
 const requests = {
   UpdatesRequest: updatesRequest,
+  Approval: approval,
   OptionalReason: because,
   Reason: becauseOf,
   Resolution: oneResolution,
