@@ -4,6 +4,7 @@ import { createPerforming } from '../shared/guard/performing.ts'
 import type { Finding } from '../shared/ledger/finding.ts'
 import { LedgerUnavailable } from '../shared/ledger/store.ts'
 import type { Update } from '../shared/ledger/update.ts'
+import { hours } from './support/clock.ts'
 import { makes, ran, startGuard, unknown } from './support/guard.ts'
 import { at, u } from './support/reading.ts'
 
@@ -162,6 +163,17 @@ describe('time', () => {
     })
     await ask()
     expect(sent).toEqual([{ target: expect.anything(), timeoutMs, token: 'the-token' }])
+  })
+
+  test('that goes back between the hold and run makes no deadline longer', async () => {
+    const { ask, before, clock, sent } = await startGuard()
+    before.push(async (writes) => {
+      if (!makes('running')(writes)) return false
+      clock.advance(-hours(1))
+      return true
+    })
+    await ask()
+    expect(sent.map(({ timeoutMs }) => timeoutMs)).toEqual([5000])
   })
 
   test('a hold that took all of it: never sent, given back', async () => {

@@ -112,7 +112,8 @@ export function createPerforming(parts: PerformingParts) {
     const { hold } = held
     if (!hold || passed.has(hold)) throw new Error(`the fence of ${held.id} is not open`)
     passed.add(hold)
-    const timeoutMs = hold.at + options.serviceTimeoutMs - clock.now()
+    // A clock that was set back since the hold does not make it longer.
+    const timeoutMs = Math.min(options.serviceTimeoutMs, hold.at + options.serviceTimeoutMs - clock.now())
     const result = timeoutMs > 0 ? await tracking.run(targetOfRequest(held), { timeoutMs, token }) : null
     const finding = result ? findingOf(result, hold.units) : neverSent('the hold left no time for it')
     if (result?.kind === 'ran' && result.stated && !isPlausible(result.stated.units)) {
