@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { createClosing } from '../shared/guard/closing.ts'
+import { createGuard } from '../shared/guard/guard.ts'
 import { createPerforming } from '../shared/guard/performing.ts'
 import type { Finding } from '../shared/ledger/finding.ts'
-import { LedgerUnavailable } from '../shared/ledger/store.ts'
+import type { Ledger } from '../shared/ledger/ledger.ts'
+import { AnswerLost, LedgerUnavailable } from '../shared/ledger/store.ts'
 import type { Update } from '../shared/ledger/update.ts'
 import { hours } from './support/clock.ts'
 import { makes, ran, startGuard, unknown } from './support/guard.ts'
@@ -374,6 +376,26 @@ describe('what follows from how an update closed', () => {
     expect(rows.filter(({ type }) => type === 'freeze')).toMatchObject([
       { budget: 'seo', by: 'guard', reason: `${update.id} cost 1,015 more than were held` },
     ])
+  })
+
+  test('an overrun freezes too where it was booked by an earlier try, whose answer was lost', async () => {
+    const { service, budget, ask, parts, other, lines } = await startGuard()
+    await budget('account', { parent: null, freezeOnOverrun: true })
+    service.run = async () => ({ ...ran, stated: { units: u(400), source: 'units', byPointer: true } })
+    let losses = 1
+    const ledger: Ledger = {
+      ...parts.ledger,
+      close: async (update, found) => {
+        const outcome = await parts.ledger.close(update, found)
+        if (losses-- > 0) throw new AnswerLost('nothing was heard')
+        return outcome
+      },
+    }
+    const { updates } = await ask({}, {}, { by: createGuard({ ...parts, ledger }) })
+    expect(updates).toMatchObject([{ state: 'settled', charged: 400, overrun: 360 }])
+    expect(lines.filter(({ event }) => event === 'overrun')).toHaveLength(1)
+    const { definitions } = await other.view()
+    expect(definitions.budgets.account?.frozen?.reason).toBe(`${updates[0]?.id} cost 360 more than were held`)
   })
 
   test('what is frozen already keeps its reason, and what is gone is let be', async () => {

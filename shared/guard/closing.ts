@@ -17,7 +17,9 @@ export function createClosing({ ledger, log }: { ledger: Ledger; log: Log }) {
     if (!outcome.changed) log.info('nothing-to-close', seen)
     else if (corrected) log.error('late-correction', { ...seen, closedBy, charged })
     else if (state === 'in-doubt') log.error('in-doubt', { ...seen, note: finding.note })
-    if (outcome.changed && overrun !== undefined) await afterOverrun(outcome.update, overrun)
+    // An earlier try may have booked it, and its answer was lost: freezing twice is freezing once.
+    const isBooked = outcome.changed || saysWhatIsCharged(finding, outcome.update)
+    if (isBooked && overrun !== undefined) await afterOverrun(outcome.update, overrun)
     return outcome
   }
 
@@ -44,3 +46,10 @@ export function createClosing({ ledger, log }: { ledger: Ledger; log: Log }) {
 
   return { close }
 }
+
+/** The sender's own finding, which it has once, is what the record has been closed or corrected by. */
+const saysWhatIsCharged = (finding: Finding, { closedBy, corrected, charged }: Update): boolean =>
+  finding.kind === 'ran' &&
+  finding.from === 'sender' &&
+  (closedBy === 'sender' || corrected === true) &&
+  finding.units === charged
