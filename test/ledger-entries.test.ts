@@ -169,6 +169,18 @@ describe('a correction', () => {
     expect(await counter('blog')).toMatchObject({ granted: 50, available: 150 })
   })
 
+  test('of a transfer down to a child asks for as much as the transfer would, and so does the next', async () => {
+    const first = await entered({ type: 'transfer', budget: 'seo', to: 'blog', units: 1 })
+    const short = { kind: 'short', budget: 'seo', window: 'month', available: 1_000, needed: 1_001 }
+    expect(await enter({ type: 'correction', units: 1_002, corrects: first.id })).toEqual(short)
+    const second = await entered({ type: 'correction', units: 600, corrects: first.id })
+    expect(await enter({ type: 'correction', units: 1_601, corrects: second.id })).toEqual(short)
+    const third = await entered({ type: 'correction', units: 0, corrects: second.id })
+    expect(third.moves).toEqual([{ budget: 'blog', window: 'month', move: { granted: -600 } }])
+    expect(await counter('seo')).toMatchObject({ granted: 0, available: 1_000 })
+    expect(await counter('blog')).toMatchObject({ granted: 0, available: 100 })
+  })
+
   test('to nothing, and back again', async () => {
     const first = await entered({ units: 0 })
     const none = await entered({ type: 'correction', units: 0, corrects: first.id })

@@ -143,13 +143,14 @@ export function createEntering(options: {
 /** Names the correction of an entry: there is one, and whoever wants another corrects that. */
 const rightedKey = (id: string) => ({ pk: `righted#${id}`, sk: 'righted' })
 
-function toEntry(request: EntryRequest, { units, moves, signs }: Booking, book: Book, now: View): Entry {
+function toEntry(request: EntryRequest, { units, moves, signs, giver }: Booking, book: Book, now: View): Entry {
   const { id, content, type, budget, reason, by } = request
   return {
     ...{ id, content, type, budget, reason, by, units, moves },
     ...(request.type === 'transfer' && { to: request.to }),
     ...(request.type === 'correction' && { corrects: request.corrects }),
     ...(signs && { signs }),
+    ...(giver && { giver }),
     ...{ month: book.month, day: book.day, at: now.now },
     ...bindingAfter(moves, book, chainOf(now.definitions, request.type === 'transfer' ? request.to : budget)),
   }

@@ -37,6 +37,8 @@ export interface Booking {
   readonly when: readonly Condition[]
   /** Of a correction: what one unit of the first entry did to each counter. */
   readonly signs?: Entry['moves']
+  /** Who has to have what is given, and keeps it. */
+  readonly giver?: Entry['giver']
 }
 
 export type Refused =
@@ -77,8 +79,8 @@ export function bookingOf(
         ...moving(taking, [window], { granted: units }),
       ]
       // Who gives has to have it, also where it stays: the parent of who gets it is charged for what that spends.
-      const given = giving.length > 0 ? [] : moving([request.budget], [window], { granted: 0 - units })
-      return guarded(units, moves, book, given)
+      const giver = giving.length > 0 ? undefined : { budget: request.budget, window }
+      return guarded(units, moves, book, giver && { ...giver, needed: units })
     }
     case 'reconcile':
       return reconciling(request.unitsLeft, book)
@@ -128,7 +130,9 @@ export function rightedBooking(
   const difference = request.units - corrected.units
   const moves = corrected.signs ?? corrected.moves.map(signOf)
   const kept = moves.filter(({ window }) => window === 'month' || corrected.day === book.day)
-  const booking = guarded(request.units, kept.map((each) => scaled(each, difference)).filter(isMove), book)
+  const isGiven = corrected.giver && kept.length > 0
+  const given = isGiven ? { ...corrected.giver, needed: difference } : undefined
+  const booking = guarded(request.units, kept.map((each) => scaled(each, difference)).filter(isMove), book, given)
   return 'kind' in booking ? booking : { ...booking, signs: kept }
 }
 
@@ -158,6 +162,8 @@ const isMove = ({ move }: Moves): boolean => Object.values(move).some((units) =>
 const moving = (budgets: readonly string[], windows: readonly WindowKind[], move: Move): Entry['moves'] =>
   windows.flatMap((window) => budgets.map((budget) => ({ budget, window, move })))
 
+type Given = NonNullable<Entry['giver']> & { readonly needed: number }
+
 const plain = (units: number, moves: Entry['moves']): Booking => ({ units, moves, when: [] })
 
 /**
@@ -165,9 +171,9 @@ const plain = (units: number, moves: Entry['moves']): Booking => ({ units, moves
  *
  * @param given what else has to be there, and stays.
  */
-function guarded(units: number, moves: Entry['moves'], book: Book, given: Entry['moves'] = []): Booking | Refused {
-  const taken = [...moves, ...given].flatMap(({ budget, window, move }) => {
-    const needed = 0 - (move.granted ?? 0)
+function guarded(units: number, moves: Entry['moves'], book: Book, given?: Given): Booking | Refused {
+  const wanted = moves.map(({ move, ...counter }) => ({ ...counter, needed: 0 - (move.granted ?? 0) }))
+  const taken = [...wanted, ...(given ? [given] : [])].flatMap(({ budget, window, needed }) => {
     const counter = counterOf(book, window, budget)
     return needed > 0 && counter && counter.limit !== 'unlimited'
       ? [{ budget, window, needed, available: counter.available }]
@@ -185,8 +191,8 @@ function guarded(units: number, moves: Entry['moves'], book: Book, given: Entry[
       `${more.budget} has spent only ${grouped(more.spent)} units, so ${grouped(more.back)} cannot be taken back.`,
     )
   return {
-    units,
-    moves,
+    ...{ units, moves },
+    ...(given && { giver: { budget: given.budget, window: given.window } }),
     when: [
       ...taken.map(({ window, budget, needed }) => hasAvailable(window, budget, needed)),
       ...unspent.map(({ window, budget, back }) => hasSpent(window, budget, back)),

@@ -25,6 +25,8 @@ export interface Entry {
   readonly corrects?: string
   /** Of a correction: what one unit of the first entry did to each counter, for whoever corrects it again. */
   readonly signs?: Entry['moves']
+  /** Of a transfer to a budget below, and of its corrections: who has to have what is given, and keeps it. */
+  readonly giver?: { readonly budget: string; readonly window: WindowKind }
   /** The counter that had the least for an update of the budget afterwards; absent where all are unlimited. */
   readonly binds?: { readonly budget: string; readonly window: WindowKind; readonly available: number }
   /** The digest of what the idempotency key stood for. */
