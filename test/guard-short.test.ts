@@ -64,6 +64,21 @@ describe('whenShort: ask', () => {
     expect((await ask('cheap')).body.updates[0].state).toBe('awaiting-approval')
   })
 
+  test('an approved update that did not run leaves nothing behind, and the books and the statement add up', async () => {
+    const { product, ask, approve } = await shortProduct({ store: 'real' })
+    const { body } = await ask('dear')
+    product.service.script(({ url }) => url.includes('/run'), { status: 429, body: 'slow down' })
+    expect((await approve(body.updates[0].id)).body).toMatchObject({ state: 'released', units: { charged: 0 } })
+    const figures = { granted: 0, held: 0, inDoubt: 0, spent: 0 }
+    expect(await product.figures('seo')).toEqual({ ...figures, limit: 100, available: 100 })
+    expect(await product.figures('seo', 'day')).toEqual({ ...figures, limit: 50, available: 50 })
+    expect(await product.audit()).toBe(true)
+    const { body: statement } = await product.call('GET', '/statements?by=budget')
+    expect(statement).toMatchObject({ book: { addsUp: true }, total: { granted: 0, charged: 0 } })
+    expect(statement.rows).toMatchObject([{ budget: 'seo', granted: 0, charged: 0 }])
+    expect((await ask('cheap')).body.updates[0].state).toBe('released')
+  })
+
   test('at most what was approved: who spent meanwhile makes it refused, and nothing is granted', async () => {
     const { product, ask, approve } = await shortProduct()
     const { body } = await ask('dear')

@@ -66,6 +66,25 @@ describe('rows', () => {
     expect(statement).toMatchObject({ spent: 23, addsUp: true })
   })
 
+  test('of units that a reconciliation gave back, and a late answer then: once, and no more is admitted than the vendor has', async () => {
+    const product = await startGuard({ units: 80 })
+    product.service.run = async () => unknown
+    const update = only(await product.ask({ kind: 'keyword-difficulty' }))
+    await product.guard.resolve(update.id, 'eve', { outcome: 'ran', reason: 'r' })
+    await enter(product, { type: 'reconcile', budget: 'account', unitsLeft: 80 })
+    const late = { kind: 'did-not-run', from: 'sender', by: 'service', note: 'refused with status 429' } as const
+    await product.guard.ledger.close(update, late)
+    expect(await product.guard.statement(null, 'budget')).toMatchObject({
+      rows: [{ key: 'account', ...none, updates: 1 }],
+      ...{ spent: 0, addsUp: true },
+    })
+    product.service.run = async () => ran
+    const states: string[] = []
+    for (const project of ['a', 'b', 'c']) states.push(only(await product.ask({ projects: [project] })).state)
+    expect(states).toEqual(['settled', 'settled', 'refused'])
+    expect(await product.counts()).toEqual({ available: 0, held: 0, inDoubt: 0, spent: 80 })
+  })
+
   test('of one owner’s projects each has its own, by the name that it has there', async () => {
     const product = await startGuard()
     const projects = [{ name: 'site', id: '77' }, { name: 'blog', id: '88' }, { name: 'shop' }]

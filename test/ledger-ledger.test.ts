@@ -757,6 +757,111 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await seenCounter('seo', 'day')).toMatchObject({ available: 400, spent: 0 })
     })
 
+    describe('what was granted with the hold', () => {
+      const figures = { available: 0, held: 0, inDoubt: 0, spent: 0 }
+
+      beforeEach(() => put({ name: 'seo' }, 30, 35))
+
+      /** An update of 40 units that holds what is short, and that much more. */
+      async function granted(leave = 0): Promise<Update> {
+        const { view, seen, update } = await decided({ budget: 'seo', units: 40 })
+        if (!update.hold) throw new Error('it holds')
+        const grants = [
+          { budget: 'seo', window: 'month', units: toUnits(10 + leave) },
+          { budget: 'seo', window: 'day', units: toUnits(5 + leave) },
+        ] as const
+        const held = { ...update, leave: toUnits(leave), hold: { ...update.hold, grants } }
+        expect(await ledger.hold(view, seen, held)).toBe('held')
+        return held
+      }
+
+      const entriesOf = async (type: string) =>
+        (await ledger.entries({ month: 'month:2026-11-01' }, 20)).rows.filter((entry) => entry.type === type)
+
+      test.each(
+        some<[string, readonly Finding[]]>([
+          ['did not run', [didNotRun()]],
+          ['did not run, as a person says', [unknown(), didNotRun('person')]],
+          ['did not run, though a person said so', [unknown(), ran(40, 'person'), didNotRun()]],
+          ['cost nothing', [ran(0)]],
+        ]),
+      )('goes again when the update %s', async (_name, findings) => {
+        let update = await granted()
+        for (const finding of findings) update = (await ledger.close(update, finding)).update
+        expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 0, available: 30 })
+        expect(await counter('seo', 'day')).toEqual({ ...figures, limit: 35, granted: 0, available: 35 })
+        expect(await counter('account')).toMatchObject({ granted: 0, available: 50_000, spent: 0 })
+        const grants = await entriesOf('grant')
+        const corrections = await entriesOf('correction')
+        expect(corrections.map(({ units, corrects, moves }) => [units, corrects, moves]).toSorted()).toEqual(
+          [
+            [
+              0,
+              grants.find(({ units }) => units === 10)?.id,
+              [{ budget: 'seo', window: 'month', move: { granted: -10 } }],
+            ],
+            [0, grants.find(({ units }) => units === 5)?.id, [{ budget: 'seo', window: 'day', move: { granted: -5 } }]],
+          ].toSorted(),
+        )
+        expect(corrections[0]?.reason).toBe(`granted for ${update.id}, which has cost nothing`)
+      })
+
+      test('stays where it was spent', async () => {
+        await ledger.close(await granted(), ran(40))
+        expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 10, spent: 40 })
+        expect(await entriesOf('correction')).toEqual([])
+      })
+
+      test('is granted again when the update ran after all', async () => {
+        const { update: doubt } = await ledger.close(await granted(), unknown())
+        const { update: released } = await ledger.close(doubt, didNotRun('person'))
+        expect(released.takenBack).toEqual([
+          { budget: 'seo', window: 'month', units: 10 },
+          { budget: 'seo', window: 'day', units: 5 },
+        ])
+        await ledger.close(released, ran(40))
+        expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 10, spent: 40 })
+        expect(await counter('seo', 'day')).toEqual({ ...figures, limit: 35, granted: 5, spent: 40 })
+        expect((await entriesOf('correction')).map(({ units }) => units).toSorted()).toEqual([0, 0, 10, 5])
+      })
+
+      test('of a day that has passed is let be', async () => {
+        const update = await granted()
+        clock.set('2026-11-21T08:00:00Z')
+        await hold({ budget: 'account', units: 1 })
+        await ledger.close(update, didNotRun())
+        expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 0, available: 30 })
+        expect(await counter('seo', 'day')).toEqual({ ...figures, limit: 35, granted: 0, available: 35 })
+        expect((await entriesOf('correction')).map(({ moves }) => moves)).toEqual([
+          [{ budget: 'seo', window: 'month', move: { granted: -10 } }],
+        ])
+      })
+
+      test('and was corrected by a person stays as they said; what was taken back is corrected like any entry', async () => {
+        const update = await granted()
+        const grant = (await entriesOf('grant')).find(({ units }) => units === 10)
+        await enter({ budget: 'seo', type: 'correction', units: 15, corrects: grant?.id })
+        await ledger.close(update, didNotRun())
+        expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 15, available: 45 })
+        expect(await counter('seo', 'day')).toEqual({ ...figures, limit: 35, granted: 0, available: 35 })
+        const taken = (await entriesOf('correction')).find(({ units }) => units === 0)
+        await enter({ budget: 'seo', type: 'correction', units: 3, corrects: taken?.id })
+        expect(await counter('seo', 'day')).toEqual({ ...figures, limit: 35, granted: 3, available: 38 })
+      })
+
+      test('and was left to others is taken back as far as they have not used it', async () => {
+        const [one, update] = [await granted(60), await decided({ budget: 'seo', units: 50 })]
+        await ledger.close(one, didNotRun())
+        expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 0, available: 30 })
+        expect(update.view.book.counters.month.seo).toMatchObject({ granted: 70, available: 60, held: 40 })
+        const two = await granted(60)
+        await hold({ budget: 'seo', units: 50 })
+        await ledger.close(two, didNotRun())
+        expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 20, held: 50 })
+        expect(await counter('seo', 'day')).toEqual({ ...figures, limit: 35, granted: 15, held: 50 })
+      })
+    })
+
     test('after the month has closed: its own book moves, and not the open one', async () => {
       const [one, two] = [await hold({ budget: 'seo', units: 100 }), await doubted({ budget: 'seo', units: 50 })]
       clock.set('2026-12-01T00:00:05Z')
@@ -827,6 +932,40 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
           expect(await ledger.close(update, again)).toEqual({ update, changed: false })
         }
         expect(await counter('seo')).toMatchObject(figures)
+      })
+
+      test.each([
+        ['nothing is spent there any more', 50_000, 0],
+        ['less is spent there than that', 49_961, 39],
+      ])('gives nothing back of what was given back before: %s', async (_name, unitsLeft, spent) => {
+        const { update: said } = await ledger.close(await doubted({ budget: 'seo' }), ran(40, 'person'))
+        await enter({ budget: 'account', type: 'reconcile', unitsLeft })
+        const { update, changed } = await ledger.close(said, didNotRun())
+        expect([changed, update]).toMatchObject([true, { state: 'settled', charged: 0, corrected: true }])
+        expect(await counter('account')).toMatchObject({ limit: 50_000, granted: 0, available: unitsLeft, spent })
+        expect(await counter('account', 'day')).toMatchObject({ spent: 0 })
+        expect(await counter('seo')).toMatchObject({ available: 1_000, spent: 0 })
+        const { rows } = await ledger.entries({ month: 'month:2026-11-01' }, 10)
+        expect(rows.filter(({ type }) => type === 'external-spend')).toEqual([
+          {
+            ...{ id: expect.stringMatching(/^ent_.+/), type: 'external-spend', budget: 'account', units: 40 },
+            ...{ month: 'month:2026-11-01', day: 'day:2026-11-20', by: 'sender', at: clock.now() },
+            reason: `not given back by ${update.id}: they had been given back before`,
+            moves: [{ budget: 'account', window: 'month', move: { spent: 40 } }],
+          },
+        ])
+        expect(await ledger.close(said, didNotRun())).toEqual({ update, changed: false })
+      })
+
+      test('gives nothing back either, where that is seen on another day', async () => {
+        const { update: said } = await ledger.close(await doubted({ budget: 'seo' }), ran(40, 'time'))
+        await enter({ budget: 'account', type: 'reconcile', unitsLeft: 50_000 })
+        clock.set('2026-11-21T08:00:00Z')
+        await hold({ budget: 'seo', units: 7 })
+        expect((await ledger.close(said, ran(25))).update).toMatchObject({ charged: 25 })
+        expect(await counter('account')).toMatchObject({ available: 49_993, held: 7, spent: 0 })
+        expect(await counter('account', 'day')).toMatchObject({ held: 7, spent: 0 })
+        expect(await counter('seo')).toMatchObject({ available: 968, held: 7, spent: 25 })
       })
 
       test.each(

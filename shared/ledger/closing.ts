@@ -1,10 +1,23 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
-import { additions, addTo, bookKey, fromBookItem, isOfDay, type Move } from './book.ts'
-import { close as closeUpdate, type Finding } from './finding.ts'
+import {
+  additions,
+  addTo,
+  bookKey,
+  fromBookItem,
+  hasAvailable,
+  hasSpent,
+  isOfDay,
+  type Move,
+  madeAvailable,
+} from './book.ts'
+import { countersOf, entriesWith, type Met, moveOn, takenBackBy } from './closing-entries.ts'
+import type { WindowKind } from './definitions.ts'
+import { type Entry, entryWrites, rightedKey } from './entry.ts'
+import { type Closing, close as closeUpdate, type Finding } from './finding.ts'
 import { writesOf } from './holding.ts'
-import { AnswerLost, LedgerUnavailable, type Store, type Write } from './store.ts'
+import { AnswerLost, type Condition, LedgerUnavailable, type Store, type Write } from './store.ts'
 import { spoilTally } from './tally.ts'
 import { type Hold, isTerminal, type Update } from './update.ts'
 import { fromUpdateItem } from './update-item.ts'
@@ -27,18 +40,20 @@ export function createClosing({ store, clock }: { store: Store; clock: Clock }) 
    */
   async function close(update: Update, finding: Finding): Promise<CloseOutcome> {
     let seen = update
-    let dayIsOpen = true
+    let met: Met = { book: null, righted: [] }
     for (let round = 0; round < mostRounds; round++) {
       const closing = closeUpdate(seen, finding, clock.now())
       if (!closing) return { update: seen, changed: false }
-      const closed = closing.update
-      const writes = writesFor(seen, closed, closing.move, dayIsOpen)
+      const { closed, entries, writes } = written(seen, closing, met)
       try {
         const outcome = await store.transact(writes, digest('close', JSON.stringify(writes)))
         if (outcome.applied) return { update: closed, changed: true }
         const [record] = outcome.found
         const book = outcome.found.find((item) => item?.pk === bookKey(seen.month).pk)
-        if (book) dayIsOpen = fromBookItem(book).day === seen.hold?.day
+        const righted = entries.flatMap(({ corrects = '' }) =>
+          outcome.found.some((item) => item?.pk === rightedKey(corrects).pk) ? [corrects] : [],
+        )
+        met = { book: book ? fromBookItem(book) : met.book, righted: [...met.righted, ...righted] }
         if (record) seen = fromUpdateItem(record)
       } catch (error) {
         if (!(error instanceof AnswerLost)) throw error
@@ -57,21 +72,43 @@ export function createClosing({ store, clock }: { store: Store; clock: Clock }) 
 /** In whatever order a database gives members back. */
 const isSame = (found: Update, closed: Update) => isDeepStrictEqual(found.history, closed.history)
 
+/** The closed record, and all that is written with it. */
+function written(seen: Update, closing: Closing, met: Met) {
+  const { hold } = seen
+  const { update, move } = closing
+  if (!hold || Object.keys(move).length === 0) return { closed: update, entries: [], writes: writesOf(update, seen) }
+  const entries = entriesWith(closing, hold, met)
+  const closed = { ...update, ...takenBackBy(entries) }
+  const [record, ...announced] = writesOf(closed, seen)
+  const spoilt = isTerminal(seen.state) ? [spoilTally(closed)] : []
+  const book = moveBook(seen.month, hold, { move, entries, met })
+  return { closed, entries, writes: [record, book, ...announced, ...spoilt, ...entries.flatMap(entryWrites)] }
+}
+
 /**
  * Day counters are touched only while the day is the hold's own. A book's day only moves forward, so a day that has
  * passed once needs no condition.
  */
-function writesFor(seen: Update, closed: Update, move: Move, dayIsOpen: boolean): Write[] {
-  const [record, ...announced] = writesOf(closed, seen)
-  const hold = seen.hold
-  if (!hold || Object.keys(move).length === 0) return [record, ...announced]
-  const spoilt = isTerminal(seen.state) ? [spoilTally(closed)] : []
-  return [record, moveBook(seen.month, hold, move, dayIsOpen), ...announced, ...spoilt]
+function moveBook(
+  month: string,
+  hold: Hold,
+  { move, entries, met: { book } }: { move: Move; entries: readonly Entry[]; met: Met },
+): Write {
+  const moves = countersOf(hold, book).map((counter) => ({ ...counter, move: moveOn(counter, move, entries) }))
+  const dayIsOpen = !book || book.day === hold.day
+  return addTo(
+    bookKey(month),
+    moves.flatMap(({ window, budget, move }) => additions(window, [budget], move)),
+    [dayIsOpen ? isOfDay(hold.day) : { is: 'present-item' }, ...moves.flatMap(isThere)],
+  )
 }
 
-const moveBook = (month: string, hold: Hold, move: Move, dayIsOpen: boolean): Write =>
-  addTo(
-    bookKey(month),
-    [...additions('month', hold.budgets, move), ...(dayIsOpen ? additions('day', hold.budgets, move) : [])],
-    dayIsOpen ? [isOfDay(hold.day)] : [{ is: 'present-item' }],
-  )
+/** Only what is there can be taken away: what is spent, and what was granted. */
+function isThere({ window, budget, move }: { window: WindowKind; budget: string; move: Move }): Condition[] {
+  const { spent = 0, granted = 0 } = move
+  const needed = 0 - madeAvailable(move)
+  return [
+    ...(spent < 0 ? [hasSpent(window, budget, 0 - spent)] : []),
+    ...(granted < 0 && needed > 0 ? [hasAvailable(window, budget, needed)] : []),
+  ]
+}

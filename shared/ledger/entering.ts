@@ -12,7 +12,7 @@ import {
   madeAvailable,
 } from './book.ts'
 import { type Budget, budgetNamed, chainOf, windowKinds } from './definitions.ts'
-import { type Entry, entryKey, fromEntryItem, toEntryItem } from './entry.ts'
+import { type Entry, entryKey, entryWrites, fromEntryItem, rightedKey } from './entry.ts'
 import { type Booking, bookingOf, type EntryRequest, type Refused, rightedBooking } from './entry-booking.ts'
 import { prepareBook } from './preparing.ts'
 import { AnswerLost, LedgerUnavailable, type Store, type Write } from './store.ts'
@@ -140,9 +140,6 @@ export function createEntering(options: {
   return { enter, previewEntry }
 }
 
-/** Names the correction of an entry: there is one, and whoever wants another corrects that. */
-const rightedKey = (id: string) => ({ pk: `righted#${id}`, sk: 'righted' })
-
 function toEntry(request: EntryRequest, { units, moves, signs, giver }: Booking, book: Book, now: View): Entry {
   const { id, content, type, budget, reason, by } = request
   return {
@@ -173,16 +170,12 @@ function bindingAfter(moves: Entry['moves'], book: Book, chain: readonly Budget[
 }
 
 function writesFor(entry: Entry, { when }: Booking, book: Book): Write[] {
-  const { corrects } = entry
   return [
     addTo(
       bookKey(book.month),
       entry.moves.flatMap(({ budget, window, move }) => additions(window, [budget], move)),
       [isOfRevision(book.revision), isOfDay(book.day), ...when],
     ),
-    { do: 'put', item: toEntryItem(entry), when: [{ is: 'absent-item' }] },
-    ...(corrects === undefined
-      ? []
-      : [{ do: 'put', item: { ...rightedKey(corrects), by: entry.id }, when: [{ is: 'absent-item' }] } as const]),
+    ...entryWrites(entry),
   ]
 }

@@ -1,7 +1,7 @@
 import type { Move } from './book.ts'
 import type { WindowKind } from './definitions.ts'
 import type { Difference } from './difference.ts'
-import type { Item, Value } from './store.ts'
+import type { Item, Value, Write } from './store.ts'
 
 /** One immutable line for one change of a book that no update made. */
 export interface Entry {
@@ -53,6 +53,9 @@ export type EntryType =
 export const entryKey = (id: string) => ({ pk: `entry#${id}`, sk: 'entry' })
 export const entriesListedIn = (month: string) => `entries#${month}`
 
+/** Names the correction of an entry: there is one, and whoever wants another corrects that. */
+export const rightedKey = (id: string) => ({ pk: `righted#${id}`, sk: 'righted' })
+
 const keptForSeconds = 780 * 24 * 3600
 
 export const toEntryItem = (entry: Entry): Item => ({
@@ -62,6 +65,14 @@ export const toEntryItem = (entry: Entry): Item => ({
   listedAt: `${new Date(entry.at).toISOString()}#${entry.id}`,
   expiresAt: Math.floor(entry.at / 1000) + keptForSeconds,
 })
+
+/** An entry is written once, and corrected once. */
+export const entryWrites = (entry: Entry): Write[] => [
+  { do: 'put', item: toEntryItem(entry), when: [{ is: 'absent-item' }] },
+  ...(entry.corrects === undefined
+    ? []
+    : [{ do: 'put', item: { ...rightedKey(entry.corrects), by: entry.id }, when: [{ is: 'absent-item' }] } as const]),
+]
 
 export function fromEntryItem(item: Item): Entry {
   const { pk, sk: _sk, listedIn: _in, listedAt: _at, expiresAt: _until, ...entry } = item

@@ -6,7 +6,7 @@ import { type Entry, toEntryItem } from './entry.ts'
 import { isPrepared, prepareBook } from './preparing.ts'
 import { AnswerLost, type Condition, type Store, type Write } from './store.ts'
 import type { Turns } from './turns.ts'
-import type { Hold, Update } from './update.ts'
+import type { Grant, Hold, Update } from './update.ts'
 import { toUpdateItem } from './update-item.ts'
 import { readUpdates, type View } from './views.ts'
 import { takeWork, type Work } from './work.ts'
@@ -84,7 +84,7 @@ function moveBook({ book }: View, update: Update, hold: Hold): Write {
 function grantEntries(view: View, update: Update, hold: Hold): Write[] {
   return (hold.grants ?? []).map(({ budget, window, units }) => {
     const entry: Entry = {
-      id: `ent_${digest('granted-with', hold.attempt, window, budget)}`,
+      id: grantEntryId(hold, { budget, window }),
       type: 'grant',
       budget,
       units,
@@ -98,6 +98,9 @@ function grantEntries(view: View, update: Update, hold: Hold): Write[] {
     return { do: 'put', item: toEntryItem(entry), when: [{ is: 'absent-item' }] }
   })
 }
+
+export const grantEntryId = ({ attempt }: Hold, { budget, window }: Pick<Grant, 'budget' | 'window'>): string =>
+  `ent_${digest('granted-with', attempt, window, budget)}`
 
 function putUpdate(update: Update, seen: Update | null): Write {
   const unchanged: Condition = seen ? { is: 'equal', path: ['version'], value: seen.version } : { is: 'absent-item' }

@@ -87,6 +87,8 @@ export interface Update extends Request {
   readonly closedBy?: Closer
   /** A late answer, or late evidence, has been booked; there is no second one. */
   readonly corrected?: true
+  /** What had been granted with the hold, and was taken back because it had cost nothing. */
+  readonly takenBack?: readonly Grant[]
   /** Nobody looks for evidence about this update any more. */
   readonly unwatched?: true
   readonly problem?: Problem

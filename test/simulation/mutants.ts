@@ -129,8 +129,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a settlement counts in the day that is open then',
     file: ledger('closing'),
-    find: "dayIsOpen ? [isOfDay(hold.day)] : [{ is: 'present-item' }]",
-    replace: "[{ is: 'present-item' }]",
+    find: "dayIsOpen ? isOfDay(hold.day) : { is: 'present-item' }",
+    replace: "{ is: 'present-item' }",
   },
   {
     bug: 'the sweep gives units back by the clock',
@@ -224,7 +224,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'an entry is booked again when its answer was lost',
-    file: ledger('entering'),
+    file: ledger('entry'),
     find: "{ do: 'put', item: toEntryItem(entry), when: [{ is: 'absent-item' }] }",
     replace: "{ do: 'put', item: toEntryItem(entry), when: [] }",
   },
