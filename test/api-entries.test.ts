@@ -100,7 +100,13 @@ describe('a transfer', () => {
         'acme has 60 units left this month, so 61 cannot be taken from it; what is held, in doubt or spent stays.',
       units: 61,
       short: 1,
-      budgets: [{ budget: 'acme', window: 'month', available: 60 }],
+      budgets: [
+        {
+          ...{ budget: 'acme', window: 'month', limit: 100, held: 0, inDoubt: 0, spent: 40, available: 60, short: 1 },
+          resetsAt: '2026-12-01T00:00:00.000Z',
+        },
+      ],
+      wouldPass: ['at most 60 units, now', 'a grant of 1 to acme before (POST /budgets/acme/entries, scope admin)'],
     })
     expect((await enter('acme', { type: 'transfer', units: 21, window: 'day', to: 'globex' })).body.detail).toBe(
       'acme has 20 units left today, so 21 cannot be taken from it; what is held, in doubt or spent stays.',

@@ -1,5 +1,6 @@
 import type { EnterOutcome } from '../ledger/entering.ts'
 import type { Problem } from '../ledger/update.ts'
+import { toRfc3339 } from '../platform/clock.ts'
 import { noBudget } from './budgeting.ts'
 import { problem } from './problems.ts'
 import { count, units as inUnits } from './sentences.ts'
@@ -16,13 +17,21 @@ export function notEntered(outcome: Exclude<EnterOutcome, { kind: 'entered' }>):
       return problem('key-reused', detail)
     }
     case 'short': {
-      const { budget, window, available, needed } = outcome
+      const { budget, window, available, needed, counters, ends } = outcome
       const where = window === 'day' ? 'today' : 'this month'
       const detail = `${budget} has ${inUnits(available)} left ${where}, so ${count(needed)} cannot be taken from it; what is held, in doubt or spent stays.`
       return problem('over-budget', detail, {
         units: needed,
         short: needed - available,
-        budgets: [{ budget, window, available }],
+        budgets: counters.map(({ granted: _, needed: takes, ...counter }) => ({
+          ...counter,
+          short: takes - counter.available,
+          resetsAt: toRfc3339(ends[counter.window]),
+        })),
+        wouldPass: [
+          ...(available > 0 ? [`at most ${inUnits(available)}, now`] : []),
+          `a grant of ${count(needed - available)} to ${budget} before (POST /budgets/${budget}/entries, scope admin)`,
+        ],
       })
     }
     case 'not-possible':

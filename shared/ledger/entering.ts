@@ -11,20 +11,24 @@ import {
   isOfRevision,
   madeAvailable,
 } from './book.ts'
-import { type Budget, budgetNamed, chainOf, windowKinds } from './definitions.ts'
+import { type Budget, budgetNamed, chainOf, type WindowKind, windowKinds } from './definitions.ts'
 import { type Entry, entryKey, entryWrites, fromEntryItem, rightedKey } from './entry.ts'
 import { type Booking, bookingOf, type EntryRequest, type Refused, rightedBooking } from './entry-booking.ts'
 import { prepareBook } from './preparing.ts'
 import { AnswerLost, LedgerUnavailable, type Store, type Write } from './store.ts'
 import type { View, Views } from './views.ts'
-import { dayAt, monthAfter } from './windows.ts'
+import { dayAt, monthAfter, monthNamed, type Window } from './windows.ts'
 
 export type EnterOutcome =
   | { readonly kind: 'entered'; readonly entry: Entry; readonly again: boolean }
   | { readonly kind: 'unknown-budget'; readonly budget: string }
   | { readonly kind: 'unknown-entry' }
   | { readonly kind: 'key-reused' }
-  | Refused
+  | Exclude<Refused, { kind: 'short' }>
+  | (Extract<Refused, { kind: 'short' }> & { readonly ends: Ends })
+
+/** When the windows of the book end. */
+type Ends = Readonly<Record<WindowKind, number>>
 
 /** What an entry would do, had it been booked at this moment: the book that it moves, before and after. */
 export type EntryPreview =
@@ -99,12 +103,13 @@ export function createEntering(options: {
     request: Exclude<EntryRequest, { type: 'correction' }>,
     now: View,
     prepare: Prepare,
-  ): Promise<Made | Refused> {
+  ): Promise<Made | NotMade> {
     const target = 'window' in request && request.window === 'next-month' ? await nextMonth(now) : now
     await prepare(target)
     const found = target.book
     const booking = bookingOf(request, now.definitions, found)
-    return 'kind' in booking ? booking : { entry: toEntry(request, booking, found, now), booking, book: found }
+    if ('kind' in booking) return refusedIn(booking, target.month, now)
+    return { entry: toEntry(request, booking, found, now), booking, book: found }
   }
 
   /** In the book that the entry was made in, also after its month has closed. */
@@ -112,7 +117,7 @@ export function createEntering(options: {
     request: Extract<EntryRequest, { type: 'correction' }>,
     now: View,
     prepare: Prepare,
-  ): Promise<Made | Refused | { readonly kind: 'unknown-entry' }> {
+  ): Promise<Made | NotMade> {
     const corrected = await entryOf(request.corrects)
     if (!corrected) return { kind: 'unknown-entry' }
     const isOpen = now.month.name === corrected.month
@@ -121,7 +126,9 @@ export function createEntering(options: {
     if (!found) return { kind: 'unknown-entry' }
     const [righted] = await store.get([rightedKey(corrected.id)])
     const booking = rightedBooking(request, corrected, found, righted?.by)
-    if ('kind' in booking) return booking
+    if ('kind' in booking) {
+      return refusedIn(booking, monthNamed(now.definitions.calendar, corrected.month) ?? now.month, now)
+    }
     return { entry: toEntry(request, booking, found, now), booking, book: found }
   }
 
@@ -138,6 +145,12 @@ export function createEntering(options: {
   }
 
   return { enter, previewEntry }
+}
+
+function refusedIn(refused: Refused, month: Window, { day }: View): NotMade {
+  return refused.kind === 'short'
+    ? { ...refused, ends: { month: month.end, day: Math.min(month.end, day.end) } }
+    : refused
 }
 
 function toEntry(request: EntryRequest, { units, moves, signs, giver }: Booking, book: Book, now: View): Entry {

@@ -1,5 +1,5 @@
 import { assertNever, grouped } from '../platform/words.ts'
-import { type Book, counterOf, hasAvailable, hasSpent, isSpent, type Move } from './book.ts'
+import { type Book, type Counter, counterOf, hasAvailable, hasSpent, isSpent, type Move } from './book.ts'
 import { chainOf, type Definitions, rootBudget, type WindowKind } from './definitions.ts'
 import type { Entry } from './entry.ts'
 import type { Condition } from './store.ts'
@@ -49,8 +49,16 @@ export type Refused =
       readonly window: WindowKind
       readonly available: number
       readonly needed: number
+      /** Every counter that has too little, this one first. */
+      readonly counters: readonly ShortCounter[]
     }
   | { readonly kind: 'not-possible'; readonly why: string }
+
+export interface ShortCounter extends Counter {
+  readonly budget: string
+  readonly window: WindowKind
+  readonly needed: number
+}
 
 /** Pure: what a request means for this book. */
 export function bookingOf(
@@ -175,12 +183,14 @@ function guarded(units: number, moves: Entry['moves'], book: Book, given?: Given
   const wanted = moves.map(({ move, ...counter }) => ({ ...counter, needed: 0 - (move.granted ?? 0) }))
   const taken = [...wanted, ...(given ? [given] : [])].flatMap(({ budget, window, needed }) => {
     const counter = counterOf(book, window, budget)
-    return needed > 0 && counter && counter.limit !== 'unlimited'
-      ? [{ budget, window, needed, available: counter.available }]
-      : []
+    return needed > 0 && counter && counter.limit !== 'unlimited' ? [{ ...counter, budget, window, needed }] : []
   })
-  const short = taken.find(({ needed, available }) => available < needed)
-  if (short) return { kind: 'short', ...short }
+  const counters = taken.filter(({ needed, available }) => available < needed)
+  const [short] = counters
+  if (short) {
+    const { budget, window, available, needed } = short
+    return { kind: 'short', budget, window, available, needed, counters }
+  }
   const unspent = moves.flatMap(({ budget, window, move }) => {
     const back = 0 - (move.spent ?? 0)
     return back > 0 ? [{ budget, window, back, spent: counterOf(book, window, budget)?.spent ?? 0 }] : []
