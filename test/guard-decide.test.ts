@@ -250,6 +250,21 @@ describe('the same work', () => {
       at('2026-11-19T00:00:00+01:00'),
     ],
     [
+      'released by a person, and a late answer says that it ran: from the fence',
+      difficulty,
+      { holder: settled({ state: 'released', closedBy: 'person', finishedAt, corrected: true }) },
+      hold.at + week,
+    ],
+    [
+      'what the work item remembers, behind one that was settled, and a late answer says that it did not run',
+      difficulty,
+      {
+        holder: settled({ closedBy: 'person', finishedAt, corrected: true, charged: u(0) }),
+        work: { ...difficulty, project: 'shop', update: 'upd_1', ran: { update: 'upd_0', at: finishedAt, units: 7 } },
+      },
+      finishedAt + week,
+    ],
+    [
       'what the work item remembers, behind one that was released',
       difficulty,
       {
@@ -264,6 +279,13 @@ describe('the same work', () => {
     expect(late(until - 1)).toMatchObject({ say: 'refuse', problem: { slug: 'already-updated' } })
     expect(late(until).say).toBe('go-on')
     expect(late(until - 1, { force: true }).say).toBe('go-on')
+  })
+
+  test('settled by a person, and a late answer says that it did not run: nothing was done', () => {
+    const now = '2026-11-20T09:00:00Z'
+    const holder = settled({ closedBy: 'person', finishedAt, corrected: true, charged: u(0) })
+    const early = decideEarly(known({ now, asked: { holder }, request: difficulty }), options)
+    expect(early).toMatchObject({ say: 'go-on', ran: undefined })
   })
 
   test('what it cost then goes on to whoever compares', () => {

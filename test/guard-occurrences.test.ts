@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { parsePlans } from '../shared/guard/plan.ts'
 import { isUnsent } from '../shared/guard/tries.ts'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { LedgerUnavailable, type Store, type Write } from '../shared/ledger/store.ts'
 import { workKey } from '../shared/ledger/work.ts'
+import type { RunResult } from '../shared/tracking/tracking.ts'
 import { hours, minutes, type TestClock } from './support/clock.ts'
+import { ran as didRun, startGuard, unknown } from './support/guard.ts'
 import { json, type Product, startProduct } from './support/product.ts'
 import { type Answer, gate, type Recorded } from './support/scripted-service.ts'
 import { createStore } from './support/stores.ts'
@@ -866,6 +869,71 @@ describe('asked for the unsent', () => {
     expect((await told()).at(-1)).toBe(
       '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ✅ 3 projects updated. 120 units charged in all.',
     )
+  })
+})
+
+describe('asked for the unsent, of what a person was wrong about', () => {
+  const gone: RunResult = { kind: 'did-not-run', reason: 'refused with status 400', status: 400, answer: null }
+
+  /** One project, whose update is in doubt while its sender still waits. */
+  async function inDoubt(kind: string) {
+    const plans = parsePlans(JSON.stringify([{ ...night, kind, projects: ['a'] }]))
+    const product = await startGuard({ parts: { plans: async () => plans } })
+    const { guard, elsewhere, clock, service, other, sent } = product
+    let answer = (_result: RunResult) => {}
+    service.run = () => new Promise((resolve) => (answer = resolve))
+    const fired = guard.fire('night', time, time + minutes(1))
+    await until(() => sent.length === 1)
+    clock.advance(minutes(30))
+    await elsewhere.sweep(clock.now() + minutes(1))
+    const [update] = (await other.open('in-doubt', 1)).rows
+    if (!update) throw new Error('nothing is in doubt')
+    return {
+      ...product,
+      resolve: (outcome: 'ran' | 'did-not-run') => guard.resolve(update.id, 'eve', { outcome, reason: 'looked it up' }),
+      /** The sender hears of it after all. */
+      hear: async (result: RunResult) => {
+        answer(result)
+        await fired
+        service.run = async () => didRun
+      },
+      /** Once the occurrence is over, a day later. */
+      unsent: async () => {
+        clock.advance(hours(24))
+        await guard.goOn(clock.now() + minutes(1))
+        return guard.runUnsent('night', time, clock.now() + minutes(1))
+      },
+      now: () => other.update(update.id),
+    }
+  }
+
+  test('what is known to have run does not run again', async () => {
+    const { resolve, hear, unsent, now, sent, counts } = await inDoubt('keyword-difficulty')
+    expect((await resolve('did-not-run')).kind).toBe('done')
+    await hear(didRun)
+    expect(await now()).toMatchObject({ state: 'released', corrected: true, charged: 40 })
+    expect(await unsent()).toMatchObject({ kind: 'fired', occurrence: { state: 'done' } })
+    expect([sent.length, (await counts()).spent]).toEqual([1, 40])
+  })
+
+  test('nor does a ranking of which evidence says so, on any later day', async () => {
+    const { resolve, hear, unsent, now, service, sweep, sent } = await inDoubt('ranking')
+    expect((await resolve('did-not-run')).kind).toBe('done')
+    service.dates = async () => ({ kind: 'dates', dates: ['2026-11-20'] })
+    await sweep()
+    expect(await now()).toMatchObject({ state: 'released', corrected: true, charged: 40 })
+    await hear(unknown)
+    expect((await unsent()).kind).toBe('fired')
+    expect(sent).toHaveLength(1)
+  })
+
+  test('what is known not to have run does', async () => {
+    const { resolve, hear, unsent, now, sent, counts } = await inDoubt('keyword-difficulty')
+    expect((await resolve('ran')).kind).toBe('done')
+    await hear(gone)
+    expect(await now()).toMatchObject({ state: 'settled', corrected: true, charged: 0 })
+    expect((await unsent()).kind).toBe('fired')
+    expect([sent.length, (await counts()).spent]).toEqual([2, 40])
   })
 })
 

@@ -4,7 +4,7 @@ import type { Answer } from '../../shared/guard/answer.ts'
 import { figuresOf } from '../../shared/guard/figures.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { budgetNamed } from '../../shared/ledger/definitions.ts'
-import type { Update } from '../../shared/ledger/update.ts'
+import { isKnownToHaveRun, type Update } from '../../shared/ledger/update.ts'
 import { decodeSegment } from '../../shared/tracking/match-operation.ts'
 import { type GuardedOperation, operations } from '../../shared/tracking/operations.ts'
 import type { ApiEnv } from './context.ts'
@@ -51,7 +51,8 @@ export function createGatewayRuns({ guard }: Services) {
     const [update] = answer.updates
     if (!update) throw new Error('an answer without a problem has an update')
     c.header('Unit-Guard-Update', update.id)
-    if (update.state !== 'settled') return c.json({ updates: answer.updates.map(showUpdate) }, 202)
+    if (update.state !== 'settled' && !isKnownToHaveRun(update))
+      return c.json({ updates: answer.updates.map(showUpdate) }, 202)
     return answerSettled(c, update, answer)
   }
 

@@ -9,7 +9,7 @@ import {
   pauseOf,
   rootBudget,
 } from '../ledger/definitions.ts'
-import type { Grant, Problem, Request, Update } from '../ledger/update.ts'
+import { type Grant, isKnownToHaveRun, type Problem, type Request, type Update } from '../ledger/update.ts'
 import type { AskedView, View } from '../ledger/views.ts'
 import { dayAt, latestRenewal } from '../ledger/windows.ts'
 import type { Work } from '../ledger/work.ts'
@@ -213,7 +213,9 @@ function decideWork(view: View, { work, holder }: AskedView, request: Request, o
       )
   }
   const ran =
-    holder?.state === 'settled' ? { update: holder.id, at: ranAt(holder), units: holder.charged ?? 0 } : remembered
+    holder && isKnownToHaveRun(holder)
+      ? { update: holder.id, at: ranAt(holder), units: holder.charged ?? 0 }
+      : remembered
   if (ran && !request.force) {
     const until = cooldownUntil(view, ran.at, options.cooldown[request.kind])
     if (view.now < until)

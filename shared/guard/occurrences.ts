@@ -3,7 +3,7 @@ import { pauseOf } from '../ledger/definitions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { type Occurrence, type OccurrenceState, occurrenceId } from '../ledger/occurrence.ts'
 import { LedgerUnavailable } from '../ledger/store.ts'
-import type { Problem, Request } from '../ledger/update.ts'
+import { isKnownToHaveRun, type Problem, type Request } from '../ledger/update.ts'
 import { type Clock, toRfc3339 } from '../platform/clock.ts'
 import { digest, type Ids } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
@@ -157,7 +157,7 @@ export function createOccurrences(parts: {
       const paused = pausedSince(update, occurrence.startedAt)
       if (paused !== null) return { occurrence, end: 'paused', reason: paused }
       if (update?.state === 'in-doubt') row.inDoubt++
-      else if (update?.state === 'settled') row.inDoubt = 0
+      else if (update && isKnownToHaveRun(update)) row.inDoubt = 0
       if (row.inDoubt === mostInARow) {
         return {
           occurrence,

@@ -1,5 +1,5 @@
 import type { Occurrence } from '../ledger/occurrence.ts'
-import type { Problem, Update } from '../ledger/update.ts'
+import { isKnownToHaveRun, type Problem, type Update } from '../ledger/update.ts'
 
 /** A project of an occurrence, with every update that was tried for it: none, or one after the other was released. */
 export interface Tried {
@@ -11,7 +11,7 @@ export interface Tried {
 export function isUnfinished({ updates }: Tried, { startedAt }: Pick<Occurrence, 'startedAt'>): boolean {
   const last = updates.at(-1)
   if (!last) return true
-  return last.state === 'requested' || last.state === 'running' || mayBeAnew(last, startedAt)
+  return last.state === 'requested' || last.state === 'running' || mayBeAnew(updates, startedAt)
 }
 
 /**
@@ -25,15 +25,17 @@ export function mayTry(
 ): boolean {
   const last = updates.at(-1)
   if (!last || last.state === 'requested') return true
-  return triedAt(last) < roundAt && mayBeAnew(last, startedAt)
+  return triedAt(last) < roundAt && mayBeAnew(updates, startedAt)
 }
 
 /**
  * What provably did not run is tried anew: by itself where the sender has the proof, and everything of that kind from
- * before somebody asked for the unsent.
+ * before somebody asked for the unsent. What one of the tries is known to have done is done, whatever came of the others.
  */
-function mayBeAnew(update: Update, startedAt: number): boolean {
-  return triedAt(update) < startedAt ? mayHaveMore(update) : update.state === 'released' && update.closedBy === 'sender'
+function mayBeAnew(updates: readonly Update[], startedAt: number): boolean {
+  const last = updates.at(-1)
+  if (!last || updates.some(isKnownToHaveRun)) return false
+  return triedAt(last) < startedAt ? mayHaveMore(last) : last.state === 'released' && last.closedBy === 'sender'
 }
 
 /** What was held or refused may have been requested long before. */
@@ -42,13 +44,17 @@ function triedAt(update: Update): number {
   return hold?.at ?? (wasStoppedByPause(update) ? (finishedAt ?? createdAt) : createdAt)
 }
 
-/** Whether another update of the project may have followed this one. */
+/** Whether another update of the project may have followed this one, also before it turned out that this one ran. */
 export const mayHaveMore = (update: Update | undefined): boolean =>
-  !update || update.state === 'released' || update.state === 'expired' || wasStoppedByPause(update)
+  !update ||
+  update.state === 'released' ||
+  update.state === 'expired' ||
+  (update.state === 'settled' && !isKnownToHaveRun(update)) ||
+  wasStoppedByPause(update)
 
 /** Of an occurrence that is over: whether running the unsent would try this project again. */
 export const isUnsent = (update: Update | null): boolean =>
-  mayHaveMore(update ?? undefined) || (update?.state === 'requested' && !update.approval)
+  !update || (mayHaveMore(update) && !isKnownToHaveRun(update)) || (update.state === 'requested' && !update.approval)
 
 /** The plan was paused when its turn came: nothing was decided about the project itself. */
 const wasStoppedByPause = ({ problem }: Update): boolean => problem?.slug === 'plan-paused'

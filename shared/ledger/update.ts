@@ -31,6 +31,13 @@ export const states = [
 export const isTerminal = (state: State): boolean =>
   !['awaiting-approval', 'requested', 'running', 'in-doubt'].includes(state)
 
+/**
+ * The state of an update that a person or the sweep closed stays; a late answer or evidence against it is a correction, and
+ * what is charged by then says which of the two it was.
+ */
+export const isKnownToHaveRun = ({ state, corrected, charged }: Update): boolean =>
+  corrected ? (charged ?? 0) > 0 : state === 'settled'
+
 export type Via = 'http' | 'gateway' | 'schedule' | 'slack'
 export const vias = ['http', 'gateway', 'schedule', 'slack'] as const satisfies readonly Via[]
 
