@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { Asker, UpdatesRequest } from '../shared/guard/asking.ts'
+import type { Caller } from '../shared/ledger/definitions.ts'
 import { LedgerUnavailable } from '../shared/ledger/store.ts'
 import { SecretUnavailable } from '../shared/platform/secrets.ts'
 import { makes, only, ran, startGuard, unknown } from './support/guard.ts'
@@ -35,12 +37,13 @@ describe('a request', () => {
       ...{ createdAt: at('2026-11-20T10:00:00Z'), finishedAt: at('2026-11-20T10:00:00Z') },
       ...{ state: 'settled', version: 2, month: 'month:2026-11-01', estimated: 40, charged: 40, closedBy: 'sender' },
       service: { status: 200, contentType: null, body: '', truncated: false },
+      token: { scopes: ['run', 'admin'], budgets: '*' },
     })
     const { hold: _held, history: _lines, content: _content, ...plain } = only(await ask({ projects: ['other'] }))
     expect(Object.keys(plain).toSorted()).toEqual(
       [
         ...['id', 'kind', 'project', 'budget', 'caller', 'via', 'createdAt', 'state', 'version', 'month'],
-        ...['estimated', 'charged', 'closedBy', 'finishedAt', 'service'],
+        ...['estimated', 'charged', 'closedBy', 'finishedAt', 'service', 'token'],
       ].toSorted(),
     )
   })
@@ -126,6 +129,100 @@ describe('whoever asks', () => {
     expect(await charged({ projects: ['shop', 'free'] })).toEqual(['seo', 'account'])
     expect(await charged({ kind, projects: ['7'], budget: 'account' })).toEqual(['account'])
     expect(await charged({ kind, projects: ['free'], budget: 'seo' })).toEqual(['seo'])
+  })
+})
+
+describe('whoever is narrowed while their update is under way', () => {
+  const narrowedBy = async (caller: Caller, asker: Partial<Asker>, wanted: Partial<UpdatesRequest> = {}) => {
+    const product = await startGuard()
+    await product.budget('seo', {})
+    product.service.estimate = async () => {
+      await product.caller(asker.caller ?? 'bob', caller)
+      return { kind: 'units', units: u(40), source: 'units' }
+    }
+    const { problem, updates } = await product.ask(wanted, asker)
+    return { sent: product.sent.length, state: updates[0]?.state, detail: problem?.detail }
+  }
+
+  test.each<[string, Caller, Partial<Asker>, Partial<UpdatesRequest>, string]>([
+    ['nothing any more', { scopes: ['read'] }, {}, {}, 'bob needs the scope run or propose for this.'],
+    [
+      'other budgets',
+      { budgets: ['seo'] },
+      {},
+      {},
+      'bob may not charge the budget account; its token names the budgets that it may.',
+    ],
+    [
+      'no force',
+      { scopes: ['run'] },
+      token(['run', 'admin']),
+      { force: true },
+      'bob may not force updates; that takes the scope admin.',
+    ],
+  ])('may do %s: it is refused', async (_what, caller, asker, wanted, detail) => {
+    expect(await narrowedBy(caller, asker, wanted)).toEqual({ sent: 0, state: 'refused', detail })
+  })
+
+  test('may only propose: it is put to a person, where the token has that', async () => {
+    const proposing: Caller = { scopes: ['propose', 'read'] }
+    expect(await narrowedBy(proposing, token(['run', 'propose']))).toEqual({ sent: 0, state: 'awaiting-approval' })
+    expect(await narrowedBy(proposing, token(['run']))).toMatchObject({ sent: 0, state: 'refused' })
+  })
+
+  test('may do what they asked for as before: it runs', async () => {
+    const caller: Caller = { scopes: ['run', 'propose'], budgets: ['seo'] }
+    const wanted = { budget: 'seo' }
+    expect(await narrowedBy(caller, token(['run', 'read'], ['seo', 'ads']), wanted)).toMatchObject({ state: 'settled' })
+  })
+
+  test('is refused what is queued, and what somebody has agreed to', async () => {
+    const { ask, budget, caller, guard, clock, sent } = await startGuard()
+    await budget('seo', {})
+    await budget('other', { approvalAbove: u(10) })
+    const queued = only(await ask({ budget: 'seo' }, token(['run'], ['seo', 'other']), { respondAsync: true }))
+    const awaiting = only(await ask({ budget: 'other', projects: ['b'] }))
+    await caller('bob', { budgets: ['account'], scopes: ['read'] })
+    expect((await guard.approve(awaiting.id, 'eve')).kind).toBe('done')
+    for (const { id } of [queued, awaiting])
+      expect(await guard.start(id, clock.now() + 60_000)).toMatchObject({
+        state: 'refused',
+        problem: { slug: 'forbidden', detail: 'bob needs the scope run or propose for this.' },
+      })
+    expect(sent).toEqual([])
+  })
+
+  test('in Slack, by the list alone', async () => {
+    const { askAs, caller, guard, clock, sent, other } = await startGuard()
+    await caller('slack:U1', { scopes: ['run'], budgets: '*' })
+    const slack = { caller: 'slack:U1', via: 'slack', route: 'slack' } as const
+    expect(only(await askAs(slack))).toMatchObject({ state: 'settled' })
+    await caller('slack:U2', { scopes: ['run'], budgets: '*' })
+    const queued = await guard.ask(
+      { ...slack, caller: 'slack:U2' },
+      { kind: 'ranking', projects: ['b'], whenShort: 'fit' },
+      { respondAsync: true, endsAt: clock.now() },
+    )
+    await caller('slack:U2', { scopes: ['run'], budgets: [] })
+    await guard.start(only(queued).id, clock.now() + 60_000)
+    expect((await other.update(only(queued).id))?.problem?.detail).toBe(
+      'slack:U2 may not charge the budget account; the list of callers names the budgets that it may.',
+    )
+    expect(sent).toHaveLength(1)
+  })
+
+  test('is answered from the record, also where its budget is gone', async () => {
+    const { ask, budget, other } = await startGuard()
+    await budget('seo', {})
+    const { id } = only(await ask({ budget: 'seo' }, { key: 'k' }))
+    await other.change('ada', ({ definitions: { budgets, ...definitions } }) => {
+      const { seo: _gone, ...rest } = budgets
+      return {
+        definitions: { ...definitions, budgets: rest },
+        note: { type: 'limit', budget: 'account', reason: 'test' },
+      }
+    })
+    expect(await ask({ budget: 'seo' }, { key: 'k' })).toMatchObject({ replayed: true, updates: [{ id }] })
   })
 })
 

@@ -5,7 +5,7 @@ import { digest, type Ids } from '../platform/ids.ts'
 import type { Kind, Units } from '../platform/words.ts'
 import { type Answer, onlyProblem, type Row, toAnswer } from './answer.ts'
 import type { Batch } from './batch.ts'
-import { type Allowed, allowedTo, type Named } from './callers.ts'
+import { type Allowed, allowedTo, barredFromAsking, barredFromCharging, keptOf, type Named } from './callers.ts'
 import { budgetFaults, budgetFor } from './charging.ts'
 import { decideEarly, type Known } from './decide.ts'
 import type { GuardOptions } from './options.ts'
@@ -78,7 +78,9 @@ export function createAsking(parts: {
       const asked = view.asked[position]
       if (!asked) throw new Error('a view shows all that was asked for')
       const named = { id, project, budget: budgetFor(view.definitions, wanted, project), content, createdAt: view.now }
-      return { view, asked, request: toRequest({ ...asker, allowed }, wanted, named) }
+      // What is recorded keeps what it has; its budget may be gone by now.
+      const token = asked.update || !asker.token ? null : keptOf(view.definitions, asker.token, named.budget)
+      return { view, asked, request: toRequest({ ...asker, allowed }, wanted, { ...named, ...(token && { token }) }) }
     })
     const missing = knowns.filter(({ asked }) => !asked.update)
     const made = how.respondAsync ? await queueAll(missing) : await batch.perform(missing, wanted.whenShort, how.endsAt)
@@ -143,35 +145,21 @@ function conflictOf(recorded: readonly Update[], content: string): Problem | nul
 
 type Admitted = Asker & { readonly allowed: Allowed }
 
-function refusalOf(
-  definitions: Definitions,
-  { caller, token, allowed }: Admitted,
-  wanted: UpdatesRequest,
-): Problem | null {
-  if (allowed.isDisabled) return problem('forbidden', `${caller} is disabled; ask an administrator.`)
-  if (!allowed.scopes.has('run') && !allowed.scopes.has('propose'))
-    return problem('forbidden', `${caller} needs the scope run or propose for this.`)
+function refusalOf(definitions: Definitions, asker: Admitted, wanted: UpdatesRequest): Problem | null {
+  const barred = barredFromAsking(asker.caller, asker.allowed)
+  if (barred) return barred
   const errors = budgetFaults(definitions, wanted, wanted.projects)
   if (errors.length > 0) {
     return problem('invalid-request', errors.map(({ message }) => message).join(' '), { errors })
   }
-  if (wanted.force && !allowed.mayForce)
-    return problem('forbidden', `${caller} may not force updates; that takes the scope admin.`)
   const budgets = [...new Set(wanted.projects.map((project) => budgetFor(definitions, wanted, project)))]
-  const barred = budgets.find((budget) => !allowed.mayCharge(budget))
-  return barred === undefined
-    ? null
-    : problem(
-        'forbidden',
-        `${caller} may not charge the budget ${barred}; ${token ? 'its token names' : 'the list of callers names'} the budgets that it may.`,
-        { budget: barred },
-      )
+  return barredFromCharging(asker, asker.allowed, { force: wanted.force, budgets })
 }
 
 function toRequest(
   asker: Admitted,
   wanted: UpdatesRequest,
-  named: Pick<Request, 'id' | 'project' | 'budget' | 'content' | 'createdAt'>,
+  named: Pick<Request, 'id' | 'project' | 'budget' | 'content' | 'createdAt' | 'token'>,
 ): Request {
   return {
     ...named,

@@ -1,6 +1,15 @@
 import type { MakeChange } from '../ledger/changes.ts'
-import { budgetNamed, type Caller, callerNamed, type Definitions, pauseOf, rootBudget } from '../ledger/definitions.ts'
+import {
+  budgetNamed,
+  type Caller,
+  callerNamed,
+  chainOf,
+  type Definitions,
+  pauseOf,
+  rootBudget,
+} from '../ledger/definitions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import type { Problem, Request } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Scope } from '../platform/words.ts'
@@ -50,6 +59,47 @@ export function allowedTo(definitions: Definitions, { caller, token }: Named): A
 function unlisted(listed: Caller | undefined): NonNullable<Named['token']> {
   const scopes = new Set(listed?.scopes ?? [])
   return { scopes, budgets: listed?.budgets ?? (scopes.has('admin') ? '*' : []) }
+}
+
+/** What of a token is kept with a request, so that the list of callers can be held against it again. */
+export function keptOf(
+  definitions: Definitions,
+  { scopes, budgets }: NonNullable<Named['token']>,
+  budget: string,
+): NonNullable<Request['token']> {
+  return {
+    scopes: (['run', 'propose', 'admin'] as const).filter((scope) => scopes.has(scope)),
+    budgets:
+      budgets === '*' ? '*' : chainOf(definitions, budget).flatMap(({ name }) => (budgets.includes(name) ? name : [])),
+  }
+}
+
+/** What whoever asked may do by now; `null`: nobody says, of what schedules ask for, and of records without their token. */
+export function allowedNow(definitions: Definitions, { caller, via, token }: Request): Allowed | null {
+  if (token) return allowedTo(definitions, { caller, token: { ...token, scopes: new Set(token.scopes) } })
+  return via === 'slack' ? allowedTo(definitions, { caller }) : null
+}
+
+/** What keeps a caller from asking for any update. */
+export function barredFromAsking(caller: string, { isDisabled, scopes }: Allowed): Problem | null {
+  if (isDisabled) return problem('forbidden', `${caller} is disabled; ask an administrator.`)
+  if (scopes.has('run') || scopes.has('propose')) return null
+  return problem('forbidden', `${caller} needs the scope run or propose for this.`)
+}
+
+/** What keeps a caller from having it forced, or charged to one of these budgets. */
+export function barredFromCharging(
+  { caller, token }: Pick<Request, 'caller'> & { token?: unknown },
+  allowed: Allowed,
+  { force, budgets }: { force: boolean | undefined; budgets: readonly string[] },
+): Problem | null {
+  if (force && !allowed.mayForce)
+    return problem('forbidden', `${caller} may not force updates; that takes the scope admin.`)
+  const barred = budgets.find((budget) => !allowed.mayCharge(budget))
+  if (barred === undefined) return null
+  const who = token ? 'its token names' : 'the list of callers names'
+  const detail = `${caller} may not charge the budget ${barred}; ${who} the budgets that it may.`
+  return problem('forbidden', detail, { budget: barred })
 }
 
 /** How long what was read about callers is believed, for what spends and changes nothing. */

@@ -14,6 +14,7 @@ import type { AskedView, View } from '../ledger/views.ts'
 import { dayAt, latestRenewal } from '../ledger/windows.ts'
 import type { Work } from '../ledger/work.ts'
 import { mostUnits, toUnits, type Units } from '../platform/words.ts'
+import { allowedNow, barredFromAsking, barredFromCharging } from './callers.ts'
 import { type Figures, figuresOfChain } from './figures.ts'
 import { landedBy } from './landing.ts'
 import { approvedMayGrowBy, doubtBlocksMs, type GuardOptions } from './options.ts'
@@ -68,6 +69,8 @@ export function decideEarly({ view, asked, request }: Known, options: GuardOptio
   if (!budgetNamed(view.definitions, request.budget)) {
     return refuse('not-found', `The budget ${request.budget} was deleted before the update could begin.`)
   }
+  const beyond = barredByList(view, request)
+  if (beyond) return { say: 'refuse', problem: beyond }
   const chain = chainOf(view.definitions, request.budget)
   for (const budget of chain) {
     const { frozen, kinds } = budget
@@ -92,6 +95,14 @@ export function decideEarly({ view, asked, request }: Known, options: GuardOptio
   )
   if (isRefused) return { say: 'refuse', problem: overBudget(needing(empty, null), null, zoneOf(view)) }
   return { say: 'go-on', chain, ran: work.ran }
+}
+
+/** Who may ask, charge and force what was answered when they asked; the list of callers may have been narrowed since. */
+function barredByList({ definitions }: View, request: Request): Problem | null {
+  const allowed = allowedNow(definitions, request)
+  if (!allowed) return null
+  const { caller, force, budget } = request
+  return barredFromAsking(caller, allowed) ?? barredFromCharging(request, allowed, { force, budgets: [budget] })
 }
 
 /** What has been stopped since it was asked for, or before. */
@@ -149,7 +160,8 @@ function decideLate({ view, asked, request }: Known, early: GoOn, quote: Quote):
     const detail = `This update needs ${inUnits(units)}, more than any account has; the estimate is wrong, or read from the wrong place.`
     return refuse('over-update-limit', detail, { units })
   }
-  const needsApproval = approvalNeeded({ chain, ran, request, approval }, units)
+  const mayRun = allowedNow(view.definitions, request)?.scopes.has('run') ?? true
+  const needsApproval = approvalNeeded({ chain, ran, approval, isProposed: request.proposed || !mayRun }, units)
   const isShort = short.length > 0 && !approval
   if (needsApproval === null && !isShort) return { say: 'hold', counters, ran, grants }
   const reasons = [...(needsApproval === null ? [] : [needsApproval]), ...(isShort ? [shortfall(short, units)] : [])]
@@ -174,7 +186,7 @@ const whatNeeds = ({ leave, plan }: Request): string =>
   leave === undefined ? 'this needs' : `this and the ${inUnits(leave)} that the plan ${plan} leaves to others need`
 
 function approvalNeeded(
-  { chain, ran, request, approval }: Omit<GoOn, 'say'> & { request: Request; approval: Update['approval'] },
+  { chain, ran, approval, isProposed }: Omit<GoOn, 'say'> & { approval: Update['approval']; isProposed: boolean },
   units: Units,
 ): string | null {
   if (approval) {
@@ -188,7 +200,7 @@ function approvalNeeded(
   if (wary) {
     return `it needs ${inUnits(units)}, the last one cost ${count(ran?.units ?? 0)}, and ${wary.name} wants approval above ${wary.approvalIfGrown} % more`
   }
-  return request.proposed ? 'whoever may only propose needs approval' : null
+  return isProposed ? 'whoever may only propose needs approval' : null
 }
 
 const hasGrown = (units: number, before: number | undefined, percent: number | undefined): boolean =>

@@ -1,4 +1,4 @@
-import type { Kind, Units } from '../platform/words.ts'
+import type { Kind, Scope, Units } from '../platform/words.ts'
 import type { Move } from './book.ts'
 import type { WindowKind } from './definitions.ts'
 import type { Value } from './store.ts'
@@ -53,6 +53,8 @@ export interface Request {
   readonly budget: string
   readonly caller: string
   readonly via: Via
+  /** What their token said about this. Without one it is for the list of callers to say, or for nobody. */
+  readonly token?: { readonly scopes: readonly Scope[]; readonly budgets: '*' | readonly string[] }
   readonly plan?: string
   /** So many units of each window are left for others. */
   readonly leave?: Units
