@@ -454,6 +454,22 @@ describe('several at once', () => {
     await expect(ask()).rejects.toThrow('no permission')
   })
 
+  test('but not before what is on its way has ended', async () => {
+    const { ask, before, service, other } = await startGuard()
+    let admitted = 0
+    before.push(async (writes) => {
+      if (makes('running')(writes) && ++admitted === 2) throw new Error('no permission')
+      return false
+    })
+    service.run = async () => {
+      for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+      return ran
+    }
+    await expect(ask({ projects: ['a', 'b'] })).rejects.toThrow('no permission')
+    const { rows } = await other.updates({}, 10)
+    expect(rows.map(({ project, state }) => `${project} ${state}`)).toEqual(['a settled'])
+  })
+
   test('more that await approval than run at once: each is asked about', async () => {
     const { ask, budget } = await startGuard()
     await budget('seo', { approvalAbove: u(10) })

@@ -41,6 +41,19 @@ describe('several projects in one request', () => {
     expect(await product.figures('acme')).toMatchObject({ available: 169, held: 0 })
   })
 
+  test('refuse: one that needs more than any account has stops all, before anything is summed', async () => {
+    const most = Number.MAX_SAFE_INTEGER
+    const product = await startProduct({ store: createMemoryStore(), units: { a: 40, b: most, c: most } })
+    const { status, body } = await product.update({ kind: 'ranking', projects: ['a', 'b', 'c'] })
+    expect([status, body.type, body.detail]).toEqual([
+      402,
+      '/problems/over-update-limit',
+      'The update of b needs 9,007,199,254,740,991 units, more than any account has; the estimate is wrong, or read from the wrong place.',
+    ])
+    expect(states(body)).toEqual(['a refused', 'b refused', 'c refused'])
+    expect(product.seen('run')).toEqual([])
+  })
+
   test('refuse: sums are taken for each budget, the owners’ own ones included', async () => {
     const product = await withRoom(1000)
     await product.call('PUT', '/budgets/client', {
@@ -196,7 +209,7 @@ describe('policies', () => {
   })
 
   test.each([
-    ['a limited account', 'over-budget', 50_000],
+    ['a limited account', 'over-update-limit', 50_000],
     ['an unlimited account', 'over-update-limit', 'unlimited'],
   ])('an absurd estimate, %s', async (_name, slug, month) => {
     const product = await startProduct({

@@ -437,6 +437,18 @@ describe('with the estimate', () => {
       },
     })
   })
+
+  test('also where it is to be asked about, and the budget is overdrawn: nothing is added up before', () => {
+    const overdrawn = {
+      budgets: { seo: month(10) },
+      spent: { month: { seo: 11 } },
+      request: { whenShort: 'ask' },
+    } as const
+    expect(say(overdrawn, Number.MAX_SAFE_INTEGER)).toMatchObject({
+      say: 'refuse',
+      problem: { slug: 'over-update-limit', members: { units: 9_007_199_254_740_991 } },
+    })
+  })
 })
 
 describe('a person has to agree', () => {

@@ -3,9 +3,10 @@ import { LedgerUnavailable } from '../ledger/store.ts'
 import type { Problem } from '../ledger/update.ts'
 import type { Log } from '../platform/log.ts'
 import { createSlots, inParallel } from '../platform/parallel.ts'
+import { mostUnits } from '../platform/words.ts'
 import type { Row } from './answer.ts'
 import type { WhenShort } from './asking.ts'
-import { countersOf, decideEarly, type Known, limited, type Quote, zoneOf } from './decide.ts'
+import { countersOf, decideEarly, type Known, limited, moreThanAnyHas, type Quote, zoneOf } from './decide.ts'
 import { type GuardOptions, runsAtOnce } from './options.ts'
 import { overBudget, type Short } from './over-budget.ts'
 import type { Performing } from './performing.ts'
@@ -94,7 +95,11 @@ export function createBatch(parts: {
           continue
         }
       } catch (cause) {
-        if (!(cause instanceof LedgerUnavailable)) throw cause
+        if (!(cause instanceof LedgerUnavailable)) {
+          // What was sent is waited for: nobody else knows how it ends.
+          await Promise.all(running)
+          throw cause
+        }
         log.error('not-admitted', { update: known.request.id, cause })
         how.put(known, { project: known.request.project, problem: ledgerUnavailable })
       }
@@ -115,6 +120,8 @@ export const ledgerUnavailable = problem(
 export function allOrNothing(priced: readonly Priced[]): Problem | null {
   const [first] = priced
   if (!first) return null
+  const absurd = priced.find(({ quote }) => quote.units > mostUnits)
+  if (absurd) return moreThanAnyHas(`The update of ${absurd.known.request.project}`, absurd.quote.units)
   const { view } = first.known
   const sums = new Map<string, Short & { readonly needed: number }>()
   for (const { known, quote } of priced) {

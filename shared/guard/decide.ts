@@ -148,6 +148,8 @@ function decideLate({ view, asked, request }: Known, early: GoOn, quote: Quote):
       { units, date: today },
     )
   }
+  // Before anything is added to it: what is no number of units of any account leaves the safe integers.
+  if (units > mostUnits) return { say: 'refuse', problem: moreThanAnyHas('This update', units) }
   const approval = asked.update?.approval
   const needed = units + (request.leave ?? 0)
   const counters = countersOf(view, chain, request)
@@ -156,10 +158,6 @@ function decideLate({ view, asked, request }: Known, early: GoOn, quote: Quote):
   if (!grants.every((grant) => isGrantable(grant, request, approval))) {
     return { say: 'refuse', problem: overBudget(needing(short, needed), units, zoneOf(view), whatNeeds(request)) }
   }
-  if (units > mostUnits) {
-    const detail = `This update needs ${inUnits(units)}, more than any account has; the estimate is wrong, or read from the wrong place.`
-    return refuse('over-update-limit', detail, { units })
-  }
   const mayRun = allowedNow(view.definitions, request)?.scopes.has('run') ?? true
   const needsApproval = approvalNeeded({ chain, ran, approval, isProposed: request.proposed || !mayRun }, units)
   const isShort = short.length > 0 && !approval
@@ -167,6 +165,13 @@ function decideLate({ view, asked, request }: Known, early: GoOn, quote: Quote):
   const reasons = [...(needsApproval === null ? [] : [needsApproval]), ...(isShort ? [shortfall(short, units)] : [])]
   return { say: 'ask', reason: reasons.join('; '), short: grants }
 }
+
+export const moreThanAnyHas = (what: string, units: Units): Problem =>
+  problem(
+    'over-update-limit',
+    `${what} needs ${inUnits(units)}, more than any account has; the estimate is wrong, or read from the wrong place.`,
+    { units },
+  )
 
 /** A person agrees to what is short, up to what they were shown, and never for the root. */
 function isGrantable({ budget, window, units }: Grant, request: Request, approval: Update['approval']): boolean {
