@@ -540,6 +540,18 @@ describe('several at once', () => {
       expect(sent).toHaveLength(3)
     })
 
+    test('what would pass fits every one of the budgets that are short', async () => {
+      const { ask, budget } = await startGuard()
+      await budget('seo', { ...month(20), projects: [{ name: 'a' }] })
+      await budget('ads', { ...month(60), projects: [{ name: 'b' }, { name: 'c' }, { name: 'd' }] })
+      const { problem } = await ask({ projects: ['a', 'b', 'c', 'd'] })
+      expect(problem?.members.wouldPass).toEqual([
+        'updates of at most 20 units together, now',
+        'a grant of 20 to seo for the month and 60 to ads for the month (POST /budgets/<name>/entries, scope admin)',
+        'the same request after 1 Dec 2026 00:00 UTC, if it fits then',
+      ])
+    })
+
     test('what is left to be refused may be one', async () => {
       const { ask, budget } = await startGuard()
       await budget('seo', { ...frozen, projects: [{ name: 'b' }] })

@@ -415,12 +415,19 @@ describe('with the estimate', () => {
       budgets: { seo: month(100) },
       request: { plan: 'nightly', leave: u(60), caller: 'schedule:nightly' },
     }
+    const pass = 'updates of at most 40 units together, now'
     expect(say(how, 40).say).toBe('hold')
     expect(say(how, 41)).toMatchObject({
       problem: {
         detail:
           'seo has 100 of 100 units left this month and this and the 60 units that the plan nightly leaves to others need 101; resets 1 Dec 2026 00:00 Europe/Berlin; ask for 1 more.',
-        members: { units: 41, short: 1 },
+        members: { units: 41, short: 1, wouldPass: expect.arrayContaining([pass]) },
+      },
+    })
+    // Less than it leaves would pass for nobody.
+    expect(say({ ...how, request: { ...how.request, leave: u(100) } }, 40)).toMatchObject({
+      problem: {
+        members: { wouldPass: [expect.stringMatching(/^a grant of 40 /), expect.stringMatching(/^the same request /)] },
       },
     })
   })
@@ -495,6 +502,16 @@ describe('a person has to agree', () => {
       reason:
         'it needs 40 units, and acme wants approval above 39; it needs 40 units, and seo has 30 of 30 units left this month: to approve it grants what is short, once',
       short: [{ budget: 'seo', window: 'month', units: 10 }],
+    })
+  })
+
+  test('with what is short of what a plan leaves to others: the figures show why', () => {
+    const request = { ...asks, plan: 'nightly', leave: u(100), caller: 'schedule:nightly' }
+    expect(say({ budgets: { seo: month(120) }, request }, 40)).toEqual({
+      say: 'ask',
+      reason:
+        'it needs 40 units, this and the 100 units that the plan nightly leaves to others need 140, and seo has 120 of 120 units left this month: to approve it grants what is short, once',
+      short: [{ budget: 'seo', window: 'month', units: 20 }],
     })
   })
 

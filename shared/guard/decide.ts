@@ -156,13 +156,19 @@ function decideLate({ view, asked, request }: Known, early: GoOn, quote: Quote):
   const short = limited(view, counters).filter(({ available }) => available < needed)
   const grants = short.map(({ budget, window, available }) => ({ budget, window, units: toUnits(needed - available) }))
   if (!grants.every((grant) => isGrantable(grant, request, approval))) {
-    return { say: 'refuse', problem: overBudget(needing(short, needed), units, zoneOf(view), whatNeeds(request)) }
+    return {
+      say: 'refuse',
+      problem: overBudget(needing(short, needed, request.leave), units, zoneOf(view), whatNeeds(request)),
+    }
   }
   const mayRun = allowedNow(view.definitions, request)?.scopes.has('run') ?? true
   const needsApproval = approvalNeeded({ chain, ran, approval, isProposed: request.proposed || !mayRun }, units)
   const isShort = short.length > 0 && !approval
   if (needsApproval === null && !isShort) return { say: 'hold', counters, ran, grants }
-  const reasons = [...(needsApproval === null ? [] : [needsApproval]), ...(isShort ? [shortfall(short, units)] : [])]
+  const reasons = [
+    ...(needsApproval === null ? [] : [needsApproval]),
+    ...(isShort ? [shortfall(short, units, request)] : []),
+  ]
   return { say: 'ask', reason: reasons.join('; '), short: grants }
 }
 
@@ -184,8 +190,11 @@ function isGrantable({ budget, window, units }: Grant, request: Request, approva
   )
 }
 
-const shortfall = (short: readonly Figures[], units: number): string =>
-  `it needs ${inUnits(units)}, and ${list(short.map(left))}: to approve it grants what is short, once`
+function shortfall(short: readonly Figures[], units: number, request: Request): string {
+  const { leave = 0 } = request
+  const need = leave === 0 ? '' : `, ${whatNeeds(request)} ${count(units + leave)}`
+  return `it needs ${inUnits(units)}${need}, and ${list(short.map(left))}: to approve it grants what is short, once`
+}
 
 const whatNeeds = ({ leave, plan }: Request): string =>
   leave === undefined ? 'this needs' : `this and the ${inUnits(leave)} that the plan ${plan} leaves to others need`
@@ -271,7 +280,7 @@ export const limited = (view: View, counters: readonly Limited[]): readonly Figu
 
 export const zoneOf = (view: View): string => latestRenewal(view.definitions.calendar).zone
 
-const needing = (figures: readonly Figures[], needed: number | null): Short[] =>
-  figures.map((each) => ({ figures: each, needed }))
+const needing = (figures: readonly Figures[], needed: number | null, leave = 0): Short[] =>
+  figures.map((each) => ({ figures: each, needed, leave }))
 
 const refuse = (...of: Parameters<typeof problem>) => ({ say: 'refuse', problem: problem(...of) }) as const

@@ -10,6 +10,8 @@ export interface Short {
   readonly figures: Figures
   /** `null` where nothing is left and the service was not even asked. */
   readonly needed: number | null
+  /** So many of what is needed are not spent, but left to others. */
+  readonly leave?: number
 }
 
 /**
@@ -49,7 +51,7 @@ const row = ({ figures, needed }: Short) => ({
 })
 
 function wouldPass(short: readonly Short[], worst: Short, zone: string): string[] {
-  const { available } = worst.figures
+  const most = Math.min(...short.map(({ figures, leave = 0 }) => figures.available - leave))
   const last = short.reduce((a, b) => (b.figures.end > a.figures.end ? b : a))
   const least = worst.needed === null ? 'more than ' : ''
   const ofBudgets = short.filter(({ figures }) => callerOfCounter(figures.budget) === null)
@@ -58,7 +60,7 @@ function wouldPass(short: readonly Short[], worst: Short, zone: string): string[
   )
   const callers = short.flatMap(({ figures }) => callerOfCounter(figures.budget) ?? [])
   return [
-    ...(available > 0 ? [`updates of at most ${count(available)} units together, now`] : []),
+    ...(most > 0 ? [`updates of at most ${count(most)} units together, now`] : []),
     ...(grants.length > 0 ? [`a grant of ${list(grants)} (POST /budgets/<name>/entries, scope admin)`] : []),
     ...(callers[0] === undefined ? [] : [`a higher limit for ${callers[0]} (PUT /callers/${callers[0]}, scope admin)`]),
     `the same request after ${when(last.figures.end, zone)}, if it fits then`,
