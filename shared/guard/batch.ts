@@ -1,6 +1,6 @@
 import { chainOf } from '../ledger/definitions.ts'
 import { LedgerUnavailable } from '../ledger/store.ts'
-import type { Problem } from '../ledger/update.ts'
+import type { Problem, Update } from '../ledger/update.ts'
 import type { Log } from '../platform/log.ts'
 import { createSlots, inParallel } from '../platform/parallel.ts'
 import { mostUnits } from '../platform/words.ts'
@@ -78,10 +78,12 @@ export function createBatch(parts: {
   ): Promise<void> {
     const slots = createSlots(runsAtOnce)
     const running: Promise<void>[] = []
+    const waiting: Update[] = []
     for (const { known, quote } of priced) {
       await slots.take()
       try {
-        const { update, ours } = await performing.admit(known, quote, how.endsAt)
+        const { update, ours } = await performing.admit({ ...known, waiting }, quote, how.endsAt)
+        if (update.state === 'awaiting-approval') waiting.push(update)
         how.put(known, { update, ...(ours && { ours }) })
         if (ours) {
           running.push(

@@ -44,6 +44,8 @@ export interface Known {
   readonly view: View
   readonly asked: AskedView
   readonly request: Request
+  /** What the same request has put to a person before this one. */
+  readonly waiting?: readonly Update[]
 }
 
 type GoOn = Extract<Early, { say: 'go-on' }>
@@ -120,7 +122,7 @@ function barredBy(view: View, { caller, plan }: Request): Problem | null {
 const mayBeGranted = ({ whenShort }: Request): boolean => whenShort === 'ask'
 
 /** The limits of one update, then freshness, then the budgets, then whether a person has to agree. */
-function decideLate({ view, asked, request }: Known, early: GoOn, quote: Quote): Decision {
+function decideLate({ view, asked, request, waiting = [] }: Known, early: GoOn, quote: Quote): Decision {
   const { units } = quote
   const { chain, ran } = early
   if (request.maxUnits !== undefined && units > request.maxUnits) {
@@ -165,11 +167,39 @@ function decideLate({ view, asked, request }: Known, early: GoOn, quote: Quote):
   const needsApproval = approvalNeeded({ chain, ran, approval, isProposed: request.proposed || !mayRun }, units)
   const isShort = short.length > 0 && !approval
   if (needsApproval === null && !isShort) return { say: 'hold', counters, ran, grants }
+  // Those before it may be approved first; it is then short of what they take, too.
+  const behind = mayBeGranted(request) && waiting.length > 0 ? shortBehind(view, waiting, counters, needed) : null
+  const lacks = isShort || (behind !== null && behind.length > 0)
   const reasons = [
     ...(needsApproval === null ? [] : [needsApproval]),
-    ...(isShort ? [shortfall(short, units, request)] : []),
+    ...(lacks ? [shortfall(behind ?? short, units, request)] : []),
   ]
-  return { say: 'ask', reason: reasons.join('; '), short: grants }
+  return { say: 'ask', reason: reasons.join('; '), short: behind?.map(({ grant }) => grant) ?? grants }
+}
+
+/** A counter, how much of what it has left is for updates that wait, and what would have to be granted beside them. */
+type Behind = Figures & { readonly ahead: number; readonly grant: Grant }
+
+const shortBehind = (
+  view: View,
+  waiting: readonly Update[],
+  counters: readonly Limited[],
+  needed: number,
+): readonly Behind[] =>
+  limited(view, counters).flatMap((figures) => {
+    const { budget, window, available } = figures
+    const ahead = waiting.reduce((sum, update) => sum + takenBy(update, view, figures), 0)
+    const lacking = needed - available + ahead
+    if (lacking <= 0 || budget === rootBudget || callerOfCounter(budget) !== null) return []
+    return [{ ...figures, ahead, grant: { budget, window, units: toUnits(lacking) } }]
+  })
+
+/** What an update that waits takes of a counter once it is approved, beside what is granted for it. */
+function takenBy({ budget, estimated, short = [] }: Update, view: View, counter: Figures): number {
+  if (!budgetNamed(view.definitions, budget)) return 0
+  if (!chainOf(view.definitions, budget).some(({ name }) => name === counter.budget)) return 0
+  const grant = short.find((each) => each.budget === counter.budget && each.window === counter.window)
+  return Math.max(0, (estimated ?? 0) - (grant?.units ?? 0))
 }
 
 export const moreThanAnyHas = (what: string, units: Units): Problem =>
@@ -190,10 +220,13 @@ function isGrantable({ budget, window, units }: Grant, request: Request, approva
   )
 }
 
-function shortfall(short: readonly Figures[], units: number, request: Request): string {
+const leftBehind = ({ ahead = 0, ...figures }: Figures & { ahead?: number }): string =>
+  ahead > 0 ? `${left(figures)} (${count(ahead)} for what awaits approval before it)` : left(figures)
+
+function shortfall(short: readonly (Figures & { ahead?: number })[], units: number, request: Request): string {
   const { leave = 0 } = request
   const need = leave === 0 ? '' : `, ${whatNeeds(request)} ${count(units + leave)}`
-  return `it needs ${inUnits(units)}${need}, and ${list(short.map(left))}: to approve it grants what is short, once`
+  return `it needs ${inUnits(units)}${need}, and ${list(short.map(leftBehind))}: to approve it grants what is short, once`
 }
 
 const whatNeeds = ({ leave, plan }: Request): string =>

@@ -52,7 +52,8 @@ export function createPerforming(parts: PerformingParts) {
   async function admit(first: Known, quote: Quote, endsAt: number): Promise<Admitted> {
     const attempt = ids.random()
     for (let round = 0; round < mostDecisions; round++) {
-      const known = round === 0 ? await bringUpToNow(first) : await lookAgain(first.request, round)
+      const now = round === 0 ? await bringUpToNow(first) : await lookAgain(first.request, round)
+      const known = { ...first, ...now }
       const seen = known.asked.update
       if (seen && seen.state !== 'requested') return { update: seen, ours: false }
       const decision = decide(known, quote, options)
