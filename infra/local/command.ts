@@ -80,7 +80,7 @@ function parse(flags: Flags, takes: readonly string[]) {
  */
 export function commandEnvironment(all: Environment = environment()): Environment {
   const given = withoutFound(all)
-  const { UNIT_GUARD_TOKEN: token, ...written } = readEnvFile(directoryOf(all.DATA_DIR))
+  const { UNIT_GUARD_TOKEN: token, ...written } = readEnvFile(directoryOf(given.DATA_DIR))
   const isElsewhere = given.UNIT_GUARD_URL !== undefined && given.UNIT_GUARD_URL !== written.UNIT_GUARD_URL
   return { ...written, ...(token !== undefined && !isElsewhere && { UNIT_GUARD_TOKEN: token }), ...given }
 }

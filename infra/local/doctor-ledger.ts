@@ -1,4 +1,4 @@
-import { zoneOf } from '../../shared/guard/decide.ts'
+import { zoneOf } from '../../shared/guard/sentences.ts'
 import { figuresOf } from '../../shared/guard/figures.ts'
 import { count, units, when } from '../../shared/guard/sentences.ts'
 import { type Budget, type Definitions, rootBudget, windowKinds } from '../../shared/ledger/definitions.ts'

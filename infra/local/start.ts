@@ -40,7 +40,6 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   shutdown.onStop(secrets.close)
 
   const found = {
-    DATA_DIR: local.directory,
     SECRETS_ENDPOINT: secrets.url,
     ...(sandbox !== null && { TRACKING_BASE_URL: sandbox }),
     ...(ledger.kind === 'dynamodb' && !local.dynamoDb && { DYNAMODB_ENDPOINT: ledger.endpoint }),
@@ -62,6 +61,7 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
 
   const token = await signAdminToken(callerKey.current, systemClock.now())
   const own = {
+    DATA_DIR: local.directory,
     UNIT_GUARD_URL: front.url,
     UNIT_GUARD_TOKEN: token,
     UNIT_GUARD_PID: String(process.pid),

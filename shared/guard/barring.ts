@@ -3,11 +3,10 @@ import type { Problem, Update } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import type { Units } from '../platform/words.ts'
-import { zoneOf } from './decide.ts'
 import { landedBy } from './landing.ts'
 import type { GuardOptions } from './options.ts'
 import { problem } from './problems.ts'
-import { units as inUnits, when } from './sentences.ts'
+import { units as inUnits, when, zoneOf } from './sentences.ts'
 
 /**
  * What keeps a person from deciding about an update, as one reading shows it; `null`: nothing does. Pure: what decides

@@ -6,12 +6,13 @@ import { createSlots, inParallel } from '../platform/parallel.ts'
 import { mostUnits } from '../platform/words.ts'
 import type { Row } from './answer.ts'
 import type { WhenShort } from './asking.ts'
-import { countersOf, decideEarly, type Known, limited, moreThanAnyHas, type Quote, zoneOf } from './decide.ts'
+import { countersOf, decideEarly, type Known, limited, moreThanAnyHas, type Quote } from './decide.ts'
 import { type GuardOptions, runsAtOnce } from './options.ts'
 import { overBudget, type Short } from './over-budget.ts'
 import type { Performing } from './performing.ts'
 import { problem } from './problems.ts'
 import type { Quoting } from './quoting.ts'
+import { zoneOf } from './sentences.ts'
 
 export type Batch = ReturnType<typeof createBatch>
 

@@ -12,9 +12,8 @@ import {
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Problem } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
-import { zoneOf } from './decide.ts'
 import { problem } from './problems.ts'
-import { list, when } from './sentences.ts'
+import { list, when, zoneOf } from './sentences.ts'
 
 /** A budget as somebody wants it; what is set by other means (frozen) stays as it is. */
 export type BudgetRequest = Omit<Budget, 'frozen'>

@@ -11,7 +11,7 @@ import {
 } from '../ledger/definitions.ts'
 import { type Grant, isKnownToHaveRun, type Problem, type Request, type Update } from '../ledger/update.ts'
 import type { AskedView, View } from '../ledger/views.ts'
-import { dayAt, latestRenewal } from '../ledger/windows.ts'
+import { dayAt } from '../ledger/windows.ts'
 import type { Work } from '../ledger/work.ts'
 import { mostUnits, toUnits, type Units } from '../platform/words.ts'
 import { allowedNow, barredFromAsking, barredFromCharging } from './callers.ts'
@@ -20,7 +20,7 @@ import { landedBy } from './landing.ts'
 import { approvedMayGrowBy, doubtBlocksMs, type GuardOptions } from './options.ts'
 import { overBudget, type Short } from './over-budget.ts'
 import { problem } from './problems.ts'
-import { count, units as inUnits, left, list, when } from './sentences.ts'
+import { count, units as inUnits, left, list, when, zoneOf } from './sentences.ts'
 
 /** What can be said before the service is asked. */
 export type Early =
@@ -310,8 +310,6 @@ export const countersOf = (
 
 export const limited = (view: View, counters: readonly Limited[]): readonly Figures[] =>
   figuresOfChain(view, counters).filter(({ limit }) => limit !== 'unlimited')
-
-export const zoneOf = (view: View): string => latestRenewal(view.definitions.calendar).zone
 
 const needing = (figures: readonly Figures[], needed: number | null, leave = 0): Short[] =>
   figures.map((each) => ({ figures: each, needed, leave }))

@@ -5,9 +5,9 @@ import type { Update } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
 import { dayAt } from '../ledger/windows.ts'
 import type { Kind, Units } from '../platform/words.ts'
-import { zoneOf } from './decide.ts'
 import { type Figures, figuresOf } from './figures.ts'
 import type { Forecast } from './forecast.ts'
+import { zoneOf } from './sentences.ts'
 
 /** What happened in the 24 hours before an instant, and where the budgets stand. */
 export interface Digest {

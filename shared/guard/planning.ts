@@ -7,12 +7,12 @@ import type { View } from '../ledger/views.ts'
 import { dayAt, monthAfter } from '../ledger/windows.ts'
 import { type Cost, costsOf, type DayAhead, daysAhead, lookAhead } from './ahead.ts'
 import { budgetFor } from './charging.ts'
-import { zoneOf } from './decide.ts'
 import { type Figures, figuresOf, figuresOfChain } from './figures.ts'
 import { type Forecast, type ForecastCounter, forecast } from './forecast.ts'
 import type { Plan } from './plan.ts'
 import { priceKey } from './pricing.ts'
 import { timesOf } from './schedule.ts'
+import { zoneOf } from './sentences.ts'
 
 /** A plan as it stands: what the file says, and what has become of it. */
 export interface Planned {

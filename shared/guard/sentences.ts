@@ -1,4 +1,6 @@
 import { callerOfCounter } from '../ledger/definitions.ts'
+import type { View } from '../ledger/views.ts'
+import { latestRenewal } from '../ledger/windows.ts'
 import { toLocal } from '../ledger/zone.ts'
 import { grouped } from '../platform/words.ts'
 import type { Figures } from './figures.ts'
@@ -11,6 +13,9 @@ export const units = (number: number): string => `${count(number)} ${number === 
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const two = (number: number) => String(number).padStart(2, '0')
+
+/** The account's. */
+export const zoneOf = (view: View): string => latestRenewal(view.definitions.calendar).zone
 
 /** `12 Dec 2026 00:00 Europe/Berlin` */
 export const when = (instant: number, zone: string): string => `${onTheWall(instant, zone)} ${zone}`

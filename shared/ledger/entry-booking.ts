@@ -54,7 +54,7 @@ export type Refused =
     }
   | { readonly kind: 'not-possible'; readonly why: string }
 
-export interface ShortCounter extends Counter {
+interface ShortCounter extends Counter {
   readonly budget: string
   readonly window: WindowKind
   readonly needed: number

@@ -1,7 +1,7 @@
-import { zoneOf } from '../guard/decide.ts'
 import type { Guard } from '../guard/guard.ts'
 import { landedBy } from '../guard/landing.ts'
 import type { GuardOptions } from '../guard/options.ts'
+import { zoneOf } from '../guard/sentences.ts'
 import type { About } from '../ledger/announcement.ts'
 import type { SlackEvent } from '../ledger/slack-event.ts'
 import { isTerminal, type Update } from '../ledger/update.ts'

@@ -1,6 +1,6 @@
 import { outgrown } from '../guard/barring.ts'
-import { zoneOf } from '../guard/decide.ts'
 import type { Guard } from '../guard/guard.ts'
+import { zoneOf } from '../guard/sentences.ts'
 import type { SlackEvent } from '../ledger/slack-event.ts'
 import type { Update } from '../ledger/update.ts'
 import type { Clock } from '../platform/clock.ts'

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import { zoneOf } from '../../../shared/guard/decide.ts'
-import { count, shownCounter } from '../../../shared/guard/sentences.ts'
+import { count, shownCounter, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import type { Counter } from '../../../shared/ledger/book.ts'
 import type { LastAudit } from '../../../shared/ledger/last-audit.ts'

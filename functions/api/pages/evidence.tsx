@@ -1,7 +1,6 @@
-import { zoneOf } from '../../../shared/guard/decide.ts'
 import { soughtDates } from '../../../shared/guard/evidence.ts'
 import { landedBy } from '../../../shared/guard/landing.ts'
-import { count, list } from '../../../shared/guard/sentences.ts'
+import { count, list, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { doubtLastsMs } from '../../../shared/ledger/finding.ts'
 import type { Update } from '../../../shared/ledger/update.ts'

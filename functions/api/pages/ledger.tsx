@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
-import { zoneOf } from '../../../shared/guard/decide.ts'
 import { differenceInWords } from '../../../shared/guard/differences.ts'
-import { count, shownCounter } from '../../../shared/guard/sentences.ts'
+import { count, shownCounter, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import type { Entry } from '../../../shared/ledger/entry.ts'
 import type { View } from '../../../shared/ledger/views.ts'

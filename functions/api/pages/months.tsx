@@ -1,5 +1,4 @@
-import { zoneOf } from '../../../shared/guard/decide.ts'
-import { onTheWall } from '../../../shared/guard/sentences.ts'
+import { onTheWall, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { View } from '../../../shared/ledger/views.ts'
 import { monthBefore, monthNamed, type Window } from '../../../shared/ledger/windows.ts'
 

@@ -1,6 +1,5 @@
-import { zoneOf } from '../../../shared/guard/decide.ts'
 import { figuresOfChain, tightest } from '../../../shared/guard/figures.ts'
-import { left, units } from '../../../shared/guard/sentences.ts'
+import { left, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { budgetNamed, chainOf } from '../../../shared/ledger/definitions.ts'
 import type { Update } from '../../../shared/ledger/update.ts'

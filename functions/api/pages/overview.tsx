@@ -1,5 +1,4 @@
-import { zoneOf } from '../../../shared/guard/decide.ts'
-import { count } from '../../../shared/guard/sentences.ts'
+import { count, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import type { Picture } from '../../../shared/ledger/picture.ts'
 import { Account, Budget } from './budget-cards.tsx'

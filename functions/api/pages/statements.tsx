@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { zoneOf } from '../../../shared/guard/decide.ts'
 import { type Figures, figuresOf } from '../../../shared/guard/figures.ts'
+import { zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { type Statement, statementKeys } from '../../../shared/guard/statements.ts'
 import { bookAsOf } from '../../../shared/ledger/book.ts'

@@ -1,7 +1,6 @@
-import { zoneOf } from '../../../shared/guard/decide.ts'
 import { noUpdate } from '../../../shared/guard/deciding.ts'
 import { describe } from '../../../shared/guard/problems.ts'
-import { count, units } from '../../../shared/guard/sentences.ts'
+import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { isTerminal, type ServiceAnswer, type Update } from '../../../shared/ledger/update.ts'
 import type { View } from '../../../shared/ledger/views.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { zoneOf } from '../../../shared/guard/decide.ts'
+import { zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { isTerminal, states, type Update, vias } from '../../../shared/ledger/update.ts'
 import type { View } from '../../../shared/ledger/views.ts'

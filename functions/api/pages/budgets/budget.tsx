@@ -1,7 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { noBudget } from '../../../../shared/guard/budgeting.ts'
-import { zoneOf } from '../../../../shared/guard/decide.ts'
-import { count } from '../../../../shared/guard/sentences.ts'
+import { count, zoneOf } from '../../../../shared/guard/sentences.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
 import { budgetNamed, childrenOf, rootBudget } from '../../../../shared/ledger/definitions.ts'
 import { budgetNameOf } from '../../budgets.ts'

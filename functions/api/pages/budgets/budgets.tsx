@@ -1,5 +1,4 @@
-import { zoneOf } from '../../../../shared/guard/decide.ts'
-import { count } from '../../../../shared/guard/sentences.ts'
+import { count, zoneOf } from '../../../../shared/guard/sentences.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
 import { budgetNamed } from '../../../../shared/ledger/definitions.ts'
 import { type BudgetRow, budgetRows, type Counted } from '../budget-rows.ts'

@@ -1,5 +1,5 @@
 import { noBudget } from '../../../../shared/guard/budgeting.ts'
-import { zoneOf } from '../../../../shared/guard/decide.ts'
+import { zoneOf } from '../../../../shared/guard/sentences.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
 import { type Budget, budgetNamed, chainOf, rootBudget } from '../../../../shared/ledger/definitions.ts'
 import type { View } from '../../../../shared/ledger/views.ts'
