@@ -1,6 +1,5 @@
-import { zoneOf } from '../../shared/guard/sentences.ts'
 import { figuresOf } from '../../shared/guard/figures.ts'
-import { count, units, when } from '../../shared/guard/sentences.ts'
+import { count, units, when, zoneOf } from '../../shared/guard/sentences.ts'
 import { type Budget, type Definitions, rootBudget, windowKinds } from '../../shared/ledger/definitions.ts'
 import { createDynamoClient } from '../../shared/ledger/dynamo-client.ts'
 import { createDynamoStore } from '../../shared/ledger/dynamo-store.ts'
