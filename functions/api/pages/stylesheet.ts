@@ -42,7 +42,7 @@ pre {
 }
 .brand { font-weight: 700; margin: 0; }
 .top nav ul { display: flex; flex-wrap: wrap; gap: .25rem; list-style: none; margin: 0; padding: 0; }
-.top nav a { display: block; padding: .5rem .75rem; border-radius: 6px; color: var(--ink); text-decoration: none; white-space: nowrap; }
+.top nav a { display: block; padding: .5rem; border-radius: 6px; color: var(--ink); text-decoration: none; white-space: nowrap; }
 .top nav a:hover { background: var(--soft); }
 .top nav a[aria-current] { background: var(--soft); font-weight: 600; box-shadow: inset 0 -3px var(--accent); }
 .who { display: flex; align-items: center; gap: .75rem; margin-left: auto; }
@@ -125,6 +125,7 @@ summary { cursor: pointer; padding: .35rem 0; color: var(--accent); }
 table { border-collapse: collapse; width: 100%; }
 caption { text-align: left; color: var(--quiet); font-size: .9rem; padding: .75rem 1rem; }
 th, td { text-align: left; vertical-align: top; padding: .6rem 1rem; border-top: 1px solid var(--line); font-weight: 400; }
+td[data-name="By"] { min-width: 6.5rem; }
 thead th { color: var(--quiet); font-size: .85rem; white-space: nowrap; }
 time, .id { white-space: nowrap; }
 tbody .note { display: block; }
