@@ -111,6 +111,22 @@ describe('approve', () => {
     expect(sent).toEqual([])
   })
 
+  test('again and again lasts two days in all: no statement looks for an update further from its month', async () => {
+    const { guard, ask, budget, service, clock } = await startGuard()
+    await budget('account', { approvalAbove: u(10) })
+    const { id } = only(await ask({}, { key: 'k' }))
+    const until: string[] = []
+    for (const units of [80, 160, 320]) {
+      clock.advance(20 * 3600_000)
+      service.estimate = async () => ({ kind: 'units', units: u(units), source: 'x' })
+      if ((await guard.approve(id, 'eve')).kind !== 'done') break
+      const begun = await guard.start(id, clock.now() + 60_000)
+      until.push(new Date(begun?.approvableUntil ?? 0).toISOString())
+    }
+    expect(until).toEqual(['2026-11-22T06:00:00.000Z', '2026-11-22T10:00:00.000Z'])
+    expect(await guard.approve(id, 'eve')).toMatchObject({ kind: 'problem', problem: { slug: 'wrong-state' } })
+  })
+
   test('to less than it needs says what it needs, and writes nothing', async () => {
     const { guard, id, other } = await awaiting()
     expect(await guard.approve(id, 'eve', { shown: u(39) })).toEqual({

@@ -13,6 +13,8 @@ export interface GuardOptions {
 /** Kept back before `run` is sent, so that its outcome can still be written: four tries of three seconds. */
 export const settleMarginMs = 12_000
 export const approvalLastsMs = 24 * 3600_000
+/** However often it is asked about again: statements and audits look no further back from a month than three days. */
+export const approvableForMs = 2 * approvalLastsMs
 export const requestLastsMs = 3600_000
 /** An approved update whose estimate has grown by more than this share is asked about again. */
 export const approvedMayGrowBy = 0.1

@@ -46,8 +46,8 @@ export interface Tallies {
 }
 
 /**
- * An approval and the queue may keep an update for a day and an hour until it is held, in a month that may be another one
- * by then: whatever belongs to a month was created within this time of it.
+ * Approvals and the queue may keep an update for two days and an hour until it is held, in a month that may be another one by
+ * then: whatever belongs to a month was created within this time of it.
  */
 export const createdAroundMs = 3 * 24 * 3600_000
 
