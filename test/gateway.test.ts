@@ -235,6 +235,18 @@ describe('a run', () => {
     expect(await product.figures()).toMatchObject({ spent: 40 })
   })
 
+  test('an answer without a type is passed on without one, now and later', async () => {
+    const bytes = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}'
+    const product = await startProduct({
+      service: ({ url }) => (url.endsWith('/run') ? { kind: 'raw', bytes } : undefined),
+    })
+    for (const _time of ['first', 'again']) {
+      const { status, text, headers } = await product.call('GET', '/v3/on-demand/acme/run')
+      expect([status, text, headers.get('content-type')]).toEqual([200, '{}', null])
+    }
+    expect(product.seen('run')).toHaveLength(1)
+  })
+
   test('a retrying client: ten at once are one run', async () => {
     const { opened, open } = gate()
     const product = await startProduct({

@@ -87,9 +87,16 @@ describe('a transfer', () => {
   })
 
   test('is refused where the giver has less, also when what it gives stays with it', async () => {
-    expect(await enter({ ...transfer, units: 101 })).toMatchObject({
+    expect(await enter({ ...transfer, units: 101 })).toEqual({
       kind: 'short',
       ...{ budget: 'blog', window: 'month', available: 100, needed: 101 },
+      counters: [
+        {
+          ...{ budget: 'blog', window: 'month', limit: 100, granted: 0, available: 100, held: 0, inDoubt: 0, spent: 0 },
+          needed: 101,
+        },
+      ],
+      ends: { month: Date.parse('2026-12-01T00:00Z'), day: Date.parse('2026-11-21T00:00Z') },
     })
     expect(await enter({ ...transfer, budget: 'seo', to: 'blog', units: 1_001 })).toMatchObject({
       kind: 'short',
@@ -171,10 +178,14 @@ describe('a correction', () => {
 
   test('of a transfer down to a child asks for as much as the transfer would, and so does the next', async () => {
     const first = await entered({ type: 'transfer', budget: 'seo', to: 'blog', units: 1 })
-    const short = { kind: 'short', budget: 'seo', window: 'month', available: 1_000, needed: 1_001 }
-    expect(await enter({ type: 'correction', units: 1_002, corrects: first.id })).toMatchObject(short)
+    const lacks = { budget: 'seo', window: 'month', available: 1_000, needed: 1_001 }
+    const short = {
+      ...{ kind: 'short', ...lacks, counters: [{ ...lacks, limit: 1_000, granted: 0, held: 0, inDoubt: 0, spent: 0 }] },
+      ends: { month: Date.parse('2026-12-01T00:00Z'), day: Date.parse('2026-11-21T00:00Z') },
+    }
+    expect(await enter({ type: 'correction', units: 1_002, corrects: first.id })).toEqual(short)
     const second = await entered({ type: 'correction', units: 600, corrects: first.id })
-    expect(await enter({ type: 'correction', units: 1_601, corrects: second.id })).toMatchObject(short)
+    expect(await enter({ type: 'correction', units: 1_601, corrects: second.id })).toEqual(short)
     const third = await entered({ type: 'correction', units: 0, corrects: second.id })
     expect(third.moves).toEqual([{ budget: 'blog', window: 'month', move: { granted: -600 } }])
     expect(await counter('seo')).toMatchObject({ granted: 0, available: 1_000 })
@@ -223,9 +234,25 @@ describe('a correction', () => {
   test('takes nothing that is not there any more', async () => {
     const granted = await entered({ units: 30 })
     await entered({ type: 'external-spend', units: 120 })
-    expect(await enter({ type: 'correction', units: 19, corrects: granted.id })).toMatchObject({
+    expect(await enter({ type: 'correction', units: 19, corrects: granted.id })).toEqual({
       kind: 'short',
       ...{ budget: 'blog', window: 'month', available: 10, needed: 11 },
+      counters: [
+        {
+          ...{
+            budget: 'blog',
+            window: 'month',
+            limit: 100,
+            granted: 30,
+            available: 10,
+            held: 0,
+            inDoubt: 0,
+            spent: 120,
+          },
+          needed: 11,
+        },
+      ],
+      ends: { month: Date.parse('2026-12-01T00:00Z'), day: Date.parse('2026-11-21T00:00Z') },
     })
     expect(await enter({ type: 'correction', units: 20, corrects: granted.id })).toMatchObject({ kind: 'entered' })
   })

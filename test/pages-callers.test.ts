@@ -79,6 +79,16 @@ describe('callers', () => {
     ])
   })
 
+  test('are in the navigation of whoever may open them', async () => {
+    const { eve, product } = await start()
+    const link = '<a href="/dashboard/callers"'
+    expect((await eve.get('/')).html).toContain(link)
+    expect((await eve.get('/dashboard/callers')).html).toContain(`${link} aria-current="page"`)
+    const rita = openBrowser(product)
+    await rita.logIn(product.signed({ sub: 'rita', scope: 'read' }))
+    expect((await rita.get('/')).html).not.toContain(link)
+  })
+
   test('nobody chosen, no reason, no such name', async () => {
     const { eve, listed } = await start()
     const page = await eve.get('/dashboard/callers')

@@ -242,6 +242,7 @@ describe('the overview', () => {
     ])
     expect(text).toContain('Spent 40 Held 0 In doubt 0 Committed 400 Projected 440')
     expect(text).toContain('Plans want more than is left from 30 Nov 2026 05:00 on.')
+    expect(text).toContain('All there is')
   })
 })
 
