@@ -45,9 +45,12 @@ const schema = ({ partition, sort }: TableKey) => [
   { AttributeName: sort, KeyType: 'RANGE' as const },
 ]
 
+/** A DynamoDB Local that has just started, on a busy machine, takes its time for the first request. */
+const firstAnswerWithinMs = 20_000
+
 async function createUnlessThere(client: DynamoDBClient, table: CreateTableCommandInput): Promise<void> {
   try {
-    await client.send(new CreateTableCommand(table))
+    await client.send(new CreateTableCommand(table), { requestTimeout: firstAnswerWithinMs })
   } catch (error) {
     if (!(error instanceof ResourceInUseException)) throw error
   }
