@@ -550,6 +550,18 @@ describe('headers and queries that are wrong: 400', () => {
     expectRefused(product, entered, 400, [['Idempotency-Key', message]])
   })
 
+  const takesKey: Fault = ['Idempotency-Key', 'takes 1 to 255 visible ASCII characters']
+  test.each<[what: string, path: string, body: object | string, ...faults: Fault[]]>([
+    ['an update', '/updates', { kind: 'rank', project: 'acme' }, ['kind', takesKind]],
+    ['an entry', '/budgets/account/entries', { type: 'grant', units: 0, reason: 'more' }, ['units', takesSomeUnits]],
+    ['a reconciliation', '/budgets/account/reconcile', { reason: 'seen' }, ['unitsLeft', takesUnits]],
+    ['an unreadable body', '/updates', '{', ['', unreadable('not JSON')]],
+  ])('a wrong key and %s with a fault: both are said at once', async (_what, path, body, ...faults) => {
+    const product = await start()
+    const headers = { 'idempotency-key': 'a b' }
+    expectRefused(product, await product.call('POST', path, { body, headers }), 400, [takesKey, ...faults])
+  })
+
   const entries = '/budgets/account/entries'
   const takesLimit = 'takes a whole number from 1 to 200'
   const rows: [path: string, ...faults: Fault[]][] = [

@@ -12,7 +12,7 @@ import { budgetNameOf } from './budgets.ts'
 import { type ApiEnv, mustHave } from './context.ts'
 import { answerCsv, type Columns, csvPage, wantsCsv } from './csv.ts'
 import { entryIdentity, entryRequest, reconciliation } from './entry-body.ts'
-import { idempotencyKey, instant, monthWindow, pageLimit, readBody, readQuery } from './input.ts'
+import { instant, monthWindow, pageLimit, readKeyedBody, readQuery } from './input.ts'
 import { answerProblem } from './problem-answers.ts'
 import { invalid } from './refusal.ts'
 import { route } from './routing.ts'
@@ -46,8 +46,9 @@ export function addEntries(app: Hono<ApiEnv>, { guard }: Services): void {
     POST: async (c) => {
       const { sub } = await mustHave(c, 'admin')
       const budget = budgetNameOf(c)
-      const asked = await readBody(c, entryRequest)
-      const outcome = await ledger.enter({ ...asked, ...identityOf(c, { ...asked, budget }), budget, by: sub })
+      const { key, body } = await readKeyedBody(c, entryRequest)
+      const asked = { ...body, budget }
+      const outcome = await ledger.enter({ ...asked, ...identityOf(c, key, asked), by: sub })
       // What the path names is not found; what the body names is wrong.
       if (outcome.kind === 'unknown-budget' && outcome.budget !== budget)
         throw invalid([{ path: 'to', message: `there is no budget ${outcome.budget}` }])
@@ -58,14 +59,15 @@ export function addEntries(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/budgets/account/reconcile', {
     POST: async (c) => {
       const { sub } = await mustHave(c, 'admin')
-      const asked = { type: 'reconcile', ...(await readBody(c, reconciliation)) } as const
-      const outcome = await ledger.enter({ ...asked, ...identityOf(c, asked), budget: rootBudget, by: sub })
+      const { key, body } = await readKeyedBody(c, reconciliation)
+      const asked = { type: 'reconcile', ...body } as const
+      const outcome = await ledger.enter({ ...asked, ...identityOf(c, key, asked), budget: rootBudget, by: sub })
       return answerEntered(c, outcome, 200)
     },
   })
 
-  function identityOf(c: Context<ApiEnv>, asked: object) {
-    return entryIdentity(c.get('caller').sub, idempotencyKey(c) ?? c.get('requestId'), asked)
+  function identityOf(c: Context<ApiEnv>, key: string | undefined, asked: object) {
+    return entryIdentity(c.get('caller').sub, key ?? c.get('requestId'), asked)
   }
 
   function answerEntered(c: Context<ApiEnv>, outcome: EnterOutcome, status: 200 | 201): Response {

@@ -14,13 +14,20 @@ const longestBody = 256 * 1024
 export async function readBody<Schema extends z.ZodMiniType>(
   c: Context<ApiEnv>,
   schema: Schema,
-  { optional = false } = {},
+  { optional = false, faults = [] }: { optional?: boolean; faults?: readonly Fault[] } = {},
 ): Promise<z.output<Schema>> {
   const bytes = await readBytes(c)
-  if (bytes.length === 0 && optional) return check(schema, {}, [])
+  if (bytes.length === 0 && optional) return check(schema, {}, faults)
   mustBeJson(c)
-  const body = toJson(bytes)
-  return check(schema, body, textFaults(body))
+  const read = toJson(bytes)
+  if ('unreadable' in read) throw invalid([...faults, { path: '', message: read.unreadable }])
+  return check(schema, read.body, [...faults, ...textFaults(read.body)])
+}
+
+/** A body, and the key under which it is one request however often it arrives. @throws Refusal 400, 413 or 415 */
+export async function readKeyedBody<Schema extends z.ZodMiniType>(c: Context<ApiEnv>, schema: Schema) {
+  const key = c.req.header(keyHeader)
+  return { key, body: await readBody(c, schema, { faults: keyFaults(key) }) }
 }
 
 /** The bytes of a body that somebody else reads. @throws Refusal 413 or 415 */
@@ -57,15 +64,16 @@ export async function readBytes(c: Context<ApiEnv>): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-function toJson(bytes: Uint8Array): Json {
+function toJson(bytes: Uint8Array): { readonly body: Json } | { readonly unreadable: string } {
+  let text: string
   try {
-    const parsed = parseStrictJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
-    if (parsed.ok) return parsed.value
-    throw invalid([{ path: '', message: `the body is not JSON that can be read in one way (${parsed.reason})` }])
-  } catch (error) {
-    if (error instanceof Refusal) throw error
-    throw invalid([{ path: '', message: 'the body is not UTF-8' }])
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return { unreadable: 'the body is not UTF-8' }
   }
+  const parsed = parseStrictJson(text)
+  if (parsed.ok) return { body: parsed.value }
+  return { unreadable: `the body is not JSON that can be read in one way (${parsed.reason})` }
 }
 
 /** The query as an object: names that are not in the schema are refused, and so is a name given twice. */
@@ -119,11 +127,20 @@ function check<Schema extends z.ZodMiniType>(
 }
 
 /** RFC 9110 gives no such header; the draft "The Idempotency-Key HTTP Header Field" does. */
+const keyHeader = 'Idempotency-Key'
+
+/** Of a request without a body. @throws Refusal 400 */
 export function idempotencyKey(c: Context<ApiEnv>): string | undefined {
-  const key = c.req.header('idempotency-key')
-  if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key
-  throw invalid([{ path: 'Idempotency-Key', message: 'takes 1 to 255 visible ASCII characters' }])
+  const key = c.req.header(keyHeader)
+  const faults = keyFaults(key)
+  if (faults.length > 0) throw invalid(faults)
+  return key
 }
+
+const keyFaults = (key: string | undefined): Fault[] =>
+  key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)
+    ? []
+    : [{ path: keyHeader, message: 'takes 1 to 255 visible ASCII characters' }]
 
 // Pieces of schemas that several routes share.
 

@@ -11,13 +11,13 @@ import { type ApiEnv, mustHave, mustHold } from './context.ts'
 import { answerCsv, type Columns, csvPage, wantsCsv } from './csv.ts'
 import {
   budgetName,
-  idempotencyKey,
   instant,
   kind,
   pageLimit,
   project,
   query,
   readBody,
+  readKeyedBody,
   readQuery,
   reason,
   units,
@@ -120,8 +120,8 @@ export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
 
     POST: async (c) => {
       const caller = mustHold(c, 'run', 'propose')
-      const { project, projects, ...wanted } = await readBody(c, updatesRequest)
-      const key = idempotencyKey(c)
+      const { key, body } = await readKeyedBody(c, updatesRequest)
+      const { project, projects, ...wanted } = body
       const asker = {
         caller: caller.sub,
         token: caller,
