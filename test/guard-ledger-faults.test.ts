@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from 'vitest'
 import { minutes } from './support/clock.ts'
-import { createFaultyStore, type Fault, isHold, isSettle, itemsOf } from './support/faulty-store.ts'
+import { createFaultyStore, type Fault, isHold, isSettle, itemsOf, type SentRequest } from './support/faulty-store.ts'
 import { startProduct } from './support/product.ts'
 
 const hasDynamo = inject('dynamodb') !== null
@@ -42,6 +42,16 @@ describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
       'TransactWriteItems',
       'TransactWriteItems',
     ])
+  })
+
+  test('what has run through the gateway is answered, though nobody can read any more what is left', async () => {
+    const { product, faulty } = await start()
+    const isReadAfterIt = ({ command }: SentRequest) => command === 'BatchGetItem' && faulty.requests.some(isSettle)
+    faulty.fail(isReadAfterIt, ...all('not-sent'))
+    const { status, headers, body } = await product.call('GET', '/v3/on-demand/acme.example/run')
+    expect([status, body]).toEqual([200, { response_code: 0, data: { keyword_units: 40 } }])
+    expect(headers.get('unit-guard-units-charged')).toBe('40')
+    expect(headers.get('unit-guard-units-available')).toBeNull()
   })
 
   test('the first of a day makes one request more, and the first of a month too', async () => {

@@ -70,10 +70,13 @@ export function createGatewayRuns({ guard }: Services) {
     return c.body(new TextEncoder().encode(service.body), service.status as ContentfulStatusCode)
   }
 
-  /** Units that are left to the update's budget this month; `null`: as many as its ancestors have. */
+  /**
+   * Units that are left to the update's budget this month. `null`: as many as its ancestors have, or nobody can tell;
+   * what has run is answered all the same.
+   */
   async function availableTo({ budget }: Update): Promise<number | null> {
-    const view = await guard.ledger.view()
-    const named = budgetNamed(view.definitions, budget)
+    const view = await guard.ledger.view().catch(() => null)
+    const named = view && budgetNamed(view.definitions, budget)
     if (!named) return null
     const { limit, available } = figuresOf(view, named, 'month')
     return limit === 'unlimited' ? null : available
