@@ -8,9 +8,9 @@ const hasDynamo = inject('dynamodb') !== null
 const ask = { kind: 'ranking', project: 'acme.example' }
 const key = { headers: { 'idempotency-key': 'once' } }
 
-async function start() {
+async function start(plans: readonly object[] = []) {
   const faulty = await createFaultyStore()
-  const product = await startProduct({ stream: false, store: faulty.store })
+  const product = await startProduct({ stream: false, store: faulty.store, plans })
   await product.update({ kind: 'ranking', project: 'first-of-the-month' })
   faulty.requests.splice(0)
   return { product, faulty }
@@ -52,6 +52,26 @@ describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
     expect([status, body]).toEqual([200, { response_code: 0, data: { keyword_units: 40 } }])
     expect(headers.get('unit-guard-units-charged')).toBe('40')
     expect(headers.get('unit-guard-units-available')).toBeNull()
+  })
+
+  test('a plan that had run a project when the ledger failed says no more than is true, and the sweep goes on with it', async () => {
+    const night = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 5 * * ? *)' }
+    const { product, faulty } = await start([night])
+    faulty.fail(() => faulty.requests.slice(0, -1).some(isSettle), ...all('not-sent'))
+    const { status, body } = await product.call('POST', '/plans/night/run', { body: { time: '2026-11-20T10:00:00Z' } })
+    expect([status, body.type, body.detail]).toEqual([
+      ...[503, '/problems/ledger-unavailable'],
+      'The ledger does not answer. What this had begun is recorded, and the sweep goes on with it; the same request may be sent again, and runs nothing twice.',
+    ])
+    faulty.heal()
+    product.clock.advance(minutes(10))
+    await product.triggers.sweep(product.endsAt())
+    const { rows } = await product.services.guard.ledger.updates({ plan: 'night' }, 10)
+    expect(rows.map(({ project, state }) => [project, state]).toSorted()).toEqual([
+      ['a', 'settled'],
+      ['b', 'settled'],
+    ])
+    expect(product.seen('run')).toHaveLength(3)
   })
 
   test('the first of a day makes one request more, and the first of a month too', async () => {

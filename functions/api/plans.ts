@@ -4,6 +4,7 @@ import type { Guard } from '../../shared/guard/guard.ts'
 import { planName } from '../../shared/guard/names.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
+import { LedgerUnavailable } from '../../shared/ledger/store.ts'
 import { type Admitted, type ApiEnv, mustHave } from './context.ts'
 import { instant, readBody, reason } from './input.ts'
 import { answerProblem } from './problem-answers.ts'
@@ -17,8 +18,13 @@ export const occurrence = z.strictObject({
   only: z.exactOptional(z.literal('unsent', 'takes unsent')),
 })
 
+const brokenOff = problem(
+  'ledger-unavailable',
+  'The ledger does not answer. What this had begun is recorded, and the sweep goes on with it; the same request may be sent again, and runs nothing twice.',
+)
+
 /** Contract, "Resources": `/plans` and `/forecast`. */
-export function addPlans(app: Hono<ApiEnv>, { guard, clock }: Services): void {
+export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): void {
   route(app, '/plans', {
     GET: async (c) => {
       await mustHave(c, 'read')
@@ -51,10 +57,17 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock }: Services): void {
       const isAsync = /(^|[\s,])respond-async\b/i.test(c.req.header('prefer') ?? '')
       const endsAt = isAsync ? clock.now() : c.var.endsAt
       const run = only === 'unsent' ? guard.runUnsent : guard.fire
-      const fired = await run(name, time, endsAt)
-      if (fired.kind === 'problem') return answerProblem(c, fired.problem)
-      const report = await guard.report(fired.occurrence)
-      return c.json(showOccurrence(report), fired.occurrence.doneAt === undefined ? 202 : 200)
+      try {
+        const fired = await run(name, time, endsAt)
+        if (fired.kind === 'problem') return answerProblem(c, fired.problem)
+        const report = await guard.report(fired.occurrence)
+        return c.json(showOccurrence(report), fired.occurrence.doneAt === undefined ? 202 : 200)
+      } catch (cause) {
+        if (!(cause instanceof LedgerUnavailable)) throw cause
+        // Some of its projects may have run before the ledger failed.
+        log.error('failed', { requestId: c.get('requestId'), cause })
+        return answerProblem(c, brokenOff)
+      }
     },
   })
 
