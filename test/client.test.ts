@@ -212,7 +212,7 @@ describe('no answer:', () => {
       response.end('{}')
     })
     const url = await listen((_request, response) => void response.writeHead(307, { location: elsewhere }).end())
-    const guard = new UnitGuard({ url, token: 't', deadlineMs: 100 })
+    const guard = new UnitGuard({ url, token: 't', deadlineMs: 1_000 })
     expect(await guard.update(initech)).toMatchObject({ kind: 'unanswered', why: expect.stringContaining('redirect') })
     expect(seen).toEqual([])
   })

@@ -13,6 +13,9 @@ const countBy = (answers: readonly Called[]) => {
   return counts
 }
 
+/** A busy machine takes its time over hundreds of calls at once, and none of these tests is about that. */
+const patient = { env: { SERVICE_TIMEOUT_MS: '60000' } }
+
 /** 120 requests at once, each for a project of its own, on a budget with room for ten. */
 async function flood(product: Product, name = 'flood') {
   return Promise.all(
@@ -26,7 +29,7 @@ async function flood(product: Product, name = 'flood') {
 }
 
 async function roomForTen(store?: Store) {
-  const product = await startProduct({ ...(store && { store, stream: false }) })
+  const product = await startProduct({ ...patient, ...(store && { store, stream: false }) })
   await product.call('PUT', '/budgets/ten', { body: { limits: [{ window: 'month', units: 400 }] } })
   return product
 }
@@ -72,7 +75,7 @@ describe('120 parallel requests against a budget with room for ten', () => {
   })
 
   test('the very first requests of a new day, by two processes at once', async () => {
-    const product = await startProduct({ store: createMemoryStore(), stream: false })
+    const product = await startProduct({ ...patient, store: createMemoryStore(), stream: false })
     const limits = [
       { window: 'month', units: 10_000 },
       { window: 'day', units: 400 },
@@ -109,7 +112,7 @@ describe('40 parallel requests without a key for one project', () => {
     Promise.all(many(count, () => product.update({ kind: 'ranking', project: 'acme.example' })))
 
   test('one run; the others 409, or the earlier answer; twenty more cost the service no call', async () => {
-    const product = await startProduct()
+    const product = await startProduct(patient)
     const answers = await ask(product, 40)
     const counts = countBy(answers)
     expect(counts[201]).toBe(1)
@@ -155,7 +158,7 @@ describe('40 parallel requests without a key for one project', () => {
 
 describe('in the middle of a flood', () => {
   const stop = async (how: (product: Product) => Promise<Called>) => {
-    const product = await startProduct()
+    const product = await startProduct(patient)
     await product.call('PUT', '/budgets/ten', { body: { limits: [{ window: 'month', units: 100_000 }] } })
     const answers = many(120, (index) => product.update({ kind: 'ranking', project: `p-${index}`, budget: 'ten' }))
     while (product.seen('run').length < 20) await new Promise((resolve) => setTimeout(resolve, 2))

@@ -30,8 +30,9 @@ export default defineConfig({
     // For two cores: much of the time goes into waiting for sockets and for DynamoDB Local. Two take longer, and so do four.
     maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // For a machine that has much else to do: a test that hangs is told from one that waits for its turn.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
   },
 })
