@@ -236,6 +236,32 @@ describe.skipIf(!hasDynamo)('settle', () => {
   })
 })
 
+describe.skipIf(!hasDynamo)('an entry', () => {
+  const grant = { body: { type: 'grant', units: 5, reason: 'more' } }
+
+  test('its answer is lost and nobody can look: who asked hears that it may be there', async () => {
+    const { product, faulty } = await start()
+    const isWritten = () => faulty.requests.some(({ command }) => command === 'TransactWriteItems')
+    faulty.fail(isWritten, ...all('answer-lost'))
+    const { status, body } = await product.call('POST', '/budgets/account/entries', grant)
+    expect([status, body.type, body.detail]).toEqual([
+      ...[503, '/problems/ledger-unavailable'],
+      'The answer of the ledger was lost, so this may have been written; nothing was sent to the service. With the same Idempotency-Key it may be sent again and counts once; without one, look first whether it is there.',
+    ])
+    faulty.heal()
+    expect(await product.figures()).toMatchObject({ granted: 5 })
+  })
+
+  test('its answer is lost every time, and it is found: it is booked, once', async () => {
+    const { product, faulty } = await start()
+    faulty.fail(({ command }) => command === 'TransactWriteItems', ...all('answer-lost'))
+    expect((await product.call('POST', '/budgets/account/entries', grant)).status).toBe(201)
+    faulty.heal()
+    expect(await product.figures()).toMatchObject({ granted: 5 })
+    expect(await product.audit()).toBe(true)
+  })
+})
+
 describe.skipIf(!hasDynamo)('request, key', () => {
   test('request: fails before any effect: the ledger cannot be read, 503, the service is not asked', async () => {
     const { product, faulty } = await start()

@@ -94,7 +94,8 @@ export function createEntering(options: {
     try {
       return (await store.transact(writes, digest('enter', JSON.stringify(writes)))).applied
     } catch (error) {
-      if (error instanceof AnswerLost && (await entryOf(id))) return true
+      // Where it cannot be looked up either, it may still be there.
+      if (error instanceof AnswerLost && (await entryOf(id).catch(() => null))) return true
       throw error
     }
   }
