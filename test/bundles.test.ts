@@ -134,6 +134,15 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect(await call('GET', '/v3/projects')).toMatchObject({ statusCode: 304, text: '', headers: { etag: '"x"' } })
     })
 
+    test('an answer of the service without a body has its head all the same, whether it says so or only ends', async () => {
+      service.script('/projects/gone/details', { status: 404, headers: { 'x-of': 'service' }, body: '' })
+      expect(await call('GET', '/v3/projects/gone/details')).toMatchObject({
+        ...{ statusCode: 404, text: '', headers: { 'x-of': 'service' } },
+      })
+      service.script('/projects/acme/details', { status: 200, headers: { 'transfer-encoding': 'chunked' }, body: '' })
+      expect(await call('GET', '/v3/projects/acme/details')).toMatchObject({ statusCode: 200, text: '' })
+    })
+
     test('a long export comes in pieces, and whole', async () => {
       const rows = `[${'{"position":1},'.repeat(200_000)}{}]`
       service.script('/projects/acme/export-rankings', {

@@ -92,8 +92,15 @@ function toResponse(status: number, flat: string[], whole: Buffer<ArrayBuffer> |
     if (!Buffer.isBuffer(whole)) whole.resume()
     return new Response(null, { status, headers })
   }
-  const body = Buffer.isBuffer(whole) ? whole : (Readable.toWeb(whole) as ReadableStream)
+  const body = Readable.toWeb(Readable.from(afterTheHead(whole))) as ReadableStream
   return new Response(body, { status, headers })
+}
+
+/** Lambda sends the head with the first write, and an answer may have nothing else: without it, it would be a 502. */
+async function* afterTheHead(whole: Buffer<ArrayBuffer> | Readable): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array()
+  if (Buffer.isBuffer(whole)) yield whole
+  else yield* whole
 }
 
 /** Answers for which a `Response` takes no body (Fetch, "null body status"). */
