@@ -8,10 +8,11 @@ import {
   MathExpression,
 } from 'aws-cdk-lib/aws-cloudwatch'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs'
 import { Topic } from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
-import { Duration } from 'aws-cdk-lib/core'
+import { ArnFormat, Duration, Stack } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import { metricNamespace } from '../shared/platform/metrics.ts'
 import { acknowledge } from './acknowledge.ts'
@@ -67,6 +68,15 @@ export class Watching extends Construct {
   private mailTo(email: string): Topic {
     const topic = new Topic(this, 'Topic', { displayName: 'Unit Guard', enforceSSL: true })
     topic.addSubscription(new EmailSubscription(email))
+    // The policy that demands TLS takes the place of the one that a topic begins with, by which alarms may publish.
+    // https://repost.aws/knowledge-center/cloudwatch-receive-sns-for-alarm-trigger
+    const alarms = Stack.of(this).formatArn({
+      ...{ service: 'cloudwatch', resource: 'alarm', resourceName: '*' },
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    })
+    topic.grantPublish(
+      new ServicePrincipal('cloudwatch.amazonaws.com', { conditions: { ArnLike: { 'aws:SourceArn': alarms } } }),
+    )
     acknowledge(this, {
       'Serverless-SNSRedrivePolicy': 'An e-mail that does not arrive is seen on the dashboard, where the alarm stands',
     })

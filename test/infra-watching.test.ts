@@ -93,6 +93,24 @@ describe('the alarms', () => {
   })
 })
 
+describe('the topic', () => {
+  test('may be written to by alarms of this account and region, which a policy of its own would forbid', () => {
+    const policies = ofType('AWS::SNS::TopicPolicy').map(({ Properties }) => plain(Properties).PolicyDocument.Statement)
+    expect(policies).toMatchObject([
+      [
+        { Effect: 'Deny', Action: 'sns:Publish', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
+        {
+          ...{ Effect: 'Allow', Action: 'sns:Publish', Resource: 'WatchingTopic' },
+          Principal: { Service: 'cloudwatch.amazonaws.com' },
+          Condition: {
+            ArnLike: { 'aws:SourceArn': 'arn:AWS::Partition:cloudwatch:AWS::Region:AWS::AccountId:alarm:*' },
+          },
+        },
+      ],
+    ])
+  })
+})
+
 describe('the metrics', () => {
   test('of the log are counted from the lines that the guard writes', () => {
     const filters = ofType('AWS::Logs::MetricFilter').map(({ Properties }) => plain(Properties))
