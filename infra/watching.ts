@@ -41,7 +41,8 @@ export class Watching extends Construct {
       return alarm
     })
     new Dashboard(this, 'Dashboard', {
-      dashboardName: 'unit-guard',
+      // Dashboards belong to no region: with the same name in a second one, its stack could not be made.
+      dashboardName: `unit-guard-${Stack.of(this).region}`,
       defaultInterval: Duration.days(1),
       widgets: [[new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: 5 })], ...rowsOf(props)],
     })

@@ -93,6 +93,11 @@ describe('the alarms', () => {
   })
 })
 
+test('the dashboard has a name of its own in each region, because dashboards are of the whole account', () => {
+  const names = ofType('AWS::CloudWatch::Dashboard').map(({ Properties }) => plain(Properties.DashboardName))
+  expect(names).toEqual(['unit-guard-AWS::Region'])
+})
+
 describe('the topic', () => {
   test('may be written to by alarms of this account and region, which a policy of its own would forbid', () => {
     const policies = ofType('AWS::SNS::TopicPolicy').map(({ Properties }) => plain(Properties).PolicyDocument.Statement)
