@@ -598,6 +598,17 @@ describe('estimate', () => {
     service.dropIdleConnections()
     expect(await tracking.estimate(targetOf('ranking', 'beta'))).toMatchObject({ kind: 'units' })
   })
+
+  it('estimate: kept connections that all died while the process was frozen cost nothing', async () => {
+    const service = await startService()
+    service.script('', { ...units5, delayMs: 20 })
+    const tracking = clientOf(service.baseUrl)
+    await Promise.all(['one', 'two', 'three', 'four'].map((name) => tracking.estimate(targetOf('ranking', name))))
+    expect(service.openConnections()).toBe(4)
+    service.script(({ connection }) => connection <= 4, { kind: 'reset' })
+    expect(await tracking.estimate(alpha)).toMatchObject({ kind: 'units' })
+    expect(service.requests.slice(4).map(({ connection }) => connection <= 4)).toEqual([true, false])
+  })
 })
 
 describe('shared estimates', () => {

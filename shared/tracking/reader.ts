@@ -10,7 +10,8 @@ export interface Read {
 
 /**
  * Reads consume nothing, so one that failed may be sent once more, within the same deadline: after a 5xx, a broken or
- * refused connection, or a 401 when the store has another token by now. Never more than two requests.
+ * refused connection, or a 401 when the store has another token by now. Never more than two requests. After a failure
+ * the second has a connection of its own: while a function is frozen, all that it keeps may die, without anyone knowing.
  *
  * @throws what `token` throws: without a token nothing is sent.
  */
@@ -23,16 +24,16 @@ export function createReader(options: {
 
   return (path) =>
     withDeadline(timeoutMs, async (deadline) => {
-      const attempt = async (token: string): Promise<Read> => ({
-        exchange: await transport.get({ path, token, fresh: false, deadline }),
+      const attempt = async (token: string, { fresh }: { fresh: boolean }): Promise<Read> => ({
+        exchange: await transport.get({ path, token, fresh, deadline }),
         token,
       })
-      const first = await attempt(await token.read())
+      const first = await attempt(await token.read(), { fresh: false })
       if (isUnauthorized(first.exchange)) {
         const renewed = await token.reread(first.token)
-        return renewed === first.token ? first : attempt(renewed)
+        return renewed === first.token ? first : attempt(renewed, { fresh: false })
       }
-      return isWorthRepeating(first.exchange) ? attempt(first.token) : first
+      return isWorthRepeating(first.exchange) ? attempt(first.token, { fresh: true }) : first
     })
 }
 
