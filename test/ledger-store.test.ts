@@ -24,6 +24,13 @@ describe.each(stores)('the store contract: %s', (_name, create) => {
     ])
   })
 
+  test('get: what is named twice is shown twice, as an index may that is just moving it', async () => {
+    await transact(put('twice-read', { n: 1 }))
+    const item = { pk: 'twice-read', sk: 's', n: 1 }
+    const keys = [key('twice-read'), key('none'), key('twice-read'), key('none')]
+    expect(await store.get(keys)).toEqual([item, undefined, item, undefined])
+  })
+
   test('put: members that are undefined are left out', async () => {
     await transact(put('undefined', { gone: undefined, inner: { gone: undefined, here: 1 } }))
     expect(await store.get([key('undefined')])).toEqual([{ pk: 'undefined', sk: 's', inner: { here: 1 } }])

@@ -41,7 +41,9 @@ export function createDynamoStore(options: { client: DynamoDBClient; table: stri
   return {
     get: async (keys) => {
       const found = new Map<string, Item>()
-      let missing = keys.map((key) => marshall({ pk: key.pk, sk: key.sk }))
+      // DynamoDB refuses a key that is named twice, and an index that is just moving an item shows both of its places.
+      const distinct = new Map(keys.map((key) => [nameOf(key), key])).values()
+      let missing = Array.from(distinct, ({ pk, sk }) => marshall({ pk, sk }))
       for (let round = 0; missing.length > 0; round++) {
         if (round === tries) throw new LedgerUnavailable('DynamoDB leaves keys unprocessed')
         if (round > 0) await pause(round)
