@@ -257,6 +257,24 @@ describe.each(stores)('the audit: %s', (_name, create) => {
     expect((await ledger.audit()).every(({ ok }) => ok)).toBe(true)
   })
 
+  test('what the index does not show yet is waited for before a book is said to be wrong', async () => {
+    await enter('account', 40, 'external-spend')
+    await hold('account', 1)
+    let lagsMs = 1_500
+    clock.sleep = async (ms) => {
+      lagsMs -= ms
+    }
+    const lagging = open({
+      ...store,
+      list: async (query) => {
+        const page = await store.list(query)
+        return lagsMs > 0 ? { ...page, positions: page.positions.slice(1) } : page
+      },
+    })
+    expect((await lagging.audit()).map(({ ok }) => ok)).toEqual([true, true])
+    expect(lagsMs).toBeLessThanOrEqual(0)
+  })
+
   test('a book that lags behind the definitions still has the limits of its lines', async () => {
     await put('seo', 1_000)
     await enter('seo', 9, 'grant', 'next-month')
