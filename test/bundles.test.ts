@@ -154,6 +154,14 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect([statusCode, text.length, text === rows]).toEqual([200, rows.length, true])
     })
 
+    test('a GET that has a body is a GET, and what is no request at all is no success', async () => {
+      expect(await call('GET', '/plans', { body: '{}' })).toMatchObject({ statusCode: 200, body: { plans: [{}] } })
+      const said = vi.spyOn(console, 'error').mockImplementation(() => {})
+      expect(await call('TRACE', '/budgets')).toMatchObject({ statusCode: 400 })
+      expect(said).toHaveBeenCalledOnce()
+      said.mockRestore()
+    })
+
     test('cookies come in and none go out: no JSON route believes them', async () => {
       const event = urlEvent('GET', '/budgets', { cookies: ['session=abc', 'other=1'] })
       expect(await callStreaming(loaded.api.handler, event)).toMatchObject({ statusCode: 401, cookies: [] })

@@ -1,5 +1,5 @@
-import { streamHandle } from 'hono/aws-lambda'
 import { createServices } from '../../shared/guard/services.ts'
+import { streamAnswers } from '../../shared/platform/function-url.ts'
 import { environment, guardSettings, parseSettings } from '../../shared/platform/settings.ts'
 import { createApi } from './app.ts'
 import { referenceBeside } from './reference/beside.ts'
@@ -8,6 +8,6 @@ import { referenceBeside } from './reference/beside.ts'
  * The Lambda function behind the API's function URL, in response streaming mode: an export may be long. Queued updates
  * are begun by the table's stream and the sweep.
  */
-export const handler = streamHandle(
+export const handler = streamAnswers(
   createApi(createServices(parseSettings(guardSettings, environment())), referenceBeside(import.meta.url)),
 )

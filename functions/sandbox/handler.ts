@@ -1,5 +1,5 @@
-import { streamHandle } from 'hono/aws-lambda'
 import { systemClock } from '../../shared/platform/clock.ts'
+import { streamAnswers } from '../../shared/platform/function-url.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
@@ -30,7 +30,7 @@ const state = createTableState({
 })
 
 /** The Lambda function behind the sandbox's function URL, in response streaming mode: an export may be long. */
-export const handler = streamHandle(
+export const handler = streamAnswers(
   createSandbox({
     clock: systemClock,
     token: async () => Object.values(await secret.read()).filter((value) => value !== null),

@@ -4,10 +4,15 @@ import { join } from 'node:path'
 // biome-ignore lint/suspicious/noExplicitAny: templates are JSON of whatever shape.
 type Json = any
 
-/** Answers as a whole what would be streamed: for a runtime that knows no response streaming. */
+/**
+ * Answers as a whole what would be streamed: for a runtime that knows no response streaming. A handler inside of another one
+ * is given a stream, as it is on Lambda.
+ */
 const buffered = `
 globalThis.awslambda={
-  streamifyResponse:(handler)=>async(event,context)=>{
+  streamifyResponse:(handler)=>async(event,...given)=>{
+    if(given.length===2)return handler(event,...given);
+    const[context]=given;
     const{PassThrough}=await import('node:stream');const{buffer}=await import('node:stream/consumers');
     const stream=new PassThrough();
     const[body]=await Promise.all([buffer(stream),handler(event,stream,context)]);
