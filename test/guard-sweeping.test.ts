@@ -453,6 +453,50 @@ describe('what is requested', () => {
   })
 })
 
+describe('a service that hangs', () => {
+  const hangsFor = 20_000
+  const projects = (from: number) => Array.from({ length: 20 }, (_, index) => `p${from + index}`)
+
+  test('takes a quarter of the time from what is in doubt, and nothing from what comes after', async () => {
+    const product = await startGuard({ units: 10_000 })
+    const { guard, service, clock, ask } = product
+    service.run = async () => unknown
+    await ask({ projects: projects(0), whenShort: 'fit' })
+    service.run = async () => ran
+    clock.advance(minutes(10))
+    const { id } = only(await ask({ kind: 'keyword-difficulty' }, {}, { respondAsync: true }))
+    clock.advance(minutes(10))
+    let asked = 0
+    service.dates = async () => {
+      asked++
+      clock.advance(hangsFor)
+      return { kind: 'unreadable', reason: 'no whole answer before the deadline' }
+    }
+    expect(await guard.sweep(clock.now() + minutes(10))).toEqual({ ...nothing, begun: [id] })
+    expect(asked).toBe(8)
+    clock.advance(days(7))
+    expect((await guard.sweep(clock.now() + minutes(10))).settledByTime).toHaveLength(20)
+  })
+
+  test('takes half of it from what is requested; what is too old expires all the same', async () => {
+    const { guard, service, clock, ask, parts } = await startGuard()
+    const { ledger } = parts
+    const { updates: old } = await ask({ projects: projects(0) }, {}, { respondAsync: true })
+    clock.advance(minutes(30))
+    await ask({ projects: projects(20) }, {}, { respondAsync: true })
+    clock.advance(minutes(30))
+    let asked = 0
+    service.estimate = async () => {
+      asked++
+      clock.advance(hangsFor)
+      return { kind: 'unreachable', reason: 'no whole answer before the deadline', status: null }
+    }
+    const { expired, begun } = await guard.sweep(clock.now() + minutes(10))
+    expect([asked, begun, expired.toSorted()]).toEqual([15, [], old.map(({ id }) => id).toSorted()])
+    expect((await ledger.open('requested', 50)).rows).toHaveLength(20)
+  })
+})
+
 describe('an index that lags', () => {
   const settle = { outcome: 'ran', reason: 'seen' } as const
   test.each<[string, () => Promise<Started & { id: string }>]>([

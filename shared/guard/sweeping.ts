@@ -29,6 +29,18 @@ export interface Swept {
 }
 
 /**
+ * A service that hangs must not take the time of what a sweep does without it, nor of the plans that it goes on with: up to
+ * these parts of its time evidence is looked for, and what waits is begun. The next sweep goes on.
+ */
+const seeksInPart = 1 / 4
+const beginsInPart = 1 / 2
+
+/** The date that proves that it ran; `null`: none does; `undefined`: nobody has looked. */
+type Seek = (update: Update) => Promise<string | null | undefined>
+/** The record afterwards; `null`: it was not begun. */
+type Start = (id: string) => Promise<Update | null>
+
+/**
  * Finishes what nobody else will: every step is a conditional write, so that it may be repeated and interrupted. It
  * never gives units back.
  */
@@ -50,11 +62,15 @@ export function createSweeping(parts: {
   async function sweep(endsAt: number): Promise<Swept> {
     const swept: Swept = { doubted: [], proven: [], settledByTime: [], begun: [], expired: [], failed: [] }
     const note = (list: keyof Swept) => (update: Update) => void swept[list].push(update.id)
+    const from = clock.now()
+    const isPast = (part: number) => clock.now() >= from + (endsAt - from) * part
+    const seek: Seek = async (update) => (isPast(seeksInPart) ? undefined : evidenceFor(update))
+    const start: Start = async (id) => (isPast(beginsInPart) ? null : parts.start(id, endsAt))
     await each('running', (update) => doubt(update, note('doubted')))
-    await each('in-doubt', (update) => clear(update, note('proven'), note('settledByTime')))
-    await each('watched', (update) => watch(update, note('proven')))
+    await each('in-doubt', (update) => clear(update, seek, note('proven'), note('settledByTime')))
+    await each('watched', (update) => watch(update, seek, note('proven')))
     await each('awaiting-approval', (update) => expireApproval(update, note('expired')))
-    await each('requested', (update) => beginLate(update, endsAt, note('begun'), note('expired')))
+    await each('requested', (update) => beginLate(update, start, note('begun'), note('expired')))
     await watching.watchThresholds()
     await watching.watchRefusals()
     if (Object.values(swept).some((ids) => ids.length > 0)) log.info('swept', { ...swept })
@@ -85,13 +101,14 @@ export function createSweeping(parts: {
 
   async function clear(
     update: Update,
+    seek: Seek,
     proven: (update: Update) => void,
     late: (update: Update) => void,
   ): Promise<void> {
     const { hold, doubt } = update
     if (update.state !== 'in-doubt' || !hold || !doubt) return
-    const date = clock.now() < landedBy(update, options) ? null : await evidenceFor(update)
-    if (date !== null) {
+    const date = clock.now() < landedBy(update, options) ? null : await seek(update)
+    if (date) {
       const note = `the service has data of ${date} that it did not have before`
       const { changed } = await closing.close(update, {
         kind: 'ran',
@@ -110,10 +127,11 @@ export function createSweeping(parts: {
   }
 
   /** A person said that it did not run. People err, so the evidence is looked at for seven days more. */
-  async function watch(update: Update, proven: (update: Update) => void): Promise<void> {
+  async function watch(update: Update, seek: Seek, proven: (update: Update) => void): Promise<void> {
     const { hold, finishedAt } = update
     if (!hold || finishedAt === undefined) return
-    const date = await evidenceFor(update)
+    const date = await seek(update)
+    if (date === undefined) return
     if (date !== null) {
       const note = `it did run: the service has data of ${date} that it did not have before`
       const { changed } = await closing.close(update, {
@@ -139,7 +157,7 @@ export function createSweeping(parts: {
 
   async function beginLate(
     update: Update,
-    endsAt: number,
+    start: Start,
     begun: (update: Update) => void,
     expired: (update: Update) => void,
   ): Promise<void> {
@@ -147,7 +165,7 @@ export function createSweeping(parts: {
     if (age >= requestLastsMs) {
       const { kind } = await deciding.expire(update, 'nobody could begin it within an hour')
       if (kind === 'done') expired(update)
-    } else if (age >= beginLateAfterMs && (await parts.start(update.id, endsAt))?.state !== 'requested') begun(update)
+    } else if (age >= beginLateAfterMs && ((await start(update.id)) ?? update).state !== 'requested') begun(update)
   }
 
   /** Goes on with every occurrence whose time has come: a task for itself, because it may take long. */
