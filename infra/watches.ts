@@ -109,7 +109,7 @@ export const watchesOf = ({ functions, streamReaders, deadLetters }: Watched): r
   fromLog('announcement-lost', 'AnnouncementLost', 'Slack was not told something, and never will be'),
   {
     name: 'SweepSilent',
-    says: 'No sweep has ended well for a quarter of an hour',
+    says: 'No sweep has come to its figures for a quarter of an hour',
     anchor: 'the-sweep-is-silent',
     metric: vital('OldestDoubtMinutes', 'SampleCount', Duration.minutes(15)),
     atLeast: 1,
