@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
 import type * as z from 'zod/mini'
 import type * as answers from '../functions/api/answers.ts'
 import type { problemMembers } from '../functions/api/problem-members.ts'
-import { buildClient } from '../infra/client-folder.ts'
+import { buildClient } from '../infra/local/client-folder.ts'
 import { type Budget, type Estimate, type ProblemMembers, UnitGuard, type Update } from '../shared/client/client.ts'
 import type { Slug } from '../shared/guard/problems.ts'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
@@ -319,6 +319,23 @@ if (outcome.kind === 'refused' && outcome.problem.type === '/problems/over-budge
 await guard.update({ kind: 'rankings', project: 'initech' })
 export {}
 `
+
+test('a folder with anything else in it is left as it is; the client of an earlier build is replaced', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'client-'))
+  onTestFinished(() => rm(home, { recursive: true }))
+  const mine = join(home, 'mine')
+  await mkdir(mine)
+  await writeFile(join(mine, 'package.json'), '{"name": "report"}')
+  await expect(buildClient(mine)).rejects.toThrow('holds something else')
+  expect(await readdir(mine)).toEqual(['package.json'])
+  const built = join(home, 'built')
+  await mkdir(join(built, 'types'), { recursive: true })
+  await writeFile(join(built, 'types', 'of-yesterday.d.ts'), '')
+  await writeFile(join(built, 'package.json'), '{"name": "unit-guard-client"}')
+  await buildClient(built)
+  expect(await readdir(built)).toContain('index.js')
+  expect(await readdir(join(built, 'types'))).not.toContain('of-yesterday.d.ts')
+})
 
 test('its types are those of the answers', () => {
   type Answer<Name extends keyof typeof answers> = z.output<(typeof answers)[Name]>

@@ -20,7 +20,8 @@ type Given<F extends Flags> = { readonly [Name in keyof F]?: string }
  * One command of `npm run`: its flags, all of which take a value, what else it takes, its help, and how it ends. What
  * `run` answers is whether all is well.
  *
- * @param takes what has to stand there without a flag, as the help names it; `run` gets one text for each.
+ * @param takes what has to stand there without a flag, as the help names it, or may, in brackets; `run` gets one text for
+ * each that is there.
  *
  * Exit codes: 0 all is well, 1 something is not (one line on standard error says what), 2 wrong usage.
  */
@@ -59,7 +60,7 @@ function readArguments<F extends Flags>(flags: F, takes: readonly string[]): Arg
   if ('help' in parsed.values) return 'help'
   const texts = parsed.positionals
   const missing = takes[texts.length]
-  if (missing !== undefined) throw new WrongUsage(`${missing} is needed`)
+  if (missing !== undefined && !missing.startsWith('[')) throw new WrongUsage(`${missing} is needed`)
   if (texts.length > takes.length) throw new WrongUsage(`Unexpected argument '${texts[takes.length]}'`)
   return { flags: parsed.values as Given<F>, texts }
 }

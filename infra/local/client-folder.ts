@@ -1,13 +1,25 @@
 import { execFile } from 'node:child_process'
-import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
+import { CannotGoOn } from './failures.ts'
 
-/** The client as a folder that needs nothing else, to be copied or published: one module with its types. */
+const name = 'unit-guard-client'
+
+/**
+ * The client as a folder that needs nothing else, to be copied or published: one module with its types.
+ *
+ * @throws CannotGoOn when something else is in the folder, which is left as it is.
+ */
 export async function buildClient(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
+  if (!(await isOurs(folder))) {
+    throw new CannotGoOn(`${folder} holds something else, and was left as it is: name a folder that is new or empty`)
+  }
+  await rm(join(folder, 'types'), { recursive: true, force: true })
+  // The first of all, so that a build that was cut short is known for one.
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(await packageOf(), null, 2)}\n`)
   await build({
     entryPoints: ['shared/client/client.ts'],
     outfile: join(folder, 'index.js'),
@@ -36,15 +48,21 @@ export async function buildClient(folder: string): Promise<void> {
     'shared/client/client.ts',
   ])
   await writeFile(join(folder, 'index.d.ts'), "export * from './types/client.ts'\n")
-  await writeFile(join(folder, 'package.json'), `${JSON.stringify(await packageOf(), null, 2)}\n`)
   await copyFile('shared/client/README.md', join(folder, 'README.md'))
   await copyFile('LICENSE', join(folder, 'LICENSE'))
+}
+
+/** Empty, or built here before: whoever names the folder of their program by mistake must not lose it. */
+async function isOurs(folder: string): Promise<boolean> {
+  if ((await readdir(folder)).length === 0) return true
+  const built = await readFile(join(folder, 'package.json'), 'utf8').catch(() => '')
+  return built.includes(`"name": "${name}"`)
 }
 
 async function packageOf() {
   const { version, license, engines } = JSON.parse(await readFile('package.json', 'utf8'))
   return {
-    name: 'unit-guard-client',
+    name,
     version,
     description: 'Asks Unit Guard for updates, once each, and waits for what becomes of them',
     ...{ license, type: 'module', engines, sideEffects: false },
