@@ -265,6 +265,13 @@ describe('mistakes of the program throw:', () => {
     expect(() => new UnitGuard({ url: 'http://guard', token: '' })).toThrow('needs a token')
   })
 
+  test('a token that no header can hold: at once, and it is not in what is thrown', async () => {
+    const guard = new UnitGuard({ url: 'http://127.0.0.1:1', token: 'se\ncret' })
+    const failure = await guard.update(initech).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(TypeError)
+    expect(String(failure)).not.toContain('cret')
+  })
+
   test('a key that is none, and no project', async () => {
     const guard = new UnitGuard({ url: 'http://127.0.0.1:1', token: 't' })
     await expect(guard.update(initech, { key: 'a b' })).rejects.toThrow('visible ASCII')

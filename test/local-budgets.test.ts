@@ -230,6 +230,15 @@ describe('npm run budgets', () => {
     await close()
   })
 
+  test('a token with more than a token around it is refused by name, and not shown', async () => {
+    const { env, close } = await listening()
+    const printed = `> unit-guard token\n\n${env.UNIT_GUARD_TOKEN}`
+    const { code, err } = await runLocal('budgets', ['export'], { ...env, UNIT_GUARD_TOKEN: printed })
+    expect([code, err]).toEqual([1, expect.stringContaining('UNIT_GUARD_TOKEN: takes a bearer token alone')])
+    expect(err).not.toContain(env.UNIT_GUARD_TOKEN)
+    await close()
+  })
+
   test('somebody else was faster: nothing is applied', async () => {
     const { product, service, close } = await listening()
     const file = await readBudgetsFile(await fileOf(lines('budget,month', 'acme,5')), [])

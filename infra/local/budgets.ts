@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { parseSettings } from '../../shared/platform/settings.ts'
+import { isUsableToken } from '../../shared/tracking/service-token.ts'
 import { linesOf } from './budgets-difference.ts'
 import { readBudgetsFile, type ShownBudget, toBudgetsCsv } from './budgets-file.ts'
 import { createBudgetsService } from './budgets-service.ts'
@@ -21,7 +22,10 @@ It speaks to UNIT_GUARD_URL with UNIT_GUARD_TOKEN (scope admin): those of npm st
 
 const settings = z.object({
   UNIT_GUARD_URL: z.url('takes the address of Unit Guard'),
-  UNIT_GUARD_TOKEN: z.string('takes a bearer token'),
+  UNIT_GUARD_TOKEN: z
+    .string('takes a bearer token')
+    // What `fetch` says of any other shows it.
+    .check(z.refine(isUsableToken, 'takes a bearer token alone, as npm run --silent token prints it')),
 })
 const flags = { 'dry-run': { type: 'boolean' }, reason: { type: 'string' } } as const
 

@@ -58,7 +58,7 @@ async function sendOnce(
   { method, path, headers, body }: Asked,
   { until, signal }: Patience,
 ): Promise<{ sent: Sent; retryAfterMs: number }> {
-  const authorization = `Bearer ${await token()}`
+  const authorization = await bearerOf(token)
   const timeout = AbortSignal.timeout(Math.max(0, Math.ceil(until - performance.now())))
   let response: Response
   let text: string
@@ -82,6 +82,13 @@ async function sendOnce(
     return { sent: { kind: 'unanswered', why: reasonOf(error) }, retryAfterMs: 0 }
   }
   return { sent: read(response, text), retryAfterMs: retryAfterOf(response.headers) }
+}
+
+/** Checked here, because what `fetch` says of a header that it does not take shows the whole of it. @throws TypeError */
+async function bearerOf(token: Connection['token']): Promise<string> {
+  const text = (await token()).trim()
+  if (/^[\x21-\x7e]+$/.test(text)) return `Bearer ${text}`
+  throw new TypeError('Unit Guard needs a token: visible ASCII characters, and nothing between them')
 }
 
 /** @throws Error when it was not the guard that answered, and asking again would not change that. */
