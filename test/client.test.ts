@@ -90,6 +90,33 @@ describe('an update', () => {
     expect(runs()).toBe(1)
   })
 
+  test.each([
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [503, 'ledger-unavailable'],
+  ])(
+    'whose answer is lost, and then only %i comes, may have run: it is unanswered, not a problem',
+    async (status, slug) => {
+      let asked = 0
+      const { guard, runs } = await start({}, (request, response, pass) => {
+        asked++
+        if (asked > 1) {
+          response.writeHead(status, { 'content-type': 'application/problem+json', 'retry-after': '60' })
+          response.end(JSON.stringify({ type: `/problems/${slug}`, title: 'x', status, detail: 'not now' }))
+          return true
+        }
+        response.writeHead = () => {
+          request.socket.destroy()
+          return response
+        }
+        void pass(request, response)
+        return true
+      })
+      expect(await guard.update(initech, { key: 'k' })).toEqual({ kind: 'unanswered', why: 'not now', key: 'k' })
+      expect([asked, runs()]).toEqual([2, 1])
+    },
+  )
+
   test('asked for while the first request with its key still runs has the same outcome', async () => {
     const answered = gate()
     let asked = 0

@@ -1,7 +1,7 @@
 import { type Outcome, outcomeOf } from './outcome.ts'
 import { type Problem, ProblemError } from './problem.ts'
 import type { Budget, Estimate, Kind, State, Update } from './resources.ts'
-import { type Connection, type Patience, pause, type Sent, send } from './sending.ts'
+import { type Connection, type Patience, pause, send } from './sending.ts'
 
 export type { Outcome } from './outcome.ts'
 export { type Problem, ProblemError, type ProblemMembers, type ShortCounter } from './problem.ts'
@@ -173,7 +173,9 @@ export class UnitGuard {
     const sent = await send(this.#connection, { method: 'GET', path }, patience)
     if (sent.kind === 'problem') return { kind: 'problem', problem: sent.problem }
     // As the document says it is; a test compares document and types.
-    return sent.kind === 'answered' ? { kind: 'answered', value: sent.body as Shown } : sent
+    return sent.kind === 'answered'
+      ? { kind: 'answered', value: sent.body as Shown }
+      : { kind: sent.kind, why: sent.why }
   }
 
   #patience({ deadlineMs = this.#deadlineMs, signal }: CallOptions): Patience {
@@ -188,8 +190,17 @@ const longestPollMs = 5_000
 /** Problems after which something may be recorded all the same: the same key finds out. */
 const leavesOpen: ReadonlySet<string> = new Set(['/problems/in-progress', '/problems/internal'])
 
-function toOutcomes(sent: Sent, projects: readonly string[], key: string): Outcome[] {
-  if (sent.kind === 'unanswered') return projects.map(() => ({ ...sent, key }))
+/** Problems that are found before the records are looked into: they say nothing about an attempt before. */
+const saysNothingOfBefore: ReadonlySet<string> = new Set([
+  '/problems/unauthorized',
+  '/problems/forbidden',
+  '/problems/too-many-requests',
+  '/problems/ledger-unavailable',
+  '/problems/secret-unavailable',
+])
+
+function toOutcomes(sent: Awaited<ReturnType<typeof send>>, projects: readonly string[], key: string): Outcome[] {
+  if (sent.kind === 'unanswered') return projects.map(() => ({ kind: sent.kind, why: sent.why, key }))
   const { updates = [], notRecorded = [] } = sent.body as {
     updates?: Update[]
     notRecorded?: { project: string; problem: Problem }[]
@@ -201,9 +212,8 @@ function toOutcomes(sent: Sent, projects: readonly string[], key: string): Outco
     const missing = notRecorded.find((each) => each.project === project)
     const problem = missing?.problem ?? (sent.kind === 'problem' ? sent.problem : undefined)
     if (!problem) throw new Error(`there is no answer for ${project}`)
-    return leavesOpen.has(problem.type)
-      ? { kind: 'unanswered', why: problem.detail, key }
-      : { kind: 'problem', problem, key }
+    const isOpen = leavesOpen.has(problem.type) || (sent.followsLoss && saysNothingOfBefore.has(problem.type))
+    return isOpen ? { kind: 'unanswered', why: problem.detail, key } : { kind: 'problem', problem, key }
   })
 }
 

@@ -17,7 +17,7 @@ export type Outcome =
   | { kind: 'pending'; update: Update }
   /** Nothing was recorded for this project, and nothing spent; with `key` the same request may be made again. */
   | { kind: 'problem'; problem: Problem; key: string }
-  /** The deadline passed without any answer. Whether anything was recorded, the same request with `key` finds out. */
+  /** No answer that tells whether anything was recorded. The same request with `key` finds out. */
   | { kind: 'unanswered'; why: string; key: string }
 
 /** The outcome that a record tells. @param earlier it answers for the same work asked again. */

@@ -31,13 +31,20 @@ const longestPauseMs = 5_000
 /**
  * Sends until there is an answer that another attempt would not change, or until the time is over. Only what may be
  * sent twice may come here: reads, and requests with an idempotency key, which the guard answers from its records.
+ *
+ * `followsLoss`: the answer to an attempt before it was lost, and what that one asked for may have been done.
  */
-export async function send(connection: Connection, asked: Asked, patience: Patience): Promise<Sent> {
+export async function send(
+  connection: Connection,
+  asked: Asked,
+  patience: Patience,
+): Promise<Sent & { readonly followsLoss: boolean }> {
+  let followsLoss = false
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
     const { sent, retryAfterMs } = await sendOnce(connection, asked, patience)
-    if (!isTemporary(sent)) return sent
     const wait = Math.max(pauseMs, retryAfterMs)
-    if (performance.now() + wait >= patience.until) return sent
+    if (!isTemporary(sent) || performance.now() + wait >= patience.until) return { ...sent, followsLoss }
+    followsLoss ||= sent.kind === 'unanswered'
     await pause(wait, patience.signal)
   }
 }
