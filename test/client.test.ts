@@ -232,6 +232,13 @@ describe('no answer:', () => {
     expect(await guard.budgets({ deadlineMs: 100 })).toMatchObject({ kind: 'unanswered' })
   })
 
+  test('a deadline beyond what a timer can count is one all the same', async () => {
+    const { guard } = await start()
+    const month = 31 * 24 * 3600_000
+    expect(await guard.update(initech, { deadlineMs: month })).toMatchObject({ kind: 'settled' })
+    expect(await guard.update(initech, { deadlineMs: Number.POSITIVE_INFINITY })).toMatchObject({ kind: 'settled' })
+  })
+
   test('a redirect is not followed: another place would get the token', async () => {
     const seen: string[] = []
     const elsewhere = await listen((request, response) => {

@@ -20,13 +20,15 @@ export interface Patience {
   readonly signal: AbortSignal | undefined
 }
 
-export type Sent =
+type Sent =
   | { readonly kind: 'answered'; readonly headers: Headers; readonly body: unknown }
   | { readonly kind: 'problem'; readonly problem: Problem; readonly body: unknown }
   | { readonly kind: 'unanswered'; readonly why: string }
 
 const firstPauseMs = 250
 const longestPauseMs = 5_000
+/** What a timer counts to, 24 days; a longer one ends at once. */
+const longestTimerMs = 2 ** 31 - 1
 
 /**
  * Sends until there is an answer that another attempt would not change, or until the time is over. Only what may be
@@ -66,7 +68,8 @@ async function sendOnce(
   { until, signal }: Patience,
 ): Promise<{ sent: Sent; retryAfterMs: number }> {
   const authorization = await bearerOf(token)
-  const timeout = AbortSignal.timeout(Math.max(0, Math.ceil(until - performance.now())))
+  const leftMs = Math.max(0, Math.ceil(until - performance.now()))
+  const timeout = AbortSignal.timeout(Math.min(leftMs, longestTimerMs))
   let response: Response
   let text: string
   try {
