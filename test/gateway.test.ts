@@ -240,11 +240,25 @@ describe('a run', () => {
     const product = await startProduct({
       service: ({ url }) => (url.endsWith('/run') ? { kind: 'raw', bytes } : undefined),
     })
-    for (const _time of ['first', 'again']) {
-      const { status, text, headers } = await product.call('GET', '/v3/on-demand/acme/run')
+    const raw = await listen(product)
+    const onLambda = () => product.call('GET', '/v3/on-demand/acme/run')
+    const onOneMachine = () => raw('GET', '/v3/on-demand/acme/run')
+    for (const run of [onLambda, onLambda, onOneMachine]) {
+      const { status, text, headers } = await run()
       expect([status, text, headers.get('content-type')]).toEqual([200, '{}', null])
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('x-request-id')).toMatch(/^[0-9a-z]{26}$/)
     }
     expect(product.seen('run')).toHaveLength(1)
+  })
+
+  test('205, for which a Response takes no body, is passed on without one', async () => {
+    const bytes = 'HTTP/1.1 205 -\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}'
+    const product = await startProduct({
+      service: ({ url }) => (url.endsWith('/run') ? { kind: 'raw', bytes } : undefined),
+    })
+    const { status, text, headers } = await product.call('GET', '/v3/on-demand/acme/run')
+    expect([status, text, headers.get('unit-guard-units-charged')]).toEqual([205, '', '40'])
   })
 
   test('a retrying client: ten at once are one run', async () => {

@@ -1,5 +1,4 @@
 import type { Context } from 'hono'
-import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Answer } from '../../shared/guard/answer.ts'
 import { figuresOf } from '../../shared/guard/figures.ts'
 import type { Services } from '../../shared/guard/services.ts'
@@ -9,6 +8,7 @@ import { decodeSegment } from '../../shared/tracking/match-operation.ts'
 import { type GuardedOperation, operations } from '../../shared/tracking/operations.ts'
 import type { ApiEnv } from './context.ts'
 import { budgetName, idempotencyKey, project } from './input.ts'
+import { passOnKept } from './passing-on.ts'
 import { answerProblem } from './problem-answers.ts'
 import { invalid } from './refusal.ts'
 import { showUpdate } from './showing.ts'
@@ -63,11 +63,7 @@ export function createGatewayRuns({ guard }: Services) {
     if (available !== null) c.header('Unit-Guard-Units-Available', String(available))
     const { service } = update
     const isWhole = service && !service.truncated && service.status >= 200 && service.status < 300
-    if (!isWhole) return c.json(showUpdate(update))
-    if (service.contentType !== null) c.header('Content-Type', service.contentType)
-    if (service.status === 204 || service.body === '') return c.body(null, service.status as 204)
-    // As bytes: to a text the platform would add a type that the service did not name.
-    return c.body(new TextEncoder().encode(service.body), service.status as ContentfulStatusCode)
+    return isWhole ? passOnKept(c, service) : c.json(showUpdate(update))
   }
 
   /**

@@ -20,6 +20,23 @@ export async function passOn(c: Context<ApiEnv>, { status, headers: given, body 
   // Held, a small answer costs less than streamed, and one that breaks can still become a problem.
   const whole = lengthOf(given) <= heldAtMost ? await bytesOf(body).catch(() => null) : body
   if (whole === null) return broken(c)
+  return send(c, status, headers, whole)
+}
+
+/** An answer of the service that was kept whole, with the headers that are ours to say. */
+export function passOnKept(c: Context<ApiEnv>, kept: { status: number; contentType: string | null; body: string }) {
+  const { status, contentType } = kept
+  const body = Buffer.from(kept.body)
+  const { headers } = c.body(null) // all that was said of it before
+  headers.set('X-Request-Id', c.get('requestId'))
+  headers.set('Cache-Control', 'no-store')
+  if (contentType !== null) headers.set('Content-Type', contentType)
+  if (!withoutBody.has(status)) headers.set('Content-Length', String(body.length))
+  return send(c, status, [...headers].flat(), body)
+}
+
+/** Whoever else writes an answer adds a type where the service named none. */
+function send(c: Context<ApiEnv>, status: number, headers: string[], whole: Buffer<ArrayBuffer> | Readable): Response {
   const outgoing = c.env?.outgoing
   const response = outgoing ? sendOn(outgoing, status, headers, whole) : toResponse(status, headers, whole)
   c.set('passedOn', status)
