@@ -222,6 +222,13 @@ describe('nothing else goes through', () => {
   })
 })
 
+test('a query that no address can hold: 400, with what is wrong', async () => {
+  const product = await echo()
+  const { status, body } = await (await listen(product))('GET', '/v3/projects?a#b')
+  expect([status, body.errors]).toEqual([400, [{ path: '', message: expect.stringContaining('percent-encoded') }]])
+  expect(product.service.requests).toEqual([])
+})
+
 describe('a run', () => {
   test('within the cool-down: the earlier answer, content type included, and no call', async () => {
     const product = await startProduct()

@@ -8,7 +8,7 @@ import { createForwarding } from './gateway-forwarding.ts'
 import { createGatewayRuns } from './gateway-runs.ts'
 import { answerProblem } from './problem-answers.ts'
 import { gatewayPath, rawTarget } from './raw-target.ts'
-import { Refusal } from './refusal.ts'
+import { invalid, Refusal } from './refusal.ts'
 
 /**
  * The drop-in: the service's own 23 operations under the service's own paths, with the caller's token. Reads and writes
@@ -35,7 +35,7 @@ export function createGateway(services: Services) {
     const needed = neededScope(operation, search)
     const caller = isGuarded(operation) ? mustHold(c, needed) : (await mustHave(c, needed)).token
     if (!/^[\x21-\x7e]*$/.test(search) || search.includes('#')) {
-      throw new Refusal(problem('invalid-request', 'The query has characters that have to be percent-encoded.'))
+      throw invalid([{ path: '', message: 'the query has characters that have to be percent-encoded' }])
     }
     if (isGuarded(operation)) return run(c, { caller, operation, segment: segment ?? '', search })
     return forward(c, { caller, operation, segment, search })
