@@ -20,7 +20,7 @@ import { systemClock } from '../shared/platform/clock.ts'
 import { createSecret } from '../shared/platform/secrets.ts'
 import { toUnits } from '../shared/platform/words.ts'
 import { createTestClock } from './support/clock.ts'
-import { temporaryDirectory } from './support/local.ts'
+import { runLocal, temporaryDirectory } from './support/local.ts'
 import { startProduct } from './support/product.ts'
 
 async function newDirectory(): Promise<string> {
@@ -81,6 +81,27 @@ describe('a command', () => {
     const elsewhere = { ...given, UNIT_GUARD_URL: 'https://guard.example' }
     expect(commandEnvironment(elsewhere)).toEqual(elsewhere)
     expect(commandEnvironment({ ...elsewhere, UNIT_GUARD_TOKEN: 'there' })).toMatchObject({ UNIT_GUARD_TOKEN: 'there' })
+  })
+})
+
+describe('wrong usage is said first, with the help, and exit code 2', () => {
+  it.each([
+    ['token', ['--sub', 'a', '--sub', 'b', '--scope', 'read'], '--sub was given more than once'],
+    ['plan', ['x', '--time', '2026-02-30T09:00:00Z'], '--time takes a time such as 2026-11-20T09:00:00Z'],
+    ['sweep', ['--at', '2026-11-20T24:00:00Z'], '--at takes a time such as 2026-11-20T09:00:00Z, or +2m'],
+    ['start', ['--port', '9000'], "Unknown option '--port'"],
+    ['sandbox', ['9000'], "Unexpected argument '9000'"],
+  ])('%s %j', async (script, args, first) => {
+    const { code, out, err } = await runLocal(script, args, { DATA_DIR: await newDirectory() })
+    const [said, , ...help] = err.split('\n')
+    expect([code, out, said]).toEqual([2, '', first])
+    expect(help.join('\n')).toMatch(/^ {2}npm (start|run )/m)
+  })
+
+  it.each(['start', 'sandbox'])('%s --help starts nothing', async (script) => {
+    const { code, out, err } = await runLocal(script, ['--help'], { DATA_DIR: await newDirectory() })
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toMatch(/^ {2}npm (start|run sandbox)$/m)
   })
 })
 

@@ -33,21 +33,35 @@ export async function command<F extends Flags>(
 ): Promise<never> {
   try {
     const given = readArguments(flags, takes)
-    if (given === 'help') {
-      console.log(usage)
-      process.exit(exitCodes.done)
-    }
+    if (given === 'help') return help(usage)
     process.exit((await run(given.flags, ...given.texts)) ? exitCodes.done : exitCodes.failed)
   } catch (error) {
-    if (error instanceof WrongUsage) {
-      console.error(`${error.message}\n\n${usage}`)
-      process.exit(exitCodes.wrongUsage)
-    }
+    if (error instanceof WrongUsage) return refuse(usage, error)
     const isPlain = [CannotGoOn, WrongSettings, WrongPlans].some((plain) => error instanceof plain)
     console.error(isPlain && error instanceof Error ? error.message : error)
     if (error instanceof WrongSettings) console.error('Start Unit Guard first (npm start), or set them.')
     process.exit(exitCodes.failed)
   }
+}
+
+/** For what goes on until it is stopped, and takes nothing but its settings: whoever says more to it would wait for that. */
+export function takeNothing(usage: string): void {
+  try {
+    if (readArguments({}, []) === 'help') help(usage)
+  } catch (error) {
+    if (error instanceof WrongUsage) refuse(usage, error)
+    throw error
+  }
+}
+
+function help(usage: string): never {
+  console.log(usage)
+  process.exit(exitCodes.done)
+}
+
+function refuse(usage: string, { message }: WrongUsage): never {
+  console.error(`${message}\n\n${usage}`)
+  process.exit(exitCodes.wrongUsage)
 }
 
 interface Arguments<F extends Flags> {
@@ -68,8 +82,14 @@ function readArguments<F extends Flags>(flags: F, takes: readonly string[]): Arg
 function parse(flags: Flags, takes: readonly string[]) {
   const options = { ...flags, help: { type: 'boolean', short: 'h' } } as const
   try {
-    return parseArgs({ options, strict: true, allowPositionals: takes.length > 0 })
+    const parsed = parseArgs({ options, strict: true, allowPositionals: takes.length > 0, tokens: true })
+    const names = parsed.tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []))
+    // The last one would count, and nobody would be told of the others.
+    const repeated = names.find((name, at) => names.indexOf(name) < at)
+    if (repeated === undefined) return parsed
+    throw new WrongUsage(`--${repeated} was given more than once`)
   } catch (error) {
+    if (error instanceof WrongUsage) throw error
     throw new WrongUsage(error instanceof Error ? (error.message.split('. ')[0] ?? '') : 'unknown flags')
   }
 }

@@ -1,6 +1,7 @@
-/** Milliseconds since the epoch of a time in RFC 3339; `null` where it is none. */
+import { instant } from '../../functions/api/input.ts'
+
+/** Milliseconds since the epoch of a time in RFC 3339, as the API takes it; `null` where it is none, such as 30 February. */
 export function parseInstant(text: string): number | null {
-  const instant = Date.parse(text)
-  const isRfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i.test(text)
-  return isRfc3339 && !Number.isNaN(instant) ? instant : null
+  const parsed = instant.safeParse(text)
+  return parsed.success ? parsed.data : null
 }

@@ -1,6 +1,7 @@
 import './quiet-sdk.ts'
 import { join } from 'node:path'
 import { environment, WrongSettings } from '../../shared/platform/settings.ts'
+import { takeNothing } from './command.ts'
 import { createDoor } from './door.ts'
 import { withoutFound } from './env-file.ts'
 import { CannotGoOn } from './failures.ts'
@@ -9,6 +10,12 @@ import { openSandbox } from './local-sandbox.ts'
 import { sandboxToken } from './sandbox-token.ts'
 import { type LocalSettings, readSettings, sandboxUrl } from './settings.ts'
 import { createShutdown, type Shutdown } from './shutdown.ts'
+
+const usage = `Starts the stand-in of the tracking service alone, until it is stopped with Ctrl-C.
+
+  npm run sandbox
+
+It takes nothing but settings, from the environment: SANDBOX_PORT=9001 npm run sandbox. README.md lists them.`
 
 /** `npm run sandbox`: the stand-in for the service alone, until it is stopped. */
 async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
@@ -30,6 +37,7 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   console.log(`ready ${door.url}`)
 }
 
+takeNothing(usage)
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 const shutdown = createShutdown()
 shutdown.onSignal(() => console.log('\nstopping …'))

@@ -11,6 +11,7 @@ import { environment, type GuardSettings, WrongSettings } from '../../shared/pla
 import { startBackground } from './background.ts'
 import { readCallerKey } from './caller-key.ts'
 import { signAdminToken } from './caller-token.ts'
+import { takeNothing } from './command.ts'
 import { demonstrate, demonstration } from './demonstration.ts'
 import { createDoor, type Door } from './door.ts'
 import { withoutFound, writeEnvFile } from './env-file.ts'
@@ -25,6 +26,12 @@ import { createSecretsEndpoint, type StoredSecret } from './secrets-endpoint.ts'
 import { completeSettings, type LocalSettings, localSigningSecret, readSettings, sandboxUrl } from './settings.ts'
 import { createShutdown, type Shutdown } from './shutdown.ts'
 import { describePlans, describeSlack, tellParts, tellWhatToTry } from './telling.ts'
+
+const usage = `Starts Unit Guard on this machine, with a stand-in of the service, until it is stopped with Ctrl-C.
+
+  npm start
+
+It takes nothing but settings, from the environment: PORT=9000 npm start. README.md lists them.`
 
 /** `npm start`: the whole of Unit Guard on one machine, until it is stopped. */
 async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
@@ -110,6 +117,7 @@ async function startSandbox(
   return sandboxUrl(door.port)
 }
 
+takeNothing(usage)
 // A terminal that is gone must not take updates under way with it.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 const shutdown = createShutdown()
