@@ -101,6 +101,15 @@ describe('a CSV of budgets', () => {
     await expect(readBudgetsFile(await fileOf(text), [])).rejects.toThrow(message)
   })
 
+  test.each(['budgets.csv', 'budgets.json'])(
+    '%s of another encoding is refused: names would change on the way',
+    async (name) => {
+      const file = await fileOf('', name)
+      await writeFile(file, Buffer.from('budget,project\nacme,M\xfcller\n', 'latin1'))
+      await expect(readBudgetsFile(file, [])).rejects.toThrow('is not UTF-8')
+    },
+  )
+
   test('as it is exported, it says the same again', async () => {
     const budgets: ShownBudget[] = [
       { name: 'account', parent: null, limits: [{ window: 'month', units: 50_000 }], projects: [], approvers: [] },
@@ -135,6 +144,13 @@ describe('a JSON of budgets', () => {
       reason,
       'acme',
     ])
+  })
+
+  test.each([
+    ['a name twice', '[{"name": "acme", "limits": [], "limits": []}]', 'the same name twice in one object'],
+    ['what nobody knows', '{"budgets": [{"name": "acme"}], "dry-run": true}', 'there is no member "dry-run"'],
+  ])('%s is refused, as in a body', async (_what, text, message) => {
+    await expect(readBudgetsFile(await fileOf(text, 'budgets.json'), [])).rejects.toThrow(message)
   })
 
   test.each(['{', 'null', '{"acme": {}}', '[{"limits": []}]'])('%s is none', async (text) => {

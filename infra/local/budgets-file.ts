@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { CsvError, parse } from 'csv-parse/sync'
 import { stringify } from 'csv-stringify/sync'
+import { placeIn } from '../../shared/guard/json-place.ts'
+import { isObject, type Json, parseStrictJson } from '../../shared/tracking/strict-json.ts'
 import { CannotGoOn } from './failures.ts'
 
 /** A budget as `GET /budgets` shows it, as far as files say anything about it. */
@@ -24,7 +26,8 @@ type WantedBudget = Readonly<Record<string, unknown>> & { readonly name: string 
 
 export interface BudgetsFile {
   readonly budgets: readonly WantedBudget[]
-  readonly reason?: string
+  /** As it stands there: whether it is one is for the guard to say. */
+  readonly reason?: Json
   /** Where the file speaks of the budget at this position. */
   placeOf(position: number): string
 }
@@ -48,28 +51,37 @@ type Cells = { readonly [C in Column]?: string }
  * @throws CannotGoOn with everything that is wrong, line by line.
  */
 export async function readBudgetsFile(file: string, current: readonly ShownBudget[]): Promise<BudgetsFile> {
-  const text = await readFile(file, 'utf8').catch((cause) => {
+  const bytes = await readFile(file).catch((cause) => {
     throw new CannotGoOn(`${file} cannot be read (${cause.code ?? cause.message})`, { cause })
   })
+  const text = decode(file, bytes)
   return /\.csv$/i.test(file) ? fromCsv(file, text, current) : fromJson(file, text)
 }
 
+/** Never leniently: a spreadsheet may write another encoding, and a project's name must not change on the way. */
+function decode(file: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new CannotGoOn(`${file} is not UTF-8: save it as CSV UTF-8, or as JSON in UTF-8`, { cause })
+  }
+}
+
 function fromJson(file: string, text: string): BudgetsFile {
-  const parsed = parseJson(file, text)
-  const whole = Array.isArray(parsed) ? { budgets: parsed } : parsed
-  const { budgets, reason } = (whole ?? {}) as Partial<BudgetsFile>
-  const isList = Array.isArray(budgets) && budgets.every((each) => typeof each?.name === 'string')
-  if (!isList) throw new CannotGoOn(`${file} takes {"budgets": [{"name": …}]}, or such a list`)
+  const parsed = parseStrictJson(text)
+  if (!parsed.ok)
+    throw new CannotGoOn(`${file} is not JSON that can be read in one way: ${parsed.reason}${placeIn(text)}`)
+  const { budgets, reason, ...others } = isObject(parsed.value) ? parsed.value : { budgets: parsed.value }
+  if (!Array.isArray(budgets) || !budgets.every(isWanted))
+    throw new CannotGoOn(`${file} takes {"budgets": [{"name": …}]}, or such a list`)
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined)
+    throw new CannotGoOn(`${file}: there is no member ${JSON.stringify(unknown)} beside budgets and reason`)
   return { budgets, ...(reason !== undefined && { reason }), placeOf: (position) => budgets[position]?.name ?? '' }
 }
 
-function parseJson(file: string, text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\ufeff/, ''))
-  } catch (cause) {
-    throw new CannotGoOn(`${file} is not JSON: ${cause instanceof Error ? cause.message : cause}`, { cause })
-  }
-}
+const isWanted = (value: Json): value is { [name: string]: Json } & { name: string } =>
+  isObject(value) && typeof value.name === 'string'
 
 interface Row {
   readonly line: number

@@ -9,6 +9,12 @@ export function placeOfFault(text: string): { readonly line: number; readonly co
   return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 }
 }
 
+/** The same, to follow on what is said of the text; empty when it is JSON. */
+export function placeIn(text: string): string {
+  const place = placeOfFault(text)
+  return place === null ? '' : ` at line ${place.line}, column ${place.column}`
+}
+
 const string = /"(?:[ !#-[\]-\u{10ffff}]|\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4}))*"/u.source
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[Ee][+-]?\d+)?|true|false|null/u.source
 const token = new RegExp(`([[\\]{},:])|(${string})|${scalar}`, 'uy')

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import type { Kind, Units } from '../platform/words.ts'
 import { isObject, type Json, parseStrictJson } from '../tracking/strict-json.ts'
 import { allFaults, type Fault, textFaults } from './faults.ts'
-import { placeOfFault } from './json-place.ts'
+import { placeIn } from './json-place.ts'
 import { budgetName, kind, planName, project, query, units } from './names.ts'
 import { parseSchedule, type Schedule } from './schedule.ts'
 
@@ -118,8 +118,3 @@ const plansIn = (file: Json): readonly Json[] => (isObject(file) && Array.isArra
 
 const nameOf = (plan: Json | undefined): string | undefined =>
   isObject(plan) && typeof plan.name === 'string' ? plan.name : undefined
-
-function placeIn(text: string): string {
-  const place = placeOfFault(text)
-  return place === null ? '' : ` at line ${place.line}, column ${place.column}`
-}
