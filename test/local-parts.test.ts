@@ -7,6 +7,7 @@ import { readCallerKey } from '../infra/local/caller-key.ts'
 import { commandEnvironment } from '../infra/local/command.ts'
 import { examineStore } from '../infra/local/doctor-ledger.ts'
 import { pointersToUnits, readProjects } from '../infra/local/doctor-reading.ts'
+import { examineService } from '../infra/local/doctor-service.ts'
 import { describeToken } from '../infra/local/doctor-token.ts'
 import { createDoor } from '../infra/local/door.ts'
 import { readEnvFile, withoutFound, writeEnvFile } from '../infra/local/env-file.ts'
@@ -18,6 +19,7 @@ import { parsePlans } from '../shared/guard/plan.ts'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { systemClock } from '../shared/platform/clock.ts'
 import { createSecret } from '../shared/platform/secrets.ts'
+import { guardSettings, parseSettings } from '../shared/platform/settings.ts'
 import { toUnits } from '../shared/platform/words.ts'
 import { createTestClock } from './support/clock.ts'
 import { runLocal, temporaryDirectory } from './support/local.ts'
@@ -81,6 +83,16 @@ describe('a command', () => {
     const elsewhere = { ...given, UNIT_GUARD_URL: 'https://guard.example' }
     expect(commandEnvironment(elsewhere)).toEqual(elsewhere)
     expect(commandEnvironment({ ...elsewhere, UNIT_GUARD_TOKEN: 'there' })).toMatchObject({ UNIT_GUARD_TOKEN: 'there' })
+  })
+})
+
+describe('a command before npm start', () => {
+  it('says to start it, or where AWS is', async () => {
+    const { code, out, err } = await runLocal('token', ['--sub', 'a', '--scope', 'read'], {
+      DATA_DIR: await newDirectory(),
+    })
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toMatch(/Region is missing\. Start Unit Guard first \(npm start\), or set AWS_REGION\.\n$/)
   })
 })
 
@@ -209,6 +221,29 @@ describe('the doctor', () => {
       toDo: ["renew the service's token: the service refuses it"],
     })
     expect(told(jwt(1e308)).lines).toEqual(['token: accepted by the service; does not say when it expires'])
+  })
+})
+
+describe('the doctor, of what nobody has to look for in a name,', () => {
+  async function toDoAt(baseUrl: string): Promise<readonly string[]> {
+    const secrets = await openDoor(createSecretsEndpoint({ 'unit-guard/service-token': { current: sandboxToken } }))
+    const given = { TABLE_NAME: 't', ACCOUNT_UNITS_PER_MONTH: '1', TRACKING_BASE_URL: `${baseUrl}/v3` }
+    const settings = parseSettings(guardSettings, { ...given, SECRETS_ENDPOINT: secrets })
+    return (await examineService(settings, { project: undefined, id: undefined })).toDo
+  }
+  async function openDoor(app: Parameters<Awaited<ReturnType<typeof createDoor>>['open']>[0]): Promise<string> {
+    const door = await createDoor({ port: 0 })
+    door.open(app)
+    onTestFinished(() => door.close(Promise.resolve()))
+    return door.url
+  }
+
+  it('says what it is: a service that does not answer, or refuses the token', async () => {
+    expect(await toDoAt('http://127.0.0.1:9')).toEqual(['see why the service does not answer: connection refused'])
+    const refusing = await openDoor({ fetch: () => new Response('{}', { status: 401 }) })
+    expect(await toDoAt(refusing)).toEqual(["renew the service's token: the service refuses it"])
+    const empty = await openDoor({ fetch: () => Response.json({ projects: [] }) })
+    expect(await toDoAt(empty)).toEqual(['name a project: npm run doctor -- --project <name> (none is listed)'])
   })
 })
 

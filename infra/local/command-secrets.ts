@@ -17,9 +17,14 @@ export async function readSecret(id: string, endpoint: string | undefined): Prom
   } catch (error) {
     const where = endpoint === undefined ? 'AWS Secrets Manager' : `the local secrets endpoint ${endpoint}`
     const reason = reasonOf(error)
-    const hint = reason.includes('ECONNREFUSED')
-      ? ' Is npm start running? After a restart, source its env file again.'
-      : ''
-    throw new CannotGoOn(`The secret ${id} could not be read from ${where}: ${reason}.${hint}`, { cause: error })
+    throw new CannotGoOn(`The secret ${id} could not be read from ${where}: ${reason}.${hintFor(reason)}`, {
+      cause: error,
+    })
   }
+}
+
+function hintFor(reason: string): string {
+  if (reason.includes('ECONNREFUSED')) return ' Is npm start running? After a restart, source its env file again.'
+  if (reason === 'Region is missing') return ' Start Unit Guard first (npm start), or set AWS_REGION.'
+  return ''
 }

@@ -5,7 +5,7 @@ import type { Kind } from '../../shared/platform/words.ts'
 import { createReader } from '../../shared/tracking/reader.ts'
 import { updatePath } from '../../shared/tracking/target.ts'
 import { createTracking, type EstimateReading, type Target, targetOf } from '../../shared/tracking/tracking.ts'
-import { createTransport } from '../../shared/tracking/transport.ts'
+import { createTransport, type Exchange } from '../../shared/tracking/transport.ts'
 import { readSecret } from './command-secrets.ts'
 import { type Findings, joined } from './doctor-findings.ts'
 import { pointersToUnits, readProjects } from './doctor-reading.ts'
@@ -58,8 +58,8 @@ export async function examineService(
   )
   const project = wanted.project ?? listed?.name
   if (project === undefined) {
-    const toDo = `name a project: npm run doctor -- --project <name> (${listing.reason})`
-    return joined([aboutToken, { lines: [`projects: ${listing.reason}`], toDo: [toDo] }])
+    const toDo = whyNoProject(exchange, listing.reason)
+    return joined([aboutToken, { lines: [`projects: ${listing.reason}`], toDo }])
   }
   const id = wanted.id ?? listed?.id ?? project
   const ranking = targetOf('ranking', project)
@@ -73,6 +73,16 @@ export async function examineService(
     describeRuns(settings),
   ])
 }
+
+/** A name helps only where the service answers; that it refuses the token is told with the token. */
+function whyNoProject(listing: Exchange, reason: string): string[] {
+  if (listing.kind === 'failed') return [unanswered(listing.reason)]
+  if (isTokenRefused(listing.status)) return []
+  return [`name a project: npm run doctor -- --project <name> (${reason})`]
+}
+
+const unanswered = (reason: string) => `see why the service does not answer: ${reason}`
+const isTokenRefused = (status: number) => status === 401 || status === 403
 
 const pointers = (ranking: string | undefined, difficulty: string | undefined): Partial<Record<Kind, string>> => ({
   ...(ranking !== undefined && { ranking }),
@@ -90,7 +100,7 @@ async function describeEstimate(target: Target, reading: EstimateReading, read: 
     case 'unreachable':
       return {
         lines: [`${name}: not to be had (${reading.reason})`],
-        toDo: [`see why the service does not answer: ${reading.reason}`],
+        toDo: [unanswered(reading.reason)],
       }
     case 'unreadable': {
       const candidates = pointersToUnits((await read(updatePath(target, 'estimate'))).exchange)
@@ -104,7 +114,7 @@ async function describeEstimate(target: Target, reading: EstimateReading, read: 
 }
 
 function whyRefused({ kind, segment }: Target, status: number): string[] {
-  if (status === 401 || status === 403) return [tokenRefused]
+  if (isTokenRefused(status)) return [tokenRefused]
   const flag = kind === 'ranking' ? '--project' : '--id'
   return [
     `name a project that the service knows: it refuses the ${kind} estimate of ${segment} (${status}); see ${flag}`,
