@@ -96,6 +96,15 @@ describe('a command before npm start', () => {
   })
 })
 
+describe('a DATA_DIR that can be none', () => {
+  it.each(['start', 'sandbox', 'demo-month'])('is named by %s', async (script) => {
+    const file = join(await newDirectory(), 'file')
+    await writeFile(file, '')
+    const { code, err } = await runLocal(script, [], { DATA_DIR: file })
+    expect([code, err.trim().split('\n')]).toEqual([1, [expect.stringMatching(/cannot be made.*set DATA_DIR/)]])
+  })
+})
+
 describe('wrong usage is said first, with the help, and exit code 2', () => {
   it.each([
     ['token', ['--sub', 'a', '--sub', 'b', '--scope', 'read'], '--sub was given more than once'],

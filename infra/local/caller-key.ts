@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
+import { makeDirectory } from './directory.ts'
 import { CannotGoOn } from './failures.ts'
 import type { StoredSecret } from './secrets-endpoint.ts'
 
@@ -22,7 +23,7 @@ export async function readCallerKey(directory: string | null): Promise<StoredSec
   const text = await readFile(file, 'utf8').catch(() => null)
   if (text !== null) return parse(text, file)
   const callerKey = newKey()
-  await mkdir(directory, { recursive: true })
+  await makeDirectory(directory)
   await writeFile(file, `${JSON.stringify({ callerKey }, null, 2)}\n`, { mode: 0o600 })
   return callerKey
 }

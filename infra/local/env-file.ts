@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeDirectory } from './directory.ts'
 import type { Environment } from './settings.ts'
 
 /** The file that `source` makes a shell ready with, and that the commands read by themselves. */
@@ -19,7 +20,7 @@ export async function writeEnvFile(directory: string, env: Environment, found: E
   const marker = Object.entries(found).map(marked)
   const all = { ...env, ...found, [foundHere]: marker.join(' ') }
   const lines = Object.entries(all).flatMap(([name, value]) => (value ? [`export ${name}=${quote(value)}\n`] : []))
-  await mkdir(directory, { recursive: true })
+  await makeDirectory(directory)
   await writeFile(`${file}.new`, lines.join(''), { mode: 0o600 })
   await rename(`${file}.new`, file)
   return file

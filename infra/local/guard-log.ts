@@ -1,9 +1,10 @@
 import { createWriteStream } from 'node:fs'
-import { mkdir, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { createLog, type Log } from '../../shared/platform/log.ts'
+import { makeDirectory } from './directory.ts'
 
 const longestBytes = 20 * 1024 * 1024
 
@@ -20,7 +21,7 @@ type Line = z.output<typeof line>
  * have been announced in Slack where there is none.
  */
 export async function createGuardLog(directory: string): Promise<{ log: Log; file: string; close(): Promise<void> }> {
-  await mkdir(directory, { recursive: true })
+  await makeDirectory(directory)
   const file = join(directory, 'guard.log')
   const size = await stat(file).then(
     ({ size }) => size,
