@@ -166,6 +166,45 @@ describe('every page', () => {
   })
 })
 
+describe('an address of the API that somebody opens in a browser', () => {
+  const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+  const token = 'This address takes a valid bearer token of Unit Guard.'
+
+  test.each([
+    ['/nonsense', 401, 'A valid token is needed', token],
+    ['/budgets/account', 401, 'A valid token is needed', token],
+    ['/v3/on-demand/x/run', 401, 'A valid token is needed', token],
+    ['/problems/nonsense', 404, 'There is nothing here', 'There is no such problem type.'],
+  ])('%s: the same problem, as a page with a way back', async (path, status, title, detail) => {
+    const { product, browser } = await start()
+    const page = await browser.get(path, { headers: { accept } })
+    expect([page.status, page.headers.get('content-type')]).toEqual([status, 'text/html; charset=UTF-8'])
+    expect(page.html).toContain(`<title>${title} – Unit Guard</title>`)
+    expect(page.html).toContain('<a href="/">To the overview</a>')
+    expect(page.text).toContain(`${title} ${detail}`)
+    expect(page.text).toContain(`Request ${page.headers.get('x-request-id')}`)
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(page.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null)
+    expect(product.service.requests).toEqual([])
+  })
+
+  test('programs get what they always do: with a token, or where they would rather have something else', async () => {
+    const { product, browser } = await start()
+    const authorization = `Bearer ${await product.signed({ sub: 'ada', scope: 'read' })}`
+    for (const headers of [
+      {},
+      { accept: '*/*' },
+      { accept: 'application/json' },
+      { accept: 'application/json, text/html;q=0.1' },
+      { accept, authorization },
+      { accept, authorization: 'Bearer nonsense' },
+    ]) {
+      const answer = await browser.get('/nonsense', { headers })
+      expect([headers, answer.headers.get('content-type')]).toEqual([headers, 'application/problem+json'])
+    }
+  })
+})
+
 describe('the overview', () => {
   test('says what to do while there is nothing', async () => {
     const { browser } = await start()

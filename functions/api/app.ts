@@ -5,6 +5,7 @@ import { systemIds } from '../../shared/platform/ids.ts'
 import { once } from '../../shared/platform/once.ts'
 import type { ApiEnv } from './context.ts'
 import { lazily } from './lazily.ts'
+import { tellPeople } from './people.ts'
 import { answerProblem } from './problem-answers.ts'
 import { problemOf } from './problem-of.ts'
 import { addQuestions } from './questions.ts'
@@ -43,6 +44,8 @@ export function createApi(services: Services, reference: Reference = async () =>
     const route = c.get('route') ?? routePath
     log.info('request', { requestId, caller, method, route, status, ms: clock.now() - from })
   })
+
+  app.use(tellPeople)
 
   route(app, '/health', { GET: (c) => c.json({ status: 'ok' }) })
   addReference(app, reference)

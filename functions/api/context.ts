@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Context } from 'hono'
 import type { Allowed } from '../../shared/guard/callers.ts'
 import { problem } from '../../shared/guard/problems.ts'
+import type { Problem } from '../../shared/ledger/update.ts'
 import type { Scope } from '../../shared/platform/words.ts'
 import { Refusal } from './refusal.ts'
 import type { Caller } from './tokens.ts'
@@ -17,6 +18,8 @@ export interface ApiEnv {
     allowed: () => Promise<Allowed>
     /** When this process ends, whatever it is doing. */
     endsAt: number
+    /** What was wrong, where that is the answer. */
+    problem?: Problem
     /** The status of an answer that is the service's own, and stays as it is. */
     passedOn?: number
     /** The route as the log names it, where it is not this app's own. */

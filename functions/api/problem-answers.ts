@@ -6,6 +6,7 @@ import type { ApiEnv } from './context.ts'
 import { showNotRecorded, showProblem, showUpdate } from './showing.ts'
 
 export function answerProblem(c: Context<ApiEnv>, of: Problem, answer?: Answer): Response {
+  c.set('problem', of)
   const shown = showProblem(of)
   const status = (answer?.status ?? shown.status) as ContentfulStatusCode
   const body = {

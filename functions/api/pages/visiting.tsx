@@ -1,22 +1,20 @@
 import type { Context, Hono } from 'hono'
 import type { Child } from 'hono/jsx'
-import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Allowed } from '../../../shared/guard/callers.ts'
-import { describe, problem } from '../../../shared/guard/problems.ts'
+import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import type { Problem } from '../../../shared/ledger/update.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
 import type { Scope } from '../../../shared/platform/words.ts'
 import { type ApiEnv, mustBeAmong } from '../context.ts'
 import { problemOf } from '../problem-of.ts'
 import { Refusal } from '../refusal.ts'
+import { dress, show, showProblem } from './answering.tsx'
 import { createCookies } from './cookies.ts'
 import { readForm } from './forms.ts'
-import { type Frame, Page, type PageProps } from './layout.tsx'
+import type { Frame } from './layout.tsx'
 import { createOrigins } from './origin.ts'
 import { createSaid, type Said } from './said.ts'
 import { createSessions, type Session } from './sessions.ts'
-import { unbroken } from './unbroken.ts'
 
 type Method = 'GET' | 'POST'
 type Handlers<Asked> = Partial<Record<Method, (asked: Asked) => Promise<Response>>>
@@ -38,9 +36,6 @@ export interface Visit {
 
 export type Visiting = ReturnType<typeof createVisiting>
 
-/** Nothing comes from elsewhere, nothing is sent elsewhere, nothing runs, and nobody else shows it in a frame. */
-const policy =
-  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 const yearSeconds = 365 * 24 * 3600
 
 /** Sees to what is the same for all pages: who is looking, where forms come from, headers, and what goes wrong. */
@@ -56,6 +51,7 @@ export function createVisiting(app: Hono<ApiEnv>, services: Services) {
     const methods = Object.keys(handlers).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
     app.all(path, async (c) => {
       dress(c)
+      if (origins.isSecure(c)) c.header('Strict-Transport-Security', `max-age=${yearSeconds}`)
       try {
         const method = c.req.method === 'HEAD' ? 'GET' : c.req.method
         const handler = Object.hasOwn(handlers, method) ? handlers[method as Method] : undefined
@@ -144,14 +140,6 @@ export function createVisiting(app: Hono<ApiEnv>, services: Services) {
     if (!origins.isOurs(c)) throw new Refusal(notOurs)
   }
 
-  function dress(c: Context<ApiEnv>): void {
-    c.header('Content-Security-Policy', policy)
-    c.header('X-Content-Type-Options', 'nosniff')
-    c.header('Referrer-Policy', 'no-referrer')
-    c.header('Cache-Control', 'no-store')
-    if (origins.isSecure(c)) c.header('Strict-Transport-Security', `max-age=${yearSeconds}`)
-  }
-
   async function logIn(c: Context<ApiEnv>, who: Parameters<typeof sessions.open>[0], to: string): Promise<Response> {
     const { cookie, lastsMs } = await sessions.open(who)
     cookies.write(c, 'unit-guard', cookie, lastsMs)
@@ -164,26 +152,6 @@ export function createVisiting(app: Hono<ApiEnv>, services: Services) {
   }
 
   return { open, page, show, sessionOf, mustBeOurs, logIn, logOut }
-}
-
-function show(c: Context<ApiEnv>, props: PageProps, status: ContentfulStatusCode): Response | Promise<Response> {
-  return c.html(unbroken(`<!doctype html>${<Page {...props} />}`), status)
-}
-
-function showProblem(c: Context<ApiEnv>, { slug, detail }: Problem, frame?: Frame) {
-  const { status, title } = describe(slug)
-  const content = (
-    <>
-      <p>{detail}</p>
-      <p>
-        <a href="/">To the overview</a>
-      </p>
-      <p class="note">
-        Request <code>{c.var.requestId}</code>
-      </p>
-    </>
-  )
-  return show(c, { title, ...(frame && { frame }), children: content }, status as ContentfulStatusCode)
 }
 
 const notOurs = problem('forbidden', 'This form was sent by another site, so nothing was done.')
