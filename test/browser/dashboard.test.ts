@@ -73,6 +73,27 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect(troubles).toEqual([])
   })
 
+  test.each([
+    ['/dashboard/needs-you', 'Reason, for all that are chosen (may be left out)'],
+    ['an update', 'Reason (may be left out)'],
+    ['/dashboard/callers', 'Reason'],
+  ])('Enter behind a reason decides nothing, as nobody knows which button was meant: %s', async (path, label) => {
+    const { page } = await dashboard.insider(undefined, noScript)
+    const update = dashboard.updateOf('juniper-travel.example', 'awaiting-approval')
+    await page.goto(path === 'an update' ? update : path)
+    for (const each of ['juniper-travel.example', 'reporting-agent'])
+      for (const box of await page.getByRole('checkbox', { name: each }).all()) await box.check()
+    await page.getByLabel(label, { exact: true }).fill('not this month')
+    await page.keyboard.press('Enter')
+    // It is followed only where nothing else was under way.
+    await page.getByRole('link', { name: 'Overview' }).click()
+    expect(await page.getByRole('status').count()).toBe(0)
+    expect(await dashboard.stateOf(update)).toBe('awaiting-approval')
+    expect((await dashboard.stage.guard.ledger.view()).definitions.callers?.['reporting-agent']?.disabled).toBe(
+      undefined,
+    )
+  })
+
   test('approve an update with the keyboard alone, which then runs', async () => {
     const { page, troubles } = await dashboard.insider(approver, noScript)
     await page.goto('/dashboard/needs-you')

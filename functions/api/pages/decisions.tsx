@@ -13,6 +13,7 @@ import type { View } from '../../../shared/ledger/views.ts'
 import { assertNever, type Scope, toUnits, type Units } from '../../../shared/platform/words.ts'
 import { reason, units } from '../input.ts'
 import { Refusal } from '../refusal.ts'
+import { NoneByEnter } from './fields.tsx'
 import { readFields, typedNumber } from './forms.ts'
 import { oneByOne } from './one-by-one.ts'
 import { addressOf } from './parts.tsx'
@@ -181,6 +182,7 @@ const labels: Readonly<Record<Action, string>> = {
 /** The buttons of a form, the one that goes on first. */
 export const Buttons = ({ of }: { of: readonly Action[] }) => (
   <p class="buttons">
+    <NoneByEnter />
     {of.map((action) => (
       <button type="submit" name="do" value={action} class={action === 'approve' || action === 'ran' ? 'primary' : ''}>
         {labels[action]}

@@ -106,6 +106,9 @@ export const Hidden = ({ of }: { of: Readonly<Record<string, string>> }) => (
   </>
 )
 
+/** Enter in a field presses the first button, whatever somebody was about to press: before buttons that differ, none. */
+export const NoneByEnter = () => <button type="submit" disabled hidden />
+
 /** Why nothing was done yet, above a form that keeps what was filled in. */
 export const Wrong = ({ of }: { of: readonly string[] }) =>
   of.length === 0 ? null : (

@@ -8,7 +8,7 @@ import type { View } from '../../../../shared/ledger/views.ts'
 import { subject } from '../../callers.ts'
 import { reason } from '../../input.ts'
 import { Refusal } from '../../refusal.ts'
-import { ReasonField, TextField } from '../fields.tsx'
+import { NoneByEnter, ReasonField, TextField } from '../fields.tsx'
 import { readFields } from '../forms.ts'
 import { FormToken } from '../layout.tsx'
 import { oneByOne } from '../one-by-one.ts'
@@ -76,6 +76,7 @@ export function addCallerPages(visiting: Visiting, services: Services): void {
                 <ReasonField of="stop" />
               </div>
               <p class="buttons">
+                <NoneByEnter />
                 <button type="submit" name="do" value="disable">
                   Disable
                 </button>
