@@ -156,6 +156,14 @@ describe('every page', () => {
     }
   })
 
+  test('leads administrators to the callers, whatever went wrong', async () => {
+    const { product, browser } = await start()
+    const leads = async () => (await browser.get('/dashboard/nothing')).html.includes('href="/dashboard/callers"')
+    expect(await leads()).toBe(false)
+    await browser.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
+    expect(await leads()).toBe(true)
+  })
+
   test('other methods and other addresses', async () => {
     const { browser } = await start()
     const wrong = await browser.get('/dashboard/decide')

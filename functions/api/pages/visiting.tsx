@@ -86,7 +86,7 @@ export function createVisiting(app: Hono<ApiEnv>, services: Services) {
     form: URLSearchParams,
     handler: (visit: Visit) => Promise<Response>,
   ): Promise<Response> {
-    const frame = {
+    let frame: Frame = {
       sub: session.sub,
       formToken: await sessions.sign(session, 'form'),
       said: c.req.method === 'POST' ? null : await outcomes.take(c, session),
@@ -97,11 +97,11 @@ export function createVisiting(app: Hono<ApiEnv>, services: Services) {
       const allowed = await guard.allowed(named, { atOnce: c.req.method === 'POST' })
       if (allowed.isDisabled)
         throw new Refusal(problem('forbidden', `${session.sub} is disabled; ask an administrator.`))
-      const known = { ...frame, isAdmin: allowed.scopes.has('admin') }
+      frame = { ...frame, isAdmin: allowed.scopes.has('admin') }
       return await handler({
-        ...{ c, session, allowed, form, frame: known },
+        ...{ c, session, allowed, form, frame },
         mustHave: (...any) => mustBeAmong(session.sub, allowed.scopes, any),
-        show: (title, content) => show(c, { title, frame: known, children: content }, 200),
+        show: (title, content) => show(c, { title, frame, children: content }, 200),
         tell: async (said, to) => {
           await outcomes.keep(c, session, said)
           return c.redirect(to, 303)
