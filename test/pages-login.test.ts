@@ -309,6 +309,7 @@ describe('forms', () => {
     await browser.logIn(product.signed({ sub: 'ada', scope: 'read approve' }))
     return { product, browser, formToken: (await browser.get('/')).formToken }
   }
+  const ended = 'Your session had ended, so nothing was done. Log in, and send the form once more.'
   const elsewhere = 'This form was sent by another site, so nothing was done.'
   const otherSession =
     'This form belongs to another session, so nothing was done. Go back, load the page again, and send it once more.'
@@ -357,8 +358,13 @@ describe('forms', () => {
     expect((await browser.post('/dashboard/decide', { form: formToken, reason: 'x'.repeat(300_000) })).status).toBe(413)
   })
 
-  test('without a session lead to the login', async () => {
-    const { browser } = await start()
-    expect((await browser.post('/dashboard/decide', { do: 'approve' })).location).toBe('/login')
+  test('without a session lead to the login, which says that nothing was done', async () => {
+    const { product, browser, formToken } = await inside()
+    product.clock.advance(hours(9))
+    const sent = await browser.post('/dashboard/decide', { form: formToken, do: 'approve' })
+    expect([sent.status, sent.location]).toEqual([303, '/login?ended'])
+    const login = await browser.get('/login?ended')
+    expect([login.status, login.text.includes(ended)]).toEqual([200, true])
+    expect((await browser.get('/login')).text).not.toContain(ended)
   })
 })

@@ -16,7 +16,8 @@ export function addLogin(visiting: Visiting, services: Services & { tokens: Retu
       if (code !== undefined) return show(c, { title: 'Log in', children: <WithCode code={code} /> }, 200)
       const to = ownPath(c.req.query('to'))
       if (await sessionOf(c)) return c.redirect(to, 303)
-      return show(c, { title: 'Log in', children: <WithToken to={to} /> }, 200)
+      const wrong = c.req.query('ended') === undefined ? {} : { wrong: ended }
+      return show(c, { title: 'Log in', children: <WithToken to={to} {...wrong} /> }, 200)
     },
 
     POST: async (c) => {
@@ -44,6 +45,8 @@ export function addLogin(visiting: Visiting, services: Services & { tokens: Retu
     return show(c, { title: 'Log in', children: <WithToken to="/" wrong={wrong} /> }, 401)
   }
 }
+
+const ended = 'Your session had ended, so nothing was done. Log in, and send the form once more.'
 
 /** A page of ours to go on to; whatever else is asked for, the overview. */
 function ownPath(path = '/'): string {

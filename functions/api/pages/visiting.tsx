@@ -38,6 +38,9 @@ export type Visiting = ReturnType<typeof createVisiting>
 
 const yearSeconds = 365 * 24 * 3600
 
+/** Where a form leads whose session is over: the login says that nothing was done. */
+const sessionEnded = '/login?ended'
+
 /** Sees to what is the same for all pages: who is looking, where forms come from, headers, and what goes wrong. */
 export function createVisiting(app: Hono<ApiEnv>, services: Services) {
   const { guard, callerKey, clock, log } = services
@@ -70,7 +73,7 @@ export function createVisiting(app: Hono<ApiEnv>, services: Services) {
       const isForm = c.req.method === 'POST'
       if (isForm) mustBeOurs(c)
       const session = await sessionOf(c)
-      if (!session) return isForm ? c.redirect('/login', 303) : letIn(c)
+      if (!session) return isForm ? c.redirect(sessionEnded, 303) : letIn(c)
       c.set('visitor', session.sub)
       const form = isForm ? await readForm(c) : new URLSearchParams()
       if (isForm && !(await sessions.isSigned(form.get('form') ?? '', session, 'form')))
