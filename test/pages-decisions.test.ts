@@ -11,13 +11,22 @@ import { json, type Product, startProduct } from './support/product.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 
+/** Three bytes for each of its characters, as many as there may be. */
+const longest = '長'.repeat(512)
+
 const many = Array.from({ length: 20 }, (_, each) => `dear ${each}`)
 
 /** Ada asks; Bob may approve. What is dear has to be approved, what is lost ends in doubt. */
 async function start() {
   const product = await startProduct({
     store: createMemoryStore(),
-    units: { dear: 120, dearer: 130, dearest: 140, ...Object.fromEntries(many.map((project) => [project, 120])) },
+    units: {
+      dear: 120,
+      dearer: 130,
+      dearest: 140,
+      [longest]: 120,
+      ...Object.fromEntries(many.map((project) => [project, 120])),
+    },
     service: ({ url }) => (/lost[^/]*\/run/.test(url) ? { status: 500 } : undefined),
   })
   await product.call('PUT', '/budgets/seo', { body: { limits: month(2_000), approvalAbove: 100 } })
@@ -255,6 +264,13 @@ describe('decisions', () => {
     const told = await bob.decide(fields)
     expect(told.status).toBe(200)
     expect(told.text).toContain(said)
+  })
+
+  test('of a project with the longest name, too, it is told what became of it', async () => {
+    const { product, bob } = await start()
+    const id = await ask(product, longest)
+    const told = await bob.decide({ do: 'reject', id })
+    expect(told.text).toContain(`✓ The ranking update of ${longest} is rejected.`)
   })
 
   test('a hundred are told one by one, as far as a cookie has room; no other session sees them', async () => {

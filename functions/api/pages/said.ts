@@ -17,7 +17,8 @@ const lastsMs = 60_000
 /** Browsers keep cookies of up to 4,096 bytes, name and attributes included. */
 const longest = 3_000
 const mostSentences = 100
-const longestSentence = 300
+/** A project of 512 characters, and what became of it; in any script one of them fits into the cookie. */
+const longestSentence = 700
 
 /** Carried over in a signed cookie, and shown once: an address would keep it, and could be made up by others. */
 export function createSaid({ sessions, cookies }: { sessions: Sessions; cookies: Cookies }) {
@@ -49,7 +50,10 @@ function toText({ done, failed }: Said, most = mostSentences): string {
 const fromText = (text: string): unknown => JSON.parse(inflateRawSync(Buffer.from(text, 'base64url')).toString())
 
 function shortened(sentences: readonly string[], most: number): readonly string[] {
-  const shown = sentences.slice(0, most).map((each) => each.slice(0, longestSentence).toWellFormed())
+  const shown = sentences.slice(0, most).map(cut)
   const more = sentences.length - shown.length
   return more > 0 ? [...shown, `And ${more} more.`] : shown
 }
+
+const cut = (sentence: string) =>
+  sentence.length <= longestSentence ? sentence : `${sentence.slice(0, longestSentence - 1).toWellFormed()}…`
