@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { LedgerUnavailable } from '../shared/ledger/store.ts'
 import { openBrowser } from './support/browser.ts'
-import { press, send } from './support/page-forms.ts'
+import { formWith, press, send } from './support/page-forms.ts'
 import { startProduct } from './support/product.ts'
 
 // Who may do what, on a page; and the stop that is there for a token in the wrong hands.
@@ -99,6 +99,19 @@ describe('callers', () => {
     ] as const)
       expect((await press(eve, page, 'Disable', filled)).text).toContain(said)
     expect(await listed()).toEqual([])
+  })
+
+  test('what was typed is kept where nobody was chosen, and not once it was done', async () => {
+    const { eve, list } = await start()
+    await list('crawler', { scopes: ['read'] })
+    const filled = { reason: 'their token is on the web', other: 'mal lory' }
+    const again = await press(eve, await eve.get('/dashboard/callers'), 'Disable', filled)
+    expect(again.text).toContain('✕ The request is not valid')
+    const { fields } = formWith(again.html, 'Disable')
+    expect(fields).toMatchObject({ reason: [filled.reason], other: [filled.other] })
+    const done = await press(eve, again, 'Disable', { other: 'mallory' })
+    expect(done.text).toContain('✓ mallory is disabled.')
+    expect(formWith(done.html, 'Disable').fields).toMatchObject({ reason: [''], other: [''] })
   })
 
   test('somebody else has to disable oneself; those chosen beside are', async () => {

@@ -4,7 +4,7 @@ import { LedgerUnavailable } from '../shared/ledger/store.ts'
 import { digest } from '../shared/platform/ids.ts'
 import { openBrowser } from './support/browser.ts'
 import { minutes } from './support/clock.ts'
-import { press } from './support/page-forms.ts'
+import { formWith, press } from './support/page-forms.ts'
 import { json, type Product, startProduct } from './support/product.ts'
 
 // What people decide on the pages: who may, what is told afterwards, and that it is what the API would have done.
@@ -271,6 +271,24 @@ describe('decisions', () => {
     const id = await ask(product, longest)
     const told = await bob.decide({ do: 'reject', id })
     expect(told.text).toContain(`✓ The ranking update of ${longest} is rejected.`)
+  })
+
+  test('what was typed is kept where nothing was done, in the form that it was typed into', async () => {
+    const { product, bob } = await start()
+    const [dear] = [await ask(product, 'dear'), await ask(product, 'dearer')]
+    const lost = await ask(product, 'lost')
+    const reason = 'in the “contract” & <signed>'
+    const list = await press(bob, await bob.get('/dashboard/needs-you'), 'Reject', { reason })
+    expect(list.text).toContain('choose some first')
+    expect(formWith(list.html, 'Reject').fields).toMatchObject({ reason: [reason] })
+    expect(formWith(list.html, 'It ran').fields).toMatchObject({ reason: [''] })
+    const own = await bob.get(`/dashboard/updates/${lost}`)
+    const again = await press(bob, own, 'It ran', { reason, units: 'about 40' })
+    expect(again.text).toContain('units: takes a whole number of units')
+    expect(formWith(again.html, 'It ran').fields).toMatchObject({ reason: [reason], units: ['about 40'] })
+    const done = await press(bob, list, 'Reject', { reason, id: dear })
+    expect(done.text).toContain('✓ The ranking update of dear is rejected.')
+    expect(done.html).not.toContain('signed')
   })
 
   test('a hundred are told one by one, as far as a cookie has room; no other session sees them', async () => {

@@ -14,7 +14,7 @@ import { assertNever, type Scope, toUnits, type Units } from '../../../shared/pl
 import { reason, units } from '../input.ts'
 import { Refusal } from '../refusal.ts'
 import { NoneByEnter } from './fields.tsx'
-import { readFields, typedNumber } from './forms.ts'
+import { readFields, typedIn, typedNumber } from './forms.ts'
 import { oneByOne } from './one-by-one.ts'
 import { addressOf } from './parts.tsx'
 import type { Visit, Visiting } from './visiting.tsx'
@@ -55,13 +55,15 @@ export function addDecisions({ page }: Visiting, { guard, log }: Services): void
   page('/dashboard/decide', {
     POST: async ({ c, form, mustHave, session, allowed, tell }) => {
       const back = backTo(form)
+      const typed = typedIn(form, 'do', 'reason', 'units')
       try {
         const asked = readFields(form, decision, ['id', 'shown'])
         mustHave(...scopesOf(asked.do))
         const decided = await oneByOne(asked.id, (id) => decide(id, asked, { session, allowed }), { c, log })
-        return await tell(outcomeOf(decided, asked.do), back)
+        const outcome = outcomeOf(decided, asked.do)
+        return await tell(outcome.done.length > 0 ? outcome : { ...outcome, typed }, back)
       } catch (error) {
-        if (error instanceof Refusal) return tell({ done: [], failed: [error.problem.detail] }, back)
+        if (error instanceof Refusal) return tell({ done: [], failed: [error.problem.detail], typed }, back)
         throw error
       }
     },

@@ -5,6 +5,7 @@ import { problem } from '../../../shared/guard/problems.ts'
 import type { ApiEnv } from '../context.ts'
 import { readBytes } from '../input.ts'
 import { invalid, Refusal } from '../refusal.ts'
+import type { Typed } from './said.ts'
 
 /** The fields of a form that a page of ours has sent. @throws Refusal 413 or 415 */
 export async function readForm(c: Context<ApiEnv>): Promise<URLSearchParams> {
@@ -30,6 +31,10 @@ export function readFields<Schema extends z.ZodMiniType>(
   if (parsed.success) return parsed.data
   throw invalid(allFaults([], parsed.error.issues))
 }
+
+/** These fields as they were filled in, right or wrong. */
+export const typedIn = (form: URLSearchParams, ...names: readonly string[]): Typed =>
+  Object.fromEntries(names.map((name) => [name, form.get(name) ?? '']))
 
 /** Whole units as somebody types them: `1,200` and `1 200` are 1200; NaN for what is no number, or not surely this one. */
 export const toNumber = (text: string): number =>

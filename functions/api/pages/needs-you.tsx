@@ -92,6 +92,7 @@ function Form({
   const possible = of.filter((action) => choices.some((choice) => choice.possible.includes(action)))
   const choosable = choices.filter((choice) => choice.possible.some((action) => of.includes(action))).length
   const name = of[0]
+  const typed = waiting.visit.frame.said?.typed
   return (
     <form method="post" action="/dashboard/decide" class="decide">
       <FormToken of={waiting.visit.frame} />
@@ -136,6 +137,7 @@ function Form({
               id={`reason-${name}`}
               name="reason"
               type="text"
+              value={of.some((action) => action === typed?.do) ? typed?.reason : ''}
               maxlength={500}
               required={name === 'ran'}
               autocomplete="off"

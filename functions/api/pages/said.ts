@@ -9,9 +9,17 @@ import type { Session, Sessions } from './sessions.ts'
 export interface Said {
   readonly done: readonly string[]
   readonly failed: readonly string[]
+  /** What somebody had filled in, where nothing was done: it is there to be put right, and not typed again. */
+  readonly typed?: Typed
 }
 
-const said = z.object({ done: z.array(z.string()), failed: z.array(z.string()) })
+export type Typed = Readonly<Record<string, string>>
+
+const said = z.object({
+  done: z.array(z.string()),
+  failed: z.array(z.string()),
+  typed: z.exactOptional(z.record(z.string(), z.string())),
+})
 
 const lastsMs = 60_000
 /** Browsers keep cookies of up to 4,096 bytes, name and attributes included. */
@@ -39,11 +47,15 @@ export function createSaid({ sessions, cookies }: { sessions: Sessions; cookies:
   return { keep, take }
 }
 
-/** As many sentences as there is room for: they are much alike, so compressing them makes room for a hundred. */
-function toText({ done, failed }: Said, most = mostSentences): string {
-  const told = { done: shortened(done, most), failed: shortened(failed, most) }
+/**
+ * As many sentences as there is room for: they are much alike, so compressing them makes room for a hundred. What was
+ * typed goes along where it leaves room for all of them.
+ */
+function toText({ done, failed, typed }: Said, most = mostSentences): string {
+  const told = { done: shortened(done, most), failed: shortened(failed, most), typed }
   const text = deflateRawSync(JSON.stringify(told)).toString('base64url')
-  return text.length <= longest || most === 0 ? text : toText({ done, failed }, Math.floor(most * 0.8))
+  if (text.length <= longest || most === 0) return text
+  return toText({ done, failed }, typed ? most : Math.floor(most * 0.8))
 }
 
 /** Only what we have signed comes here. */

@@ -158,6 +158,7 @@ function Decide({
   const { possible, barred } = choicesFor(update, view, visit, options)
   if (possible.length + barred.length === 0) return null
   const isDoubt = update.state === 'in-doubt'
+  const typed = visit.frame.said?.typed
   return (
     <section aria-labelledby="decide" class="decide">
       <h2 id="decide">Decide</h2>
@@ -172,14 +173,29 @@ function Decide({
           <ShownUnits of={update} />
           <p>
             <label for="reason">Reason{isDoubt ? '' : ' (may be left out)'}</label>
-            <input id="reason" name="reason" type="text" maxlength={500} required={isDoubt} autocomplete="off" />
+            <input
+              id="reason"
+              name="reason"
+              type="text"
+              value={typed?.reason ?? ''}
+              maxlength={500}
+              required={isDoubt}
+              autocomplete="off"
+            />
           </p>
           {possible.includes('ran') ? (
             <p>
               <label for="units">
                 Units that it cost, if it ran (left empty: the {count(update.hold?.units ?? 0)} held)
               </label>
-              <input id="units" name="units" type="text" inputmode="numeric" autocomplete="off" />
+              <input
+                id="units"
+                name="units"
+                type="text"
+                value={typed?.units ?? ''}
+                inputmode="numeric"
+                autocomplete="off"
+              />
             </p>
           ) : null}
           <Buttons of={possible} />

@@ -9,7 +9,7 @@ import { subject } from '../../callers.ts'
 import { reason } from '../../input.ts'
 import { Refusal } from '../../refusal.ts'
 import { NoneByEnter, ReasonField, TextField } from '../fields.tsx'
-import { readFields } from '../forms.ts'
+import { readFields, typedIn } from '../forms.ts'
 import { FormToken } from '../layout.tsx'
 import { oneByOne } from '../one-by-one.ts'
 import { callerAddress, callersAddress, Fact, Facts, InZone } from '../parts.tsx'
@@ -42,6 +42,7 @@ export function addCallerPages(visiting: Visiting, services: Services): void {
       visit.mustHave('admin')
       const view = await guard.ledger.view()
       const callers = Object.entries(view.definitions.callers ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
+      const typed = visit.frame.said?.typed
       return visit.show(
         'Callers',
         <>
@@ -72,8 +73,14 @@ export function addCallerPages(visiting: Visiting, services: Services): void {
                 Those chosen above, and one more whom nobody has listed: a token that got into wrong hands.
               </p>
               <div class="fields">
-                <TextField of="stop" name="other" label="Somebody not listed (may be left out)" longest={200} />
-                <ReasonField of="stop" />
+                <TextField
+                  of="stop"
+                  name="other"
+                  label="Somebody not listed (may be left out)"
+                  value={typed?.other}
+                  longest={200}
+                />
+                <ReasonField of="stop" value={typed?.reason} />
               </div>
               <p class="buttons">
                 <NoneByEnter />
@@ -108,8 +115,9 @@ export function addCallerPages(visiting: Visiting, services: Services): void {
         const done = outcomes.flatMap((each) => (each.kind === 'disabled' ? [`${each.name} is ${action}d.`] : []))
         return tell({ done, failed }, callersAddress)
       } catch (error) {
-        if (error instanceof Refusal) return tell({ done: [], failed: [error.problem.detail] }, callersAddress)
-        throw error
+        if (!(error instanceof Refusal)) throw error
+        const typed = typedIn(form, 'other', 'reason')
+        return tell({ done: [], failed: [error.problem.detail], typed }, callersAddress)
       }
     },
   })
