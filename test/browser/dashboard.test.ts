@@ -187,6 +187,42 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect((await guard.ledger.updates({}, 200)).rows).toHaveLength(updates)
   })
 
+  test.each([
+    ['/dashboard/updates'],
+    ['/dashboard/budgets'],
+    ['/dashboard/statements?by=project'],
+    ['/dashboard/ledger'],
+    ['/dashboard/ledger/audit'],
+  ])('on half a screen, names and reasons are not squeezed to a few letters a line: %s', async (path) => {
+    const { page } = await dashboard.insider(undefined, { viewport: { width: 720, height: 800 } })
+    await page.goto(path)
+    const cells = await page
+      .locator('tbody :is(th, [data-name="Budget"], [data-name="Caller"], [data-name="Reason"])')
+      .all()
+    const widths = await Promise.all(cells.map(async (cell) => (await cell.boundingBox())?.width ?? 0))
+    expect(Math.min(...widths)).toBeGreaterThanOrEqual(100)
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(720)
+  })
+
+  test('a tree of eight levels with long names and large figures can be read', async () => {
+    const units = toUnits(1_000_000_000_000)
+    const limits = [{ window: 'month', units } as const, { window: 'day', units } as const]
+    for (let level = 1; level < 8; level++) {
+      const [parent, name] = [level - 1, level].map((each) => (each === 0 ? 'account' : `${each}`.repeat(63)))
+      await dashboard.stage.guard.putBudget(
+        { name: name ?? '', parent: parent ?? '', limits, projects: [] },
+        { caller: 'mira' },
+      )
+    }
+    await dashboard.stage.guard.freeze('7'.repeat(63), { caller: 'mira', reason: 'it is over '.repeat(45) })
+    const { page } = await dashboard.insider()
+    await page.goto('/dashboard/budgets')
+    const rows = await page.getByRole('row').all()
+    const heights = await Promise.all(rows.map(async (row) => (await row.boundingBox())?.height ?? 0))
+    expect(Math.max(...heights)).toBeLessThan(1_000)
+    expect(await everyLook(page)).toEqual([])
+  })
+
   test('looks right: a budget that was made just now, of which no day is known yet', async () => {
     const limits = [{ window: 'month', units: toUnits(500) }] as const
     await dashboard.stage.guard.putBudget({ name: 'new', parent: 'account', limits, projects: [] }, { caller: 'mira' })

@@ -30,6 +30,7 @@ a.button:hover { background: var(--soft); }
 .chain li + li::before { content: "›"; color: var(--quiet); margin-right: .5rem; }
 .month + .day { margin-top: 1rem; }
 .in-tree { margin: 0; }
+th.in-tree { min-width: 18rem; }
 .in-tree.depth-0 a { font-weight: 600; }
 .in-tree.depth-1 { padding-left: 2.25rem; } .in-tree.depth-2 { padding-left: 3.5rem; }
 .in-tree.depth-3 { padding-left: 4.75rem; } .in-tree.depth-4 { padding-left: 6rem; }

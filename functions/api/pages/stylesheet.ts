@@ -125,7 +125,9 @@ summary { cursor: pointer; padding: .35rem 0; color: var(--accent); }
 table { border-collapse: collapse; width: 100%; }
 caption { text-align: left; color: var(--quiet); font-size: .9rem; padding: .75rem 1rem; }
 th, td { text-align: left; vertical-align: top; padding: .6rem 1rem; border-top: 1px solid var(--line); font-weight: 400; }
-td[data-name="By"] { min-width: 6.5rem; }
+th[scope="row"] { min-width: 9rem; }
+td:is([data-name="By"], [data-name="Budget"], [data-name="Caller"]) { min-width: 6.5rem; }
+td[data-name="Reason"] { min-width: 14rem; }
 thead th { color: var(--quiet); font-size: .85rem; white-space: nowrap; }
 time, .id { white-space: nowrap; }
 tbody .note { display: block; }
@@ -149,6 +151,7 @@ tbody .note { display: block; }
 .no-box { width: 1.4rem; flex: none; }
 .evidence { margin: .25rem 0 0; padding-left: 1.2rem; color: var(--quiet); font-size: .9rem; }
 .together { border-top: 1px solid var(--line); padding-top: .75rem; }
+@media (max-width: 64rem) { th, td { padding: .5rem; } }
 @media (max-width: 42rem) {
   main { padding: 1rem .75rem 2rem; }
   main > section, .budget, .empty, .filters { padding: .9rem; }
@@ -160,7 +163,6 @@ tbody .note { display: block; }
   .facts.long { grid-template-columns: repeat(auto-fill, minmax(8rem, 1fr)); }
   .filters { grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)); }
   .filters p:first-of-type { grid-column: 1 / -1; }
-  th, td { padding: .5rem; }
   .rows, .rows tbody, .rows tfoot, .rows caption { display: block; }
   .rows thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .rows tr { display: grid; grid-template-columns: 1fr 1fr; gap: .25rem .75rem; padding: .75rem .9rem; border-top: 1px solid var(--line); }
