@@ -10,6 +10,8 @@ import { openPages, pages } from './pages.ts'
 
 const noScript = { javaScriptEnabled: false }
 const approver = { sub: 'rita', may: ['read', 'approve'] } as const
+/** A4 between the margins that browsers leave, in their pixels. */
+const paperWidth = 718
 /** A browser and a month of updates take their time on a machine that does other things. */
 const timeout = 90_000
 
@@ -203,6 +205,21 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect(Math.min(...widths)).toBeGreaterThanOrEqual(100)
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(720)
   })
+
+  test.each(['/dashboard/statements?by=project', '/dashboard/ledger', '/dashboard/updates', '/dashboard/budgets'])(
+    'on paper there is the table in its whole width, and nothing to press: %s',
+    async (path) => {
+      const { page } = await dashboard.insider(undefined, { viewport: { width: paperWidth, height: 1_000 } })
+      await page.emulateMedia({ media: 'print' })
+      await page.goto(path)
+      type Card = { scrollWidth: number; clientWidth: number }
+      const hidden = await page.locator('.wide').evaluate((card: Card) => card.scrollWidth - card.clientWidth)
+      expect(hidden).toBe(0)
+      expect(await page.getByRole('button').count()).toBe(0)
+      expect(await page.getByRole('navigation').count()).toBe(0)
+      expect(await page.getByRole('banner').innerText()).toMatch(/^Unit Guard\s+rita$/)
+    },
+  )
 
   test('a tree of eight levels with long names and large figures can be read', async () => {
     const units = toUnits(1_000_000_000_000)

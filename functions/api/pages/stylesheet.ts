@@ -177,5 +177,11 @@ tbody .note { display: block; }
   .rows .state { white-space: normal; }
   .rows td::before { content: attr(data-name); display: block; color: var(--quiet); font-size: .8rem; }
 }
+@media print {
+  :root { font-size: 75%; }
+  nav, .pages, button, .filters, .buttons, .skip { display: none; }
+  .id { white-space: normal; }
+  tr, li, .wide caption { break-inside: avoid; }
+}
 @media (prefers-contrast: more) { :root { --quiet: var(--ink); --line: var(--ink); } }
 `
