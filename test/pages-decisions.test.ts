@@ -191,6 +191,26 @@ describe('decisions', () => {
     expect([body.state, body.approvedBy, body.history[1].note]).toEqual(['settled', 'bob', 'it is in the contract'])
   })
 
+  test('what each button does is said before, of those alone that are there', async () => {
+    const { product, as, bob } = await start()
+    const [dear, lost] = [await ask(product, 'dear'), await ask(product, 'lost')]
+    const begins =
+      'Approve: it begins in a moment, unless it needs more by then than was shown. Reject: it never runs, and nothing is spent. Reason'
+    expect((await bob.get('/dashboard/needs-you')).text).toContain(begins)
+    expect((await bob.get(`/dashboard/updates/${dear}`)).text).toContain(begins)
+    const ran = 'It ran: it is settled, at what it cost if that is given, else at the units held.'
+    expect((await bob.get(`/dashboard/updates/${lost}`)).text).toContain(`${ran} Reason`)
+    product.clock.advance(minutes(5))
+    expect((await bob.get('/dashboard/needs-you')).text).toContain(
+      `${ran} It did not run: it is released, and the units held are given back. Reason`,
+    )
+    const ada = await as('ada', 'read run')
+    expect((await ada.get(`/dashboard/updates/${dear}`)).text).toContain(
+      'Decide Cancel it: it never runs, and nothing is spent. Reason',
+    )
+    expect((await (await as('rita', 'read')).get('/dashboard/needs-you')).text).not.toContain('Approve:')
+  })
+
   test('several at once, as many as were chosen', async () => {
     const { product, bob } = await start()
     const [dear, dearer, dearest] = [

@@ -181,6 +181,19 @@ const labels: Readonly<Record<Action, string>> = {
   'did-not-run': 'It did not run',
 }
 
+const consequences: Readonly<Record<Action, string>> = {
+  approve: 'it begins in a moment, unless it needs more by then than was shown',
+  reject: 'it never runs, and nothing is spent',
+  cancel: 'it never runs, and nothing is spent',
+  ran: 'it is settled, at what it cost if that is given, else at the units held',
+  'did-not-run': 'it is released, and the units held are given back',
+}
+
+/** What each button does, before it is pressed. */
+export const Consequences = ({ of }: { of: readonly Action[] }) => (
+  <p class="note">{of.map((action) => `${labels[action]}: ${consequences[action]}.`).join(' ')}</p>
+)
+
 /** The buttons of a form, the one that goes on first. */
 export const Buttons = ({ of }: { of: readonly Action[] }) => (
   <p class="buttons">

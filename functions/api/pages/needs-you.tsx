@@ -4,7 +4,7 @@ import type { Services } from '../../../shared/guard/services.ts'
 import { budgetNamed, chainOf } from '../../../shared/ledger/definitions.ts'
 import type { Update } from '../../../shared/ledger/update.ts'
 import type { View } from '../../../shared/ledger/views.ts'
-import { type Action, Buttons, choicesFor, ShownUnits } from './decisions.tsx'
+import { type Action, Buttons, Consequences, choicesFor, ShownUnits } from './decisions.tsx'
 import { Evidence } from './evidence.tsx'
 import { FormToken } from './layout.tsx'
 import { addressOf, InZone, Time } from './parts.tsx'
@@ -129,6 +129,7 @@ function Form({
       </ul>
       {possible.length === 0 ? null : (
         <div class="together">
+          <Consequences of={possible} />
           <p>
             <label for={`reason-${name}`}>
               Reason, for all that are chosen{name === 'ran' ? '' : ' (may be left out)'}

@@ -5,7 +5,7 @@ import type { Services } from '../../../shared/guard/services.ts'
 import { isTerminal, type ServiceAnswer, type Update } from '../../../shared/ledger/update.ts'
 import type { View } from '../../../shared/ledger/views.ts'
 import { Refusal } from '../refusal.ts'
-import { Buttons, choicesFor, ShownUnits } from './decisions.tsx'
+import { Buttons, Consequences, choicesFor, ShownUnits } from './decisions.tsx'
 import { Evidence } from './evidence.tsx'
 import { FormToken } from './layout.tsx'
 import {
@@ -171,6 +171,7 @@ function Decide({
           <input type="hidden" name="id" value={update.id} />
           <input type="hidden" name="from" value="update" />
           <ShownUnits of={update} />
+          <Consequences of={possible} />
           <p>
             <label for="reason">Reason{isDoubt ? '' : ' (may be left out)'}</label>
             <input
