@@ -211,6 +211,27 @@ describe('decisions', () => {
     expect((await (await as('rita', 'read')).get('/dashboard/needs-you')).text).not.toContain('Approve:')
   })
 
+  test.each([
+    ['Approve', 'dear', '✓ The ranking update of dear is approved and begins in a moment.'],
+    ['Reject', 'dear', '✓ The ranking update of dear is rejected.'],
+    ['It ran', 'lost', '✓ The ranking update of lost is settled: 40 units charged.'],
+  ])(
+    'whoever presses %s twice is told that it is done; somebody else, who was faster',
+    async (button, project, said) => {
+      const { product, as, bob } = await start()
+      const carl = await as('carl', 'read approve')
+      const id = await ask(product, project)
+      const [seen, byCarl] = [await bob.get(`/dashboard/updates/${id}`), await carl.get(`/dashboard/updates/${id}`)]
+      const filled = { reason: 'as agreed' }
+      for (const _press of [1, 2]) expect((await press(bob, seen, button, filled)).text).toContain(said)
+      await product.deliver()
+      expect((await press(bob, seen, button, filled)).text).not.toContain('✕ upd_')
+      const late = await press(carl, byCarl, button, filled)
+      expect(late.text).toMatch(/✕ upd_\w+ cannot be \w+: .* since 20 Nov 2026 10:00 UTC/)
+      expect(product.seen('run').length).toBe(button === 'Reject' ? 0 : 1)
+    },
+  )
+
   test('several at once, as many as were chosen', async () => {
     const { product, bob } = await start()
     const [dear, dearer, dearest] = [

@@ -8,7 +8,7 @@ import {
 import type { Decided } from '../../../shared/guard/deciding.ts'
 import { units as inUnits } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import type { Problem, Update } from '../../../shared/ledger/update.ts'
+import type { Problem, State, Update } from '../../../shared/ledger/update.ts'
 import type { View } from '../../../shared/ledger/views.ts'
 import { assertNever, type Scope, toUnits, type Units } from '../../../shared/platform/words.ts'
 import { reason, units } from '../input.ts'
@@ -16,7 +16,7 @@ import { Refusal } from '../refusal.ts'
 import { NoneByEnter } from './fields.tsx'
 import { readFields, typedIn, typedNumber } from './forms.ts'
 import { oneByOne } from './one-by-one.ts'
-import { addressOf } from './parts.tsx'
+import { addressOf, words } from './parts.tsx'
 import type { Visit, Visiting } from './visiting.tsx'
 
 const actions = ['approve', 'reject', 'cancel', 'ran', 'did-not-run'] as const
@@ -59,7 +59,11 @@ export function addDecisions({ page }: Visiting, { guard, log }: Services): void
       try {
         const asked = readFields(form, decision, ['id', 'shown'])
         mustHave(...scopesOf(asked.do))
-        const decided = await oneByOne(asked.id, (id) => decide(id, asked, { session, allowed }), { c, log })
+        const act = async (id: string) => {
+          const decided = await decide(id, asked, { session, allowed })
+          return (isTooLate(decided) ? await doneBefore(id, asked.do, session.sub) : null) ?? decided
+        }
+        const decided = await oneByOne(asked.id, act, { c, log })
         const outcome = outcomeOf(decided, asked.do)
         return await tell(outcome.done.length > 0 ? outcome : { ...outcome, typed }, back)
       } catch (error) {
@@ -68,6 +72,13 @@ export function addDecisions({ page }: Visiting, { guard, log }: Services): void
       }
     },
   })
+
+  /** Whoever presses twice is told what they did; `null`: it was somebody else, or is put to people again. */
+  async function doneBefore(id: string, action: Action, sub: string): Promise<Decided | null> {
+    const update = await guard.ledger.update(id)
+    const line = update?.history.findLast(({ state }) => state === outcomes[action])
+    return update && update.state !== 'awaiting-approval' && line?.by === sub ? { kind: 'done', update } : null
+  }
 
   function decide(
     id: string,
@@ -93,6 +104,16 @@ export function addDecisions({ page }: Visiting, { guard, log }: Services): void
     }
   }
 }
+
+const isTooLate = (decided: Decided) => decided.kind === 'problem' && decided.problem.slug === 'wrong-state'
+
+const outcomes = {
+  approve: 'requested',
+  reject: 'rejected',
+  cancel: 'cancelled',
+  ran: 'settled',
+  'did-not-run': 'released',
+} as const satisfies Record<Action, State>
 
 /** `null`: the page was made before pages said so. */
 function shownOf(id: string, shown: readonly string[]): Units | null {
@@ -124,10 +145,10 @@ const outcomeOf = (decided: readonly Decided[], action: Action) => ({
   failed: decided.flatMap((each) => (each.kind === 'problem' ? [each.problem.detail] : [])),
 })
 
-function became(action: Action, { charged, hold }: Update): string {
+function became(action: Action, { state, charged, hold }: Update): string {
   switch (action) {
     case 'approve':
-      return 'is approved and begins in a moment'
+      return state === 'requested' ? 'is approved and begins in a moment' : `is approved, and ${words(state)} by now`
     case 'reject':
       return 'is rejected'
     case 'cancel':
