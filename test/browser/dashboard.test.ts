@@ -150,6 +150,22 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect(troubles).toEqual([])
   })
 
+  test.each([
+    ['/dashboard/budgets', 'New budget', 'Limit per month', 'Make it'],
+    ['/dashboard/budgets/account/book', 'Book what was spent outside', 'Units', 'Preview'],
+  ])('what is wrong with a form is in sight, wherever the form stands: %s', async (path, region, label, button) => {
+    const { page } = await dashboard.insider(undefined, { ...noScript, viewport: { width: 390, height: 800 } })
+    await page.goto(path)
+    const form = page.getByRole('region', { name: region })
+    await form.getByLabel(label, { exact: true }).fill('many')
+    if (button === 'Make it') await form.getByLabel('Name').fill('acme')
+    else await form.getByLabel('Reason').fill('by hand')
+    await form.getByRole('button', { name: button }).click()
+    const box = await page.getByRole('alert').boundingBox()
+    expect([box?.y ?? -1, (box?.y ?? -1) + (box?.height ?? 0)].every((y) => y >= 0 && y <= 800)).toBe(true)
+    expect(await form.getByLabel(label, { exact: true }).inputValue()).toBe('many')
+  })
+
   test('raise a limit, after a look at what it does', async () => {
     const { page, troubles } = await dashboard.insider(undefined, noScript)
     await page.goto('/dashboard/budgets/press/edit')

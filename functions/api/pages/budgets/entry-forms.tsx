@@ -159,11 +159,12 @@ function EntryForm({
   const isThis = forms.type === of
   const value = (name: string) => (isThis ? (forms.given.get(name) ?? undefined) : undefined)
   return (
-    <section aria-labelledby={of} class={isThis && forms.wrong.length > 0 ? 'first' : ''}>
+    <section aria-labelledby={of}>
       <h2 id={of}>{title}</h2>
       <p class="note">{note}</p>
       {isThis ? <Wrong of={forms.wrong} /> : null}
-      <form method="post" action={budgetAddress(forms.budget, '/book')}>
+      {/* What is wrong with it is shown where it stands, below the other forms. */}
+      <form method="post" action={budgetAddress(forms.budget, `/book#${of}`)}>
         <FormToken of={forms.frame} />
         <Hidden of={{ type: of, key: forms.keyFor(of) }} />
         <div class="fields">

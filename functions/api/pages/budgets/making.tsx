@@ -54,7 +54,8 @@ export const MakeForm = (of: {
     <section aria-labelledby="make">
       <h2 id="make">New budget</h2>
       <Wrong of={of.wrong} />
-      <form method="post" action="/dashboard/budgets">
+      {/* What is wrong with it is shown where it stands, far below all budgets. */}
+      <form method="post" action="/dashboard/budgets#make">
         <FormToken of={of.frame} />
         <div class="fields">
           <TextField of="make" name="name" label="Name" value={value('name')} note="Of a-z, 0-9 and -." required />
