@@ -257,6 +257,11 @@ describe('approve and reject', () => {
     await product.slack.press('approve', id, { user: 'U4DORA', block: product.slack.block() })
     await product.deliver()
     expect(await updateOf(id)).toMatchObject({ state: 'settled', units: { charged: 705 }, approvedBy: 'slack:U4DORA' })
+    // Also where the first press is told what became of it.
+    const ended = product.slack.news().filter(({ text }) => text.startsWith('✅'))
+    expect(ended.map((message) => textsOf(message).at(-1)?.split(' · ')[0])).toEqual(
+      Array.from({ length: 2 }, () => 'Decided by <@U4DORA>'),
+    )
     expect(product.seen('run')).toHaveLength(1)
   })
 
@@ -295,6 +300,16 @@ describe('approve and reject', () => {
     expect([(await updateOf(id)).state, product.seen('run')]).toEqual(['awaiting-approval', []])
     expect((await press('reject', id, 'U4DORA'))[0]?.replaces).toBe(true)
     expect((await updateOf(id)).state).toBe('rejected')
+  })
+
+  test('approved, grown, and then rejected: a button pressed too late names whoever rejected it', async () => {
+    const { product, press, id, block } = await grown()
+    await product.slack.press('approve', id, { user: 'U3CARL', block })
+    await product.deliver()
+    await press('reject', id, 'U4DORA')
+    expect((await press('approve', id, 'U1ADA'))[0]?.text).toContain('was rejected by <@U4DORA>')
+    const [last] = product.slack.posted().slice(-1)
+    expect(last && textsOf(last).at(-1)).toMatch(/^Decided by <@U4DORA> · /)
   })
 
   test('of what has grown since: the same press, done again by the sweep, agrees to no more than it showed', async () => {
@@ -394,6 +409,37 @@ describe('in doubt', () => {
     const sign = state === 'settled' ? '✅' : '↩️'
     expect(told.map(({ text }) => text.startsWith(sign))).toEqual([true, true])
     expect(await product.audit()).toBe(true)
+  })
+
+  test('approved by one, cleared up by another or by time: a button pressed too late names them, not whoever approved', async () => {
+    const { product, ask, press } = await strictProduct()
+    product.service.script('/on-demand/dear/run', { status: 500 })
+    const decidedBy = () => textsOf(product.slack.posted().at(-1) ?? { to: 'asker', text: '', body: {} }).at(-1)
+    const { id } = await ask()
+    await press('approve', id, 'U3CARL')
+    product.clock.advance(hours(1))
+    await press('resolve-ran', id, 'U4DORA')
+    await press('resolve-did-not-run', id, 'U1ADA')
+    expect(decidedBy()).toMatch(/^Decided by <@U4DORA> · <!date\^1795172400\^/)
+    product.clock.advance(days(1))
+    const { id: other } = await ask()
+    await press('approve', other, 'U3CARL')
+    product.clock.advance(days(7))
+    await product.triggers.sweep(product.endsAt())
+    await product.deliver()
+    await press('resolve-ran', other, 'U1ADA')
+    expect(decidedBy()).toMatch(/^Decided by Unit Guard · /)
+  })
+
+  test('approved and cleared up by the same person: the message says when it was cleared up', async () => {
+    const { product, ask, press } = await strictProduct()
+    product.service.script('/on-demand/dear/run', { status: 500 })
+    const { id } = await ask()
+    await press('approve', id, 'U3CARL')
+    product.clock.advance(hours(1))
+    await press('resolve-ran', id, 'U3CARL')
+    const [last] = product.slack.posted().slice(-1)
+    expect(last && textsOf(last).at(-1)).toMatch(/^Decided by <@U3CARL> · <!date\^1795172400\^/)
   })
 
   test('cleared by time before anybody pressed: what happened, no button', async () => {

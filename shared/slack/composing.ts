@@ -95,7 +95,8 @@ export function createComposing({ guard, options }: { guard: Guard; options: Gua
     if (!first || !updates.every(hasEnded)) return null
     const isApproval = event.kind === 'press' && event.action !== 'confirm'
     const message = isApproval
-      ? pressedMessage({ update: first, by: callerOf(event), zone: await zone() })
+      ? // It may have been put to people again since, and approved by somebody else.
+        pressedMessage({ update: first, by: first.approval?.by ?? callerOf(event), zone: await zone() })
       : outcomeMessage({ updates, zone: await zone(), replaces: true })
     return { message, updates }
   }

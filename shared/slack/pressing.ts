@@ -2,7 +2,7 @@ import { outgrown } from '../guard/barring.ts'
 import type { Guard } from '../guard/guard.ts'
 import { zoneOf } from '../guard/sentences.ts'
 import type { SlackEvent } from '../ledger/slack-event.ts'
-import type { Update } from '../ledger/update.ts'
+import type { State, Update } from '../ledger/update.ts'
 import type { Clock } from '../platform/clock.ts'
 import { assertNever, toUnits, type Units } from '../platform/words.ts'
 import { type Answered, sayInstead, sayTo } from './answering.ts'
@@ -98,7 +98,7 @@ export function createPresses({ guard, clock }: { guard: Guard; clock: Clock }) 
     // Somebody was faster, or it is too late: the buttons go, and what happened stands there instead. Somebody may be
     // this very press, if the process that did what it asks for died before it could answer.
     if (update.state !== awaited[action]) {
-      return { message: pressedMessage({ update, by: deciderOf(update) ?? by, zone }), remember }
+      return { message: pressedMessage({ update, by: deciderOf(update, action) ?? by, zone }), remember }
     }
     return action === 'approve' && isStale(update, event) ? sayInstead(detail) : sayTo(detail)
   }
@@ -139,5 +139,13 @@ const awaited = {
 const quoteOf = ({ quotes = {} }: CommandEvent, project: string): Units =>
   toUnits(Object.hasOwn(quotes, project) ? (quotes[project] ?? 0) : 0)
 
-/** Whose word it was; without one, whoever wrote the last line. */
-const deciderOf = ({ approval, history }: Update): string | undefined => approval?.by ?? history.at(-1)?.by
+/**
+ * Whose word it was: whoever approved what came to be begun, and otherwise whoever ended it. What was approved may have
+ * been put to people again, or cleared up by somebody else.
+ */
+function deciderOf({ approval, state, history }: Update, action: Decision): string | undefined {
+  const isOfApproval = awaited[action] === 'awaiting-approval' && !endedUnbegun.includes(state)
+  return (isOfApproval && approval?.by) || history.find((line) => line.state === state)?.by
+}
+
+const endedUnbegun: readonly State[] = ['rejected', 'cancelled', 'expired']

@@ -38,8 +38,8 @@ export function outcomeMessage({
 /** Instead of a message whose button was pressed: what the press led to, and no button to press twice. */
 export function pressedMessage({ update, by, zone }: { update: Update; by: string; zone: string }): Message {
   const sentence = became(update, zone)
-  const { approval, history } = update
-  const at = approval?.by === by ? approval.at : history.at(-1)?.at
+  const { history } = update
+  const at = (history.findLast((line) => line.by === by) ?? history.at(-1))?.at
   const pressed = `Decided by ${actor(by)}${at === undefined ? '' : ` · ${date(at, zone)}`} · ${moreAbout(update.id)}`
   return message(sentence, [section(sentence), context(pressed)], inPlace)
 }
