@@ -312,6 +312,19 @@ describe('/units run', () => {
     expect(product.seen('run')).toEqual([])
   })
 
+  test('an answer that Slack showed and did not take: once confirmed, it is answered with what became of it', async () => {
+    const { product, type, press } = await slackProduct({ units: { acme: 640 } })
+    product.slack.answers({ status: 500 }, { status: 200, body: 'ok' })
+    await type('run ranking acme budget=seo', { user: 'U2BOB' })
+    await press('confirm', product.slack.buttons()[0]?.value ?? '', { user: 'U2BOB' })
+    product.clock.advance(minutes(3))
+    await product.triggers.sweep(product.endsAt())
+    expect(product.slack.news().map(({ text }) => text)).toEqual([
+      '✅ The ranking update of acme is done: 640 units charged to seo.',
+    ])
+    expect(product.seen('run')).toHaveLength(1)
+  })
+
   test('several projects: each has its price, its update, and the lot one message at the end', async () => {
     const { product, type, press, updates } = await slackProduct({ units: { blog: 7, shop: 100 } })
     const [told] = await type('run ranking acme "my shop" blog shop budget=seo', { user: 'U2BOB' })

@@ -174,6 +174,8 @@ export function createCommands({
     event: CommandEvent,
     { caller, allowed }: { caller: string; allowed: Allowed },
   ): Promise<Answered> {
+    // Slack has shown an answer that it did not take, and its button was pressed.
+    if (event.updates) return confirmed(event.updates)
     const estimated = await guard.estimate({ kind, projects, ...(budget !== undefined && { budget }) }, caller)
     if ('slug' in estimated) return sayTo(estimated.detail)
     const barred = estimated.budgets.find((name) => !allowed.mayCharge(name))
@@ -196,6 +198,12 @@ export function createCommands({
       return sayTo('The price has moved while this was being answered. Please type the command again.')
     }
     return { message, ...(event.quotes === undefined && { remember: { quotes } }) }
+  }
+
+  /** What became of what a button has begun already. */
+  async function confirmed(ids: readonly string[]): Promise<Answered> {
+    const updates = (await ledger.updatesNamed(ids)).filter((update) => update !== null)
+    return { message: outcomeMessage({ updates, zone: zoneOf(await ledger.view()) }) }
   }
 
   return { obey }
