@@ -325,6 +325,23 @@ describe('/units run', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
+  test('two processes that answer at once while the price moves: no button for a price that is not remembered', async () => {
+    const { product, press, updates } = await slackProduct()
+    product.service.script(
+      '/on-demand/acme/estimate',
+      json({ keyword_units: 45 }),
+      json({ keyword_units: 40 }),
+      json({ keyword_units: 45 }),
+    )
+    await product.slack.command('run ranking acme budget=seo', { user: 'U2BOB' })
+    const [event] = (await product.guard.ledger.slackEvents.open(1)).rows
+    await Promise.all([1, 2].map(() => product.startProcess().slack.answer(event?.id ?? '')))
+    const shown = product.slack.news().map(({ text }) => /will cost (\d+) units/.exec(text)?.[1])
+    await press('confirm', event?.id ?? '', { user: 'U2BOB' })
+    const [{ maxUnits }] = await updates()
+    expect(shown).toEqual([String(maxUnits)])
+  })
+
   test('several projects: each has its price, its update, and the lot one message at the end', async () => {
     const { product, type, press, updates } = await slackProduct({ units: { blog: 7, shop: 100 } })
     const [told] = await type('run ranking acme "my shop" blog shop budget=seo', { user: 'U2BOB' })

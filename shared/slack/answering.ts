@@ -46,16 +46,20 @@ export function createAnswering(parts: {
     } = await (event.kind === 'command' ? commands.obey(event) : presses.obey(event))
     // First what a button will need, then the button.
     const seen = remember ? await remembered(event, remember) : event
+    if (!seen) return log.info('answered-elsewhere', { slackEvent: id })
     const sent = await posting.toAsker(seen, message, { isPrivate })
     if (sent.kind === 'sent') await finish({ ...seen, answers: seen.answers + 1 }, null)
     else if (sent.kind === 'refused') await finish(seen, sent.reason)
     else log.info('answer-waits', { slackEvent: id, reason: sent.reason })
   }
 
-  async function remembered(event: SlackEvent, remember: NonNullable<Answered['remember']>): Promise<SlackEvent> {
+  /** `null`: another process is at it, whose answer counts; a button of this one would stand for what that remembers. */
+  async function remembered(
+    event: SlackEvent,
+    remember: NonNullable<Answered['remember']>,
+  ): Promise<SlackEvent | null> {
     const next = { ...event, ...remember } as SlackEvent
-    await slackEvents.change(next, event)
-    return { ...next, version: event.version + 1 }
+    return (await slackEvents.change(next, event)) ? { ...next, version: event.version + 1 } : null
   }
 
   async function finish(event: SlackEvent, lost: string | null): Promise<void> {
