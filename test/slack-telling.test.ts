@@ -163,6 +163,20 @@ describe('a Slack that does not take it', () => {
     },
   )
 
+  test('what waited for it is told in the order in which it happened', async () => {
+    const { product, sweep } = await tellingProduct()
+    product.slack.answers({ status: 500 }, { status: 500 }, { status: 200, body: 'ok' })
+    await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
+    product.clock.advance(minutes(1))
+    await product.call('POST', '/budgets/seo/unfreeze', { body: { reason: 'it ended' } })
+    await product.deliver()
+    product.slack.news()
+    expect((await sweep(minutes(3))).map((text) => text.split('.')[0])).toEqual([
+      '🧊 ada froze the budget seo',
+      '▶️ ada unfroze the budget seo',
+    ])
+  })
+
   test('a day of tries in vain: given up at last', async () => {
     const { product, ask, open } = await tellingProduct()
     await ask('doubtful')

@@ -74,9 +74,9 @@ export function createTelling(parts: { guard: Guard; composing: Composing; posti
     }
   }
 
-  /** Repeats what has no mark. */
+  /** Repeats what has no mark, in the order in which it happened: what is read last is taken for how things are. */
   const sweep = (how: SweepOptions): Promise<void> =>
-    sweepTasks(announcements.open, { ...how, clock }, ({ id }) =>
+    sweepTasks(announcements.waiting, { ...how, clock }, ({ id }) =>
       tell(id).catch((cause) => log.error('not-told', { announcement: id, cause })),
     )
 
