@@ -374,6 +374,9 @@ describe('paused', () => {
         'The plan night was paused by ada on 20 Nov 2026 10:00 UTC: the site moves. Resume it, then run the unsent.',
     })
     expect(await states()).toEqual(['a settled', 'b refused'])
+    expect(await told()).toEqual([
+      '⏸️ The plan night of 20 Nov 2026 10:00 UTC was paused before its end. “The plan night was paused by ada on 20 Nov 2026 10:00 UTC: the site moves. Resume it, then run the unsent.” ✅ 1 project updated, ⛔ 1 project refused, ⏭️ 1 project not asked for any more. 40 units charged in all.',
+    ])
     product.clock.advance(minutes(5))
     await resume(product)
     expect((await unsent()).body).toMatchObject({ state: 'done', counts: { settled: 3, refused: 0, unsent: 0 } })

@@ -27,7 +27,8 @@ export interface Occurrence {
 const refusalsShown = 5
 
 export function occurrenceMessage(occurrence: Occurrence): Message {
-  const { plan, time, zone, state, reason, refusals, unitsCharged } = occurrence
+  const { plan, time, zone, reason, refusals, unitsCharged } = occurrence
+  const state = occurrence.state === 'paused' && hasBegun(occurrence) ? 'paused-midway' : occurrence.state
   const what = `The plan ${code(plan)} of ${date(time, zone)}`
   const lead = `${signs[state]} ${what} ${said[state]}.${quoted(reason)}`
   const lines = lineOfEach(occurrence)
@@ -57,13 +58,18 @@ export function occurrenceMessage(occurrence: Occurrence): Message {
   return message(`${lead}\n${first(lines, 10).join(', ')}${lines.length > 0 ? '. ' : ''}${spent}`, blocks)
 }
 
-const signs = { done: '🗓️', stopped: '🛑', missed: '⌛', paused: '⏸️' } as const
+/** Some of its projects have had their turn. */
+const hasBegun = ({ counts: { unsent: _unsent, ...others } }: Occurrence): boolean =>
+  Object.values(others).some((number) => number > 0)
+
+const signs = { done: '🗓️', stopped: '🛑', missed: '⌛', paused: '⏸️', 'paused-midway': '⏸️' } as const
 
 const said = {
   done: 'is through',
   stopped: 'was stopped before its end',
   missed: 'was not run: it came more than an hour late',
   paused: 'was not run: it is paused',
+  'paused-midway': 'was paused before its end',
 } as const
 
 function lineOfEach({ counts }: Occurrence): string[] {
