@@ -18,11 +18,11 @@ async function startWatched(options: Options = {}) {
     product,
     limit,
     spend: (body: object = {}) => product.update({ kind: 'ranking', project: `p${++asked}`, ...body }),
-    refuse: (times: number, sub = 'bob') =>
+    refuse: (times: number, sub = 'bob', body: object = {}) =>
       Promise.all(
         Array.from({ length: times }, () =>
           product.update(
-            { kind: 'ranking', project: `p${++asked}`, maxUnits: 1 },
+            { kind: 'ranking', project: `p${++asked}`, maxUnits: 1, ...body },
             { token: product.signed({ sub, scope: 'run', budgets: '*' }) },
           ),
         ),
@@ -190,6 +190,20 @@ describe('a burst of refusals', () => {
     await Promise.all([refuse(10, 'bob'), refuse(11, 'eve'), refuse(9, 'joe')])
     await sweep()
     expect((await told()).sort()).toEqual([burst('bob', 10), burst('eve', 11)])
+  })
+
+  test('on several budgets: the latest by name, the others by number', async () => {
+    const { product, limit, refuse, sweep, told } = await startWatched()
+    await limit(500, {}, 'blog')
+    await limit(500, {}, 'seo')
+    await refuse(5, 'bob', { budget: 'blog' })
+    await refuse(4, 'bob', { budget: 'seo' })
+    product.clock.advance(1)
+    await refuse(1)
+    await sweep()
+    expect(await told()).toEqual([
+      'bob was refused 10 times on account and 2 other budgets within 10 minutes. Nothing was spent.',
+    ])
   })
 
   test('the same one is not told again when the hour of the clock turns; a later one is', async () => {

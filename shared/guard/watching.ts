@@ -1,5 +1,4 @@
 import { announcement } from '../ledger/announcement.ts'
-import { rootBudget } from '../ledger/definitions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Update } from '../ledger/update.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -61,7 +60,8 @@ export function createWatching({ ledger, clock }: { ledger: Ledger; clock: Clock
       const about = {
         kind: 'refusals',
         ...{ caller, since, count: updates.length },
-        budget: latest.budget ?? rootBudget,
+        budget: latest.budget,
+        otherBudgets: new Set(updates.map(({ budget }) => budget)).size - 1,
         detail: latest.problem?.detail ?? '',
       } as const
       await tellOnce(refusalsId(caller, now), now, about)

@@ -29,7 +29,9 @@ export type About =
   | {
       readonly kind: 'refusals'
       readonly caller: string
+      /** Of the latest; the others are only counted. */
       readonly budget: string
+      readonly otherBudgets?: number
       readonly count: number
       readonly since: number
       readonly detail: string

@@ -41,17 +41,20 @@ export function thresholdMessage({
 export function refusalsMessage({
   caller,
   budget,
+  otherBudgets = 0,
   count: number,
   sinceMinutes,
   detail,
 }: {
   readonly caller: string
   readonly budget: string
+  readonly otherBudgets?: number
   readonly count: number
   readonly sinceMinutes: number
   readonly detail: string
 }): Message {
-  const lead = `${capital(person(caller))} was refused ${bold(counted(number, 'time'))} on ${code(budget)} within ${counted(sinceMinutes, 'minute')}.`
+  const where = `${code(budget)}${otherBudgets > 0 ? ` and ${counted(otherBudgets, 'other budget')}` : ''}`
+  const lead = `${capital(person(caller))} was refused ${bold(counted(number, 'time'))} on ${where} within ${counted(sinceMinutes, 'minute')}.`
   return message(`${lead} Nothing was spent.`, [
     header('Many refusals'),
     section(`${lead} Nothing was spent by that. The last one was told:${quoted(detail)}`),
