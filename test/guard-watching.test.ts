@@ -289,6 +289,29 @@ describe('an approval that nobody gives', () => {
     expect(await product.audit()).toBe(true)
   })
 
+  test('asked about again for the rest of its two days: is told of again at half of that', async () => {
+    const { product, id, sweep, reminders } = await awaiting()
+    const token = product.signed({
+      sub: 'bob',
+      scope: 'approve',
+      exp: Math.floor(product.clock.now() / 1000) + 3 * 86_400,
+    })
+    for (const units of [80, 160]) {
+      product.clock.advance(hours(22))
+      product.service.script('/on-demand/acme/estimate', json({ keyword_units: units }))
+      expect((await product.call('POST', `/updates/${id}/approve`, { token })).status).toBe(202)
+      await product.deliver()
+    }
+    const before = (await reminders()).length
+    // Four hours are left of the two days.
+    product.clock.advance(hours(2) - 1)
+    await sweep()
+    expect(await reminders()).toHaveLength(before)
+    product.clock.advance(1)
+    await sweep()
+    expect(await reminders()).toHaveLength(before + 1)
+  })
+
   test('each is told of', async () => {
     const { product, spend, sweep, reminders } = await awaiting()
     await spend({ budget: 'seo', project: 'globex' })

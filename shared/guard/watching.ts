@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { Update } from '../ledger/update.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type Figures, figuresOfChain } from './figures.ts'
-import { approvalLastsMs, refusalsWithinMs, usualThresholds } from './options.ts'
+import { refusalsWithinMs, usualThresholds } from './options.ts'
 
 export type Watching = ReturnType<typeof createWatching>
 
@@ -74,11 +74,12 @@ export function createWatching({ ledger, clock }: { ledger: Ledger; clock: Clock
     return told !== null && now - told.createdAt < hourMs
   }
 
-  /** Half of the time to approve is over, and nobody has. */
+  /** Half of the time to approve is over, and nobody has. It is shorter for what was asked about before. */
   async function remind(update: Update): Promise<void> {
-    const { id, version, approvableUntil = 0 } = update
+    const { id, version, createdAt, history, approvableUntil = 0 } = update
     const now = clock.now()
-    if (now < approvableUntil - approvalLastsMs / 2) return
+    const askedAt = history.at(-1)?.at ?? createdAt
+    if (now < (askedAt + approvableUntil) / 2) return
     await tellOnce(`${id}#approval-reminder#${version}`, now, { kind: 'approval-reminder', update: id })
   }
 
