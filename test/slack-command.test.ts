@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Units } from '../shared/platform/words.ts'
 import { type Command, parseCommand } from '../shared/slack/command.ts'
 import { commandLines } from '../shared/slack/command-lines.ts'
 
@@ -33,6 +34,12 @@ describe('what is typed behind /units', () => {
     ['unfreeze seo “fixed”', { do: 'unfreeze', budget: 'seo', reason: '“fixed”' }],
     ['pause nightly the site moves', { do: 'pause', plan: 'nightly', reason: 'the site moves' }],
     ['resume nightly moved', { do: 'resume', plan: 'nightly', reason: 'moved' }],
+    ...['31200', '31,200', '31.200', '31’200', "31'200", '"31 200"', '0031200'].map((typed): [string, Command] => [
+      `reconcile ${typed} as of 10:00`,
+      { do: 'reconcile', unitsLeft: 31_200 as Units, reason: 'as of 10:00' },
+    ]),
+    ['reconcile 1,234,567 now', { do: 'reconcile', unitsLeft: 1_234_567 as Units, reason: 'now' }],
+    ['reconcile 0 all 200 are gone', { do: 'reconcile', unitsLeft: 0 as Units, reason: 'all 200 are gone' }],
   ])('%j', (text, expected) => {
     expect(parseCommand(text)).toEqual(expected)
   })
@@ -125,6 +132,28 @@ describe('a mistake is said in one sentence, with the line of that command', () 
     ['pause', 'Say which plan to pause, and why.', 'pause'],
     ['resume nightly', 'Say why as well: the reason is kept with the record.', 'resume'],
     [`pause ${'x'.repeat(64)} y`, `“${'x'.repeat(49)}…” cannot be the name of a plan.`, 'pause'],
+    ['reconcile', 'Say how many units the vendor’s screen shows as left.', 'reconcile'],
+    ['reconcile 31200', 'Say why as well: the reason is kept with the record.', 'reconcile'],
+    ...[
+      '31,20',
+      '3,1200',
+      '31,2000',
+      '31,,200',
+      ',31200',
+      '31200,',
+      '1.234,567',
+      '31.5',
+      '-5',
+      '1e5',
+      '0x10',
+      'all',
+    ].map((typed): [string, string, 'reconcile'] => [
+      `reconcile ${typed} now`,
+      `“${typed}” is not a whole number of units.`,
+      'reconcile',
+    ]),
+    ['reconcile 31 200 now', 'A number with spaces in it is put in quotes.', 'reconcile'],
+    ['reconcile 1 234 567', 'A number with spaces in it is put in quotes.', 'reconcile'],
     ['help me', '“help” takes nothing after it.', 'help'],
     ['updates all', '“updates” takes nothing after it.', 'updates'],
     ['login bob', '“login” takes nothing after it.', 'login'],

@@ -143,16 +143,17 @@ function readId(words: Words, verb: 'show' | 'cancel'): Command | string {
   return words.rest() === '' ? { do: verb, id: word.text } : 'Name one update only.'
 }
 
-/** Digits as people copy them from a screen: 31200, 31,200 or 31 200 in quotes. */
+/** As people copy it from a screen: 31200, 31,200 or 31 200 in quotes. Whatever else it may be, it is no number to book by. */
+const wholeNumber = /^(?:\d{1,13}|\d{1,3}([,.’' ])\d{3}(?:\1\d{3})*)$/
+
 function readReconcile(words: Words): Command | string {
   const word = words.next()
   if (!word) return 'Say how many units the vendor’s screen shows as left.'
-  const digits = word.text.replace(/[,.’' ]/g, '')
-  const isPlain = /^\d{1,13}$/.test(digits) && Number(digits) <= mostUnits && !/[.,]\d{1,2}$/.test(word.text)
-  if (!isPlain) return `${shown(word.text)} is not a whole number of units.`
+  const units = Number(word.text.replace(/[,.’' ]/g, ''))
+  if (!wholeNumber.test(word.text) || units > mostUnits) return `${shown(word.text)} is not a whole number of units.`
   const reason = words.rest()
-  const wrong = reasonFault(reason)
-  return wrong ?? { do: 'reconcile', unitsLeft: toUnits(Number(digits)), reason }
+  if (/^\d{1,3}$/.test(word.text) && /^\d{3}(?!\S)/.test(reason)) return 'A number with spaces in it is put in quotes.'
+  return reasonFault(reason) ?? { do: 'reconcile', unitsLeft: toUnits(units), reason }
 }
 
 function readBudgetChange(words: Words, verb: 'freeze' | 'unfreeze'): Command | string {
