@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
-import { days, hours } from './support/clock.ts'
+import { days, hours, minutes } from './support/clock.ts'
 import { type Called, type Product, startProduct } from './support/product.ts'
 
 const month = (units: number, day?: number) => [
@@ -497,6 +497,32 @@ describe('Slack', () => {
       ['slack:U1ADA', 'the figure of this morning', 1_000],
     ])
     expect(await product.audit()).toBe(true)
+  })
+
+  test('/units reconcile that nobody did at once is not booked: the figure is none of that time; what was booked is said', async () => {
+    const { product } = await withBudgets({ slack: true, stream: true })
+    await product.call('PUT', '/callers/slack:U1ADA', { body: { scopes: ['admin'] } })
+    await product.deliver()
+    const swept = async () => {
+      product.clock.advance(minutes(5))
+      product.slack.news()
+      await product.triggers.sweep(product.endsAt())
+      return product.slack.news().map(({ text }) => text)
+    }
+    product.slack.answers({ status: 500 }, { status: 200, body: 'ok' })
+    await product.slack.command('reconcile 49,000 as of 10:00')
+    await product.deliver()
+    await product.update({ kind: 'ranking', project: 'x' })
+    expect(await swept()).toEqual([
+      'Done: the vendor has 49,000 units left; 1,000 units spent elsewhere booked. /units shows the figures.',
+    ])
+    expect(await product.figures()).toMatchObject({ spent: 1_040, available: 48_960 })
+    await product.slack.command('reconcile 49,500 as of 10:05')
+    await product.update({ kind: 'ranking', project: 'y' })
+    expect(await swept()).toEqual([
+      'Nobody could book this within a minute, and units may have been spent since, so nothing was booked. Please type what the vendor’s screen shows now.',
+    ])
+    expect(await product.figures()).toMatchObject({ spent: 1_080, available: 48_920 })
   })
 })
 

@@ -48,7 +48,7 @@ export const commandLines = {
   reconcile: {
     usage: '/units reconcile <units left> <reason>',
     does: 'books the difference to what the vendor’s screen shows as left',
-    example: '/units reconcile 31200 the figure of this morning',
+    example: '/units reconcile 31200 as of 10:40',
   },
   login: {
     usage: '/units login',

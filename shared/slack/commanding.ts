@@ -19,6 +19,8 @@ import { outcomeMessage } from './messages/outcome.ts'
 import { updateMessage, updatesMessage } from './messages/updates.ts'
 
 const latest = 10
+/** The vendor's figure is one of the moment at which it was read. */
+const bookedWithinMs = 60_000
 
 /** What a person in Slack may do is listed; whoever is not, may do nothing. */
 export const callerOf = ({ user }: Pick<SlackEvent, 'user'>): string => `slack:${user}`
@@ -130,11 +132,23 @@ export function createCommands({
     event: CommandEvent,
     caller: string,
   ): Promise<Answered> {
-    const outcome = await ledger.enter({
-      ...{ type: 'reconcile', unitsLeft, reason, budget: rootBudget, by: caller },
+    const request = {
       id: `ent_${digest('slack', event.id)}`,
       content: event.id,
-    })
+      type: 'reconcile',
+      unitsLeft,
+      reason,
+      budget: rootBudget,
+      by: caller,
+    } as const
+    const isLate = clock.now() - event.createdAt > bookedWithinMs
+    const outcome = await (isLate ? ledger.previewEntry(request) : ledger.enter(request))
+    // What was spent since would be given back, as if the figure had it in it.
+    if (outcome.kind === 'possible') {
+      return sayTo(
+        'Nobody could book this within a minute, and units may have been spent since, so nothing was booked. Please type what the vendor’s screen shows now.',
+      )
+    }
     if (outcome.kind !== 'entered') return sayTo(notEntered(outcome).detail)
     const { units } = outcome.entry
     const booked =
