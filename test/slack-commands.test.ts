@@ -474,6 +474,35 @@ describe('freeze, unfreeze, pause, resume', () => {
     expect((await product.call('GET', '/budgets/seo')).body.frozen.reason).toBe('the first reason')
   })
 
+  test('unfrozen below what is frozen, too: nobody is told that it may spend again', async () => {
+    const { product, type } = await slackProduct()
+    await product.call('PUT', '/budgets/blog', { body: { parent: 'seo', limits: month(200) } })
+    await product.call('PUT', '/budgets/posts', { body: { parent: 'blog', limits: month(100) } })
+    for (const name of ['seo', 'posts']) await type(`freeze ${name} a loop`)
+    expect((await type('unfreeze posts it ended')).map(({ to, text }) => [to, text])).toEqual([
+      [
+        'asker',
+        'Done: posts is not frozen any more, but seo above it is: nothing can be spent from it until that is unfrozen, too.',
+      ],
+      [
+        'channel',
+        '▶️ <@U1ADA> unfroze the budget posts. Nothing can be spent from it yet: seo above it is frozen, too.',
+      ],
+    ])
+    expect((await type('unfreeze seo it ended')).at(-1)?.text).toContain('It may spend again')
+  })
+
+  test('unfrozen and deleted before that was told: it is told as it was', async () => {
+    const { product } = await slackProduct()
+    await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
+    await product.call('POST', '/budgets/seo/unfreeze', { body: { reason: 'it ended' } })
+    await product.call('DELETE', '/budgets/seo')
+    await product.deliver()
+    expect(product.slack.news().at(-1)?.text).toBe(
+      '▶️ ada unfroze the budget seo. It may spend again, as far as its limits go.',
+    )
+  })
+
   test('a budget or a plan that there is not', async () => {
     const { sentences } = await slackProduct()
     expect(await sentences('freeze none why not')).toEqual(['There is no budget none.'])

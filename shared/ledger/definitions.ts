@@ -122,6 +122,12 @@ export function chainOf(definitions: Definitions, name: string): readonly Budget
   return chain
 }
 
+/** The nearest budget above this one that is frozen, and this one with it; none above what there is not any more. */
+export function frozenAbove(definitions: Definitions, name: string): string | null {
+  const above = budgetNamed(definitions, name) ? chainOf(definitions, name).slice(1) : []
+  return above.find(({ frozen }) => frozen !== undefined)?.name ?? null
+}
+
 /** Own members only, so that `constructor` or `__proto__` names no budget. */
 export const budgetNamed = (definitions: Definitions, name: string): Budget | undefined =>
   Object.hasOwn(definitions.budgets, name) ? definitions.budgets[name] : undefined

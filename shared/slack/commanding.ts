@@ -4,7 +4,7 @@ import { notEntered } from '../guard/entry-problems.ts'
 import { figuresOf } from '../guard/figures.ts'
 import type { Guard } from '../guard/guard.ts'
 import { units as inUnits, zoneOf } from '../guard/sentences.ts'
-import { chainOf, rootBudget, windowKinds } from '../ledger/definitions.ts'
+import { chainOf, frozenAbove, rootBudget, windowKinds } from '../ledger/definitions.ts'
 import type { SlackEvent } from '../ledger/slack-event.ts'
 import type { Clock } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
@@ -108,7 +108,7 @@ export function createCommands({
       case 'unfreeze': {
         const changed = await guard[command.do](command.budget, { caller, reason: command.reason, askedAt })
         if (changed.kind === 'problem') return sayTo(changed.problem.detail)
-        return sayTo(`Done: ${command.budget} is ${command.do === 'freeze' ? 'frozen' : 'not frozen any more'}.`)
+        return sayTo(await nowFrozen(command))
       }
       case 'pause':
       case 'resume': {
@@ -124,6 +124,14 @@ export function createCommands({
       default:
         return assertNever(command)
     }
+  }
+
+  async function nowFrozen({ do: done, budget }: Command & { do: 'freeze' | 'unfreeze' }): Promise<string> {
+    if (done === 'freeze') return `Done: ${budget} is frozen.`
+    const above = frozenAbove((await ledger.view()).definitions, budget)
+    const but =
+      above === null ? '' : `, but ${above} above it is: nothing can be spent from it until that is unfrozen, too`
+    return `Done: ${budget} is not frozen any more${but}.`
   }
 
   /** Booked under the item's own id: done once, however often it is answered. */

@@ -3,6 +3,7 @@ import { landedBy } from '../guard/landing.ts'
 import type { GuardOptions } from '../guard/options.ts'
 import { zoneOf } from '../guard/sentences.ts'
 import type { About } from '../ledger/announcement.ts'
+import { frozenAbove } from '../ledger/definitions.ts'
 import type { SlackEvent } from '../ledger/slack-event.ts'
 import { isTerminal, type Update } from '../ledger/update.ts'
 import { assertNever } from '../platform/words.ts'
@@ -75,7 +76,10 @@ export function createComposing({ guard, options }: { guard: Guard; options: Gua
         return refusalsMessage({ ...about, sinceMinutes: 10 })
       case 'stopped':
         return about.what === 'budget'
-          ? frozenMessage({ budget: about.name, frozen: about.isStopped, by: about.by, reason: about.reason })
+          ? frozenMessage({
+              ...{ budget: about.name, frozen: about.isStopped, by: about.by, reason: about.reason },
+              frozenAbove: about.isStopped ? null : frozenAbove((await ledger.view()).definitions, about.name),
+            })
           : pausedMessage({ plan: about.name, paused: about.isStopped, by: about.by, reason: about.reason })
       case 'foreign-data':
         return foreignDataMessage(about)

@@ -68,18 +68,23 @@ export function refusalsMessage({
 export function frozenMessage({
   budget,
   frozen,
+  frozenAbove = null,
   by,
   reason,
 }: {
   readonly budget: string
   readonly frozen: boolean
+  /** A budget above it that is. */
+  readonly frozenAbove?: string | null
   readonly by: string
   readonly reason: string
 }): Message {
   const lead = `${frozen ? '🧊' : '▶️'} ${whoDid(by)} ${frozen ? 'froze' : 'unfroze'} the budget ${code(budget)}.`
   const effect = frozen
     ? 'Nothing can be spent from it, or from budgets below it, until somebody unfreezes it. What is running is not stopped.'
-    : 'It may spend again, as far as its limits go.'
+    : frozenAbove === null
+      ? 'It may spend again, as far as its limits go.'
+      : `Nothing can be spent from it yet: ${code(frozenAbove)} above it is frozen, too.`
   return message(`${lead} ${effect}`, [
     section(`${lead} ${effect}${quoted(reason)}`),
     ...(frozen ? [context(`To end it: ${code(`/units unfreeze ${budget} <reason>`, 200)}`)] : []),
