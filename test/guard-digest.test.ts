@@ -73,6 +73,34 @@ describe('the digest', () => {
     expect(await product.audit()).toBe(true)
   })
 
+  test('of what was approved a day after it was asked for, it says when it was spent; of what was decided before, nothing', async () => {
+    const { product } = await startDigest({ units: { dear: 640 } })
+    const account = { limits: [{ window: 'month', units: 50_000 }], approvalAbove: 100 }
+    await product.call('PUT', '/budgets/account', { body: account })
+    const { body } = await product.update({ kind: 'ranking', project: 'dear' })
+    const exp = Math.floor(product.clock.now() / 1000) + 3 * 86_400
+    const token = product.signed({ sub: 'bob', scope: 'approve', exp })
+    const digests: [number | undefined, boolean][] = []
+    const look = async () => {
+      const { budgets, nothingHappened } = await product.guard.digest(product.clock.now())
+      digests.push([budgets[0]?.spentToday, nothingHappened])
+    }
+    product.clock.advance(hours(20))
+    await look()
+    product.clock.advance(hours(3))
+    expect((await product.call('POST', `/updates/${body.updates[0].id}/approve`, { token })).status).toBe(200)
+    await product.deliver()
+    product.clock.advance(hours(21))
+    await look()
+    product.clock.advance(hours(24))
+    await look()
+    expect(digests).toEqual([
+      [0, false],
+      [640, false],
+      [0, true],
+    ])
+  })
+
   test('looks ahead with the prices of this very night', async () => {
     const { product, digest, last } = await startDigest({ plans: [night], units: { a: 100, b: 50 } })
     await product.call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units: 1_000 }] } })

@@ -7,6 +7,7 @@ import { dayAt } from '../ledger/windows.ts'
 import type { Kind, Units } from '../platform/words.ts'
 import { type Figures, figuresOf } from './figures.ts'
 import type { Forecast } from './forecast.ts'
+import { approvableForMs } from './options.ts'
 import { zoneOf } from './sentences.ts'
 
 /** What happened in the 24 hours before an instant, and where the budgets stand. */
@@ -56,12 +57,7 @@ export function createDigesting(parts: {
 
   async function digest(until: number): Promise<Digest> {
     const looked = ledger.view()
-    const [view, updates, forecast, known] = await Promise.all([
-      looked,
-      updatesOf({ since: until - dayMs, until }),
-      foresee(looked),
-      prices(),
-    ])
+    const [view, updates, forecast, known] = await Promise.all([looked, updatesOf(until), foresee(looked), prices()])
     const inDoubt = (await ledger.open('in-doubt', pageSize)).rows
     const refused = updates.filter(({ state }) => state === 'refused').length
     const priceMoves = known.flatMap((price) => moveOf(price, until))
@@ -86,7 +82,9 @@ export function createDigesting(parts: {
     }
   }
 
-  async function updatesOf(filter: { since: number; until: number }): Promise<Update[]> {
+  /** What came to count, or was decided, on that day: it may have been asked for as long before as people may take to agree. */
+  async function updatesOf(until: number): Promise<Update[]> {
+    const filter = { since: until - dayMs - approvableForMs, until }
     const found: Update[] = []
     let cursor: string | undefined
     do {
@@ -94,11 +92,13 @@ export function createDigesting(parts: {
       found.push(...page.rows)
       cursor = page.next
     } while (cursor !== undefined && found.length < mostRead)
-    return found
+    return found.filter((update) => happenedAt(update) > until - dayMs && happenedAt(update) <= until)
   }
 
   return { announceDigest, digest }
 }
+
+const happenedAt = ({ hold, finishedAt, createdAt }: Update): number => hold?.at ?? finishedAt ?? createdAt
 
 const spentBy = (budget: string, updates: readonly Update[]): number =>
   updates.filter(({ hold }) => hold?.budgets.includes(budget)).reduce((sum, { charged }) => sum + (charged ?? 0), 0)
