@@ -19,7 +19,7 @@ async function startDigest(options: Options = {}) {
 }
 
 const quiet = (day: string) =>
-  `${day}: nothing happened. No units were spent, nothing was refused, and nothing is in doubt.`
+  `${day}: nothing happened in 24 hours. No update spent units, none was refused, and none is in doubt.`
 
 /** What a person reads in the blocks of a message, without the marks that dates have. */
 const readIn = (message: { body: object } | undefined): string =>
@@ -61,12 +61,12 @@ describe('the digest', () => {
     await digest()
     const message = await last()
     expect(message?.text).toBe(
-      '2026-11-21: 80 units spent today by account and all below it. 1 update refused, 1 in doubt.',
+      '2026-11-21: 80 units spent in 24 hours by account and all below it. 1 update refused, 1 in doubt.',
     )
     const read = readIn(message)
-    expect(read).toContain('*account*: 80 today')
+    expect(read).toContain('*account*: 80 in 24 hours')
     expect(read).toContain('49,873 of 50,000 left')
-    expect(read).toContain('*seo*: 40 today')
+    expect(read).toContain('*seo*: 40 in 24 hours')
     expect(read).toContain('16 % of the month used, 420 of 500 left')
     expect(read).toContain('Still in doubt: did these run?')
     expect(read).toContain('`broken`')
@@ -129,7 +129,7 @@ describe('the digest', () => {
     await digest()
     expect((await digests()).map(({ text }) => text)).toEqual([
       quiet('2026-11-20'),
-      '2026-11-21: 0 units spent today by account and all below it. 0 updates refused, 0 in doubt.',
+      '2026-11-21: 0 units spent in 24 hours by account and all below it. 0 updates refused, 0 in doubt.',
       quiet('2026-11-22'),
     ])
   })
@@ -156,7 +156,7 @@ describe('the digest', () => {
     await digest()
     expect((await digests()).map(({ text }) => text)).toEqual([
       quiet('2026-11-20'),
-      '2026-11-21: 0 units spent today by account and all below it. 0 updates refused, 0 in doubt.',
+      '2026-11-21: 0 units spent in 24 hours by account and all below it. 0 updates refused, 0 in doubt.',
     ])
   })
 
@@ -221,7 +221,7 @@ describe('the digest', () => {
     product.clock.advance(hours(48))
     await digest()
     expect((await last())?.text).toBe(
-      '2026-11-22: 0 units spent today by account and all below it. 0 updates refused, 1 in doubt.',
+      '2026-11-22: 0 units spent in 24 hours by account and all below it. 0 updates refused, 1 in doubt.',
     )
   })
 

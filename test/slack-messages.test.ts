@@ -194,7 +194,7 @@ describe('what messages say', () => {
     const quiet = { refused: 0, inDoubt: [], priceMoves: [], budgets: [], nothingHappened: true }
     const shown = digestMessage({ day: '2026-11-20', zone, ...quiet })
     expect(texts(shown)).toEqual([
-      '💤 2026-11-20: nothing happened. No units were spent, nothing was refused, and nothing is in doubt.',
+      '💤 2026-11-20: nothing happened in 24 hours. No update spent units, none was refused, and none is in doubt.',
     ])
   })
 

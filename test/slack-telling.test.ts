@@ -110,7 +110,7 @@ describe('each thing is told once', () => {
       await product.deliver()
     }
     expect(texts()).toEqual([
-      '2026-11-20: 80 units spent today by account and all below it. 0 updates refused, 0 in doubt.',
+      '2026-11-20: 80 units spent in 24 hours by account and all below it. 0 updates refused, 0 in doubt.',
     ])
   })
 

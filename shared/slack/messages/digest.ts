@@ -17,7 +17,7 @@ type PriceMove = Omit<Digest['priceMoves'][number], 'before' | 'now'> & {
 const mostBudgets = 20
 const mostRows = 10
 
-/** What happened on one day of the account, and how the budgets stand. */
+/** What happened in the 24 hours before it, and how the budgets stand. */
 export function digestMessage({
   day,
   zone,
@@ -29,16 +29,16 @@ export function digestMessage({
 }: Omit<Digest, 'priceMoves'> & { readonly priceMoves: readonly PriceMove[] }): Message {
   const title = clean(day)
   if (nothingHappened) {
-    const quiet = `${prose(title)}: nothing happened. No units were spent, nothing was refused, and nothing is in doubt.`
+    const quiet = `${prose(title)}: nothing happened in 24 hours. No update spent units, none was refused, and none is in doubt.`
     return message(quiet, [section(`💤 ${quiet}`)])
   }
   const root = budgets.find(({ month }) => month.budget === 'account') ?? budgets[0]
   const spent = root
-    ? `${boldUnits(root.spentToday)} spent today by ${code(root.budget)} and all below it.`
+    ? `${boldUnits(root.spentToday)} spent in 24 hours by ${code(root.budget)} and all below it.`
     : 'No units spent.'
   const rest = `${counted(refused, 'update')} refused, ${count(inDoubt.length)} in doubt.`
   const blocks: Block[] = [
-    header(`The day: ${title}`),
+    header(`The last 24 hours: ${title}`),
     section(`${spent} ${rest}`),
     ...sections(
       first(
@@ -59,7 +59,7 @@ function budgetLines({ budget, spentToday, month, projected, exhaustedAt }: Dige
   const { limit, granted, available } = month
   const total = asNumber(limit) + granted
   const lines = [
-    `${bold(prose(budget))}: ${count(spentToday)} today`,
+    `${bold(prose(budget))}: ${count(spentToday)} in 24 hours`,
     limit === 'unlimited'
       ? `${count(month.spent)} this month, without a limit`
       : `${bar(total - available, total)}  ${percent(total - available, total)} of the month used, ${count(available)} of ${count(total)} left`,
