@@ -445,6 +445,21 @@ describe('a plan that is not enabled', () => {
     expect(await last()).toMatchObject({ state: 'stopped', reason: 'there is no such plan any more' })
   })
 
+  test('or that there is not any more, after one of its projects ran: nobody says that nothing was spent', async () => {
+    const { product, fire } = await startNight(
+      {},
+      { on: ({ operation, project }) => (operation === 'estimate' && project !== 'a' ? { status: 404 } : undefined) },
+    )
+    await fire()
+    const { store, clock } = product
+    const later = await startNight({ name: 'day' }, { store, clock })
+    await later.at(5)
+    expect(await later.product.figures()).toMatchObject({ spent: 40 })
+    expect(await later.told()).toEqual([
+      '🛑 The plan night of 20 Nov 2026 10:00 UTC was stopped before its end. “there is no such plan any more” What it did before is among /units updates.',
+    ])
+  })
+
   test('runs by no door', async () => {
     const { product, fire, unsent, last } = await startNight({ enabled: false })
     await fire()

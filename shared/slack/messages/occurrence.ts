@@ -27,17 +27,12 @@ export interface Occurrence {
 const refusalsShown = 5
 
 export function occurrenceMessage(occurrence: Occurrence): Message {
-  const { plan, time, zone, reason, refusals, unitsCharged } = occurrence
+  const { plan, time, zone, reason, refusals } = occurrence
   const state = occurrence.state === 'paused' && hasBegun(occurrence) ? 'paused-midway' : occurrence.state
   const what = `The plan ${code(plan)} of ${date(time, zone)}`
   const lead = `${signs[state]} ${what} ${said[state]}.${quoted(reason)}`
   const lines = lineOfEach(occurrence)
-  const spent =
-    unitsCharged > 0
-      ? `${boldUnits(unitsCharged)} charged in all.`
-      : occurrence.counts.inDoubt > 0
-        ? 'Nothing is charged yet.'
-        : 'Nothing was spent.'
+  const spent = spentBy(occurrence, lines)
   const hidden = Math.max(0, occurrence.counts.refused - Math.min(refusals.length, refusalsShown))
   const refused = refusals
     .slice(0, refusalsShown)
@@ -56,6 +51,15 @@ export function occurrenceMessage(occurrence: Occurrence): Message {
     ...(lines.length === 0 ? [] : [context('`/units updates` lists the latest updates.')]),
   ]
   return message(`${lead}\n${first(lines, 10).join(', ')}${lines.length > 0 ? '. ' : ''}${spent}`, blocks)
+}
+
+function spentBy({ state, counts, unitsCharged }: Occurrence, lines: readonly string[]): string {
+  if (unitsCharged > 0) return `${boldUnits(unitsCharged)} charged in all.`
+  if (counts.inDoubt > 0) return 'Nothing is charged yet.'
+  // Of a plan that is not in the file any more nobody knows the projects, and some of them may have been updated.
+  return state === 'stopped' && lines.length === 0
+    ? 'What it did before is among `/units updates`.'
+    : 'Nothing was spent.'
 }
 
 /** Some of its projects have had their turn. */
