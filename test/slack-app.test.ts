@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import type { Store } from '../shared/ledger/store.ts'
-import { LedgerUnavailable } from '../shared/ledger/store.ts'
+import { AnswerLost, LedgerUnavailable } from '../shared/ledger/store.ts'
 import { startProduct } from './support/product.ts'
 import { listPeople, signedFor, signingSecret, slackSecretOf } from './support/slack.ts'
 
@@ -360,6 +360,32 @@ describe('hostile content', () => {
 
 describe('when something is down', () => {
   const sorry = 'Unit Guard cannot take this right now, so nothing was done. Please try again in a minute.'
+
+  test('request, key: answer lost: what may have been recorded is not said to be undone, and is done', async () => {
+    const inner = createMemoryStore()
+    let isLosing = false
+    const store: Store = {
+      ...inner,
+      transact: async (...of) => {
+        const outcome = await inner.transact(...of)
+        if (isLosing) throw new AnswerLost('canary-endpoint')
+        return outcome
+      },
+    }
+    const product = await slackProduct({ store })
+    const unsure =
+      'It is not certain that Unit Guard has taken this. Without an answer within ten minutes nothing was done; then please try again.'
+    isLosing = true
+    const typed = await product.slack.command('freeze account a loop')
+    expect([typed.status, (await shownBy(typed)).text]).toEqual([200, unsure])
+    const pressed = await product.slack.press('approve', 'upd_1')
+    expect([pressed.status, await pressed.text()]).toEqual([503, unsure])
+    isLosing = false
+    product.clock.advance(5 * 60_000)
+    await product.triggers.sweep(product.endsAt())
+    expect(product.slack.posted().map(({ text }) => text)).toContain('Done: account is frozen.')
+    expect(product.logged.join('\n')).toContain('slack-failed')
+  })
 
   test('the ledger: whoever typed is told kindly, whoever pressed sees a failure, nothing is recorded', async () => {
     const inner = createMemoryStore()

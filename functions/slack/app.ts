@@ -3,6 +3,7 @@ import { bodyLimit } from 'hono/body-limit'
 import { allowedTo } from '../../shared/guard/callers.ts'
 import type { Ledger } from '../../shared/ledger/ledger.ts'
 import type { SlackEvent } from '../../shared/ledger/slack-event.ts'
+import { AnswerLost } from '../../shared/ledger/store.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
 import type { Log } from '../../shared/platform/log.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
@@ -18,6 +19,10 @@ const mostBytes = 256 * 1024
 
 /** Nothing was recorded, so nothing will happen. */
 const sorry = 'Unit Guard cannot take this right now, so nothing was done. Please try again in a minute.'
+
+/** It may have been recorded: then it is done at once, or by the next sweep. */
+const unsure =
+  'It is not certain that Unit Guard has taken this. Without an answer within ten minutes nothing was done; then please try again.'
 
 /**
  * What Slack calls: verify, parse, record, acknowledge. Slack gives up after three seconds, so nothing is asked of the
@@ -86,8 +91,9 @@ export function createSlackApp(parts: { ledger: Ledger; secret: Secret; clock: C
   app.notFound((c) => c.text('not found', 404))
   app.onError((error, c) => {
     log.error('slack-failed', { cause: error })
+    const said = error instanceof AnswerLost ? unsure : sorry
     // Whoever typed is shown what is said; whoever pressed, only that something went wrong, and that takes a status.
-    return c.req.path === '/slack/commands' ? c.json(problemMessage(sorry)) : c.text(sorry, 503)
+    return c.req.path === '/slack/commands' ? c.json(problemMessage(said)) : c.text(said, 503)
   })
 
   return app
