@@ -445,6 +445,7 @@ describe('freeze, unfreeze, pause, resume', () => {
   test('freeze and unfreeze: done at once, kept with the reason, told in the channel', async () => {
     const { product, type } = await slackProduct()
     const frozen = await type('freeze seo something asks in a loop')
+    expect(frozen[0] && textsOf(frozen[0])).toEqual(['✅ Done: seo is frozen.'])
     expect(frozen.map(({ to, text }) => [to, text])).toEqual([
       ['asker', 'Done: seo is frozen.'],
       [

@@ -13,7 +13,7 @@ import { type Answered, sayTo } from './answering.ts'
 import { type Command, parseCommand } from './command.ts'
 import { confirmMessage, estimateMessage } from './messages/estimate.ts'
 import { figuresMessage } from './messages/figures.ts'
-import { helpMessage, usageMessage } from './messages/help.ts'
+import { doneMessage, helpMessage, usageMessage } from './messages/help.ts'
 import { loginMessage } from './messages/login.ts'
 import { outcomeMessage } from './messages/outcome.ts'
 import { updateMessage, updatesMessage } from './messages/updates.ts'
@@ -108,7 +108,7 @@ export function createCommands({
       case 'unfreeze': {
         const changed = await guard[command.do](command.budget, { caller, reason: command.reason, askedAt })
         if (changed.kind === 'problem') return sayTo(changed.problem.detail)
-        return sayTo(await nowFrozen(command))
+        return { message: doneMessage(await nowFrozen(command)) }
       }
       case 'pause':
       case 'resume': {
@@ -117,7 +117,8 @@ export function createCommands({
         const by = { caller, reason: command.reason, askedAt }
         const changed = await (command.do === 'pause' ? guard.pausePlan : guard.resumePlan)(command.plan, by)
         if (changed.kind === 'problem') return sayTo(changed.problem.detail)
-        return sayTo(`Done: the plan ${command.plan} is ${command.do === 'pause' ? 'paused' : 'not paused any more'}.`)
+        const is = command.do === 'pause' ? 'paused' : 'not paused any more'
+        return { message: doneMessage(`Done: the plan ${command.plan} is ${is}.`) }
       }
       case 'reconcile':
         return reconcile(command, event, caller)
@@ -161,7 +162,9 @@ export function createCommands({
     const { units } = outcome.entry
     const booked =
       units === 0 ? 'they agree' : `${inUnits(Math.abs(units))} ${units > 0 ? 'spent elsewhere' : 'too many'} booked`
-    return sayTo(`Done: the vendor has ${inUnits(unitsLeft)} left; ${booked}. /units shows the figures.`)
+    return {
+      message: doneMessage(`Done: the vendor has ${inUnits(unitsLeft)} left; ${booked}. /units shows the figures.`),
+    }
   }
 
   async function login(caller: string): Promise<Answered> {

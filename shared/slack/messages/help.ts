@@ -36,6 +36,10 @@ export function usageMessage({ sentence, usage }: Mistake): Message {
 
 const usageLead = 'It is written like this:'
 
+/** Something was done, in one sentence. */
+export const doneMessage = (sentence: string): Message =>
+  message(prose(sentence), [section(`✅ ${prose(sentence)}`)], toAsker)
+
 /** Something cannot be done, in one sentence. */
 export const problemMessage = (sentence: string): Message =>
   message(prose(sentence), [section(`⚠️ ${prose(sentence, 2_500)}`)], toAsker)
