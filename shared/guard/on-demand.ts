@@ -1,3 +1,5 @@
+import { once } from '../platform/once.ts'
+
 // biome-ignore lint/suspicious/noExplicitAny: whatever they take and give, it is passed on.
 type Functions<T> = { [Name in keyof T]: (...args: any[]) => Promise<unknown> }
 
@@ -6,17 +8,10 @@ type Functions<T> = { [Name in keyof T]: (...args: any[]) => Promise<unknown> }
  * part of a cold start. Loading that has failed is tried again with the next call.
  */
 export function onDemand<T extends Functions<T>>(load: () => Promise<T>, names: Readonly<Record<keyof T, true>>): T {
-  let loaded: Promise<T> | undefined
-  const loadOnce = () => {
-    loaded ??= load().catch((error) => {
-      loaded = undefined
-      throw error
-    })
-    return loaded
-  }
+  const loaded = once(load)
   const call =
     (name: keyof T) =>
     async (...args: unknown[]) =>
-      (await loadOnce())[name](...args)
+      (await loaded())[name](...args)
   return Object.fromEntries(Object.keys(names).map((name) => [name, call(name as keyof T)])) as T
 }
