@@ -1,8 +1,8 @@
 import { callerOfCounter } from '../ledger/definitions.ts'
 import type { View } from '../ledger/views.ts'
 import { latestRenewal } from '../ledger/windows.ts'
-import { toLocal } from '../ledger/zone.ts'
 import { grouped } from '../platform/words.ts'
+import { toLocal } from '../platform/zone.ts'
 import type { Figures } from './figures.ts'
 
 /** Numbers and times as people write them in a sentence. */

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { mostUnits } from './words.ts'
+import { isZone } from './zone.ts'
 
 /** The environment as it was given; only this room reads it. */
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env
@@ -38,7 +39,7 @@ const renewalDay = wholeNumber('takes a day of the month, 1 to 31', 1, 31)
 const renewalTime = matching(/^([01]\d|2[0-3]):[0-5]\d$/, 'takes a time like 00:00')
 const timeZone = z
   .string()
-  .check(z.refine(isTimeZone, 'takes a time zone of the IANA database, such as Europe/Berlin; UTC is one'))
+  .check(z.refine(isZone, 'takes a time zone of the IANA database, such as Europe/Berlin; UTC is one'))
 const pointer = matching(/^(\/([^~]|~[01])*)*$/, 'takes a JSON Pointer (RFC 6901), such as /data/units')
 
 const cooldown = z.pipe(
@@ -55,17 +56,6 @@ function toCooldown(text: string): Cooldown {
   if (text === 'day') return 'day'
   const unit = text.at(-1)
   return unit === 'm' || unit === 'h' || unit === 'd' ? Number(text.slice(0, -1)) * unitMs[unit] : 0
-}
-
-/** As the ledger takes them: names of the IANA database, not offsets such as +01:00. */
-function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** An address that others build upon: nothing but scheme, host and port. */

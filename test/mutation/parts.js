@@ -62,8 +62,8 @@ export const parts = {
     tests: ['test/api-tokens.test.ts'],
   },
   ledger: {
-    mutate: ['shared/ledger/*.ts', ...onDynamo.map((name) => `!shared/ledger/${name}.ts`)],
-    tests: ['test/ledger-*.test.ts'],
+    mutate: ['shared/ledger/*.ts', 'shared/platform/zone.ts', ...onDynamo.map((name) => `!shared/ledger/${name}.ts`)],
+    tests: ['test/ledger-*.test.ts', 'test/platform-zone.test.ts'],
     isLoadedOnce: true,
   },
   guard: {
