@@ -1,4 +1,4 @@
-import { dayMs } from '../../shared/platform/zone.ts'
+import { dayMs } from '../../shared/platform/clock.ts'
 import { workLastsMs } from './background.ts'
 import { type Actors, createActors } from './demo-month-actors.ts'
 import { cast } from './demo-month-cast.ts'

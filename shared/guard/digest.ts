@@ -4,6 +4,7 @@ import type { Price } from '../ledger/price.ts'
 import type { Update } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
 import { dayAt } from '../ledger/windows.ts'
+import { dayMs } from '../platform/clock.ts'
 import type { Kind, Units } from '../platform/words.ts'
 import { type Figures, figuresOf } from './figures.ts'
 import type { Forecast } from './forecast.ts'
@@ -36,7 +37,6 @@ interface PriceMove {
   readonly now: Units
 }
 
-const dayMs = 24 * 3600_000
 const pageSize = 200
 /** A day with more updates than this is summed up from its latest. */
 const mostRead = 5_000

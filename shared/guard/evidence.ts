@@ -2,13 +2,14 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { Hold, Update } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
 import { dayAt } from '../ledger/windows.ts'
+import { dayMs } from '../platform/clock.ts'
 import type { Tracking } from '../tracking/tracking.ts'
 import { targetOfRequest } from './quoting.ts'
 import { datesNear } from './records.ts'
 
 /** How many updates of the same work are looked at before it counts as unclear whose a date is. */
 const longestWalk = 50
-const rivalsWithinMs = 3 * 24 * 3600_000
+const rivalsWithinMs = 3 * dayMs
 
 /**
  * Evidence that an update ran: a date around its fence that the service did not have before and has now, and that no

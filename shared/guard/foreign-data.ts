@@ -2,7 +2,7 @@ import { announcement } from '../ledger/announcement.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Sighting } from '../ledger/sighting.ts'
 import type { Update } from '../ledger/update.ts'
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, dayMs } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import { inParallel } from '../platform/parallel.ts'
@@ -17,7 +17,6 @@ export interface ForeignData {
   readonly dates: readonly string[]
 }
 
-const dayMs = 24 * 3600_000
 const pageSize = 200
 /** The limit of what is read of the updates since the last look, which is a day's work of them or a few. */
 const mostRead = 10_000

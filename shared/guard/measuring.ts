@@ -3,12 +3,11 @@ import { rootBudget } from '../ledger/definitions.ts'
 import { toDefinitionsItem } from '../ledger/definitions-item.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { View } from '../ledger/views.ts'
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, minuteMs } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { Measured } from '../platform/metrics.ts'
 import { sweptAtOnce } from './options.ts'
 
-const minuteMs = 60_000
 /** Whoever sees that many does not need to know how many more. */
 const mostAnnouncements = 100
 

@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import { type Occurrence, type OccurrenceState, occurrenceId } from '../ledger/occurrence.ts'
 import { LedgerUnavailable } from '../ledger/store.ts'
 import { isKnownToHaveRun, type Problem, type Request } from '../ledger/update.ts'
-import { type Clock, toRfc3339 } from '../platform/clock.ts'
+import { type Clock, hourMs, minuteMs, toRfc3339 } from '../platform/clock.ts'
 import { digest, type Ids } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import { SecretUnavailable } from '../platform/secrets.ts'
@@ -21,15 +21,14 @@ export type Fired =
   | { readonly kind: 'fired'; readonly occurrence: Occurrence }
   | { readonly kind: 'problem'; readonly problem: Problem }
 
-const minuteMs = 60_000
 /** Later than that an occurrence is missed: what ought to have run at night must not run in the morning. */
-const missedAfterMs = 60 * minuteMs
+const missedAfterMs = hourMs
 /** Clocks differ a little. An occurrence that ran ahead of its time would not run at it. */
 const earlyByMs = 2 * minuteMs
 /** What has not run yet is tried at once and at these times after. */
 const roundsAtMs = [0, 5, 15, 30, 55].map((minutes) => minutes * minuteMs)
 /** By then every request that nobody could begin has expired. */
-const overAfterMs = 60 * minuteMs
+const overAfterMs = hourMs
 /** So many in doubt, or without an answer of the service, one after the other, say that it is not the projects. */
 const mostInARow = 3
 

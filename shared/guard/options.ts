@@ -1,3 +1,4 @@
+import { dayMs, hourMs, minuteMs } from '../platform/clock.ts'
 import type { Cooldown } from '../platform/settings.ts'
 import type { Kind } from '../platform/words.ts'
 
@@ -12,23 +13,23 @@ export interface GuardOptions {
 
 /** Kept back before `run` is sent, so that its outcome can still be written: four tries of three seconds. */
 export const settleMarginMs = 12_000
-export const approvalLastsMs = 24 * 3600_000
+export const approvalLastsMs = dayMs
 /** However often it is asked about again: statements and audits look no further back from a month than three days. */
 export const approvableForMs = 2 * approvalLastsMs
-export const requestLastsMs = 3600_000
+export const requestLastsMs = hourMs
 /** An approved update whose estimate has grown by more than this share is asked about again. */
 export const approvedMayGrowBy = 0.1
 /** In doubt, work is blocked until the account's day ends, but at least as long. */
-export const doubtBlocksMs = 3600_000
+export const doubtBlocksMs = hourMs
 /** How often a decision is made again because what it was made on has moved. */
 export const mostDecisions = 8
 /** How many updates of one request are estimated, or run, at the same time. */
 export const runsAtOnce = 5
 /** The stream begins what is requested; the sweep begins what is older than this. */
-export const beginLateAfterMs = 2 * 60_000
+export const beginLateAfterMs = 2 * minuteMs
 /** How many open updates the sweep reads at a time. */
 export const sweptAtOnce = 50
 /** Refusals that are so close to each other may be a burst. */
-export const refusalsWithinMs = 10 * 60_000
+export const refusalsWithinMs = 10 * minuteMs
 /** Per cent of a window; told where a budget sets none of its own. */
 export const usualThresholds: readonly number[] = [80, 100]

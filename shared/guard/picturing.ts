@@ -4,12 +4,13 @@ import { all } from '../ledger/lists.ts'
 import type { Picture, Saved } from '../ledger/picture.ts'
 import type { Update } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
+import { dayMs, minuteMs } from '../platform/clock.ts'
 
 const pageSize = 100
 /** Indexes lag a little: what is younger is counted by a later sweep. */
-const lagMs = 60_000
+const lagMs = minuteMs
 /** No sweep reads the updates of more time than this. */
-const longestMs = 24 * 3600_000
+const longestMs = dayMs
 /** So few updates are cheaper to read again than to note that nothing was among them. */
 const readAgain = 100
 

@@ -5,6 +5,7 @@ import { type Occurrence, occurrencesOf } from '../ledger/occurrence.ts'
 import type { Price } from '../ledger/price.ts'
 import type { View } from '../ledger/views.ts'
 import { dayAt, monthAfter } from '../ledger/windows.ts'
+import { dayMs } from '../platform/clock.ts'
 import { type Cost, costsOf, type DayAhead, daysAhead, lookAhead } from './ahead.ts'
 import { budgetFor } from './charging.ts'
 import { type Figures, figuresOf, figuresOfChain } from './figures.ts'
@@ -30,7 +31,7 @@ export interface Ahead {
 }
 
 /** Somebody looks ahead: a leap day may be years away. */
-const lookedAheadMs = 9 * 366 * 24 * 3600_000
+const lookedAheadMs = 9 * 366 * dayMs
 
 export function createPlanning(parts: {
   ledger: Ledger

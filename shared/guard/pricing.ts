@@ -1,6 +1,6 @@
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Price } from '../ledger/price.ts'
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, hourMs } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { inParallel } from '../platform/parallel.ts'
 import type { Kind } from '../platform/words.ts'
@@ -9,7 +9,7 @@ import { type GuardOptions, runsAtOnce, settleMarginMs } from './options.ts'
 import type { Plan } from './plan.ts'
 import { targetOfRequest } from './quoting.ts'
 
-const nightMs = 12 * 3600_000
+const nightMs = 12 * hourMs
 
 /** Estimates are free, but a forecast that asked for hundreds of them would be slow: they are read once a night. */
 export function createPricing(parts: {

@@ -1,6 +1,7 @@
 import type { Limited } from '../ledger/definitions.ts'
 import { begin, type Grant, type Hold, next, type Problem, type Update } from '../ledger/update.ts'
 import type { Window } from '../ledger/windows.ts'
+import { dayMs } from '../platform/clock.ts'
 import type { Known, Quote } from './decide.ts'
 import { approvableForMs, approvalLastsMs, type GuardOptions, settleMarginMs } from './options.ts'
 import { list, shownCounter, units } from './sentences.ts'
@@ -71,8 +72,6 @@ function write(
   const dated = { at: view.now, ...line }
   return asked.update ? next(asked.update, state, fields, dated) : begin(request, state, fields, dated)
 }
-
-const dayMs = 24 * 3600_000
 
 /** The only dates that can tell whether an update ran: the day before its fence, its day, and the day after. */
 function datesAround(day: Window, dates: readonly string[]): readonly string[] {

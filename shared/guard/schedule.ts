@@ -1,4 +1,5 @@
 import { Cron } from 'croner'
+import { dayMs, hourMs, minuteMs } from '../platform/clock.ts'
 import { parseCronFields } from './cron-fields.ts'
 
 /** When a plan is due, parsed from EventBridge's own dialect. Always UTC. */
@@ -21,9 +22,6 @@ export type ParsedSchedule =
 
 /** The API's limit: https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutRule.html */
 const longestSchedule = 256
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
-const dayMs = 24 * hourMs
 
 /**
  * Parses `cron(…)` and `rate(…)` of EventBridge's rules. Where the schedule is wrong, `message` is one sentence without

@@ -9,18 +9,18 @@ import {
 } from '../ledger/tally.ts'
 import { isTerminal, type Update } from '../ledger/update.ts'
 import { monthBefore, type Window } from '../ledger/windows.ts'
+import { hourMs, minuteMs } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 
 /**
  * An update's `createdAt` is taken before its record first appears: between them lies its estimate, in a function that may
  * live for a quarter of an hour, and then the index lags. What is younger than this may have neighbours yet to appear.
  */
-const appearsWithinMs = 30 * 60_000
+const appearsWithinMs = 30 * minuteMs
 /** Clocks of two processes differ by less. */
-const clocksDifferMs = 60_000
+const clocksDifferMs = minuteMs
 /** So many updates are worth writing an item that may be large; fewer wait for the hour. */
 const worthWriting = 100
-const hourMs = 3600_000
 
 /**
  * Keeps what statements are made of, so that they cost the same however many updates there were.

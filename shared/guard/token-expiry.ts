@@ -1,9 +1,8 @@
 import { announcement } from '../ledger/announcement.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, dayMs } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 
-const dayMs = 24 * 3600_000
 const warnedBeforeMs = 14 * dayMs
 /** Seconds: what is farther away is no time that can be written. */
 const farthest = 8.64e12

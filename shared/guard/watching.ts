@@ -1,7 +1,7 @@
 import { announcement } from '../ledger/announcement.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Update } from '../ledger/update.ts'
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, hourMs } from '../platform/clock.ts'
 import { type Figures, figuresOfChain } from './figures.ts'
 import { refusalsWithinMs, usualThresholds } from './options.ts'
 
@@ -10,7 +10,6 @@ export type Watching = ReturnType<typeof createWatching>
 /** So many refusals of one caller within that time are a burst, and told once an hour. */
 const burst = 10
 const readAtMost = 200
-const hourMs = 3600_000
 
 /**
  * What people should hear of without being asked: each thing is announced under an id of its own, so that it is told

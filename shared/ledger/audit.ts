@@ -1,4 +1,4 @@
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, dayMs } from '../platform/clock.ts'
 import { asNumber, type Book, type Counter, type Move, madeAvailable } from './book.ts'
 import { limitedNamed, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 import type { Entry } from './entry.ts'
@@ -19,7 +19,7 @@ export interface AuditedCounter {
 
 const pageSize = 100
 /** An update may be held up to a day (approval) and an hour (queue) after it was created: this is ample. */
-const heldLaterMs = 3 * 24 * 3600_000
+const heldLaterMs = 3 * dayMs
 const tries = 3
 /** An index shows a new line a moment after the book has moved; on AWS that is a fraction of a second, as a rule. */
 const indexLagsMs = 1_000

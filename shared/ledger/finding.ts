@@ -1,3 +1,4 @@
+import { dayMs } from '../platform/clock.ts'
 import { assertNever, type Units } from '../platform/words.ts'
 import type { Move } from './book.ts'
 import { type Closer, type Hold, next, type Problem, type ServiceAnswer, type Update } from './update.ts'
@@ -110,4 +111,4 @@ function correct(update: Update, finding: Finding, at: number): Closing | null {
 }
 
 /** A person's "did not run" is watched for this long, and an update in doubt is settled at its hold after it. */
-export const doubtLastsMs = 7 * 24 * 3600_000
+export const doubtLastsMs = 7 * dayMs

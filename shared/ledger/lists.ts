@@ -1,4 +1,4 @@
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, dayMs } from '../platform/clock.ts'
 import type { Kind } from '../platform/words.ts'
 import { type Entry, entriesListedIn, fromEntryItem } from './entry.ts'
 import { changesListedIn, fromProjectChangeItem, type ProjectChange } from './project-change.ts'
@@ -61,7 +61,7 @@ export class BadCursor extends Error {
 const mostReads = 12
 const largestRead = 100
 /** Updates are kept for 26 months; nothing older is looked for, nor anything from before the ledger began. */
-const oldestMs = 27 * 31 * 24 * 3600_000
+const oldestMs = 27 * 31 * dayMs
 /** No key of ours is longer, and no cursor has to carry one that is. */
 const longestKey = 200
 
@@ -209,7 +209,6 @@ const concerns = ({ budget, moves, changed = [] }: Entry, name: string) =>
   moves.some((move) => move.budget === name) ||
   changed.some((difference) => difference.kind === 'budget' && difference.name === name)
 
-const dayMs = 24 * 3600_000
 const stamp = (instant: number) => new Date(instant).toISOString()
 const monthOf = (instant: number) => stamp(instant).slice(0, 7)
 

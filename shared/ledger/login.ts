@@ -1,10 +1,11 @@
+import { dayMs, minuteMs } from '../platform/clock.ts'
 import { digest, type Ids } from '../platform/ids.ts'
 import type { Store } from './store.ts'
 
 /** How long a link to the dashboard is good for. */
-const goodForMs = 5 * 60_000
+const goodForMs = 5 * minuteMs
 /** Expiry is the condition's to judge; afterwards the item is only in the way. */
-const keptForMs = 24 * 3600_000
+const keptForMs = dayMs
 
 /**
  * Codes that let somebody into the dashboard, once, for five minutes. The table knows a code by its digest alone, so

@@ -1,3 +1,4 @@
+import { dayMs } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
 import type { Condition, Item, Store, Value, Write } from './store.ts'
 import type { Update } from './update.ts'
@@ -49,7 +50,7 @@ export interface Tallies {
  * Approvals and the queue may keep an update for two days and an hour until it is held, in a month that may be another one by
  * then: whatever belongs to a month was created within this time of it.
  */
-export const createdAroundMs = 3 * 24 * 3600_000
+export const createdAroundMs = 3 * dayMs
 
 /** Half of what DynamoDB takes: each write costs two units for a KB of it. */
 const mostBytes = 200_000

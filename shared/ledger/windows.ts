@@ -1,4 +1,5 @@
-import { dayMs, isZone, type LocalDate, toInstant, toLocal } from '../platform/zone.ts'
+import { dayMs } from '../platform/clock.ts'
+import { isZone, type LocalDate, toInstant, toLocal } from '../platform/zone.ts'
 
 /**
  * When the month turns: on `day` (1–31), or on the last day of a month that is shorter, at `time` (`HH:MM`) on the wall

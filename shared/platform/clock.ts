@@ -10,5 +10,9 @@ export const systemClock: Clock = {
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 }
 
+export const minuteMs = 60_000
+export const hourMs = 60 * minuteMs
+export const dayMs = 24 * hourMs
+
 /** RFC 3339 in UTC, as every answer shows it. */
 export const toRfc3339 = (instant: number): string => new Date(instant).toISOString()

@@ -1,5 +1,5 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import type { Clock } from './clock.ts'
+import { type Clock, minuteMs } from './clock.ts'
 import type { Log } from './log.ts'
 
 /** A secret could not be had: nothing was sent with it, and nothing may be. */
@@ -26,7 +26,7 @@ export interface Secret {
   reread(): Promise<SecretValue>
 }
 
-const cachedForMs = 5 * 60_000
+const cachedForMs = 5 * minuteMs
 const rereadAfterMs = 10_000
 const answerWithinMs = 3_000
 

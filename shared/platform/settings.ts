@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { dayMs, hourMs, minuteMs } from './clock.ts'
 import { mostUnits } from './words.ts'
 import { isZone } from './zone.ts'
 
@@ -50,7 +51,7 @@ const cooldown = z.pipe(
 /** How long a settled update answers for the same work: to the end of the account's day, or a number of ms. */
 export type Cooldown = 'day' | number
 
-const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const unitMs = { m: minuteMs, h: hourMs, d: dayMs } as const
 
 function toCooldown(text: string): Cooldown {
   if (text === 'day') return 'day'
@@ -107,13 +108,13 @@ const accountSettings = z.object({
 const serviceSettings = z.object({
   TRACKING_BASE_URL: baseUrl,
   SERVICE_TIMEOUT_MS: z._default(wholeNumber('takes 100 to 60000 milliseconds', 100, 60_000), 20_000),
-  SERVICE_FLIGHT_MS: z._default(wholeNumber('takes milliseconds, at most a day', 0, 86_400_000), 300_000),
+  SERVICE_FLIGHT_MS: z._default(wholeNumber('takes milliseconds, at most a day', 0, dayMs), 300_000),
   ESTIMATE_POINTER_RANKING: z.optional(pointer),
   ESTIMATE_POINTER_DIFFICULTY: z.optional(pointer),
   RUN_POINTER_RANKING: z.optional(pointer),
   RUN_POINTER_DIFFICULTY: z.optional(pointer),
   COOLDOWN_RANKING: z._default(cooldown, 'day'),
-  COOLDOWN_DIFFICULTY: z._default(cooldown, 7 * unitMs.d),
+  COOLDOWN_DIFFICULTY: z._default(cooldown, 7 * dayMs),
   PLANS: z.optional(z.string('takes the path of a plans file')),
 })
 

@@ -1,3 +1,4 @@
+import { dayMs } from './clock.ts'
 /**
  * The little arithmetic of IANA time zones that windows need, over Intl: Temporal is not in Node 20 or 24 without a flag,
  * and a polyfill would cost every cold start.
@@ -87,8 +88,6 @@ export function toInstant(local: LocalDate & Partial<LocalTime>, zone: string): 
   // offset before the gap, it lands behind the gap by as much as it was inside.
   return isAfterChange && !isBeforeChange ? asUtc - after : asUtc - before
 }
-
-export const dayMs = 86_400_000
 
 /** The wall's time minus UTC, in ms. Some zones were off by odd seconds until 1972. */
 const offsetAt = (instant: number, zone: string): number => utcOf(toLocal(instant, zone)) - instant
