@@ -1,5 +1,6 @@
 import { type Definitions, rootBudget } from './definitions.ts'
 import type { Item, Value } from './store.ts'
+import { contentOf } from './table.ts'
 
 /** How the definitions are stored: one item. */
 export const definitionsKey = { pk: 'definitions', sk: 'definitions' } as const
@@ -10,7 +11,7 @@ export const toDefinitionsItem = (definitions: Definitions): Item => ({
 })
 
 export function fromDefinitionsItem(item: Item): Definitions {
-  const { pk: _pk, sk: _sk, ...definitions } = item
+  const definitions = contentOf(item)
   const { revision, calendar, budgets } = definitions
   if (!Number.isSafeInteger(revision) || !calendar || !budgets) throw new Error('the definitions are damaged')
   const sorted = Object.entries(budgets).sort(([a], [b]) => compare(a, b))

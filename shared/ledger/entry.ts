@@ -2,6 +2,7 @@ import type { Move } from './book.ts'
 import type { WindowKind } from './definitions.ts'
 import type { Difference } from './difference.ts'
 import type { Item, Value, Write } from './store.ts'
+import { contentOf, expiryOf, keptForDays, sortKeyOf } from './table.ts'
 
 /** One immutable line for one change of a book that no update made. */
 export interface Entry {
@@ -56,14 +57,12 @@ export const entriesListedIn = (month: string) => `entries#${month}`
 /** Names the correction of an entry: there is one, and whoever wants another corrects that. */
 export const rightedKey = (id: string) => ({ pk: `righted#${id}`, sk: 'righted' })
 
-const keptForSeconds = 780 * 24 * 3600
-
 export const toEntryItem = (entry: Entry): Item => ({
   ...entryKey(entry.id),
   ...(entry as unknown as Record<string, Value>),
   listedIn: entriesListedIn(entry.month),
-  listedAt: `${new Date(entry.at).toISOString()}#${entry.id}`,
-  expiresAt: Math.floor(entry.at / 1000) + keptForSeconds,
+  listedAt: sortKeyOf(entry.at, entry.id),
+  ...expiryOf(entry.at, keptForDays),
 })
 
 /** An entry is written once, and corrected once. */
@@ -75,7 +74,8 @@ export const entryWrites = (entry: Entry): Write[] => [
 ]
 
 export function fromEntryItem(item: Item): Entry {
-  const { pk, sk: _sk, listedIn: _in, listedAt: _at, expiresAt: _until, ...entry } = item
-  if (pk !== `entry#${entry.id}` || !Array.isArray(entry.moves)) throw new Error(`the entry ${pk} is damaged`)
+  const entry = contentOf(item)
+  const isSound = item.pk === `entry#${entry.id}` && Array.isArray(entry.moves)
+  if (!isSound) throw new Error(`the entry ${item.pk} is damaged`)
   return entry as unknown as Entry
 }

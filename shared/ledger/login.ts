@@ -1,11 +1,12 @@
-import { dayMs, minuteMs } from '../platform/clock.ts'
+import { minuteMs } from '../platform/clock.ts'
 import { digest, type Ids } from '../platform/ids.ts'
 import type { Store } from './store.ts'
+import { expiryOf } from './table.ts'
 
 /** How long a link to the dashboard is good for. */
 const goodForMs = 5 * minuteMs
 /** Expiry is the condition's to judge; afterwards the item is only in the way. */
-const keptForMs = dayMs
+const keptForDays = 1
 
 /**
  * Codes that let somebody into the dashboard, once, for five minutes. The table knows a code by its digest alone, so
@@ -23,7 +24,7 @@ export function createLogins({ store, ids }: { store: Store; ids: Ids }): Logins
     async issue(caller, now) {
       const code = ids.random()
       const until = now + goodForMs
-      const item = { ...loginKey(code), caller, until, expiresAt: Math.floor((now + keptForMs) / 1000) }
+      const item = { ...loginKey(code), caller, until, ...expiryOf(now, keptForDays) }
       const writes = [{ do: 'put', item, when: [{ is: 'absent-item' }] }] as const
       const { applied } = await store.transact(writes, digest('login', JSON.stringify(item)))
       if (!applied) throw new Error('a new code was there before')

@@ -1,5 +1,6 @@
 import { digest } from '../platform/ids.ts'
 import type { Condition, Item, Store } from './store.ts'
+import { expiryOf } from './table.ts'
 
 /**
  * What the overview draws of a month beside its book: one small item, kept by the sweep. It is a picture and nothing else:
@@ -32,7 +33,7 @@ export interface Pictures {
 
 const pictureKey = (month: string) => ({ pk: 'picture', sk: month })
 /** A month and its two neighbours are over by then. */
-const keptForSeconds = 100 * 24 * 3600
+const keptForDays = 100
 
 export function createPictures({ store }: { store: Store }): Pictures {
   async function read(month: string): Promise<Picture | null> {
@@ -46,7 +47,7 @@ export function createPictures({ store }: { store: Store }): Pictures {
       ends,
       used,
       saved: { ...saved },
-      expiresAt: Math.floor(saved.until / 1000) + keptForSeconds,
+      ...expiryOf(saved.until, keptForDays),
     }
     const unchanged: Condition[] = seen
       ? [

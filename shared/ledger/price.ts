@@ -1,6 +1,7 @@
 import { digest } from '../platform/ids.ts'
 import { type Kind, toUnits, type Units } from '../platform/words.ts'
 import type { Condition, Item, Store } from './store.ts'
+import { expiryOf } from './table.ts'
 
 /** What an update of a project was last said to need, and before that. It is free to ask, and moves nothing. */
 export interface Price {
@@ -22,7 +23,7 @@ export interface Prices {
 }
 
 const batch = 100
-const keptForSeconds = 60 * 24 * 3600
+const keptForDays = 60
 
 export function createPrices({ store }: { store: Store }): Prices {
   async function read(of: readonly Priced[]): Promise<(Price | null)[]> {
@@ -42,7 +43,7 @@ export function createPrices({ store }: { store: Store }): Prices {
       ...priceKey(kind, project),
       ...{ kind, project, units, at },
       ...(earlier && { before: earlier.units }),
-      expiresAt: Math.floor(at / 1000) + keptForSeconds,
+      ...expiryOf(at, keptForDays),
     }
     const unchanged: Condition = earlier ? { is: 'equal', path: ['at'], value: earlier.at } : { is: 'absent-item' }
     await store.transact([{ do: 'put', item, when: [unchanged] }], digest('price', JSON.stringify(item)))

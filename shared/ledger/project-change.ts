@@ -1,4 +1,5 @@
 import type { Item, Value } from './store.ts'
+import { contentOf, expiryOf, keptForDays, sortKeyOf } from './table.ts'
 
 /** A create or an update of a project that went through the gateway. It moves no units, but what updates will cost. */
 export interface ProjectChange {
@@ -16,19 +17,17 @@ export interface ProjectChange {
 
 export const changesListedIn = (month: string) => `changes#${month}`
 
-const keptForSeconds = 780 * 24 * 3600
-
 export const toProjectChangeItem = (change: ProjectChange): Item => ({
   pk: `project-change#${change.id}`,
   sk: 'project-change',
   ...(change as unknown as Record<string, Value>),
   listedIn: changesListedIn(new Date(change.at).toISOString().slice(0, 7)),
-  listedAt: `${new Date(change.at).toISOString()}#${change.id}`,
-  expiresAt: Math.floor(change.at / 1000) + keptForSeconds,
+  listedAt: sortKeyOf(change.at, change.id),
+  ...expiryOf(change.at, keptForDays),
 })
 
 export function fromProjectChangeItem(item: Item): ProjectChange {
-  const { pk, sk: _sk, listedIn: _in, listedAt: _at, expiresAt: _until, ...change } = item
-  if (pk !== `project-change#${change.id}`) throw new Error(`the project change ${pk} is damaged`)
+  const change = contentOf(item)
+  if (item.pk !== `project-change#${change.id}`) throw new Error(`the project change ${item.pk} is damaged`)
   return change as unknown as ProjectChange
 }

@@ -1,6 +1,7 @@
 import { digest } from '../platform/ids.ts'
 import type { Lists, Page } from './lists.ts'
 import type { Item, Store, Value, Write } from './store.ts'
+import { contentOf, expiryOf, keptForDays, sortKeyOf } from './table.ts'
 
 /** Something that waits to be done. It is listed as open until it is, and kept afterwards: it is done once. */
 export interface Task {
@@ -34,8 +35,6 @@ export interface Queue<T extends Task> {
   /** What was listed in this partition last, up to this many. */
   latest(partition: string, limit: number): Promise<readonly T[]>
 }
-
-const keptForSeconds = 780 * 24 * 3600
 
 export function createQueue<T extends Task>(
   kind: TaskKind<T>,
@@ -75,21 +74,20 @@ export const addTask = <T extends Task>(kind: TaskKind<T>, task: T): Write => ({
 
 const taskKey = ({ name }: TaskKind<never>, id: string) => ({ pk: `${name}#${id}`, sk: name })
 
-const stamp = (instant: number, id: string) => `${new Date(instant).toISOString()}#${id}`
-
 function toTaskItem<T extends Task>(kind: TaskKind<T>, task: T): Item {
   const listed = kind.listed?.(task)
   return {
     ...taskKey(kind, task.id),
     ...(task as unknown as Record<string, Value>),
-    ...(task.doneAt === undefined && { openAs: kind.name, openSince: stamp(task.createdAt, task.id) }),
-    ...(listed && { listedIn: listed.in, listedAt: stamp(listed.at, task.id) }),
-    expiresAt: Math.floor(task.createdAt / 1000) + keptForSeconds,
+    ...(task.doneAt === undefined && { openAs: kind.name, openSince: sortKeyOf(task.createdAt, task.id) }),
+    ...(listed && { listedIn: listed.in, listedAt: sortKeyOf(listed.at, task.id) }),
+    ...expiryOf(task.createdAt, keptForDays),
   }
 }
 
 function fromTaskItem<T extends Task>({ name }: TaskKind<T>, item: Item): T {
-  const { pk, sk: _sk, openAs: _as, openSince: _since, listedIn: _in, listedAt: _at, expiresAt: _until, ...task } = item
-  if (pk !== `${name}#${task.id}` || !Number.isSafeInteger(task.version)) throw new Error(`the task ${pk} is damaged`)
+  const task = contentOf(item)
+  const isSound = item.pk === `${name}#${task.id}` && Number.isSafeInteger(task.version)
+  if (!isSound) throw new Error(`the task ${item.pk} is damaged`)
   return task as unknown as T
 }

@@ -1,5 +1,6 @@
 import { digest } from '../platform/ids.ts'
 import type { Condition, Item, Store } from './store.ts'
+import { expiryOf } from './table.ts'
 
 /** For which dates a project had ranking data when it was last looked at. */
 export interface Sighting {
@@ -18,7 +19,7 @@ export interface Sightings {
 const keyOf = (project: string) => ({ pk: `sighting#${digest(project)}`, sk: 'sighting' })
 const batch = 100
 const mostDates = 400
-const keptForSeconds = 400 * 24 * 3600
+const keptForDays = 400
 
 export function createSightings({ store }: { store: Store }): Sightings {
   async function read(projects: readonly string[]): Promise<(Sighting | null)[]> {
@@ -35,7 +36,7 @@ export function createSightings({ store }: { store: Store }): Sightings {
     const item: Item = {
       ...keyOf(project),
       ...{ project, at, dates: dates.slice(-mostDates) },
-      expiresAt: Math.floor(at / 1000) + keptForSeconds,
+      ...expiryOf(at, keptForDays),
     }
     const unchanged: Condition = seen ? { is: 'equal', path: ['at'], value: seen.at } : { is: 'absent-item' }
     await store.transact([{ do: 'put', item, when: [unchanged] }], digest('sighting', JSON.stringify(item)))

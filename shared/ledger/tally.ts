@@ -1,6 +1,7 @@
 import { dayMs } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
 import type { Condition, Item, Store, Value, Write } from './store.ts'
+import { expiryOf, keptForDays } from './table.ts'
 import type { Update } from './update.ts'
 
 /**
@@ -54,8 +55,6 @@ export const createdAroundMs = 3 * dayMs
 
 /** Half of what DynamoDB takes: each write costs two units for a KB of it. */
 const mostBytes = 200_000
-/** As long as updates. */
-const keptForSeconds = 780 * 24 * 3600
 
 const tallyKey = (month: string) => ({ pk: 'tally', sk: month })
 
@@ -109,7 +108,7 @@ export const sumOf = ({ budget, project, caller, state, charged }: Ended): Tally
 const emptyItem = (month: string, mark: Value | undefined, at: number): Item => ({
   ...tallyKey(month),
   mark,
-  expiresAt: Math.floor(at / 1000) + keptForSeconds,
+  ...expiryOf(at, keptForDays),
 })
 
 /** Each mark is made of the one before, so that none comes back: who has counted before a change never writes after it. */

@@ -1,4 +1,6 @@
+import { toRfc3339 } from '../platform/clock.ts'
 import type { Item, Value } from './store.ts'
+import { contentOf, expiryOf, keptForDays, sortKeyOf } from './table.ts'
 import { type State, states, type Update } from './update.ts'
 
 /** How a record is stored, and where it is listed. */
@@ -8,21 +10,15 @@ export const updateKey = (id: string) => ({ pk: `update#${id}`, sk: 'update' })
 /** Updates are listed by the calendar month (UTC) of their creation: a partition that does not grow for ever. */
 export const listedIn = (month: string) => `updates#${month}`
 
-const keptForSeconds = 780 * 24 * 3600
-
 export function toUpdateItem(update: Update): Item {
-  const created = new Date(update.createdAt).toISOString()
   const openAs = openAsOf(update)
   return {
     ...updateKey(update.id),
     ...(update as unknown as Record<string, Value>),
-    listedIn: listedIn(created.slice(0, 7)),
-    listedAt: `${created}#${update.id}`,
-    ...(openAs && {
-      openAs,
-      openSince: `${new Date(update.history.at(-1)?.at ?? update.createdAt).toISOString()}#${update.id}`,
-    }),
-    expiresAt: Math.floor(update.createdAt / 1000) + keptForSeconds,
+    listedIn: listedIn(toRfc3339(update.createdAt).slice(0, 7)),
+    listedAt: sortKeyOf(update.createdAt, update.id),
+    ...(openAs && { openAs, openSince: sortKeyOf(update.history.at(-1)?.at ?? update.createdAt, update.id) }),
+    ...expiryOf(update.createdAt, keptForDays),
   }
 }
 
@@ -44,18 +40,9 @@ function openAsOf(update: Update): OpenAs | null {
 }
 
 export function fromUpdateItem(item: Item): Update {
-  const {
-    pk,
-    sk: _sk,
-    listedIn: _in,
-    listedAt: _at,
-    openAs: _as,
-    openSince: _since,
-    expiresAt: _until,
-    ...update
-  } = item
+  const update = contentOf(item)
   const { id, version, state, history } = update
-  const sound = pk === `update#${id}` && Number.isSafeInteger(version) && Array.isArray(history)
-  if (!sound || !states.includes(state as State)) throw new Error(`the record ${pk} is damaged`)
+  const isSound = item.pk === `update#${id}` && Number.isSafeInteger(version) && Array.isArray(history)
+  if (!isSound || !states.includes(state as State)) throw new Error(`the record ${item.pk} is damaged`)
   return update as unknown as Update
 }

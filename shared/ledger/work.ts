@@ -1,6 +1,7 @@
 import { digest } from '../platform/ids.ts'
 import type { Kind } from '../platform/words.ts'
 import type { Condition, Item, Write } from './store.ts'
+import { contentOf } from './table.ts'
 import type { Update } from './update.ts'
 
 /**
@@ -31,6 +32,5 @@ export function takeWork(update: Update, seen: Work | null, ran: Work['ran']): W
 
 export function fromWorkItem(item: Item): Work {
   if (typeof item.update !== 'string') throw new Error(`the work ${item.pk} is damaged`)
-  const { pk: _pk, sk: _sk, ...work } = item
-  return work as unknown as Work
+  return contentOf(item) as unknown as Work
 }
