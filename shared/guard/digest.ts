@@ -1,5 +1,6 @@
 import { announcement } from '../ledger/announcement.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import { all } from '../ledger/lists.ts'
 import type { Price } from '../ledger/price.ts'
 import type { Update } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
@@ -85,13 +86,7 @@ export function createDigesting(parts: {
   /** What came to count, or was decided, on that day: it may have been asked for as long before as people may take to agree. */
   async function updatesOf(until: number): Promise<Update[]> {
     const filter = { since: until - dayMs - approvableForMs, until }
-    const found: Update[] = []
-    let cursor: string | undefined
-    do {
-      const page = await ledger.updates(filter, pageSize, cursor)
-      found.push(...page.rows)
-      cursor = page.next
-    } while (cursor !== undefined && found.length < mostRead)
+    const found = await all((cursor) => ledger.updates(filter, pageSize, cursor), mostRead)
     return found.filter((update) => happenedAt(update) > until - dayMs && happenedAt(update) <= until)
   }
 

@@ -1,5 +1,6 @@
 import { announcement } from '../ledger/announcement.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import { all } from '../ledger/lists.ts'
 import type { Sighting } from '../ledger/sighting.ts'
 import type { Update } from '../ledger/update.ts'
 import { type Clock, dayMs } from '../platform/clock.ts'
@@ -74,23 +75,12 @@ export function createForeignData(parts: {
     const news = looks.filter(({ fresh }) => fresh.length > 0)
     if (news.length === 0) return []
     const since = Math.min(...news.map(({ seen, sighting }) => seen?.at ?? sighting.at)) - 3 * dayMs
-    const updates = await updatesSince(since)
+    const updates = await all((cursor) => ledger.updates({ kind: 'ranking', since }, pageSize, cursor), mostRead)
     return news.flatMap(({ sighting: { project }, fresh }) => {
       const ours = updates.filter((update) => update.project === project)
       const dates = fresh.filter((date) => !ours.some((update) => mayHaveMade(update, date)))
       return dates.length > 0 ? [{ project, dates: dates.slice(-mostDates) }] : []
     })
-  }
-
-  async function updatesSince(since: number): Promise<readonly Update[]> {
-    const found: Update[] = []
-    let cursor: string | undefined
-    do {
-      const page = await ledger.updates({ kind: 'ranking', since }, pageSize, cursor)
-      found.push(...page.rows)
-      cursor = page.next
-    } while (cursor !== undefined && found.length < mostRead)
-    return found
   }
 
   async function knownProjects(): Promise<readonly string[]> {

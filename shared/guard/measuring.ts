@@ -2,6 +2,7 @@ import { asNumber, counterOf, toBookItem } from '../ledger/book.ts'
 import { rootBudget } from '../ledger/definitions.ts'
 import { toDefinitionsItem } from '../ledger/definitions-item.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import { pagesOf } from '../ledger/lists.ts'
 import type { View } from '../ledger/views.ts'
 import { type Clock, minuteMs } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
@@ -28,12 +29,9 @@ export function createMeasuring({ ledger, clock, log }: { ledger: Ledger; clock:
   /** Of a list that begins with the latest, the oldest stands on its last page. */
   async function oldestDoubtMinutes(): Promise<number> {
     let oldest = clock.now()
-    let cursor: string | undefined
-    do {
-      const page = await ledger.open('in-doubt', sweptAtOnce, cursor)
-      for (const { doubt } of page.rows) oldest = Math.min(oldest, doubt?.at ?? oldest)
-      cursor = page.next
-    } while (cursor !== undefined)
+    for await (const { rows } of pagesOf((cursor) => ledger.open('in-doubt', sweptAtOnce, cursor))) {
+      for (const { doubt } of rows) oldest = Math.min(oldest, doubt?.at ?? oldest)
+    }
     return Math.floor((clock.now() - oldest) / minuteMs)
   }
 

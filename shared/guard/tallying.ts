@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger/ledger.ts'
+import { pagesOf } from '../ledger/lists.ts'
 import {
   type CountedTally,
   createdAroundMs,
@@ -59,13 +60,12 @@ export function createTallying(parts: { ledger: Ledger; log: Log; pageSize?: num
   async function createdBetween(after: number, to: number): Promise<{ rows: Counted[]; until: number }> {
     if (to <= after) return { rows: [], until: after }
     const rows: Counted[] = []
-    let cursor: string | undefined
-    do {
-      const page = await ledger.updatesFrom({ since: after + 1, until: to }, pageSize, cursor)
+    const span = { since: after + 1, until: to }
+    for await (const page of pagesOf((cursor) => ledger.updatesFrom(span, pageSize, cursor))) {
       rows.push(...page.rows.map(counted))
-      cursor = page.next
-    } while (cursor !== undefined && rows.length < mostTaken)
-    if (cursor === undefined) return { rows, until: to }
+      if (page.next === undefined) return { rows, until: to }
+      if (rows.length >= mostTaken) break
+    }
     // The next page may begin with others of the same millisecond.
     const until = (rows.at(-1)?.createdAt ?? to) - 1
     return { rows: rows.filter(({ createdAt }) => createdAt <= until), until }

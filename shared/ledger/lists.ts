@@ -1,4 +1,4 @@
-import { type Clock, dayMs } from '../platform/clock.ts'
+import { type Clock, dayMs, toRfc3339 } from '../platform/clock.ts'
 import type { Kind } from '../platform/words.ts'
 import { type Entry, entriesListedIn, fromEntryItem } from './entry.ts'
 import { changesListedIn, fromProjectChangeItem, type ProjectChange } from './project-change.ts'
@@ -40,15 +40,29 @@ export interface Page<Row> {
   readonly next?: string
 }
 
-/** Every row of a list, page by page. */
-export async function all<Row>(page: (cursor?: string) => Promise<Page<Row>>): Promise<Row[]> {
-  const rows: Row[] = []
+export async function* pagesOf<Row>(page: (cursor?: string) => Promise<Page<Row>>): AsyncGenerator<Page<Row>, void> {
   let cursor: string | undefined
   do {
     const found = await page(cursor)
-    rows.push(...found.rows)
+    yield found
     cursor = found.next
   } while (cursor !== undefined)
+}
+
+/**
+ * Every row of a list, page by page.
+ *
+ * @param enough no further page is read once there are so many rows.
+ */
+export async function all<Row>(
+  page: (cursor?: string) => Promise<Page<Row>>,
+  enough = Number.POSITIVE_INFINITY,
+): Promise<Row[]> {
+  const rows: Row[] = []
+  for await (const found of pagesOf(page)) {
+    rows.push(...found.rows)
+    if (rows.length >= enough) break
+  }
   return rows
 }
 
@@ -82,12 +96,10 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     const newest = Math.min(filter.until ?? clock.now(), clock.now() + dayMs)
     const oldest = Math.max(filter.since ?? 0, clock.now() - oldestMs, (await createdAt()) - dayMs)
     if (oldest > newest) return { rows: [] }
-    const bounds = { from: stamp(oldest), to: `${stamp(newest)}~` }
+    const bounds = { from: toRfc3339(oldest), to: `${toRfc3339(newest)}~` }
     return walk({
       index: 'by-time',
-      first: listedIn(monthOf(newest)),
-      following: (partition) => monthBeside(partition, -1, monthOf(oldest)),
-      last: listedIn(monthOf(oldest)),
+      ...months(newest, -1, oldest, listedIn),
       bounds,
       limit,
       cursor,
@@ -101,34 +113,21 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     walk({
       index: 'by-time',
       oldestFirst: true,
-      first: listedIn(monthOf(since)),
-      following: (partition) => monthBeside(partition, 1, monthOf(until)),
-      last: listedIn(monthOf(until)),
-      bounds: { from: stamp(since), to: `${stamp(until)}~` },
+      ...months(since, 1, until, listedIn),
+      bounds: { from: toRfc3339(since), to: `${toRfc3339(until)}~` },
       limit,
       cursor,
       read: fromUpdateItem,
-      keep: () => true,
     })
 
   const open = (as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>> =>
-    inIndex('open', as, fromUpdateItem, limit, cursor)
-
-  /** One partition of an index, the latest first unless said otherwise. */
-  const inIndex = <Row>(
-    index: Index,
-    partition: string,
-    read: (item: Item) => Row,
-    limit: number,
-    cursor?: string,
-    oldestFirst = false,
-  ): Promise<Page<Row>> => walk({ index, oldestFirst, first: partition, limit, cursor, read, keep: () => true })
+    walk({ index: 'open', first: as, limit, cursor, read: fromUpdateItem })
 
   const entries = (filter: EntryFilter, limit: number, cursor?: string): Promise<Page<Entry>> =>
     walk({
       index: 'by-time',
       first: entriesListedIn(filter.month),
-      bounds: { from: stamp(filter.since ?? 0), to: '~' },
+      bounds: { from: toRfc3339(filter.since ?? 0), to: '~' },
       limit,
       cursor,
       read: fromEntryItem,
@@ -136,17 +135,14 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     })
 
   const projectChanges = async (limit: number, cursor?: string): Promise<Page<ProjectChange>> => {
-    const newest = monthOf(clock.now() + dayMs)
-    const oldest = monthOf(Math.max(clock.now() - oldestMs, (await createdAt()) - dayMs))
+    const newest = clock.now() + dayMs
+    const oldest = Math.max(clock.now() - oldestMs, (await createdAt()) - dayMs)
     return walk({
       index: 'by-time',
-      first: changesListedIn(newest),
-      following: (partition) => monthBeside(partition, -1, oldest, changesListedIn),
-      last: changesListedIn(oldest),
+      ...months(newest, -1, oldest, changesListedIn),
       limit,
       cursor,
       read: fromProjectChangeItem,
-      keep: () => true,
     })
   }
 
@@ -163,9 +159,10 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     last?: string
     bounds?: { from: string; to: string }
     limit: number
-    cursor: string | undefined
+    cursor?: string | undefined
     read: (item: Item) => Row
-    keep: (row: Row) => boolean
+    /** Without it, every row is kept. */
+    keep?: (row: Row) => boolean
   }): Promise<Page<Row>> {
     const rows: Row[] = []
     let place: Place | null = query.cursor === undefined ? { partition: query.first } : fromCursor(query.cursor, query)
@@ -188,7 +185,7 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
         const position = page.positions[index]
         if (!item || !position) continue
         const row = query.read(item)
-        if (!query.keep(row)) continue
+        if (query.keep?.(row) === false) continue
         rows.push(row)
         if (rows.length === query.limit && index < items.length - 1) {
           place = { partition, after: position }
@@ -199,7 +196,7 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     return { rows, ...(place && { next: toCursor(place) }) }
   }
 
-  return { updates, updatesFrom, open, entries, projectChanges, inIndex }
+  return { updates, updatesFrom, open, entries, projectChanges, walk }
 }
 
 export type Lists = ReturnType<typeof createLists>
@@ -209,8 +206,7 @@ const concerns = ({ budget, moves, changed = [] }: Entry, name: string) =>
   moves.some((move) => move.budget === name) ||
   changed.some((difference) => difference.kind === 'budget' && difference.name === name)
 
-const stamp = (instant: number) => new Date(instant).toISOString()
-const monthOf = (instant: number) => stamp(instant).slice(0, 7)
+const monthOf = (instant: number) => toRfc3339(instant).slice(0, 7)
 
 function lastOf(positions: readonly Position[], before: Position | undefined): Position {
   const last = positions.at(-1) ?? before
@@ -218,12 +214,19 @@ function lastOf(positions: readonly Position[], before: Position | undefined): P
   return last
 }
 
-/** The month before or after that of a partition; `null`: that is the last. */
-function monthBeside(partition: string, step: -1 | 1, last: string, named = listedIn): string | null {
-  const month = partition.slice(-7)
-  if (step < 0 ? month <= last : month >= last) return null
-  const [year = 0, number = 1] = month.split('-').map(Number)
-  return named(new Date(Date.UTC(year, number - 1 + step)).toISOString().slice(0, 7))
+/** The partitions of the months from one instant, back or on, to another. */
+function months(from: number, step: -1 | 1, to: number, named: (month: string) => string) {
+  const last = monthOf(to)
+  return {
+    first: named(monthOf(from)),
+    last: named(last),
+    following: (partition: string) => {
+      const month = partition.slice(-7)
+      if (step < 0 ? month <= last : month >= last) return null
+      const [year = 0, number = 1] = month.split('-').map(Number)
+      return named(monthOf(Date.UTC(year, number - 1 + step)))
+    },
+  }
 }
 
 function matches(update: Update, filter: UpdateFilter): boolean {

@@ -59,9 +59,9 @@ export function createQueue<T extends Task>(
         },
         ...also,
       ]),
-    open: (limit, cursor) => lists.inIndex('open', kind.name, read, limit, cursor),
-    waiting: (limit, cursor) => lists.inIndex('open', kind.name, read, limit, cursor, true),
-    latest: async (partition, limit) => (await lists.inIndex('by-time', partition, read, limit)).rows,
+    open: (limit, cursor) => lists.walk({ index: 'open', first: kind.name, limit, cursor, read }),
+    waiting: (limit, cursor) => lists.walk({ index: 'open', oldestFirst: true, first: kind.name, limit, cursor, read }),
+    latest: async (partition, limit) => (await lists.walk({ index: 'by-time', first: partition, limit, read })).rows,
   }
 }
 
