@@ -1,6 +1,6 @@
 import { digest } from '../platform/ids.ts'
 import { type Kind, toUnits, type Units } from '../platform/words.ts'
-import type { Condition, Item, Store } from './store.ts'
+import { type Condition, getAll, type Item, type Store } from './store.ts'
 import { expiryOf } from './table.ts'
 
 /** What an update of a project was last said to need, and before that. It is free to ask, and moves nothing. */
@@ -22,17 +22,12 @@ export interface Prices {
   write(price: Omit<Price, 'before'>): Promise<void>
 }
 
-const batch = 100
 const keptForDays = 60
 
 export function createPrices({ store }: { store: Store }): Prices {
   async function read(of: readonly Priced[]): Promise<(Price | null)[]> {
-    const found: (Price | null)[] = []
-    for (let from = 0; from < of.length; from += batch) {
-      const keys = of.slice(from, from + batch).map(({ kind, project }) => priceKey(kind, project))
-      found.push(...(await store.get(keys)).map((item) => (item ? fromPriceItem(item) : null)))
-    }
-    return found
+    const keys = of.map(({ kind, project }) => priceKey(kind, project))
+    return (await getAll(store, keys)).map((item) => (item ? fromPriceItem(item) : null))
   }
 
   /** Of two readers of one night the first one's counts: they read the same. */

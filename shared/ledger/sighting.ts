@@ -1,5 +1,5 @@
 import { digest } from '../platform/ids.ts'
-import type { Condition, Item, Store } from './store.ts'
+import { type Condition, getAll, type Item, type Store } from './store.ts'
 import { expiryOf } from './table.ts'
 
 /** For which dates a project had ranking data when it was last looked at. */
@@ -17,18 +17,12 @@ export interface Sightings {
 }
 
 const keyOf = (project: string) => ({ pk: `sighting#${digest(project)}`, sk: 'sighting' })
-const batch = 100
 const mostDates = 400
 const keptForDays = 400
 
 export function createSightings({ store }: { store: Store }): Sightings {
   async function read(projects: readonly string[]): Promise<(Sighting | null)[]> {
-    const found: (Sighting | null)[] = []
-    for (let from = 0; from < projects.length; from += batch) {
-      const items = await store.get(projects.slice(from, from + batch).map(keyOf))
-      found.push(...items.map((item) => (item ? fromItem(item) : null)))
-    }
-    return found
+    return (await getAll(store, projects.map(keyOf))).map((item) => (item ? fromItem(item) : null))
   }
 
   /** Of two who look in one night the first one's counts. */

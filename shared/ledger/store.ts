@@ -79,6 +79,17 @@ export interface ListPage {
   readonly more: boolean
 }
 
+/** As `get`, of any number of items. */
+export async function getAll(store: Store, keys: readonly Key[]): Promise<(Item | undefined)[]> {
+  const found: (Item | undefined)[] = []
+  for (let from = 0; from < keys.length; from += mostKeys) {
+    found.push(...(await store.get(keys.slice(from, from + mostKeys))))
+  }
+  return found
+}
+
+const mostKeys = 100
+
 /** The database did not answer, or refused; nothing was changed by this request. */
 export class LedgerUnavailable extends Error {
   override readonly name: string = 'LedgerUnavailable'

@@ -3,7 +3,7 @@ import type { Kind } from '../platform/words.ts'
 import { type Book, bookAsOf, bookKey, fromBookItem } from './book.ts'
 import type { Definitions } from './definitions.ts'
 import { definitionsKey, fromDefinitionsItem } from './definitions-item.ts'
-import type { Item, Key, Store } from './store.ts'
+import { getAll, type Item, type Key, type Store } from './store.ts'
 import type { Update } from './update.ts'
 import { fromUpdateItem, updateKey } from './update-item.ts'
 import { type Calendar, dayAt, monthAfter, monthAt, monthBefore, type Window } from './windows.ts'
@@ -101,15 +101,8 @@ export function createViews(options: { store: Store; clock: Clock; calendar: Cal
 export type Views = ReturnType<typeof createViews>
 
 export async function readUpdates(store: Store, ids: readonly string[]): Promise<(Update | null)[]> {
-  const found: (Update | null)[] = []
-  for (let from = 0; from < ids.length; from += readAtOnce) {
-    const items = await store.get(ids.slice(from, from + readAtOnce).map(updateKey))
-    found.push(...items.map((item) => (item ? fromUpdateItem(item) : null)))
-  }
-  return found
+  return (await getAll(store, ids.map(updateKey))).map((item) => (item ? fromUpdateItem(item) : null))
 }
-
-const readAtOnce = 100
 
 function keysOf(ask: Ask): Key[] {
   const update = ask.id === undefined ? [] : [updateKey(ask.id)]
