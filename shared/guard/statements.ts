@@ -4,15 +4,8 @@ import { type Definitions, ownerOf, rootBudget } from '../ledger/definitions.ts'
 import type { Entry } from '../ledger/entry.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { all } from '../ledger/lists.ts'
-import {
-  type CountedTally,
-  createdAroundMs,
-  type KeptTally,
-  sumOf,
-  type Tally,
-  type TallySum,
-} from '../ledger/tally.ts'
-import type { Update } from '../ledger/update.ts'
+import { type CountedTally, type KeptTally, sumOf, type Tally, type TallySum } from '../ledger/tally.ts'
+import { createdAroundMs, type Update } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
 import { monthAfter, monthBefore, monthNamed, type Window } from '../ledger/windows.ts'
 import type { Log } from '../platform/log.ts'

@@ -1,14 +1,7 @@
 import type { Ledger } from '../ledger/ledger.ts'
 import { pagesOf } from '../ledger/lists.ts'
-import {
-  type CountedTally,
-  createdAroundMs,
-  type KeptTally,
-  sumOf,
-  type Tally,
-  type TallySum,
-} from '../ledger/tally.ts'
-import { isTerminal, type Update } from '../ledger/update.ts'
+import { type CountedTally, type KeptTally, sumOf, type Tally, type TallySum } from '../ledger/tally.ts'
+import { createdAroundMs, isTerminal, type Update } from '../ledger/update.ts'
 import { monthBefore, type Window } from '../ledger/windows.ts'
 import { hourMs, minuteMs } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'

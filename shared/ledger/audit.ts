@@ -1,9 +1,9 @@
-import { type Clock, dayMs } from '../platform/clock.ts'
+import type { Clock } from '../platform/clock.ts'
 import { asNumber, type Book, type Counter, type Move, madeAvailable } from './book.ts'
 import { limitedNamed, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 import type { Entry } from './entry.ts'
 import { all, type Lists } from './lists.ts'
-import type { Update } from './update.ts'
+import { createdAroundMs, type Update } from './update.ts'
 import type { View, Views } from './views.ts'
 import { monthNamed } from './windows.ts'
 
@@ -18,8 +18,6 @@ export interface AuditedCounter {
 }
 
 const pageSize = 100
-/** An update may be held up to a day (approval) and an hour (queue) after it was created: this is ample. */
-const heldLaterMs = 3 * dayMs
 const tries = 3
 /** An index shows a new line a moment after the book has moved; on AWS that is a fraction of a second, as a rule. */
 const indexLagsMs = 1_000
@@ -70,7 +68,7 @@ export function createAudit(options: {
   async function heldIn(book: Book, { definitions }: View): Promise<Update[]> {
     const window = monthNamed(definitions.calendar, book.month)
     if (!window) return []
-    const filter = { since: window.start - heldLaterMs, until: window.end + heldLaterMs }
+    const filter = { since: window.start - createdAroundMs, until: window.end + createdAroundMs }
     const found = await all((cursor) => lists.updates(filter, pageSize, cursor))
     return found.filter((update) => update.hold && update.month === book.month)
   }

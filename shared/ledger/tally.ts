@@ -1,4 +1,3 @@
-import { dayMs } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
 import type { Condition, Item, Store, Value, Write } from './store.ts'
 import { expiryOf, keptForDays } from './table.ts'
@@ -46,12 +45,6 @@ export interface Tallies {
   /** Has a tally that proved wrong counted anew; does nothing when it has changed meanwhile. */
   spoil(tally: Tally, seen: KeptTally): Promise<void>
 }
-
-/**
- * Approvals and the queue may keep an update for two days and an hour until it is held, in a month that may be another one by
- * then: whatever belongs to a month was created within this time of it.
- */
-export const createdAroundMs = 3 * dayMs
 
 /** Half of what DynamoDB takes: each write costs two units for a KB of it. */
 const mostBytes = 200_000

@@ -1,3 +1,4 @@
+import { dayMs } from '../platform/clock.ts'
 import type { Kind, Scope, Units } from '../platform/words.ts'
 import type { Move } from './book.ts'
 import type { WindowKind } from './definitions.ts'
@@ -180,6 +181,12 @@ export function next(
     history: [...update.history, { state, ...line }],
   }
 }
+
+/**
+ * Approvals and the queue may keep an update for two days and an hour until it is held, in a month that may be another one by
+ * then: whatever belongs to a month was created within this time of it.
+ */
+export const createdAroundMs = 3 * dayMs
 
 /** The first state of a new record. */
 export function begin(
