@@ -1,6 +1,6 @@
 import type { Guard } from '../../shared/guard/guard.ts'
 import { units } from '../../shared/guard/sentences.ts'
-import type { Counted, Tally } from '../../shared/guard/tries.ts'
+import type { Counted, Results } from '../../shared/guard/tries.ts'
 import type { Occurrence } from '../../shared/ledger/occurrence.ts'
 import { isTerminal, type Update } from '../../shared/ledger/update.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
@@ -59,7 +59,7 @@ function lineOf({ state, charged, hold, problem }: Update): string {
   return problem ? `${words}: ${problem.detail}` : words
 }
 
-function summary({ counts, unitsCharged }: Tally): string {
+function summary({ counts, unitsCharged }: Results): string {
   const parts = Object.entries(words).flatMap(([name, what]) => {
     const number = counts[name as Counted]
     return number === 0 ? [] : [`${number} ${what}`]

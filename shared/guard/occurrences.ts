@@ -13,9 +13,9 @@ import { type GuardOptions, settleMarginMs } from './options.ts'
 import type { Plan } from './plan.ts'
 import { problem } from './problems.ts'
 import type { Begun } from './starting.ts'
-import { isUnfinished, mayHaveMore, mayTry, pausedSince, type Tally, type Tried, tallyOf } from './tries.ts'
+import { isUnfinished, mayHaveMore, mayTry, pausedSince, type Results, resultsOf, type Tried } from './tries.ts'
 
-export type Report = Tally & { readonly occurrence: Occurrence }
+export type Report = Results & { readonly occurrence: Occurrence }
 
 export type Fired =
   | { readonly kind: 'fired'; readonly occurrence: Occurrence }
@@ -216,7 +216,7 @@ export function createOccurrences(parts: {
     // Whoever has taken over meanwhile knows better how it stands.
     if (!isOurs) return (await occurrences.get(closed.id)) ?? closed
     if (end) {
-      const { refused, unsent } = tallyOf(tried ?? [], closed).counts
+      const { refused, unsent } = resultsOf(tried ?? [], closed).counts
       log.info('occurrence', { plan: closed.plan, time: closed.time, state: end, refused, unsent })
     }
     return { ...closed, version }
@@ -260,7 +260,7 @@ export function createOccurrences(parts: {
   /** What became of an occurrence so far, for people. */
   async function report(occurrence: Occurrence): Promise<Report> {
     const plan = plans.find(({ name }) => name === occurrence.plan)
-    return { occurrence, ...tallyOf(plan ? await triesOf(plan, occurrence) : [], occurrence) }
+    return { occurrence, ...resultsOf(plan ? await triesOf(plan, occurrence) : [], occurrence) }
   }
 
   function enabledPlan(name: string): Plan | Problem {

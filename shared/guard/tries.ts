@@ -11,7 +11,7 @@ export interface Tried {
 export function isUnfinished({ updates }: Tried, { startedAt }: Pick<Occurrence, 'startedAt'>): boolean {
   const last = updates.at(-1)
   if (!last) return true
-  return last.state === 'requested' || last.state === 'running' || mayBeAnew(updates, startedAt)
+  return last.state === 'requested' || last.state === 'running' || mayBeTriedAnew(updates, startedAt)
 }
 
 /**
@@ -25,14 +25,14 @@ export function mayTry(
 ): boolean {
   const last = updates.at(-1)
   if (!last || last.state === 'requested') return true
-  return triedAt(last) < roundAt && mayBeAnew(updates, startedAt)
+  return triedAt(last) < roundAt && mayBeTriedAnew(updates, startedAt)
 }
 
 /**
  * What provably did not run is tried anew: by itself where the sender has the proof, and everything of that kind from
  * before somebody asked for the unsent. What one of the tries is known to have done is done, whatever came of the others.
  */
-function mayBeAnew(updates: readonly Update[], startedAt: number): boolean {
+function mayBeTriedAnew(updates: readonly Update[], startedAt: number): boolean {
   const last = updates.at(-1)
   if (!last || updates.some(isKnownToHaveRun)) return false
   return triedAt(last) < startedAt ? mayHaveMore(last) : last.state === 'released' && last.closedBy === 'sender'
@@ -63,7 +63,7 @@ const wasStoppedByPause = ({ problem }: Update): boolean => problem?.slug === 'p
 export const pausedSince = (update: Update | undefined, startedAt: number): string | null =>
   update && wasStoppedByPause(update) && triedAt(update) >= startedAt ? (update.problem?.detail ?? '') : null
 
-export interface Tally {
+export interface Results {
   readonly counts: Readonly<Record<Counted, number>>
   readonly unitsCharged: number
   /** What was refused, and why. */
@@ -71,24 +71,24 @@ export interface Tally {
   readonly rows: readonly { readonly project: string; readonly update: Update | null }[]
 }
 
-export type Counted =
-  | 'settled'
-  | 'refused'
-  | 'released'
-  | 'inDoubt'
-  | 'awaitingApproval'
-  | 'requested'
-  | 'expired'
-  | 'unsent'
+const counted = [
+  'settled',
+  'refused',
+  'released',
+  'inDoubt',
+  'awaitingApproval',
+  'requested',
+  'expired',
+  'unsent',
+] as const
+export type Counted = (typeof counted)[number]
 
 /** What became of each project. Once an occurrence is over, nobody begins any more what it has left requested. */
-export function tallyOf(tried: readonly Tried[], { doneAt }: Pick<Occurrence, 'doneAt'>): Tally {
+export function resultsOf(tried: readonly Tried[], { doneAt }: Pick<Occurrence, 'doneAt'>): Results {
   const rows = tried.map(({ project, updates }) => ({ project, update: updates.at(-1) ?? null }))
   const isOver = doneAt !== undefined
   const counts = Object.fromEntries(
-    (['settled', 'refused', 'released', 'inDoubt', 'awaitingApproval', 'requested', 'expired', 'unsent'] as const).map(
-      (name) => [name, rows.filter(({ update }) => countedAs(update, isOver) === name).length],
-    ),
+    counted.map((name) => [name, rows.filter(({ update }) => countedAs(update, isOver) === name).length]),
   ) as Record<Counted, number>
   return {
     counts,
