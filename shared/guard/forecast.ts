@@ -1,3 +1,5 @@
+import { usedOf } from '../ledger/book.ts'
+import type { WindowKind } from '../ledger/definitions.ts'
 import type { Kind } from '../platform/words.ts'
 import type { Plan } from './plan.ts'
 import { timesOf } from './schedule.ts'
@@ -5,7 +7,7 @@ import { timesOf } from './schedule.ts'
 /** One window of one budget, as the book has it. Units; instants in ms since the epoch. */
 export type ForecastCounter = {
   readonly budget: string
-  readonly window: 'month' | 'day'
+  readonly window: WindowKind
   /** Null where the budget is unlimited. */
   readonly available: number | null
   /** The window begins at `start` and is over at `end`, which belongs to the next. */
@@ -30,7 +32,7 @@ export type Price = { readonly units: number; readonly at: number }
 
 export type Forecast = {
   readonly budget: string
-  readonly window: 'month' | 'day'
+  readonly window: WindowKind
   readonly available: number | null
   /** What plans will still take before the window's end, as far as prices are known. */
   readonly committed: number
@@ -115,7 +117,7 @@ function forecastOf(counter: ForecastCounter, demands: readonly Demand[]): Forec
     window,
     available,
     committed,
-    projected: counter.spent + counter.held + counter.inDoubt + committed,
+    projected: usedOf(counter) + committed,
     exhaustedAt: isTooMuch(end - 1) ? firstInstant({ from: start, to: end - 1 }, isTooMuch) : null,
     unpriced: due.reduce((sum, { charge }) => sum + charge.unpriced, 0),
     pricedAt: due.reduce<number | null>((oldest, { charge }) => older(oldest, charge.pricedAt), null),

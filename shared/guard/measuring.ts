@@ -1,4 +1,4 @@
-import { asNumber, counterOf, toBookItem } from '../ledger/book.ts'
+import { asNumber, counterOf, toBookItem, usedOf } from '../ledger/book.ts'
 import { rootBudget } from '../ledger/definitions.ts'
 import { toDefinitionsItem } from '../ledger/definitions-item.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -51,7 +51,7 @@ function usedPercent({ book }: View): number | null {
   const account = counterOf(book, 'month', rootBudget)
   if (!account || account.limit === 'unlimited') return null
   const of = asNumber(account.limit) + account.granted
-  const used = account.held + account.inDoubt + account.spent
+  const used = usedOf(account)
   if (of === 0) return used === 0 ? 0 : 100
   return Math.round((used / of) * 1000) / 10
 }

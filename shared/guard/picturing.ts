@@ -1,4 +1,4 @@
-import { counterOf } from '../ledger/book.ts'
+import { counterOf, usedOf } from '../ledger/book.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { all } from '../ledger/lists.ts'
 import type { Picture, Saved } from '../ledger/picture.ts'
@@ -67,8 +67,6 @@ function usedBeforeToday({ book }: View, budget: string): number | null {
   const today = counterOf(book, 'day', budget)
   return month ? usedOf(month) - (today ? usedOf(today) : 0) : null
 }
-
-const usedOf = ({ spent, held, inDoubt }: { spent: number; held: number; inDoubt: number }) => spent + held + inDoubt
 
 const beginning = (view: View): Picture => ({ month: view.month.name, ends: [], used: {}, saved: nothing(view) })
 

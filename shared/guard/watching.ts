@@ -1,8 +1,9 @@
 import { announcement } from '../ledger/announcement.ts'
+import { usedOf } from '../ledger/book.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Update } from '../ledger/update.ts'
 import { type Clock, hourMs } from '../platform/clock.ts'
-import { type Figures, figuresOfChain } from './figures.ts'
+import { figuresOfChain } from './figures.ts'
 import { refusalsWithinMs, usualThresholds } from './options.ts'
 
 export type Watching = ReturnType<typeof createWatching>
@@ -86,8 +87,6 @@ export function createWatching({ ledger, clock }: { ledger: Ledger; clock: Clock
 }
 
 const refusalsId = (caller: string, now: number): string => `refusals#${caller}#${Math.floor(now / hourMs)}`
-
-const usedOf = ({ spent, held, inDoubt }: Figures): number => spent + held + inDoubt
 
 /** That the work was done already, or is under way, is an answer and no refusal to worry about. */
 const isOfPolicy = ({ problem, plan }: Update): boolean =>

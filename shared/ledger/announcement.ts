@@ -1,3 +1,4 @@
+import type { WindowKind } from './definitions.ts'
 import { addTask, type Task, type TaskKind } from './queue.ts'
 import type { Write } from './store.ts'
 import { isTerminal, type Update } from './update.ts'
@@ -20,7 +21,7 @@ export type About =
   | {
       readonly kind: 'threshold'
       readonly budget: string
-      readonly window: 'month' | 'day'
+      readonly window: WindowKind
       readonly percent: number
       readonly used: number
       readonly of: number

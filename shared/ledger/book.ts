@@ -23,6 +23,10 @@ export interface Counter {
   readonly spent: number
 }
 
+/** What cannot be used any more: spent, or set aside. */
+export const usedOf = ({ held, inDoubt, spent }: Pick<Counter, 'held' | 'inDoubt' | 'spent'>): number =>
+  held + inDoubt + spent
+
 /** A change of one counter. What becomes available follows from it, so the sum cannot be broken. */
 export interface Move {
   readonly limit?: number

@@ -64,8 +64,8 @@ interface OwnedProject {
   readonly id?: string
 }
 
-export type WindowKind = 'month' | 'day'
-export const windowKinds = ['month', 'day'] as const satisfies readonly WindowKind[]
+export const windowKinds = ['month', 'day'] as const
+export type WindowKind = (typeof windowKinds)[number]
 
 export type Limit = Units | 'unlimited'
 

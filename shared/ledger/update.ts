@@ -4,18 +4,6 @@ import type { Move } from './book.ts'
 import type { WindowKind } from './definitions.ts'
 import type { Value } from './store.ts'
 
-export type State =
-  | 'awaiting-approval'
-  | 'requested'
-  | 'running'
-  | 'in-doubt'
-  | 'settled'
-  | 'released'
-  | 'refused'
-  | 'rejected'
-  | 'cancelled'
-  | 'expired'
-
 export const states = [
   'awaiting-approval',
   'requested',
@@ -27,7 +15,8 @@ export const states = [
   'rejected',
   'cancelled',
   'expired',
-] as const satisfies readonly State[]
+] as const
+export type State = (typeof states)[number]
 
 export const isTerminal = (state: State): boolean =>
   !['awaiting-approval', 'requested', 'running', 'in-doubt'].includes(state)
@@ -39,8 +28,8 @@ export const isTerminal = (state: State): boolean =>
 export const isKnownToHaveRun = ({ state, corrected, charged }: Update): boolean =>
   corrected ? (charged ?? 0) > 0 : state === 'settled'
 
-export type Via = 'http' | 'gateway' | 'schedule' | 'slack'
-export const vias = ['http', 'gateway', 'schedule', 'slack'] as const satisfies readonly Via[]
+export const vias = ['http', 'gateway', 'schedule', 'slack'] as const
+export type Via = (typeof vias)[number]
 
 /** What somebody asked for: everything about an update that never changes. */
 export interface Request {

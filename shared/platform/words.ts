@@ -19,8 +19,8 @@ export function toUnits(value: number): Units {
 export const grouped = (whole: number): string => String(whole).replace(/\B(?=(?:\d{3})+$)/g, ',')
 
 /** The two things the service does for units: an on-demand ranking update, or a keyword-difficulty update. */
-export type Kind = 'ranking' | 'keyword-difficulty'
-export const kinds = ['ranking', 'keyword-difficulty'] as const satisfies readonly Kind[]
+export const kinds = ['ranking', 'keyword-difficulty'] as const
+export type Kind = (typeof kinds)[number]
 
 /** What a caller may do. */
 export const scopes = ['read', 'run', 'propose', 'write', 'approve', 'admin'] as const

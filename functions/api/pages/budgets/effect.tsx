@@ -1,6 +1,6 @@
 import type { Forecast } from '../../../../shared/guard/forecast.ts'
 import { count, list, units } from '../../../../shared/guard/sentences.ts'
-import { type Book, type Counter, counterOf } from '../../../../shared/ledger/book.ts'
+import { type Book, type Counter, counterOf, usedOf } from '../../../../shared/ledger/book.ts'
 import { type WindowKind, windowKinds } from '../../../../shared/ledger/definitions.ts'
 import type { Entry } from '../../../../shared/ledger/entry.ts'
 import { Time } from '../parts.tsx'
@@ -96,7 +96,6 @@ function rowOf(budget: string, window: WindowKind, before: Book, after: Book): r
 }
 
 const isLimited = ({ after }: Row) => after.limit !== 'unlimited'
-const usedOf = ({ spent, held, inDoubt }: Counter) => spent + held + inDoubt
 
 const leftOf = ({ limit, available }: Counter): string => (limit === 'unlimited' ? 'no limit' : count(available))
 
