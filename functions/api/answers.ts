@@ -1,5 +1,8 @@
 import * as z from 'zod/mini'
+import { statementKeys } from '../../shared/guard/statements.ts'
 import { windowKinds } from '../../shared/ledger/definitions.ts'
+import { entryTypes } from '../../shared/ledger/entry.ts'
+import { occurrenceStates } from '../../shared/ledger/occurrence.ts'
 import { states, vias } from '../../shared/ledger/update.ts'
 import { kinds, scopes } from '../../shared/platform/words.ts'
 
@@ -109,10 +112,7 @@ export const appliedBudgets = z.strictObject({
 
 export const entry = z.strictObject({
   id: text,
-  type: z.enum([
-    ...(['opening', 'grant', 'external-spend', 'transfer', 'correction', 'reconcile', 'limit', 'renewal'] as const),
-    ...(['budget-created', 'budget-deleted', 'freeze', 'unfreeze', 'caller', 'pause', 'resume'] as const),
-  ]),
+  type: z.enum(entryTypes),
   budget: text,
   units: whole,
   to: z.exactOptional(text),
@@ -141,7 +141,7 @@ const statementFigures = {
 export const statement = z.strictObject({
   ...{ window: text, start: time, end: time },
   status: z.enum(['open', 'final']),
-  by: z.enum(['budget', 'project', 'caller']),
+  by: z.enum(statementKeys),
   price: z.exactOptional(z.number()),
   rows: z.array(
     z.strictObject({
@@ -170,7 +170,7 @@ export const audit = z.strictObject({
 
 const occurrenceFigures = {
   time,
-  state: z.enum(['running', 'done', 'stopped', 'missed', 'paused']),
+  state: z.enum(occurrenceStates),
   reason: z.exactOptional(text),
   finishedAt: z.nullable(time),
 }

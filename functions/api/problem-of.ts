@@ -1,5 +1,4 @@
-import { ledgerUnavailable } from '../../shared/guard/batch.ts'
-import { problem } from '../../shared/guard/problems.ts'
+import { ledgerUnavailable, problem } from '../../shared/guard/problems.ts'
 import { BadCursor } from '../../shared/ledger/lists.ts'
 import { AnswerLost, LedgerUnavailable } from '../../shared/ledger/store.ts'
 import type { Problem } from '../../shared/ledger/update.ts'

@@ -6,7 +6,7 @@ import type { Kind, Units } from '../platform/words.ts'
 import { type Answer, onlyProblem, type Row, toAnswer } from './answer.ts'
 import type { Batch } from './batch.ts'
 import { type Allowed, allowedTo, barredFromAsking, barredFromCharging, keptOf, type Named } from './callers.ts'
-import { budgetFaults, budgetFor } from './charging.ts'
+import { budgetFor, wrongBudget } from './charging.ts'
 import { decideEarly, type Known } from './decide.ts'
 import type { GuardOptions } from './options.ts'
 import type { Performing } from './performing.ts'
@@ -148,10 +148,8 @@ type Admitted = Asker & { readonly allowed: Allowed }
 function refusalOf(definitions: Definitions, asker: Admitted, wanted: UpdatesRequest): Problem | null {
   const barred = barredFromAsking(asker.caller, asker.allowed)
   if (barred) return barred
-  const errors = budgetFaults(definitions, wanted, wanted.projects)
-  if (errors.length > 0) {
-    return problem('invalid-request', errors.map(({ message }) => message).join(' '), { errors })
-  }
+  const wrong = wrongBudget(definitions, wanted, wanted.projects)
+  if (wrong) return wrong
   const budgets = [...new Set(wanted.projects.map((project) => budgetFor(definitions, wanted, project)))]
   return barredFromCharging(asker, asker.allowed, { force: wanted.force, budgets })
 }

@@ -10,7 +10,7 @@ import { countersOf, decideEarly, type Known, limited, moreThanAnyHas, type Quot
 import { type GuardOptions, runsAtOnce } from './options.ts'
 import { overBudget, type Short } from './over-budget.ts'
 import type { Performing } from './performing.ts'
-import { problem } from './problems.ts'
+import { ledgerUnavailable } from './problems.ts'
 import type { Quoting } from './quoting.ts'
 import { zoneOf } from './sentences.ts'
 
@@ -113,11 +113,6 @@ export function createBatch(parts: {
 
   return { perform }
 }
-
-export const ledgerUnavailable = problem(
-  'ledger-unavailable',
-  'The ledger does not answer, so nothing was sent to the service and nothing spent; the same request may be sent again.',
-)
 
 /** The refusal of updates that do not fit one reading of the book together. */
 export function allOrNothing(priced: readonly Priced[]): Problem | null {

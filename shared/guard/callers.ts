@@ -24,7 +24,7 @@ import {
   toChanged,
 } from './budgeting.ts'
 import { covers } from './charging.ts'
-import { problem } from './problems.ts'
+import { invalidRequest, problem } from './problems.ts'
 
 /** Who asks, and what they bring along: a token names scopes and budgets, a person in Slack brings nothing. */
 export interface Named {
@@ -200,15 +200,13 @@ function listing({ definitions }: View, name: string, caller: Caller, by: By) {
   const stale = staleness(definitions, by, callerNamed(definitions, name) ? null : `caller ${name}`)
   if (stale) return { refused: stale }
   const unknown = [caller.budgets ?? []].flat().filter((budget) => budget !== '*' && !budgetNamed(definitions, budget))
-  if (unknown.length > 0) return { refused: unknownBudgets(unknown) }
+  if (unknown.length > 0) {
+    const errors = unknown.map((budget) => ({ path: 'budgets', message: `There is no budget ${budget}.` }))
+    return { refused: invalidRequest(errors) }
+  }
   const note = { type: 'caller', budget: rootBudget, reason: by.reason ?? `${name} is listed` } as const
   return { definitions: { ...definitions, callers: { ...definitions.callers, [name]: caller } }, note }
 }
 
 const disabling = (name: string, { disabled, reason }: { disabled: boolean; reason: string }): string =>
   `${name} is ${disabled ? 'disabled' : 'enabled'}: ${reason}`
-
-function unknownBudgets(names: readonly string[]) {
-  const errors = names.map((name) => ({ path: 'budgets', message: `There is no budget ${name}.` }))
-  return problem('invalid-request', errors.map(({ message }) => message).join(' '), { errors })
-}

@@ -4,7 +4,7 @@ import type { Problem } from '../ledger/update.ts'
 import { inParallel } from '../platform/parallel.ts'
 import type { Kind, Units } from '../platform/words.ts'
 import { allOrNothing } from './batch.ts'
-import { budgetFaults, budgetFor } from './charging.ts'
+import { budgetFor, wrongBudget } from './charging.ts'
 import { countersOf, decide, type Known } from './decide.ts'
 import { type Figures, figuresOfChain } from './figures.ts'
 import { type GuardOptions, runsAtOnce } from './options.ts'
@@ -41,8 +41,8 @@ export function createEstimating({
     caller: string,
   ): Promise<Estimate | Problem> {
     const view = await ledger.view(wanted.projects.map((project) => ({ work: { kind: wanted.kind, project } })))
-    const errors = budgetFaults(view.definitions, wanted, wanted.projects)
-    if (errors.length > 0) return problem('invalid-request', errors.map(({ message }) => message).join(' '), { errors })
+    const wrong = wrongBudget(view.definitions, wanted, wanted.projects)
+    if (wrong) return wrong
     const quotes = await inParallel(wanted.projects, runsAtOnce, (project) =>
       quoting.quote({ kind: wanted.kind, project }),
     )

@@ -46,6 +46,15 @@ export const problem = (slug: Slug, detail: string, members: Problem['members'] 
   members,
 })
 
+/** @param errors each with a sentence of its own. */
+export const invalidRequest = (errors: readonly { readonly path: string; readonly message: string }[]): Problem =>
+  problem('invalid-request', errors.map(({ message }) => message).join(' '), { errors })
+
+export const ledgerUnavailable = problem(
+  'ledger-unavailable',
+  'The ledger does not answer, so nothing was sent to the service and nothing spent; the same request may be sent again.',
+)
+
 export function describe(slug: string): { readonly status: number; readonly title: string } {
   return Object.hasOwn(problems, slug) ? problems[slug as Slug] : problems.internal
 }

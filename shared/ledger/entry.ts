@@ -34,22 +34,24 @@ export interface Entry {
   readonly content?: string
 }
 
-export type EntryType =
-  | 'opening'
-  | 'grant'
-  | 'external-spend'
-  | 'transfer'
-  | 'correction'
-  | 'reconcile'
-  | 'limit'
-  | 'budget-created'
-  | 'budget-deleted'
-  | 'freeze'
-  | 'unfreeze'
-  | 'renewal'
-  | 'caller'
-  | 'pause'
-  | 'resume'
+export const entryTypes = [
+  'opening',
+  'grant',
+  'external-spend',
+  'transfer',
+  'correction',
+  'reconcile',
+  'limit',
+  'renewal',
+  'budget-created',
+  'budget-deleted',
+  'freeze',
+  'unfreeze',
+  'caller',
+  'pause',
+  'resume',
+] as const
+export type EntryType = (typeof entryTypes)[number]
 
 export const entryKey = (id: string) => ({ pk: `entry#${id}`, sk: 'entry' })
 export const entriesListedIn = (month: string) => `entries#${month}`

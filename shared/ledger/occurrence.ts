@@ -16,7 +16,8 @@ export interface Occurrence extends Task {
   readonly lease?: { readonly by: string; readonly until: number }
 }
 
-export type OccurrenceState = 'running' | 'done' | 'stopped' | 'missed' | 'paused'
+export const occurrenceStates = ['running', 'done', 'stopped', 'missed', 'paused'] as const
+export type OccurrenceState = (typeof occurrenceStates)[number]
 
 export const occurrencesOf = (plan: string) => `occurrences#${plan}`
 
