@@ -63,11 +63,15 @@ export const resolvedAnswer = z.strictObject({
 
 const figures = {
   window: windowKind,
-  ...{ start: time, end: time, resetsAt: time },
+  start: time,
+  end: time,
+  resetsAt: time,
   limit,
   granted: whole,
   available: z.nullable(whole),
-  ...{ held: units, inDoubt: units, spent: units },
+  held: units,
+  inDoubt: units,
+  spent: units,
 }
 
 export const estimate = z.strictObject({
@@ -119,7 +123,9 @@ export const entry = z.strictObject({
   corrects: z.exactOptional(text),
   window: text,
   budgets: z.array(text),
-  ...{ reason: text, by: text, at: time },
+  reason: text,
+  by: text,
+  at: time,
   binds: z.exactOptional(z.strictObject({ budget: text, window: windowKind, available: whole })),
   changed: z.exactOptional(
     z.array(
@@ -135,11 +141,19 @@ export const entry = z.strictObject({
 export const entryList = z.strictObject({ entries: z.array(entry), next: z.exactOptional(text) })
 
 const statementFigures = {
-  ...{ updates: units, charged: units, external: whole, granted: whole, held: units, inDoubt: units, refused: units },
+  updates: units,
+  charged: units,
+  external: whole,
+  granted: whole,
+  held: units,
+  inDoubt: units,
+  refused: units,
   amount: z.exactOptional(z.number()),
 }
 export const statement = z.strictObject({
-  ...{ window: text, start: time, end: time },
+  window: text,
+  start: time,
+  end: time,
   status: z.enum(['open', 'final']),
   by: z.enum(statementKeys),
   price: z.exactOptional(z.number()),
@@ -161,7 +175,9 @@ const counter = z.strictObject({
   limit,
   granted: whole,
   available: z.nullable(whole),
-  ...{ held: whole, inDoubt: whole, spent: whole },
+  held: whole,
+  inDoubt: whole,
+  spent: whole,
 })
 export const audit = z.strictObject({
   ok: z.nullable(z.boolean()),
@@ -196,8 +212,14 @@ export const occurrence = z.strictObject({
   ...occurrenceFigures,
   nextTryAt: z.exactOptional(time),
   counts: z.strictObject({
-    ...{ settled: units, refused: units, released: units, inDoubt: units },
-    ...{ awaitingApproval: units, requested: units, expired: units, unsent: units },
+    settled: units,
+    refused: units,
+    released: units,
+    inDoubt: units,
+    awaitingApproval: units,
+    requested: units,
+    expired: units,
+    unsent: units,
   }),
   unitsCharged: units,
   projects: z.array(
@@ -216,7 +238,9 @@ export const forecast = z.strictObject({
       budget: text,
       window: windowKind,
       available: z.nullable(whole),
-      ...{ committed: units, projected: units, unpriced: units },
+      committed: units,
+      projected: units,
+      unpriced: units,
       exhaustedAt: z.exactOptional(time),
       pricedAt: z.nullable(time),
     }),
@@ -247,8 +271,11 @@ export const changeList = z.strictObject({
     z.strictObject({
       id: text,
       operation: z.enum(['create', 'update']),
-      ...{ project: text, caller: text, at: time },
-      ...{ added: counts, removed: counts },
+      project: text,
+      caller: text,
+      at: time,
+      added: counts,
+      removed: counts,
       serviceStatus: z.nullable(whole),
     }),
   ),

@@ -13,7 +13,11 @@ const status = z.nullable(whole)
 const refusingCounter = z.strictObject({
   budget: text,
   window: z.enum(windowKinds),
-  ...{ limit: whole, held: whole, inDoubt: whole, spent: whole, available: whole },
+  limit: whole,
+  held: whole,
+  inDoubt: whole,
+  spent: whole,
+  available: whole,
   short: z.nullable(whole),
   resetsAt: time,
 })

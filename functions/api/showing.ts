@@ -41,7 +41,12 @@ export function showUpdate(update: Update) {
   const { id, kind, project, budget, caller, via, plan, reason, force, maxUnits, query, state, month } = update
   const { hold, overrun, finishedAt, approval, problem, service } = update
   return {
-    ...{ id, kind, project, budget, caller, via },
+    id,
+    kind,
+    project,
+    budget,
+    caller,
+    via,
     ...(plan !== undefined && { plan }),
     ...(reason !== undefined && { reason }),
     ...(force && { force }),
@@ -83,7 +88,10 @@ export function showBudget(view: View, budget: Budget) {
     (window) => window === 'month' || (isOpen && limitOf(budget, window) !== 'unlimited'),
   )
   return {
-    ...{ name, parent, limits, projects },
+    name,
+    parent,
+    limits,
+    projects,
     ...(perUpdate !== undefined && { perUpdate }),
     ...(approvalAbove !== undefined && { approvalAbove }),
     ...(approvalIfGrown !== undefined && { approvalIfGrown }),
@@ -114,7 +122,10 @@ function showFigures({ window, start, end, limit, granted, available, held, inDo
 }
 
 export const showEstimate = ({ kind, units, projects, allowed, problem, figures }: Estimate) => ({
-  ...{ kind, units, projects, allowed },
+  kind,
+  units,
+  projects,
+  allowed,
   ...(problem && { problem: showProblem(problem) }),
   budgets: figures
     .filter(({ window, limit }) => window === 'month' || limit !== 'unlimited')
@@ -124,12 +135,16 @@ export const showEstimate = ({ kind, units, projects, allowed, problem, figures 
 export function showEntry(entry: Entry) {
   const { id, type, budget, units, to, corrects, month, day, reason, by, at, moves, binds, changed } = entry
   return {
-    ...{ id, type, budget, units },
+    id,
+    type,
+    budget,
+    units,
     ...(to !== undefined && { to }),
     ...(corrects !== undefined && { corrects }),
     window: moves.length > 0 && moves.every((move) => move.window === 'day') ? day : month,
     budgets: [...new Set(moves.map((move) => move.budget))],
-    ...{ reason, by },
+    reason,
+    by,
     at: toRfc3339(at),
     ...(binds && { binds }),
     ...(changed && { changed }),
@@ -137,24 +152,39 @@ export function showEntry(entry: Entry) {
 }
 
 export function showAudit(rows: readonly AuditedCounter[]) {
-  const ok = rows.some((row) => row.ok === false) ? false : rows.some((row) => row.ok === null) ? null : true
   const books = rows.map(({ window, budget, recorded, recomputed }) => ({
     window,
     budget,
     recorded: showCounter(recorded),
     recomputed: showCounter(recomputed),
   }))
-  return { ok, books }
+  return { ok: areOk(rows), books }
+}
+
+/** `null`: nothing is wrong, as far as it can be told of books that moved. */
+function areOk(rows: readonly AuditedCounter[]): boolean | null {
+  if (rows.some(({ ok }) => ok === false)) return false
+  return rows.some(({ ok }) => ok === null) ? null : true
 }
 
 const showCounter = ({ limit, granted, available, held, inDoubt, spent }: Counter) => ({
-  ...{ limit, granted, available: limit === 'unlimited' ? null : available, held, inDoubt, spent },
+  limit,
+  granted,
+  available: limit === 'unlimited' ? null : available,
+  held,
+  inDoubt,
+  spent,
 })
 
 export function showPlan({ plan, paused, next, last }: Planned, zone: string) {
   const { name, kind, projects, budget, schedule, whenShort, query, leave, enabled } = plan
   return {
-    ...{ name, kind, projects, budget: budget ?? null, schedule: schedule.text, whenShort },
+    name,
+    kind,
+    projects,
+    budget: budget ?? null,
+    schedule: schedule.text,
+    whenShort,
     ...(query && { query }),
     ...(leave !== undefined && { leave }),
     enabled,
@@ -177,7 +207,8 @@ export function showOccurrence({ occurrence, counts, unitsCharged, rows }: Repor
     plan: occurrence.plan,
     ...showWhen(occurrence),
     ...(occurrence.doneAt === undefined && { nextTryAt: toRfc3339(occurrence.nextAt) }),
-    ...{ counts, unitsCharged },
+    counts,
+    unitsCharged,
     projects: rows.map(({ project, update }) => ({
       project,
       update: update?.id ?? null,
@@ -215,8 +246,12 @@ export const showCaller = (view: View, sub: string, caller: Caller) => {
 }
 
 export const showProjectChange = ({ id, operation, project, caller, at, added, removed, status }: ProjectChange) => ({
-  ...{ id, operation, project, caller },
+  id,
+  operation,
+  project,
+  caller,
   at: toRfc3339(at),
-  ...{ added, removed },
+  added,
+  removed,
   serviceStatus: status,
 })

@@ -49,12 +49,17 @@ function show(statement: Statement, price: bigint | undefined) {
   }
   const { key: _none, ...sums } = total
   return {
-    ...{ window: window.name, start: toRfc3339(window.start), end: toRfc3339(window.end), status, by },
+    window: window.name,
+    start: toRfc3339(window.start),
+    end: toRfc3339(window.end),
+    status,
+    by,
     ...(price !== undefined && { price: Number(price) / perWhole }),
     rows: rows.map(shown),
     total: { ...sums, ...(price !== undefined && { amount: amountOf(total, price) }) },
     book: { spent, addsUp },
-    ...{ previous, next },
+    previous,
+    next,
   }
 }
 

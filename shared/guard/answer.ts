@@ -68,7 +68,8 @@ function statusOf({ state, problem }: Update): (typeof precedence)[number] {
     case 'released':
       return 502
     case 'refused':
-      return problem?.slug === 'already-updated' ? 200 : problem?.slug === 'duplicate-work' ? 409 : 402
+      if (problem?.slug === 'already-updated') return 200
+      return problem?.slug === 'duplicate-work' ? 409 : 402
     case 'rejected':
     case 'cancelled':
     case 'expired':

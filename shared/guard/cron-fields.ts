@@ -106,8 +106,8 @@ function valuesOf(field: Field, text: string): readonly number[] | CronFault {
     const [, first = '', last, step] = part.exec(each) ?? []
     if (first === '*' && last !== undefined) return wrongValue(field, text)
     const from = first === '*' ? field.from : numberOf(field, first)
-    const isOpen = first === '*' || step !== undefined
-    const to = last !== undefined ? numberOf(field, last) : isOpen ? field.to : from
+    const end = first === '*' || step !== undefined ? field.to : from
+    const to = last === undefined ? end : numberOf(field, last)
     if (from === null || to === null) return wrongValue(field, text)
     if (to < from) return wrong(field, 'takes no range that goes backwards, so write a list', text)
     if (step !== undefined && field.takesNoSteps) return wrong(field, 'takes no steps', text)

@@ -8,13 +8,15 @@ type Projects = readonly { readonly name: string; readonly id?: string }[]
 
 /** `budget acme: month 100 → 200, approvers none → bob`; `caller eve: new: disabled`. */
 export function differenceInWords({ kind, name, how, members }: Difference): string {
-  if (kind === 'plan')
-    return `plan ${name}: ${how === 'removed' ? 'resumed' : how === 'made' ? 'paused' : 'still paused'}`
+  if (kind === 'plan') return `plan ${name}: ${pausesInWords[how]}`
   const told = how === 'removed' ? [] : membersInWords(members, how === 'made')
-  const begins = { made: 'new', changed: 'changed', removed: 'removed' }[how]
-  if (told.length === 0) return `${kind} ${name}: ${begins}`
+  if (told.length === 0) return `${kind} ${name}: ${inWords[how]}`
   return `${kind} ${name}: ${how === 'made' ? 'new: ' : ''}${told.join(', ')}`
 }
+
+const inWords = { made: 'new', changed: 'changed', removed: 'removed' } as const
+/** Of a plan, the definitions say only that it is paused. */
+const pausesInWords = { made: 'paused', changed: 'still paused', removed: 'resumed' } as const
 
 /** What is set of a budget or caller that is new, or what else is set than before. */
 export const membersInWords = (members: readonly Member[], isNew: boolean): string[] =>

@@ -46,11 +46,13 @@ function firstFault(text: string): number | null {
 /** What may follow this; null when it may not stand here. */
 function after(kind: string, expected: Expected, inside: string | undefined): Expected | null {
   const mayEnd = expected === 'end' && inside !== undefined
-  if (kind === ',') return mayEnd ? (inside === '{' ? 'name' : 'value') : null
+  const nextInside = inside === '{' ? 'name' : 'value'
+  if (kind === ',') return mayEnd ? nextInside : null
   if (kind === '}') return expected === 'name or }' || (mayEnd && inside === '{') ? 'end' : null
   if (kind === ']') return expected === 'value or ]' || (mayEnd && inside === '[') ? 'end' : null
   if (kind === ':') return expected === ':' ? 'value' : null
   if (kind === 'string' && (expected === 'name' || expected === 'name or }')) return ':'
   if (expected !== 'value' && expected !== 'value or ]') return null
-  return kind === '{' ? 'name or }' : kind === '[' ? 'value or ]' : 'end'
+  if (kind === '{') return 'name or }'
+  return kind === '[' ? 'value or ]' : 'end'
 }

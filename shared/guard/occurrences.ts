@@ -1,5 +1,5 @@
 import { announce } from '../ledger/announcement.ts'
-import { pauseOf } from '../ledger/definitions.ts'
+import { pauseOf, type Stop } from '../ledger/definitions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { type Occurrence, type OccurrenceState, occurrenceId } from '../ledger/occurrence.ts'
 import { LedgerUnavailable } from '../ledger/store.ts'
@@ -58,16 +58,17 @@ export function createOccurrences(parts: {
     if ('slug' in plan) return { kind: 'problem', problem: plan }
     const { definitions, now } = await ledger.view()
     if (time - now > earlyByMs) return { kind: 'problem', problem: tooEarly(name, time) }
-    const pause = pauseOf(definitions, name)
-    const isMissed = now - time > missedAfterMs
-    const refused: Pick<Occurrence, 'state' | 'reason'> | null = isMissed
-      ? { state: 'missed', reason: 'it came more than an hour late' }
-      : pause
-        ? { state: 'paused', reason: `paused by ${pause.by}: ${pause.reason}` }
-        : null
+    const refused = refusedAt(time, now, pauseOf(definitions, name))
     const id = occurrenceId(name, time)
     const fresh: Occurrence = {
-      ...{ id, version: 1, createdAt: now, plan: name, time, startedAt: now, round: 0, nextAt: now },
+      id,
+      version: 1,
+      createdAt: now,
+      plan: name,
+      time,
+      startedAt: now,
+      round: 0,
+      nextAt: now,
       ...(refused ? { ...refused, doneAt: now } : { state: 'running' as const }),
     }
     const isNew = await occurrences.add(fresh, refused ? [ended(fresh, now)] : [])
@@ -245,7 +246,9 @@ export function createOccurrences(parts: {
     const { kind, query, leave, whenShort } = plan
     return {
       id: tryId(plan.name, time, project, updates.length),
-      ...{ kind, project, plan: plan.name },
+      kind,
+      project,
+      plan: plan.name,
       budget: budgetFor(definitions, plan, project),
       caller: `schedule:${plan.name}`,
       via: 'schedule',
@@ -282,6 +285,12 @@ const tryId = (plan: string, time: number, project: string, number: number): str
 
 const tooEarly = (plan: string, time: number): Problem =>
   problem('wrong-state', `${toRfc3339(time)} is still to come; the plan ${plan} runs then, not before.`, { plan })
+
+/** Why an occurrence is over before it began; `null`: it is not. */
+function refusedAt(time: number, now: number, pause: Stop | undefined): Pick<Occurrence, 'state' | 'reason'> | null {
+  if (now - time > missedAfterMs) return { state: 'missed', reason: 'it came more than an hour late' }
+  return pause ? { state: 'paused', reason: `paused by ${pause.by}: ${pause.reason}` } : null
+}
 
 const ended = (occurrence: Occurrence, now: number) =>
   announce(`${occurrence.id}#${occurrence.version}`, now, { kind: 'occurrence', occurrence: occurrence.id })

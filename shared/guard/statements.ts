@@ -130,12 +130,15 @@ function statementOf(view: View, window: Window, by: StatementKey, read: Lines):
   const spent = (book && counterOf(book, 'month', rootBudget)?.spent) ?? 0
   const isOpen = now < window.end || total.held + total.inDoubt > 0
   return {
-    ...{ window, by, rows, spent },
+    window,
+    by,
+    rows,
+    spent,
     previous: monthBefore(definitions.calendar, window).name,
     next: window.end <= now ? monthAfter(definitions.calendar, window).name : null,
     status: isOpen ? 'open' : 'final',
     total: { ...total, granted },
-    addsUp: total.charged + total.external === spent ? true : isStill ? false : null,
+    addsUp: total.charged + total.external === spent || (isStill ? false : null),
   }
 }
 
@@ -191,7 +194,14 @@ const movedOnRoot = ({ moves }: Entry, what: 'spent' | 'granted'): number =>
     .reduce((units, { move }) => units + (move[what] ?? 0), 0)
 
 const emptyRow = (key: string | null): StatementRow => ({
-  ...{ key, updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0 },
+  key,
+  updates: 0,
+  charged: 0,
+  external: 0,
+  granted: 0,
+  held: 0,
+  inDoubt: 0,
+  refused: 0,
 })
 
 const sum = (a: StatementRow, b: StatementRow): StatementRow => ({

@@ -88,8 +88,11 @@ const counted = (update: Update): Counted => {
 
 /** The tally of a month of which nothing is counted. */
 export const beginning = ({ name: month, start }: Window): Tally => ({
-  ...{ month, until: start - createdAroundMs, at: 0 },
-  ...{ sums: [], open: [] },
+  month,
+  until: start - createdAroundMs,
+  at: 0,
+  sums: [],
+  open: [],
 })
 
 /** Ended updates of the month are added up; what may still become one is named. */
@@ -103,7 +106,7 @@ function taken(tally: Tally, updates: readonly Counted[], { until, at }: Pick<Ta
   }
   // Also of other months: what is not held yet belongs to the month in which it will be.
   const open = updates.filter(({ state }) => !isTerminal(state)).map(({ id }) => id)
-  return { ...{ month, until, at }, sums: [...sums.values()], open }
+  return { month, until, at, sums: [...sums.values()], open }
 }
 
 const keyOf = ({ budget, project, caller }: TallySum): string => JSON.stringify([budget, project, caller])

@@ -119,7 +119,9 @@ function correctionOf(
   }: { grant: Counted; by: number; id: string; corrects: string; units: number },
 ): Entry {
   return {
-    ...{ ...said, type: 'correction', budget },
+    ...said,
+    type: 'correction',
+    budget,
     reason: `granted for ${update.id}, which ${by < 0 ? 'has cost nothing' : 'ran after all'}`,
     moves: [{ budget, window, move: { granted: by } }],
     signs: [{ budget, window, move: { granted: 1 } }],

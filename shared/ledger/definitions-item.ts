@@ -19,4 +19,7 @@ export function fromDefinitionsItem(item: Item): Definitions {
 }
 
 /** The root first, then by name, of which no two are the same: a database gives the members of a map back in any order. */
-const compare = (a: string, b: string): number => (a === rootBudget ? -1 : b === rootBudget || a > b ? 1 : -1)
+function compare(a: string, b: string): number {
+  if (a === rootBudget) return -1
+  return b === rootBudget || a > b ? 1 : -1
+}

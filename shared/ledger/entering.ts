@@ -157,12 +157,21 @@ function refusedIn(refused: Refused, month: Window, { day }: View): NotMade {
 function toEntry(request: EntryRequest, { units, moves, signs, giver }: Booking, book: Book, now: View): Entry {
   const { id, content, type, budget, reason, by } = request
   return {
-    ...{ id, content, type, budget, reason, by, units, moves },
+    id,
+    content,
+    type,
+    budget,
+    reason,
+    by,
+    units,
+    moves,
     ...(request.type === 'transfer' && { to: request.to }),
     ...(request.type === 'correction' && { corrects: request.corrects }),
     ...(signs && { signs }),
     ...(giver && { giver }),
-    ...{ month: book.month, day: book.day, at: now.now },
+    month: book.month,
+    day: book.day,
+    at: now.now,
     ...bindingAfter(moves, book, chainOf(now.definitions, request.type === 'transfer' ? request.to : budget)),
   }
 }

@@ -201,7 +201,8 @@ function guarded(units: number, moves: Entry['moves'], book: Book, given?: Given
       `${more.budget} has spent only ${grouped(more.spent)} units, so ${grouped(more.back)} cannot be taken back.`,
     )
   return {
-    ...{ units, moves },
+    units,
+    moves,
     ...(given && { giver: { budget: given.budget, window: given.window } }),
     when: [
       ...taken.map(({ window, budget, needed }) => hasAvailable(window, budget, needed)),

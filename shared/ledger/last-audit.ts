@@ -55,12 +55,20 @@ export function createLastAudits({ store }: { store: Store }): LastAudits {
 // As lists, because names would be most of the item.
 
 const toRow = ({ window, budget, ok, recorded, recomputed }: AuditedCounter): Value => [
-  ...[window, budget, ok, toFigures(recorded)],
+  window,
+  budget,
+  ok,
+  toFigures(recorded),
   ...(ok ? [] : [toFigures(recomputed)]),
 ]
 
 const toFigures = ({ limit, granted, available, held, inDoubt, spent }: Counter): Value => [
-  ...[limit, granted, available, held, inDoubt, spent],
+  limit,
+  granted,
+  available,
+  held,
+  inDoubt,
+  spent,
 ]
 
 function fromItem({ at, by, counters, wrong, moved, rows }: Item): LastAudit {
@@ -72,8 +80,11 @@ function fromItem({ at, by, counters, wrong, moved, rows }: Item): LastAudit {
 function fromRow(row: Value): AuditedCounter {
   const [window, budget, ok, recorded, recomputed = recorded] = listOf(row)
   return {
-    ...{ window: String(window), budget: String(budget), ok: typeof ok === 'boolean' ? ok : null },
-    ...{ recorded: fromFigures(recorded), recomputed: fromFigures(recomputed) },
+    window: String(window),
+    budget: String(budget),
+    ok: typeof ok === 'boolean' ? ok : null,
+    recorded: fromFigures(recorded),
+    recomputed: fromFigures(recomputed),
   }
 }
 
@@ -81,8 +92,11 @@ function fromFigures(figures: Value | undefined): Counter {
   const [limit, granted, available, held, inDoubt, spent] = listOf(figures)
   return {
     limit: limit === 'unlimited' ? limit : toUnits(Number(limit)),
-    ...{ granted: Number(granted), available: Number(available), held: Number(held) },
-    ...{ inDoubt: Number(inDoubt), spent: Number(spent) },
+    granted: Number(granted),
+    available: Number(available),
+    held: Number(held),
+    inDoubt: Number(inDoubt),
+    spent: Number(spent),
   }
 }
 

@@ -154,4 +154,8 @@ function firstWhere(rows: readonly Position[], holds: (row: Position) => boolean
 }
 
 const compare = (a: Position, b: Position): number => order(a.sort, b.sort) || order(a.pk, b.pk) || order(a.sk, b.sk)
-const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+function order(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}

@@ -36,7 +36,10 @@ export function createPrices({ store }: { store: Store }): Prices {
     const { kind, project, units, at } = price
     const item: Item = {
       ...priceKey(kind, project),
-      ...{ kind, project, units, at },
+      kind,
+      project,
+      units,
+      at,
       ...(earlier && { before: earlier.units }),
       ...expiryOf(at, keptForDays),
     }

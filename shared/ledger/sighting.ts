@@ -29,7 +29,9 @@ export function createSightings({ store }: { store: Store }): Sightings {
   async function write({ project, dates, at }: Sighting, seen: Sighting | null): Promise<void> {
     const item: Item = {
       ...keyOf(project),
-      ...{ project, at, dates: dates.slice(-mostDates) },
+      project,
+      at,
+      dates: dates.slice(-mostDates),
       ...expiryOf(at, keptForDays),
     }
     const unchanged: Condition = seen ? { is: 'equal', path: ['at'], value: seen.at } : { is: 'absent-item' }

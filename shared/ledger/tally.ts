@@ -92,7 +92,9 @@ type Ended = Pick<Update, 'budget' | 'project' | 'caller' | 'state' | 'charged'>
 
 /** The part of an update that has ended in what its month adds up to. */
 export const sumOf = ({ budget, project, caller, state, charged }: Ended): TallySum => ({
-  ...{ budget, project, caller },
+  budget,
+  project,
+  caller,
   updates: state === 'settled' ? 1 : 0,
   charged: charged ?? 0,
   refused: state === 'refused' ? 1 : 0,
@@ -107,8 +109,12 @@ const emptyItem = (month: string, mark: Value | undefined, at: number): Item => 
 /** Each mark is made of the one before, so that none comes back: who has counted before a change never writes after it. */
 function toItem({ month, until, at, sums, open }: Tally, seen: KeptTally | null): Item {
   const rows = sums.map(({ budget, project, caller, updates, charged, refused }) => [
-    ...[budget, project, caller],
-    ...[updates, charged, refused],
+    budget,
+    project,
+    caller,
+    updates,
+    charged,
+    refused,
   ])
   const mark = digest(seen?.mark ?? '', JSON.stringify([until, at, rows, open]))
   return { ...emptyItem(month, mark, until), until, at, sums: rows, open }
@@ -120,13 +126,17 @@ function fromItem({ sk: month, mark, until, at, sums, open, spoilt, tooLarge }: 
   if (tooLarge) return { mark, kind: 'too-large' }
   if (typeof until !== 'number' || typeof at !== 'number' || !Array.isArray(sums) || !Array.isArray(open))
     throw new Error(`the tally of ${month} is damaged`)
-  return { mark, kind: 'tally', tally: { ...{ month, until, at }, sums: sums.map(fromRow), open: open.map(String) } }
+  return { mark, kind: 'tally', tally: { month, until, at, sums: sums.map(fromRow), open: open.map(String) } }
 }
 
 function fromRow(row: Value): TallySum {
   const [budget, project, caller, updates, charged, refused] = Array.isArray(row) ? row : []
   return {
-    ...{ budget: String(budget), project: String(project), caller: String(caller) },
-    ...{ updates: Number(updates), charged: Number(charged), refused: Number(refused) },
+    budget: String(budget),
+    project: String(project),
+    caller: String(caller),
+    updates: Number(updates),
+    charged: Number(charged),
+    refused: Number(refused),
   }
 }

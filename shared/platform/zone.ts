@@ -61,8 +61,12 @@ function formatted(instant: number, zone: string): LocalTime {
 function inUtc(date: Date): LocalTime {
   if (Number.isNaN(date.getTime())) throw new RangeError('Invalid time value')
   return {
-    ...{ year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() },
-    ...{ hour: date.getUTCHours(), minute: date.getUTCMinutes(), second: date.getUTCSeconds() },
+    year: date.getUTCFullYear(),
+    month: date.getUTCMonth() + 1,
+    day: date.getUTCDate(),
+    hour: date.getUTCHours(),
+    minute: date.getUTCMinutes(),
+    second: date.getUTCSeconds(),
     ms: date.getUTCMilliseconds(),
   }
 }
