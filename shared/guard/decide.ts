@@ -9,15 +9,14 @@ import {
   pauseOf,
   rootBudget,
 } from '../ledger/definitions.ts'
-import { type Grant, isKnownToHaveRun, type Problem, type Request, type Update } from '../ledger/update.ts'
+import type { Grant, Problem, Request, Update } from '../ledger/update.ts'
 import type { AskedView, View } from '../ledger/views.ts'
-import { dayAt } from '../ledger/windows.ts'
 import type { Work } from '../ledger/work.ts'
 import { mostUnits, toUnits, type Units } from '../platform/words.ts'
 import { allowedNow, barredFromAsking, barredFromCharging } from './callers.ts'
+import { duplicateOf, lastRunOf } from './duplicate-work.ts'
 import { type Figures, figuresOfChain } from './figures.ts'
-import { landedBy } from './landing.ts'
-import { approvedMayGrowBy, doubtBlocksMs, type GuardOptions } from './options.ts'
+import { approvedMayGrowBy, type GuardOptions } from './options.ts'
 import { overBudget, type Short } from './over-budget.ts'
 import { problem } from './problems.ts'
 import { count, units as inUnits, left, list, when, zoneOf } from './sentences.ts'
@@ -63,11 +62,10 @@ export function decide(known: Known, quote: Quote, options: GuardOptions): Decis
 }
 
 /** Duplicate work, then policy, then empty budgets: none of it needs the service. */
-export function decideEarly({ view, asked, request }: Known, options: GuardOptions): Early {
-  const work = decideWork(view, asked, request, options)
-  if (work.say === 'refuse') return work
-  const barred = barredBy(view, request)
-  if (barred) return { say: 'refuse', problem: barred }
+export function decideEarly(known: Known, options: GuardOptions): Early {
+  const { view, asked, request } = known
+  const stopped = duplicateOf(known, options) ?? barredBy(view, request)
+  if (stopped) return { say: 'refuse', problem: stopped }
   if (!budgetNamed(view.definitions, request.budget)) {
     return refuse('not-found', `The budget ${request.budget} was deleted before the update could begin.`)
   }
@@ -96,7 +94,7 @@ export function decideEarly({ view, asked, request }: Known, options: GuardOptio
     ({ budget }) => budget === rootBudget || callerOfCounter(budget) !== null || !mayBeGranted(request),
   )
   if (isRefused) return { say: 'refuse', problem: overBudget(needing(empty, null), null, zoneOf(view)) }
-  return { say: 'go-on', chain, ran: work.ran }
+  return { say: 'go-on', chain, ran: lastRunOf(asked) }
 }
 
 /** Who may ask, charge and force what was answered when they asked; the list of callers may have been narrowed since. */
@@ -252,54 +250,6 @@ function approvalNeeded(
 
 const hasGrown = (units: number, before: number | undefined, percent: number | undefined): boolean =>
   before !== undefined && percent !== undefined && units * 100 > before * (100 + percent)
-
-type WorkSays = Extract<Early, { say: 'refuse' }> | { readonly say: 'go-on'; readonly ran: Work['ran'] }
-
-function decideWork(view: View, { work, holder }: AskedView, request: Request, options: GuardOptions): WorkSays {
-  const remembered = work?.ran
-  const same = `The ${request.kind} update of ${request.project}`
-  if (holder?.state === 'running')
-    return refuse('duplicate-work', `${same} is already running as ${holder.id}; ask again when it has ended.`, {
-      update: holder.id,
-    })
-  if (holder?.state === 'in-doubt') {
-    const until = doubtBlocksUntil(view, holder, options)
-    if (view.now < until)
-      return refuse(
-        'duplicate-work',
-        `${same} is in doubt as ${holder.id}: it may have run. A person can resolve it; without that, the project may go on from ${when(until, zoneOf(view))}.`,
-        { update: holder.id },
-      )
-  }
-  const ran =
-    holder && isKnownToHaveRun(holder)
-      ? { update: holder.id, at: ranAt(holder), units: holder.charged ?? 0 }
-      : remembered
-  if (ran && !request.force) {
-    const until = cooldownUntil(view, ran.at, options.cooldown[request.kind])
-    if (view.now < until)
-      return refuse(
-        'already-updated',
-        `${same} was done at ${when(ran.at, zoneOf(view))} as ${ran.update}; until ${when(until, zoneOf(view))} that is the answer, and nothing is spent.`,
-        { update: ran.update },
-      )
-  }
-  return { say: 'go-on', ran }
-}
-
-/** When the work was done, as well as is known: a resolution long after says nothing about the time of the run. */
-const ranAt = (update: Update): number =>
-  update.closedBy === 'sender' ? (update.finishedAt ?? update.createdAt) : (update.hold?.at ?? update.createdAt)
-
-function cooldownUntil(view: View, at: number, cooldown: GuardOptions['cooldown']['ranking']): number {
-  return cooldown === 'day' ? dayAt(view.definitions.calendar, at).end : at + cooldown
-}
-
-function doubtBlocksUntil(view: View, update: Update, options: GuardOptions): number {
-  const at = update.hold?.at ?? update.createdAt
-  // Never beside a request that may still take effect, however long the service may take.
-  return Math.max(dayAt(view.definitions.calendar, at).end, at + doubtBlocksMs, landedBy(update, options))
-}
 
 /** Every counter that an update moves: of its budget, of the ancestors, and of whoever asks, if they have limits. */
 export const countersOf = (

@@ -140,19 +140,19 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'running work does not stop the same work',
-    file: guard('decide'),
+    file: guard('duplicate-work'),
     find: "if (holder?.state === 'running')",
     replace: 'if (false)',
   },
   {
     bug: 'work in doubt does not stop the same work',
-    file: guard('decide'),
+    file: guard('duplicate-work'),
     find: "if (holder?.state === 'in-doubt')",
     replace: 'if (false)',
   },
   {
     bug: 'there is no cool-down',
-    file: guard('decide'),
+    file: guard('duplicate-work'),
     find: 'if (ran && !request.force)',
     replace: 'if (false)',
   },
