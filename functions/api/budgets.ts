@@ -1,5 +1,4 @@
 import type { Context, Hono } from 'hono'
-import * as z from 'zod/mini'
 import { type BudgetRequest, type Changed, noBudget } from '../../shared/guard/budgeting.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
@@ -8,13 +7,11 @@ import type { View } from '../../shared/ledger/views.ts'
 import { monthNamed } from '../../shared/ledger/windows.ts'
 import { applyQuery, applyRequest, budgetRequest, windowQuery } from './budget-body.ts'
 import { type ApiEnv, mustHave } from './context.ts'
-import { budgetName, readBody, readQuery, reason } from './input.ts'
+import { budgetName, readBody, readQuery, reasonBody } from './input.ts'
 import { answerProblem } from './problem-answers.ts'
 import { invalid, Refusal } from './refusal.ts'
 import { route } from './routing.ts'
 import { showBudget } from './showing.ts'
-
-export const becauseOf = z.strictObject({ reason })
 
 /** Contract, "Resources": everything under `/budgets`. */
 export function addBudgets(app: Hono<ApiEnv>, { guard }: Services): void {
@@ -70,7 +67,7 @@ export function addBudgets(app: Hono<ApiEnv>, { guard }: Services): void {
     route(app, `/budgets/:name/${action}`, {
       POST: async (c) => {
         const { sub } = await mustHave(c, 'admin')
-        const { reason } = await readBody(c, becauseOf)
+        const { reason } = await readBody(c, reasonBody)
         const changed: Changed = await guard[action](budgetNameOf(c), { caller: sub, reason, ...revisionOf(c) })
         return changed.kind === 'changed' ? answerBudget(c, 200) : answerProblem(c, changed.problem)
       },

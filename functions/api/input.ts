@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import { allFaults, type Fault, textFaults, toPath } from '../../shared/guard/faults.ts'
+import { project } from '../../shared/guard/names.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import { type Json, parseStrictJson } from '../../shared/tracking/strict-json.ts'
 import type { ApiEnv } from './context.ts'
@@ -142,13 +143,29 @@ const keyFaults = (key: string | undefined): Fault[] =>
     ? []
     : [{ path: keyHeader, message: 'takes 1 to 255 visible ASCII characters' }]
 
+/** `Prefer: respond-async` (RFC 7240, section 4.1): whoever asks does not wait for the end. */
+export const prefersAsync = (c: Context<ApiEnv>): boolean =>
+  /(^|[\s,])respond-async\b/i.test(c.req.header('prefer') ?? '')
+
 // Pieces of schemas that several routes share.
 
 export { budgetName, kind, project, query, someUnits, units } from '../../shared/guard/names.ts'
 
+/** The projects of one request, each once. */
+export const projectsOfRequest = (takes: string) =>
+  z.array(project, takes).check(
+    z.minLength(1, 'takes 1 to 20 projects'),
+    z.maxLength(20, 'takes 1 to 20 projects'),
+    z.refine((names) => new Set(names).size === names.length, 'names a project twice'),
+  )
+
 export const reason = z
   .string({ error: ({ input }) => (input === undefined ? 'is needed: say why' : 'takes a text') })
   .check(z.minLength(1, 'must not be empty'), z.maxLength(500, 'takes at most 500 characters'))
+
+/** The body of what takes a reason and nothing else. */
+export const reasonBody = z.strictObject({ reason })
+export const optionalReasonBody = z.strictObject({ reason: z.exactOptional(reason) })
 
 const wholeFrom1To200 = z.string().check(z.regex(/^([1-9]\d?|1\d\d|200)$/, 'takes a whole number from 1 to 200'))
 

@@ -6,13 +6,12 @@ import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { LedgerUnavailable } from '../../shared/ledger/store.ts'
 import { type Admitted, type ApiEnv, mustHave } from './context.ts'
-import { instant, readBody, reason } from './input.ts'
+import { instant, prefersAsync, readBody, reasonBody } from './input.ts'
 import { answerProblem } from './problem-answers.ts'
 import { Refusal } from './refusal.ts'
 import { route } from './routing.ts'
 import { showForecast, showOccurrence, showPlan } from './showing.ts'
 
-const because = z.strictObject({ reason })
 export const occurrence = z.strictObject({
   time: instant,
   only: z.exactOptional(z.literal('unsent', 'takes unsent')),
@@ -37,7 +36,7 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): vo
     route(app, `/plans/:name/${action}`, {
       POST: async (c) => {
         const { sub } = await mustHave(c, 'admin')
-        const { reason } = await readBody(c, because)
+        const { reason } = await readBody(c, reasonBody)
         const name = await known(c)
         const change = action === 'pause' ? guard.pausePlan : guard.resumePlan
         const changed = await change(name, { caller: sub, reason })
@@ -54,8 +53,7 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): vo
       const { time, only } = await readBody(c, occurrence)
       const name = await known(c)
       await mustBeCovered(guard, name, caller)
-      const isAsync = /(^|[\s,])respond-async\b/i.test(c.req.header('prefer') ?? '')
-      const endsAt = isAsync ? clock.now() : c.var.endsAt
+      const endsAt = prefersAsync(c) ? clock.now() : c.var.endsAt
       const run = only === 'unsent' ? guard.runUnsent : guard.fire
       try {
         const fired = await run(name, time, endsAt)

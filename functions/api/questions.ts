@@ -2,18 +2,14 @@ import type { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Services } from '../../shared/guard/services.ts'
 import { type ApiEnv, mustHave } from './context.ts'
-import { budgetName, kind, pageLimit, project, readQuery } from './input.ts'
+import { budgetName, kind, pageLimit, projectsOfRequest, readQuery } from './input.ts'
 import { answerProblem } from './problem-answers.ts'
 import { route } from './routing.ts'
 import { showAudit, showEstimate, showProjectChange } from './showing.ts'
 
 export const estimateQuery = z.strictObject({
   kind,
-  project: z.array(project, 'takes the name of a project; repeat it for more').check(
-    z.minLength(1, 'takes 1 to 20 projects'),
-    z.maxLength(20, 'takes 1 to 20 projects'),
-    z.refine((names) => new Set(names).size === names.length, 'names a project twice'),
-  ),
+  project: projectsOfRequest('takes the name of a project; repeat it for more'),
   budget: z.exactOptional(budgetName),
 })
 

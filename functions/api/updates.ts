@@ -13,8 +13,11 @@ import {
   budgetName,
   instant,
   kind,
+  optionalReasonBody,
   pageLimit,
+  prefersAsync,
   project,
+  projectsOfRequest,
   query,
   readBody,
   readKeyedBody,
@@ -39,13 +42,7 @@ export const updatesRequest = z
   .strictObject({
     kind,
     project: z.exactOptional(project),
-    projects: z.exactOptional(
-      z.array(project, 'takes a list of project names').check(
-        z.minLength(1, 'takes 1 to 20 projects'),
-        z.maxLength(20, 'takes 1 to 20 projects'),
-        z.refine((names) => new Set(names).size === names.length, 'names a project twice'),
-      ),
-    ),
+    projects: z.exactOptional(projectsOfRequest('takes a list of project names')),
     budget: z.exactOptional(budgetName),
     reason: z.exactOptional(reason),
     maxUnits: z.exactOptional(units),
@@ -80,8 +77,6 @@ export const updateFilter = z.strictObject({
   limit: pageLimit,
   cursor: z.exactOptional(text(2_000)),
 })
-
-export const because = z.strictObject({ reason: z.exactOptional(reason) })
 
 export const approval = z.strictObject({ reason: z.exactOptional(reason), units: z.exactOptional(units) })
 
@@ -129,9 +124,8 @@ export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
         route: 'POST /updates',
         ...(key !== undefined && { key }),
       } as const
-      const respondAsync = /(^|[\s,])respond-async\b/i.test(c.req.header('prefer') ?? '')
       const asked = { ...wanted, projects: projects ?? [project ?? ''] }
-      return answer(c, await guard.ask(asker, asked, { respondAsync, endsAt: c.var.endsAt }))
+      return answer(c, await guard.ask(asker, asked, { respondAsync: prefersAsync(c), endsAt: c.var.endsAt }))
     },
   })
 
@@ -183,7 +177,7 @@ export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/updates/:id/reject', {
     POST: async (c) => {
       const { sub } = await mustHave(c, 'approve')
-      const { reason } = await readBody(c, because, { optional: true })
+      const { reason } = await readBody(c, optionalReasonBody, { optional: true })
       return answerDecided(c, await guard.reject(idOf(c), sub, reason))
     },
   })
@@ -191,7 +185,7 @@ export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/updates/:id/cancel', {
     POST: async (c) => {
       const { sub, scopes } = await mustHave(c, 'run', 'propose', 'admin')
-      const { reason } = await readBody(c, because, { optional: true })
+      const { reason } = await readBody(c, optionalReasonBody, { optional: true })
       const by = { caller: sub, isAdmin: scopes.has('admin') }
       return answerDecided(c, await guard.cancel(idOf(c), by, reason))
     },

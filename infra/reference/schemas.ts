@@ -1,23 +1,24 @@
 import * as z from 'zod/mini'
 import * as answers from '../../functions/api/answers.ts'
 import { applyQuery, applyRequest, budgetRequest, windowQuery } from '../../functions/api/budget-body.ts'
-import { becauseOf } from '../../functions/api/budgets.ts'
 import { callerRequest } from '../../functions/api/callers.ts'
 import { entryFilter } from '../../functions/api/entries.ts'
 import { entryRequest, reconciliation } from '../../functions/api/entry-body.ts'
-import { instant, pageLimit, project, query, someUnits, units } from '../../functions/api/input.ts'
+import {
+  instant,
+  optionalReasonBody,
+  pageLimit,
+  project,
+  query,
+  reasonBody,
+  someUnits,
+  units,
+} from '../../functions/api/input.ts'
 import { occurrence } from '../../functions/api/plans.ts'
 import { problemMembers } from '../../functions/api/problem-members.ts'
 import { estimateQuery, pageQuery } from '../../functions/api/questions.ts'
 import { statementQuery } from '../../functions/api/statements.ts'
-import {
-  approval,
-  because,
-  manyResolutions,
-  oneResolution,
-  updateFilter,
-  updatesRequest,
-} from '../../functions/api/updates.ts'
+import { approval, manyResolutions, oneResolution, updateFilter, updatesRequest } from '../../functions/api/updates.ts'
 import { problems, type Slug } from '../../shared/guard/problems.ts'
 import { mostUnits } from '../../shared/platform/words.ts'
 import { createProjectInput, createProjectQuery, updateProjectInput } from '../../shared/tracking/schemas.ts'
@@ -38,8 +39,8 @@ export interface JsonSchema {
 const requests = {
   UpdatesRequest: updatesRequest,
   Approval: approval,
-  OptionalReason: because,
-  Reason: becauseOf,
+  OptionalReason: optionalReasonBody,
+  Reason: reasonBody,
   Resolution: oneResolution,
   ManyResolutions: manyResolutions,
   BudgetRequest: budgetRequest,
