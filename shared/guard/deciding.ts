@@ -44,7 +44,7 @@ export function createDeciding(parts: { ledger: Ledger; closing: Closing; option
 
   /** Recorded before anything starts: the update is `requested` from then on, and begun like any other. */
   const approve = (id: string, by: string, how: Approving = {}): Promise<Decided> =>
-    decide(id, (update, view) => {
+    decideOn(id, (update, view) => {
       const barred = barredFromApproving(update, view, by) ?? outgrown(update, how.shown)
       if (barred) return barred
       const { now } = view
@@ -57,17 +57,20 @@ export function createDeciding(parts: { ledger: Ledger; closing: Closing; option
     })
 
   const reject = (id: string, by: string, reason?: string): Promise<Decided> =>
-    decide(id, (update, view) => barredFromRejecting(update, view, by) ?? end(update, 'rejected', view.now, by, reason))
+    decideOn(
+      id,
+      (update, view) => barredFromRejecting(update, view, by) ?? end(update, 'rejected', view.now, by, reason),
+    )
 
   const cancel = (id: string, by: { caller: string; isAdmin: boolean }, reason?: string): Promise<Decided> =>
-    decide(
+    decideOn(
       id,
       (update, view) => barredFromCancelling(update, view, by) ?? end(update, 'cancelled', view.now, by.caller, reason),
     )
 
   /** What nobody began or approved in time: only as it was when that was found, for it may have gone on since. */
   const expire = ({ id, version }: Pick<Update, 'id' | 'version'>, note: string): Promise<Decided> =>
-    decide(id, (update, view) => {
+    decideOn(id, (update, view) => {
       if (update.version !== version) return wrongState(view, update, 'expired')
       if (update.state !== 'awaiting-approval' && update.state !== 'requested')
         return wrongState(view, update, 'expired')
@@ -95,7 +98,7 @@ export function createDeciding(parts: { ledger: Ledger; closing: Closing; option
     return changed ? { kind: 'done', update } : { kind: 'problem', problem: wrongState(view, update, 'resolved') }
   }
 
-  async function decide(id: string, change: (update: Update, view: View) => Update | Problem): Promise<Decided> {
+  async function decideOn(id: string, change: (update: Update, view: View) => Update | Problem): Promise<Decided> {
     for (let round = 0; round < mostDecisions; round++) {
       const view = await ledger.view([{ id }])
       const seen = view.asked[0]?.update

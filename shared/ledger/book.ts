@@ -36,6 +36,13 @@ export interface Move {
   readonly spent?: number
 }
 
+/** A move of one counter of a book, by name. */
+export interface CounterMove {
+  readonly budget: string
+  readonly window: WindowKind
+  readonly move: Move
+}
+
 export const madeAvailable = (move: Move): number =>
   (move.limit ?? 0) + (move.granted ?? 0) - (move.held ?? 0) - (move.inDoubt ?? 0) - (move.spent ?? 0)
 
@@ -142,10 +149,7 @@ function fromStoredCounters(stored: Value | undefined, month: string): Record<st
 }
 
 /** The book with these counters moved. */
-export function bookAfter(
-  book: Book,
-  moves: readonly { readonly budget: string; readonly window: WindowKind; readonly move: Move }[],
-): Book {
+export function bookAfter(book: Book, moves: readonly CounterMove[]): Book {
   const counters = (window: WindowKind) => ({
     ...book.counters[window],
     ...Object.fromEntries(

@@ -5,6 +5,7 @@ import {
   additions,
   addTo,
   bookKey,
+  type CounterMove,
   fromBookItem,
   hasAvailable,
   hasSpent,
@@ -13,10 +14,9 @@ import {
   madeAvailable,
 } from './book.ts'
 import { countersOf, entriesWith, type Met, moveOn, takenBackBy } from './closing-entries.ts'
-import type { WindowKind } from './definitions.ts'
 import { type Entry, entryWrites, rightedKey } from './entry.ts'
 import { type Closing, close as closeUpdate, type Finding } from './finding.ts'
-import { writesOf } from './holding.ts'
+import { recordWrites } from './holding.ts'
 import { AnswerLost, type Condition, LedgerUnavailable, type Store, type Write } from './store.ts'
 import { spoilTally } from './tally.ts'
 import { type Hold, isTerminal, type Update } from './update.ts'
@@ -76,10 +76,11 @@ const isSame = (found: Update, closed: Update) => isDeepStrictEqual(found.histor
 function written(seen: Update, closing: Closing, met: Met) {
   const { hold } = seen
   const { update, move } = closing
-  if (!hold || Object.keys(move).length === 0) return { closed: update, entries: [], writes: writesOf(update, seen) }
+  if (!hold || Object.keys(move).length === 0)
+    return { closed: update, entries: [], writes: recordWrites(update, seen) }
   const entries = entriesWith(closing, hold, met)
   const closed = { ...update, ...takenBackBy(entries) }
-  const [record, ...announced] = writesOf(closed, seen)
+  const [record, ...announced] = recordWrites(closed, seen)
   const spoilt = isTerminal(seen.state) ? [spoilTally(closed)] : []
   const book = moveBook(seen.month, hold, { move, entries, met })
   return { closed, entries, writes: [record, book, ...announced, ...spoilt, ...entries.flatMap(entryWrites)] }
@@ -104,7 +105,7 @@ function moveBook(
 }
 
 /** Only what is there can be taken away: what is spent, and what was granted. */
-function isThere({ window, budget, move }: { window: WindowKind; budget: string; move: Move }): Condition[] {
+function isThere({ window, budget, move }: CounterMove): Condition[] {
   const { spent = 0, granted = 0 } = move
   const needed = 0 - madeAvailable(move)
   return [

@@ -86,7 +86,7 @@ export function createEntering(options: {
     const named = [request.budget, ...(request.type === 'transfer' ? [request.to] : [])]
     const unknown = named.find((budget) => !budgetNamed(now.definitions, budget))
     if (unknown !== undefined) return { kind: 'unknown-budget', budget: unknown }
-    return request.type === 'correction' ? correct(request, now, prepare) : book(request, now, prepare)
+    return request.type === 'correction' ? makeCorrection(request, now, prepare) : makeNew(request, now, prepare)
   }
 
   /** @throws AnswerLost when nobody can tell: whoever has a key may send it again. */
@@ -100,7 +100,7 @@ export function createEntering(options: {
     }
   }
 
-  async function book(
+  async function makeNew(
     request: Exclude<EntryRequest, { type: 'correction' }>,
     now: View,
     prepare: Prepare,
@@ -114,7 +114,7 @@ export function createEntering(options: {
   }
 
   /** In the book that the entry was made in, also after its month has closed. */
-  async function correct(
+  async function makeCorrection(
     request: Extract<EntryRequest, { type: 'correction' }>,
     now: View,
     prepare: Prepare,

@@ -1,5 +1,14 @@
 import { assertNever, grouped } from '../platform/words.ts'
-import { type Book, type Counter, counterOf, hasAvailable, hasSpent, isSpent, type Move } from './book.ts'
+import {
+  type Book,
+  type Counter,
+  type CounterMove,
+  counterOf,
+  hasAvailable,
+  hasSpent,
+  isSpent,
+  type Move,
+} from './book.ts'
 import { chainOf, type Definitions, rootBudget, type WindowKind } from './definitions.ts'
 import type { Entry } from './entry.ts'
 import type { Condition } from './store.ts'
@@ -33,10 +42,10 @@ export type EntryRequest = {
 export interface Booking {
   /** As it is told: what was granted, moved or spent; the difference that was booked; what an entry ought to have said. */
   readonly units: number
-  readonly moves: Entry['moves']
+  readonly moves: readonly CounterMove[]
   readonly when: readonly Condition[]
   /** Of a correction: what one unit of the first entry did to each counter. */
-  readonly signs?: Entry['moves']
+  readonly signs?: readonly CounterMove[]
   /** Who has to have what is given, and keeps it. */
   readonly giver?: Entry['giver']
 }
@@ -144,10 +153,8 @@ export function rightedBooking(
   return 'kind' in booking ? booking : { ...booking, signs: kept }
 }
 
-type Moves = Entry['moves'][number]
-
 /** One unit of what the entry did to this counter. */
-const signOf = ({ budget, window, move: { granted, spent } }: Moves): Moves => ({
+const signOf = ({ budget, window, move: { granted, spent } }: CounterMove): CounterMove => ({
   budget,
   window,
   move: {
@@ -156,7 +163,7 @@ const signOf = ({ budget, window, move: { granted, spent } }: Moves): Moves => (
   },
 })
 
-const scaled = ({ budget, window, move }: Moves, by: number): Moves => ({
+const scaled = ({ budget, window, move }: CounterMove, by: number): CounterMove => ({
   budget,
   window,
   move: {
@@ -165,21 +172,21 @@ const scaled = ({ budget, window, move }: Moves, by: number): Moves => ({
   },
 })
 
-const isMove = ({ move }: Moves): boolean => Object.values(move).some((units) => units !== 0)
+const isMove = ({ move }: CounterMove): boolean => Object.values(move).some((units) => units !== 0)
 
-const moving = (budgets: readonly string[], windows: readonly WindowKind[], move: Move): Entry['moves'] =>
+const moving = (budgets: readonly string[], windows: readonly WindowKind[], move: Move): readonly CounterMove[] =>
   windows.flatMap((window) => budgets.map((budget) => ({ budget, window, move })))
 
 type Given = NonNullable<Entry['giver']> & { readonly needed: number }
 
-const plain = (units: number, moves: Entry['moves']): Booking => ({ units, moves, when: [] })
+const plain = (units: number, moves: readonly CounterMove[]): Booking => ({ units, moves, when: [] })
 
 /**
  * Only what is there can be taken away: what is available, and what is spent.
  *
  * @param given what else has to be there, and stays.
  */
-function guarded(units: number, moves: Entry['moves'], book: Book, given?: Given): Booking | Refused {
+function guarded(units: number, moves: readonly CounterMove[], book: Book, given?: Given): Booking | Refused {
   const wanted = moves.map(({ move, ...counter }) => ({ ...counter, needed: 0 - (move.granted ?? 0) }))
   const taken = [...wanted, ...(given ? [given] : [])].flatMap(({ budget, window, needed }) => {
     const counter = counterOf(book, window, budget)

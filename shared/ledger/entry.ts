@@ -1,4 +1,4 @@
-import type { Move } from './book.ts'
+import type { CounterMove } from './book.ts'
 import type { WindowKind } from './definitions.ts'
 import type { Difference } from './difference.ts'
 import type { Item, Value, Write } from './store.ts'
@@ -17,7 +17,7 @@ export interface Entry {
   readonly reason: string
   readonly by: string
   readonly at: number
-  readonly moves: readonly { readonly budget: string; readonly window: WindowKind; readonly move: Move }[]
+  readonly moves: readonly CounterMove[]
   /** Of a change of the definitions: what it made of which budget, caller or plan. */
   readonly changed?: readonly Difference[]
   /** Of a transfer: the budget that got the units. */
@@ -25,7 +25,7 @@ export interface Entry {
   /** Of a correction: the entry that ought to have said `units`. */
   readonly corrects?: string
   /** Of a correction: what one unit of the first entry did to each counter, for whoever corrects it again. */
-  readonly signs?: Entry['moves']
+  readonly signs?: readonly CounterMove[]
   /** Of a transfer to a budget below, and of its corrections: who has to have what is given, and keeps it. */
   readonly giver?: { readonly budget: string; readonly window: WindowKind }
   /** The counter that had the least for an update of the budget afterwards; absent where all are unlimited. */

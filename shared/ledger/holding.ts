@@ -34,7 +34,7 @@ export function createHolding({ store, turns }: { store: Store; turns: Turns }) 
   async function hold(view: View, seen: Seen, update: Update): Promise<'held' | 'moved'> {
     const { hold: held } = update
     if (update.state !== 'running' || !held) throw new Error(`update ${update.id} is not a hold`)
-    const [record, ...announced] = writesOf(update, seen.update)
+    const [record, ...announced] = recordWrites(update, seen.update)
     const work = takeWork(update, seen.work, seen.ran)
     const writes = [moveBook(view, update, held), record, work, ...grantEntries(view, update, held), ...announced]
     return turns.inTurn(async () => {
@@ -54,7 +54,7 @@ export function createHolding({ store, turns }: { store: Store; turns: Turns }) 
   }
 
   async function record(update: Update, seen: Update | null): Promise<'recorded' | 'moved'> {
-    const writes = writesOf(update, seen)
+    const writes = recordWrites(update, seen)
     const outcome = await store.transact(writes, digest('record', JSON.stringify(writes)))
     return outcome.applied ? 'recorded' : 'moved'
   }
@@ -108,7 +108,7 @@ function putUpdate(update: Update, seen: Update | null): Write {
 }
 
 /** The record, the first write of all, and what people are told with it. */
-export const writesOf = (update: Update, seen: Update | null): [Write, ...Write[]] => [
+export const recordWrites = (update: Update, seen: Update | null): [Write, ...Write[]] => [
   putUpdate(update, seen),
   ...announcedWith(update, seen),
 ]
