@@ -59,11 +59,11 @@ export function createWatching({ ledger, clock }: { ledger: Ledger; clock: Clock
       if (updates.length < burst || !latest || (await wasToldOf(caller, now))) continue
       const about = {
         kind: 'refusals',
-          caller,
-          since,
-          count: updates.length,
-          budget: latest.budget,
-          otherBudgets: new Set(updates.map(({ budget }) => budget)).size - 1,
+        caller,
+        since,
+        count: updates.length,
+        budget: latest.budget,
+        otherBudgets: new Set(updates.map(({ budget }) => budget)).size - 1,
         detail: latest.problem?.detail ?? '',
       } as const
       await tellOnce(refusalsId(caller, now), now, about)
