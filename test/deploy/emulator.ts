@@ -10,9 +10,8 @@ type Json = any
  */
 const buffered = `
 globalThis.awslambda={
-  streamifyResponse:(handler)=>async(event,...given)=>{
-    if(given.length===2)return handler(event,...given);
-    const[context]=given;
+  streamifyResponse:(handler)=>async(event,context,...more)=>{
+    if(typeof context?.write==='function')return handler(event,context,...more);
     const{PassThrough}=await import('node:stream');const{buffer}=await import('node:stream/consumers');
     const stream=new PassThrough();
     const[body]=await Promise.all([buffer(stream),handler(event,stream,context)]);
