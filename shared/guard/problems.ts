@@ -2,7 +2,7 @@ import type { Problem } from '../ledger/update.ts'
 
 /**
  * Every way to say no: status and title of each problem type (RFC 9457). Answers, pages and tests derive from it.
- * 4xx and 5xx of this table mean that nothing was spent, but for what `update` or `updates` says.
+ * 4xx and 5xx of this table mean that nothing was spent, but for what `update`, `updates` or the sentence itself says.
  */
 export const problems = {
   'invalid-request': { status: 400, title: 'The request is not valid' },

@@ -25,10 +25,11 @@ const indexLagsMs = 1_000
 export function createAudit(options: {
   view: () => Promise<View>
   books: Views['books']
+  bookNamed: Views['bookNamed']
   lists: Lists
   clock: Pick<Clock, 'sleep'>
 }) {
-  const { view, books, lists, clock } = options
+  const { view, books, bookNamed, lists, clock } = options
 
   /** The books that can still be held in, each counter against the sum of the lines that moved it. */
   async function audit(): Promise<readonly AuditedCounter[]> {
@@ -46,11 +47,11 @@ export function createAudit(options: {
     let rows: AuditedCounter[] = []
     for (let round = 0; round < tries; round++) {
       if (round > 0) await clock.sleep(indexLagsMs)
-      const before = await bookNamed(name)
+      const before = await lookAt(name)
       if (!before) return []
       const updates = await heldIn(before.book, before.view)
       const entries = await all((cursor) => lists.entries({ month: name }, pageSize, cursor))
-      const after = await bookNamed(name)
+      const after = await lookAt(name)
       const still = JSON.stringify(before.book) === JSON.stringify(after?.book)
       rows = compare(before.view, before.book, updates, entries, still)
       if (rows.every((row) => row.ok)) return rows
@@ -58,11 +59,10 @@ export function createAudit(options: {
     return rows
   }
 
-  async function bookNamed(name: string): Promise<{ book: Book; view: View } | null> {
+  async function lookAt(name: string): Promise<{ book: Book; view: View } | null> {
     const now = await view()
-    const window = monthNamed(now.definitions.calendar, name)
-    const { current } = window ? await books(now.definitions, window) : { current: null }
-    return current && { book: current, view: now }
+    const book = await bookNamed(name)
+    return book && { book, view: now }
   }
 
   async function heldIn(book: Book, { definitions }: View): Promise<Update[]> {

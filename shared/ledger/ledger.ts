@@ -115,7 +115,7 @@ export function createLedger(options: { store: Store; clock: Clock; account: Acc
     bookNamed,
     lastSeen,
     ...createEntering({ store, view, books, bookNamed }),
-    ...createAudit({ view, books, lists, clock }),
+    ...createAudit({ view, books, bookNamed, lists, clock }),
     ...lists,
     announcements: createQueue(announcements, { store, lists }),
     slackEvents: createQueue(slackEvents, { store, lists }),
