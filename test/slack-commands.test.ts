@@ -525,6 +525,20 @@ describe('freeze, unfreeze, pause, resume', () => {
       ['channel', '▶️ <@U1ADA> resumed the plan nightly. It runs again at its next scheduled time.'],
     ])
   })
+
+  test('resumed, but not enabled in the plans file: nobody is told that it runs again', async () => {
+    const plan = { name: 'nightly', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 3 * * ? *)' }
+    const { type } = await slackProduct({ plans: [{ ...plan, enabled: false }] })
+    await type('pause nightly the site moves')
+    const resumed = await type('resume nightly done')
+    expect(resumed.map(({ to, text }) => [to, text])).toEqual([
+      [
+        'asker',
+        'Done: the plan nightly is not paused any more, but it does not run: the plans file does not enable it.',
+      ],
+      ['channel', '▶️ <@U1ADA> resumed the plan nightly. It does not run yet: the plans file does not enable it.'],
+    ])
+  })
 })
 
 describe('a command that is done again, until Slack takes the answer', () => {

@@ -113,11 +113,13 @@ export function createCommands({
       case 'pause':
       case 'resume': {
         const { plans } = await guard.planned()
-        if (!plans.some(({ plan }) => plan.name === command.plan)) return sayTo(`There is no plan ${command.plan}.`)
+        const plan = plans.find((each) => each.plan.name === command.plan)?.plan
+        if (!plan) return sayTo(`There is no plan ${command.plan}.`)
         const by = { caller, reason: command.reason, askedAt }
         const changed = await (command.do === 'pause' ? guard.pausePlan : guard.resumePlan)(command.plan, by)
         if (changed.kind === 'problem') return sayTo(changed.problem.detail)
-        const is = command.do === 'pause' ? 'paused' : 'not paused any more'
+        const still = plan.enabled ? '' : ', but it does not run: the plans file does not enable it'
+        const is = command.do === 'pause' ? 'paused' : `not paused any more${still}`
         return { message: doneMessage(`Done: the plan ${command.plan} is ${is}.`) }
       }
       case 'reconcile':

@@ -80,7 +80,10 @@ export function createComposing({ guard, options }: { guard: Guard; options: Gua
               ...{ budget: about.name, frozen: about.isStopped, by: about.by, reason: about.reason },
               frozenAbove: about.isStopped ? null : frozenAbove((await ledger.view()).definitions, about.name),
             })
-          : pausedMessage({ plan: about.name, paused: about.isStopped, by: about.by, reason: about.reason })
+          : pausedMessage({
+              ...{ plan: about.name, paused: about.isStopped, by: about.by, reason: about.reason },
+              isEnabled: about.isStopped || (await isEnabled(about.name)),
+            })
       case 'foreign-data':
         return foreignDataMessage(about)
       case 'token-expires':
@@ -91,6 +94,9 @@ export function createComposing({ guard, options }: { guard: Guard; options: Gua
         return assertNever(about)
     }
   }
+
+  const isEnabled = async (name: string): Promise<boolean> =>
+    (await guard.planned()).plans.some(({ plan }) => plan.name === name && plan.enabled)
 
   /** What became of what somebody confirmed or approved, once all of it has ended. */
   async function outcome(event: SlackEvent): Promise<Outcome | null> {

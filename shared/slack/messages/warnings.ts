@@ -95,18 +95,23 @@ export function frozenMessage({
 export function pausedMessage({
   plan,
   paused,
+  isEnabled = true,
   by,
   reason,
 }: {
   readonly plan: string
   readonly paused: boolean
+  /** Of what the plans file does not enable, a pause is not all that holds it. */
+  readonly isEnabled?: boolean
   readonly by: string
   readonly reason: string
 }): Message {
   const lead = `${paused ? '⏸️' : '▶️'} ${whoDid(by)} ${paused ? 'paused' : 'resumed'} the plan ${code(plan)}.`
   const effect = paused
     ? 'It asks for no updates until somebody resumes it.'
-    : 'It runs again at its next scheduled time.'
+    : isEnabled
+      ? 'It runs again at its next scheduled time.'
+      : 'It does not run yet: the plans file does not enable it.'
   return message(`${lead} ${effect}`, [
     section(`${lead} ${effect}${quoted(reason)}`),
     ...(paused ? [context(`To end it: ${code(`/units resume ${plan} <reason>`, 200)}`)] : []),
