@@ -254,6 +254,21 @@ describe('/units run', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
+  test('who may ask for no updates is not told to type the command, but whom to ask', async () => {
+    const { product, offered, press, updates } = await slackProduct()
+    const ask = await offered('run ranking acme budget=seo')
+    for (const user of ['U3RITA', 'U9NOBODY']) {
+      const told = await press('confirm', ask, { user })
+      expect(told.map(({ text, body }) => [text, body.replace_original])).toEqual([
+        [not('run or propose', user), undefined],
+      ])
+    }
+    await listPeople(product, { U1ADA: { scopes: ['run'], disabled: true } })
+    const [disabled] = await press('confirm', ask, { user: 'U1ADA' })
+    expect(disabled?.text).toBe('slack:U1ADA is disabled here. Ask an administrator of Unit Guard.')
+    expect(await updates()).toEqual([])
+  })
+
   test('the same command delivered twice is one command: one answer, one button, one run', async () => {
     const { product, type, press } = await slackProduct()
     const how = { user: 'U2BOB', trigger: '12.34.same' }

@@ -38,8 +38,7 @@ export function createPresses({ guard, clock }: { guard: Guard; clock: Clock }) 
     if (asked?.kind !== 'command' || command?.do !== 'run' || !asked.quotes) {
       return sayInstead('There is nothing to confirm here. Please type the command again.')
     }
-    if (asked.user !== event.user)
-      return sayTo('Only whoever typed this command may confirm it. You can type it yourself.')
+    if (asked.user !== event.user) return sayTo(await notTheirs(event))
     if (asked.updates) return confirmed(await updatesNamed(asked.updates))
     if (clock.now() - asked.createdAt > confirmedWithinMs) {
       return sayInstead('This was more than an hour ago, and prices may have moved. Please type the command again.')
@@ -55,6 +54,13 @@ export function createPresses({ guard, clock }: { guard: Guard; clock: Clock }) 
     // Whoever presses again, however late, is shown these.
     await ledger.slackEvents.change({ ...asked, updates: updates.map(({ id }) => id) }, asked)
     return confirmed(updates, refusal)
+  }
+
+  /** To be told to type it oneself is of use only to those who may. */
+  async function notTheirs(event: PressEvent): Promise<string> {
+    const caller = callerOf(event)
+    const barred = barredFrom(await guard.allowed({ caller }, { atOnce: true }), caller, 'run', 'propose')
+    return barred ?? 'Only whoever typed this command may confirm it. You can type it yourself.'
   }
 
   function askFor(
