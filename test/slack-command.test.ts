@@ -165,6 +165,8 @@ describe('a mistake is said in one sentence, with the line of that command', () 
       'help',
     ],
     ['list', 'There is no command “list”. /units help lists all commands.', 'help'],
+    ['""', 'An empty name is no command. /units help lists all commands.', 'help'],
+    ['“” ranking a', 'An empty name is no command. /units help lists all commands.', 'help'],
     ['constructor', 'There is no command “constructor”. /units help lists all commands.', 'help'],
     ['__proto__', 'There is no command “__proto__”. /units help lists all commands.', 'help'],
     ['x'.repeat(40_000), `There is no command “${'x'.repeat(49)}…”. /units help lists all commands.`, 'help'],

@@ -62,6 +62,7 @@ const fault = (verb: Verb, sentence: string): Mistake => ({
 const unclosed = 'A quote is opened and never closed.'
 
 function unknownVerb(typed: string): string {
+  if (typed === '') return 'An empty name is no command. /units help lists all commands.'
   const meant = nearest(typed.toLowerCase(), Object.keys(commandLines))
   const suggestion = meant === null ? '' : `; did you mean /units ${meant}?`
   return `There is no command ${shown(typed)}${suggestion === '' ? '.' : suggestion} /units help lists all commands.`
