@@ -260,6 +260,15 @@ describe('buttons name what they do, and carry an id and nothing else', () => {
   })
 })
 
+test('of what leaves no trace nobody is told that the data may show whether it ran', () => {
+  const update = updateWith({ ...inDoubt(), kind: 'keyword-difficulty' })
+  const message = doubtMessage({ update, didNotRunFrom: now, zone })
+  expect(texts(message).join('\n')).toContain('leaves no trace that Unit Guard could look for')
+  expect(message.text).toBe(
+    'It is not known whether the keyword-difficulty update of acme-shop ran. 640 units stay counted until somebody says whether it did; if nobody does, it counts as run after seven days.',
+  )
+})
+
 test.each([
   ['slack:U123ABC', '<@U123ABC>'],
   ['slack:W1', '`slack:W1`'],

@@ -46,13 +46,15 @@ export function doubtMessage({
       `“It did not run” can be said from ${date(didNotRunFrom, zone)} on; before that the request may still take effect. More: \`/units show ${id}\``,
     ),
   ]
-  return message(
-    `${lead} ${stayCounted(held)} until somebody says, or the service's data show, whether it did.`,
-    blocks,
-  )
+  const until = leavesTrace(update)
+    ? "until somebody says, or the service's data show, whether it did."
+    : 'until somebody says whether it did; if nobody does, it counts as run after seven days.'
+  return message(`${lead} ${stayCounted(held)} ${until}`, blocks)
 }
 
-const evidenceFor = ({ kind, hold }: Update): string =>
-  kind === 'ranking' && hold?.datesBefore
+const leavesTrace = ({ kind, hold }: Update): boolean => kind === 'ranking' && hold?.datesBefore !== undefined
+
+const evidenceFor = (update: Update): string =>
+  leavesTrace(update)
     ? 'Unit Guard looks at the dates for which the project has data. A new one proves that it ran. Without proof it counts as run after seven days.'
     : 'This update leaves no trace that Unit Guard could look for. If nobody says anything, it counts as run after seven days.'
