@@ -6,8 +6,8 @@ import { command, commandEnvironment, WrongUsage } from './command.ts'
 import { openTriggers } from './command-triggers.ts'
 import { parseInstant } from './instant.ts'
 
-const usage = `Finishes what nobody else will, as the schedule does every minute, and says what it did: updates, plans whose next
-try is due, and what Slack has not been told.
+const usage = `Finishes what nobody else will, as happens by itself every minute on one machine and every five on AWS, and says what it
+did: updates, plans whose next try is due, and what Slack has not been told.
 
   npm run sweep -- [--at <instant>]
 
