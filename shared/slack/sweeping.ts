@@ -1,4 +1,4 @@
-import type { Page } from '../ledger/lists.ts'
+import { type Page, pagesOf } from '../ledger/lists.ts'
 import type { Task } from '../ledger/queue.ts'
 import type { Clock } from '../platform/clock.ts'
 
@@ -17,13 +17,10 @@ export async function sweepTasks<T extends Task>(
   { olderThanMs, endsAt, clock }: SweepOptions & { clock: Clock },
   handle: (task: T) => Promise<void>,
 ): Promise<void> {
-  let cursor: string | undefined
-  do {
-    const page = await open(atATime, cursor)
-    for (const task of page.rows) {
+  for await (const { rows } of pagesOf((cursor) => open(atATime, cursor))) {
+    for (const task of rows) {
       if (clock.now() >= endsAt) return
       if (clock.now() - task.createdAt >= olderThanMs) await handle(task)
     }
-    cursor = page.next
-  } while (cursor !== undefined)
+  }
 }
