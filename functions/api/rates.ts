@@ -1,8 +1,7 @@
 import { problem } from '../../shared/guard/problems.ts'
 import type { Problem } from '../../shared/ledger/update.ts'
-import type { Clock } from '../../shared/platform/clock.ts'
+import { type Clock, minuteMs } from '../../shared/platform/clock.ts'
 
-const minuteMs = 60_000
 const mostCallers = 10_000
 
 /**

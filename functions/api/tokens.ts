@@ -1,6 +1,6 @@
 import { jwtVerify } from 'jose'
 import * as z from 'zod/mini'
-import type { Clock } from '../../shared/platform/clock.ts'
+import { type Clock, dayMs, minuteMs } from '../../shared/platform/clock.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
 import { type Scope, scopes } from '../../shared/platform/words.ts'
 import { withAnyKey } from './caller-key.ts'
@@ -16,9 +16,9 @@ export interface Caller {
 }
 
 export const audience = 'unit-guard'
-export const longestLifeSeconds = 366 * 24 * 3600
+export const longestLifeSeconds = (366 * dayMs) / 1000
 const longestToken = 8_192
-const verifiedForMs = 60_000
+const verifiedForMs = minuteMs
 const mostVerified = 1_000
 
 /**

@@ -1,5 +1,6 @@
+import { dayMs } from '../../shared/platform/clock.ts'
 import type { CreateProjectInput } from '../../shared/tracking/schemas.ts'
-import { day, dayMs, type Frequency, type ProjectInput } from './project.ts'
+import { day, type Frequency, type ProjectInput } from './project.ts'
 
 /** The projects that a new sandbox begins with, so that there is something to estimate and to run at once. */
 export const demonstrationProjects = (now: number): ProjectInput[] => [

@@ -1,4 +1,4 @@
-import { toRfc3339 } from '../../shared/platform/clock.ts'
+import { dayMs, toRfc3339 } from '../../shared/platform/clock.ts'
 import type { Kind, Units } from '../../shared/platform/words.ts'
 import type { frequencies } from '../../shared/tracking/enumerations.ts'
 import type { CreateProjectInput } from '../../shared/tracking/schemas.ts'
@@ -61,7 +61,6 @@ const sortedSet = (dates: readonly string[]): string[] => [...new Set(dates)].so
 /** The UTC day of an instant, as the interface writes dates. */
 export const day = (instant: number): string => toRfc3339(instant).slice(0, 10)
 
-export const dayMs = 86_400_000
 const everyDays = { ondemand: undefined, daily: 1, weekly: 7 } as const satisfies Record<Frequency, number | undefined>
 
 function scheduledDates(project: Project, now: number): string[] {

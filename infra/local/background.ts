@@ -2,6 +2,7 @@ import { createStartReader, createTellReader } from '../../functions/outbox/read
 import { createTriggers } from '../../functions/scheduled/triggers.ts'
 import type { Plan } from '../../shared/guard/plan.ts'
 import type { Services } from '../../shared/guard/services.ts'
+import { minuteMs } from '../../shared/platform/clock.ts'
 import { createSlots } from '../../shared/platform/parallel.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
 import { createDelivery } from './stream-delivery.ts'
@@ -13,9 +14,9 @@ import { createUnderWay } from './under-way.ts'
  * More than an estimate, a run and its settlement may take together, each at the longest deadline that can be set. The
  * process itself has no end that is known, unlike a function on AWS.
  */
-export const workLastsMs = 5 * 60_000
+export const workLastsMs = 5 * minuteMs
 
-const sweepEveryMs = 60_000
+const sweepEveryMs = minuteMs
 /** An occurrence that was only recorded, or has run out of time, is gone on with soon. */
 const goOnEveryMs = 10_000
 const tickEveryMs = 10_000

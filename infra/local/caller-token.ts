@@ -1,8 +1,7 @@
 import { SignJWT } from 'jose'
 import { audience } from '../../functions/api/tokens.ts'
+import { dayMs } from '../../shared/platform/clock.ts'
 import { type Scope, scopes } from '../../shared/platform/words.ts'
-
-const dayMs = 24 * 3600_000
 
 /** A bearer token as the contract's "Authentication" describes it. */
 export function signCallerToken(claims: {

@@ -2,12 +2,13 @@ import * as z from 'zod/mini'
 import type { Fault } from '../../functions/sandbox/faults.ts'
 import { rootBudget } from '../../shared/ledger/definitions.ts'
 import type { State } from '../../shared/ledger/update.ts'
+import { dayMs, minuteMs } from '../../shared/platform/clock.ts'
 import type { Kind, Scope } from '../../shared/platform/words.ts'
 import { workLastsMs } from './background.ts'
 import { signCallerToken } from './caller-token.ts'
 import type { Stage } from './demo-month-stage.ts'
 
-const tokenLastsMs = 90 * 24 * 3600_000
+const tokenLastsMs = 90 * dayMs
 
 /** Whoever has a token, and what it says. */
 export type Cast = Readonly<Record<string, readonly Scope[]>>
@@ -101,7 +102,7 @@ export function createActors(stage: Stage, cast: Cast) {
     trouble,
     sweep: () => triggers.sweep(endsAt()),
     /** Time passes within a scene. */
-    wait: (minutes: number) => clock.moveTo(clock.now() + minutes * 60_000),
+    wait: (minutes: number) => clock.moveTo(clock.now() + minutes * minuteMs),
     /** Units of the account that the guard takes for left. */
     unitsLeft: async (): Promise<number> => {
       const { windows } = account.parse(await call('mira', 'GET', `/budgets/${rootBudget}`))

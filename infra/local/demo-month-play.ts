@@ -1,4 +1,4 @@
-import { dayMs } from '../../shared/platform/clock.ts'
+import { dayMs, hourMs, minuteMs } from '../../shared/platform/clock.ts'
 import { workLastsMs } from './background.ts'
 import { type Actors, createActors } from './demo-month-actors.ts'
 import { cast } from './demo-month-cast.ts'
@@ -6,7 +6,6 @@ import type { Stage } from './demo-month-stage.ts'
 import { scenes, weekly } from './demo-month-story.ts'
 import { createTicker } from './ticker.ts'
 
-const hourMs = 3_600_000
 /** On the first day everything is set up before anything is fired. */
 const firedAfterMs = 9 * hourMs
 const digestAfterMs = 6 * hourMs
@@ -68,5 +67,5 @@ const timeOf = (event: object, night: number): number =>
 
 function sinceMidnight(time: string): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number)
-  return (hours * 60 + minutes) * 60_000
+  return hours * hourMs + minutes * minuteMs
 }

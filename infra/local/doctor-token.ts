@@ -1,11 +1,11 @@
 import { decodeJwt } from 'jose'
 import { count, when } from '../../shared/guard/sentences.ts'
+import { dayMs } from '../../shared/platform/clock.ts'
 import type { Exchange } from '../../shared/tracking/transport.ts'
 import type { Findings } from './doctor-findings.ts'
 
 export const tokenRefused = "renew the service's token: the service refuses it"
 
-const dayMs = 24 * 3600_000
 const soonMs = 14 * dayMs
 
 /** What can be told about the service's token without showing any of it: whether it is taken, and when it ends. */

@@ -3,7 +3,7 @@ import { readPlans } from '../../shared/guard/plans-file.ts'
 import { list } from '../../shared/guard/sentences.ts'
 import { type Occurrence, occurrenceId } from '../../shared/ledger/occurrence.ts'
 import type { Problem } from '../../shared/ledger/update.ts'
-import { systemClock, toRfc3339 } from '../../shared/platform/clock.ts'
+import { minuteMs, systemClock, toRfc3339 } from '../../shared/platform/clock.ts'
 import { workLastsMs } from './background.ts'
 import { command, commandEnvironment, WrongUsage } from './command.ts'
 import { openTriggers } from './command-triggers.ts'
@@ -19,7 +19,6 @@ const usage = `Fires a plan as its rule would, waits for its updates to end, and
   --time  the time that it is fired for, in RFC 3339: 2026-11-20T09:00:00Z; the current minute without it. The same
           plan and time never runs a project twice.`
 
-const minuteMs = 60_000
 const lookEveryMs = 500
 /** Whoever waits at a terminal waits this long for what is to be tried next. */
 const worthWaitingMs = 10_000

@@ -4,7 +4,7 @@ import { systemClock, toRfc3339 } from '../../shared/platform/clock.ts'
 import { workLastsMs } from './background.ts'
 import { command, commandEnvironment, WrongUsage } from './command.ts'
 import { openTriggers } from './command-triggers.ts'
-import { parseInstant } from './instant.ts'
+import { parseInstant, unitMs } from './instant.ts'
 
 const usage = `Finishes what nobody else will, as happens by itself every minute on one machine and every five on AWS, and says what it
 did: updates, plans whose next try is due, and what Slack has not been told.
@@ -13,8 +13,6 @@ did: updates, plans whose next try is due, and what Slack has not been told.
 
   --at  as if it were that time, in RFC 3339: 2026-11-20T09:00:00Z, or so much later: +2m, +1h, +7d; now without it.
         What it does then is written down with that time.`
-
-const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 /** What became of the updates in each list, in the words of the design. */
 const meanings: Readonly<Record<keyof Swept, string>> = {

@@ -5,6 +5,7 @@ import { type Scope, scopes } from '../../shared/platform/words.ts'
 import { signCallerToken } from './caller-token.ts'
 import { command, commandEnvironment, WrongUsage } from './command.ts'
 import { readSecret } from './command-secrets.ts'
+import { unitMs } from './instant.ts'
 
 const usage = `Prints a bearer token for a caller.
 
@@ -57,8 +58,8 @@ function toBudgets(text: string): '*' | string[] {
 }
 
 function toMs(text: string): number {
-  const [, count = '', unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
-  const ms = Number(count) * ({ m: 60_000, h: 3_600_000, d: 86_400_000 }[unit] ?? 0)
+  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
+  const ms = count === undefined ? 0 : Number(count) * unitMs[unit as keyof typeof unitMs]
   if (ms > 0 && ms <= longestLifeSeconds * 1000) return ms
   throw new WrongUsage('--expires takes a time such as 30m, 8h or 7d, at most 366d')
 }

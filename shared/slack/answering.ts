@@ -1,6 +1,6 @@
 import type { Guard } from '../guard/guard.ts'
 import type { SlackEvent } from '../ledger/slack-event.ts'
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, hourMs } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { inPlace, type Message } from './blocks.ts'
 import type { Commands } from './commanding.ts'
@@ -10,7 +10,7 @@ import type { Presses } from './pressing.ts'
 import { type SweepOptions, sweepTasks } from './sweeping.ts'
 
 /** How long it is tried to answer; after that nobody waits any more. */
-const answeredWithinMs = 60 * 60_000
+const answeredWithinMs = hourMs
 
 /** What to answer, and what the item is to remember. */
 export interface Answered {

@@ -1,4 +1,4 @@
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, minuteMs } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { readOpening } from './opening.ts'
 import { retryAfterMs } from './retry-after.ts'
@@ -19,7 +19,7 @@ export interface SlackClient {
 }
 
 const defaultTimeoutMs = 5_000
-const tryAgainAfterMs = 60_000
+const tryAgainAfterMs = minuteMs
 const longestReason = 100
 /** Whoever sends more messages than this from one process has the rest unhidden; none is ever written to the log. */
 const mostHidden = 1_000

@@ -6,7 +6,7 @@ import type { Guard } from '../guard/guard.ts'
 import { units as inUnits, zoneOf } from '../guard/sentences.ts'
 import { chainOf, frozenAbove, rootBudget, windowKinds } from '../ledger/definitions.ts'
 import type { SlackEvent } from '../ledger/slack-event.ts'
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, minuteMs } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
 import { scopes as anyScope, assertNever, type Scope } from '../platform/words.ts'
 import { type Answered, sayTo } from './answering.ts'
@@ -20,7 +20,7 @@ import { updateMessage, updatesMessage } from './messages/updates.ts'
 
 const latest = 10
 /** The vendor's figure is one of the moment at which it was read. */
-const bookedWithinMs = 60_000
+const bookedWithinMs = minuteMs
 
 /** What a person in Slack may do is listed; whoever is not, may do nothing. */
 export const callerOf = ({ user }: Pick<SlackEvent, 'user'>): string => `slack:${user}`

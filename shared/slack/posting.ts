@@ -1,6 +1,6 @@
 import type { Announcement } from '../ledger/announcement.ts'
 import type { SlackEvent } from '../ledger/slack-event.ts'
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, minuteMs } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { Secret } from '../platform/secrets.ts'
 import type { Message } from './blocks.ts'
@@ -9,7 +9,7 @@ import { readSlackSecret } from './slack-secret.ts'
 
 /** What a `response_url` is good for: https://docs.slack.dev/interactivity/handling-user-interaction */
 const mostAnswers = 5
-const answersLastMs = 30 * 60_000
+const answersLastMs = 30 * minuteMs
 const tooLate: Sent = { kind: 'refused', status: null, reason: 'the response_url is not good any more' }
 
 /** Sends messages to where they belong: to whoever typed or pressed, or to the channel of the webhook. */

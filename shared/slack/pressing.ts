@@ -3,7 +3,7 @@ import type { Guard } from '../guard/guard.ts'
 import { zoneOf } from '../guard/sentences.ts'
 import type { SlackEvent } from '../ledger/slack-event.ts'
 import type { State, Update } from '../ledger/update.ts'
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, hourMs } from '../platform/clock.ts'
 import { assertNever, toUnits, type Units } from '../platform/words.ts'
 import { type Answered, sayInstead, sayTo } from './answering.ts'
 import { section } from './blocks.ts'
@@ -17,7 +17,7 @@ type CommandEvent = SlackEvent & { kind: 'command' }
 type Decision = Exclude<PressEvent['action'], 'confirm'>
 
 /** A price of an hour ago is none to agree to. */
-const confirmedWithinMs = 3600_000
+const confirmedWithinMs = hourMs
 
 /** Does what a pressed button stands for: once, whoever presses it how often. */
 export function createPresses({ guard, clock }: { guard: Guard; clock: Clock }) {

@@ -1,5 +1,7 @@
+import { hourMs } from '../platform/clock.ts'
+
 const shortestMs = 1_000
-const longestMs = 3600_000
+const longestMs = hourMs
 
 /**
  * How long Slack asks to wait, between a second and an hour whatever it says; `null` where it does not say.

@@ -1,4 +1,5 @@
 import type { Services } from '../guard/services.ts'
+import { minuteMs } from '../platform/clock.ts'
 import { createAnswering } from './answering.ts'
 import { createSlackClient } from './client.ts'
 import { createCommands } from './commanding.ts'
@@ -10,7 +11,7 @@ import { createTelling } from './telling.ts'
 export type Slack = ReturnType<typeof createSlack>
 
 /** What the stream begins at once is left to it for so long. */
-const sweptAfterMs = 2 * 60_000
+const sweptAfterMs = 2 * minuteMs
 /** So long one sweep may take for answers, and so long for announcements. */
 const sweptForMs = 30_000
 

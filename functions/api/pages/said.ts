@@ -1,6 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
+import { minuteMs } from '../../../shared/platform/clock.ts'
 import type { ApiEnv } from '../context.ts'
 import type { Cookies } from './cookies.ts'
 import type { Session, Sessions } from './sessions.ts'
@@ -21,7 +22,7 @@ const said = z.object({
   typed: z.exactOptional(z.record(z.string(), z.string())),
 })
 
-const lastsMs = 60_000
+const lastsMs = minuteMs
 /** Browsers keep cookies of up to 4,096 bytes, name and attributes included. */
 const longest = 3_000
 const mostSentences = 100

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { errors, jwtVerify, SignJWT } from 'jose'
 import * as z from 'zod/mini'
-import type { Clock } from '../../../shared/platform/clock.ts'
+import { type Clock, hourMs } from '../../../shared/platform/clock.ts'
 import type { Ids } from '../../../shared/platform/ids.ts'
 import type { Secret } from '../../../shared/platform/secrets.ts'
 import { withAnyKey } from '../caller-key.ts'
@@ -18,7 +18,7 @@ export interface Session {
 
 /** Not the audience of bearer tokens: neither passes for the other. */
 const audience = 'unit-guard-pages'
-const longestMs = 8 * 3600_000
+const longestMs = 8 * hourMs
 const longestCookie = 4_096
 
 const claims = z.object({

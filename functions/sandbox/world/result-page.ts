@@ -1,3 +1,4 @@
+import { dayMs } from '../../../shared/platform/clock.ts'
 import { fraction, hashOf, mix } from './hash.ts'
 import { type Host, publicHosts } from './hosts.ts'
 import { urlOf } from './url.ts'
@@ -115,5 +116,4 @@ function scoreOf({ seed, strength }: Candidate, engine: number, day: number): nu
   return strength + 0.12 * fraction(here) + 0.05 * tide + 0.006 * ripple
 }
 
-const dayMs = 86_400_000
 const dayNumber = (date: string): number => Math.floor(Date.parse(date) / dayMs)
