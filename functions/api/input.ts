@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { allFaults, type Fault, textFaults, toPath } from '../../shared/guard/faults.ts'
 import { project } from '../../shared/guard/names.ts'
 import { problem } from '../../shared/guard/problems.ts'
+import { fromUtf8 } from '../../shared/platform/utf8.ts'
 import { type Json, parseStrictJson } from '../../shared/tracking/strict-json.ts'
 import type { ApiEnv } from './context.ts'
 import { invalid, Refusal } from './refusal.ts'
@@ -66,12 +67,8 @@ export async function readBytes(c: Context<ApiEnv>): Promise<Uint8Array> {
 }
 
 function toJson(bytes: Uint8Array): { readonly body: Json } | { readonly unreadable: string } {
-  let text: string
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return { unreadable: 'the body is not UTF-8' }
-  }
+  const text = fromUtf8(bytes, { keepsMark: true })
+  if (text === null) return { unreadable: 'the body is not UTF-8' }
   const parsed = parseStrictJson(text)
   if (parsed.ok) return { body: parsed.value }
   return { unreadable: `the body is not JSON that can be read in one way (${parsed.reason})` }

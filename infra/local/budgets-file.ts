@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { CsvError, parse } from 'csv-parse/sync'
 import { stringify } from 'csv-stringify/sync'
 import { placeIn } from '../../shared/guard/json-place.ts'
+import { budgetName } from '../../shared/guard/names.ts'
+import { fromUtf8 } from '../../shared/platform/utf8.ts'
 import { isObject, type Json, parseStrictJson } from '../../shared/tracking/strict-json.ts'
 import { CannotGoOn } from './failures.ts'
 
@@ -54,17 +56,10 @@ export async function readBudgetsFile(file: string, current: readonly ShownBudge
   const bytes = await readFile(file).catch((cause) => {
     throw new CannotGoOn(`${file} cannot be read (${cause.code ?? cause.message})`, { cause })
   })
-  const text = decode(file, bytes)
+  const text = fromUtf8(bytes)
+  // A spreadsheet may write another encoding.
+  if (text === null) throw new CannotGoOn(`${file} is not UTF-8: save it as CSV UTF-8, or as JSON in UTF-8`)
   return /\.csv$/i.test(file) ? fromCsv(file, text, current) : fromJson(file, text)
-}
-
-/** Never leniently: a spreadsheet may write another encoding, and a project's name must not change on the way. */
-function decode(file: string, bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch (cause) {
-    throw new CannotGoOn(`${file} is not UTF-8: save it as CSV UTF-8, or as JSON in UTF-8`, { cause })
-  }
 }
 
 function fromJson(file: string, text: string): BudgetsFile {
@@ -162,7 +157,7 @@ function faultsOfHeader(names: readonly string[]): Fault[] {
   return [...messages, ...hint].map((message) => ({ line: 1, message }))
 }
 
-const isName = (text: string) => /^[a-z0-9][a-z0-9-]{0,62}$/.test(text)
+const isName = (text: string) => budgetName.safeParse(text).success
 
 function faultsOfCells(cells: Cells): string[] {
   const { budget, parent, project, id } = cells

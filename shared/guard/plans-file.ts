@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
+import { fromUtf8 } from '../platform/utf8.ts'
 import { type Plan, parsePlans, WrongPlans } from './plan.ts'
 
 /**
@@ -11,7 +12,8 @@ import { type Plan, parsePlans, WrongPlans } from './plan.ts'
 export function readPlans(path: string | undefined): readonly Plan[] {
   if (path === undefined) return []
   const file = basename(path)
-  const text = decode(read(path, file), file)
+  const text = fromUtf8(read(path, file))
+  if (text === null) throw new WrongPlans(`the plans file ${file} is not UTF-8`)
   try {
     return parsePlans(text)
   } catch (error) {
@@ -25,14 +27,5 @@ function read(path: string, file: string): Uint8Array {
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
     throw new WrongPlans(`the plans file ${file} ${isMissing ? 'is not there' : 'cannot be read'}`, { cause: error })
-  }
-}
-
-/** Never leniently: a project's name must not change on the way. A byte order mark, which some editors write, is fine. */
-function decode(bytes: Uint8Array, file: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch (error) {
-    throw new WrongPlans(`the plans file ${file} is not UTF-8`, { cause: error })
   }
 }

@@ -1,3 +1,4 @@
+import { fromUtf8 } from '../platform/utf8.ts'
 import { type Redact, redactorOf } from './service-token.ts'
 import type { Answered } from './transport.ts'
 
@@ -19,11 +20,8 @@ const maxContentTypeLength = 200
 export function textOf(answer: Answered): BodyText {
   const encoding = answer.headers['content-encoding'] || 'identity'
   if (encoding.toLowerCase() !== 'identity') return { ok: false, reason: 'the body is content-encoded' }
-  try {
-    return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(answer.body) }
-  } catch {
-    return { ok: false, reason: 'the body is not UTF-8' }
-  }
+  const text = fromUtf8(answer.body)
+  return text === null ? { ok: false, reason: 'the body is not UTF-8' } : { ok: true, text }
 }
 
 /** The token goes before the cut: half a token at the end of the text would not be found. */

@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini'
+import { fromUtf8 } from '../platform/utf8.ts'
 import { queryValues } from './query.ts'
 import {
   type CreateProjectInput,
@@ -44,7 +45,7 @@ export function checkCreateQuery(search: string): Checked<CreateProjectQuery> {
 
 /** Bytes that can be read in one way only: the service must not find another project in them than we did. */
 function checkBody<Schema extends z.ZodMiniType>(schema: Schema, body: Uint8Array): Checked<z.output<Schema>> {
-  const decoded = textOf(body)
+  const decoded = fromUtf8(body, { keepsMark: true })
   if (decoded === null) return wrong('the body is not UTF-8')
   const json = parseStrictJson(decoded)
   if (!json.ok) return wrong(`the body is not JSON that can be read in one way (${json.reason})`)
@@ -63,11 +64,3 @@ function check<Schema extends z.ZodMiniType>(
 }
 
 const wrong = (message: string) => ({ ok: false, faults: [{ path: '', message }] }) as const
-
-function textOf(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return null
-  }
-}
