@@ -1,4 +1,5 @@
 import { longestLifeSeconds, subject } from '../../functions/api/tokens.ts'
+import { budgetName } from '../../shared/guard/names.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { parseSettings, secretSettings } from '../../shared/platform/settings.ts'
 import { type Scope, scopes } from '../../shared/platform/words.ts'
@@ -52,7 +53,7 @@ function toScopes(text: string): Scope[] {
 function toBudgets(text: string): '*' | string[] {
   if (text.trim() === '*') return '*'
   const names = text.split(',').map((name) => name.trim())
-  const wrong = names.find((name) => !/^[a-z0-9][a-z0-9-]{0,62}$/.test(name))
+  const wrong = names.find((name) => !budgetName.safeParse(name).success)
   if (wrong !== undefined) throw new WrongUsage(`--budgets: ${JSON.stringify(wrong)} is not the name of a budget`)
   return names
 }
