@@ -328,6 +328,9 @@ test('`npm run client` makes a folder that needs nothing else, and its README do
   const [, example = ''] = /```js\n(.*?)```/s.exec(await readFile(join(folder, 'README.md'), 'utf8')) ?? []
   expect(await readFile('README.md', 'utf8')).toContain(example)
   expect(example.trim().split('\n').length).toBeLessThanOrEqual(22)
+  const { engines } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+  expect(engines).toEqual({ node: '>=20.3' })
+  expect(await readFile(join(folder, 'README.md'), 'utf8')).toMatch(/Node 20\.3\sor newer/)
   await mkdir(join(home, 'src'))
   await writeFile(join(home, 'src', 'example.mjs'), example)
   const exp = Math.floor(product.clock.now() / 1000) + 3600

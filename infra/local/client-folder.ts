@@ -6,6 +6,8 @@ import { build } from 'esbuild'
 import { CannotGoOn } from './failures.ts'
 
 const name = 'unit-guard-client'
+/** `AbortSignal.any`; the guard itself takes a newer one. */
+const oldestNode = '>=20.3'
 
 /**
  * The client as a folder that needs nothing else, to be copied or published: one module with its types.
@@ -60,12 +62,12 @@ async function isOurs(folder: string): Promise<boolean> {
 }
 
 async function packageOf() {
-  const { version, license, engines } = JSON.parse(await readFile('package.json', 'utf8'))
+  const { version, license } = JSON.parse(await readFile('package.json', 'utf8'))
   return {
     name,
     version,
     description: 'Asks Unit Guard for updates, once each, and waits for what becomes of them',
-    ...{ license, type: 'module', engines, sideEffects: false },
+    ...{ license, type: 'module', engines: { node: oldestNode }, sideEffects: false },
     exports: { '.': { types: './index.d.ts', default: './index.js' } },
   }
 }
