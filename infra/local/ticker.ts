@@ -1,10 +1,9 @@
 import type { Plan } from '../../shared/guard/plan.ts'
 import { type Schedule, timesOf } from '../../shared/guard/schedule.ts'
-import { toRfc3339 } from '../../shared/platform/clock.ts'
+import { dayMs, hourMs, toRfc3339 } from '../../shared/platform/clock.ts'
 
-const hourMs = 3_600_000
 /** Daily at 06:00 UTC. */
-const digest: Schedule = { kind: 'rate', text: 'rate(1 day)', everyMs: 24 * hourMs }
+const digest: Schedule = { kind: 'rate', text: 'rate(1 day)', everyMs: dayMs }
 const digestAnchor = 6 * hourMs
 
 /** A machine that has slept for a week has missed so many minutes. */
