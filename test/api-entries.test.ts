@@ -252,6 +252,26 @@ describe('a correction', () => {
     expect(await product.audit()).toBe(true)
   })
 
+  test('of a month that is over names it, and no grant that would be for another', async () => {
+    const { product, enter, correct } = await withBudgets()
+    const { body: grant } = await enter('acme', { type: 'grant', units: 50 })
+    const { body: ofDay } = await enter('acme', { type: 'grant', units: 70, window: 'day' })
+    await enter('acme', { type: 'external-spend', units: 120 })
+    product.clock.set('2026-12-03T09:00:00Z')
+    expect((await correct('acme', grant.id, 19)).body).toMatchObject({
+      status: 402,
+      detail:
+        'acme has 30 units left in month:2026-11-01, so 31 cannot be taken from it; what is held, in doubt or spent stays.',
+      budgets: [{ budget: 'acme', window: 'month', resetsAt: '2026-12-01T00:00:00.000Z' }],
+      wouldPass: ['at most 30 units, now'],
+    })
+    expect((await correct('acme', ofDay.id, 59)).body.detail).toBe(
+      'acme has 10 units left in day:2026-11-20, so 11 cannot be taken from it; what is held, in doubt or spent stays.',
+    )
+    expect((await correct('acme', grant.id, 20)).status).toBe(201)
+    expect((await correct('acme', ofDay.id, 60)).status).toBe(201)
+  })
+
   test('a grant is not corrected below what is left', async () => {
     const { product, enter, correct } = await withBudgets()
     const { body: grant } = await enter('acme', { type: 'grant', units: 50 })

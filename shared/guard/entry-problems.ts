@@ -17,8 +17,10 @@ export function notEntered(outcome: Exclude<EnterOutcome, { kind: 'entered' }>):
       return problem('key-reused', detail)
     }
     case 'short': {
-      const { budget, window, available, needed, counters, ends } = outcome
-      const where = window === 'day' ? 'today' : 'this month'
+      const { budget, window, available, needed, counters, ends, past } = outcome
+      const open = window === 'day' ? 'today' : 'this month'
+      const where = past ? `in ${past[window]}` : open
+      const grant = `a grant of ${count(needed - available)} to ${budget} before (POST /budgets/${budget}/entries, scope admin)`
       const detail = `${budget} has ${inUnits(available)} left ${where}, so ${count(needed)} cannot be taken from it; what is held, in doubt or spent stays.`
       return problem('over-budget', detail, {
         units: needed,
@@ -30,7 +32,8 @@ export function notEntered(outcome: Exclude<EnterOutcome, { kind: 'entered' }>):
         })),
         wouldPass: [
           ...(available > 0 ? [`at most ${inUnits(available)}, now`] : []),
-          `a grant of ${count(needed - available)} to ${budget} before (POST /budgets/${budget}/entries, scope admin)`,
+          // A month that is over takes none.
+          ...(past ? [] : [grant]),
         ],
       })
     }

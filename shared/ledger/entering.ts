@@ -25,10 +25,12 @@ export type EnterOutcome =
   | { readonly kind: 'unknown-entry' }
   | { readonly kind: 'key-reused' }
   | Exclude<Refused, { kind: 'short' }>
-  | (Extract<Refused, { kind: 'short' }> & { readonly ends: Ends })
-
-/** When the windows of the book end. */
-type Ends = Readonly<Record<WindowKind, number>>
+  | (Extract<Refused, { kind: 'short' }> & {
+      /** When the windows of the book end. */
+      readonly ends: Readonly<Record<WindowKind, number>>
+      /** What they are called, where the book's month is over. */
+      readonly past?: Readonly<Record<WindowKind, string>>
+    })
 
 /** What an entry would do, had it been booked at this moment: the book that it moves, before and after. */
 export type EntryPreview =
@@ -109,7 +111,7 @@ export function createEntering(options: {
     await prepare(target)
     const found = target.book
     const booking = bookingOf(request, now.definitions, found)
-    if ('kind' in booking) return refusedIn(booking, target.month, now)
+    if ('kind' in booking) return refusedIn(booking, target.month, now, found.day)
     return { entry: toEntry(request, booking, found, now), booking, book: found }
   }
 
@@ -128,7 +130,7 @@ export function createEntering(options: {
     const [righted] = await store.get([rightedKey(corrected.id)])
     const booking = rightedBooking(request, corrected, found, righted?.by)
     if ('kind' in booking) {
-      return refusedIn(booking, monthNamed(now.definitions.calendar, corrected.month) ?? now.month, now)
+      return refusedIn(booking, monthNamed(now.definitions.calendar, corrected.month) ?? now.month, now, found.day)
     }
     return { entry: toEntry(request, booking, found, now), booking, book: found }
   }
@@ -148,10 +150,10 @@ export function createEntering(options: {
   return { enter, previewEntry }
 }
 
-function refusedIn(refused: Refused, month: Window, { day }: View): NotMade {
-  return refused.kind === 'short'
-    ? { ...refused, ends: { month: month.end, day: Math.min(month.end, day.end) } }
-    : refused
+function refusedIn(refused: Refused, month: Window, { day, now }: View, counted: string): NotMade {
+  if (refused.kind !== 'short') return refused
+  const ends = { month: month.end, day: Math.min(month.end, day.end) }
+  return { ...refused, ends, ...(month.end <= now && { past: { month: month.name, day: counted } }) }
 }
 
 function toEntry(request: EntryRequest, { units, moves, signs, giver }: Booking, book: Book, now: View): Entry {
