@@ -195,6 +195,15 @@ test('several updates have one outcome each, in the order of the projects', asyn
 })
 
 describe('no answer:', () => {
+  test('a 503 of the ledger until the deadline: something may be recorded, and the key finds out', async () => {
+    const { guard } = await start({}, (_request, response) => {
+      response.writeHead(503, { 'content-type': 'application/problem+json', 'retry-after': '60' })
+      response.end(JSON.stringify({ type: '/problems/ledger-unavailable', title: 'x', status: 503, detail: 'lost' }))
+      return true
+    })
+    expect(await guard.update(initech, { key: 'k' })).toEqual({ kind: 'unanswered', why: 'lost', key: 'k' })
+  })
+
   test('503 and 429 are waited for as long as they say, and the same request goes out again', async () => {
     let times = 0
     const { guard, runs } = await start({}, (_request, response) => {

@@ -1,6 +1,6 @@
-import { ledgerUnavailable, problem } from '../../shared/guard/problems.ts'
+import { ledgerProblem, problem } from '../../shared/guard/problems.ts'
 import { BadCursor } from '../../shared/ledger/lists.ts'
-import { AnswerLost, LedgerUnavailable } from '../../shared/ledger/store.ts'
+import { LedgerUnavailable } from '../../shared/ledger/store.ts'
 import type { Problem } from '../../shared/ledger/update.ts'
 import type { Log } from '../../shared/platform/log.ts'
 import { SecretUnavailable } from '../../shared/platform/secrets.ts'
@@ -11,16 +11,10 @@ export function problemOf(error: unknown, { log, requestId }: { log: Log; reques
   if (error instanceof Refusal) return error.problem
   if (error instanceof BadCursor) return invalid([{ path: 'cursor', message: error.message }]).problem
   log.error('failed', { requestId, cause: error })
-  if (error instanceof AnswerLost) return answerLost
-  if (error instanceof LedgerUnavailable) return ledgerUnavailable
+  if (error instanceof LedgerUnavailable) return ledgerProblem(error)
   if (error instanceof SecretUnavailable) return secretUnavailable
   return internal
 }
-
-const answerLost = problem(
-  'ledger-unavailable',
-  'The answer of the ledger was lost, so this may have been written; nothing was sent to the service. With the same Idempotency-Key it may be sent again and counts once; without one, look first whether it is there.',
-)
 
 const secretUnavailable = problem(
   'secret-unavailable',

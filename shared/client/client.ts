@@ -188,14 +188,17 @@ const firstPollMs = 250
 const longestPollMs = 5_000
 
 /** Problems after which something may be recorded all the same: the same key finds out. */
-const leavesOpen: ReadonlySet<string> = new Set(['/problems/in-progress', '/problems/internal'])
+const leavesOpen: ReadonlySet<string> = new Set([
+  '/problems/in-progress',
+  '/problems/internal',
+  '/problems/ledger-unavailable',
+])
 
 /** Problems that are found before the records are looked into: they say nothing about an attempt before. */
 const saysNothingOfBefore: ReadonlySet<string> = new Set([
   '/problems/unauthorized',
   '/problems/forbidden',
   '/problems/too-many-requests',
-  '/problems/ledger-unavailable',
   '/problems/secret-unavailable',
 ])
 

@@ -10,7 +10,7 @@ import { countersOf, decideEarly, type Known, limited, moreThanAnyHas, type Quot
 import { type GuardOptions, runsAtOnce } from './options.ts'
 import { overBudget, type Short } from './over-budget.ts'
 import type { Performing } from './performing.ts'
-import { ledgerUnavailable } from './problems.ts'
+import { ledgerProblem } from './problems.ts'
 import type { Quoting } from './quoting.ts'
 import { zoneOf } from './sentences.ts'
 
@@ -104,7 +104,7 @@ export function createBatch(parts: {
           throw cause
         }
         log.error('not-admitted', { update: known.request.id, cause })
-        how.put(known, { project: known.request.project, problem: ledgerUnavailable })
+        how.put(known, { project: known.request.project, problem: ledgerProblem(cause) })
       }
       slots.give()
     }

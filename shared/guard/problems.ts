@@ -1,3 +1,4 @@
+import { AnswerLost, type LedgerUnavailable } from '../ledger/store.ts'
 import type { Problem } from '../ledger/update.ts'
 
 /**
@@ -50,7 +51,16 @@ export const problem = (slug: Slug, detail: string, members: Problem['members'] 
 export const invalidRequest = (errors: readonly { readonly path: string; readonly message: string }[]): Problem =>
   problem('invalid-request', errors.map(({ message }) => message).join(' '), { errors })
 
-export const ledgerUnavailable = problem(
+/** What whoever asked is told when the ledger failed before anything was sent to the service. */
+export const ledgerProblem = (cause: LedgerUnavailable): Problem =>
+  cause instanceof AnswerLost ? answerLost : ledgerUnavailable
+
+const answerLost = problem(
+  'ledger-unavailable',
+  'The answer of the ledger was lost, so this may have been written; nothing was sent to the service. With the same Idempotency-Key it may be sent again and counts once; without one, look first whether it is there.',
+)
+
+const ledgerUnavailable = problem(
   'ledger-unavailable',
   'The ledger does not answer, so nothing was sent to the service and nothing spent; the same request may be sent again.',
 )

@@ -114,6 +114,7 @@ export const recordWrites = (update: Update, seen: Update | null): [Write, ...Wr
 ]
 
 async function isOurs(store: Store, update: Update, attempt: string): Promise<boolean> {
-  const [found] = await readUpdates(store, [update.id])
+  // What cannot be looked up was not seen.
+  const [found] = await readUpdates(store, [update.id]).catch(() => [])
   return found?.state === 'running' && found.hold?.attempt === attempt
 }
