@@ -120,7 +120,7 @@ async function main(): Promise<boolean> {
   const missing = ['spin', 'gcc'].filter((tool) => spawnSync(tool, ['--version']).error !== undefined)
   if (missing.length > 0) {
     say(`NOT CHECKED: the model needs ${missing.join(' and ')}; on Debian: apt-get install spin gcc libc6-dev`)
-    return true
+    return false
   }
   if (values.bug !== undefined) {
     const named = bugs.find(({ name }) => name === values.bug)
