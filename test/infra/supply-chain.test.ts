@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const repository = resolve(import.meta.dirname, '../..')
+const read = (file: string) => readFileSync(join(repository, file), 'utf8')
+const manifest = JSON.parse(read('package.json'))
+const lock: { packages: Record<string, { resolved?: string; hasInstallScript?: boolean }> } = JSON.parse(
+  read('package-lock.json'),
+)
+
+describe('the packages that an install brings', () => {
+  test('run no code while they are installed', () => {
+    expect(read('.npmrc').split('\n')).toContain('ignore-scripts=true')
+    // npm skips scripts of these names then, also ours: none may matter.
+    const skipped = Object.keys(manifest.scripts).filter((name) => /^(pre|post)|^(install|prepare)/.test(name))
+    expect(skipped).toEqual([])
+  })
+
+  test('have no install script, esbuild apart, which works without its own', () => {
+    const withScript = Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript)
+    expect(withScript.map(([path]) => path)).toEqual(['node_modules/esbuild'])
+  })
+
+  test('are pinned to one exact version, by a lock file that names no registry', () => {
+    const wanted = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.overrides }
+    expect(Object.values(wanted).filter((version) => !/^\d+\.\d+\.\d+$/.test(String(version)))).toEqual([])
+    expect(Object.keys(lock.packages).filter((path) => lock.packages[path]?.resolved !== undefined)).toEqual([])
+  })
+})
