@@ -689,7 +689,9 @@ describe('names that are legal but odd reach the service as one segment', () => 
 
   test('and so they do from GET /estimates, twenty at once, and as names that a budget owns', async () => {
     const product = await startProduct({ service: anyProject })
-    const projects = names.slice(0, 20).map(([name]) => ({ name }))
+    // Another Unicode form of café is the same project, and no budget may list one twice.
+    const distinct = names.filter(([name]) => name !== 'cafe\u0301')
+    const projects = distinct.slice(0, 20).map(([name]) => ({ name }))
     const limits = [{ window: 'month', units: 2_000 }]
     expect(await product.call('PUT', '/budgets/constructor', { body: { limits, projects } })).toMatchObject({
       status: 201,
@@ -704,7 +706,7 @@ describe('names that are legal but odd reach the service as one segment', () => 
         .map(({ url }) => url)
         .sort(),
     ).toEqual(
-      names
+      distinct
         .slice(0, 20)
         .map(([, segment]) => `/v3/on-demand/${segment}/estimate`)
         .sort(),

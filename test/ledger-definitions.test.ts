@@ -104,6 +104,33 @@ describe('what is wrong with a set of budgets', () => {
       [{ path: 'projects', message: '77 stands for two projects of seo' }],
     ],
     [
+      'a project owned twice under two spellings',
+      define(
+        budget('seo', 'account', { projects: [{ name: 'Acme', id: 'p-1' }] }),
+        budget('blog', 'account', { projects: [{ name: 'ACME ' }, { name: 'other', id: 'P-1' }] }),
+      ),
+      [
+        {
+          path: 'projects',
+          message: 'ACME , which is the same project as Acme, has one owner, and cannot belong to seo and to blog',
+        },
+        {
+          path: 'projects',
+          message: 'P-1, which is the same project as p-1, has one owner, and cannot belong to seo and to blog',
+        },
+      ],
+    ],
+    [
+      'one project twice in one budget, under two spellings',
+      define(budget('seo', 'account', { projects: [{ name: 'acme' }, { name: 'Acme' }] })),
+      [{ path: 'projects', message: 'Acme, which is the same project as acme, stands for two projects of seo' }],
+    ],
+    [
+      'nothing, where name and id are spellings of one another',
+      define(budget('seo', 'account', { projects: [{ name: 'Acme', id: 'acme' }] })),
+      [],
+    ],
+    [
       'nothing, where name and id are the same',
       define(budget('seo', 'account', { projects: [{ name: '77', id: '77' }] })),
       [],
@@ -123,6 +150,18 @@ describe('what is wrong with a set of budgets', () => {
   ])('%s', (_name, definitions, faults) => {
     expect(faultsOf(definitions)).toEqual(faults)
   })
+})
+
+test('projects that collided before do not stop another change; a new collision does', () => {
+  const before = define(budget('seo', 'account', { projects: [{ name: 'acme' }, { name: 'Acme' }] }))
+  const frozen = { ...before.budgets.seo, frozen: { reason: 'r', by: 'ada', at: 1 } } as Budget
+  expect(faultsOf({ ...before, budgets: { ...before.budgets, seo: frozen } }, before)).toEqual([])
+  const more = define(
+    budget('seo', 'account', { projects: [{ name: 'acme' }, { name: 'Acme' }, { name: 'b' }, { name: 'B' }] }),
+  )
+  expect(faultsOf(more, before)).toEqual([
+    { path: 'projects', message: 'B, which is the same project as b, stands for two projects of seo' },
+  ])
 })
 
 test('all of them fit into one item, or it is said', () => {
@@ -246,10 +285,12 @@ describe('the tree', () => {
     expect(childrenOf(definitions, 'blog')).toEqual([])
   })
 
-  test('a project is owned by its name and by its id', () => {
+  test('a project is owned by its name and by its id, however they are spelled', () => {
     expect(ownerOf(definitions, 'acme')?.name).toBe('seo')
     expect(ownerOf(definitions, '77')?.name).toBe('seo')
-    expect(ownerOf(definitions, 'Acme')).toBeUndefined()
+    expect(ownerOf(definitions, ' ACME')?.name).toBe('seo')
+    expect(ownerOf(definitions, '７７')?.name).toBe('seo')
+    expect(ownerOf(definitions, 'acm')).toBeUndefined()
   })
 
   test('a window without a limit is unlimited, a limit of 0 is not', () => {

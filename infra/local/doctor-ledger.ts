@@ -1,6 +1,12 @@
 import { figuresOf } from '../../shared/guard/figures.ts'
 import { count, units, when, zoneOf } from '../../shared/guard/sentences.ts'
-import { type Budget, type Definitions, rootBudget, windowKinds } from '../../shared/ledger/definitions.ts'
+import {
+  type Budget,
+  collisionsIn,
+  type Definitions,
+  rootBudget,
+  windowKinds,
+} from '../../shared/ledger/definitions.ts'
 import { createDynamoClient } from '../../shared/ledger/dynamo-client.ts'
 import { createDynamoStore } from '../../shared/ledger/dynamo-store.ts'
 import type { Store } from '../../shared/ledger/store.ts'
@@ -50,7 +56,10 @@ export async function examineStore(settings: Settings, store: Store, clock: Cloc
   try {
     const view = await createViews({ store, clock, calendar: newCalendar(renewal) }).look()
     const moved = movedRenewal(view, renewal)
-    return { lines: [...linesOf(view), ...moved.lines], toDo: [...frozenBudgets(view), ...moved.toDo] }
+    return {
+      lines: [...linesOf(view), ...moved.lines],
+      toDo: [...frozenBudgets(view), ...collisions(view), ...moved.toDo],
+    }
   } catch (error) {
     if (!(error instanceof NoDefinitions)) throw error
     const { ACCOUNT_UNITS_PER_MONTH: limit, ACCOUNT_UNITS_USED_AT_START: used } = settings
@@ -110,4 +119,9 @@ const rootFirst = ({ budgets }: Definitions): Budget[] => {
 const frozenBudgets = ({ definitions }: View): string[] =>
   Object.values(definitions.budgets).flatMap(({ name, frozen }) =>
     frozen ? [`unfreeze ${name} when it may spend again (frozen by ${frozen.by}: ${frozen.reason})`] : [],
+  )
+
+const collisions = ({ definitions }: View): string[] =>
+  collisionsIn(definitions).map(
+    (collision) => `${collision}; until a budget drops one of them, its updates are refused`,
   )

@@ -27,7 +27,7 @@ export function createApplying({ ledger }: { ledger: Ledger }) {
       if (stale) return { kind: 'problem', problem: stale }
       const made = merged(definitions, wanted)
       if ('slug' in made) return { kind: 'problem', problem: made }
-      const faults = faultsOf(made.definitions)
+      const faults = faultsOf(made.definitions, definitions)
       if (faults.length > 0) return { kind: 'problem', problem: toProblem(faults) }
       return { kind: 'applied', revision: definitions.revision, differences: made.differences }
     }

@@ -10,7 +10,8 @@ import { budgetFor, wrongBudget } from './charging.ts'
 import { decideEarly, type Known } from './decide.ts'
 import type { GuardOptions } from './options.ts'
 import type { Performing } from './performing.ts'
-import { problem } from './problems.ts'
+import { invalidRequest, problem } from './problems.ts'
+import { spellingFaults } from './spelling.ts'
 
 /** What becomes of an update that does not fit: refused, or put to a person; `refuse` is all or nothing. */
 export type WhenShort = 'refuse' | 'fit' | 'ask'
@@ -148,6 +149,8 @@ type Admitted = Asker & { readonly allowed: Allowed }
 function refusalOf(definitions: Definitions, asker: Admitted, wanted: UpdatesRequest): Problem | null {
   const barred = barredFromAsking(asker.caller, asker.allowed)
   if (barred) return barred
+  const faults = spellingFaults(definitions, wanted.projects)
+  if (faults.length > 0) return invalidRequest(faults)
   const wrong = wrongBudget(definitions, wanted, wanted.projects)
   if (wrong) return wrong
   const budgets = [...new Set(wanted.projects.map((project) => budgetFor(definitions, wanted, project)))]

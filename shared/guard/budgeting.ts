@@ -112,7 +112,7 @@ export function foretold(
 ): Preview {
   if ('refused' in made) return { kind: 'problem', problem: made.refused }
   const definitions = { ...made.definitions, revision: before.definitions.revision + 1 }
-  const faults = faultsOf(definitions)
+  const faults = faultsOf(definitions, before.definitions)
   if (faults.length > 0) return { kind: 'problem', problem: toProblem(faults) }
   const book = bookAsOf(before.book, definitions, before.month.name, before.day.name)
   return { kind: 'possible', before, after: { ...before, definitions, book } }

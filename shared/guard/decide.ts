@@ -18,8 +18,9 @@ import { duplicateOf, lastRunOf } from './duplicate-work.ts'
 import { type Figures, figuresOfChain } from './figures.ts'
 import { approvedMayGrowBy, type GuardOptions } from './options.ts'
 import { overBudget, type Short } from './over-budget.ts'
-import { problem } from './problems.ts'
+import { invalidRequest, problem } from './problems.ts'
 import { count, units as inUnits, left, list, when, zoneOf } from './sentences.ts'
+import { spellingFaults } from './spelling.ts'
 
 /** What can be said before the service is asked. */
 export type Early =
@@ -66,6 +67,8 @@ export function decideEarly(known: Known, options: GuardOptions): Early {
   const { view, asked, request } = known
   const stopped = duplicateOf(known, options) ?? barredBy(view, request)
   if (stopped) return { say: 'refuse', problem: stopped }
+  const faults = spellingFaults(view.definitions, [request.project])
+  if (faults.length > 0) return { say: 'refuse', problem: invalidRequest(faults) }
   if (!budgetNamed(view.definitions, request.budget)) {
     return refuse('not-found', `The budget ${request.budget} was deleted before the update could begin.`)
   }

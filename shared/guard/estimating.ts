@@ -8,8 +8,9 @@ import { budgetFor, wrongBudget } from './charging.ts'
 import { countersOf, decide, type Known } from './decide.ts'
 import { type Figures, figuresOfChain } from './figures.ts'
 import { type GuardOptions, runsAtOnce } from './options.ts'
-import { problem } from './problems.ts'
+import { invalidRequest, problem } from './problems.ts'
 import type { Quoting } from './quoting.ts'
+import { spellingFaults } from './spelling.ts'
 
 export interface Estimate {
   readonly kind: Kind
@@ -41,6 +42,8 @@ export function createEstimating({
     caller: string,
   ): Promise<Estimate | Problem> {
     const view = await ledger.view(wanted.projects.map((project) => ({ work: { kind: wanted.kind, project } })))
+    const faults = spellingFaults(view.definitions, wanted.projects)
+    if (faults.length > 0) return invalidRequest(faults)
     const wrong = wrongBudget(view.definitions, wanted, wanted.projects)
     if (wrong) return wrong
     const quotes = await inParallel(wanted.projects, runsAtOnce, (project) =>

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Book, counterOf } from '../ledger/book.ts'
-import { type Definitions, ownerOf, rootBudget } from '../ledger/definitions.ts'
+import { type Definitions, listingsOf, rootBudget } from '../ledger/definitions.ts'
 import type { Entry } from '../ledger/entry.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { all } from '../ledger/lists.ts'
@@ -178,7 +178,7 @@ function keyOf(
 ): string {
   if (by === 'budget') return budget
   if (by === 'caller') return caller
-  return ownerOf(definitions, project)?.projects.find(({ id }) => id === project)?.name ?? project
+  return listingsOf(definitions, project)[0]?.project.name ?? project
 }
 
 function lineOf(update: Update): Line {

@@ -50,7 +50,7 @@ export function createChanges(options: { store: Store; turns: Turns } & Pick<Vie
       const wanted = make(now)
       if ('refused' in wanted) return { kind: 'refused', refused: wanted.refused }
       const definitions = { ...wanted.definitions, revision: now.definitions.revision + 1 }
-      const faults = faultsOf(definitions)
+      const faults = faultsOf(definitions, now.definitions)
       if (faults.length > 0) return { kind: 'faulty', faults }
       const writes = await writesFor(now, definitions, { ...wanted, by })
       const outcome = await store.transact(writes, digest('change', JSON.stringify(writes)))

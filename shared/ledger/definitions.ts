@@ -1,4 +1,5 @@
 import type { Kind, Scope, Units } from '../platform/words.ts'
+import { folded } from './names.ts'
 import type { Calendar } from './windows.ts'
 
 /** What is allowed: one item, changed as a whole, each change a revision. */
@@ -145,21 +146,53 @@ export const pauseOf = ({ pausedPlans = {} }: Definitions, plan: string): Stop |
 export const childrenOf = (definitions: Definitions, name: string): readonly Budget[] =>
   Object.values(definitions.budgets).filter((budget) => budget.parent === name)
 
-/** The budget that owns a project, by its name or its id. */
-export const ownerOf = (definitions: Definitions, project: string): Budget | undefined =>
-  Object.values(definitions.budgets).find((budget) =>
-    budget.projects.some((owned) => owned.name === project || owned.id === project),
-  )
+/** A project as a budget lists it. */
+export interface Listing {
+  readonly budget: Budget
+  readonly project: OwnedProject
+}
 
-/** What is wrong with a set of budgets as a whole, each thing once; empty when nothing is. */
-export function faultsOf(definitions: Definitions): readonly { path: string; message: string }[] {
+/** How budgets list a project, found by any spelling of its name or of its id: at most once, or `doctor` says so. */
+export const listingsOf = (definitions: Definitions, project: string): readonly Listing[] =>
+  listingsIn(definitions).get(folded(project)) ?? []
+
+/** The budget that owns a project, by any spelling of its name or of its id. */
+export const ownerOf = (definitions: Definitions, project: string): Budget | undefined =>
+  listingsOf(definitions, project)[0]?.budget
+
+const listed = new WeakMap<object, ReadonlyMap<string, readonly Listing[]>>()
+
+/** By folded name and id, made once for each reading of the definitions: thousands of projects may be listed. */
+function listingsIn({ budgets }: Definitions): ReadonlyMap<string, readonly Listing[]> {
+  const known = listed.get(budgets)
+  if (known) return known
+  const listings = new Map<string, Listing[]>()
+  for (const budget of Object.values(budgets)) {
+    for (const project of budget.projects) {
+      for (const key of new Set([folded(project.name), folded(project.id ?? project.name)])) {
+        listings.set(key, [...(listings.get(key) ?? []), { budget, project }])
+      }
+    }
+  }
+  listed.set(budgets, listings)
+  return listings
+}
+
+/**
+ * What is wrong with a set of budgets as a whole, each thing once; empty when nothing is. Projects that collided before,
+ * in definitions of an older version, do not stop other changes: freezing, for one.
+ */
+export function faultsOf(definitions: Definitions, before?: Definitions): readonly { path: string; message: string }[] {
   const budgets = Object.values(definitions.budgets)
+  const known = new Set(before && collisionsIn(before))
   const ofParents = new Set(
     budgets.map((budget) => parentFaultOf(definitions, budget)).filter((fault) => fault !== null),
   )
   return [
     ...[...ofParents].map((message) => ({ path: 'parent', message })),
-    ...ownerFaultsOf(budgets),
+    ...collisionsIn(definitions)
+      .filter((message) => !known.has(message))
+      .map((message) => ({ path: 'projects', message })),
     ...(sizeOf(definitions) > mostBytes ? [{ path: 'projects', message: tooLarge }] : []),
   ]
 }
@@ -169,25 +202,33 @@ const mostBytes = 350_000
 const tooLarge = `all budgets and callers together take at most ${mostBytes / 1000} KB; name fewer projects`
 const sizeOf = (definitions: Definitions) => Buffer.byteLength(JSON.stringify(definitions))
 
-function ownerFaultsOf(budgets: readonly Budget[]) {
-  const faults: { path: string; message: string }[] = []
-  const owners = new Map<string, string>()
-  for (const budget of budgets) {
+/** A sentence for each name or id that stands for more than one listed project; spellings are compared folded. */
+export function collisionsIn({ budgets }: Pick<Definitions, 'budgets'>): readonly string[] {
+  const messages: string[] = []
+  const first = new Map<string, { readonly spelling: string; readonly owner: string }>()
+  for (const budget of Object.values(budgets)) {
     for (const { name, id } of budget.projects) {
-      for (const key of new Set(id === undefined ? [name] : [name, id])) {
-        const owner = owners.get(key)
-        if (owner !== undefined) faults.push({ path: 'projects', message: twiceOwned(key, owner, budget.name) })
-        owners.set(key, budget.name)
+      const spellings = id === undefined || folded(id) === folded(name) ? [name] : [name, id]
+      for (const spelling of spellings) {
+        const before = first.get(folded(spelling))
+        if (before) messages.push(twiceOwned(spelling, before, budget.name))
+        else first.set(folded(spelling), { spelling, owner: budget.name })
       }
     }
   }
-  return faults
+  return messages
 }
 
-const twiceOwned = (project: string, owner: string, other: string) =>
-  owner === other
-    ? `${project} stands for two projects of ${owner}`
-    : `${project} has one owner, and cannot belong to ${owner} and to ${other}`
+function twiceOwned(
+  project: string,
+  { spelling, owner }: { readonly spelling: string; readonly owner: string },
+  other: string,
+): string {
+  const same = spelling === project ? project : `${project}, which is the same project as ${spelling},`
+  return owner === other
+    ? `${same} stands for two projects of ${owner}`
+    : `${same} has one owner, and cannot belong to ${owner} and to ${other}`
+}
 
 function parentFaultOf(definitions: Definitions, budget: Budget): string | null {
   let depth = 1
