@@ -7,7 +7,7 @@ const due = '2026-11-20T10:00:00Z'
 const night = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 5 * * ? *)' }
 const weekly = {
   ...{ name: 'weekly', kind: 'keyword-difficulty', projects: ['7'], budget: 'seo', schedule: 'rate(7 days)' },
-  ...{ whenShort: 'ask', query: { device: 'mobile' }, leave: 100 },
+  ...{ whenShort: 'ask', query: { device: 'mobile' }, leave: { account: 2_000, seo: 100 } },
 }
 const month = (units: number) => [{ window: 'month', units }]
 
@@ -35,7 +35,13 @@ describe('GET /plans', () => {
       },
       {
         ...{ name: 'weekly', kind: 'keyword-difficulty', projects: ['7'], budget: 'seo' },
-        ...{ schedule: 'rate(7 days)', whenShort: 'ask', query: { device: 'mobile' }, leave: 100, enabled: true },
+        ...{
+          schedule: 'rate(7 days)',
+          whenShort: 'ask',
+          query: { device: 'mobile' },
+          leave: { account: 2_000, seo: 100 },
+        },
+        enabled: true,
         // A rate counts from when AWS made the rule, which nobody here knows before it was due once.
         ...{ paused: false, next: null, nextLocal: null, last: null },
       },

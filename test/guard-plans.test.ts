@@ -56,6 +56,7 @@ describe('plans', () => {
     expect(parsePlans('{"plans": []}')).toEqual([])
   })
 
+  const unitsFor = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`b${index}`, 1]))
   const names = (count: number) => Array.from({ length: count }, (_, index) => `project ${index}`)
   test.each<[what: string, plan: object]>([
     ['the longest name', { name: 'a'.repeat(63) }],
@@ -63,6 +64,8 @@ describe('plans', () => {
     ['the longest project', { projects: ['é'.repeat(512)] }],
     ['the longest budget', { budget: 'a'.repeat(63) }],
     ['the most units to leave', { leave: 1_000_000_000_000 }],
+    ['units to leave for budgets', { leave: { account: 2_000, constructor: 0 } }],
+    ['units to leave for the most budgets', { leave: unitsFor(50) }],
     ['the longest query', { query: Object.fromEntries(names(20).map((name) => [name, 'x'.repeat(512)])) }],
   ])('take %s', (_what, plan) => {
     expect(parse({ ...morning, ...plan })).toMatchObject([plan])
@@ -70,7 +73,8 @@ describe('plans', () => {
 
   const name = 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -'
   const project = 'takes 1 to 512 characters, no control characters, and neither "." nor ".."'
-  const units = 'takes a whole number of units, 0 to 1000000000000'
+  const units = 'takes a whole number of units, 0 to 1000000000000, or one for each budget, as in {"account": 2000}'
+  const budgets = 'takes 1 to 50 budgets'
   const value = 'takes a text, a number, true or false'
   const cron = 'EventBridge has no @daily: write cron(0 0 * * ? *)'
   test.each<[what: string, plan: object, fault: string]>([
@@ -103,6 +107,14 @@ describe('plans', () => {
     ['half a unit', { leave: 0.5 }, `plan 1 (morning), leave: ${units}`],
     ['too many units', { leave: 1_000_000_000_001 }, `plan 1 (morning), leave: ${units}`],
     ['units as text', { leave: '5' }, `plan 1 (morning), leave: ${units}`],
+    ['units for no budget', { leave: {} }, `plan 1 (morning), leave: ${budgets}`],
+    [
+      'units below 0 for a budget',
+      { leave: { account: -1 } },
+      'plan 1 (morning), leave.account: takes a whole number of units, 0 to 1000000000000',
+    ],
+    ['units for a budget in capitals', { leave: { SEO: 1 } }, `plan 1 (morning), leave: ${units}`],
+    ['units for too many budgets', { leave: unitsFor(51) }, `plan 1 (morning), leave: ${budgets}`],
     ['enabled as text', { enabled: 'no' }, 'plan 1 (morning), enabled: takes true or false'],
     ['an unknown member', { budgets: 'seo' }, unknown('budgets')],
     ['a long unknown member', { [`x${'canary'.repeat(50)}`]: 1 }, unknown(`x${'canary'.repeat(9)}canar…`)],

@@ -112,12 +112,13 @@ describe('the calendar', () => {
 
 describe('a plan', () => {
   test('what it asks for, and what became of it', async () => {
-    const { product, browser, fire } = await start()
+    const { product, browser, fire } = await start({ plans: [{ ...night, leave: { account: 2_000, seo: 30 } }] })
     await product.guard.readPrices(product.endsAt())
     product.clock.set('2026-11-20T14:00:00Z')
     await fire('2026-11-20T14:00:00Z')
     const { text, html } = await browser.get('/dashboard/plans/night')
     expect(text).toContain('Next 21 Nov 2026 00:00 Schedule, in UTC cron(0 23 * * ? *) Each time 80 units')
+    expect(text).toContain('Leaves to others 2,000 units of account and 30 units of seo of each window')
     expect(text).toContain('2 projects, in this order one two')
     expect(text).toContain('What became of 20 Nov 2026 15:00 done; 80 units charged.')
     expect(text).toContain('one ✓ settled 40 two ✓ settled 40')

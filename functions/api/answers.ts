@@ -198,7 +198,7 @@ export const plan = z.strictObject({
   schedule: text,
   whenShort: z.enum(['refuse', 'fit', 'ask']),
   query: z.exactOptional(z.record(z.string(), text)),
-  leave: z.exactOptional(units),
+  leave: z.exactOptional(z.union([units, z.record(z.string(), units)])),
   enabled: z.boolean(),
   paused: z.union([stop, z.literal(false)]),
   next: z.nullable(time),

@@ -156,7 +156,7 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   Plan: {
     schedule: 'As in the plans file, in UTC.',
-    leave: 'So many units of each window are left for others.',
+    leave: 'So many units of each window stay for others: of every counter, or of the budgets that are named.',
     paused: '`false`; or who paused it, when and why.',
     next: 'When it is due next; `null` where nobody here knows.',
     nextLocal: 'The same in the account’s time zone.',

@@ -132,6 +132,6 @@ export function allOrNothing(priced: readonly Priced[]): Problem | null {
   const short = [...sums.values()].filter(({ figures, needed }) => needed > figures.available)
   if (short.length === 0) return null
   const total = priced.reduce((sum, { quote }) => sum + quote.units, 0)
-  const what = priced.length === 1 ? 'this needs' : `these ${priced.length} updates need`
+  const what = priced.length === 1 ? undefined : () => `these ${priced.length} updates need`
   return overBudget(short, total, zoneOf(view), what)
 }

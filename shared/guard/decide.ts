@@ -16,6 +16,7 @@ import { mostUnits, toUnits, type Units } from '../platform/words.ts'
 import { allowedNow, barredFromAsking, barredFromCharging } from './callers.ts'
 import { duplicateOf, lastRunOf } from './duplicate-work.ts'
 import { type Figures, figuresOfChain } from './figures.ts'
+import { leavesToNoBudget, type Needed, neededOf, whatNeeds } from './leave.ts'
 import { approvedMayGrowBy, type GuardOptions } from './options.ts'
 import { overBudget, type Short } from './over-budget.ts'
 import { invalidRequest, problem } from './problems.ts'
@@ -74,6 +75,8 @@ export function decideEarly(known: Known, options: GuardOptions): Early {
   }
   const beyond = barredByList(view, request)
   if (beyond) return { say: 'refuse', problem: beyond }
+  const nowhere = leavesToNoBudget(view.definitions, request)
+  if (nowhere) return { say: 'refuse', problem: nowhere }
   const chain = chainOf(view.definitions, request.budget)
   for (const budget of chain) {
     const { frozen, kinds } = budget
@@ -96,7 +99,7 @@ export function decideEarly(known: Known, options: GuardOptions): Early {
   const isRefused = empty.some(
     ({ budget }) => budget === rootBudget || callerOfCounter(budget) !== null || !mayBeGranted(request),
   )
-  if (isRefused) return { say: 'refuse', problem: overBudget(needing(empty, null), null, zoneOf(view)) }
+  if (isRefused) return { say: 'refuse', problem: overBudget(empty.map(withNothingLeft), null, zoneOf(view)) }
   return { say: 'go-on', chain, ran: lastRunOf(asked) }
 }
 
@@ -154,14 +157,18 @@ function decideLate({ view, asked, request, waiting = [] }: Known, early: GoOn, 
   // Before anything is added to it: what is no number of units of any account leaves the safe integers.
   if (units > mostUnits) return { say: 'refuse', problem: moreThanAnyHas('This update', units) }
   const approval = asked.update?.approval
-  const needed = units + (request.leave ?? 0)
   const counters = countersOf(view, chain, request)
-  const short = limited(view, counters).filter(({ available }) => available < needed)
-  const grants = short.map(({ budget, window, available }) => ({ budget, window, units: toUnits(needed - available) }))
+  const short = limited(view, counters)
+    .map((figures) => neededOf(figures, units, request))
+    .filter(({ figures, needed }) => figures.available < needed)
+  const grants = short.map(({ figures: { budget, window, available }, needed }) => ({
+    ...{ budget, window },
+    units: toUnits(needed - available),
+  }))
   if (!grants.every((grant) => isGrantable(grant, request, approval))) {
     return {
       say: 'refuse',
-      problem: overBudget(needing(short, needed, request.leave), units, zoneOf(view), whatNeeds(request)),
+      problem: overBudget(short, units, zoneOf(view), (leave) => whatNeeds(leave, request)),
     }
   }
   const mayRun = allowedNow(view.definitions, request)?.scopes.has('run') ?? true
@@ -169,7 +176,8 @@ function decideLate({ view, asked, request, waiting = [] }: Known, early: GoOn, 
   const isShort = short.length > 0 && !approval
   if (needsApproval === null && !isShort) return { say: 'hold', counters, ran, grants }
   // Those before it may be approved first; it is then short of what they take, too.
-  const behind = mayBeGranted(request) && waiting.length > 0 ? shortBehind(view, waiting, counters, needed) : null
+  const behind =
+    mayBeGranted(request) && waiting.length > 0 ? shortBehind(view, waiting, counters, { units, request }) : null
   const lacks = isShort || (behind !== null && behind.length > 0)
   const reasons = [
     ...(needsApproval === null ? [] : [needsApproval]),
@@ -179,20 +187,21 @@ function decideLate({ view, asked, request, waiting = [] }: Known, early: GoOn, 
 }
 
 /** A counter, how much of what it has left is for updates that wait, and what would have to be granted beside them. */
-type Behind = Figures & { readonly ahead: number; readonly grant: Grant }
+type Behind = Needed & { readonly ahead: number; readonly grant: Grant }
 
 const shortBehind = (
   view: View,
   waiting: readonly Update[],
   counters: readonly Limited[],
-  needed: number,
+  { units, request }: { units: number; request: Request },
 ): readonly Behind[] =>
   limited(view, counters).flatMap((figures) => {
     const { budget, window, available } = figures
+    const { needed, leave } = neededOf(figures, units, request)
     const ahead = waiting.reduce((sum, update) => sum + takenBy(update, view, figures), 0)
     const lacking = needed - available + ahead
     if (lacking <= 0 || budget === rootBudget || callerOfCounter(budget) !== null) return []
-    return [{ ...figures, ahead, grant: { budget, window, units: toUnits(lacking) } }]
+    return [{ figures, needed, leave, ahead, grant: { budget, window, units: toUnits(lacking) } }]
   })
 
 /** What an update that waits takes of a counter once it is approved, beside what is granted for it. */
@@ -221,17 +230,14 @@ function isGrantable({ budget, window, units }: Grant, request: Request, approva
   )
 }
 
-const leftBehind = ({ ahead = 0, ...figures }: Figures & { ahead?: number }): string =>
+const leftBehind = ({ ahead = 0, figures }: Needed & { ahead?: number }): string =>
   ahead > 0 ? `${left(figures)} (${count(ahead)} for what awaits approval before it)` : left(figures)
 
-function shortfall(short: readonly (Figures & { ahead?: number })[], units: number, request: Request): string {
-  const { leave = 0 } = request
-  const need = leave === 0 ? '' : `, ${whatNeeds(request)} ${count(units + leave)}`
+function shortfall(short: readonly (Needed & { ahead?: number })[], units: number, request: Request): string {
+  const leave = Math.max(...short.map((each) => each.leave))
+  const need = leave === 0 ? '' : `, ${whatNeeds(leave, request)} ${count(units + leave)}`
   return `it needs ${inUnits(units)}${need}, and ${list(short.map(leftBehind))}: to approve it grants what is short, once`
 }
-
-const whatNeeds = ({ leave, plan }: Request): string =>
-  leave === undefined ? 'this needs' : `this and the ${inUnits(leave)} that the plan ${plan} leaves to others need`
 
 function approvalNeeded(
   { chain, ran, approval, isProposed }: Omit<GoOn, 'say'> & { approval: Update['approval']; isProposed: boolean },
@@ -264,7 +270,6 @@ export const countersOf = (
 export const limited = (view: View, counters: readonly Limited[]): readonly Figures[] =>
   figuresOfChain(view, counters).filter(({ limit }) => limit !== 'unlimited')
 
-const needing = (figures: readonly Figures[], needed: number | null, leave = 0): Short[] =>
-  figures.map((each) => ({ figures: each, needed, leave }))
+const withNothingLeft = (figures: Figures): Short => ({ figures, needed: null })
 
 const refuse = (...of: Parameters<typeof problem>) => ({ say: 'refuse', problem: problem(...of) }) as const

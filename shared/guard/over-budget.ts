@@ -10,7 +10,7 @@ export interface Short {
   readonly figures: Figures
   /** `null` where nothing is left and the service was not even asked. */
   readonly needed: number | null
-  /** So many of what is needed are not spent, but left to others. */
+  /** Of what is needed, this much is not spent: a plan leaves it to others. */
   readonly leave?: number
 }
 
@@ -18,13 +18,13 @@ export interface Short {
  * The refusal of counters that have too little, with the numbers of each, when each resets, and what would pass.
  *
  * @param short every counter that refuses, at least one.
- * @param units what all of it needs, or `null`. @param what who needs it, in the words of the sentence.
+ * @param units what all of it needs, or `null`. @param what who needs it, in the words of the sentence, beside what is left to others.
  */
-export function overBudget(short: readonly Short[], units: number | null, zone: string, what = 'this needs'): Problem {
+export function overBudget(short: readonly Short[], units: number | null, zone: string, what = thisNeeds): Problem {
   const worst = short.reduce((a, b) => (missing(b) > missing(a) ? b : a))
   const { figures, needed } = worst
   const others = short.filter((each) => each !== worst).map(({ figures }) => figures)
-  const need = needed === null ? '' : ` and ${what} ${count(needed)}`
+  const need = needed === null ? '' : ` and ${what(worst.leave ?? 0)} ${count(needed)}`
   const ask = needed === null ? 'ask for more before trying again' : `ask for ${count(missing(worst))} more`
   const also = others.map((other) => `${left(other)} (resets ${when(other.end, zone)})`)
   const detail = `${left(figures)}${need}; resets ${when(figures.end, zone)}; ${ask}.`
@@ -35,6 +35,8 @@ export function overBudget(short: readonly Short[], units: number | null, zone: 
     wouldPass: wouldPass(short, worst, zone),
   })
 }
+
+const thisNeeds = (_leave: number) => 'this needs'
 
 const missing = ({ figures, needed }: Short): number => (needed ?? 0) - figures.available
 

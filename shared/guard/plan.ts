@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
-import type { Kind, Units } from '../platform/words.ts'
+import type { Leave } from '../ledger/update.ts'
+import { type Kind, mostUnits } from '../platform/words.ts'
 import { isObject, type Json, parseStrictJson } from '../tracking/strict-json.ts'
 import { allFaults, type Fault, textFaults } from './faults.ts'
 import { placeIn } from './json-place.ts'
@@ -19,8 +20,7 @@ export interface Plan {
   readonly whenShort: 'fit' | 'refuse' | 'ask'
   /** Sent identically to `estimate` and `run`. */
   readonly query?: Readonly<Record<string, string>>
-  /** So many units of each window stay for others. */
-  readonly leave?: Units
+  readonly leave?: Leave
   /** A plan that is not enabled runs by no door. */
   readonly enabled: boolean
 }
@@ -68,6 +68,23 @@ const schedule = z.pipe(
 
 const sizeOfProjects = `takes 1 to ${mostProjects} projects`
 
+/** The record of each update carries it. */
+const maxLeaveBudgets = 50
+const takesLeave = `takes a whole number of units, 0 to ${mostUnits}, or one for each budget, as in {"account": 2000}`
+
+const leave = z.union(
+  [
+    units,
+    z.record(budgetName, units).check(
+      z.refine((byBudget) => {
+        const { length } = Object.keys(byBudget)
+        return length > 0 && length <= maxLeaveBudgets
+      }, `takes 1 to ${maxLeaveBudgets} budgets`),
+    ),
+  ],
+  takesLeave,
+)
+
 const plan = z.strictObject({
   name: planName,
   kind,
@@ -80,7 +97,7 @@ const plan = z.strictObject({
   schedule,
   whenShort: z._default(z.enum(['fit', 'refuse', 'ask'], 'takes fit, refuse or ask'), 'fit'),
   query: z.exactOptional(query),
-  leave: z.exactOptional(units),
+  leave: z.exactOptional(leave),
   enabled: z._default(z.boolean('takes true or false'), true),
 })
 

@@ -6,7 +6,7 @@ import { type Entry, toEntryItem } from './entry.ts'
 import { isPrepared, prepareBook } from './preparing.ts'
 import { AnswerLost, type Condition, type Store, type Write } from './store.ts'
 import type { Turns } from './turns.ts'
-import type { Grant, Hold, Update } from './update.ts'
+import { type Grant, type Hold, leftOf, type Update } from './update.ts'
 import { toUpdateItem } from './update-item.ts'
 import { readUpdates, type View } from './views.ts'
 import { takeWork, type Work } from './work.ts'
@@ -69,7 +69,7 @@ function moveBook({ book }: View, update: Update, hold: Hold): Write {
   const limited = windowKinds.flatMap((window) =>
     hold.budgets
       .filter((name) => counterOf(book, window, name)?.limit !== 'unlimited')
-      .map((name) => hasAvailable(window, name, hold.units + (update.leave ?? 0) - granted(window, name))),
+      .map((name) => hasAvailable(window, name, hold.units + leftOf(update, name) - granted(window, name))),
   )
   return addTo(
     bookKey(update.month),

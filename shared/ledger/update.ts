@@ -31,6 +31,14 @@ export const isKnownToHaveRun = ({ state, corrected, charged }: Update): boolean
 export const vias = ['http', 'gateway', 'schedule', 'slack'] as const
 export type Via = (typeof vias)[number]
 
+/** Units of each window that stay for others: of every counter, or of the budgets that are named. */
+export type Leave = Units | { readonly [budget: string]: Units }
+
+export function leftOf({ leave = 0 as Units }: Pick<Request, 'leave'>, budget: string): Units {
+  if (typeof leave === 'number') return leave
+  return (Object.hasOwn(leave, budget) ? leave[budget] : undefined) ?? (0 as Units)
+}
+
 /** What somebody asked for: everything about an update that never changes. */
 export interface Request {
   readonly id: string
@@ -46,8 +54,7 @@ export interface Request {
   /** What their token said about this. Without one it is for the list of callers to say, or for nobody. */
   readonly token?: { readonly scopes: readonly Scope[]; readonly budgets: '*' | readonly string[] }
   readonly plan?: string
-  /** So many units of each window are left for others. */
-  readonly leave?: Units
+  readonly leave?: Leave
   readonly reason?: string
   readonly force?: true
   /** Whoever asks may only propose: a person has to agree. */

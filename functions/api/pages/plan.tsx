@@ -2,9 +2,10 @@ import * as z from 'zod/mini'
 import type { Cost as CostOf } from '../../../shared/guard/ahead.ts'
 import type { Planned } from '../../../shared/guard/planning.ts'
 import { problem } from '../../../shared/guard/problems.ts'
-import { count, units, when } from '../../../shared/guard/sentences.ts'
+import { count, list, units, when } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { occurrencesOf } from '../../../shared/ledger/occurrence.ts'
+import type { Leave } from '../../../shared/ledger/update.ts'
 import { instant, reason } from '../input.ts'
 import { mustBeCovered } from '../plans.ts'
 import { Refusal } from '../refusal.ts'
@@ -128,7 +129,7 @@ function Summary({ planned, cost, zone }: { planned: Planned; cost: CostOf | und
           {budget === undefined ? 'that of each project, else account' : <a href={budgetAddress(budget)}>{budget}</a>}
         </Fact>
         <Fact name="When units are short">{shortWords[whenShort]}</Fact>
-        {leave === undefined ? null : <Fact name="Leaves to others">{units(leave)} of each window</Fact>}
+        {leave === undefined ? null : <Fact name="Leaves to others">{leaveWords(leave)} of each window</Fact>}
         {query ? (
           <Fact name="Query">
             <code>{new URLSearchParams(query).toString()}</code>
@@ -149,6 +150,11 @@ function Summary({ planned, cost, zone }: { planned: Planned; cost: CostOf | und
     </section>
   )
 }
+
+const leaveWords = (leave: Leave): string =>
+  typeof leave === 'number'
+    ? units(leave)
+    : list(Object.entries(leave).map(([budget, number]) => `${units(number)} of ${budget}`))
 
 const shortWords: Readonly<Record<Planned['plan']['whenShort'], string>> = {
   fit: 'what fits is updated',
