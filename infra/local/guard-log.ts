@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { chmod, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { systemClock } from '../../shared/platform/clock.ts'
@@ -27,7 +27,9 @@ export async function createGuardLog(directory: string): Promise<{ log: Log; fil
     ({ size }) => size,
     () => 0,
   )
-  const stream = createWriteStream(file, { flags: size > longestBytes ? 'w' : 'a' })
+  const stream = createWriteStream(file, { flags: size > longestBytes ? 'w' : 'a', mode: 0o600 })
+  // One that is there keeps its mode.
+  stream.once('open', () => void chmod(file, 0o600).catch(() => {}))
   // A full disk must not take the guard down.
   stream.on('error', (error) => console.error(`unit-guard: ${file}: ${error.message}`))
   const write = (text: string) => {

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import { createDynamoClient } from '../../shared/ledger/dynamo-client.ts'
 import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
 import type { Store } from '../../shared/ledger/store.ts'
-import { makeDirectory } from './directory.ts'
+import { makePrivateDirectory } from './directory.ts'
 import { NoJava, startDynamoDbLocal } from './dynamodb.ts'
 import { waitForLock } from './dynamodb-lock.ts'
 import { CannotGoOn, reasonOf } from './failures.ts'
@@ -79,7 +79,7 @@ async function startDatabase({ keptIn, shutdown }: Omit<Whereabouts, 'endpoint'>
   // DynamoDB Local runs in a directory of its own, so the path must not be relative.
   const directory = keptIn === null ? null : resolve(keptIn, 'dynamodb')
   if (directory !== null) {
-    await makeDirectory(directory)
+    await makePrivateDirectory(directory)
     await waitForLock(directory, (message) => console.log(message))
   }
   try {

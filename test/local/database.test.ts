@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readEnvFile } from '../../infra/local/env-file.ts'
+import { hasJava, spawnLocal, temporaryDirectory } from '../support/local.ts'
+
+/** Resolves to whether something answers there. */
+const accepts = (host: string, port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect({ host, port, timeout: 2_000 })
+    const end = (isOpen: boolean) => {
+      socket.destroy()
+      resolve(isOpen)
+    }
+    socket.on('connect', () => end(true))
+    socket.on('error', () => end(false)).on('timeout', () => end(false))
+  })
+
+/** `127.0.0.2` stands for the others on a machine without a network: only a socket for every address takes it. */
+const otherAddresses = () => [
+  '127.0.0.2',
+  ...Object.values(networkInterfaces()).flatMap((addresses) =>
+    (addresses ?? []).filter(({ internal, scopeid }) => !internal && !scopeid).map(({ address }) => address),
+  ),
+]
+
+test('LoopbackDynamoDb.class is what its source was compiled to', async () => {
+  const digest = async (file: string) =>
+    createHash('sha256')
+      .update(await readFile(join('infra/local', file)))
+      .digest('hex')
+      .slice(0, 16)
+  // Compile again as the source says, then write down both.
+  expect([await digest('LoopbackDynamoDb.java'), await digest('LoopbackDynamoDb.class')]).toEqual([
+    '7e7b47d3626774d2',
+    'a7661c761fee51a2',
+  ])
+})
+
+describe.skipIf(!hasJava())('the database of npm start', async () => {
+  const { directory, remove } = await temporaryDirectory()
+  const data = join(directory, 'data')
+  const seen = join(directory, 'environment')
+  let env: ReturnType<typeof readEnvFile>
+
+  beforeAll(async () => {
+    const bin = join(directory, 'bin')
+    await mkdir(bin)
+    // The real Java, which first notes what it can read of its environment.
+    await writeFile(join(bin, 'java'), `#!/bin/sh\nenv > '${seen}'\nPATH="\${PATH#*:}" exec java "$@"\n`)
+    await chmod(join(bin, 'java'), 0o755)
+    // What a version before has left.
+    await mkdir(join(data, 'dynamodb'), { recursive: true, mode: 0o755 })
+    await writeFile(join(data, 'guard.log'), '', { mode: 0o644 })
+    const local = spawnLocal('start', {
+      env: {
+        PATH: `${bin}:${process.env.PATH}`,
+        DATA_DIR: data,
+        TRACKING_TOKEN: 'canary-of-the-service',
+        SLACK_SIGNING_SECRET: 'canary-of-slack',
+        SLACK_WEBHOOK_URL: 'http://127.0.0.1:9/canary',
+        AWS_SECRET_ACCESS_KEY: 'canary-of-aws',
+      },
+    })
+    afterAll(async () => {
+      local.signalGroup('SIGTERM')
+      await local.ended
+      await remove()
+    })
+    await local.ready()
+    env = readEnvFile(data)
+  })
+
+  test('listens on the loopback interface alone', async () => {
+    const port = Number(new URL(env.DYNAMODB_ENDPOINT ?? '').port)
+    expect(await accepts('127.0.0.1', port)).toBe(true)
+    const open = await Promise.all(otherAddresses().map(async (host) => [host, await accepts(host, port)]))
+    expect(open).toEqual(otherAddresses().map((host) => [host, false]))
+  })
+
+  test('starts with no variable that it does not need', async () => {
+    const text = await readFile(seen, 'utf8')
+    const names = [...text.matchAll(/^(\w+)=/gm)].map(([, name]) => name)
+    const shell = ['PWD', 'OLDPWD', 'SHLVL', '_']
+    expect(names.filter((name) => !shell.includes(name ?? '')).sort()).toEqual(['JAVA_TOOL_OPTIONS', 'PATH'])
+    expect(text).not.toContain('canary')
+  })
+
+  test('leaves every file to this user alone', async () => {
+    const files = await readdir(data, { recursive: true })
+    expect(files.some((file) => file.endsWith('.db'))).toBe(true)
+    expect(existsSync(join(data, 'guard.log'))).toBe(true)
+    const open = []
+    for (const file of files) {
+      const { mode } = await stat(join(data, file))
+      if ((mode & 0o077) !== 0) open.push(`${file} ${(mode & 0o777).toString(8)}`)
+    }
+    expect(open).toEqual([])
+  })
+})
