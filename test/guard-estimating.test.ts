@@ -138,7 +138,8 @@ describe('what cannot be read', () => {
     expect(await guard.estimate({ kind: 'ranking', projects: ['shop'] }, 'bob')).toEqual(problem)
     expect(await ask()).toMatchObject({ status: 502, problem, updates: [], notRecorded: [] })
     const { kind: found, ...fields } = reading
-    const line = { level, event: 'no-estimate', project: 'shop', updateKind: 'ranking', found, ...fields }
+    const event = level === 'info' ? 'no-such-project' : 'no-estimate'
+    const line = { level, event, project: 'shop', updateKind: 'ranking', found, ...fields }
     expect(lines).toEqual([line, line])
   })
 
@@ -180,7 +181,7 @@ describe('dates', () => {
     const { ask, service, lines } = await startGuard()
     service.dates = () => Promise.reject(new Error('nobody is to ask'))
     expect(only(await ask({ kind: 'keyword-difficulty' })).hold).not.toHaveProperty('datesBefore')
-    expect(lines.map(({ event }) => event)).toEqual(['run'])
+    expect(lines.map(({ event }) => event)).toEqual(['hold', 'run'])
   })
 
   test('data of today are no reason to pay', async () => {

@@ -194,7 +194,8 @@ describe('run', () => {
   test('is said in the log, with what was found', async () => {
     const { ask, lines } = await startGuard()
     const [update] = (await ask()).updates
-    expect(lines).toEqual([
+    expect(lines).toMatchObject([
+      { level: 'info', event: 'hold', update: update?.id, held: 40 },
       {
         ...{ level: 'info', event: 'run', update: update?.id, found: 'ran' },
         note: 'ran; the answer states no units, so the 40 units held were charged',
@@ -210,7 +211,7 @@ describe('run', () => {
     const { ask, lines, service, counts } = await startGuard()
     service.run = async () => ({ ...ran, stated: { units, source: '/u', byPointer: true } })
     const [update] = (await ask()).updates
-    const alarm = { level: 'error', event: 'impossible-units', update: update?.id, stated: units, at: '/u' }
+    const alarm = { level: 'error', event: 'impossible-units', update: update?.id, stated: units, source: '/u' }
     expect(lines.filter(({ level }) => level === 'error')).toEqual(isAlarm ? [alarm] : [])
     expect(await counts()).toEqual(once)
   })
@@ -328,7 +329,8 @@ describe('what follows from how an update closed', () => {
     const { ask, service, lines } = await startGuard()
     service.run = async () => unknown
     const [update] = (await ask()).updates
-    expect(lines).toEqual([
+    expect(lines).toMatchObject([
+      { level: 'info', event: 'hold', update: update?.id, held: 40 },
       { level: 'info', event: 'run', update: update?.id, found: 'unknown', note: 'status 500' },
       {
         ...{ level: 'error', event: 'in-doubt', update: update?.id, state: 'in-doubt', found: 'unknown' },
@@ -353,6 +355,10 @@ describe('what follows from how an update closed', () => {
     await close(update, finding(30, 'person'))
     await close(update, finding(35))
     expect(lines).toEqual([
+      {
+        ...{ level: 'info', event: 'closed', update: update.id, state: 'settled', found: 'ran' },
+        ...{ closedBy: 'person', by: 'person', charged: 30 },
+      },
       {
         ...{ level: 'error', event: 'late-correction', update: update.id, state: 'settled', found: 'ran' },
         ...{ closedBy: 'person', charged: 35 },

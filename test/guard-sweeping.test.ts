@@ -411,7 +411,7 @@ describe('what is requested', () => {
     clock.advance(minutes(2))
     expect(await sweep()).toEqual(nothing)
     expect(await other.update(id)).toMatchObject({ state: 'requested', version: 1 })
-    expect(lines).toContainEqual({ level: 'info', event: 'not-begun', update: id, problem: 'service-refused' })
+    expect(lines).toContainEqual({ level: 'info', event: 'stays-queued', update: id, problem: 'service-refused' })
     clock.advance(minutes(58) - 1)
     expect(await sweep()).toEqual(nothing)
     clock.advance(1)

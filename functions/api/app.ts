@@ -1,7 +1,8 @@
-import { Hono } from 'hono'
+import { type Context, Hono, type Next } from 'hono'
 import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
+import { inLogContext, notedUpdates } from '../../shared/platform/log-context.ts'
 import { once } from '../../shared/platform/once.ts'
 import type { ApiEnv } from './context.ts'
 import { lazily } from './lazily.ts'
@@ -27,9 +28,14 @@ export function createApi(services: Services, reference: Reference = async () =>
   const rates = createRates({ rateOf: guard.rateOf, clock })
   const app = new Hono<ApiEnv>()
 
-  app.use(async (c, next) => {
+  app.use((c, next) => {
+    const requestId = systemIds.random()
+    c.set('requestId', requestId)
+    return inLogContext({ requestId, lambdaRequestId: c.env?.context?.awsRequestId }, () => answerAndLog(c, next))
+  })
+
+  async function answerAndLog(c: Context<ApiEnv>, next: Next): Promise<void> {
     const from = clock.now()
-    c.set('requestId', systemIds.random())
     c.set('endsAt', from + (c.env?.context?.getRemainingTimeInMillis() ?? requestLastsMs))
     await next()
     const requestId = c.get('requestId') // c.var would build an object of all variables, each time
@@ -42,8 +48,8 @@ export function createApi(services: Services, reference: Reference = async () =>
     const status = passedOn ?? c.res.status
     const caller = c.get('caller')?.sub ?? c.get('visitor')
     const route = c.get('route') ?? routePath
-    log.info('request', { requestId, caller, method, route, status, ms: clock.now() - from })
-  })
+    log.info('request', { caller, method, route, status, ms: clock.now() - from, ...notedUpdates() })
+  }
 
   app.use(tellPeople)
 
@@ -88,7 +94,7 @@ export function createApi(services: Services, reference: Reference = async () =>
 
   app.onError((error, c) => {
     if (error instanceof Refusal) for (const [name, value] of Object.entries(error.headers)) c.header(name, value)
-    return answerProblem(c, problemOf(error, { log, requestId: c.get('requestId') }))
+    return answerProblem(c, problemOf(error, log))
   })
 
   return app

@@ -31,7 +31,7 @@ export interface ApiEnv {
     outgoing?: ServerResponse
     /** On Lambda. */
     event?: { readonly rawPath: string; readonly rawQueryString: string }
-    context?: { getRemainingTimeInMillis(): number }
+    context?: { readonly awsRequestId: string; getRemainingTimeInMillis(): number }
     /** Where this app is loaded behind another. */
     around?: Context<ApiEnv>
   }

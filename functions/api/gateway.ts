@@ -20,6 +20,7 @@ export function createGateway(services: Services) {
 
   return async (c: Context<ApiEnv>): Promise<Response> => {
     const { path, search } = rawTarget(c)
+    c.set('route', `${gatewayPath}/*`)
     const match = matchOperation(c.req.method, path.slice(gatewayPath.length))
     if (!match) {
       const detail =
@@ -32,6 +33,7 @@ export function createGateway(services: Services) {
       return answerProblem(c, problem('method-not-allowed', detail))
     }
     const { operation, segment } = match
+    c.set('route', operation)
     const needed = neededScope(operation, search)
     const caller = isGuarded(operation) ? mustHold(c, needed) : (await mustHave(c, needed)).token
     if (!/^[\x21-\x7e]*$/.test(search) || search.includes('#')) {

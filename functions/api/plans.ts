@@ -63,7 +63,7 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): vo
       } catch (cause) {
         if (!(cause instanceof LedgerUnavailable)) throw cause
         // Some of its projects may have run before the ledger failed.
-        log.error('failed', { requestId: c.get('requestId'), cause })
+        log.error('failed', { cause })
         return answerProblem(c, brokenOff)
       }
     },

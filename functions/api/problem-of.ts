@@ -7,10 +7,10 @@ import { SecretUnavailable } from '../../shared/platform/secrets.ts'
 import { invalid, Refusal } from './refusal.ts'
 
 /** What whoever asked is told about what was thrown; what is no refusal of ours stands in the log. */
-export function problemOf(error: unknown, { log, requestId }: { log: Log; requestId: string }): Problem {
+export function problemOf(error: unknown, log: Log): Problem {
   if (error instanceof Refusal) return error.problem
   if (error instanceof BadCursor) return invalid([{ path: 'cursor', message: error.message }]).problem
-  log.error('failed', { requestId, cause: error })
+  log.error('failed', { cause: error })
   if (error instanceof LedgerUnavailable) return ledgerProblem(error)
   if (error instanceof SecretUnavailable) return secretUnavailable
   return internal

@@ -1,5 +1,6 @@
 import type { Context } from 'aws-lambda'
 import { createServices } from '../../shared/guard/services.ts'
+import { inLogContext } from '../../shared/platform/log-context.ts'
 import { environment, guardSettings, parseSettings } from '../../shared/platform/settings.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
 import { createStartReader, createTellReader, type Reader } from './readers.ts'
@@ -8,7 +9,9 @@ const services = createServices(parseSettings(guardSettings, environment()))
 const slack = createSlack(services)
 
 const onLambda = (read: Reader) => (event: unknown, context: Context) =>
-  read(event, services.clock.now() + context.getRemainingTimeInMillis())
+  inLogContext({ lambdaRequestId: context.awsRequestId }, () =>
+    read(event, services.clock.now() + context.getRemainingTimeInMillis()),
+  )
 
 /** The two Lambda functions on the table's stream, each with a filter of its own. */
 export const start = onLambda(createStartReader({ ...services, slack }))

@@ -1,8 +1,10 @@
 import type { Guard } from '../../shared/guard/guard.ts'
+import type { Clock } from '../../shared/platform/clock.ts'
 import type { Log } from '../../shared/platform/log.ts'
+import { asJob } from '../../shared/platform/log-context.ts'
 import { inParallel } from '../../shared/platform/parallel.ts'
 import type { Slack } from '../../shared/slack/slack.ts'
-import { idIn, readChanges } from './stream-event.ts'
+import { type Change, idIn, readChanges } from './stream-event.ts'
 
 const atOnce = 5
 
@@ -20,19 +22,25 @@ const taken: BatchAnswer = { batchItemFailures: [] }
  * never asks for a record again: one that fails must not hold up those behind it, and the sweep begins it later. What
  * changes a task that is not done was a try in vain; to try again at once would never end.
  */
-export function createStartReader(parts: { guard: Guard; slack: Slack; log: Log }): Reader {
+export function createStartReader(parts: { guard: Guard; slack: Slack; clock: Clock; log: Log }): Reader {
   const { guard, slack, log } = parts
   return async (event, endsAt) => {
-    await inParallel(readChanges(event), atOnce, async ({ pk, state, isNew, isOpen }) => {
-      const update = state === 'requested' ? idIn(pk, 'update') : null
-      const slackEvent = isNew && isOpen ? idIn(pk, 'slack-event') : null
-      try {
-        if (update !== null) await guard.start(update, endsAt)
-        if (slackEvent !== null) await slack.answer(slackEvent)
-      } catch (cause) {
-        log.error('not-begun', { item: pk, cause })
-      }
-    })
+    const changes = readChanges(event).map(({ pk, state, isNew, isOpen }) => ({
+      pk,
+      update: state === 'requested' ? idIn(pk, 'update') : null,
+      slackEvent: isNew && isOpen ? idIn(pk, 'slack-event') : null,
+    }))
+    const slackEvents = changes.flatMap(({ slackEvent }) => slackEvent ?? [])
+    await asJob(parts, 'start', { slackEvents: slackEvents.length > 0 ? slackEvents : undefined }, () =>
+      inParallel(changes, atOnce, async ({ pk, update, slackEvent }) => {
+        try {
+          if (update !== null) await guard.start(update, endsAt)
+          if (slackEvent !== null) await slack.answer(slackEvent)
+        } catch (cause) {
+          log.error('not-begun', { item: pk, cause })
+        }
+      }),
+    )
     return taken
   }
 }
@@ -41,10 +49,11 @@ export function createStartReader(parts: { guard: Guard; slack: Slack; log: Log 
  * Tells people: announcements that were just written, and thresholds that a book has passed. A reader of its own, so
  * that a slow Slack holds up nothing but what Slack is told.
  */
-export function createTellReader(parts: { guard: Guard; slack: Slack; log: Log }): Reader {
+export function createTellReader(parts: { guard: Guard; slack: Slack; clock: Clock; log: Log }): Reader {
   const { guard, slack, log } = parts
-  return async (event) => {
-    const changes = readChanges(event)
+  return (event) => asJob(parts, 'tell', {}, () => tellAll(readChanges(event)))
+
+  async function tellAll(changes: readonly Change[]): Promise<BatchAnswer> {
     const failed: string[] = []
     for (const { pk, isNew, isOpen, sequenceNumber } of changes) {
       const announcement = isNew && isOpen ? idIn(pk, 'announcement') : null

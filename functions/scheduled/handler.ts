@@ -1,5 +1,6 @@
 import type { Context } from 'aws-lambda'
 import { createServices } from '../../shared/guard/services.ts'
+import { inLogContext } from '../../shared/platform/log-context.ts'
 import { environment, guardSettings, parseSettings } from '../../shared/platform/settings.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
 import { createTriggers } from './triggers.ts'
@@ -9,4 +10,6 @@ const { handle } = createTriggers({ ...services, slack: createSlack(services) })
 
 /** The Lambda function behind the rules of EventBridge. An event that is none of theirs is an error. */
 export const handler = (event: unknown, context: Context): Promise<void> =>
-  handle(event, services.clock.now() + context.getRemainingTimeInMillis())
+  inLogContext({ lambdaRequestId: context.awsRequestId }, () =>
+    handle(event, services.clock.now() + context.getRemainingTimeInMillis()),
+  )

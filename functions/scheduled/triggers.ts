@@ -3,6 +3,8 @@ import type { Fired } from '../../shared/guard/occurrences.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import type { Swept } from '../../shared/guard/sweeping.ts'
 import type { Occurrence } from '../../shared/ledger/occurrence.ts'
+import { toRfc3339 } from '../../shared/platform/clock.ts'
+import { asJob } from '../../shared/platform/log-context.ts'
 import { type Measured, metricFields } from '../../shared/platform/metrics.ts'
 import type { Slack } from '../../shared/slack/slack.ts'
 
@@ -81,12 +83,19 @@ export function createTriggers({ guard, clock, log, slack }: Services & { slack:
     return fired
   }
 
-  async function handle(event: unknown, endsAt: number): Promise<void> {
-    const wanted = readTrigger(event)
-    if ('plan' in wanted) await fire(wanted.plan, wanted.time, endsAt)
-    else if (wanted.task === 'sweep') await sweep(endsAt)
-    else await digest(endsAt)
+  const jobs = {
+    sweep: (endsAt: number) => asJob({ clock, log }, 'sweep', {}, () => sweep(endsAt)),
+    digest: (endsAt: number) => asJob({ clock, log }, 'digest', {}, () => digest(endsAt)),
+    fire: (plan: string, time: number, endsAt: number) =>
+      asJob({ clock, log }, 'plan', { plan, time: toRfc3339(time) }, () => fire(plan, time, endsAt)),
   }
 
-  return { handle, sweep, digest, fire }
+  async function handle(event: unknown, endsAt: number): Promise<void> {
+    const wanted = readTrigger(event)
+    if ('plan' in wanted) await jobs.fire(wanted.plan, wanted.time, endsAt)
+    else if (wanted.task === 'sweep') await jobs.sweep(endsAt)
+    else await jobs.digest(endsAt)
+  }
+
+  return { handle, ...jobs }
 }

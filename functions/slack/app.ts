@@ -5,7 +5,9 @@ import type { Ledger } from '../../shared/ledger/ledger.ts'
 import type { SlackEvent } from '../../shared/ledger/slack-event.ts'
 import { AnswerLost } from '../../shared/ledger/store.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
+import { systemIds } from '../../shared/platform/ids.ts'
 import type { Log } from '../../shared/platform/log.ts'
+import { inLogContext } from '../../shared/platform/log-context.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
 import { parseCommand } from '../../shared/slack/command.ts'
 import { acceptedMessage } from '../../shared/slack/messages/estimate.ts'
@@ -24,16 +26,29 @@ const sorry = 'Unit Guard cannot take this right now, so nothing was done. Pleas
 const unsure =
   'It is not certain that Unit Guard has taken this. Without an answer within ten minutes nothing was done; then please try again.'
 
+interface SlackEnv {
+  Variables: { caller: string }
+}
+
 /**
  * What Slack calls: verify, parse, record, acknowledge. Slack gives up after three seconds, so nothing is asked of the
  * service here; the item that is recorded has everything else done, and answered to the `response_url`.
  *
  * @see https://docs.slack.dev/interactivity/handling-user-interaction
  */
-export function createSlackApp(parts: { ledger: Ledger; secret: Secret; clock: Clock; log: Log }): Hono {
+export function createSlackApp(parts: { ledger: Ledger; secret: Secret; clock: Clock; log: Log }): Hono<SlackEnv> {
   const { ledger, clock, log } = parts
-  const app = new Hono()
+  const app = new Hono<SlackEnv>()
 
+  app.use((c, next) => {
+    const requestId = systemIds.random()
+    return inLogContext({ requestId }, async () => {
+      const from = clock.now()
+      await next()
+      const { method, routePath: route } = c.req
+      log.info('request', { caller: c.get('caller'), method, route, status: c.res.status, ms: clock.now() - from })
+    })
+  })
   app.use(bodyLimit({ maxSize: mostBytes, onError: (c) => c.text('too large', 413) }))
 
   async function isFromSlack(c: Context, rawBody: Uint8Array): Promise<boolean> {
@@ -52,6 +67,7 @@ export function createSlackApp(parts: { ledger: Ledger; secret: Secret; clock: C
     const parsed = parseCommand(command.text)
     if (parsed.do === 'help') return c.json(helpMessage())
     if (parsed.do === 'mistake') return c.json(usageMessage(parsed))
+    c.set('caller', `slack:${command.user}`)
     const barred = await barredEntirely(command)
     if (barred !== null) return c.json(problemMessage(barred))
     await record(command)
@@ -64,6 +80,7 @@ export function createSlackApp(parts: { ledger: Ledger; secret: Secret; clock: C
     const press = readPress(body, clock.now())
     if (press === 'not-ours') return c.body(null, 200)
     if (!press) return c.text('this is no interaction', 400)
+    c.set('caller', `slack:${press.user}`)
     // Who is not listed is told so in private, by whoever answers: an acknowledgement cannot say it.
     await record(press)
     return c.body(null, 200)

@@ -2,6 +2,7 @@ import { handle } from 'hono/aws-lambda'
 import { openLedger } from '../../shared/ledger/open-ledger.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { createLog } from '../../shared/platform/log.ts'
+import { inLogContext } from '../../shared/platform/log-context.ts'
 import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
 import { environment, ledgerOnlySettings, parseSettings } from '../../shared/platform/settings.ts'
 import { createSlackApp } from './app.ts'
@@ -15,7 +16,10 @@ const secret = createSecret({
   log,
 })
 
-/** The Lambda function behind Slack's request URLs. It can read the Slack secret, and no other. */
-export const handler = handle(
+const answer = handle(
   createSlackApp({ ledger: openLedger(settings, { clock: systemClock }), secret, clock: systemClock, log }),
 )
+
+/** The Lambda function behind Slack's request URLs. It can read the Slack secret, and no other. */
+export const handler: typeof answer = (event, context) =>
+  inLogContext({ lambdaRequestId: context?.awsRequestId }, () => answer(event, context))

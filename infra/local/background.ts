@@ -41,8 +41,8 @@ export async function startBackground(
   const underWay = createUnderWay()
   const endsAt = () => clock.now() + workLastsMs
 
-  const start = createStartReader({ guard, slack, log })
-  const tell = createTellReader({ guard, slack, log })
+  const start = createStartReader({ guard, slack, clock, log })
+  const tell = createTellReader({ guard, slack, clock, log })
   const deliveries = [
     createDelivery({ name: 'start', read: (event) => start(event, endsAt()), batchesAtOnce: startedAtOnce, log }),
     createDelivery({ name: 'tell', read: (event) => tell(event, endsAt()), batchesAtOnce: toldAtOnce, log }),

@@ -2,6 +2,7 @@ import type { Definitions } from '../ledger/definitions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Problem, Request, Update, Via } from '../ledger/update.ts'
 import { digest, type Ids } from '../platform/ids.ts'
+import { noteUpdate } from '../platform/log-context.ts'
 import type { Kind, Units } from '../platform/words.ts'
 import { type Answer, onlyProblem, type Row, toAnswer } from './answer.ts'
 import type { Batch } from './batch.ts'
@@ -69,6 +70,7 @@ export function createAsking(parts: {
     }))
     const view = await ledger.view(asks)
     const recorded = view.asked.flatMap(({ update }) => (update ? [update] : []))
+    for (const { id } of recorded) noteUpdate(id)
     const conflict = conflictOf(recorded, content.digest)
     if (conflict) return onlyProblem(conflict, conflict.slug === 'in-progress' ? recorded : [])
     const allowed = allowedTo(view.definitions, asker)
@@ -114,7 +116,9 @@ export function createAsking(parts: {
       rows.map(async (row) => {
         if (!('update' in row) || row.update.problem?.slug !== 'already-updated') return row
         const earlier = await ledger.update(String(row.update.problem.members.update))
-        return earlier ? { ...row, earlier } : row
+        if (!earlier) return row
+        noteUpdate(earlier.id)
+        return { ...row, earlier }
       }),
     )
   }

@@ -17,6 +17,8 @@ export function createClosing({ ledger, log }: { ledger: Ledger; log: Log }) {
     if (!outcome.changed) log.info('nothing-to-close', seen)
     else if (corrected) log.error('late-correction', { ...seen, closedBy, charged })
     else if (state === 'in-doubt') log.error('in-doubt', { ...seen, note: finding.note })
+    // What the sender found stands in the line of its run.
+    else if (finding.from !== 'sender') log.info('closed', { ...seen, closedBy, by: finding.by, charged })
     // An earlier try may have booked it, and its answer was lost: freezing twice is freezing once.
     const isBooked = outcome.changed || saysWhatIsCharged(finding, outcome.update)
     if (isBooked && overrun !== undefined) await afterOverrun(outcome.update, overrun)

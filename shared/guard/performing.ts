@@ -13,6 +13,7 @@ import { findingOf, isPlausible, neverSent } from './findings.ts'
 import { type GuardOptions, mostDecisions, settleMarginMs } from './options.ts'
 import { targetOfRequest } from './quoting.ts'
 import { awaitingRecord, refusedRecord, requestedRecord, runningRecord } from './records.ts'
+import { holdFields, runFields } from './run-lines.ts'
 
 export interface PerformingParts {
   readonly ledger: Ledger
@@ -114,13 +115,16 @@ export function createPerforming(parts: PerformingParts) {
     if (!hold || passed.has(hold)) throw new Error(`the fence of ${held.id} is not open`)
     passed.add(hold)
     // A clock that was set back since the hold does not make it longer.
-    const timeoutMs = Math.min(options.serviceTimeoutMs, hold.at + options.serviceTimeoutMs - clock.now())
+    const from = clock.now()
+    const timeoutMs = Math.min(options.serviceTimeoutMs, hold.at + options.serviceTimeoutMs - from)
+    // Before it is sent: a ledger restored to before the hold has nothing but this line to say that it may have run.
+    if (timeoutMs > 0) log.info('hold', { ...holdFields(held, hold) })
     const result = timeoutMs > 0 ? await tracking.run(targetOfRequest(held), { timeoutMs, token }) : null
     const finding = result ? findingOf(result, hold.units) : neverSent('the hold left no time for it')
     if (result?.kind === 'ran' && result.stated && !isPlausible(result.stated.units)) {
-      log.error('impossible-units', { update: held.id, stated: result.stated.units, at: result.stated.source })
+      log.error('impossible-units', { update: held.id, stated: result.stated.units, source: result.stated.source })
     }
-    log.info('run', { update: held.id, found: finding.kind, note: finding.note })
+    log.info('run', { ...runFields(held, hold, { finding, result, ms: clock.now() - from }) })
     return settle(held, finding)
   }
 

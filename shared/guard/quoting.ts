@@ -20,14 +20,10 @@ export function createQuoting({ tracking, log }: { tracking: Tracking; log: Log 
     const target = targetOfRequest(asked)
     const [estimate, dates] = await Promise.all([tracking.estimate(target), datesOf(asked, target)])
     if (estimate.kind === 'units') return { kind: 'quote', units: estimate.units, dates }
-    const { kind, ...fields } = estimate
-    const isTypo = estimate.kind === 'refused' && estimate.status === 404
-    log[isTypo ? 'info' : 'error']('no-estimate', {
-      project: asked.project,
-      updateKind: asked.kind,
-      found: kind,
-      ...fields,
-    })
+    const { kind: found, ...fields } = estimate
+    const seen = { project: asked.project, updateKind: asked.kind, found, ...fields }
+    if (estimate.kind === 'refused' && estimate.status === 404) log.info('no-such-project', seen)
+    else log.error('no-estimate', seen)
     return { kind: 'problem', problem: problemOf(asked, estimate) }
   }
 

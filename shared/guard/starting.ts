@@ -46,7 +46,7 @@ export function createStarting(parts: {
     await parts.serviceToken() // before the estimate, whose time is short
     const quoted = await quoting.quote(request)
     if (quoted.kind === 'problem') {
-      log.info('not-begun', { update: request.id, problem: quoted.problem.slug })
+      log.info('stays-queued', { update: request.id, problem: quoted.problem.slug })
       return { update: await performing.queue(known, quoted.problem.detail), failure: quoted.problem }
     }
     // From memory: if it was rotated, the estimate has found that out, and has had the new one read.

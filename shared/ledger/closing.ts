@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
+import { noteUpdate } from '../platform/log-context.ts'
 import {
   additions,
   addTo,
@@ -39,6 +40,7 @@ export function createClosing({ store, clock }: { store: Store; clock: Clock }) 
    * Whoever closes second finds the record changed and looks again.
    */
   async function close(update: Update, finding: Finding): Promise<CloseOutcome> {
+    noteUpdate(update.id)
     let seen = update
     let met: Met = { book: null, righted: [] }
     for (let round = 0; round < mostRounds; round++) {

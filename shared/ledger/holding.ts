@@ -1,4 +1,5 @@
 import { digest } from '../platform/ids.ts'
+import { noteUpdate } from '../platform/log-context.ts'
 import { announcedWith } from './announcement.ts'
 import { additions, addTo, bookKey, counterOf, hasAvailable, isOfDay, isOfRevision } from './book.ts'
 import { type WindowKind, windowKinds } from './definitions.ts'
@@ -33,6 +34,7 @@ export function createHolding({ store, turns }: { store: Store; turns: Turns }) 
    */
   async function hold(view: View, seen: Seen, update: Update): Promise<'held' | 'moved'> {
     const { hold: held } = update
+    noteUpdate(update.id)
     if (update.state !== 'running' || !held) throw new Error(`update ${update.id} is not a hold`)
     const [record, ...announced] = recordWrites(update, seen.update)
     const work = takeWork(update, seen.work, seen.ran)
@@ -54,6 +56,7 @@ export function createHolding({ store, turns }: { store: Store; turns: Turns }) 
   }
 
   async function record(update: Update, seen: Update | null): Promise<'recorded' | 'moved'> {
+    noteUpdate(update.id)
     const writes = recordWrites(update, seen)
     const outcome = await store.transact(writes, digest('record', JSON.stringify(writes)))
     return outcome.applied ? 'recorded' : 'moved'

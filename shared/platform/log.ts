@@ -1,3 +1,5 @@
+import { logContext } from './log-context.ts'
+
 /** One JSON line per event, of named fields. Never a whole event, body or header: those may carry secrets. */
 export interface Log {
   info(event: string, fields?: Fields): void
@@ -19,10 +21,14 @@ export function createLog(options: { write(line: string): void; now(): number })
   let hidden: readonly string[] = []
   const line = (level: 'info' | 'error', event: string, fields: Fields = {}) => {
     const at = new Date(options.now()).toISOString()
+    const context = logContext()
+    const requestId = context?.requestId
+    const lambdaRequestId = context?.lambdaRequestId
     // One literal: two spreads into one object cost more than all the rest of a line.
-    const text = redact(toJson({ at, level, event, ...fields }), hidden)
+    const text = redact(toJson({ at, level, event, requestId, lambdaRequestId, ...fields }), hidden)
     // A line that is cut in the middle is no JSON, and alarms read JSON.
-    options.write(text.length <= lineLimit ? text : JSON.stringify({ at, level, event, cut: text.slice(0, cutLength) }))
+    const cut = () => ({ at, level, event, requestId, lambdaRequestId, cut: text.slice(0, cutLength) })
+    options.write(text.length <= lineLimit ? text : JSON.stringify(cut()))
   }
   return {
     info: (event, fields) => line('info', event, fields),

@@ -94,8 +94,8 @@ export function createRooms(machine: Machine, told: (message: string) => void) {
           actions: [{ action_id: action, value }],
         }),
       }),
-    reads: createStartReader({ guard, slack, log }),
-    tells: createTellReader({ guard, slack, log }),
+    reads: createStartReader({ guard, slack, clock, log }),
+    tells: createTellReader({ guard, slack, clock, log }),
     triggers: createTriggers({ ...services, slack }),
   }
 }

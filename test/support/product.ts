@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { SignJWT } from 'jose'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { createApi } from '../../functions/api/app.ts'
 import { createStartReader, createTellReader } from '../../functions/outbox/readers.ts'
 import { readChanges } from '../../functions/outbox/stream-event.ts'
@@ -19,6 +19,7 @@ import { createSlack } from '../../shared/slack/slack.ts'
 import { watchForSecrets } from './canaries.ts'
 import { createTestClock, type TestClock } from './clock.ts'
 import { mustBeDocumented } from './documented.ts'
+import { faultOf } from './log-lines.ts'
 import { type Answer, type Recorded, startScriptedService } from './scripted-service.ts'
 import { startTestSecrets } from './secrets.ts'
 import { slackOf, slackSecretOf, startSlackChannel } from './slack.ts'
@@ -83,9 +84,13 @@ export async function startProduct(
   )
   onTestFinished(() => secrets.close())
   const logged: string[] = []
+  const wrongLines: string[] = []
+  onTestFinished(() => expect(wrongLines, 'lines that docs/log.md does not know').toEqual([]))
   const keep = (line: string) => {
     watch.look('the log', line)
     logged.push(line)
+    const fault = faultOf(line)
+    if (fault !== null) wrongLines.push(fault)
   }
   // What the table's stream would hand over: every change, in the shape that Lambda gets it.
   const streamed: unknown[] = []

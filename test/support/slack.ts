@@ -66,7 +66,7 @@ export const textsOf = ({ body }: Posted): string[] =>
   )
 
 /** What a person does in Slack, as Slack sends it: signed forms. */
-export function slackOf(app: Hono, channel: Channel | null, clock: TestClock) {
+export function slackOf(app: Pick<Hono, 'request'>, channel: Channel | null, clock: TestClock) {
   let triggers = 0
   let read = 0
 

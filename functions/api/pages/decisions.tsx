@@ -53,7 +53,7 @@ const isResolution = (action: Action) => action === 'ran' || action === 'did-not
 /** Where the buttons lead. What came of each update is told on the page that one came from. */
 export function addDecisions({ page }: Visiting, { guard, log }: Services): void {
   page('/dashboard/decide', {
-    POST: async ({ c, form, mustHave, session, allowed, tell }) => {
+    POST: async ({ form, mustHave, session, allowed, tell }) => {
       const back = backTo(form)
       const typed = typedIn(form, 'do', 'reason', 'units')
       try {
@@ -63,7 +63,7 @@ export function addDecisions({ page }: Visiting, { guard, log }: Services): void
           const decided = await decide(id, asked, { session, allowed })
           return (isTooLate(decided) ? await doneBefore(id, asked.do, session.sub) : null) ?? decided
         }
-        const decided = await oneByOne(asked.id, act, { c, log })
+        const decided = await oneByOne(asked.id, act, log)
         const outcome = outcomeOf(decided, asked.do)
         return await tell(outcome.done.length > 0 ? outcome : { ...outcome, typed }, back)
       } catch (error) {

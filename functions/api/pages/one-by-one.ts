@@ -1,7 +1,5 @@
-import type { Context } from 'hono'
 import type { Problem } from '../../../shared/ledger/update.ts'
 import type { Log } from '../../../shared/platform/log.ts'
-import type { ApiEnv } from '../context.ts'
 import { problemOf } from '../problem-of.ts'
 
 /**
@@ -11,7 +9,7 @@ import { problemOf } from '../problem-of.ts'
 export async function oneByOne<Outcome>(
   ids: Iterable<string>,
   act: (id: string) => Promise<Outcome>,
-  { c, log }: { c: Context<ApiEnv>; log: Log },
+  log: Log,
 ): Promise<readonly (Outcome | { readonly kind: 'problem'; readonly problem: Problem })[]> {
   const outcomes: (Outcome | { kind: 'problem'; problem: Problem })[] = []
   for (const id of new Set(ids)) {
@@ -19,7 +17,7 @@ export async function oneByOne<Outcome>(
       outcomes.push(await act(id))
     } catch (error) {
       if (outcomes.length === 0) throw error
-      return [...outcomes, { kind: 'problem', problem: problemOf(error, { log, requestId: c.var.requestId }) }]
+      return [...outcomes, { kind: 'problem', problem: problemOf(error, log) }]
     }
   }
   return outcomes

@@ -62,7 +62,7 @@ export function createVisiting(app: Hono<ApiEnv>, services: Services) {
         c.header('Allow', methods.join(', '))
         throw new Refusal(problem('method-not-allowed', `This page takes ${methods.join(', ')}, not ${c.req.method}.`))
       } catch (error) {
-        return showProblem(c, problemOf(error, { log, requestId: c.var.requestId }))
+        return showProblem(c, problemOf(error, log))
       }
     })
   }
@@ -111,7 +111,7 @@ export function createVisiting(app: Hono<ApiEnv>, services: Services) {
         },
       })
     } catch (error) {
-      return showProblem(c, problemOf(error, { log, requestId: c.var.requestId }), frame)
+      return showProblem(c, problemOf(error, log), frame)
     }
   }
 

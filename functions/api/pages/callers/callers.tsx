@@ -99,7 +99,7 @@ export function addCallerPages(visiting: Visiting, services: Services): void {
       )
     },
 
-    POST: async ({ c, form, mustHave, session, tell }) => {
+    POST: async ({ form, mustHave, session, tell }) => {
       mustHave('admin')
       try {
         const { do: action, sub, other, reason } = readFields(form, disabling, ['sub'])
@@ -110,7 +110,7 @@ export function addCallerPages(visiting: Visiting, services: Services): void {
           const changed = await guard.disableCaller(name, by)
           return changed.kind === 'problem' ? changed : ({ kind: 'disabled', name } as const)
         }
-        const outcomes = await oneByOne([...sub, ...(other === undefined ? [] : [other])], disable, { c, log })
+        const outcomes = await oneByOne([...sub, ...(other === undefined ? [] : [other])], disable, log)
         const failed = outcomes.flatMap((each) => (each.kind === 'problem' ? [each.problem.detail] : []))
         const done = outcomes.flatMap((each) => (each.kind === 'disabled' ? [`${each.name} is ${action}d.`] : []))
         return tell({ done, failed }, callersAddress)

@@ -1,0 +1,86 @@
+import * as z from 'zod/mini'
+import { windowKinds } from '../ledger/definitions.ts'
+import { vias } from '../ledger/update.ts'
+import { kinds } from '../platform/words.ts'
+
+/**
+ * The log lines that others rely on: docs/log.md says what they mean. A member that a reader does not know is left out, so that
+ * lines of a later version can still be read.
+ */
+
+const text = z.string()
+const units = z.int().check(z.gte(0))
+const ids = z.readonly(z.array(text))
+
+const common = {
+  at: z.iso.datetime(),
+  level: z.literal('info'),
+  requestId: z.exactOptional(text),
+  lambdaRequestId: z.exactOptional(text),
+}
+
+const held = {
+  update: text,
+  kind: z.enum(kinds),
+  project: text,
+  budget: text,
+  budgets: ids,
+  month: text,
+  day: text,
+  caller: text,
+  via: z.enum(vias),
+  plan: z.optional(text),
+  held: units,
+  heldAt: z.iso.datetime(),
+  grants: z.optional(z.readonly(z.array(z.object({ budget: text, window: z.enum(windowKinds), units })))),
+}
+const ended = {
+  found: z.enum(['ran', 'did-not-run', 'unknown']),
+  charged: z.nullable(units),
+  stated: z.optional(z.number()),
+  status: z.optional(z.int()),
+  note: text,
+  ms: z.number(),
+}
+
+export const requestLine = z.object({
+  ...common,
+  event: z.literal('request'),
+  method: text,
+  route: text,
+  status: z.int(),
+  caller: z.exactOptional(text),
+  ms: z.number(),
+  updates: z.exactOptional(ids),
+  moreUpdates: z.exactOptional(z.int()),
+})
+export const jobLine = z.object({
+  ...common,
+  event: z.literal('job'),
+  job: z.enum(['sweep', 'digest', 'plan', 'start', 'tell']),
+  plan: z.exactOptional(text),
+  time: z.exactOptional(z.iso.datetime()),
+  slackEvents: z.exactOptional(ids),
+  ms: z.number(),
+  failed: z.exactOptional(z.literal(true)),
+  updates: z.exactOptional(ids),
+  moreUpdates: z.exactOptional(z.int()),
+})
+/** Units are held, and `run` is about to be sent. */
+export const holdLine = z.object({ ...common, event: z.literal('hold'), ...held })
+/** What became of it. */
+export const runLine = z.object({ ...common, event: z.literal('run'), ...held, ...ended })
+/** How the sweep or a person closed an update in doubt. */
+export const closedLine = z.object({
+  ...common,
+  event: z.literal('closed'),
+  update: text,
+  state: z.enum(['settled', 'released']),
+  found: z.enum(['ran', 'did-not-run']),
+  closedBy: z.enum(['evidence', 'time', 'person']),
+  by: text,
+  charged: units,
+})
+
+export type HoldFields = Omit<z.infer<typeof holdLine>, 'event' | keyof typeof common>
+export type RunFields = Omit<z.infer<typeof runLine>, 'event' | keyof typeof common>

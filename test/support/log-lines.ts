@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { closedLine, holdLine, jobLine, requestLine, runLine } from '../../shared/guard/log-lines.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: lines are read here as an operator reads them.
+export type Line = Record<string, any>
+
+export const linesOf = (logged: readonly string[], ...events: readonly string[]): Line[] =>
+  logged.map((text): Line => JSON.parse(text)).filter(({ event }) => events.length === 0 || events.includes(event))
+
+export const schemas = { request: requestLine, job: jobLine, hold: holdLine, run: runLine, closed: closedLine }
+
+const common = ['at', 'level', 'event', 'requestId', 'lambdaRequestId']
+
+/** Events with their level and members, as docs/log.md lists them under "Other events". */
+export const documentedEvents: ReadonlyMap<string, { readonly level: string; readonly members: readonly string[] }> =
+  new Map(
+    [...readFileSync('docs/log.md', 'utf8').matchAll(/^\| `([\w-]+)` \| (info|error) \| ?(.*?) ?\|$/gm)].map(
+      ([, event = '', level = '', members = '']) => [
+        event,
+        { level, members: [...members.matchAll(/`(\w+)`/g)].map(([, name = '']) => name) },
+      ],
+    ),
+  )
+
+/** What is wrong with a line, or `null`. */
+export function faultOf(text: string): string | null {
+  const line: Line = JSON.parse(text)
+  const { event, level } = line
+  const members = Object.keys(line)
+  if (members.includes('cut')) return null
+  const schema = schemas[event as keyof typeof schemas]
+  if (schema) {
+    const parsed = schema.safeParse(line)
+    if (!parsed.success) return `${JSON.stringify(parsed.error.issues)}: ${text}`
+    const unknown = members.filter((name) => !(name in parsed.data))
+    return unknown.length > 0 ? `${unknown} stand in no schema: ${text}` : null
+  }
+  const documented = documentedEvents.get(event)
+  if (documented?.level !== level) return `not in docs/log.md as ${level}: ${text}`
+  const unknown = members.filter((name) => !common.includes(name) && !documented?.members.includes(name))
+  return unknown.length > 0 ? `docs/log.md does not name ${unknown}: ${text}` : null
+}
+
+/** Every event that the code of the product logs, with its level. */
+export function eventsInSource(): Map<string, Set<string>> {
+  const events = new Map<string, Set<string>>()
+  const files = ['functions', 'shared'].flatMap((room) =>
+    readdirSync(room, { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.tsx?$/.test(file) && !join(room, file).startsWith('functions/sandbox'))
+      .map((file) => join(room, file)),
+  )
+  for (const file of files) {
+    for (const [, level = '', event = ''] of readFileSync(file, 'utf8').matchAll(
+      /\blog\??\.(info|error)\(\s*'([\w-]+)'/g,
+    ))
+      events.set(event, (events.get(event) ?? new Set()).add(level))
+  }
+  return events
+}
+
+/** Calls of the log whose event is no literal, so that nobody could find it. */
+export function eventsWithoutName(): string[] {
+  return ['functions', 'shared'].flatMap((room) =>
+    readdirSync(room, { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.tsx?$/.test(file))
+      .flatMap((file) =>
+        [...readFileSync(join(room, file), 'utf8').matchAll(/\blog(?:\[|\??\.(?:info|error)\((?!\s*'))[^)]*/g)].map(
+          ([call]) => `${join(room, file)}: ${call}`,
+        ),
+      ),
+  )
+}
