@@ -1,10 +1,8 @@
 import { createServer, type Server } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { Clock } from '../shared/platform/clock.ts'
-import { createSharing } from '../shared/tracking/sharing.ts'
 import { createTracking, isUsableToken, type Target, type Tracking, targetOf } from '../shared/tracking/tracking.ts'
-import { type Answer, type ScriptedService, startScriptedService } from './support/scripted-service.ts'
+import { type Answer, gate, type ScriptedService, startScriptedService } from './support/scripted-service.ts'
 
 const token = 'header.payload.signature'
 const alpha = targetOf('ranking', 'alpha')
@@ -35,7 +33,6 @@ function clientOf(
       },
     },
     timeoutMs: 2_000,
-    clock: { now: () => 0, sleep: async () => {} },
     pointers: { estimate: {}, run: {} },
     ...options,
   })
@@ -632,45 +629,64 @@ describe('shared estimates', () => {
     expect(service.requests).toHaveLength(4)
   })
 
-  it.each([
-    [29_999, 1],
-    [30_000, 2],
-    [-1, 2],
-  ])('estimate: asked again after %d ms, %d requests', async (laterMs, requests) => {
+  it('estimate: one that is asked for after the first was answered is a request of its own', async () => {
+    const service = await startService()
+    service.script('', units5, { body: '{"keyword_units":500}' })
+    const tracking = clientOf(service.baseUrl)
+    expect(await tracking.estimate(alpha)).toMatchObject({ units: 5 })
+    expect(await tracking.estimate(alpha)).toMatchObject({ units: 500 })
+  })
+
+  it('estimate: one that is asked for after the first was sent does not join it, nor its repetition', async () => {
+    const service = await startService()
+    const arrived = gate()
+    const asked = gate()
+    service.script(
+      (request) => {
+        if (service.requests.length === 1) arrived.open()
+        return request.url.endsWith('/alpha/estimate')
+      },
+      { status: 500, once: asked.opened },
+      units5,
+    )
+    const tracking = clientOf(service.baseUrl)
+    const first = [tracking.estimate(alpha), tracking.estimate(alpha)]
+    await arrived.opened
+    const later = tracking.estimate(alpha)
+    asked.open()
+    expect(await Promise.all([...first, later])).toEqual(
+      Array(3).fill({ kind: 'units', units: 5, source: 'keyword_units' }),
+    )
+    expect(service.requests).toHaveLength(3)
+  })
+
+  it('estimate: one that still waits for a connection can be joined', async () => {
+    const service = await startService()
+    const full = gate()
+    service.script('', { ...units5, once: full.opened })
+    const tracking = clientOf(service.baseUrl)
+    const others = Array.from({ length: 16 }, (_, index) => tracking.estimate(targetOf('ranking', `other ${index}`)))
+    const first = tracking.estimate(alpha)
+    await vi.waitFor(() => expect(service.requests).toHaveLength(16))
+    const later = tracking.estimate(alpha)
+    full.open()
+    await Promise.all([...others, first, later])
+    expect(service.requests).toHaveLength(17)
+  })
+
+  it('estimate: a token that cannot be read fails all that joined, and the next one asks again', async () => {
     const service = await startService()
     service.script('', units5)
-    let now = 1_000_000
-    const clock: Clock = { now: () => now, sleep: async () => {} }
-    const tracking = clientOf(service.baseUrl, { clock })
-    await tracking.estimate(alpha)
-    now += laterMs
-    await tracking.estimate(alpha)
-    expect(service.requests).toHaveLength(requests)
-  })
-
-  it('estimate: a failure is not kept', async () => {
-    const service = await startService()
-    service.script('', { status: 404 }, { body: '{}' }, units5)
-    const tracking = clientOf(service.baseUrl)
-    expect(await tracking.estimate(alpha)).toMatchObject({ kind: 'refused' })
-    expect(await tracking.estimate(alpha)).toMatchObject({ kind: 'unreadable' })
-    expect(await tracking.estimate(alpha)).toMatchObject({ kind: 'units' })
-  })
-
-  it('sharing: a load that throws is not kept, the oldest of too many is dropped', async () => {
-    const share = createSharing<number>({
-      forMs: 1_000,
-      maxEntries: 2,
-      clock: { now: () => 0, sleep: async () => {} },
-      isWorthKeeping: () => true,
-    })
-    const fail = async () => {
-      throw new Error('no')
+    let reads = 0
+    const read = async () => {
+      if (++reads === 1) throw new Error('no secret')
+      return token
     }
-    const load = vi.fn(async () => 5)
-    await expect(share('a', fail)).rejects.toThrow('no')
-    for (const key of ['a', 'b', 'a', 'c', 'b', 'a']) expect(await share(key, load)).toBe(5)
-    expect(load).toHaveBeenCalledTimes(4) // a, b, c, which drops a, and a again
+    const tracking = clientOf(service.baseUrl, { token: { read, reread: read } })
+    const joined = await Promise.allSettled([tracking.estimate(alpha), tracking.estimate(alpha)])
+    expect(joined.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(await tracking.estimate(alpha)).toMatchObject({ kind: 'units' })
+    expect(reads).toBe(2)
   })
 })
 

@@ -158,9 +158,8 @@ describe('what goes on the wire', () => {
   it('GETs share kept connections, but none with estimates', async () => {
     const service = await startService({ body: '{"keyword_units":5}' })
     const secret = { read: async () => token, reread: async () => token }
-    const clock = { now: () => 0, sleep: async () => {} }
     const pointers = { estimate: {}, run: {} }
-    const tracking = createTracking({ baseUrl: service.baseUrl, token: secret, timeoutMs: 2_000, clock, pointers })
+    const tracking = createTracking({ baseUrl: service.baseUrl, token: secret, timeoutMs: 2_000, pointers })
     await tracking.estimate({ kind: 'ranking', segment: 'alpha', search: '' })
     await textOf(answered(await tracking.open(listing)).body)
     await textOf(answered(await tracking.open(listing)).body)

@@ -43,7 +43,6 @@ export async function examineService(
     baseUrl: settings.TRACKING_BASE_URL,
     token: source,
     timeoutMs,
-    clock: systemClock,
     pointers: {
       estimate: pointers(settings.ESTIMATE_POINTER_RANKING, settings.ESTIMATE_POINTER_DIFFICULTY),
       run: {},

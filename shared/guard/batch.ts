@@ -11,12 +11,22 @@ import { type GuardOptions, runsAtOnce } from './options.ts'
 import { overBudget, type Short } from './over-budget.ts'
 import type { Performing } from './performing.ts'
 import { ledgerProblem } from './problems.ts'
-import type { Quoting } from './quoting.ts'
+import type { Quoted, Quoting, TimedQuote } from './quoting.ts'
 import { zoneOf } from './sentences.ts'
 
 export type Batch = ReturnType<typeof createBatch>
 
-type Priced = { readonly known: Known; readonly quote: Quote }
+type QuotedUpdate = { readonly known: Known; readonly quoted: Quoted }
+
+type Priced = { readonly known: Known; readonly quote: TimedQuote }
+
+interface InOrder {
+  /** All or none: the estimates of a request with `refuse` are summed. */
+  readonly isWhole: boolean
+  readonly token: string
+  readonly endsAt: number
+  put(known: Known, row: Row): void
+}
 
 /** The updates of one request: refused, asked about and estimated together, held in order, run a few at once. */
 export function createBatch(parts: {
@@ -43,7 +53,7 @@ export function createBatch(parts: {
     // All that may fail without a trace comes first: an answer of 503 must not leave half of a request recorded.
     // The token before the estimates: it may be slow, and their time is short.
     if (candidates.length > 0) await parts.serviceToken()
-    const quotes = await inParallel(candidates, runsAtOnce, ({ request }) => quoting.quote(request))
+    const quotes = await quoteAll(candidates)
     // Again, from memory: if it was rotated, an estimate has found that out, and has had the new one read.
     const token = candidates.length === 0 ? '' : await parts.serviceToken()
 
@@ -53,49 +63,77 @@ export function createBatch(parts: {
       refusals.push(decided.problem)
       put(known, { update: await performing.refuse(known, decided.problem) })
     }
-    const priced: Priced[] = []
-    const unknown: Problem[] = []
-    for (const [position, known] of candidates.entries()) {
-      const quoted = quotes[position]
-      if (quoted?.kind === 'quote') priced.push({ known, quote: quoted })
-      if (quoted?.kind !== 'problem') continue
-      unknown.push(quoted.problem)
-      put(known, { project: known.request.project, problem: quoted.problem })
-    }
-    if (whenShort !== 'refuse' || knowns.length === 1) await performInOrder(priced, { token, endsAt, put })
-    else if (unknown[0])
-      for (const { known } of priced) put(known, { project: known.request.project, problem: unknown[0] })
-    else {
-      const short = refusals.find(({ slug }) => slug === 'over-budget') ?? allOrNothing(priced)
-      if (!short) await performInOrder(priced, { token, endsAt, put })
-      else for (const { known, quote } of priced) put(known, { update: await performing.refuse(known, short, quote) })
-    }
+    const short = refusals.find(({ slug }) => slug === 'over-budget') ?? null
+    const how = { isWhole: whenShort === 'refuse' && knowns.length > 1, token, endsAt, put }
+    await performInOrder(await admissible(quotes, short, how), how)
     return rows
   }
 
-  async function performInOrder(
-    priced: readonly Priced[],
-    how: { token: string; endsAt: number; put: (known: Known, row: Row) => void },
-  ): Promise<void> {
+  const quoteAll = (knowns: readonly Known[]): Promise<QuotedUpdate[]> =>
+    inParallel(knowns, runsAtOnce, async (known) => ({ known, quoted: await quoting.quote(known.request) }))
+
+  /** The updates that have an estimate. With `isWhole`: all of them, or none if an estimate is missing or the sum is short. */
+  async function admissible(
+    quotes: readonly QuotedUpdate[],
+    short: Problem | null,
+    { isWhole, put }: Pick<InOrder, 'isWhole' | 'put'>,
+  ): Promise<Priced[]> {
+    const priced: Priced[] = []
+    const unknown: Problem[] = []
+    for (const { known, quoted } of quotes) {
+      if (quoted.kind === 'quote') priced.push({ known, quote: quoted })
+      if (quoted.kind !== 'problem') continue
+      unknown.push(quoted.problem)
+      put(known, { project: known.request.project, problem: quoted.problem })
+    }
+    if (!isWhole) return priced
+    const [missing] = unknown
+    if (missing) {
+      for (const { known } of priced) put(known, { project: known.request.project, problem: missing })
+      return []
+    }
+    const refusal = short ?? allOrNothing(priced)
+    if (!refusal) return priced
+    for (const { known, quote } of priced) put(known, { update: await performing.refuse(known, refusal, quote) })
+    return []
+  }
+
+  /** Asks again for estimates that grew old while updates before them were held and run. */
+  async function renewed([next, ...later]: readonly [Priced, ...Priced[]], how: InOrder): Promise<Priced[]> {
+    const known = await performing.look(next.known.request)
+    return admissible(await quoteAll([known, ...later.map((each) => each.known)]), null, how)
+  }
+
+  async function performInOrder(priced: readonly Priced[], how: InOrder): Promise<void> {
     const slots = createSlots(runsAtOnce)
     const running: Promise<void>[] = []
     const waiting: Update[] = []
-    for (const { known, quote } of priced) {
+    const left = [...priced]
+    let { token } = how
+    for (let next = left.shift(); next; next = left.shift()) {
+      const { known, quote } = next
       await slots.take()
       try {
-        const { update, ours } = await performing.admit({ ...known, waiting }, quote, how.endsAt)
-        if (update.state === 'awaiting-approval') waiting.push(update)
-        how.put(known, { update, ...(ours && { ours }) })
-        if (ours) {
-          running.push(
-            performing
-              .run(update, how.token)
-              .then((ended) => how.put(known, { update: ended, ours }))
-              // It stays as it was told: running, for the sweep to find.
-              .catch((cause) => log.error('not-settled', { update: update.id, cause }))
-              .finally(slots.give),
-          )
-          continue
+        const admitted = await performing.admit({ ...known, waiting }, quote, how.endsAt)
+        if (admitted === 'stale') {
+          const again = await renewed([next, ...(how.isWhole ? left : [])], how)
+          token = await parts.serviceToken()
+          left.splice(0, how.isWhole ? left.length : 0, ...again)
+        } else {
+          const { update, ours } = admitted
+          if (update.state === 'awaiting-approval') waiting.push(update)
+          how.put(known, { update, ...(ours && { ours }) })
+          if (ours) {
+            running.push(
+              performing
+                .run(update, token)
+                .then((ended) => how.put(known, { update: ended, ours }))
+                // It stays as it was told: running, for the sweep to find.
+                .catch((cause) => log.error('not-settled', { update: update.id, cause }))
+                .finally(slots.give),
+            )
+            continue
+          }
         }
       } catch (cause) {
         if (!(cause instanceof LedgerUnavailable)) {
@@ -115,7 +153,7 @@ export function createBatch(parts: {
 }
 
 /** The refusal of updates that do not fit one reading of the book together. */
-export function allOrNothing(priced: readonly Priced[]): Problem | null {
+export function allOrNothing(priced: readonly { readonly known: Known; readonly quote: Quote }[]): Problem | null {
   const [first] = priced
   if (!first) return null
   const absurd = priced.find(({ quote }) => quote.units > mostUnits)

@@ -21,6 +21,8 @@ export const requestLastsMs = hourMs
 export const approvedMayGrowBy = 0.1
 /** In doubt, work is blocked until the account's day ends, but at least as long. */
 export const doubtBlocksMs = hourMs
+/** An older estimate admits no update: it is asked for again when its hold is about to be sent. */
+export const estimateLastsMs = 30_000
 /** How often a decision is made again because what it was made on has moved. */
 export const mostDecisions = 8
 /** How many updates of one request are estimated, or run, at the same time. */

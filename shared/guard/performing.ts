@@ -10,8 +10,8 @@ import type { Tracking } from '../tracking/tracking.ts'
 import type { Closing } from './closing.ts'
 import { decide, type Known, type Quote } from './decide.ts'
 import { findingOf, isPlausible, neverSent } from './findings.ts'
-import { type GuardOptions, mostDecisions, settleMarginMs } from './options.ts'
-import { targetOfRequest } from './quoting.ts'
+import { estimateLastsMs, type GuardOptions, mostDecisions, settleMarginMs } from './options.ts'
+import { type TimedQuote, targetOfRequest } from './quoting.ts'
 import { awaitingRecord, refusedRecord, requestedRecord, runningRecord } from './records.ts'
 import { holdFields, runFields } from './run-lines.ts'
 
@@ -48,9 +48,9 @@ export function createPerforming(parts: PerformingParts) {
 
   /**
    * Decides with what is known, writes the decision down, and decides again when what it was made on has moved. What
-   * comes back is the record as it now is, whoever wrote it.
+   * comes back is the record as it now is, whoever wrote it; `stale`: nothing was written, and the estimate is too old.
    */
-  async function admit(first: Known, quote: Quote, endsAt: number): Promise<Admitted> {
+  async function admit(first: Known, quote: TimedQuote, endsAt: number): Promise<Admitted | 'stale'> {
     const attempt = ids.random()
     for (let round = 0; round < mostDecisions; round++) {
       const now = round === 0 ? await bringUpToNow(first) : await lookAgain(first.request, round)
@@ -69,10 +69,12 @@ export function createPerforming(parts: PerformingParts) {
         continue
       }
       if (!hasTime(endsAt)) return { update: await queue(known), ours: false }
+      const holdUntil = quote.at + estimateLastsMs
+      if (clock.now() > holdUntil) return 'stale'
       const { counters, grants } = decision
       const update = runningRecord({ ...known, quote }, { counters, grants, attempt, endsAt, options })
       const basis = { update: seen, work: known.asked.work, ran: decision.ran }
-      if ((await ledger.hold(known.view, basis, update)) === 'held') return { update, ours: true }
+      if ((await ledger.hold(known.view, basis, update, holdUntil)) === 'held') return { update, ours: true }
     }
     throw new LedgerUnavailable(`what decides about ${first.request.id} keeps moving`)
   }

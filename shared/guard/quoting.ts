@@ -1,11 +1,15 @@
 import type { Problem, Request } from '../ledger/update.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { EstimateReading, Target, Tracking } from '../tracking/tracking.ts'
 import { targetOf } from '../tracking/tracking.ts'
 import type { Quote } from './decide.ts'
 import { problem } from './problems.ts'
 
-export type Quoted = ({ readonly kind: 'quote' } & Quote) | { readonly kind: 'problem'; readonly problem: Problem }
+/** @property at when the service had answered with these units. */
+export type TimedQuote = Quote & { readonly at: number }
+
+export type Quoted = ({ readonly kind: 'quote' } & TimedQuote) | { readonly kind: 'problem'; readonly problem: Problem }
 
 type Asked = Pick<Request, 'kind' | 'project' | 'query' | 'target'>
 
@@ -15,11 +19,14 @@ export const targetOfRequest = ({ kind, project, query, target }: Asked): Target
 /** Asks the service what an update needs and, side by side, what data there is. Free, and repeated at most once. */
 export type Quoting = ReturnType<typeof createQuoting>
 
-export function createQuoting({ tracking, log }: { tracking: Tracking; log: Log }) {
+export function createQuoting({ tracking, clock, log }: { tracking: Tracking; clock: Clock; log: Log }) {
   async function quote(asked: Asked): Promise<Quoted> {
     const target = targetOfRequest(asked)
-    const [estimate, dates] = await Promise.all([tracking.estimate(target), datesOf(asked, target)])
-    if (estimate.kind === 'units') return { kind: 'quote', units: estimate.units, dates }
+    const [[estimate, at], dates] = await Promise.all([
+      tracking.estimate(target).then((estimate) => [estimate, clock.now()] as const),
+      datesOf(asked, target),
+    ])
+    if (estimate.kind === 'units') return { kind: 'quote', units: estimate.units, dates, at }
     const { kind: found, ...fields } = estimate
     const seen = { project: asked.project, updateKind: asked.kind, found, ...fields }
     if (estimate.kind === 'refused' && estimate.status === 404) log.info('no-such-project', seen)

@@ -51,7 +51,6 @@ export function createServices(
       },
     },
     timeoutMs: settings.SERVICE_TIMEOUT_MS,
-    clock,
     pointers: {
       estimate: pointers(settings.ESTIMATE_POINTER_RANKING, settings.ESTIMATE_POINTER_DIFFICULTY),
       run: pointers(settings.RUN_POINTER_RANKING, settings.RUN_POINTER_DIFFICULTY),

@@ -44,15 +44,18 @@ export function createStarting(parts: {
     const early = decideEarly(known, options)
     if (early.say === 'refuse') return { update: await performing.refuse(known, early.problem) }
     await parts.serviceToken() // before the estimate, whose time is short
-    const quoted = await quoting.quote(request)
-    if (quoted.kind === 'problem') {
-      log.info('stays-queued', { update: request.id, problem: quoted.problem.slug })
-      return { update: await performing.queue(known, quoted.problem.detail), failure: quoted.problem }
+    for (;;) {
+      const quoted = await quoting.quote(request)
+      if (quoted.kind === 'problem') {
+        log.info('stays-queued', { update: request.id, problem: quoted.problem.slug })
+        return { update: await performing.queue(known, quoted.problem.detail), failure: quoted.problem }
+      }
+      // From memory: if it was rotated, the estimate has found that out, and has had the new one read.
+      const token = await parts.serviceToken()
+      const admitted = await performing.admit(known, quoted, endsAt)
+      if (admitted === 'stale') continue
+      return { update: admitted.ours ? await performing.run(admitted.update, token) : admitted.update }
     }
-    // From memory: if it was rotated, the estimate has found that out, and has had the new one read.
-    const token = await parts.serviceToken()
-    const admitted = await performing.admit(known, quoted, endsAt)
-    return { update: admitted.ours ? await performing.run(admitted.update, token) : admitted.update }
   }
 
   return { start, begin }

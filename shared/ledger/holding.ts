@@ -1,3 +1,4 @@
+import type { Clock } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
 import { noteUpdate } from '../platform/log-context.ts'
 import { announcedWith } from './announcement.ts'
@@ -21,7 +22,7 @@ export interface Seen {
   readonly ran: Work['ran']
 }
 
-export function createHolding({ store, turns }: { store: Store; turns: Turns }) {
+export function createHolding({ store, turns, clock }: { store: Store; turns: Turns; clock: Clock }) {
   let prepared = ''
 
   /**
@@ -31,8 +32,15 @@ export function createHolding({ store, turns }: { store: Store; turns: Turns }) 
    *                         work     unchanged
    * ```
    * Holds wait for each other inside a process: on AWS two at once would cancel each other.
+   *
+   * @param until a hold whose turn comes later is `moved`: nothing is sent.
    */
-  async function hold(view: View, seen: Seen, update: Update): Promise<'held' | 'moved'> {
+  async function hold(
+    view: View,
+    seen: Seen,
+    update: Update,
+    until = Number.POSITIVE_INFINITY,
+  ): Promise<'held' | 'moved'> {
     const { hold: held } = update
     noteUpdate(update.id)
     if (update.state !== 'running' || !held) throw new Error(`update ${update.id} is not a hold`)
@@ -40,6 +48,7 @@ export function createHolding({ store, turns }: { store: Store; turns: Turns }) 
     const work = takeWork(update, seen.work, seen.ran)
     const writes = [moveBook(view, update, held), record, work, ...grantEntries(view, update, held), ...announced]
     return turns.inTurn(async () => {
+      if (clock.now() > until) return 'moved'
       const wanted = `${view.book.month} ${view.book.day} ${view.book.revision}`
       if (!isPrepared(view) && prepared !== wanted && (await prepareBook(store, view))) prepared = wanted
       try {

@@ -52,7 +52,7 @@ export interface Ledger {
    * The hold and the fence: moves the units of `update.hold`, creates the record as `running` and takes the work, in
    * one transaction. `moved`: something that was decided on has changed; look again and decide again.
    */
-  hold(view: View, seen: Seen, update: Update): Promise<'held' | 'moved'>
+  hold(view: View, seen: Seen, update: Update, until?: number): Promise<'held' | 'moved'>
   /** Writes a record that moves no units. `moved` as above. */
   record(update: Update, seen: Update | null): Promise<'recorded' | 'moved'>
   /** Settles, releases, doubts or corrects: whatever the finding means for the update as it is by then. */
@@ -110,7 +110,7 @@ export function createLedger(options: { store: Store; clock: Clock; account: Acc
     view,
     update: async (id) => (await readUpdates(store, [id]))[0] ?? null,
     updatesNamed: (ids) => readUpdates(store, ids),
-    ...createHolding({ store, turns }),
+    ...createHolding({ store, turns, clock }),
     ...createClosing({ store, clock }),
     bookNamed,
     lastSeen,

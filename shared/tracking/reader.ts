@@ -13,19 +13,20 @@ export interface Read {
  * refused connection, or a 401 when the store has another token by now. Never more than two requests. After a failure
  * the second has a connection of its own: while a function is frozen, all that it keeps may die, without anyone knowing.
  *
+ * @returns a read; its `onSend` is called before anything of the first request reaches a socket.
  * @throws what `token` throws: without a token nothing is sent.
  */
 export function createReader(options: {
   transport: Transport
   token: ServiceToken
   timeoutMs: number
-}): (path: string) => Promise<Read> {
+}): (path: string, onSend?: () => void) => Promise<Read> {
   const { transport, token, timeoutMs } = options
 
-  return (path) =>
+  return (path, onSend) =>
     withDeadline(timeoutMs, async (deadline) => {
       const attempt = async (token: string, { fresh }: { fresh: boolean }): Promise<Read> => ({
-        exchange: await transport.get({ path, token, fresh, deadline }),
+        exchange: await transport.get({ path, token, fresh, deadline, ...(onSend && { onSend }) }),
         token,
       })
       const first = await attempt(await token.read(), { fresh: false })

@@ -1,6 +1,6 @@
-import type { Clock } from '../platform/clock.ts'
 import type { Kind } from '../platform/words.ts'
 import { withDeadline } from './deadline.ts'
+import { createFlights } from './flights.ts'
 import { type JsonPointer, parsePointer } from './json-pointer.ts'
 import { createOpening, type Open } from './opening.ts'
 import { type DatesReading, readDates } from './read-dates.ts'
@@ -8,7 +8,6 @@ import { type EstimateReading, readEstimate } from './read-estimate.ts'
 import { type RunResult, readRun } from './read-run.ts'
 import { createReader } from './reader.ts'
 import type { ServiceToken } from './service-token.ts'
-import { createSharing } from './sharing.ts'
 import { datesPath, type Target, updatePath } from './target.ts'
 import { createTransport } from './transport.ts'
 
@@ -18,12 +17,9 @@ export { isUsableToken, type ServiceToken } from './service-token.ts'
 export { type Target, targetOf } from './target.ts'
 export type { EstimateReading }
 
-const estimateSharedForMs = 30_000
-const maxSharedEstimates = 1_000
-
 /** The tracking service: what an update needs of it, and the way to everything else. What it answers comes back by value; nothing of it throws. */
 export interface Tracking {
-  /** The units an update needs. Repeated once when it fails; equal ones within 30 s are one request. */
+  /** The units an update needs, as of now. Repeated once when it fails; equal calls share a request that was not sent yet. */
   estimate(target: Target): Promise<EstimateReading>
   /**
    * Runs the update: exactly one request, ever, on a connection of its own. The token is an argument because it is read
@@ -49,26 +45,20 @@ export function createTracking(options: {
   baseUrl: string
   token: ServiceToken
   timeoutMs: number
-  clock: Clock
   pointers: { estimate: Partial<Record<Kind, string>>; run: Partial<Record<Kind, string>> }
 }): Tracking {
-  const { token, timeoutMs, clock } = options
+  const { token, timeoutMs } = options
   const transport = createTransport(options.baseUrl)
   const read = createReader({ transport, token, timeoutMs })
   const estimatePointers = parsePointers(options.pointers.estimate)
   const runPointers = parsePointers(options.pointers.run)
-  const share = createSharing<EstimateReading>({
-    forMs: estimateSharedForMs,
-    maxEntries: maxSharedEstimates,
-    clock,
-    isWorthKeeping: (reading) => reading.kind === 'units',
-  })
+  const join = createFlights<EstimateReading>()
 
   return {
     async estimate(target) {
       const path = updatePath(target, 'estimate') // names kind, segment and query: all that makes estimates equal
-      return share(path, async () => {
-        const { exchange, token } = await read(path)
+      return join(path, async (onSend) => {
+        const { exchange, token } = await read(path, onSend)
         return readEstimate(exchange, { pointer: estimatePointers[target.kind], token })
       })
     },

@@ -40,9 +40,17 @@ export interface Transport {
    * `fresh` opens a connection for this request alone. Only then does a failed connection prove anything, and only
    * then can a kept connection, which the service closed a moment ago, not put the request in doubt.
    *
+   * `onSend` is called when the request gets its socket, before anything is handed to it.
+   *
    * @throws RangeError when the token cannot be a header's value; nothing was sent.
    */
-  get(request: { path: string; token: string; fresh: boolean; deadline: AbortSignal }): Promise<Exchange>
+  get(request: {
+    path: string
+    token: string
+    fresh: boolean
+    deadline: AbortSignal
+    onSend?: () => void
+  }): Promise<Exchange>
 }
 
 /**
@@ -56,7 +64,7 @@ export function createTransport(baseUrl: string): Transport {
   const client = base.isSecure ? https : http
   const keptConnections = new client.Agent({ keepAlive: true, maxSockets: maxReadSockets })
   return {
-    async get({ path, token, fresh, deadline }) {
+    async get({ path, token, fresh, deadline, onSend }) {
       if (!isUsableToken(token)) throw new RangeError('the service token is not visible ASCII')
       if (deadline.aborted) return overdue(null)
       const request = client.request({
@@ -72,6 +80,7 @@ export function createTransport(baseUrl: string): Transport {
           ...(fresh && { connection: 'close' }),
         },
       })
+      if (onSend) request.once('socket', onSend)
       return exchange(request, { isSecure: base.isSecure, deadline })
     },
   }

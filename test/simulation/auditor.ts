@@ -1,5 +1,6 @@
 import type { Item } from '../../shared/ledger/store.ts'
 import { lookAtBooks } from './books.ts'
+import type { Estimated } from './ports.ts'
 import { asRow, broken, countersOf, definitionsIn, type Items, isUpdate, type Row, rowsOf } from './stored.ts'
 import type { Run, World } from './world.ts'
 
@@ -83,6 +84,26 @@ function lookAtFence({ id, hold, budget, month }: Row, items: Items): void {
   for (const [window, name, { a, l }] of countersOf(book)) {
     if (hold.budgets.includes(name) && l !== 'u' && a < 0)
       broken(`${id} was admitted, though ${window} ${name} was short`)
+  }
+}
+
+const estimateLastsMs = 30_000
+
+/** An update is admitted at a price that its process was told after the update arrived, at most 30 seconds before. */
+export function lookAtPrice(before: World, after: World, estimates: readonly Estimated[]): void {
+  for (const [name, item] of after.items) {
+    const old = before.items.get(name)
+    if (old === item || !isUpdate(item)) continue
+    const { id, state, hold, project } = asRow(item)
+    if (!hold || state !== 'running' || old?.state === 'running') continue
+    const wasTold = estimates.some(
+      (each) =>
+        isAttemptOf(hold.attempt, each.process) &&
+        each.project === project &&
+        each.units === hold.units &&
+        hold.at - each.at <= estimateLastsMs,
+    )
+    if (!wasTold) broken(`${id} was admitted at ${hold.units} units, which is not what ${project} costs now`)
   }
 }
 

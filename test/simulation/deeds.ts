@@ -14,6 +14,8 @@ export interface Scene {
   readonly stream: readonly object[]
   /** Budgets of which more may be spent than they have: somebody takes units away, or spends them elsewhere. */
   readonly excused: Set<string>
+  /** What a process asks for from now on has arrived now: no earlier estimate may admit it. */
+  arrives(process: string): void
   /** Keeps what was asked with a key, to be asked again. */
   asked(request: Asked): void
 }
@@ -74,6 +76,16 @@ function batchOf({ stream, chance }: Scene): object {
   return { Records: [...some, ...some.slice(0, chance(3))] }
 }
 
+const changePrice = ({ ask }: Rooms, { chance }: Scene, project: string): Promise<void> =>
+  ask({
+    what: `the price of ${project} changes`,
+    faults: [],
+    reads: false,
+    take: async (world) => {
+      world.prices = { ...world.prices, [project]: one(chance, [4, 30, 40, 60, 90]) }
+    },
+  })
+
 type Deeds = Readonly<Record<string, Deed>>
 
 /** What tools do, each in a process of its own. */
@@ -105,6 +117,13 @@ export const asking: Deeds = {
       { project: one(scene.chance, projects) },
       { prefer: 'respond-async' },
     ),
+  'looks at a price that then changes, and asks': async (rooms, scene) => {
+    const project = one(scene.chance, projects)
+    await rooms.call('ada', 'GET', `/estimates?kind=ranking&project=${project}`)
+    await changePrice(rooms, scene, project)
+    scene.arrives(rooms.process)
+    return asks(rooms, scene, `priced-${scene.chance(3)}`, { project, maxUnits: one(scene.chance, [10, 50, 100]) })
+  },
   'forces it': (rooms, scene) =>
     keyed(rooms, scene, 'root', '/updates', `forced-${scene.chance(2)}`, {
       ...{ kind: 'ranking', project: one(scene.chance, projects), force: true, reason: 'it must be' },
@@ -139,6 +158,16 @@ export const minding: Deeds = {
   sweeps: async (rooms, { world, chance }) => {
     world.now += one(chance, [1, 2, 6, 61]) * minuteMs
     await rooms.triggers.handle({ task: 'sweep' }, rooms.endsAt())
+  },
+  'changes a price': (rooms, scene) => changePrice(rooms, scene, one(scene.chance, projects)),
+  'lets time pass': async ({ ask }, { chance }) => {
+    for (let round = chance(3); round >= 0; round--) {
+      const ms = one(chance, [11_000, 31_000])
+      const take = async (world: World) => {
+        world.now += ms
+      }
+      await ask({ what: `waits ${ms} ms`, faults: [], reads: false, take })
+    }
   },
   'writes the digest': (rooms) => rooms.triggers.handle({ task: 'digest' }, rooms.endsAt()),
   'fires a plan': (rooms, { world, chance }) => {

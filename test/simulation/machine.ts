@@ -4,7 +4,7 @@ import type { Plan } from '../../shared/guard/plan.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
 import type { Log } from '../../shared/platform/log.ts'
 import { toUnits } from '../../shared/platform/words.ts'
-import { clockThrough, createIds, storeThrough, trackingThrough } from './ports.ts'
+import { clockThrough, createIds, type Estimated, storeThrough, trackingThrough } from './ports.ts'
 import type { Ask } from './step.ts'
 import { dayMs, minuteMs, type World } from './world.ts'
 
@@ -37,6 +37,7 @@ export async function createMachine(given: {
   unitsPerMonth: number
   plans?: readonly Plan[]
   log?: Log
+  estimated?: (estimate: Estimated) => void
 }) {
   const { process, ask, now, plans = [], log = silent } = given
   let store = given.world.store
@@ -59,9 +60,9 @@ export async function createMachine(given: {
   const guard = createGuard({
     ...{ ledger, clock, options, log },
     plans: async () => plans,
-    tracking: trackingThrough(ask, process, now),
+    tracking: trackingThrough(ask, process, now, given.estimated),
     serviceToken: async () => serviceToken,
     ids: createIds(process),
   })
-  return { guard, ask, clock, log, endsAt: () => now() + functionLifeMs }
+  return { process, guard, ask, clock, log, endsAt: () => now() + functionLifeMs }
 }

@@ -13,8 +13,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'no fence: whoever decided runs, whether or not it holds',
     file: guard('performing'),
-    find: "if ((await ledger.hold(known.view, basis, update)) === 'held') return { update, ours: true }",
-    replace: 'await ledger.hold(known.view, basis, update); return { update, ours: true }',
+    find: "if ((await ledger.hold(known.view, basis, update, holdUntil)) === 'held') return { update, ours: true }",
+    replace: 'await ledger.hold(known.view, basis, update, holdUntil); return { update, ours: true }',
   },
   {
     bug: 'a lost answer counts as a hold',
@@ -92,9 +92,9 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'run is sent before the hold is written',
     file: guard('performing'),
-    find: "if ((await ledger.hold(known.view, basis, update)) === 'held') return { update, ours: true }",
+    find: "if ((await ledger.hold(known.view, basis, update, holdUntil)) === 'held') return { update, ours: true }",
     replace:
-      "await tracking.run(targetOfRequest(update), { timeoutMs: 1, token: 'token' }); if ((await ledger.hold(known.view, basis, update)) === 'held') return { update, ours: true }",
+      "await tracking.run(targetOfRequest(update), { timeoutMs: 1, token: 'token' }); if ((await ledger.hold(known.view, basis, update, holdUntil)) === 'held') return { update, ours: true }",
   },
   {
     bug: 'an overrun is clipped',
@@ -240,5 +240,17 @@ export const mutants: readonly Mutant[] = [
     file: guard('asking'),
     find: 'if (recorded.some((update) => update.content.digest !== content)) {',
     replace: 'if (false) {',
+  },
+  {
+    bug: 'an estimate is remembered',
+    file: 'shared/tracking/flights.ts',
+    find: 'if (unsent.get(key) === flight) unsent.delete(key)',
+    replace: '',
+  },
+  {
+    bug: 'an estimate is never too old',
+    file: guard('performing'),
+    find: 'const holdUntil = quote.at + estimateLastsMs',
+    replace: 'const holdUntil = Number.POSITIVE_INFINITY',
   },
 ]

@@ -4,7 +4,9 @@ import type { Clock } from '../../shared/platform/clock.ts'
 import type { Ids } from '../../shared/platform/ids.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import type { SlackClient } from '../../shared/slack/client.ts'
-import type { RunResult, Tracking } from '../../shared/tracking/tracking.ts'
+import { createFlights } from '../../shared/tracking/flights.ts'
+import { updatePath } from '../../shared/tracking/target.ts'
+import type { EstimateReading, RunResult, Tracking } from '../../shared/tracking/tracking.ts'
 import { type Ask, death } from './step.ts'
 import { priceOf, receiveRun, tellUnits } from './world.ts'
 
@@ -68,57 +70,92 @@ export const storeThrough = (ask: Ask): Store => ({
 /** What an overrun costs above its estimate. */
 const moreUnits = 7
 
-/** A run's request and its answer are two steps: anything may come between. */
-export const trackingThrough = (ask: Ask, process: string, now: () => number): Tracking => ({
-  estimate: ({ kind, segment }) =>
-    ask({
-      what: `estimates ${segment}`,
-      faults: ['unreachable'],
-      reads: true,
-      // Nothing goes on before the dates are there too, which are asked for beside it.
-      isLocal: kind === 'ranking',
-      take: async (world, fault) =>
-        fault === null
-          ? { kind: 'units', units: toUnits(priceOf(world, segment)), source: 'simulated' }
-          : { kind: 'unreachable', reason: 'simulated', status: null },
+/** An estimate that the service has answered. */
+export interface Estimated {
+  readonly process: string
+  readonly project: string
+  readonly units: number
+  readonly at: number
+}
+
+/**
+ * A run's request and its answer are two steps: anything may come between.
+ *
+ * @param estimated told of every estimate that the service answers.
+ */
+export function trackingThrough(
+  ask: Ask,
+  process: string,
+  now: () => number,
+  estimated: (estimate: Estimated) => void = () => {},
+): Tracking {
+  const known = new Map<string, number>()
+  return {
+    estimate: estimateThrough(ask, process, (estimate) => {
+      known.set(estimate.project, estimate.units)
+      estimated(estimate)
     }),
-  dates: ({ segment }) =>
-    ask({
-      what: `dates of ${segment}`,
-      faults: [],
-      reads: true,
-      take: async ({ dates }) => ({ kind: 'dates', dates: dates[segment] ?? [] }),
-    }),
-  run: async ({ segment }, { timeoutMs }) => {
-    const deadline = now() + timeoutMs
-    const result = await ask({
-      what: `runs ${segment}`,
-      faults: ['not sent', 'refused', 'sent, does not run', 'costs more', death],
-      reads: false,
-      take: async (world, fault) => {
-        // Whoever has waited past its deadline has given up: nothing is sent any more.
-        if (world.now > deadline) return unknown
-        if (fault === 'not sent') return didNotRun(null)
-        const ran = fault === null || fault === 'costs more'
-        const units = priceOf(world, segment)
-        receiveRun(world, { project: segment, process, ran, units })
-        if (fault === 'refused') return didNotRun(429)
-        return ran ? ranFor(fault === null ? units : units + moreUnits) : unknown
-      },
-    })
-    return ask({
-      what: `is answered about ${segment}`,
-      faults: result.kind === 'ran' ? ['answer lost'] : [],
-      reads: result.kind !== 'ran',
-      take: async (world, fault) => {
-        if (fault !== null) return unknown
-        if (result.kind === 'ran' && result.stated) tellUnits(world, { process, project: segment }, result.stated.units)
-        return result
-      },
-    })
-  },
-  open: () => Promise.reject(new Error('nothing is passed through here')),
-})
+    dates: ({ segment }) =>
+      ask({
+        what: `dates of ${segment}`,
+        faults: [],
+        reads: true,
+        take: async ({ dates }) => ({ kind: 'dates', dates: dates[segment] ?? [] }),
+      }),
+    run: async ({ segment }, { timeoutMs }) => {
+      const deadline = now() + timeoutMs
+      const result = await ask({
+        what: `runs ${segment}`,
+        faults: ['not sent', 'refused', 'sent, does not run', 'costs more', death],
+        reads: false,
+        take: async (world, fault) => {
+          // Whoever has waited past its deadline has given up: nothing is sent any more.
+          if (world.now > deadline) return unknown
+          if (fault === 'not sent') return didNotRun(null)
+          const ran = fault === null || fault === 'costs more'
+          const units = priceOf(world, segment)
+          receiveRun(world, { project: segment, process, ran, units: Math.min(units, known.get(segment) ?? units) })
+          if (fault === 'refused') return didNotRun(429)
+          return ran ? ranFor(fault === null ? units : units + moreUnits) : unknown
+        },
+      })
+      return ask({
+        what: `is answered about ${segment}`,
+        faults: result.kind === 'ran' ? ['answer lost'] : [],
+        reads: result.kind !== 'ran',
+        take: async (world, fault) => {
+          if (fault !== null) return unknown
+          if (result.kind === 'ran' && result.stated)
+            tellUnits(world, { process, project: segment }, result.stated.units)
+          return result
+        },
+      })
+    },
+    open: () => Promise.reject(new Error('nothing is passed through here')),
+  }
+}
+
+/** Estimates are shared inside a process by the code that shares them in the product. */
+function estimateThrough(ask: Ask, process: string, estimated: (estimate: Estimated) => void): Tracking['estimate'] {
+  const join = createFlights<EstimateReading>()
+  return (target) =>
+    join(updatePath(target, 'estimate'), (onSend) =>
+      ask({
+        what: `estimates ${target.segment}`,
+        faults: ['unreachable'],
+        reads: true,
+        // Nothing goes on before the dates are there too, which are asked for beside it.
+        isLocal: target.kind === 'ranking',
+        take: async (world, fault) => {
+          onSend()
+          if (fault !== null) return { kind: 'unreachable', reason: 'simulated', status: null }
+          const units = toUnits(priceOf(world, target.segment))
+          estimated({ process, project: target.segment, units, at: world.now })
+          return { kind: 'units', units, source: 'simulated' }
+        },
+      }),
+    )
+}
 
 /** @param told of every message that has arrived, whatever became of the answer. */
 export const slackThrough = (ask: Ask, told: (message: string) => void): SlackClient => ({

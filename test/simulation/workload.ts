@@ -1,12 +1,13 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { Item } from '../../shared/ledger/store.ts'
 import { createLog } from '../../shared/platform/log.ts'
-import { lookAtConsumption, lookAtStep } from './auditor.ts'
+import { lookAtConsumption, lookAtPrice, lookAtStep } from './auditor.ts'
 import { chanceOf, one } from './chance.ts'
 import { type Asked, asking, laterMs, minding, plans, type Scene } from './deeds.ts'
 import type { Failure } from './explore.ts'
 import { isExpected } from './faults.ts'
 import { createMachine, serviceToken } from './machine.ts'
+import type { Estimated } from './ports.ts'
 import { comeToRest, createCalm } from './rest.ts'
 import { type Answered, createRooms, type Rooms, secrets } from './rooms.ts'
 import { createScheduler } from './scheduler.ts'
@@ -44,8 +45,16 @@ async function beginDay(seed: number) {
   const said: string[] = []
   const asked = new Map<string, Asked>()
   const excused = new Set<string>()
+  let estimates: readonly Estimated[] = []
+  const estimated = (estimate: Estimated) => {
+    estimates = [...estimates, estimate]
+  }
   const scene: Scene = {
     ...{ world, chance, stream, excused },
+    // What a process was told before does not count any more.
+    arrives: (process) => {
+      estimates = estimates.filter((each) => each.process !== process)
+    },
     asked: (request) => void asked.set(JSON.stringify(request), request),
   }
   let first: Broken | null = null
@@ -64,6 +73,7 @@ async function beginDay(seed: number) {
     mostFaults,
     look: (before, after, process) => {
       lookAtStep(before, after, excused)
+      lookAtPrice(before, after, estimates)
       if (process.endsWith('tells people')) lookAtTeller(before, after)
       stream.push(...changesBetween(before, after, stream.length))
     },
@@ -73,7 +83,16 @@ async function beginDay(seed: number) {
   })
 
   const roomsOf = async (process: string, ask: Ask): Promise<Rooms> => {
-    const machine = await createMachine({ process, ask, now: () => world.now, world, unitsPerMonth, plans, log })
+    const machine = await createMachine({
+      process,
+      ask,
+      now: () => world.now,
+      world,
+      unitsPerMonth,
+      plans,
+      log,
+      estimated,
+    })
     return createRooms(machine, (message) => void said.push(message))
   }
 

@@ -7,8 +7,9 @@ export interface World {
   /** The tokens of the transactions that were applied: the table remembers them too. */
   readonly applied: Set<string>
   readonly store: Store
-  readonly prices: Readonly<Record<string, number>>
-  /** The dates for which the service has data of a project. Never changed, only replaced; so are the two below. */
+  /** Never changed, only replaced; so are the three below. */
+  prices: Readonly<Record<string, number>>
+  /** The dates for which the service has data of a project. */
   dates: Readonly<Record<string, readonly string[]>>
   /** Every request for `run` that has arrived. */
   runs: readonly Run[]

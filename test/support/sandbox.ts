@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { inject } from 'vitest'
+import { createAdaptorServer } from '@hono/node-server'
+import { inject, onTestFinished } from 'vitest'
 import { createSandbox } from '../../functions/sandbox/app.ts'
 import { demonstrationProjects } from '../../functions/sandbox/demonstration.ts'
 import { createMemoryState } from '../../functions/sandbox/memory-state.ts'
@@ -7,6 +8,7 @@ import type { State } from '../../functions/sandbox/state.ts'
 import { createTableClient } from '../../functions/sandbox/table-access.ts'
 import { createTableState } from '../../functions/sandbox/table-state.ts'
 import { createSandboxTable } from '../../infra/local/table.ts'
+import type { Clock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { createTestClock } from './clock.ts'
 
@@ -79,3 +81,16 @@ export const sandboxStates: readonly (readonly [name: string, create: () => Prom
   ['memory', async () => createMemoryState(demonstrationProjects(Date.parse(now)))],
   ...(inject('dynamodb') === null ? [] : [['DynamoDB Local', async () => (await createSandboxStates())()] as const]),
 ]
+
+/** The sandbox behind real sockets; its time is the test's. @returns an address for `TRACKING_BASE_URL`. */
+export async function serveSandbox(options: { clock: Clock; token: string }): Promise<string> {
+  const server = createAdaptorServer({ fetch: createSandbox(options).fetch })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    if ('closeAllConnections' in server) server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return `http://127.0.0.1:${address.port}/v3`
+}
