@@ -4,11 +4,14 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { type Bug, bugs, type Scene, scenes } from './bugs.ts'
+import { workBugs } from './work-bugs.ts'
+import { checkWorkBug, checkWorks } from './works.ts'
 
 const usage = `npm run model                     every scene to its end, and every bug
 npm run model -- --quick          the small scenes to their end, without bugs: what the gate runs
 npm run model -- --bugs           the bugs alone
-npm run model -- --bug STALE_DAY  one bug, step by step`
+npm run model -- --bug STALE_DAY  one bug, step by step
+npm run model -- --works          the rules of one work alone, which take no spin`
 
 interface Search {
   readonly scene: string
@@ -110,6 +113,7 @@ async function main(): Promise<boolean> {
       quick: { type: 'boolean' },
       bugs: { type: 'boolean' },
       bug: { type: 'string' },
+      works: { type: 'boolean' },
       help: { type: 'boolean' },
     },
   })
@@ -117,6 +121,10 @@ async function main(): Promise<boolean> {
     say(usage)
     return true
   }
+  const workBug = workBugs.find(({ rule }) => rule === values.bug)
+  if (workBug) return checkWorkBug(workBug, say, true)
+  const worksAreSound = values.bug !== undefined || checkWorks({ quick: values.quick, say })
+  if (values.works) return worksAreSound
   const missing = ['spin', 'gcc'].filter((tool) => spawnSync(tool, ['--version']).error !== undefined)
   if (missing.length > 0) {
     say(`NOT CHECKED: the model needs ${missing.join(' and ')}; on Debian: apt-get install spin gcc libc6-dev`)
@@ -125,11 +133,12 @@ async function main(): Promise<boolean> {
   if (values.bug !== undefined) {
     const named = bugs.find(({ name }) => name === values.bug)
     if (named) return trail(named)
-    say(`There is no bug ${values.bug}; bugs.ts lists them.`)
+    say(`There is no bug ${values.bug}; bugs.ts and work-bugs.ts list them.`)
     return false
   }
   const sound = (values.quick ? quick : scenes).map((scene) => ({ scene, bug: 'NONE', says: '' }))
-  return searchAll([...(values.bugs ? [] : sound), ...(values.quick ? [] : bugs.map(toSearch))])
+  const isSound = await searchAll([...(values.bugs ? [] : sound), ...(values.quick ? [] : bugs.map(toSearch))])
+  return isSound && worksAreSound
 }
 
 process.exitCode = (await main()) ? 0 : 1
