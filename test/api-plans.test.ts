@@ -138,7 +138,16 @@ describe('POST /plans/{name}/run', () => {
     expect(first.body).toEqual({
       ...{ plan: 'night', time: '2026-11-20T10:00:00.000Z', state: 'done', finishedAt: '2026-11-20T10:00:00.000Z' },
       counts: {
-        ...{ settled: 1, refused: 1, released: 0, inDoubt: 0, awaitingApproval: 0, requested: 0, expired: 0 },
+        ...{
+          settled: 1,
+          upToDate: 0,
+          refused: 1,
+          released: 0,
+          inDoubt: 0,
+          awaitingApproval: 0,
+          requested: 0,
+          expired: 0,
+        },
         unsent: 0,
       },
       unitsCharged: 40,

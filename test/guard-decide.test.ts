@@ -54,7 +54,7 @@ describe('without the service', () => {
         request: { plan: 'nightly' },
       },
       'plan-paused',
-      'The plan nightly was paused by ada on 19 Nov 2026 11:00 Europe/Berlin: too dear. Resume it, then run the unsent.',
+      'The plan nightly was paused by ada on 19 Nov 2026 11:00 Europe/Berlin: too dear. Resume it, then run what was not sent.',
       { plan: 'nightly' },
     ],
     [

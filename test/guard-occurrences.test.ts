@@ -309,11 +309,11 @@ describe('paused', () => {
     expect(await last()).toMatchObject({
       state: 'paused',
       reason:
-        'The plan night was paused by ada on 20 Nov 2026 10:00 UTC: the site moves. Resume it, then run the unsent.',
+        'The plan night was paused by ada on 20 Nov 2026 10:00 UTC: the site moves. Resume it, then run what was not sent.',
     })
     expect(await states()).toEqual(['a settled', 'b refused'])
     expect(await told()).toEqual([
-      '⏸️ The plan night of 20 Nov 2026 10:00 UTC was paused before its end. “The plan night was paused by ada on 20 Nov 2026 10:00 UTC: the site moves. Resume it, then run the unsent.” ✅ 1 project updated, ⛔ 1 project refused, ⏭️ 1 project not asked for any more. 40 units charged in all.',
+      '⏸️ The plan night of 20 Nov 2026 10:00 UTC was paused before its end. “The plan night was paused by ada on 20 Nov 2026 10:00 UTC: the site moves. Resume it, then run what was not sent.” ✅ 1 project updated, ⏭️ 2 projects not asked for any more. 40 units charged in all.',
     ])
     product.clock.advance(minutes(5))
     await resume(product)
@@ -735,12 +735,12 @@ describe('runs in doubt', () => {
     expect(ran()).toEqual(names(3))
     expect(await last()).toMatchObject({
       state: 'stopped',
-      reason: '3 updates in a row are in doubt; resolve them, then run the unsent',
+      reason: '3 updates in a row are in doubt; resolve them, then run what was not sent',
     })
     for (const minute of [5, 15]) await at(minute)
     expect(ran()).toEqual(names(3))
     expect(await told()).toEqual([
-      '🛑 The plan night of 20 Nov 2026 10:00 UTC was stopped before its end. “3 updates in a row are in doubt; resolve them, then run the unsent” ❓ 3 projects in doubt; their units stay counted, ⏭️ 3 projects not asked for any more. Nothing is charged yet.',
+      '🛑 The plan night of 20 Nov 2026 10:00 UTC was stopped before its end. “3 updates in a row are in doubt; resolve them, then run what was not sent” ❓ 3 projects in doubt; their units stay counted, ⏭️ 3 projects not asked for any more. Nothing is charged yet.',
     ])
     isBroken = false
     expect((await unsent()).body).toMatchObject({ state: 'stopped', counts: { inDoubt: 3, unsent: 3 } })
@@ -857,7 +857,7 @@ describe('asked for the unsent, of what a person was wrong about', () => {
       unsent: async () => {
         clock.advance(hours(24))
         await guard.goOn(clock.now() + minutes(1))
-        return guard.runUnsent('night', time, clock.now() + minutes(1))
+        return guard.runAgain('night', time, 'unsent', clock.now() + minutes(1))
       },
       now: () => other.update(update.id),
     }

@@ -91,7 +91,7 @@ describe.each(stores)('a tally: %s', (_name, create) => {
     expect(tally).toMatchObject({ until: Date.parse('2026-11-10T10:01:00Z'), open: [lost] })
     expect(tally?.sums).toHaveLength(2)
     expect(tally?.sums).toEqual(
-      expect.arrayContaining([sum('one', { updates: 1, charged: 40, refused: 1 }), sum('dear', { refused: 1 })]),
+      expect.arrayContaining([sum('one', { updates: 1, charged: 40 }), sum('dear', { refused: 1 })]),
     )
     expect(await statementOf(product)).toEqual(before)
 
@@ -102,7 +102,7 @@ describe.each(stores)('a tally: %s', (_name, create) => {
     expect((await tallyOf(product))?.sums).toContainEqual(sum('lost', { updates: 1, charged: 30 }))
     expect(await statementOf(product)).toMatchObject({
       rows: [{ project: 'dear' }, { project: 'lost' }, { project: 'one' }, { project: 'young', charged: 40 }],
-      total: { updates: 3, charged: 110, refused: 2, inDoubt: 0 },
+      total: { updates: 3, charged: 110, refused: 1, inDoubt: 0 },
       book: { spent: 110, addsUp: true },
     })
     expect((await product.guard.ledger.update(young ?? ''))?.state).toBe('settled')

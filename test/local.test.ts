@@ -152,8 +152,8 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     expect(heading).toBe(`The plan nightly of ${time}`)
     expect(lines).toEqual([
       '  globex  settled, 640 units',
-      expect.stringMatching(/^ {2}acme\.example {2}refused: .* acme\.example was done at /),
-      '  1 updated, 1 refused; 640 units charged',
+      expect.stringMatching(/^ {2}acme\.example {2}up to date: .* acme\.example was done at /),
+      '  1 updated, 1 up to date; 640 units charged',
     ])
     const again = await run('nightly', '--time', time)
     expect(again).toEqual({

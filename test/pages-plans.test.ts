@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { openBrowser, ours } from './support/browser.ts'
+import { minutes } from './support/clock.ts'
 import { startProduct } from './support/product.ts'
 
 // What plans will do and cost, day by day; and what people may do about them.
@@ -122,7 +123,7 @@ describe('a plan', () => {
     expect(text).toContain('2 projects, in this order one two')
     expect(text).toContain('What became of 20 Nov 2026 15:00 done; 80 units charged.')
     expect(text).toContain('one ✓ settled 40 two ✓ settled 40')
-    expect(text).not.toContain('Run the unsent')
+    expect(text).not.toContain('Run what was')
     expect(html).toContain('href="/dashboard/plans/night?time=2026-11-20T14%3A00%3A00.000Z"')
     expect((await browser.get('/dashboard/plans/night?time=2026-11-20T14%3A00%3A00.000Z')).text).toContain(
       'What became',
@@ -154,7 +155,7 @@ describe('a plan', () => {
     expect((await send('unsent', { time })).text).toContain('✕ The request is not valid: confirm: has to be ticked')
     expect(product.seen('run')).toHaveLength(0)
     expect((await send('unsent', { time, confirm: 'yes' })).text).toContain(
-      '✓ What was unsent of night, 20 Nov 2026 11:00 Europe/Berlin, is run from the next sweep on, within minutes.',
+      '✓ What was not sent of night, 20 Nov 2026 11:00 Europe/Berlin, runs with the next sweep, within minutes.',
     )
     await product.triggers.handle({ task: 'sweep' }, product.endsAt())
     expect(product.seen('run')).toHaveLength(2)
@@ -164,18 +165,48 @@ describe('a plan', () => {
     expect(product.seen('run')).toHaveLength(2)
   })
 
+  test('shows what was refused apart from what was up to date, and runs the refused once more', async () => {
+    const { product, browser, send, fire } = await start({ plans: [{ ...night, projects: ['done', 'one', 'two'] }] })
+    await product.update({ kind: 'ranking', project: 'done' })
+    await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'audit' } })
+    await fire('2026-11-20T10:00:00Z')
+    product.clock.advance(minutes(1))
+    const { text, html } = await browser.get('/dashboard/plans/night')
+    expect(text).toContain('Project State Charged done up to date – one ✕ refused – two ✕ refused –')
+    expect(text).not.toContain('Run what was not sent')
+    expect(text).toContain(
+      'Of 20 Nov 2026 11:00, 2 projects were refused: one, two. Run them now: each is decided again, by the budgets and limits as they are now Run what was refused',
+    )
+    const time = /name="time" value="([^"]+)"/.exec(html)?.[1] ?? ''
+    await product.call('POST', '/budgets/seo/unfreeze', { body: { reason: 'audited' } })
+    expect((await send('refused', { time, confirm: 'yes' })).text).toContain(
+      '✓ What was refused of night, 20 Nov 2026 11:00 Europe/Berlin, runs with the next sweep, within minutes.',
+    )
+    await product.triggers.handle({ task: 'sweep' }, product.endsAt())
+    expect(product.seen('run')).toHaveLength(3)
+    expect((await send('refused', { time, confirm: 'yes' })).text).toContain(
+      '✓ Nothing of night, 20 Nov 2026 11:00 Europe/Berlin, was left to run.',
+    )
+    expect(product.seen('run')).toHaveLength(3)
+  })
+
   test('whoever may not pause or run it sees no button, and is refused', async () => {
     const time = '2026-11-20T10:00:00Z'
     for (const [scope, budgets, action, said] of [
       ['read run', '*', 'pause', 'pat needs the scope admin for this, and has: read run.'],
       ['read run', '*', 'resume', 'pat needs the scope admin for this, and has: read run.'],
       ['read admin', '*', 'unsent', 'pat needs the scope run for this, and has: read admin.'],
+      ['read admin', '*', 'refused', 'pat needs the scope run for this, and has: read admin.'],
       ['read run', ['blog'], 'unsent', 'pat may not charge the budget seo, which the plan night charges.'],
+      ['read run', ['blog'], 'refused', 'pat may not charge the budget seo, which the plan night charges.'],
     ] as const) {
       const { product, browser, send } = await start({ scope, budgets })
       const { html } = await browser.get('/dashboard/plans/night')
       expect([scope, html.includes('Pause the plan')]).toEqual([scope, scope === 'read admin'])
-      const told = await send(action, action === 'unsent' ? { time, confirm: 'yes' } : { reason: 'mine' })
+      const told = await send(
+        action,
+        action === 'unsent' || action === 'refused' ? { time, confirm: 'yes' } : { reason: 'mine' },
+      )
       expect(told.text).toContain(`✕ ${said}`)
       expect(product.seen('run')).toHaveLength(0)
       expect((await product.call('GET', '/plans')).body.plans[0]).toMatchObject({ paused: false, last: null })

@@ -162,7 +162,16 @@ describe('what messages say', () => {
       time: now,
       zone,
       state: 'done',
-      counts: { settled: 12, refused: 7, released: 0, inDoubt: 1, awaitingApproval: 0, unsent: 0, requested: 0 },
+      counts: {
+        settled: 12,
+        upToDate: 0,
+        refused: 7,
+        released: 0,
+        inDoubt: 1,
+        awaitingApproval: 0,
+        unsent: 0,
+        requested: 0,
+      },
       unitsCharged: 7680,
       refusals: Array.from({ length: 7 }, (_, position) => ({ project: `p${position}`, detail: 'seo is frozen.' })),
     })
@@ -175,7 +184,16 @@ describe('what messages say', () => {
   })
 
   test('what stopped an occurrence is said in its notification', () => {
-    const counts = { settled: 0, refused: 0, released: 0, inDoubt: 3, awaitingApproval: 0, unsent: 9, requested: 0 }
+    const counts = {
+      settled: 0,
+      upToDate: 0,
+      refused: 0,
+      released: 0,
+      inDoubt: 3,
+      awaitingApproval: 0,
+      unsent: 9,
+      requested: 0,
+    }
     const stopped = {
       plan: 'nightly',
       time: now,

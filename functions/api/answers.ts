@@ -213,6 +213,7 @@ export const occurrence = z.strictObject({
   nextTryAt: z.exactOptional(time),
   counts: z.strictObject({
     settled: units,
+    upToDate: units,
     refused: units,
     released: units,
     inDoubt: units,
@@ -226,7 +227,7 @@ export const occurrence = z.strictObject({
     z.strictObject({
       project: text,
       update: z.nullable(text),
-      state: z.enum([...states, 'unsent']),
+      state: z.enum([...states, 'up-to-date', 'unsent']),
       problem: z.exactOptional(problem),
     }),
   ),

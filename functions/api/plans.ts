@@ -14,7 +14,7 @@ import { showForecast, showOccurrence, showPlan } from './showing.ts'
 
 export const occurrence = z.strictObject({
   time: instant,
-  only: z.exactOptional(z.literal('unsent', 'takes unsent')),
+  only: z.exactOptional(z.enum(['unsent', 'refused'], 'takes unsent or refused')),
 })
 
 const brokenOff = problem(
@@ -54,9 +54,8 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): vo
       const name = await known(c)
       await mustBeCovered(guard, name, caller)
       const endsAt = prefersAsync(c) ? clock.now() : c.var.endsAt
-      const run = only === 'unsent' ? guard.runUnsent : guard.fire
       try {
-        const fired = await run(name, time, endsAt)
+        const fired = await (only ? guard.runAgain(name, time, only, endsAt) : guard.fire(name, time, endsAt))
         if (fired.kind === 'problem') return answerProblem(c, fired.problem)
         const report = await guard.report(fired.occurrence)
         return c.json(showOccurrence(report), fired.occurrence.doneAt === undefined ? 202 : 200)

@@ -20,7 +20,7 @@ import {
 import type { Entry } from '../../shared/ledger/entry.ts'
 import type { Occurrence } from '../../shared/ledger/occurrence.ts'
 import type { ProjectChange } from '../../shared/ledger/project-change.ts'
-import { isTerminal, type Problem, type Update } from '../../shared/ledger/update.ts'
+import { isTerminal, type Problem, type Update, wasUpToDate } from '../../shared/ledger/update.ts'
 import type { View } from '../../shared/ledger/views.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
 
@@ -212,10 +212,15 @@ export function showOccurrence({ occurrence, counts, unitsCharged, rows }: Repor
     projects: rows.map(({ project, update }) => ({
       project,
       update: update?.id ?? null,
-      state: update?.state ?? 'unsent',
+      state: occurrenceStateOf(update),
       ...(update?.problem && { problem: showProblem(update.problem) }),
     })),
   }
+}
+
+function occurrenceStateOf(update: Update | null): Update['state'] | 'up-to-date' | 'unsent' {
+  if (!update) return 'unsent'
+  return wasUpToDate(update) ? 'up-to-date' : update.state
 }
 
 export const showForecast = ({ exhaustedAt, pricedAt, ...row }: Forecast) => ({

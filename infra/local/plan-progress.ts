@@ -2,11 +2,12 @@ import type { Guard } from '../../shared/guard/guard.ts'
 import { units } from '../../shared/guard/sentences.ts'
 import type { Counted, Results } from '../../shared/guard/tries.ts'
 import type { Occurrence } from '../../shared/ledger/occurrence.ts'
-import { isTerminal, type Update } from '../../shared/ledger/update.ts'
+import { isTerminal, type Update, wasUpToDate } from '../../shared/ledger/update.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
 
 const words: Readonly<Record<Counted, string>> = {
   settled: 'updated',
+  upToDate: 'up to date',
   refused: 'refused',
   released: 'did not run',
   inDoubt: 'in doubt',
@@ -52,10 +53,11 @@ export function createProgress(guard: Guard, heading: string) {
 const hasEnded = ({ state }: Update): boolean =>
   isTerminal(state) || state === 'in-doubt' || state === 'awaiting-approval'
 
-function lineOf({ state, charged, hold, problem }: Update): string {
+function lineOf(update: Update): string {
+  const { state, charged, hold, problem } = update
   if (state === 'settled') return `settled, ${units(charged ?? 0)}`
   if (state === 'in-doubt') return `in doubt: it may have run, and its ${units(hold?.units ?? 0)} stay counted`
-  const words = state.replace('-', ' ')
+  const words = wasUpToDate(update) ? 'up to date' : state.replace('-', ' ')
   return problem ? `${words}: ${problem.detail}` : words
 }
 

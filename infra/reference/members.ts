@@ -81,7 +81,7 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   OccurrenceRequest: {
     time: 'The scheduled time. The same plan and time never runs a project twice.',
-    only: '`unsent`: what was never begun, expired or provably did not run, however late it is.',
+    only: 'However late it is, `unsent`: what was never begun, expired or provably did not run; `refused`: what was refused, decided again by the budgets as they are now.',
   },
   CreateProjectInput: { keywords: 'Keywords.', searchengines: 'Search engines.', websites: 'Websites.' },
   UpdateProjectInput: {
@@ -164,7 +164,7 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   Occurrence: {
     nextTryAt: 'When what has not run is tried again.',
-    counts: 'How many projects stand where.',
+    counts: 'How many projects stand where; `upToDate` were done already, or have data of today.',
     unitsCharged: 'Of all its updates.',
     projects: 'Each project, its last update and where that stands.',
   },

@@ -118,7 +118,7 @@ function barredBy(view: View, { caller, plan }: Request): Problem | null {
   }
   const pause = plan === undefined ? undefined : pauseOf(view.definitions, plan)
   if (!pause) return null
-  const detail = `The plan ${plan} was paused by ${pause.by} on ${when(pause.at, zoneOf(view))}: ${pause.reason}. Resume it, then run the unsent.`
+  const detail = `The plan ${plan} was paused by ${pause.by} on ${when(pause.at, zoneOf(view))}: ${pause.reason}. Resume it, then run what was not sent.`
   return problem('plan-paused', detail, { plan: plan ?? null })
 }
 

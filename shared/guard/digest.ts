@@ -2,7 +2,7 @@ import { announcement } from '../ledger/announcement.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { all } from '../ledger/lists.ts'
 import type { Price } from '../ledger/price.ts'
-import type { Update } from '../ledger/update.ts'
+import { type Update, wasUpToDate } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
 import { dayAt } from '../ledger/windows.ts'
 import { dayMs } from '../platform/clock.ts'
@@ -60,7 +60,7 @@ export function createDigesting(parts: {
     const looked = ledger.view()
     const [view, updates, forecast, known] = await Promise.all([looked, updatesOf(until), foresee(looked), prices()])
     const inDoubt = (await ledger.open('in-doubt', pageSize)).rows
-    const refused = updates.filter(({ state }) => state === 'refused').length
+    const refused = updates.filter((update) => update.state === 'refused' && !wasUpToDate(update)).length
     const priceMoves = known.flatMap((price) => moveOf(price, until))
     return {
       // It may be told when that day is long over.

@@ -67,7 +67,7 @@ export function createGuard(parts: GuardParts) {
     ...createCallers(parts),
     ...onDemand(loadKeeping, {
       fire: true,
-      runUnsent: true,
+      runAgain: true,
       advance: true,
       report: true,
       planned: true,

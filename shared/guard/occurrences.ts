@@ -5,17 +5,21 @@ import { type Occurrence, type OccurrenceState, occurrenceId } from '../ledger/o
 import { LedgerUnavailable } from '../ledger/store.ts'
 import { isKnownToHaveRun, type Problem, type Request } from '../ledger/update.ts'
 import { type Clock, hourMs, minuteMs, toRfc3339 } from '../platform/clock.ts'
-import { digest, type Ids } from '../platform/ids.ts'
+import type { Ids } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import { SecretUnavailable } from '../platform/secrets.ts'
-import { budgetFor } from './charging.ts'
 import { type GuardOptions, settleMarginMs } from './options.ts'
 import type { Plan } from './plan.ts'
 import { problem } from './problems.ts'
+import { when, zoneOf } from './sentences.ts'
 import type { Begun } from './starting.ts'
-import { isUnfinished, mayHaveMore, mayTry, pausedSince, type Results, resultsOf, type Tried } from './tries.ts'
+import { isUnfinished, mayTry, pausedSince, type Results, resultsOf, type Tried } from './tries.ts'
+import { createTryRecords } from './try-records.ts'
 
 export type Report = Results & { readonly occurrence: Occurrence }
+
+/** The part of an occurrence that a person may have begun again. */
+export type RunAgain = 'unsent' | 'refused'
 
 export type Fired =
   | { readonly kind: 'fired'; readonly occurrence: Occurrence }
@@ -47,6 +51,7 @@ export function createOccurrences(parts: {
 }) {
   const { ledger, begin, plans, clock, ids, log, options } = parts
   const { occurrences } = ledger
+  const { triesOf, requestOf } = createTryRecords({ ledger })
 
   /** One project takes two reads and a run, and the time to write down how it ended. */
   const longestStepMs = 2 * options.serviceTimeoutMs + settleMarginMs
@@ -76,11 +81,12 @@ export function createOccurrences(parts: {
     return { kind: 'fired', occurrence: (await advance(id, endsAt)) ?? fresh }
   }
 
-  /** What was never begun, or provably did not run, is tried anew, however late it is. */
-  async function runUnsent(name: string, time: number, endsAt: number): Promise<Fired> {
+  /** Runs what was not sent, or decides again about what was refused, however late it is. */
+  async function runAgain(name: string, time: number, only: RunAgain, endsAt: number): Promise<Fired> {
     const plan = enabledPlan(name)
     if ('slug' in plan) return { kind: 'problem', problem: plan }
-    const { definitions, now } = await ledger.view()
+    const view = await ledger.view()
+    const { definitions, now } = view
     if (time - now > earlyByMs) return { kind: 'problem', problem: tooEarly(name, time) }
     const pause = pauseOf(definitions, name)
     if (pause) {
@@ -88,22 +94,27 @@ export function createOccurrences(parts: {
       return { kind: 'problem', problem: problem('plan-paused', detail, { plan: name }) }
     }
     const id = occurrenceId(name, time)
-    const again = { plan: name, time, state: 'running' as const, startedAt: now, round: 0, nextAt: now }
+    const mode = only === 'refused' ? { only } : {}
+    const again = { plan: name, time, state: 'running' as const, startedAt: now, round: 0, nextAt: now, ...mode }
     const seen = await occurrences.get(id)
-    if (!seen) await occurrences.add({ id, version: 1, createdAt: now, ...again })
-    else if (seen.doneAt !== undefined && !(await isThrough(plan, seen, now))) {
-      const { doneAt: _done, lease: _lease, reason: _reason, ...rest } = seen
-      await occurrences.change({ ...rest, ...again }, seen)
-    }
+    const barred = whyNotAgain(seen, { plan: name, time, only, zone: zoneOf(view) })
+    if (barred) return { kind: 'problem', problem: barred }
+    const isReopened = !seen
+      ? await occurrences.add({ id, version: 1, createdAt: now, ...again })
+      : seen.doneAt === undefined ||
+        (await isThrough(plan, seen, again)) ||
+        (await occurrences.change({ ...withoutItsEnd(seen), ...again }, seen))
+    // Another process was faster, perhaps with the other half of the work.
+    if (!isReopened) return runAgain(name, time, only, endsAt)
     const occurrence = await advance(id, endsAt)
     if (!occurrence) throw new Error(`the occurrence ${id} was neither written nor found`)
     return { kind: 'fired', occurrence }
   }
 
   /** Nothing is left to run, and people were told so. */
-  async function isThrough(plan: Plan, seen: Occurrence, now: number): Promise<boolean> {
-    if (seen.state !== 'done') return false
-    return (await triesOf(plan, seen)).every((each) => !isUnfinished(each, { startedAt: now }))
+  async function isThrough(plan: Plan, seen: Occurrence, again: Pick<Occurrence, 'startedAt' | 'only'>) {
+    if (seen.state !== 'done' && !again.only) return false
+    return (await triesOf(plan, seen)).every((each) => !isUnfinished(each, again))
   }
 
   /** Goes on with an occurrence as far as the time goes, unless somebody else is at it. */
@@ -162,7 +173,7 @@ export function createOccurrences(parts: {
         return {
           occurrence,
           end: 'stopped',
-          reason: `${mostInARow} updates in a row are in doubt; resolve them, then run the unsent`,
+          reason: `${mostInARow} updates in a row are in doubt; resolve them, then run what was not sent`,
         }
       }
     }
@@ -223,43 +234,6 @@ export function createOccurrences(parts: {
     return { ...closed, version }
   }
 
-  /** All tries of each project of the plan, read together: most have one. */
-  async function triesOf(plan: Plan, { time }: Pick<Occurrence, 'time'>): Promise<Tried[]> {
-    let tried: Tried[] = plan.projects.map((project) => ({ project, updates: [] }))
-    for (let number = 0; number < mostTries; number++) {
-      const wanted = tried.filter(({ updates }) => updates.length === number && mayHaveMore(updates.at(-1)))
-      if (wanted.length === 0) break
-      const found = await ledger.updatesNamed(wanted.map(({ project }) => tryId(plan.name, time, project, number)))
-      const more = new Map(wanted.map(({ project }, position) => [project, found[position]]))
-      tried = tried.map((each) => {
-        const update = more.get(each.project)
-        return update ? { ...each, updates: [...each.updates, update] } : each
-      })
-    }
-    return tried
-  }
-
-  async function requestOf(plan: Plan, { time }: Occurrence, { project, updates }: Tried): Promise<Request> {
-    const last = updates.at(-1)
-    if (last?.state === 'requested') return last
-    const { definitions, now } = await ledger.view()
-    const { kind, query, leave, whenShort } = plan
-    return {
-      id: tryId(plan.name, time, project, updates.length),
-      kind,
-      project,
-      plan: plan.name,
-      budget: budgetFor(definitions, plan, project),
-      caller: `schedule:${plan.name}`,
-      via: 'schedule',
-      ...(query && { query }),
-      ...(leave !== undefined && { leave }),
-      ...(whenShort === 'ask' && { whenShort }),
-      content: { digest: digest(plan.name, String(time), project), count: 1 },
-      createdAt: now,
-    }
-  }
-
   /** What became of an occurrence so far, for people. */
   async function report(occurrence: Occurrence): Promise<Report> {
     const plan = plans.find(({ name }) => name === occurrence.plan)
@@ -274,14 +248,31 @@ export function createOccurrences(parts: {
       : problem('wrong-state', `The plan ${name} is not enabled in the plans file.`, { plan: name })
   }
 
-  return { fire, runUnsent, advance, report }
+  return { fire, runAgain, advance, report }
 }
 
-/** Five rounds, and as many again for every time that a person runs the unsent. */
-const mostTries = 50
+const whatIsRun = { unsent: 'what was not sent', refused: 'what was refused' } as const
 
-const tryId = (plan: string, time: number, project: string, number: number): string =>
-  `upd_${digest('plan', plan, String(time), project, String(number))}`
+/** Why an occurrence is not begun again for what was not sent, or for what was refused. */
+function whyNotAgain(
+  seen: Occurrence | null,
+  { plan, time, only, zone }: { plan: string; time: number; only: RunAgain; zone: string },
+): Problem | null {
+  if (!seen) {
+    if (only === 'unsent') return null
+    const detail = `The plan ${plan} has not run at ${when(time, zone)}, so nothing of it was refused; run what was not sent instead.`
+    return problem('wrong-state', detail, { plan })
+  }
+  if (seen.doneAt !== undefined || (seen.only ?? 'unsent') === only) return null
+  const overAt = seen.startedAt + overAfterMs
+  const detail = `The run of the plan ${plan} of ${when(time, zone)} is not over: it retries until ${when(overAt, zone)}. Run ${whatIsRun[only]} after that.`
+  return problem('wrong-state', detail, { plan, retryAt: toRfc3339(overAt) })
+}
+
+/** Of an occurrence that ended: what does not hold any more when it is begun again. */
+function withoutItsEnd({ doneAt: _done, lease: _lease, reason: _reason, only: _only, ...rest }: Occurrence) {
+  return rest
+}
 
 const tooEarly = (plan: string, time: number): Problem =>
   problem('wrong-state', `${toRfc3339(time)} is still to come; the plan ${plan} runs then, not before.`, { plan })

@@ -1,5 +1,5 @@
 import type { Occurrence } from '../ledger/occurrence.ts'
-import { isKnownToHaveRun, type Problem, type Update } from '../ledger/update.ts'
+import { isKnownToHaveRun, isTerminal, type Problem, type Update, wasUpToDate } from '../ledger/update.ts'
 
 /** A project of an occurrence, with every update that was tried for it: none, or one after the other was released. */
 export interface Tried {
@@ -7,11 +7,15 @@ export interface Tried {
   readonly updates: readonly Update[]
 }
 
+/** When an occurrence, or one of its rounds, was begun, and whether it is for what was refused alone. */
+type Begun = Pick<Occurrence, 'startedAt' | 'only'>
+
 /** Whether something is left to try, now or in a later round. */
-export function isUnfinished({ updates }: Tried, { startedAt }: Pick<Occurrence, 'startedAt'>): boolean {
+export function isUnfinished({ updates }: Tried, begun: Begun): boolean {
+  if (!isMeant(updates, begun)) return false
   const last = updates.at(-1)
   if (!last) return true
-  return last.state === 'requested' || last.state === 'running' || mayBeTriedAnew(updates, startedAt)
+  return last.state === 'requested' || last.state === 'running' || mayBeTriedAgain(updates, begun)
 }
 
 /**
@@ -19,42 +23,53 @@ export function isUnfinished({ updates }: Tried, { startedAt }: Pick<Occurrence,
  *
  * @param roundAt when the round was due.
  */
-export function mayTry(
-  { updates }: Tried,
-  { roundAt, startedAt }: Pick<Occurrence, 'startedAt'> & { roundAt: number },
-): boolean {
+export function mayTry({ updates }: Tried, { roundAt, ...begun }: Begun & { roundAt: number }): boolean {
+  if (!isMeant(updates, begun)) return false
   const last = updates.at(-1)
   if (!last || last.state === 'requested') return true
-  return triedAt(last) < roundAt && mayBeTriedAnew(updates, startedAt)
+  return triedAt(last) < roundAt && mayBeTriedAgain(updates, begun)
+}
+
+/** Whoever asks for what was refused spends nothing on what was not sent. */
+function isMeant(updates: readonly Update[], { startedAt, only }: Begun): boolean {
+  return only === undefined || isRefusal(updates.findLast((update) => triedAt(update) < startedAt) ?? null)
 }
 
 /**
- * What provably did not run is tried anew: by itself where the sender has the proof, and everything of that kind from
- * before somebody asked for the unsent. What one of the tries is known to have done is done, whatever came of the others.
+ * Retries what provably did not run: by itself if the sender proved it, and from before someone had the occurrence begun
+ * again. What one of the tries is known to have done is done, whatever became of the others.
  */
-function mayBeTriedAnew(updates: readonly Update[], startedAt: number): boolean {
+function mayBeTriedAgain(updates: readonly Update[], { startedAt, only }: Begun): boolean {
   const last = updates.at(-1)
-  if (!last || updates.some(isKnownToHaveRun)) return false
-  return triedAt(last) < startedAt ? mayHaveMore(last) : last.state === 'released' && last.closedBy === 'sender'
+  if (!last || updates.length >= maxTries || updates.some(isKnownToHaveRun)) return false
+  if (triedAt(last) >= startedAt) return last.state === 'released' && last.closedBy === 'sender'
+  return only === 'refused' ? isRefusal(last) : wasNotSent(last)
 }
 
-/** What was held or refused may have been requested long before. */
-function triedAt(update: Update): number {
-  const { hold, finishedAt, createdAt } = update
-  return hold?.at ?? (wasStoppedByPause(update) ? (finishedAt ?? createdAt) : createdAt)
+/** Five rounds, and as many again each time that a person has it begun again. */
+export const maxTries = 50
+
+/** An update may be held or refused long after it was requested. */
+function triedAt({ state, hold, finishedAt, createdAt }: Update): number {
+  return hold?.at ?? (state === 'refused' ? (finishedAt ?? createdAt) : createdAt)
 }
 
 /** Whether another update of the project may have followed this one, also before it turned out that this one ran. */
-export const mayHaveMore = (update: Update | undefined): boolean =>
-  !update ||
+export const mayHaveMore = (update: Update | undefined): boolean => !update || wasNotSent(update) || isRefusal(update)
+
+const wasNotSent = (update: Update): boolean =>
   update.state === 'released' ||
   update.state === 'expired' ||
   (update.state === 'settled' && !isKnownToHaveRun(update)) ||
   wasStoppedByPause(update)
 
-/** Of an occurrence that is over: whether running the unsent would try this project again. */
+/** Of an occurrence that is over: whether running what was not sent would try this project again. */
 export const isUnsent = (update: Update | null): boolean =>
-  !update || (mayHaveMore(update) && !isKnownToHaveRun(update)) || (update.state === 'requested' && !update.approval)
+  !update || (wasNotSent(update) && !isKnownToHaveRun(update)) || (update.state === 'requested' && !update.approval)
+
+/** The guard refused it, and would decide again if someone asked: budgets and limits may be others by now. */
+export const isRefusal = (update: Update | null): boolean =>
+  update?.state === 'refused' && !wasUpToDate(update) && !wasStoppedByPause(update)
 
 /** The plan was paused when its turn came: nothing was decided about the project itself. */
 const wasStoppedByPause = ({ problem }: Update): boolean => problem?.slug === 'plan-paused'
@@ -73,6 +88,7 @@ export interface Results {
 
 const counted = [
   'settled',
+  'upToDate',
   'refused',
   'released',
   'inDoubt',
@@ -85,7 +101,7 @@ export type Counted = (typeof counted)[number]
 
 /** What became of each project. Once an occurrence is over, nobody begins any more what it has left requested. */
 export function resultsOf(tried: readonly Tried[], { doneAt }: Pick<Occurrence, 'doneAt'>): Results {
-  const rows = tried.map(({ project, updates }) => ({ project, update: updates.at(-1) ?? null }))
+  const rows = tried.map(({ project, updates }) => ({ project, update: outcomeOf(updates) }))
   const isOver = doneAt !== undefined
   const counts = Object.fromEntries(
     counted.map((name) => [name, rows.filter(({ update }) => countedAs(update, isOver) === name).length]),
@@ -94,19 +110,29 @@ export function resultsOf(tried: readonly Tried[], { doneAt }: Pick<Occurrence, 
     counts,
     unitsCharged: tried.flatMap(({ updates }) => updates).reduce((sum, { charged }) => sum + (charged ?? 0), 0),
     refusals: rows.flatMap(({ project, update }) =>
-      update?.state === 'refused' && update.problem ? [{ project, problem: update.problem }] : [],
+      update?.problem && isRefusal(update) ? [{ project, problem: update.problem }] : [],
     ),
     rows,
   }
 }
 
+/** The latest try; once that has ended, the one that ran. */
+function outcomeOf(updates: readonly Update[]): Update | null {
+  const last = updates.at(-1) ?? null
+  return last && isTerminal(last.state) ? (updates.findLast(isKnownToHaveRun) ?? last) : last
+}
+
 function countedAs(update: Update | null, isOver: boolean): Counted {
+  if (update && isTerminal(update.state) && isKnownToHaveRun(update)) return 'settled'
+  if (update && wasUpToDate(update)) return 'upToDate'
+  if (update && wasStoppedByPause(update)) return 'unsent'
   switch (update?.state) {
     case undefined:
       return 'unsent'
     case 'settled':
-    case 'refused':
     case 'released':
+      return 'released'
+    case 'refused':
     case 'expired':
       return update.state
     case 'rejected':

@@ -9,6 +9,8 @@ export interface Occurrence extends Task {
   readonly reason?: string
   /** When it was begun, by the clock or again by a person: tries are counted from then on. */
   readonly startedAt: number
+  /** A person had it begun again, for what was refused alone. */
+  readonly only?: 'refused'
   /** The next try of what has not run yet: its number, and from when on. */
   readonly round: number
   readonly nextAt: number

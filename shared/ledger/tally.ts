@@ -1,7 +1,7 @@
 import { digest } from '../platform/ids.ts'
 import type { Condition, Item, Store, Value, Write } from './store.ts'
 import { expiryOf, keptForDays } from './table.ts'
-import type { Update } from './update.ts'
+import { type Update, wasUpToDate } from './update.ts'
 
 /**
  * What the ended updates of one billing month add up to, so that a statement need not read each of them: one item for a
@@ -88,16 +88,16 @@ export const spoilTally = ({ month, id, version, createdAt }: Update): Write => 
   when: [],
 })
 
-type Ended = Pick<Update, 'budget' | 'project' | 'caller' | 'state' | 'charged'>
+type Ended = Pick<Update, 'budget' | 'project' | 'caller' | 'state' | 'charged' | 'plan' | 'problem'>
 
 /** The part of an update that has ended in what its month adds up to. */
-export const sumOf = ({ budget, project, caller, state, charged }: Ended): TallySum => ({
-  budget,
-  project,
-  caller,
-  updates: state === 'settled' ? 1 : 0,
-  charged: charged ?? 0,
-  refused: state === 'refused' ? 1 : 0,
+export const sumOf = (update: Ended): TallySum => ({
+  budget: update.budget,
+  project: update.project,
+  caller: update.caller,
+  updates: update.state === 'settled' ? 1 : 0,
+  charged: update.charged ?? 0,
+  refused: update.state === 'refused' && !wasUpToDate(update) ? 1 : 0,
 })
 
 const emptyItem = (month: string, mark: Value | undefined, at: number): Item => ({

@@ -28,6 +28,11 @@ export const isTerminal = (state: State): boolean =>
 export const isKnownToHaveRun = ({ state, corrected, charged }: Update): boolean =>
   corrected ? (charged ?? 0) > 0 : state === 'settled'
 
+/** Refused because there was nothing to do. To a plan, today's data are as good as its own update. */
+export const wasUpToDate = ({ state, plan, problem }: Pick<Update, 'state' | 'plan' | 'problem'>): boolean =>
+  state === 'refused' &&
+  (problem?.slug === 'already-updated' || (plan !== undefined && problem?.slug === 'already-fresh'))
+
 export const vias = ['http', 'gateway', 'schedule', 'slack'] as const
 export type Via = (typeof vias)[number]
 

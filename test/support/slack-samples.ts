@@ -262,11 +262,29 @@ export function samples(by: Written = written, size = 3): readonly (readonly [na
     time: now,
     zone,
     state: 'done',
-    counts: { settled: 12, refused: size, released: 1, inDoubt: 1, awaitingApproval: 2, unsent: 0, requested: 1 },
+    counts: {
+      settled: 12,
+      upToDate: 3,
+      refused: size,
+      released: 1,
+      inDoubt: 1,
+      awaitingApproval: 2,
+      unsent: 0,
+      requested: 1,
+    },
     unitsCharged: 7680,
     refusals: projects.map(({ project }) => ({ project, detail: problem.detail })),
   } as const
-  const none = { settled: 0, refused: 0, released: 0, inDoubt: 0, awaitingApproval: 0, unsent: 0, requested: 0 }
+  const none = {
+    settled: 0,
+    upToDate: 0,
+    refused: 0,
+    released: 0,
+    inDoubt: 0,
+    awaitingApproval: 0,
+    unsent: 0,
+    requested: 0,
+  }
   const digest = {
     day: '2026-11-20',
     zone,

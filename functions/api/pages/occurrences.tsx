@@ -1,8 +1,9 @@
 import type { Report } from '../../../shared/guard/occurrences.ts'
 import type { Planned } from '../../../shared/guard/planning.ts'
 import { count, units } from '../../../shared/guard/sentences.ts'
-import { isUnsent } from '../../../shared/guard/tries.ts'
+import { isRefusal, isUnsent } from '../../../shared/guard/tries.ts'
 import type { Occurrence } from '../../../shared/ledger/occurrence.ts'
+import { type Update, wasUpToDate } from '../../../shared/ledger/update.ts'
 import { toRfc3339 } from '../../../shared/platform/clock.ts'
 import { FormToken } from './layout.tsx'
 import { addressOf, planAddress, StateName, Time, Units } from './parts.tsx'
@@ -41,7 +42,7 @@ export function Became({ report: { occurrence, unitsCharged, rows }, zone }: { r
             {rows.map(({ project, update }) => (
               <tr>
                 <th scope="row">{update ? <a href={addressOf(update.id)}>{project}</a> : project}</th>
-                <td>{update ? <StateName of={update.state} /> : 'unsent'}</td>
+                <td>{update ? <Outcome of={update} /> : 'not sent'}</td>
                 <td class="number">
                   <Units of={update?.charged} />
                 </td>
@@ -54,8 +55,10 @@ export function Became({ report: { occurrence, unitsCharged, rows }, zone }: { r
   )
 }
 
-/** What never began, or provably did not run, may be run late: by somebody who has read what it is. */
-export function Unsent({
+const Outcome = ({ of }: { of: Update }) => (wasUpToDate(of) ? 'up to date' : <StateName of={of.state} />)
+
+/** What did not run may be run late: by someone who has read what it is. */
+export function Again({
   visit: { allowed, frame },
   planned: { plan, paused },
   report: { occurrence, rows },
@@ -66,37 +69,58 @@ export function Unsent({
   report: Report
   zone: string
 }) {
-  const unsent = rows.filter(({ update }) => isUnsent(update))
-  if (unsent.length === 0 || occurrence.doneAt === undefined || !plan.enabled) return null
+  if (occurrence.doneAt === undefined || !plan.enabled) return null
+  const mayRun = !paused && allowed.scopes.has('run')
   return (
-    <section aria-labelledby="unsent" class="decide">
-      <h2 id="unsent">Run the unsent</h2>
-      <p>
-        Of <Time at={occurrence.time} zone={zone} />,{' '}
-        {unsent.length === 1 ? 'one project' : `${count(unsent.length)} projects`} never began, expired or provably did
-        not run: {unsent.map(({ project }) => project).join(', ')}.
-      </p>
-      {paused ? <p class="note">Resume the plan first.</p> : null}
-      {paused || !allowed.scopes.has('run') ? null : (
-        <form method="post" action={`${planAddress(plan.name)}/unsent`}>
-          <FormToken of={frame} />
-          <input type="hidden" name="time" value={toRfc3339(occurrence.time)} />
-          <p class="tick">
-            <input type="checkbox" id="confirm" name="confirm" value="yes" required />
-            <label for="confirm">
-              Run {unsent.length === 1 ? 'it' : 'them'} now: units are spent, as far as budgets allow
-            </label>
-          </p>
-          <p class="buttons">
-            <button type="submit" class="primary">
-              Run the unsent
-            </button>
-          </p>
-        </form>
-      )}
-    </section>
+    <>
+      {runsAgain.map(({ only, title, became, consequence, isMeant }) => {
+        const projects = rows.flatMap(({ project, update }) => (isMeant(update) ? [project] : []))
+        if (projects.length === 0) return null
+        return (
+          <section aria-labelledby={only} class="decide">
+            <h2 id={only}>{title}</h2>
+            <p>
+              Of <Time at={occurrence.time} zone={zone} />,{' '}
+              {projects.length === 1 ? 'one project' : `${count(projects.length)} projects`} {became}:{' '}
+              {projects.join(', ')}.
+            </p>
+            {paused ? <p class="note">Resume the plan first.</p> : null}
+            {mayRun ? (
+              <form method="post" action={`${planAddress(plan.name)}/${only}`}>
+                <FormToken of={frame} />
+                <input type="hidden" name="time" value={toRfc3339(occurrence.time)} />
+                <p class="tick">
+                  <input type="checkbox" id={`confirm-${only}`} name="confirm" value="yes" required />
+                  <label for={`confirm-${only}`}>
+                    Run {projects.length === 1 ? 'it' : 'them'} now: {consequence}
+                  </label>
+                </p>
+                <p class="buttons">
+                  <button type="submit" class="primary">
+                    {title}
+                  </button>
+                </p>
+              </form>
+            ) : null}
+          </section>
+        )
+      })}
+    </>
   )
 }
+
+const runsAgain = [
+  {
+    ...{ only: 'unsent', title: 'Run what was not sent', isMeant: isUnsent },
+    became: 'never began, expired or provably did not run',
+    consequence: 'units are spent, as far as budgets allow',
+  },
+  {
+    ...{ only: 'refused', title: 'Run what was refused', isMeant: isRefusal },
+    became: 'were refused',
+    consequence: 'each is decided again, by the budgets and limits as they are now',
+  },
+] as const
 
 export const Occurrences = ({ of, plan, zone }: { of: readonly Occurrence[]; plan: string; zone: string }) => (
   <section aria-labelledby="occurrences">

@@ -12,7 +12,7 @@ import { Refusal } from '../refusal.ts'
 import { Cost } from './calendar.tsx'
 import { readFields } from './forms.ts'
 import { FormToken } from './layout.tsx'
-import { Became, Occurrences, Unsent } from './occurrences.tsx'
+import { Again, Became, Occurrences } from './occurrences.tsx'
 import { budgetAddress, Fact, Facts, InZone, planAddress, Time } from './parts.tsx'
 import { Next } from './plans.tsx'
 import type { Visit, Visiting } from './visiting.tsx'
@@ -47,7 +47,7 @@ export function addPlan({ page }: Visiting, { guard, clock }: Services): void {
           <Summary planned={planned} cost={costs.get(name)} zone={zone} />
           <Stopping visit={visit} planned={planned} />
           {report ? <Became report={report} zone={zone} /> : null}
-          {report ? <Unsent visit={visit} planned={planned} report={report} zone={zone} /> : null}
+          {report ? <Again visit={visit} planned={planned} report={report} zone={zone} /> : null}
           <Occurrences of={occurrences} plan={name} zone={zone} />
           <InZone zone={zone} />
         </>,
@@ -70,22 +70,25 @@ export function addPlan({ page }: Visiting, { guard, clock }: Services): void {
     })
   }
 
-  page('/dashboard/plans/:name/unsent', {
-    POST: (visit) =>
-      told(visit, async () => {
-        visit.mustHave('run')
-        const { time } = readFields(visit.form, confirmed)
-        const { planned, zone } = await known(visit)
-        const { name } = planned.plan
-        await mustBeCovered(guard, name, { sub: visit.session.sub, mayCharge: visit.allowed.mayCharge })
-        // It is written down here, and done by the sweep: nobody waits for it with a page.
-        const fired = await guard.runUnsent(name, time, clock.now())
-        if (fired.kind === 'problem') throw new Refusal(fired.problem)
-        return fired.occurrence.doneAt === undefined
-          ? `What was unsent of ${name}, ${when(time, zone)}, is run from the next sweep on, within minutes.`
-          : `Nothing of ${name}, ${when(time, zone)}, was left to run.`
-      }),
-  })
+  for (const only of ['unsent', 'refused'] as const) {
+    page(`/dashboard/plans/:name/${only}`, {
+      POST: (visit) =>
+        told(visit, async () => {
+          visit.mustHave('run')
+          const { time } = readFields(visit.form, confirmed)
+          const { planned, zone } = await known(visit)
+          const { name } = planned.plan
+          await mustBeCovered(guard, name, { sub: visit.session.sub, mayCharge: visit.allowed.mayCharge })
+          // It is written down here, and done by the sweep: nobody waits for it with a page.
+          const fired = await guard.runAgain(name, time, only, clock.now())
+          if (fired.kind === 'problem') throw new Refusal(fired.problem)
+          const what = only === 'refused' ? 'What was refused' : 'What was not sent'
+          return fired.occurrence.doneAt === undefined
+            ? `${what} of ${name}, ${when(time, zone)}, runs with the next sweep, within minutes.`
+            : `Nothing of ${name}, ${when(time, zone)}, was left to run.`
+        }),
+    })
+  }
 
   /** @throws Refusal 404 */
   async function known({ c }: Visit): Promise<{ planned: Planned; zone: string }> {

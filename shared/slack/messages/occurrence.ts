@@ -13,6 +13,7 @@ export interface Occurrence {
   readonly reason?: string
   readonly counts: {
     readonly settled: number
+    readonly upToDate: number
     readonly refused: number
     readonly released: number
     readonly inDoubt: number
@@ -77,9 +78,10 @@ const said = {
 } as const
 
 function lineOfEach({ counts }: Occurrence): string[] {
-  const { settled, refused, released, inDoubt, awaitingApproval, unsent, requested } = counts
+  const { settled, upToDate, refused, released, inDoubt, awaitingApproval, unsent, requested } = counts
   const rows: [number, string][] = [
     [settled, `✅ ${counted(settled, 'project')} updated`],
+    [upToDate, `☑️ ${counted(upToDate, 'project')} up to date already`],
     [refused, `⛔ ${counted(refused, 'project')} refused`],
     [released, `↩️ ${counted(released, 'project')} did not run; nothing was spent on them`],
     [inDoubt, `❓ ${counted(inDoubt, 'project')} in doubt; their units stay counted`],
