@@ -44,7 +44,9 @@ function oneOf<T>(values: Readonly<Record<string, T>>, takes: string) {
 const madeHere = [
   'TABLE_NAME',
   'DYNAMODB_ENDPOINT',
+  'DYNAMODB_ACCESS_KEY',
   'SECRETS_ENDPOINT',
+  'SECRETS_ACCESS_KEY',
   'SERVICE_TOKEN_SECRET',
   'CALLER_KEY_SECRET',
   'SLACK_SECRET',

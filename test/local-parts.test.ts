@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readCallerKey } from '../infra/local/caller-key.ts'
 import { commandEnvironment } from '../infra/local/command.ts'
@@ -18,7 +17,7 @@ import { createTicker } from '../infra/local/ticker.ts'
 import { parsePlans } from '../shared/guard/plan.ts'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { systemClock } from '../shared/platform/clock.ts'
-import { createSecret } from '../shared/platform/secrets.ts'
+import { createSecret, createSecretsClient } from '../shared/platform/secrets.ts'
 import { guardSettings, parseSettings } from '../shared/platform/settings.ts'
 import { toUnits } from '../shared/platform/words.ts'
 import { createTestClock } from './support/clock.ts'
@@ -147,12 +146,13 @@ describe('settings', () => {
 })
 
 describe('the secrets endpoint', () => {
-  const read = async (id: string, keepsPrevious = false) => {
+  const read = async (id: string, keepsPrevious = false, accessKey = 'key1') => {
     const door = await createDoor({ port: 0 })
     onTestFinished(() => door.close(Promise.resolve()))
-    door.open(createSecretsEndpoint({ key: { current: 'now', previous: 'before' }, lone: { current: 'alone' } }))
-    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
-    const client = new SecretsManagerClient({ endpoint: door.url, region: 'local', credentials, maxAttempts: 1 })
+    door.open(
+      createSecretsEndpoint({ key: { current: 'now', previous: 'before' }, lone: { current: 'alone' } }, 'key1'),
+    )
+    const client = createSecretsClient(door.url, accessKey)
     const log = { info() {}, error() {}, hide() {} }
     return createSecret({ client, id, keepsPrevious, clock: systemClock, log }).read()
   }
@@ -163,8 +163,13 @@ describe('the secrets endpoint', () => {
     await expect(read('constructor')).rejects.toMatchObject({ cause: { name: 'ResourceNotFoundException' } })
   })
 
+  it('answers no other access key, nor the beginning of its own', async () => {
+    const refused = { cause: { name: 'UnrecognizedClientException' } }
+    for (const key of ['key', 'key10', 'local']) await expect(read('lone', false, key)).rejects.toMatchObject(refused)
+  })
+
   it('answers no page that has a name of its own lead here', async () => {
-    const app = createSecretsEndpoint({ key: { current: 'now' } })
+    const app = createSecretsEndpoint({ key: { current: 'now' } }, 'key1')
     const headers = { 'x-amz-target': 'secretsmanager.GetSecretValue', host: 'rebound.example' }
     const answer = await app.request('/', { method: 'POST', headers, body: '{"SecretId": "key"}' })
     expect([answer.status, await answer.text()]).toEqual([403, ''])
@@ -235,7 +240,9 @@ describe('the doctor', () => {
 
 describe('the doctor, of what nobody has to look for in a name,', () => {
   async function toDoAt(baseUrl: string): Promise<readonly string[]> {
-    const secrets = await openDoor(createSecretsEndpoint({ 'unit-guard/service-token': { current: sandboxToken } }))
+    const secrets = await openDoor(
+      createSecretsEndpoint({ 'unit-guard/service-token': { current: sandboxToken } }, 'local'),
+    )
     const given = { TABLE_NAME: 't', ACCOUNT_UNITS_PER_MONTH: '1', TRACKING_BASE_URL: `${baseUrl}/v3` }
     const settings = parseSettings(guardSettings, { ...given, SECRETS_ENDPOINT: secrets })
     return (await examineService(settings, { project: undefined, id: undefined })).toDo

@@ -100,6 +100,8 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
       SANDBOX_TOKEN: expect.any(String),
       DYNAMODB_ENDPOINT: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       SECRETS_ENDPOINT: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      DYNAMODB_ACCESS_KEY: expect.stringMatching(/^[0-9a-f]{40}$/),
+      SECRETS_ACCESS_KEY: expect.stringMatching(/^[0-9a-f]{40}$/),
       TABLE_NAME: 'unit-guard',
       TRACKING_BASE_URL: env.SANDBOX_URL,
       ACCOUNT_UNITS_PER_MONTH: '50000',

@@ -14,7 +14,7 @@ const settings = parseSettings(sandboxSettings, environment())
 const log = createLog({ write: (line) => process.stdout.write(`${line}\n`), now: systemClock.now })
 
 const secret = createSecret({
-  client: createSecretsClient(settings.SECRETS_ENDPOINT),
+  client: createSecretsClient(settings.SECRETS_ENDPOINT, settings.SECRETS_ACCESS_KEY),
   id: settings.SERVICE_TOKEN_SECRET,
   keepsPrevious: true,
   clock: systemClock,
@@ -22,7 +22,7 @@ const secret = createSecret({
 })
 
 const state = createTableState({
-  client: createTableClient(settings.DYNAMODB_ENDPOINT),
+  client: createTableClient(settings.DYNAMODB_ENDPOINT, settings.DYNAMODB_ACCESS_KEY),
   table: settings.SANDBOX_TABLE,
   clock: systemClock,
   ids: systemIds,

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { accessKey } from '../../shared/platform/settings.ts'
 
 const unitsTakes = 'takes a whole number of units'
 const endpoint = z.optional(z.url('takes the address of an endpoint'))
@@ -12,5 +13,7 @@ export const sandboxSettings = z.object({
   ),
   SERVICE_TOKEN_SECRET: z._default(z.string(), 'unit-guard/service-token'),
   DYNAMODB_ENDPOINT: endpoint,
+  DYNAMODB_ACCESS_KEY: accessKey,
   SECRETS_ENDPOINT: endpoint,
+  SECRETS_ACCESS_KEY: accessKey,
 })

@@ -9,6 +9,7 @@ import {
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import type { Clock } from '../../shared/platform/clock.ts'
 import type { Ids } from '../../shared/platform/ids.ts'
+import { standIn } from '../../shared/platform/stand-in.ts'
 
 export type Key = { readonly pk: string; readonly sk: string }
 type Values = Readonly<Record<string, unknown>>
@@ -18,16 +19,12 @@ const tries = 4
 const conflictTries = 12
 const pauseMs = 50
 
-/** @param endpoint a DynamoDB that is not AWS's own, with whose credentials nobody cares. */
-export function createTableClient(endpoint?: string): DynamoDBClient {
+/** @param endpoint a DynamoDB that is not AWS's own. */
+export function createTableClient(endpoint?: string, accessKey?: string): DynamoDBClient {
   return new DynamoDBClient({
     maxAttempts: tries,
     requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
-    ...(endpoint !== undefined && {
-      endpoint,
-      region: 'local',
-      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    }),
+    ...standIn(endpoint, accessKey),
   })
 }
 

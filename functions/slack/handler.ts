@@ -10,7 +10,7 @@ import { createSlackApp } from './app.ts'
 const settings = parseSettings(ledgerOnlySettings, environment())
 const log = createLog({ write: (line) => process.stdout.write(`${line}\n`), now: systemClock.now })
 const secret = createSecret({
-  client: createSecretsClient(settings.SECRETS_ENDPOINT),
+  client: createSecretsClient(settings.SECRETS_ENDPOINT, settings.SECRETS_ACCESS_KEY),
   id: settings.SLACK_SECRET,
   clock: systemClock,
   log,

@@ -1,15 +1,19 @@
 import { systemClock } from '../../shared/platform/clock.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
+import type { GuardSettings } from '../../shared/platform/settings.ts'
 import { CannotGoOn, reasonOf } from './failures.ts'
+
+type SecretsAccess = Pick<GuardSettings, 'SECRETS_ENDPOINT' | 'SECRETS_ACCESS_KEY'>
 
 /**
  * The value of a secret, for a command: from the local endpoint or, without one, from AWS.
  *
  * @throws CannotGoOn saying where it was looked for, and what to do.
  */
-export async function readSecret(id: string, endpoint: string | undefined): Promise<string> {
-  const client = createSecretsClient(endpoint)
+export async function readSecret(id: string, from: SecretsAccess): Promise<string> {
+  const endpoint = from.SECRETS_ENDPOINT
+  const client = createSecretsClient(endpoint, from.SECRETS_ACCESS_KEY)
   // What goes wrong is thrown, and told once.
   const log = createLog({ write: () => {}, now: systemClock.now })
   try {

@@ -12,6 +12,7 @@ import { dayMs } from '../../shared/platform/clock.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { type GuardSettings, guardSettings, parseSettings } from '../../shared/platform/settings.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
+import { newAccessKey } from './access-key.ts'
 import { createStoryClock } from './demo-month-clock.ts'
 import { createDoor } from './door.ts'
 import { localReference } from './reference.ts'
@@ -38,22 +39,23 @@ export async function openStage(parts: { end: number; settings: Environment; cal
   shutdown.onStop(service.close)
   const secrets = await createDoor({ port: 0 })
   shutdown.onStop(secrets.close)
+  const secretsKey = newAccessKey()
 
   const settings = parseSettings(guardSettings, {
     ...parts.settings,
     TABLE_NAME: 'in memory',
     ACCOUNT_UNITS_PER_MONTH: unitsPerMonth,
     SECRETS_ENDPOINT: secrets.url,
+    SECRETS_ACCESS_KEY: secretsKey,
     TRACKING_BASE_URL: sandboxUrl(service.port),
   })
-  secrets.open(
-    createSecretsEndpoint({
-      [settings.CALLER_KEY_SECRET]: { current: callerKey },
-      [settings.SERVICE_TOKEN_SECRET]: { current: sandboxToken },
-      // Without a webhook, whatever is announced counts as told.
-      [settings.SLACK_SECRET]: { current: JSON.stringify({ signingSecret: localSigningSecret }) },
-    }),
-  )
+  const stored = {
+    [settings.CALLER_KEY_SECRET]: { current: callerKey },
+    [settings.SERVICE_TOKEN_SECRET]: { current: sandboxToken },
+    // Without a webhook, whatever is announced counts as told.
+    [settings.SLACK_SECRET]: { current: JSON.stringify({ signingSecret: localSigningSecret }) },
+  }
+  secrets.open(createSecretsEndpoint(stored, secretsKey))
   const first = firstDayOf(settings, end)
   const clock = createStoryClock(first)
   const state = createMemoryState(demonstrationProjects(first))

@@ -45,12 +45,12 @@ await command(usage, {}, async () => {
 })
 
 async function fill(local: LocalSettings, shutdown: Shutdown): Promise<boolean> {
-  const { endpoint, where } = await openKept(local, shutdown)
-  const client = createDynamoClient(endpoint)
+  const database = await openKept(local, shutdown)
+  const client = createDynamoClient(database.endpoint, database.accessKey)
   const store = createDynamoStore({ client, table: local.table, clock: systemClock, ids: systemIds })
-  if (!(await isNew(store))) throw new CannotGoOn(notNew(where))
+  if (!(await isNew(store))) throw new CannotGoOn(notNew(database.where))
 
-  console.log(`A month for the ledger: ${where}`)
+  console.log(`A month for the ledger: ${database.where}`)
   const plans = local.ownPlans === null ? {} : { PLANS: local.ownPlans }
   const callerKey = (await readCallerKey(local.keptIn)).current
   const stage = await openStage({
@@ -62,7 +62,7 @@ async function fill(local: LocalSettings, shutdown: Shutdown): Promise<boolean> 
     if (day % daysOfALine === 1) console.log(`  day ${day} of ${days} …`)
   })
   console.log(`  ${count(stage.items.size)} items are written …`)
-  const service = await openSandboxState(endpoint, local.sandboxTable, { ...systemClock, now: () => stage.first })
+  const service = await openSandboxState(database, local.sandboxTable, { ...systemClock, now: () => stage.first })
   await keepMonth(stage, { store, service, unitsPerMonth: local.sandboxUnitsPerMonth })
   return sum(stage, store, local.keptIn)
 }
@@ -73,7 +73,7 @@ async function openKept(local: LocalSettings, shutdown: Shutdown) {
     throw new CannotGoOn('The month is made up, so it is for the stand-in alone: unset TRACKING_BASE_URL.')
   if (local.keptIn === null && local.dynamoDb === undefined)
     throw new CannotGoOn('A ledger in memory keeps no month: unset DATA_DIR.')
-  const ledger = await openLedger({ ...local, endpoint: local.dynamoDb, shutdown })
+  const ledger = await openLedger({ ...local, endpoint: local.dynamoDb, accessKey: local.dynamoDbKey, shutdown })
   if (ledger.kind === 'memory') throw new CannotGoOn('A ledger in memory keeps no month: install Java 17 or newer.')
   return ledger
 }

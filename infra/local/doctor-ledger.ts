@@ -36,7 +36,7 @@ export async function examineLedger(settings: GuardSettings, { inMemory }: { inM
     }
   }
   const { TABLE_NAME: table, DYNAMODB_ENDPOINT: endpoint } = settings
-  const client = createDynamoClient(endpoint)
+  const client = createDynamoClient(endpoint, settings.DYNAMODB_ACCESS_KEY)
   const store = createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
   try {
     return await examineStore(settings, store, systemClock)

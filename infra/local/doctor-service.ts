@@ -24,7 +24,7 @@ export async function examineService(
   settings: GuardSettings,
   wanted: { project: string | undefined; id: string | undefined },
 ): Promise<Findings> {
-  const token = await readSecret(settings.SERVICE_TOKEN_SECRET, settings.SECRETS_ENDPOINT).catch((error) => {
+  const token = await readSecret(settings.SERVICE_TOKEN_SECRET, settings).catch((error) => {
     if (error instanceof CannotGoOn) return error
     throw error
   })

@@ -36,7 +36,7 @@ const java = spawn(
   [
     ...[`-Djava.library.path=${join(jars, 'DynamoDBLocal_lib')}`, '-cp'],
     ...[[join(jars, 'DynamoDBLocal.jar'), import.meta.dirname].join(delimiter), 'LoopbackDynamoDb'],
-    ...['-port', port, '-sharedDb', ...(directory === '' ? ['-inMemory'] : ['-dbPath', directory])],
+    ...['-port', port, ...(directory === '' ? ['-inMemory'] : ['-dbPath', directory])],
     // By default every page in a browser may ask, and AWS is told of each start.
     ...['-cors', 'unit-guard.invalid', '-disableTelemetry'],
   ],

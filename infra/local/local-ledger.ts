@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { createDynamoClient } from '../../shared/ledger/dynamo-client.ts'
 import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
 import type { Store } from '../../shared/ledger/store.ts'
+import { readAccessKey } from './access-key.ts'
 import { makePrivateDirectory } from './directory.ts'
 import { NoJava, startDynamoDbLocal } from './dynamodb.ts'
 import { waitForLock } from './dynamodb-lock.ts'
@@ -17,14 +18,20 @@ export type LocalLedger = { readonly follow: Follow } & (
   | { readonly kind: 'memory'; readonly store: Store; readonly where: string }
 )
 
-interface Database {
+/** Where a database answers, and the access key under which the tables are. */
+export interface Place {
   readonly endpoint: string
+  readonly accessKey: string | undefined
+}
+
+interface Database extends Place {
   readonly where: string
 }
 
 interface Whereabouts {
-  /** A DynamoDB that runs already. */
+  /** A DynamoDB that runs already, and the access key that it wants. */
   readonly endpoint: string | undefined
+  readonly accessKey: string | undefined
   /** `null` keeps nothing. */
   readonly keptIn: string | null
   readonly shutdown: Shutdown
@@ -39,8 +46,8 @@ export async function openLedger(options: Whereabouts & { table: string }): Prom
     )
     return { kind: 'memory', ...openMemory(), where: 'IN MEMORY, nothing is kept' }
   }
-  await ensureTable(found.endpoint, options.table, createTable)
-  const place = { endpoint: found.endpoint, table: options.table }
+  await ensureTable(found, options.table, createTable)
+  const place = { ...found, table: options.table }
   return { kind: 'dynamodb', ...found, follow: (how) => followTable(place, how) }
 }
 
@@ -59,8 +66,12 @@ function openMemory(): { store: Store; follow: Follow } {
 }
 
 /** @throws CannotGoOn when `create` fails. */
-export async function ensureTable(endpoint: string, table: string, create: typeof createTable): Promise<void> {
-  const client = createDynamoClient(endpoint)
+export async function ensureTable(
+  { endpoint, accessKey }: Place,
+  table: string,
+  create: typeof createTable,
+): Promise<void> {
+  const client = createDynamoClient(endpoint, accessKey)
   try {
     await create(client, table)
   } catch (error) {
@@ -71,17 +82,21 @@ export async function ensureTable(endpoint: string, table: string, create: typeo
 }
 
 /** The DynamoDB that was given, else DynamoDB Local; `null` where there is no Java to run it with. */
-export async function openDatabase({ endpoint, ...options }: Whereabouts): Promise<Database | null> {
-  return endpoint === undefined ? startDatabase(options) : { endpoint, where: `DynamoDB at ${endpoint}` }
+export async function openDatabase({ endpoint, accessKey, ...options }: Whereabouts): Promise<Database | null> {
+  return endpoint === undefined ? startDatabase(options) : { endpoint, accessKey, where: `DynamoDB at ${endpoint}` }
 }
 
-async function startDatabase({ keptIn, shutdown }: Omit<Whereabouts, 'endpoint'>): Promise<Database | null> {
+async function startDatabase({
+  keptIn,
+  shutdown,
+}: Omit<Whereabouts, 'endpoint' | 'accessKey'>): Promise<Database | null> {
   // DynamoDB Local runs in a directory of its own, so the path must not be relative.
   const directory = keptIn === null ? null : resolve(keptIn, 'dynamodb')
   if (directory !== null) {
     await makePrivateDirectory(directory)
     await waitForLock(directory, (message) => console.log(message))
   }
+  const accessKey = await readAccessKey(directory)
   try {
     const { endpoint, ended, stop } = await startDynamoDbLocal(directory)
     shutdown.onStop(stop)
@@ -89,7 +104,7 @@ async function startDatabase({ keptIn, shutdown }: Omit<Whereabouts, 'endpoint'>
       if (!shutdown.isStopping()) console.error('unit-guard: DynamoDB Local has ended; stop and start again')
     })
     const kept = keptIn === null ? 'nothing is kept' : `kept in ${join(keptIn, 'dynamodb')}`
-    return { endpoint, where: `DynamoDB Local at ${endpoint}, ${kept}` }
+    return { endpoint, accessKey, where: `DynamoDB Local at ${endpoint}, ${kept}` }
   } catch (error) {
     if (error instanceof NoJava) return null
     throw error

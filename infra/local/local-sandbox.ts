@@ -5,17 +5,17 @@ import { createTableClient } from '../../functions/sandbox/table-access.ts'
 import { createTableState } from '../../functions/sandbox/table-state.ts'
 import { type Clock, systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
-import { ensureTable } from './local-ledger.ts'
+import { ensureTable, type Place } from './local-ledger.ts'
 import type { LocalSettings } from './settings.ts'
 import { createSandboxTable } from './table.ts'
 
 /**
  * The sandbox as this machine has it: what it remembers is in a table of its own, which is made if it is missing.
  *
- * @param endpoint `null`: there is no database, and nothing is kept.
+ * @param database `null`: there is none, and nothing is kept.
  */
-export async function openSandbox(local: LocalSettings, endpoint: string | null, token: string) {
-  const state = endpoint === null ? undefined : await openSandboxState(endpoint, local.sandboxTable, systemClock)
+export async function openSandbox(local: LocalSettings, database: Place | null, token: string) {
+  const state = database === null ? undefined : await openSandboxState(database, local.sandboxTable, systemClock)
   return createSandbox({
     clock: systemClock,
     token,
@@ -25,10 +25,10 @@ export async function openSandbox(local: LocalSettings, endpoint: string | null,
 }
 
 /** @param clock when an empty table is filled, by which the projects that it begins with have their dates. */
-export async function openSandboxState(endpoint: string, table: string, clock: Clock): Promise<State> {
-  await ensureTable(endpoint, table, createSandboxTable)
+export async function openSandboxState(database: Place, table: string, clock: Clock): Promise<State> {
+  await ensureTable(database, table, createSandboxTable)
   return createTableState({
-    client: createTableClient(endpoint),
+    client: createTableClient(database.endpoint, database.accessKey),
     table,
     clock,
     ids: systemIds,

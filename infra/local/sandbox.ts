@@ -22,9 +22,9 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   const door = await createDoor({ port: local.sandboxPort ?? 0, setting: 'SANDBOX_PORT' })
   // Not in the directory of the ledger: `npm start` may run beside it, and one database is not for two.
   const keptIn = local.keptIn === null ? null : join(local.keptIn, 'sandbox')
-  const database = await openDatabase({ endpoint: local.dynamoDb, keptIn, shutdown })
+  const database = await openDatabase({ endpoint: local.dynamoDb, accessKey: local.dynamoDbKey, keptIn, shutdown })
   const token = local.serviceToken ?? sandboxToken
-  door.open(await openSandbox(local, database?.endpoint ?? null, token))
+  door.open(await openSandbox(local, database, token))
   shutdown.onStop(door.close)
 
   console.log('The sandbox, a stand-in for the tracking service')

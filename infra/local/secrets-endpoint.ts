@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomUUID, timingSafeEqual } from 'node:crypto'
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 
@@ -15,16 +15,18 @@ const input = z.object({
 
 /**
  * The one operation of Secrets Manager that the guard uses, in its JSON 1.1 protocol, so that the same client code runs
- * here and on AWS. Signatures are not checked: whoever reaches this port could read the file with the secrets too.
+ * here and on AWS. Every user of this machine reaches the port, so it asks for the access key; signatures are not checked.
  *
  * @see https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
  */
-export function createSecretsEndpoint(secrets: Readonly<Record<string, StoredSecret>>): Hono {
+export function createSecretsEndpoint(secrets: Readonly<Record<string, StoredSecret>>, accessKey: string): Hono {
   const app = new Hono()
 
   app.post('/', async (c) => {
     // A page in a browser may have a name of its own lead to this address; it can never send this Host.
     if (!/^127\.0\.0\.1(:\d+)?$/.test(c.req.header('host') ?? '')) return c.body(null, 403)
+    if (!isCredential(c.req.header('authorization') ?? '', accessKey))
+      return fault('UnrecognizedClientException', 'the access key of SECRETS_ACCESS_KEY is needed')
     if (c.req.header('x-amz-target') !== getSecretValue)
       return fault('UnknownOperationException', 'only GetSecretValue is known here')
     const parsed = input.safeParse(await c.req.json().catch(() => null))
@@ -46,6 +48,12 @@ export function createSecretsEndpoint(secrets: Readonly<Record<string, StoredSec
   })
 
   return app
+}
+
+function isCredential(authorization: string, accessKey: string): boolean {
+  const wanted = Buffer.from(`AWS4-HMAC-SHA256 Credential=${accessKey}/`)
+  const given = Buffer.from(authorization).subarray(0, wanted.length)
+  return given.length === wanted.length && timingSafeEqual(given, wanted)
 }
 
 const fault = (type: string, message: string): Response => answer(400, { __type: type, Message: message })

@@ -28,6 +28,7 @@ export interface LocalSettings {
   readonly sandboxUnitsPerMonth: number
   /** A DynamoDB that runs already. */
   readonly dynamoDb: string | undefined
+  readonly dynamoDbKey: string | undefined
   /** Settings of the guard as text, as far as they are known before anything runs. */
   readonly guard: Environment
 }
@@ -114,6 +115,7 @@ export function readSettings(env: Environment): LocalSettings {
     sandboxTable: env.SANDBOX_TABLE ? parsed.SANDBOX_TABLE : `${parsed.TABLE_NAME}-sandbox`,
     sandboxUnitsPerMonth: parsed.SANDBOX_UNITS_PER_MONTH,
     dynamoDb: parsed.DYNAMODB_ENDPOINT,
+    dynamoDbKey: parsed.DYNAMODB_ACCESS_KEY,
     guard: onlyGuardSettings(given),
   }
 }

@@ -8,6 +8,7 @@ import { rootBudget } from '../../shared/ledger/definitions.ts'
 import type { View } from '../../shared/ledger/views.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { environment, type GuardSettings, WrongSettings } from '../../shared/platform/settings.ts'
+import { newAccessKey } from './access-key.ts'
 import { startBackground } from './background.ts'
 import { readCallerKey } from './caller-key.ts'
 import { signAdminToken } from './caller-token.ts'
@@ -41,21 +42,24 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
     local.sandboxPort === null ? null : await createDoor({ port: local.sandboxPort, setting: 'SANDBOX_PORT' })
   const { log, file, close } = await createGuardLog(local.directory)
   shutdown.onStop(close)
-  const ledger = await openLedger({ ...local, endpoint: local.dynamoDb, shutdown })
+  const ledger = await openLedger({ ...local, endpoint: local.dynamoDb, accessKey: local.dynamoDbKey, shutdown })
   const sandbox = sandboxDoor && (await startSandbox(local, { door: sandboxDoor, ledger, shutdown }))
   const secrets = await createDoor({ port: 0 })
   shutdown.onStop(secrets.close)
+  const secretsKey = newAccessKey()
 
   const found = {
     SECRETS_ENDPOINT: secrets.url,
+    SECRETS_ACCESS_KEY: secretsKey,
     ...(sandbox !== null && { TRACKING_BASE_URL: sandbox }),
-    ...(ledger.kind === 'dynamodb' && !local.dynamoDb && { DYNAMODB_ENDPOINT: ledger.endpoint }),
+    ...(ledger.kind === 'dynamodb' &&
+      !local.dynamoDb && { DYNAMODB_ENDPOINT: ledger.endpoint, DYNAMODB_ACCESS_KEY: ledger.accessKey }),
     ...(local.ownPlans !== null && { PLANS: local.ownPlans }),
     ...(local.guard.DASHBOARD_URL === undefined && { DASHBOARD_URL: front.url }),
   }
   const { settings, text } = completeSettings(local, found)
   const callerKey = await readCallerKey(local.keptIn)
-  secrets.open(createSecretsEndpoint(secretsOf(local, settings, callerKey)))
+  secrets.open(createSecretsEndpoint(secretsOf(local, settings, callerKey), secretsKey))
 
   const services = createServices(settings, { log, ...(ledger.kind === 'memory' && { store: ledger.store }) })
   // Somebody's own service is left alone: nothing is spent there that was not asked for.
@@ -111,8 +115,7 @@ async function startSandbox(
   local: LocalSettings,
   { door, ledger, shutdown }: { door: Door; ledger: LocalLedger; shutdown: Shutdown },
 ): Promise<string> {
-  const endpoint = ledger.kind === 'dynamodb' ? ledger.endpoint : null
-  door.open(await openSandbox(local, endpoint, local.serviceToken ?? sandboxToken))
+  door.open(await openSandbox(local, ledger.kind === 'dynamodb' ? ledger : null, local.serviceToken ?? sandboxToken))
   shutdown.onStop(door.close)
   return sandboxUrl(door.port)
 }

@@ -1,6 +1,7 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb'
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams'
 import { createDynamoClient } from '../../shared/ledger/dynamo-client.ts'
+import { standIn } from '../../shared/platform/stand-in.ts'
 import { CannotGoOn } from './failures.ts'
 import type { Follow, Following } from './stream-event.ts'
 import { createShards } from './stream-shards.ts'
@@ -14,6 +15,7 @@ const answerWithinMs = 5_000
 
 interface Place {
   readonly endpoint: string
+  readonly accessKey?: string | undefined
   readonly table: string
 }
 
@@ -25,13 +27,11 @@ interface Place {
  *
  * @throws CannotGoOn when the table has no stream.
  */
-export async function followTable(
-  { endpoint, table }: Place,
-  { take, log }: Parameters<Follow>[0],
-): Promise<Following> {
-  const client = createStreamsClient(endpoint)
-  const shards = createShards({ client, stream: await streamOf({ endpoint, table }), take })
+export async function followTable(place: Place, { take, log }: Parameters<Follow>[0]): Promise<Following> {
+  const client = createStreamsClient(place)
+  const shards = createShards({ client, stream: await streamOf(place), take })
   await shards.look()
+  const { table } = place
   const underWay = createUnderWay()
 
   async function poll(): Promise<void> {
@@ -60,11 +60,9 @@ export async function followTable(
   }
 }
 
-const createStreamsClient = (endpoint: string): DynamoDBStreamsClient =>
+const createStreamsClient = ({ endpoint, accessKey }: Place): DynamoDBStreamsClient =>
   new DynamoDBStreamsClient({
-    endpoint,
-    region: 'local',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    ...standIn(endpoint, accessKey),
     maxAttempts: 1,
     requestHandler: {
       connectionTimeout: connectWithinMs,
@@ -73,8 +71,8 @@ const createStreamsClient = (endpoint: string): DynamoDBStreamsClient =>
     },
   })
 
-async function streamOf({ endpoint, table }: Place): Promise<string> {
-  const client = createDynamoClient(endpoint)
+async function streamOf({ endpoint, accessKey, table }: Place): Promise<string> {
+  const client = createDynamoClient(endpoint, accessKey)
   try {
     const { Table } = await client.send(new DescribeTableCommand({ TableName: table }))
     if (Table?.LatestStreamArn !== undefined && Table.StreamSpecification?.StreamEnabled) return Table.LatestStreamArn

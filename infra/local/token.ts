@@ -36,8 +36,8 @@ await command(usage, flags, async ({ sub = '', scope = '', budgets, expires = '8
     ...(budgets !== undefined && { budgets: toBudgets(budgets) }),
     lastsMs: toMs(expires),
   }
-  const { SECRETS_ENDPOINT, CALLER_KEY_SECRET } = parseSettings(secretSettings, commandEnvironment())
-  const key = await readSecret(CALLER_KEY_SECRET, SECRETS_ENDPOINT)
+  const settings = parseSettings(secretSettings, commandEnvironment())
+  const key = await readSecret(settings.CALLER_KEY_SECRET, settings)
   console.log(await signCallerToken({ ...claims, key, now: systemClock.now() }))
   return true
 })

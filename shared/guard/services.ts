@@ -36,7 +36,7 @@ export function createServices(
 ): Services {
   const clock = own.clock ?? systemClock
   const log = own.log ?? createLog({ write: (line) => process.stdout.write(`${line}\n`), now: clock.now })
-  const secrets = createSecretsClient(settings.SECRETS_ENDPOINT)
+  const secrets = createSecretsClient(settings.SECRETS_ENDPOINT, settings.SECRETS_ACCESS_KEY)
   const token = createSecret({ client: secrets, id: settings.SERVICE_TOKEN_SECRET, clock, log })
   const callerKey = createSecret({ client: secrets, id: settings.CALLER_KEY_SECRET, keepsPrevious: true, clock, log })
   const serviceToken = async () => (await token.read()).current

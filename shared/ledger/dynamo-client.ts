@@ -1,4 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { standIn } from '../platform/stand-in.ts'
 
 const connectWithinMs = 1_000
 const answerWithinMs = 3_000
@@ -8,9 +9,9 @@ const mostSockets = 200
  * The client for the store. It never retries by itself: whether a failed transaction may be sent again is the
  * store's decision.
  *
- * @param endpoint a DynamoDB that is not AWS's own, with whose credentials nobody cares.
+ * @param endpoint a DynamoDB that is not AWS's own.
  */
-export function createDynamoClient(endpoint?: string): DynamoDBClient {
+export function createDynamoClient(endpoint?: string, accessKey?: string): DynamoDBClient {
   const agent = { maxSockets: mostSockets, keepAlive: true }
   const client = new DynamoDBClient({
     maxAttempts: 1,
@@ -23,11 +24,7 @@ export function createDynamoClient(endpoint?: string): DynamoDBClient {
       httpAgent: agent,
       httpsAgent: agent,
     },
-    ...(endpoint !== undefined && {
-      endpoint,
-      region: 'local',
-      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    }),
+    ...standIn(endpoint, accessKey),
   })
   // It copies what is sent and answered for a log that nobody keeps.
   client.middlewareStack.remove('loggerMiddleware')

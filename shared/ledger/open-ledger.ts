@@ -13,7 +13,7 @@ export function openLedger(settings: LedgerOnlySettings, own: { clock: Clock; st
   const store =
     own.store ??
     createDynamoStore({
-      client: createDynamoClient(settings.DYNAMODB_ENDPOINT),
+      client: createDynamoClient(settings.DYNAMODB_ENDPOINT, settings.DYNAMODB_ACCESS_KEY),
       table: settings.TABLE_NAME,
       clock,
       ids: systemIds,

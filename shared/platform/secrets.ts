@@ -1,6 +1,7 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { type Clock, minuteMs } from './clock.ts'
 import type { Log } from './log.ts'
+import { standIn } from './stand-in.ts'
 
 /** A secret could not be had: nothing was sent with it, and nothing may be. */
 export class SecretUnavailable extends Error {
@@ -96,16 +97,12 @@ export function createSecret(options: {
   }
 }
 
-/** @param endpoint a stand-in that speaks GetSecretValue, with whose credentials nobody cares. */
-export function createSecretsClient(endpoint: string | undefined): SecretsManagerClient {
+/** @param endpoint a stand-in that speaks GetSecretValue. */
+export function createSecretsClient(endpoint: string | undefined, accessKey?: string): SecretsManagerClient {
   const timeouts = { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true }
   return new SecretsManagerClient({
     maxAttempts: 2,
     requestHandler: timeouts,
-    ...(endpoint !== undefined && {
-      endpoint,
-      region: 'local',
-      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    }),
+    ...standIn(endpoint, accessKey),
   })
 }

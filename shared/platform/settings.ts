@@ -81,15 +81,20 @@ const httpAddress = z
 
 const endpoint = z.optional(z.url('takes the address of an endpoint'))
 
+/** Of a stand-in at one of these endpoints; DynamoDB Local takes no others. */
+export const accessKey = z.optional(z.string().check(z.regex(/^[A-Za-z0-9]{1,128}$/, 'takes letters and digits')))
+
 /** Where the ledger is. */
 const ledgerSettings = z.object({
   TABLE_NAME: z.string('takes the name of the ledger table'),
   DYNAMODB_ENDPOINT: endpoint,
+  DYNAMODB_ACCESS_KEY: accessKey,
 })
 
 /** Where the secrets are. */
 export const secretSettings = z.object({
   SECRETS_ENDPOINT: endpoint,
+  SECRETS_ACCESS_KEY: accessKey,
   SERVICE_TOKEN_SECRET: z._default(z.string(), 'unit-guard/service-token'),
   CALLER_KEY_SECRET: z._default(z.string(), 'unit-guard/caller-key'),
   SLACK_SECRET: z._default(z.string(), 'unit-guard/slack'),

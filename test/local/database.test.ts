@@ -1,11 +1,17 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ListTablesCommand } from '@aws-sdk/client-dynamodb'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { readAccessKey } from '../../infra/local/access-key.ts'
+import { startDynamoDbLocal } from '../../infra/local/dynamodb.ts'
 import { readEnvFile } from '../../infra/local/env-file.ts'
+import { ensureTable } from '../../infra/local/local-ledger.ts'
+import { createTable } from '../../infra/local/table.ts'
+import { createDynamoClient } from '../../shared/ledger/dynamo-client.ts'
 import { hasJava, spawnLocal, temporaryDirectory } from '../support/local.ts'
 
 /** Resolves to whether something answers there. */
@@ -82,6 +88,18 @@ describe.skipIf(!hasJava())('the database of npm start', async () => {
     expect(open).toEqual(otherAddresses().map((host) => [host, false]))
   })
 
+  test('shows its tables to no other access key', async () => {
+    const tables = async (accessKey?: string) => {
+      const client = createDynamoClient(env.DYNAMODB_ENDPOINT, accessKey)
+      onTestFinished(() => client.destroy())
+      return (await client.send(new ListTablesCommand({}))).TableNames
+    }
+    expect(env.DYNAMODB_ACCESS_KEY).toMatch(/^[0-9a-f]{40}$/)
+    expect(await tables(env.DYNAMODB_ACCESS_KEY)).toEqual(['unit-guard', 'unit-guard-sandbox'])
+    expect(await tables('local')).toEqual([])
+    expect(await tables('0'.repeat(40))).toEqual([])
+  })
+
   test('starts with no variable that it does not need', async () => {
     const text = await readFile(seen, 'utf8')
     const names = [...text.matchAll(/^(\w+)=/gm)].map(([, name]) => name)
@@ -100,5 +118,41 @@ describe.skipIf(!hasJava())('the database of npm start', async () => {
       if ((mode & 0o077) !== 0) open.push(`${file} ${(mode & 0o777).toString(8)}`)
     }
     expect(open).toEqual([])
+  })
+})
+
+describe.skipIf(!hasJava())('the access key of a directory', async () => {
+  const { directory, remove } = await temporaryDirectory()
+  afterAll(remove)
+
+  test('opens the ledger that a version before left under every access key', async () => {
+    const data = join(directory, 'before')
+    await mkdir(data)
+    const first = await startDynamoDbLocal(data)
+    await ensureTable({ endpoint: first.endpoint, accessKey: 'local' }, 'unit-guard', createTable)
+    await first.stop()
+    await rename(join(data, 'local_local.db'), join(data, 'shared-local-instance.db'))
+
+    const key = await readAccessKey(data)
+    expect(key).toMatch(/^[0-9a-f]{40}$/)
+    expect(await readdir(data)).toEqual([`${key}_local.db`])
+    const second = await startDynamoDbLocal(data)
+    onTestFinished(second.stop)
+    const client = createDynamoClient(second.endpoint, key)
+    onTestFinished(() => client.destroy())
+    expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual(['unit-guard'])
+    expect(await readAccessKey(data)).toBe(key)
+  })
+
+  test('is not chosen among several ledgers', async () => {
+    const data = join(directory, 'several')
+    await mkdir(data)
+    const own = `${'a'.repeat(40)}_local.db`
+    for (const name of ['local_local.db', own, 'shared-local-instance.db']) await writeFile(join(data, name), '')
+    await expect(readAccessKey(data)).rejects.toThrow(
+      `${data} holds several ledgers: ${own}, shared-local-instance.db; move away all but the one to use`,
+    )
+    await rm(join(data, 'shared-local-instance.db'))
+    expect(await readAccessKey(data)).toBe('a'.repeat(40))
   })
 })
