@@ -96,11 +96,11 @@ test('an answer is stored as it is, and nothing else of it', () => {
 })
 
 test('nothing was sent: given back by the guard itself', () => {
-  expect(neverSent('the hold left no time for it')).toEqual({
-    ...{ kind: 'did-not-run', from: 'sender', by: 'guard', note: 'the hold left no time for it' },
+  expect(neverSent('the hold left too little time for it')).toEqual({
+    ...{ kind: 'did-not-run', from: 'sender', by: 'guard', note: 'the hold left too little time for it' },
     problem: {
       slug: 'service-unreachable',
-      detail: 'Nothing was sent to the service: the hold left no time for it. The units were given back.',
+      detail: 'Nothing was sent to the service: the hold left too little time for it. The units were given back.',
       members: {},
     },
   })

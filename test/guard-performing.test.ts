@@ -156,8 +156,8 @@ describe('time', () => {
   })
 
   test.each([
+    [1, 4999],
     [3000, 2000],
-    [4999, 1],
   ])('that the hold took is no longer there for the request: after %d ms, %d', async (passed, timeoutMs) => {
     const { ask, before, clock, sent } = await startGuard()
     before.push(async (writes) => {
@@ -178,15 +178,29 @@ describe('time', () => {
     expect(sent.map(({ timeoutMs }) => timeoutMs)).toEqual([5000])
   })
 
-  test('a hold that took all of it: never sent, given back', async () => {
-    const { ask, before, clock, sent, counts } = await startGuard()
+  test.each([3001, 4999, 5000, 60_000])(
+    'a hold that left less than two seconds for run (it took %d of 5000 ms) is given back, and run is never sent',
+    async (tookMs) => {
+      const { ask, before, clock, sent, counts } = await startGuard()
+      before.push(async (writes) => {
+        if (makes('running')(writes)) clock.advance(tookMs)
+      })
+      const { status, problem, updates } = await ask()
+      expect([status, problem?.slug, updates[0]?.state, sent]).toEqual([502, 'service-unreachable', 'released', []])
+      expect(updates[0]?.history.at(-1)).toMatchObject({ by: 'guard', note: 'the hold left too little time for it' })
+      expect(await counts()).toEqual(nothing)
+    },
+  )
+
+  test('run is sent with half of a deadline that is shorter than four seconds', async () => {
+    const { parts } = await startGuard()
+    const options = { ...parts.options, serviceTimeoutMs: 1000 }
+    const { ask, before, clock, sent } = await startGuard({ parts: { options } })
     before.push(async (writes) => {
-      if (makes('running')(writes)) clock.advance(5000)
+      if (makes('running')(writes)) clock.advance(500)
     })
-    const { status, problem, updates } = await ask()
-    expect([status, problem?.slug, updates[0]?.state, sent]).toEqual([502, 'service-unreachable', 'released', []])
-    expect(updates[0]?.history.at(-1)).toMatchObject({ by: 'guard', note: 'the hold left no time for it' })
-    expect(await counts()).toEqual(nothing)
+    await ask()
+    expect(sent.map(({ timeoutMs }) => timeoutMs)).toEqual([500])
   })
 })
 

@@ -21,6 +21,8 @@ export const requestLastsMs = hourMs
 export const approvedMayGrowBy = 0.1
 /** In doubt, work is blocked until the account's day ends, but at least as long. */
 export const doubtBlocksMs = hourMs
+/** With less time, `run` is never sent: it would be given up before the service can answer. */
+export const minRunMs = 2_000
 /** An older estimate admits no update: it is asked for again when its hold is about to be sent. */
 export const estimateLastsMs = 30_000
 /** How often a decision is made again because what it was made on has moved. */

@@ -10,7 +10,7 @@ import type { Tracking } from '../tracking/tracking.ts'
 import type { Closing } from './closing.ts'
 import { decide, type Known, type Quote } from './decide.ts'
 import { findingOf, isPlausible, neverSent } from './findings.ts'
-import { estimateLastsMs, type GuardOptions, mostDecisions, settleMarginMs } from './options.ts'
+import { estimateLastsMs, type GuardOptions, minRunMs, mostDecisions, settleMarginMs } from './options.ts'
 import { type TimedQuote, targetOfRequest } from './quoting.ts'
 import { awaitingRecord, refusedRecord, requestedRecord, runningRecord } from './records.ts'
 import { holdFields, runFields } from './run-lines.ts'
@@ -119,10 +119,11 @@ export function createPerforming(parts: PerformingParts) {
     // A clock that was set back since the hold does not make it longer.
     const from = clock.now()
     const timeoutMs = Math.min(options.serviceTimeoutMs, hold.at + options.serviceTimeoutMs - from)
+    const hasTimeToRun = timeoutMs >= Math.min(minRunMs, options.serviceTimeoutMs / 2)
     // Before it is sent: a ledger restored to before the hold has nothing but this line to say that it may have run.
-    if (timeoutMs > 0) log.info('hold', { ...holdFields(held, hold) })
-    const result = timeoutMs > 0 ? await tracking.run(targetOfRequest(held), { timeoutMs, token }) : null
-    const finding = result ? findingOf(result, hold.units) : neverSent('the hold left no time for it')
+    if (hasTimeToRun) log.info('hold', { ...holdFields(held, hold) })
+    const result = hasTimeToRun ? await tracking.run(targetOfRequest(held), { timeoutMs, token }) : null
+    const finding = result ? findingOf(result, hold.units) : neverSent('the hold left too little time for it')
     if (result?.kind === 'ran' && result.stated && !isPlausible(result.stated.units)) {
       log.error('impossible-units', { update: held.id, stated: result.stated.units, source: result.stated.source })
     }

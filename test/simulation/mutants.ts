@@ -85,7 +85,7 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'run is repeated when its answer is lost',
     file: guard('performing'),
-    find: 'const result = timeoutMs > 0 ? await tracking.run(targetOfRequest(held), { timeoutMs, token }) : null',
+    find: 'const result = hasTimeToRun ? await tracking.run(targetOfRequest(held), { timeoutMs, token }) : null',
     replace:
       "let result = await tracking.run(targetOfRequest(held), { timeoutMs, token }); if (result.kind === 'unknown') result = await tracking.run(targetOfRequest(held), { timeoutMs, token })",
   },
