@@ -25,8 +25,12 @@ const nearlyTooLarge = 300 * 1024
 const oneHourOfMinutes = 60
 const tenMinutesMs = 600_000
 
-/** Names of the two metrics that are counted from the log. */
-export const logMetrics = { errorLines: 'ErrorLines', plansNotDone: 'PlansNotDone' } as const
+/** Names of the metrics that are counted from the log. */
+export const logMetrics = {
+  errorLines: 'ErrorLines',
+  otherErrorLines: 'OtherErrorLines',
+  plansNotDone: 'PlansNotDone',
+} as const
 
 export const vital = (name: Vital, statistic: 'Maximum' | 'SampleCount' = 'Maximum', period = fiveMinutes): Metric =>
   new Metric({ namespace: metricNamespace, metricName: name, statistic, period })
@@ -61,10 +65,34 @@ export interface Watched {
   readonly deadLetters: DeadLetters
 }
 
-const fromLog = (event: string, name: string, says: string, anchor = event): Watch => ({
-  ...{ name, says, anchor, atLeast: 1 },
+interface LogWatch extends Watch {
+  /** The error that it counts. */
+  readonly event: string
+}
+
+const fromLog = (event: string, name: string, says: string, anchor = event): LogWatch => ({
+  ...{ event, name, says, anchor, atLeast: 1 },
   metric: errorLines(event),
 })
+
+/** Errors whose lines raise no alarm, and why. Every other error that has no alarm of its own raises `OtherErrors`. */
+export const errorsWithoutAlarm = {
+  'in-doubt': 'most doubts end by themselves; InDoubt is raised by one that is an hour old',
+  'audit-not-ok': 'AuditNotOk is raised by what the same audit measured',
+  'slack-refused': 'announcement-lost or answer-lost follows, and says what was lost',
+  'project-waits': 'the next round tries it again; PlanNotDone is raised by a plan that ends without it',
+  'occurrence-failed': 'the next sweep tries it again; PlanNotDone is raised by a plan that does not end in its hour',
+  'not-begun': 'the next sweep begins it; not-swept or FunctionErrors follows where the sweep cannot',
+  'tally-not-ok': 'the line that finds it has it counted again; no answer was wrong',
+  'change-not-noted': 'the caller has the service’s answer, and there is nothing to repair',
+} as const
+
+/** The pattern of the catch-all: errors without an alarm of their own, but for the exceptions. */
+export const otherErrors = (watches: readonly Watch[]): string => {
+  const own = watches.flatMap((watch) => ('event' in watch && typeof watch.event === 'string' ? [watch.event] : []))
+  const others = [...own, ...Object.keys(errorsWithoutAlarm)].map((event) => ` && $.event != "${event}"`)
+  return `{ $.level = "error"${others.join('')} }`
+}
 
 /** Everything that is watched. Units come first. */
 export const watchesOf = ({ functions, streamReaders, deadLetters }: Watched): readonly Watch[] => [
@@ -95,7 +123,9 @@ export const watchesOf = ({ functions, streamReaders, deadLetters }: Watched): r
     atLeast: 90,
   },
   fromLog('token-refused', 'TokenRefused', 'The service answers 401 to a token that was just read', 'token-refused'),
+  fromLog('service-token-expires', 'TokenExpires', 'The service’s token ends within 14 days, or has ended'),
   fromLog('secret-unavailable', 'SecretUnavailable', 'A secret cannot be read'),
+  fromLog('foreign-data', 'ForeignData', 'The service has data that no update of the guard explains'),
   {
     name: 'PlanNotDone',
     says: 'A plan was missed, stopped, or could not update all of its projects',
@@ -130,6 +160,15 @@ export const watchesOf = ({ functions, streamReaders, deadLetters }: Watched): r
     atLeast: 1,
   },
   fromLog('failed', 'RequestsFailed', 'Requests were answered 500 or 503', 'not-admitted-failed'),
+  {
+    name: 'OtherErrors',
+    says: 'An error was logged that has no alarm of its own',
+    anchor: 'other-errors',
+    metric: new Metric({
+      ...{ namespace: metricNamespace, metricName: logMetrics.otherErrorLines, statistic: 'Sum', period: fiveMinutes },
+    }),
+    atLeast: 1,
+  },
   {
     name: 'Throttles',
     says: 'Calls of functions were turned away for want of concurrency',

@@ -17,7 +17,17 @@ import { Construct } from 'constructs'
 import { metricNamespace } from '../shared/platform/metrics.ts'
 import { acknowledge } from './acknowledge.ts'
 import type { LedgerTable } from './ledger-table.ts'
-import { alarmOf, errorLines, logMetrics, ofAll, vital, type Watched, watchesOf } from './watches.ts'
+import {
+  alarmOf,
+  errorLines,
+  logMetrics,
+  ofAll,
+  otherErrors,
+  vital,
+  type Watch,
+  type Watched,
+  watchesOf,
+} from './watches.ts'
 
 const runbook = 'docs/runbook.md'
 
@@ -32,9 +42,10 @@ export interface WatchingProps extends Watched {
 export class Watching extends Construct {
   constructor(scope: Construct, id: string, props: WatchingProps) {
     super(scope, id)
-    this.countLines(props.logGroup)
+    const watches = watchesOf(props)
+    this.countLines(props.logGroup, watches)
     const topic = props.email === undefined ? null : this.mailTo(props.email)
-    const alarms = watchesOf(props).map((watch) => {
+    const alarms = watches.map((watch) => {
       const alarmDescription = `${watch.says}. ${runbook}#${watch.anchor}`
       const alarm = new Alarm(this, watch.name, { alarmDescription, ...alarmOf(watch) })
       if (topic) alarm.addAlarmAction(new SnsAction(topic))
@@ -48,14 +59,19 @@ export class Watching extends Construct {
     })
   }
 
-  /** Lines of the log become metrics: errors by their event, and plans that left something undone. */
-  private countLines(logGroup: LogGroup): void {
+  /** Lines of the log become metrics: errors by their event, errors without an alarm of their own, and plans that left something undone. */
+  private countLines(logGroup: LogGroup, watches: readonly Watch[]): void {
     const counted = { logGroup, metricNamespace, metricValue: '1' }
     new MetricFilter(this, 'ErrorLines', {
       ...counted,
       metricName: logMetrics.errorLines,
       filterPattern: FilterPattern.stringValue('$.level', '=', 'error'),
       dimensions: { event: '$.event' },
+    })
+    new MetricFilter(this, 'OtherErrorLines', {
+      ...counted,
+      metricName: logMetrics.otherErrorLines,
+      filterPattern: FilterPattern.literal(otherErrors(watches)),
     })
     new MetricFilter(this, 'PlansNotDone', {
       ...counted,

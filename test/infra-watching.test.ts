@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { errorsWithoutAlarm } from '../infra/watches.ts'
 import { vitals } from '../shared/platform/metrics.ts'
+import { eventsInSource } from './support/log-lines.ts'
 import { plain, synthesize } from './support/stack.ts'
 
 const { ofType } = synthesize({ context: { alarmEmail: 'ops@example.com' } })
@@ -39,7 +41,9 @@ describe('the alarms', () => {
       ['NotAudited', 'not-audited', 1],
       ['AccountNearlyUsed', 'AccountUsedPercent', 90],
       ['TokenRefused', 'token-refused', 1],
+      ['TokenExpires', 'service-token-expires', 1],
       ['SecretUnavailable', 'secret-unavailable', 1],
+      ['ForeignData', 'foreign-data', 1],
       ['PlanNotDone', 'PlansNotDone', 1],
       ['PlanNotRun', 'plan-not-run', 1],
       ['AnnouncementLost', 'announcement-lost', 1],
@@ -47,6 +51,7 @@ describe('the alarms', () => {
       ['DeadLetters', 'ApproximateNumberOfMessagesVisible', 1],
       ['FunctionErrors', 'Errors', 1],
       ['RequestsFailed', 'failed', 1],
+      ['OtherErrors', 'OtherErrorLines', 1],
       ['Throttles', 'Throttles', 1],
       ['IteratorAge', 'IteratorAge', 600_000],
       ['BookSize', 'BookBytes', 307_200],
@@ -127,6 +132,7 @@ describe('the metrics', () => {
           { MetricNamespace: 'UnitGuard', MetricName: 'ErrorLines', Dimensions: [{ Key: 'event', Value: '$.event' }] },
         ],
       },
+      { LogGroupName: 'Log', MetricTransformations: [{ MetricNamespace: 'UnitGuard', MetricName: 'OtherErrorLines' }] },
       {
         LogGroupName: 'Log',
         FilterPattern:
@@ -140,19 +146,48 @@ describe('the metrics', () => {
     const shown = JSON.stringify(ofType('AWS::CloudWatch::Dashboard')) + JSON.stringify(alarms)
     for (const name of Object.keys(vitals)) expect(shown).toContain(name)
   })
+})
+
+describe('errors in the log', () => {
+  const errors = [...eventsInSource()].flatMap(([event, levels]) => (levels.has('error') ? [event] : []))
+  const withAlarm = alarms.flatMap(({ Dimensions }) =>
+    Dimensions?.[0]?.Name === 'event' ? [String(Dimensions[0].Value)] : [],
+  )
+  const [pattern = ''] = ofType('AWS::Logs::MetricFilter')
+    .map(({ Properties }) => plain(Properties))
+    .filter(({ MetricTransformations: [{ MetricName }] }) => MetricName === 'OtherErrorLines')
+    .map(({ FilterPattern }) => String(FilterPattern))
+
+  test('each raises an alarm of its own, or the one of all others, or stands among the exceptions with a reason', () => {
+    const [level, ...others] = pattern.replace(/^\{ | \}$/g, '').split(' && ')
+    expect(level).toBe('$.level = "error"')
+    const without = Object.keys(errorsWithoutAlarm)
+    expect(others).toEqual([...withAlarm, ...without].map((event) => `$.event != "${event}"`))
+    expect(without.filter((event) => withAlarm.includes(event))).toEqual([])
+    for (const reason of Object.values(errorsWithoutAlarm)) expect(reason.split(' ').length).toBeGreaterThan(7)
+  })
+
+  test('the exceptions are these, and whoever adds one adds it here', () => {
+    expect(errors.filter((event) => event in errorsWithoutAlarm).sort()).toEqual([
+      ...['audit-not-ok', 'change-not-noted', 'in-doubt', 'not-begun', 'occurrence-failed', 'project-waits'],
+      ...['slack-refused', 'tally-not-ok'],
+    ])
+    expect(Object.keys(errorsWithoutAlarm)).toHaveLength(8)
+  })
 
   test('every event that an alarm counts is one that the code logs', () => {
-    const counted = alarms.flatMap(({ Dimensions }) =>
-      Dimensions?.[0]?.Name === 'event' ? [Dimensions[0].Value as string] : [],
-    )
-    const files = ['guard/closing', 'guard/performing', 'guard/services', 'platform/secrets', 'slack/telling']
-    const code = [
-      ...files.map((file) => `shared/${file}.ts`),
-      'functions/scheduled/triggers.ts',
-      'functions/api/problem-of.ts',
-    ]
-      .map((file) => readFileSync(file, 'utf8'))
-      .join()
-    expect(counted.filter((event) => !code.includes(`log.error('${event}'`))).toEqual([])
+    expect(withAlarm.filter((event) => !errors.includes(event))).toEqual([])
+  })
+
+  test.each(errors)('%s has a paragraph in the runbook', (event) => {
+    const named = [...paragraphs.values()].filter((text) => {
+      const [heading = ''] = text.split('\n', 1)
+      return heading.split(', ').includes(event) || text.includes(`\`${event}\``)
+    })
+    expect(named.map((text) => text.split('\n', 1)[0]).filter((heading) => heading !== 'Other errors')).not.toEqual([])
+  })
+
+  test('the pattern of all others is as short as CloudWatch takes it', () => {
+    expect(pattern.length).toBeLessThanOrEqual(1024)
   })
 })
