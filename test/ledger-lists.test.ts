@@ -50,6 +50,8 @@ const newestFirst = records.toReversed()
 describe.each(stores)('lists: %s', (_name, create) => {
   let clock: TestClock
   let ledger: Ledger
+  /** When the first entry was made. */
+  let start: number
 
   beforeAll(async () => {
     clock = createTestClock('2026-09-26T10:00:00Z')
@@ -57,7 +59,48 @@ describe.each(stores)('lists: %s', (_name, create) => {
     await ledger.view()
     await Promise.all(records.map((record) => ledger.record(record, null)))
     clock.set('2026-11-20T23:00:00Z')
+    await makeEntries()
   })
+
+  async function makeEntries() {
+    start = clock.now()
+    const limits = [{ window: 'month', units: toUnits(1_000) } as const]
+    await ledger.change('ada', ({ definitions }) => ({
+      definitions: {
+        ...definitions,
+        budgets: { ...definitions.budgets, seo: { name: 'seo', parent: 'account', limits, projects: [] } },
+      },
+      note: { type: 'budget-created', budget: 'seo', units: 1_000, reason: 'the team asked' },
+    }))
+    for (let index = 0; index < 12; index++) {
+      clock.advance(1000)
+      const what = {
+        id: `ent_${index}`,
+        content: 'c',
+        window: 'month',
+        wholeChain: false,
+        reason: `reason ${index}`,
+        by: 'ada',
+      } as const
+      await ledger.enter({
+        ...what,
+        type: index % 3 === 0 ? 'external-spend' : 'grant',
+        budget: index % 2 === 0 ? 'seo' : 'account',
+        units: index + 1,
+      } as EntryRequest)
+    }
+    await ledger.enter({
+      id: 'ent_next',
+      content: 'c',
+      type: 'grant',
+      window: 'next-month',
+      wholeChain: false,
+      budget: 'seo',
+      units: 5,
+      reason: 'r',
+      by: 'ada',
+    })
+  }
 
   const list = async (filter: UpdateFilter, limit = 200) => (await ledger.updates(filter, limit)).rows
 
@@ -150,16 +193,18 @@ describe.each(stores)('lists: %s', (_name, create) => {
     })
 
     test('what became open last comes first, and leaves the list when it ends', async () => {
-      const open = await ledger.open('in-doubt', 5)
+      const own = createLedger({ store: await create(), clock, account })
+      await own.view()
+      await Promise.all(records.map((record) => own.record(record, null)))
+      const open = await own.open('in-doubt', 5)
       expect(open.rows.map(({ id }) => id)).toEqual(['upd_116', 'upd_109', 'upd_102', 'upd_095', 'upd_088'])
-      expect((await pages((cursor) => ledger.open('in-doubt', 5, cursor))).flat()).toHaveLength(17)
+      expect((await pages((cursor) => own.open('in-doubt', 5, cursor))).flat()).toHaveLength(17)
       const [first] = open.rows
       if (!first) throw new Error('nothing is open')
       const released = next(first, 'released', { closedBy: 'person' }, { at: clock.now(), by: 'ada' })
-      await ledger.record(released, first)
-      expect((await list({ state: 'in-doubt' })).map(({ id }) => id)).not.toContain('upd_116')
-      expect((await ledger.open('watched', 5)).rows).toEqual([released])
-      await ledger.record({ ...first, version: released.version + 1 }, released)
+      await own.record(released, first)
+      expect((await own.updates({ state: 'in-doubt' }, 200)).rows.map(({ id }) => id)).not.toContain('upd_116')
+      expect((await own.open('watched', 5)).rows).toEqual([released])
     })
   })
 
@@ -212,48 +257,6 @@ describe.each(stores)('lists: %s', (_name, create) => {
 
   describe('entries', () => {
     const month = 'month:2026-11-12'
-    let start = 0
-
-    beforeAll(async () => {
-      start = clock.now()
-      const limits = [{ window: 'month', units: toUnits(1_000) } as const]
-      await ledger.change('ada', ({ definitions }) => ({
-        definitions: {
-          ...definitions,
-          budgets: { ...definitions.budgets, seo: { name: 'seo', parent: 'account', limits, projects: [] } },
-        },
-        note: { type: 'budget-created', budget: 'seo', units: 1_000, reason: 'the team asked' },
-      }))
-      for (let index = 0; index < 12; index++) {
-        clock.advance(1000)
-        const what = {
-          id: `ent_${index}`,
-          content: 'c',
-          window: 'month',
-          wholeChain: false,
-          reason: `reason ${index}`,
-          by: 'ada',
-        } as const
-        await ledger.enter({
-          ...what,
-          type: index % 3 === 0 ? 'external-spend' : 'grant',
-          budget: index % 2 === 0 ? 'seo' : 'account',
-          units: index + 1,
-        } as EntryRequest)
-      }
-      await ledger.enter({
-        id: 'ent_next',
-        content: 'c',
-        type: 'grant',
-        window: 'next-month',
-        wholeChain: false,
-        budget: 'seo',
-        units: 5,
-        reason: 'r',
-        by: 'ada',
-      })
-    })
-
     test('of a month, newest first, page by page', async () => {
       const expected = [...Array.from({ length: 12 }, (_, index) => index + 1).reverse(), 1_000]
       const { rows, next: more } = await ledger.entries({ month }, 200)

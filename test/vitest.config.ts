@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
@@ -9,6 +10,8 @@ const slowest = [
 
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { shuffle, seed } = this.ctx.config.sequence
+    if (shuffle) return files.toSorted((a, b) => (chanceOf(seed, a) < chanceOf(seed, b) ? -1 : 1))
     const place = ({ moduleId }: TestSpecification) => {
       const at = slowest.findIndex((name) => moduleId.endsWith(`test/${name}.test.ts`))
       return at < 0 ? slowest.length : at
@@ -16,6 +19,9 @@ class SlowestFirst extends BaseSequencer {
     return (await super.sort(files)).sort((a, b) => place(a) - place(b))
   }
 }
+
+const chanceOf = (seed: number, { moduleId }: TestSpecification): string =>
+  createHash('sha256').update(`${seed} ${moduleId}`).digest('hex')
 
 export default defineConfig({
   test: {

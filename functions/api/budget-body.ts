@@ -35,15 +35,15 @@ const perCent = (from: number, to: number) => {
   return z.number(takes).check(z.int(takes), z.gte(from, takes), z.lte(to, takes))
 }
 
+export const kindList = z
+  .array(z.enum(kinds, 'takes ranking or keyword-difficulty'), 'takes a list of kinds')
+  .check(once((kind) => kind, 'names a kind twice'))
+
 const policies = {
   perUpdate: z.exactOptional(units),
   approvalAbove: z.exactOptional(units),
   approvalIfGrown: z.exactOptional(perCent(0, 10_000)),
-  kinds: z.exactOptional(
-    z
-      .array(z.enum(kinds, 'takes ranking or keyword-difficulty'), 'takes a list of kinds')
-      .check(once((kind) => kind, 'names a kind twice')),
-  ),
+  kinds: z.exactOptional(kindList),
   approvers: z.exactOptional(
     z.array(subject, 'takes a list of callers').check(z.maxLength(50, 'takes at most 50 approvers')),
   ),

@@ -12,7 +12,7 @@ import { budgetNameOf } from './budgets.ts'
 import { type ApiEnv, mustHave } from './context.ts'
 import { answerCsv, type Columns, csvPage, wantsCsv } from './csv.ts'
 import { entryIdentity, entryRequest, reconciliation } from './entry-body.ts'
-import { instant, monthWindow, pageLimit, readKeyedBody, readQuery } from './input.ts'
+import { instant, monthWindow, pageCursor, pageLimit, readKeyedBody, readQuery } from './input.ts'
 import { answerProblem } from './problem-answers.ts'
 import { invalid } from './refusal.ts'
 import { route } from './routing.ts'
@@ -22,7 +22,7 @@ export const entryFilter = z.strictObject({
   window: z.exactOptional(monthWindow),
   since: z.exactOptional(instant),
   limit: pageLimit,
-  cursor: z.exactOptional(z.string()),
+  cursor: z.exactOptional(pageCursor),
 })
 
 /** Contract, "Resources": what is booked in the ledger without an update. */

@@ -168,9 +168,14 @@ const wholeFrom1To200 = z.string().check(z.regex(/^([1-9]\d?|1\d\d|200)$/, 'take
 
 export const pageLimit = z.pipe(z._default(wholeFrom1To200, '50'), z.transform(Number))
 
+/** What a page gave out as `next`; the list itself decides whether it is one of its own. */
+export const pageCursor = z
+  .string()
+  .check(z.minLength(1, 'takes 1 to 2000 characters'), z.maxLength(2_000, 'takes 1 to 2000 characters'))
+
 export const monthWindow = z
   .string()
-  .check(z.regex(/^month:\d{4}-\d\d-\d\d$/, 'takes a month such as month:2026-11-12'))
+  .check(z.regex(/^month:\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, 'takes a month such as month:2026-11-12'))
 
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 

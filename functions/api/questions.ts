@@ -2,18 +2,20 @@ import type { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Services } from '../../shared/guard/services.ts'
 import { type ApiEnv, mustHave } from './context.ts'
-import { budgetName, kind, pageLimit, projectsOfRequest, readQuery } from './input.ts'
+import { budgetName, kind, pageCursor, pageLimit, projectsOfRequest, readQuery } from './input.ts'
 import { answerProblem } from './problem-answers.ts'
 import { route } from './routing.ts'
 import { showAudit, showEstimate, showProjectChange } from './showing.ts'
 
+export const projectParameters = projectsOfRequest('takes the name of a project; repeat it for more')
+
 export const estimateQuery = z.strictObject({
   kind,
-  project: projectsOfRequest('takes the name of a project; repeat it for more'),
+  project: projectParameters,
   budget: z.exactOptional(budgetName),
 })
 
-export const pageQuery = z.strictObject({ limit: pageLimit, cursor: z.exactOptional(z.string()) })
+export const pageQuery = z.strictObject({ limit: pageLimit, cursor: z.exactOptional(pageCursor) })
 
 /** `GET /estimates`, `GET /changes` and `GET /audit`: questions that spend nothing. */
 export function addQuestions(app: Hono<ApiEnv>, { guard }: Services): void {

@@ -14,6 +14,7 @@ import {
   instant,
   kind,
   optionalReasonBody,
+  pageCursor,
   pageLimit,
   prefersAsync,
   project,
@@ -38,11 +39,18 @@ const text = (most: number) => {
 const isObject = ({ value }: { value: unknown }): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+export const projectList = projectsOfRequest('takes a list of project names')
+export const updateIds = z.array(text(100), 'takes a list of ids').check(
+  z.minLength(1, 'takes 1 to 100 ids'),
+  z.maxLength(100, 'takes 1 to 100 ids'),
+  z.refine((ids) => new Set(ids).size === ids.length, 'names an update twice'),
+)
+
 export const updatesRequest = z
   .strictObject({
     kind,
     project: z.exactOptional(project),
-    projects: z.exactOptional(projectsOfRequest('takes a list of project names')),
+    projects: z.exactOptional(projectList),
     budget: z.exactOptional(budgetName),
     reason: z.exactOptional(reason),
     maxUnits: z.exactOptional(units),
@@ -75,7 +83,7 @@ export const updateFilter = z.strictObject({
   since: z.exactOptional(instant),
   until: z.exactOptional(instant),
   limit: pageLimit,
-  cursor: z.exactOptional(text(2_000)),
+  cursor: z.exactOptional(pageCursor),
 })
 
 export const approval = z.strictObject({ reason: z.exactOptional(reason), units: z.exactOptional(units) })
@@ -93,11 +101,7 @@ export const oneResolution = z.strictObject(resolution).check(withUnitsOnlyIfRan
 export const manyResolutions = z
   .strictObject({
     ...resolution,
-    ids: z.array(text(100), 'takes a list of ids').check(
-      z.minLength(1, 'takes 1 to 100 ids'),
-      z.maxLength(100, 'takes 1 to 100 ids'),
-      z.refine((ids) => new Set(ids).size === ids.length, 'names an update twice'),
-    ),
+    ids: updateIds,
   })
   .check(withUnitsOnlyIfRan)
 

@@ -15,6 +15,8 @@ type Part = Readonly<Record<string, unknown>>
 
 const json = 'application/json'
 const problemJson = 'application/problem+json'
+const responsePath = '#/components/responses/'
+const headersTooLarge = 'headers-too-large'
 
 /** The OpenAPI 3.1 document: what the code says about itself, put together when it is built. */
 export function openApiDocument() {
@@ -22,7 +24,7 @@ export function openApiDocument() {
   for (const operation of allOperations) {
     paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: toOperation(operation) }
   }
-  return {
+  const document = {
     openapi: '3.1.1',
     info: {
       title: 'Unit Guard',
@@ -37,7 +39,13 @@ export function openApiDocument() {
     paths,
     components: {
       schemas: componentSchemas(),
-      responses: Object.fromEntries(slugs.map((slug) => [slug, problemAnswer([slug])])),
+      responses: {
+        ...Object.fromEntries(slugs.map((slug) => [slug, problemAnswer([slug])])),
+        [headersTooLarge]: {
+          description:
+            'The address and the headers are longer than the platform takes (16 KiB on one machine). The guard never sees the request, so the answer has no body.',
+        },
+      },
       securitySchemes: {
         bearer: {
           type: 'http',
@@ -49,6 +57,13 @@ export function openApiDocument() {
       },
     },
   }
+  return { ...document, components: { ...document.components, responses: referredTo(document) } }
+}
+
+/** The shared answers that an operation refers to: some problems are only ever answered beside others. */
+function referredTo({ paths, components: { responses } }: { paths: object; components: { responses: Part } }): Part {
+  const text = JSON.stringify(paths)
+  return Object.fromEntries(Object.entries(responses).filter(([name]) => text.includes(`"${responsePath}${name}"`)))
 }
 
 function toOperation(operation: Operation): Part {
@@ -91,9 +106,9 @@ function responsesOf(operation: Operation): Part {
   const failures = [...problemsByStatus(operation)].map(([status, found]) => {
     const [only] = found
     const isShared = found.length === 1 && only !== undefined && !operation.passedOn
-    return [status, isShared ? { $ref: `#/components/responses/${only}` } : problemAnswer(found, operation)] as const
+    return [status, isShared ? { $ref: `${responsePath}${only}` } : problemAnswer(found, operation)] as const
   })
-  return Object.fromEntries([...answers, ...failures])
+  return Object.fromEntries([...answers, ...failures, [431, { $ref: `${responsePath}${headersTooLarge}` }]])
 }
 
 function answerOf({ means, body, csv, headers = [] }: AnswerOf): Part {

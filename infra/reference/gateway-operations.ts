@@ -6,6 +6,7 @@ const passedOn: AnswerOf = {
   means: 'The service’s own answer: its status, its headers, its bytes',
   body: { type: '*/*' },
 }
+const passedOnFailure: AnswerOf = { ...passedOn, means: 'Any other status of the service, with its headers and bytes' }
 
 const ran: AnswerOf = {
   means:
@@ -58,7 +59,7 @@ function toOperation(name: OperationName): Operation {
     }),
     ...(query.length > 0 && { query: 'createProject' }),
     ...(body && { body: { schema: body, example: examples[body] } }),
-    answers: { default: passedOn },
+    answers: { '2XX': passedOn, default: passedOnFailure },
     problems: ['invalid-request', 'not-found', 'service-unreachable'],
     passedOn: true,
   }

@@ -8,14 +8,15 @@ interface Parameter {
   readonly example?: string
 }
 
-const text = { type: 'string' }
+const text = { type: 'string', minLength: 1 }
+const subject = { type: 'string', pattern: '^[\\x21\\x22\\x24-\\x7e]{1,200}$' }
 const shortName = { type: 'string', pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }
 
 const own: Readonly<Record<string, Parameter>> = {
   '/budgets {name}': { description: 'A budget; `account` is the root of all.', schema: shortName, example: 'seo' },
   '/plans {name}': { description: 'A plan.', schema: shortName, example: 'morning' },
   '/updates {id}': { description: 'An update.', schema: text, example: 'upd_0k3v9q2m' },
-  '/callers {sub}': { description: 'A caller.', schema: text, example: 'eve' },
+  '/callers {sub}': { description: 'A caller.', schema: subject, example: 'eve' },
   '/problems {slug}': { description: 'A type of problem.', schema: text, example: 'over-budget' },
 }
 

@@ -1,6 +1,13 @@
 import * as z from 'zod/mini'
 import * as answers from '../../functions/api/answers.ts'
-import { applyQuery, applyRequest, budgetRequest, windowQuery } from '../../functions/api/budget-body.ts'
+import {
+  applyQuery,
+  applyRequest,
+  budgetRequest,
+  kindList,
+  limits,
+  windowQuery,
+} from '../../functions/api/budget-body.ts'
 import { callerRequest } from '../../functions/api/callers.ts'
 import { entryFilter } from '../../functions/api/entries.ts'
 import { entryRequest, reconciliation } from '../../functions/api/entry-body.ts'
@@ -16,10 +23,19 @@ import {
 } from '../../functions/api/input.ts'
 import { occurrence } from '../../functions/api/plans.ts'
 import { problemMembers } from '../../functions/api/problem-members.ts'
-import { estimateQuery, pageQuery } from '../../functions/api/questions.ts'
+import { estimateQuery, pageQuery, projectParameters } from '../../functions/api/questions.ts'
 import { statementQuery } from '../../functions/api/statements.ts'
-import { approval, manyResolutions, oneResolution, updateFilter, updatesRequest } from '../../functions/api/updates.ts'
+import {
+  approval,
+  manyResolutions,
+  oneResolution,
+  projectList,
+  updateFilter,
+  updateIds,
+  updatesRequest,
+} from '../../functions/api/updates.ts'
 import { problems, type Slug } from '../../shared/guard/problems.ts'
+import { windowKinds } from '../../shared/ledger/definitions.ts'
 import { mostUnits } from '../../shared/platform/words.ts'
 import { createProjectInput, createProjectQuery, updateProjectInput } from '../../shared/tracking/schemas.ts'
 import { describeMembers } from './members.ts'
@@ -143,16 +159,37 @@ function typeOf(slug: Slug): JsonSchema {
   }
 }
 
+/** Written out, because few readers of a document know `\p{Cc}`. */
+const noControlCharacter = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
+
+const unitsOnlyIfRan = [{ properties: { outcome: { const: 'ran' } } }, { not: { required: ['units'] } }]
+
+const atMostOneOf = (window: string): JsonSchema => ({
+  contains: { properties: { window: { const: window } } },
+  minContains: 0,
+  maxContains: 1,
+})
+
 /** What a check by code says about itself in no way that zod could tell. */
 const checkedByCode = new Map<unknown, JsonSchema>([
   [units, { type: 'integer', minimum: 0, maximum: mostUnits }],
   [someUnits, { type: 'integer', minimum: 1, maximum: mostUnits }],
-  [project, { minLength: 1, maxLength: 512 }],
-  [query, { maxProperties: 20 }],
+  [project, { minLength: 1, maxLength: 512, pattern: noControlCharacter, not: { enum: ['.', '..'] } }],
+  [query, { maxProperties: 20, propertyNames: { minLength: 1, maxLength: 64, pattern: noControlCharacter } }],
   [instant, { format: 'date-time' }],
   // Digits in a query are an integer to whoever writes a client.
   [pageLimit, { type: 'integer', minimum: 1, maximum: 200, default: 50, pattern: undefined }],
-  [updatesRequest, { oneOf: [{ required: ['project'] }, { required: ['projects'] }] }],
+  [
+    updatesRequest,
+    {
+      oneOf: [{ required: ['project'] }, { required: ['projects'] }],
+      anyOf: [{ properties: { force: { const: false } } }, { required: ['reason'] }],
+    },
+  ],
+  [oneResolution, { anyOf: unitsOnlyIfRan }],
+  [manyResolutions, { anyOf: unitsOnlyIfRan }],
+  [limits, { allOf: windowKinds.map(atMostOneOf) }],
+  ...[projectList, projectParameters, updateIds, kindList].map((list) => [list, { uniqueItems: true }] as const),
 ])
 
 /** Schemas that name each other refer to each other. */
@@ -167,9 +204,9 @@ function toJson(named: Readonly<Record<string, z.ZodMiniType>>, io: 'input' | 'o
       Object.assign(jsonSchema, checkedByCode.get(zodSchema))
       // Its length says nothing that `format` does not.
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
-      // Every number of JSON that is an integer is safe here.
-      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+      // Every whole number that is answered is safe; of those that arrive only these are taken.
+      if (io === 'output' && jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+      if (io === 'output' && jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
     },
   })
   return JSON.parse(JSON.stringify(schemas, (key, value) => (key === '$schema' || key === '$id' ? undefined : value)))

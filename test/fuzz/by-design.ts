@@ -1,0 +1,65 @@
+/** A failed check of the fuzzer: what it sent, and what it was answered. */
+export interface Finding {
+  readonly check: string
+  /** `POST /updates`: the method and the path as the document writes it. */
+  readonly operation: string
+  readonly status: number
+  /** The problem's slug; null where the answer is no problem of ours. */
+  readonly slug: string | null
+  readonly detail: string
+}
+
+interface Reason {
+  /** The name under which docs/correctness.md explains it. */
+  readonly name: string
+  readonly covers: (finding: Finding) => boolean
+}
+
+const asIs = (check: string) => (finding: Finding) => finding.check === check
+const isRejected = asIs('positive_data_acceptance')
+const isServerError = asIs('not_a_server_error')
+
+/** Every finding that the product means. A finding that no row covers fails the run. */
+export const byDesign: readonly Reason[] = [
+  {
+    name: 'refused with the numbers',
+    covers: (finding) => isRejected(finding) && finding.status === 402 && finding.slug !== null,
+  },
+  {
+    name: 'another revision',
+    covers: (finding) => isRejected(finding) && finding.slug === 'precondition-failed',
+  },
+  {
+    name: 'a key of another request',
+    covers: (finding) => isRejected(finding) && finding.slug === 'key-reused',
+  },
+  {
+    name: 'names what is not there',
+    covers: (finding) =>
+      isRejected(finding) &&
+      finding.slug === 'invalid-request' &&
+      /there is no (budget|window)|nothing was ever counted in|not a cursor of this list/i.test(finding.detail),
+  },
+  {
+    name: 'the same name twice',
+    covers: (finding) =>
+      isRejected(finding) && finding.slug === 'invalid-request' && /names a \w+ twice/.test(finding.detail),
+  },
+  {
+    name: 'a new budget without limits',
+    covers: (finding) =>
+      isRejected(finding) && finding.slug === 'invalid-request' && /is new, so it needs limits/.test(finding.detail),
+  },
+  {
+    name: 'the service refused',
+    covers: (finding) => isServerError(finding) && finding.status === 502 && finding.slug === 'service-refused',
+  },
+  {
+    name: 'the service’s own answer',
+    covers: (finding) => isRejected(finding) && finding.slug === null && finding.operation.includes(' /v3/'),
+  },
+  {
+    name: 'longer than the platform takes',
+    covers: (finding) => finding.status === 431 && (isRejected(finding) || asIs('negative_data_rejection')(finding)),
+  },
+]
