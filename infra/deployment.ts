@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import type { Plan } from '../shared/guard/plan.ts'
 import { readPlans } from '../shared/guard/plans-file.ts'
-import { guardSettings, parseSettings, WrongSettings } from '../shared/platform/settings.ts'
+import { deploymentSettings, guardSettings, parseSettings, WrongSettings } from '../shared/platform/settings.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -45,6 +45,7 @@ const madeHere = [
   'TABLE_NAME',
   'DYNAMODB_ENDPOINT',
   'DYNAMODB_ACCESS_KEY',
+  'LEDGER_SERVICE',
   'SECRETS_ENDPOINT',
   'SECRETS_ACCESS_KEY',
   'SERVICE_TOKEN_SECRET',
@@ -72,7 +73,7 @@ export function readDeployment(env: Environment, context: (name: string) => unkn
   }
   const given = { ...env, ...(sandbox && { TRACKING_BASE_URL: unknownYet }) }
   const own = Object.entries(given).filter(([name]) => name in guardSettings.shape && !madeHere.includes(name))
-  parseSettings(guardSettings, { ...Object.fromEntries(own), TABLE_NAME: 'is made here' })
+  parseSettings(deploymentSettings, { ...Object.fromEntries(own), TABLE_NAME: 'is made here' })
   const plansFile = env.PLANS || undefined
   return {
     settings: Object.fromEntries(own.flatMap(([name, value]) => (value ? [[name, value]] : []))),

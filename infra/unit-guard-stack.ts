@@ -1,6 +1,7 @@
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib/core'
 import type { Construct } from 'constructs'
+import { sandboxService } from '../shared/ledger/identity.ts'
 import { ledgerOnlySettings } from '../shared/platform/settings.ts'
 import { type BundleName, type Bundles, plansBeside } from './bundle.ts'
 import { DeadLetters } from './dead-letters.ts'
@@ -35,7 +36,10 @@ export class UnitGuardStack extends Stack {
 
     const sandbox = options.sandbox ? new Sandbox(this, 'Sandbox', { code: bundles.sandbox, logGroup }) : null
     sandbox?.shareToken(secrets)
-    const settings = { ...deployment.settings, ...(sandbox && { TRACKING_BASE_URL: sandbox.baseUrl }) }
+    const settings = {
+      ...deployment.settings,
+      ...(sandbox && { TRACKING_BASE_URL: sandbox.baseUrl, LEDGER_SERVICE: sandboxService }),
+    }
     const ledgerOnly = Object.fromEntries(Object.entries(settings).filter(([name]) => name in ledgerOnlySettings.shape))
     const guarding = { ...settings, ...(plansFile !== undefined && { PLANS: plansBeside }) }
 

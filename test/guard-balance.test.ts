@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { renewalChange } from '../shared/ledger/account.ts'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
 import { createTestClock } from './support/clock.ts'
 import { startProduct } from './support/product.ts'
@@ -10,7 +11,11 @@ function deployments(start: string) {
   const store = createMemoryStore()
   const clock = createTestClock(start)
   const deploy = (env: Options['env'] = {}) => startProduct({ store, clock, env })
-  return { clock, deploy }
+  /** As `npm run account -- renewal` does it. */
+  const renewOn = async (product: Awaited<ReturnType<typeof deploy>>, day: number) => {
+    expect((await product.guard.ledger.change('setup', renewalChange({ day }))).kind).toBe('changed')
+  }
+  return { clock, deploy, renewOn }
 }
 
 const ask = (product: Awaited<ReturnType<typeof startProduct>>, project: string) =>
@@ -23,10 +28,19 @@ const monthOf = async (product: Awaited<ReturnType<typeof startProduct>>) => {
 
 describe('a renewal day that moves from 1 to 12 in the middle of a month', () => {
   test('lengthens the open month, and gives no second allowance', async () => {
-    const { clock, deploy } = deployments('2026-11-20T10:00:00Z')
-    const env = { ACCOUNT_UNITS_PER_MONTH: '100' }
+    const { clock, deploy, renewOn } = deployments('2026-11-20T10:00:00Z')
+    const env = { ACCOUNT_UNITS_PER_MONTH: '100', ACCOUNT_RENEWAL_DAY: '1' }
     const before = await deploy(env)
     expect((await ask(before, 'a')).status).toBe(201)
+    const refused = await deploy({ ...env, ACCOUNT_RENEWAL_DAY: '12' })
+    expect(await refused.call('GET', '/budgets/account')).toMatchObject({
+      status: 503,
+      body: {
+        detail:
+          'This ledger is not the one that is set here: ACCOUNT_RENEWAL_DAY is 12 here, and the ledger began with 1: unset it (npm run account -- renewal changes it).',
+      },
+    })
+    await renewOn(before, 12)
     const after = await deploy({ ...env, ACCOUNT_RENEWAL_DAY: '12' })
     const lengthened = { start: '2026-11-01T00:00:00.000Z', end: '2026-12-12T00:00:00.000Z', available: 60, spent: 40 }
     expect(await monthOf(after)).toEqual(lengthened)
@@ -57,10 +71,12 @@ describe('a renewal day that moves from 1 to 12 in the middle of a month', () =>
   })
 
   test('undone before the old end it is as if nothing had been', async () => {
-    const { clock, deploy } = deployments('2026-11-20T10:00:00Z')
-    await ask(await deploy(), 'a')
-    await monthOf(await deploy({ ACCOUNT_RENEWAL_DAY: '12' }))
+    const { clock, deploy, renewOn } = deployments('2026-11-20T10:00:00Z')
     const back = await deploy()
+    await ask(back, 'a')
+    await renewOn(back, 12)
+    expect(await monthOf(back)).toMatchObject({ end: '2026-12-12T00:00:00.000Z' })
+    await renewOn(back, 1)
     expect(await monthOf(back)).toMatchObject({ end: '2026-12-01T00:00:00.000Z', available: 49_960 })
     clock.set('2026-12-01T00:00:00Z')
     expect(await monthOf(back)).toMatchObject({ available: 50_000, spent: 0 })
@@ -68,13 +84,13 @@ describe('a renewal day that moves from 1 to 12 in the middle of a month', () =>
   })
 
   test('a grant and a correction go into the lengthened book', async () => {
-    const { clock, deploy } = deployments('2026-11-20T10:00:00Z')
+    const { clock, deploy, renewOn } = deployments('2026-11-20T10:00:00Z')
     const before = await deploy()
     const enter = (product: typeof before, body: object) =>
       product.call('POST', '/budgets/account/entries', { body: { reason: 'r', ...body } })
     const { body: grant } = await enter(before, { type: 'grant', units: 70 })
-    const after = await deploy({ ACCOUNT_RENEWAL_DAY: '12' })
-    await monthOf(after)
+    await renewOn(before, 12)
+    const after = await deploy()
     clock.set('2026-12-05T00:00:00Z')
     const corrected = await enter(after, { type: 'correction', units: 50, corrects: grant.id })
     expect(corrected.body.window).toBe('month:2026-11-01')
@@ -98,8 +114,13 @@ describe('installed on the 27th with an opening position', () => {
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(2)
     expect(product.seen('run')).toHaveLength(2)
     expect(await monthOf(product)).toMatchObject({ available: 20, spent: 980 })
-    // The position was that of the first start: it is not taken twice, nor anew.
-    const again = await deploy({ ...env, ACCOUNT_UNITS_USED_AT_START: '0' })
+    // The position was that of the first start: it is not taken twice, and another one is refused.
+    const other = await (await deploy({ ...env, ACCOUNT_UNITS_USED_AT_START: '0' })).call('GET', '/budgets/account')
+    expect([other.status, other.body.detail]).toEqual([
+      503,
+      'This ledger is not the one that is set here: ACCOUNT_UNITS_USED_AT_START is 0 here, and the ledger began with 900: unset it (a correction of the entry changes it).',
+    ])
+    const again = await deploy(env)
     expect(await monthOf(again)).toMatchObject({ available: 20, spent: 980 })
     expect(await again.audit()).toBe(true)
     clock.set('2026-12-01T00:00:00Z')
@@ -108,9 +129,10 @@ describe('installed on the 27th with an opening position', () => {
   })
 
   test('a renewal that moves right after does not give it back', async () => {
-    const { clock, deploy } = deployments('2026-11-27T10:00:00Z')
-    await monthOf(await deploy(env))
-    const moved = await deploy({ ...env, ACCOUNT_RENEWAL_DAY: '28' })
+    const { clock, deploy, renewOn } = deployments('2026-11-27T10:00:00Z')
+    const moved = await deploy(env)
+    await monthOf(moved)
+    await renewOn(moved, 28)
     clock.set('2026-11-28T12:00:00Z')
     expect(await monthOf(moved)).toMatchObject({ end: '2026-12-28T00:00:00.000Z', available: 100, spent: 900 })
     expect(await moved.audit()).toBe(true)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { renewalChange } from '../shared/ledger/account.ts'
 import { type Budget, type Definitions, rootBudget } from '../shared/ledger/definitions.ts'
 import type { EntryType } from '../shared/ledger/entry.ts'
 import { createLedger, type Ledger } from '../shared/ledger/ledger.ts'
@@ -245,9 +246,8 @@ describe('the ledger', () => {
     const { ledger, store, clock } = open()
     await put(ledger, budget('seo', 10))
     await grant(ledger, 'ent_this', 'month')
-    const renewal = { day: 12, time: '00:00', zone: 'UTC' }
     const later = createTestClock()
-    await createLedger({ store, clock: later, account: { ...account, renewal } }).view()
+    await createLedger({ store, clock: later, account }).change('setup', renewalChange({ day: 12 }))
     clock.set('2026-12-05T10:00:00Z')
     const { month, stored } = await ledger.view()
     expect([month.name, month.end]).toEqual(['month:2026-11-01', Date.parse('2026-12-12T00:00:00Z')])

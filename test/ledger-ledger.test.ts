@@ -1,12 +1,13 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type BudgetRequest, createBudgeting } from '../shared/guard/budgeting.ts'
 import { runningRecord } from '../shared/guard/records.ts'
+import { renewalChange } from '../shared/ledger/account.ts'
 import { bookKey, type Counter, fromBookItem } from '../shared/ledger/book.ts'
 import { chainOf, type WindowKind } from '../shared/ledger/definitions.ts'
 import type { EntryRequest } from '../shared/ledger/entry-booking.ts'
 import type { Finding } from '../shared/ledger/finding.ts'
+import type { Account } from '../shared/ledger/identity.ts'
 import { createLedger, type Ledger } from '../shared/ledger/ledger.ts'
-import type { Account } from '../shared/ledger/setup.ts'
 import { AnswerLost, type Item, type Store } from '../shared/ledger/store.ts'
 import { begin, next, type Request, type Update } from '../shared/ledger/update.ts'
 import { toUpdateItem, updateKey } from '../shared/ledger/update-item.ts'
@@ -1294,10 +1295,10 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('account', 'month', '2026-12-01')).toMatchObject({ granted: 5, available: 49_605 })
     })
 
-    test('a renewal configured anew lengthens the open month and keeps its book', async () => {
+    test('a renewal that an operator changes lengthens the open month and keeps its book', async () => {
       await hold({ units: 100 })
-      const renewal = { day: 12, time: '00:00', zone: 'UTC' }
-      const anew = open({ account: { renewal } })
+      await open().change('setup', renewalChange({ day: 12 }))
+      const anew = open()
       const { month, definitions } = await anew.view()
       expect(month).toEqual({
         name: 'month:2026-11-01',

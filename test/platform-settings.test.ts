@@ -25,10 +25,6 @@ describe('settings', () => {
     CALLER_KEY_SECRET: 'unit-guard/caller-key',
     SLACK_SECRET: 'unit-guard/slack',
     ACCOUNT_UNITS_PER_MONTH: 50_000,
-    ACCOUNT_UNITS_USED_AT_START: 0,
-    ACCOUNT_RENEWAL_DAY: 1,
-    ACCOUNT_RENEWAL_TIME: '00:00',
-    ACCOUNT_TIME_ZONE: 'UTC',
     TRACKING_BASE_URL: 'https://service.example/api/v3',
     SERVICE_TIMEOUT_MS: 20_000,
     SERVICE_FLIGHT_MS: 300_000,
@@ -36,8 +32,8 @@ describe('settings', () => {
     COOLDOWN_DIFFICULTY: 604_800_000,
   }
 
-  test('have the defaults of the contract', () => {
-    expect(parse({})).toEqual(defaults)
+  test('have the defaults of the contract, and none of the account: what is not set says nothing', () => {
+    expect(parse({ ACCOUNT_UNITS_PER_MONTH: '50000' })).toEqual(defaults)
   })
 
   test('an empty variable is absent, and strangers are left alone', () => {
@@ -75,7 +71,6 @@ describe('settings', () => {
   const pointer = 'takes a JSON Pointer (RFC 6901), such as /data/units'
   test.each<[name: string, text: string | undefined, takes: string]>([
     ['TABLE_NAME', undefined, 'takes the name of the ledger table'],
-    ['ACCOUNT_UNITS_PER_MONTH', undefined, units],
     ...['-1', '1.5', '5e4', '0x10', '50,000', ' 5', '9007199254740993', '99999999999999999'].map(
       (text): [string, string, string] => ['ACCOUNT_UNITS_PER_MONTH', text, units],
     ),

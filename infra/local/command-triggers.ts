@@ -1,5 +1,6 @@
 import { createTriggers } from '../../functions/scheduled/triggers.ts'
 import { createServices } from '../../shared/guard/services.ts'
+import { WrongLedger } from '../../shared/ledger/identity.ts'
 import { LedgerUnavailable } from '../../shared/ledger/store.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
 import { guardSettings, parseSettings } from '../../shared/platform/settings.ts'
@@ -27,7 +28,7 @@ export function openTriggers(env: Environment, clock: Clock) {
     try {
       return await work
     } catch (error) {
-      if (!(error instanceof LedgerUnavailable)) throw error
+      if (!(error instanceof LedgerUnavailable) || error instanceof WrongLedger) throw error
       const where = settings.DYNAMODB_ENDPOINT ?? 'AWS'
       const message = `The ledger ${settings.TABLE_NAME} at ${where} does not answer: ${reasonOf(error)}`
       throw new CannotGoOn(message, { cause: error })

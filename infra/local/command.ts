@@ -1,6 +1,7 @@
 import './quiet-sdk.ts'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { WrongPlans } from '../../shared/guard/plan.ts'
+import { WrongLedger } from '../../shared/ledger/identity.ts'
 import { environment, WrongSettings } from '../../shared/platform/settings.ts'
 import { readEnvFile, withoutFound } from './env-file.ts'
 import { CannotGoOn } from './failures.ts'
@@ -37,7 +38,7 @@ export async function command<F extends Flags>(
     process.exit((await run(given.flags, ...given.texts)) ? exitCodes.done : exitCodes.failed)
   } catch (error) {
     if (error instanceof WrongUsage) return refuse(usage, error)
-    const isPlain = [CannotGoOn, WrongSettings, WrongPlans].some((plain) => error instanceof plain)
+    const isPlain = [CannotGoOn, WrongSettings, WrongPlans, WrongLedger].some((plain) => error instanceof plain)
     console.error(isPlain && error instanceof Error ? error.message : error)
     if (error instanceof WrongSettings) console.error('Start Unit Guard first (npm start), or set them.')
     process.exit(exitCodes.failed)
@@ -101,7 +102,7 @@ function parse(flags: Flags, takes: readonly string[]) {
  */
 export function commandEnvironment(all: Environment = environment()): Environment {
   const given = withoutFound(all)
-  const { UNIT_GUARD_TOKEN: token, ...written } = readEnvFile(directoryOf(given.DATA_DIR))
+  const { UNIT_GUARD_TOKEN: token, ...written } = readEnvFile(directoryOf(given))
   const isElsewhere = given.UNIT_GUARD_URL !== undefined && given.UNIT_GUARD_URL !== written.UNIT_GUARD_URL
   return { ...written, ...(token !== undefined && !isElsewhere && { UNIT_GUARD_TOKEN: token }), ...given }
 }

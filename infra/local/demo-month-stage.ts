@@ -5,6 +5,7 @@ import { createMemoryState } from '../../functions/sandbox/memory-state.ts'
 import { createTriggers } from '../../functions/scheduled/triggers.ts'
 import { readPlans } from '../../shared/guard/plans-file.ts'
 import { createServices } from '../../shared/guard/services.ts'
+import { accountOf, sandboxService } from '../../shared/ledger/identity.ts'
 import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
 import type { Item } from '../../shared/ledger/store.ts'
 import { monthAt, newCalendar } from '../../shared/ledger/windows.ts'
@@ -47,6 +48,7 @@ export async function openStage(parts: { end: number; settings: Environment; cal
     ACCOUNT_UNITS_PER_MONTH: unitsPerMonth,
     SECRETS_ENDPOINT: secrets.url,
     SECRETS_ACCESS_KEY: secretsKey,
+    LEDGER_SERVICE: sandboxService,
     TRACKING_BASE_URL: sandboxUrl(service.port),
   })
   const stored = {
@@ -78,12 +80,7 @@ export async function openStage(parts: { end: number; settings: Environment; cal
 
 /** Its midnight in UTC. */
 function firstDayOf(settings: GuardSettings, end: number): number {
-  const renewal = {
-    day: settings.ACCOUNT_RENEWAL_DAY,
-    time: settings.ACCOUNT_RENEWAL_TIME,
-    zone: settings.ACCOUNT_TIME_ZONE,
-  }
-  const month = monthAt(newCalendar(renewal), end)
+  const month = monthAt(newCalendar(accountOf(settings).renewal), end)
   const today = Math.floor(end / dayMs) * dayMs
   return Math.min(Math.ceil(month.start / dayMs) * dayMs, today - (shortestDays - 1) * dayMs)
 }

@@ -20,7 +20,7 @@ import { withoutFound } from './env-file.ts'
 import { CannotGoOn } from './failures.ts'
 import { openLedger } from './local-ledger.ts'
 import { openSandboxState } from './local-sandbox.ts'
-import { directoryOf, type LocalSettings, readSettings } from './settings.ts'
+import { defaultDirectory, type LocalSettings, readSettings } from './settings.ts'
 import { createShutdown, type Shutdown } from './shutdown.ts'
 import { fillAMonth } from './telling.ts'
 
@@ -107,7 +107,7 @@ async function sum({ settings, clock }: Stage, store: Store, keptIn: string | nu
   const isOk = audited.every(({ ok }) => ok)
   console.log(`\n${count(updates.length)} updates: ${counts.join(', ')}.`)
   console.log(`The audit: ${isOk ? 'every counter is the sum of its lines' : 'A COUNTER IS NOT THE SUM OF ITS LINES'}.`)
-  const own = keptIn === null || keptIn === directoryOf(undefined) ? '' : `DATA_DIR=${keptIn} `
+  const own = keptIn === null || keptIn === defaultDirectory ? '' : `DATA_DIR=${keptIn} `
   console.log(`\nTry next: ${own}npm start, which prints how to log in to the dashboard.`)
   return isOk
 }

@@ -1,5 +1,6 @@
 import { figuresOf } from '../../shared/guard/figures.ts'
 import { count, units, when, zoneOf } from '../../shared/guard/sentences.ts'
+import { showRenewal } from '../../shared/ledger/account.ts'
 import {
   type Budget,
   collisionsIn,
@@ -9,23 +10,18 @@ import {
 } from '../../shared/ledger/definitions.ts'
 import { createDynamoClient } from '../../shared/ledger/dynamo-client.ts'
 import { createDynamoStore } from '../../shared/ledger/dynamo-store.ts'
+import { accountOf, identityFaults } from '../../shared/ledger/identity.ts'
+import { expectedBy } from '../../shared/ledger/open-ledger.ts'
 import type { Store } from '../../shared/ledger/store.ts'
 import { createViews, NoDefinitions, type View } from '../../shared/ledger/views.ts'
-import { latestRenewal, newCalendar, type Renewal } from '../../shared/ledger/windows.ts'
+import { latestRenewal, newCalendar } from '../../shared/ledger/windows.ts'
 import { type Clock, systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import type { GuardSettings } from '../../shared/platform/settings.ts'
 import type { Findings } from './doctor-findings.ts'
 import { reasonOf } from './failures.ts'
 
-type Settings = Pick<
-  GuardSettings,
-  | 'ACCOUNT_UNITS_PER_MONTH'
-  | 'ACCOUNT_UNITS_USED_AT_START'
-  | 'ACCOUNT_RENEWAL_DAY'
-  | 'ACCOUNT_RENEWAL_TIME'
-  | 'ACCOUNT_TIME_ZONE'
->
+type Settings = Parameters<typeof expectedBy>[0]
 
 /** The state of the open book, budget by budget. */
 export async function examineLedger(settings: GuardSettings, { inMemory }: { inMemory: boolean }): Promise<Findings> {
@@ -50,41 +46,30 @@ export async function examineLedger(settings: GuardSettings, { inMemory }: { inM
   }
 }
 
-/** Only reads: a ledger that somebody opens to use it would be set up, and its renewal changed to what is set here. */
+/** Only reads: a ledger that somebody opens to use it would be set up. */
 export async function examineStore(settings: Settings, store: Store, clock: Clock): Promise<Findings> {
-  const renewal = renewalOf(settings)
+  const account = accountOf(settings)
   try {
-    const view = await createViews({ store, clock, calendar: newCalendar(renewal) }).look()
-    const moved = movedRenewal(view, renewal)
+    const view = await createViews({ store, clock, calendar: newCalendar(account.renewal) }).look()
+    const faults = identityFaults(view.definitions, expectedBy(settings)).map(({ text }) => text)
     return {
-      lines: [...linesOf(view), ...moved.lines],
-      toDo: [...frozenBudgets(view), ...collisions(view), ...moved.toDo],
+      lines: [identityOf(view), ...linesOf(view), ...faults],
+      toDo: [...frozenBudgets(view), ...collisions(view), ...(faults.length > 0 ? [notThisLedger] : [])],
     }
   } catch (error) {
     if (!(error instanceof NoDefinitions)) throw error
-    const { ACCOUNT_UNITS_PER_MONTH: limit, ACCOUNT_UNITS_USED_AT_START: used } = settings
-    const first = `the first request makes it: ${units(limit)} a month, ${count(used)} of them used, the month turns ${shown(renewal)}`
+    const { unitsPerMonth, usedAtStart, renewal } = account
+    const first = `the first request makes it: ${units(unitsPerMonth)} a month, ${count(usedAtStart)} of them used, the month turns ${showRenewal(renewal)}`
     return { lines: [`it is empty; ${first}`], toDo: [] }
   }
 }
 
-const renewalOf = (settings: Settings): Renewal => ({
-  day: settings.ACCOUNT_RENEWAL_DAY,
-  time: settings.ACCOUNT_RENEWAL_TIME,
-  zone: settings.ACCOUNT_TIME_ZONE,
-})
+const notThisLedger =
+  'repair what the ledger and the settings do not agree on: the guard does not start, or answers 503'
 
-const shown = ({ day, time, zone }: Renewal): string => `on day ${day} at ${time} ${zone}`
-
-function movedRenewal({ definitions }: View, asked: Renewal): Findings {
-  const latest = shown(latestRenewal(definitions.calendar))
-  if (latest === shown(asked)) return { lines: [], toDo: [] }
-  return {
-    lines: [`the month turns ${latest}, and the settings here say ${shown(asked)}`],
-    toDo: [
-      'set ACCOUNT_RENEWAL_DAY, ACCOUNT_RENEWAL_TIME and ACCOUNT_TIME_ZONE alike everywhere: whoever starts with others changes the renewal',
-    ],
-  }
+function identityOf({ definitions: { identity, calendar } }: View): string {
+  const turns = `the month turns ${showRenewal(latestRenewal(calendar))}`
+  return identity ? `${identity.ledger}, a ledger of ${identity.service ?? 'no known service'}; ${turns}` : turns
 }
 
 function* linesOf(view: View): Generator<string> {

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod/mini'
 import { sandboxSettings } from '../../functions/sandbox/settings.ts'
@@ -45,17 +46,13 @@ export const localSigningSecret = 'local-slack-signing-secret'
 
 const plansFile = fileURLToPath(new URL('./plans.json', import.meta.url))
 
-/** The defaults of the contract's table. Only here: a deployed guard must be told its account. */
+export const defaultDirectory = '.local'
+
+/** The defaults of the contract's table, without those of the account: `usualAccount` is what a new ledger begins with. */
 const defaults = {
   PORT: '8787',
   SANDBOX_PORT: '8788',
-  DATA_DIR: '.local',
   TABLE_NAME: 'unit-guard',
-  ACCOUNT_UNITS_PER_MONTH: '50000',
-  ACCOUNT_UNITS_USED_AT_START: '0',
-  ACCOUNT_RENEWAL_DAY: '1',
-  ACCOUNT_RENEWAL_TIME: '00:00',
-  ACCOUNT_TIME_ZONE: 'UTC',
   SERVICE_TIMEOUT_MS: '20000',
   SERVICE_FLIGHT_MS: '300000',
   COOLDOWN_RANKING: 'day',
@@ -93,7 +90,11 @@ function isWebhook(text: string): boolean {
 
 /** @throws WrongSettings naming every setting that is wrong. */
 export function readSettings(env: Environment): LocalSettings {
-  const given = { ...defaults, ...Object.fromEntries(Object.entries(env).filter(([, value]) => value)) }
+  const given = {
+    ...defaults,
+    DATA_DIR: dataDirOf(env),
+    ...Object.fromEntries(Object.entries(env).filter(([, value]) => value)),
+  }
   const ownService = env.TRACKING_BASE_URL ? env.TRACKING_BASE_URL : null
   // The sandbox's address is checked in its place: its real port may not be known yet.
   const parsed = parseSettings(localSettings, { TRACKING_BASE_URL: sandboxUrl(0), ...given })
@@ -102,7 +103,7 @@ export function readSettings(env: Environment): LocalSettings {
     port: parsed.PORT,
     sandboxPort: ownService === null ? parsed.SANDBOX_PORT : null,
     keptIn: keepsNothing ? null : parsed.DATA_DIR,
-    directory: directoryOf(parsed.DATA_DIR),
+    directory: directoryOf(env),
     demonstrates: ownService === null && parsed.DEMO !== 'off',
     serviceToken: parsed.TRACKING_TOKEN ?? (ownService === null ? sandboxToken : null),
     slack: {
@@ -132,8 +133,13 @@ export function completeSettings(
 export const sandboxUrl = (port: number): string => `http://127.0.0.1:${port}/v3`
 
 /** `memory` keeps no ledger, but the env file and the log have to be somewhere. */
-export const directoryOf = (dataDir: string | undefined): string =>
-  !dataDir || dataDir === 'memory' ? defaults.DATA_DIR : dataDir
+export const directoryOf = (env: Environment): string => (env.DATA_DIR === 'memory' ? defaultDirectory : dataDirOf(env))
+
+/** A service of one's own has a ledger of its own: that of the trial counts units that no service has charged. */
+function dataDirOf({ DATA_DIR: given, TRACKING_BASE_URL: service }: Environment): string {
+  if (given) return given
+  return service && URL.canParse(service) ? join(defaultDirectory, new URL(service).hostname) : defaultDirectory
+}
 
 const onlyGuardSettings = (env: Environment): Environment =>
   Object.fromEntries(Object.entries(env).filter(([name]) => name in guardSettings.shape))

@@ -5,6 +5,7 @@ import { WrongPlans } from '../../shared/guard/plan.ts'
 import { readPlans } from '../../shared/guard/plans-file.ts'
 import { createServices } from '../../shared/guard/services.ts'
 import { rootBudget } from '../../shared/ledger/definitions.ts'
+import { sandboxService, WrongLedger } from '../../shared/ledger/identity.ts'
 import type { View } from '../../shared/ledger/views.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { environment, type GuardSettings, WrongSettings } from '../../shared/platform/settings.ts'
@@ -51,7 +52,7 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   const found = {
     SECRETS_ENDPOINT: secrets.url,
     SECRETS_ACCESS_KEY: secretsKey,
-    ...(sandbox !== null && { TRACKING_BASE_URL: sandbox }),
+    ...(sandbox !== null && { TRACKING_BASE_URL: sandbox, LEDGER_SERVICE: sandboxService }),
     ...(ledger.kind === 'dynamodb' &&
       !local.dynamoDb && { DYNAMODB_ENDPOINT: ledger.endpoint, DYNAMODB_ACCESS_KEY: ledger.accessKey }),
     ...(local.ownPlans !== null && { PLANS: local.ownPlans }),
@@ -62,6 +63,7 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   secrets.open(createSecretsEndpoint(secretsOf(local, settings, callerKey), secretsKey))
 
   const services = createServices(settings, { log, ...(ledger.kind === 'memory' && { store: ledger.store }) })
+  const first = await services.guard.ledger.view()
   // Somebody's own service is left alone: nothing is spent there that was not asked for.
   const background = await startBackground(services, { follow: ledger.follow, plans: sandbox === null ? null : plans })
   shutdown.onStop(background.stop)
@@ -96,7 +98,7 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   }
   if (local.demonstrates) await demonstrate({ url: front.url, token })
   const isKept = ledger.kind === 'dynamodb'
-  const hasLittle = isKept && sandbox !== null && hasNoBudgetOfItsOwn(await guard.ledger.view())
+  const hasLittle = isKept && sandbox !== null && hasNoBudgetOfItsOwn(first)
   tellWhatToTry(env, { url: front.url, hasSandbox: sandbox !== null, hasLittle, plans: isKept ? plans : [] })
   console.log(`ready ${front.url}`)
 }
@@ -128,7 +130,7 @@ shutdown.onSignal(() => console.log('\nstopping …'))
 try {
   await start(readSettings(withoutFound(environment())), shutdown)
 } catch (error) {
-  const isPlain = [WrongSettings, WrongPlans, CannotGoOn].some((plain) => error instanceof plain)
+  const isPlain = [WrongSettings, WrongPlans, WrongLedger, CannotGoOn].some((plain) => error instanceof plain)
   console.error('unit-guard:', isPlain && error instanceof Error ? error.message : error)
   await shutdown.stop()
   process.exit(1)

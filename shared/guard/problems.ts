@@ -1,3 +1,4 @@
+import { WrongLedger } from '../ledger/identity.ts'
 import { AnswerLost, type LedgerUnavailable } from '../ledger/store.ts'
 import type { Problem } from '../ledger/update.ts'
 
@@ -52,8 +53,10 @@ export const invalidRequest = (errors: readonly { readonly path: string; readonl
   problem('invalid-request', errors.map(({ message }) => message).join(' '), { errors })
 
 /** What whoever asked is told when the ledger failed before anything was sent to the service. */
-export const ledgerProblem = (cause: LedgerUnavailable): Problem =>
-  cause instanceof AnswerLost ? answerLost : ledgerUnavailable
+export function ledgerProblem(cause: LedgerUnavailable): Problem {
+  if (cause instanceof WrongLedger) return problem('ledger-unavailable', cause.detail)
+  return cause instanceof AnswerLost ? answerLost : ledgerUnavailable
+}
 
 const answerLost = problem(
   'ledger-unavailable',

@@ -82,8 +82,6 @@ export function createChanges(options: { store: Store; turns: Turns } & Pick<Vie
   return { change }
 }
 
-export type Changes = ReturnType<typeof createChanges>
-
 function bookWrites(book: Book | null, month: Window, definitions: Definitions, idle?: string): Write[] {
   if (!book) return [{ do: 'check', key: bookKey(month.name), when: [{ is: 'absent-item' }] }]
   const broughtUp = bringUp(book, definitions, false)

@@ -1,4 +1,5 @@
 import type { Kind, Scope, Units } from '../platform/words.ts'
+import type { Identity } from './identity.ts'
 import { folded } from './names.ts'
 import type { Calendar } from './windows.ts'
 
@@ -6,6 +7,8 @@ import type { Calendar } from './windows.ts'
 export interface Definitions {
   readonly revision: number
   readonly createdAt: number
+  /** Absent: the ledger was written by a version that did not note it, and was not adopted yet. */
+  readonly identity?: Identity
   readonly calendar: Calendar
   readonly budgets: Readonly<Record<string, Budget>>
   /** By the name that they ask under. Whoever asks with a token and is not listed may do what the token says. */

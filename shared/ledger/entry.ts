@@ -1,3 +1,4 @@
+import { digest } from '../platform/ids.ts'
 import type { CounterMove } from './book.ts'
 import type { WindowKind } from './definitions.ts'
 import type { Difference } from './difference.ts'
@@ -43,6 +44,7 @@ export const entryTypes = [
   'reconcile',
   'limit',
   'renewal',
+  'adopt',
   'budget-created',
   'budget-deleted',
   'freeze',
@@ -52,6 +54,9 @@ export const entryTypes = [
   'resume',
 ] as const
 export type EntryType = (typeof entryTypes)[number]
+
+/** Of the entry that a ledger with an opening position begins with. */
+export const openingId = `ent_${digest('opening')}`
 
 export const entryKey = (id: string) => ({ pk: `entry#${id}`, sk: 'entry' })
 export const entriesListedIn = (month: string) => `entries#${month}`

@@ -12,6 +12,7 @@ import type { Entry } from './entry.ts'
 import type { EntryRequest } from './entry-booking.ts'
 import type { Finding } from './finding.ts'
 import { createHolding, type Seen } from './holding.ts'
+import type { Account, Expected } from './identity.ts'
 import { createLastAudits, type LastAudits } from './last-audit.ts'
 import { createLists, type EntryFilter, type Page, type Span, type UpdateFilter } from './lists.ts'
 import { createLogins, type Logins } from './login.ts'
@@ -20,7 +21,7 @@ import { createPictures, type Pictures } from './picture.ts'
 import { createPrices, type Prices } from './price.ts'
 import { type ProjectChange, toProjectChangeItem } from './project-change.ts'
 import { createQueue, type Queue } from './queue.ts'
-import { type Account, setUp } from './setup.ts'
+import { setUp } from './setup.ts'
 import { createSightings, type Sightings } from './sighting.ts'
 import { type SlackEvent, slackEvents } from './slack-event.ts'
 import type { Store } from './store.ts'
@@ -88,15 +89,16 @@ export interface Ledger {
 }
 
 /**
- * @throws LedgerUnavailable from every function. The first call sets up a ledger that has no definitions yet, and
- * takes over a renewal that has been configured anew.
+ * @param options.account what a new ledger begins with.
+ * @param options.expected what this process was told about the ledger, which the first call compares; nothing where it is absent.
+ * @throws LedgerUnavailable from every function; `WrongLedger` where the ledger is another one than expected.
  */
-export function createLedger(options: { store: Store; clock: Clock; account: Account }): Ledger {
-  const { store, clock, account } = options
+export function createLedger(options: { store: Store; clock: Clock; account: Account; expected?: Expected }): Ledger {
+  const { store, clock, account, expected = null } = options
   const { look, books, bookNamed, lastSeen } = createViews({ store, clock, calendar: newCalendar(account.renewal) })
   const turns = createTurns()
   const changes = createChanges({ store, turns, look, books })
-  const ready = once(() => setUp({ store, clock, account, look, changes }))
+  const ready = once(() => setUp({ store, clock, account, expected, look }))
 
   async function view(asks: readonly Ask[] = []): Promise<View> {
     await ready()

@@ -1,14 +1,14 @@
 import type { Clock } from '../platform/clock.ts'
 import { systemIds } from '../platform/ids.ts'
 import type { LedgerOnlySettings } from '../platform/settings.ts'
-import { toUnits } from '../platform/words.ts'
 import { createDynamoClient } from './dynamo-client.ts'
 import { createDynamoStore } from './dynamo-store.ts'
+import { type AccountSettings, accountOf, type Expected, serviceNameOf } from './identity.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import type { Store } from './store.ts'
 
 /** The ledger that the settings of a process name. Nothing is read or connected before the first request. */
-export function openLedger(settings: LedgerOnlySettings, own: { clock: Clock; store?: Store }): Ledger {
+export function openLedger(settings: LedgerSettings, own: { clock: Clock; store?: Store }): Ledger {
   const { clock } = own
   const store =
     own.store ??
@@ -18,14 +18,14 @@ export function openLedger(settings: LedgerOnlySettings, own: { clock: Clock; st
       clock,
       ids: systemIds,
     })
-  const account = {
-    unitsPerMonth: toUnits(settings.ACCOUNT_UNITS_PER_MONTH),
-    usedAtStart: toUnits(settings.ACCOUNT_UNITS_USED_AT_START),
-    renewal: {
-      day: settings.ACCOUNT_RENEWAL_DAY,
-      time: settings.ACCOUNT_RENEWAL_TIME,
-      zone: settings.ACCOUNT_TIME_ZONE,
-    },
-  }
-  return createLedger({ store, clock, account })
+  return createLedger({ store, clock, account: accountOf(settings), expected: expectedBy(settings) })
+}
+
+/** Slack's function does not call the service, and is told its name by the deployment. */
+type LedgerSettings = LedgerOnlySettings & { readonly TRACKING_BASE_URL?: string }
+type IdentitySettings = AccountSettings & Pick<LedgerSettings, 'LEDGER_SERVICE' | 'TRACKING_BASE_URL'>
+
+export function expectedBy(settings: IdentitySettings): Expected {
+  const { LEDGER_SERVICE: name, TRACKING_BASE_URL: baseUrl } = settings
+  return { account: settings, service: name ?? (baseUrl === undefined ? undefined : serviceNameOf(baseUrl)) }
 }

@@ -1,56 +1,48 @@
 import type { Clock } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
-import type { Units } from '../platform/words.ts'
 import { asNumber, freshBook, toBookItem } from './book.ts'
-import type { Changes } from './changes.ts'
 import { type Definitions, rootBudget } from './definitions.ts'
 import { toDefinitionsItem } from './definitions-item.ts'
-import { toEntryItem } from './entry.ts'
+import { openingId, toEntryItem } from './entry.ts'
+import { type Account, type Expected, identityFaults, WrongLedger } from './identity.ts'
 import type { Store, Write } from './store.ts'
 import { NoDefinitions, type Views } from './views.ts'
-import { changeRenewal, dayAt, monthAt, newCalendar, type Renewal } from './windows.ts'
+import { dayAt, monthAt, newCalendar } from './windows.ts'
 
 const actor = 'setup'
 
-/** What the root budget begins with where there are no definitions yet, and when the billing month turns. */
-export interface Account {
-  readonly unitsPerMonth: Units
-  readonly usedAtStart: Units
-  readonly renewal: Renewal
-}
-
-/** Sees to it that there are definitions, and that the month turns when the configuration says. */
+/** Begins a ledger where there are no definitions yet. @throws WrongLedger when it is not the one that is expected. */
 export async function setUp(options: {
   store: Store
   clock: Clock
   account: Account
+  expected: Expected | null
   look: Views['look']
-  changes: Changes
 }): Promise<void> {
-  const { store, clock, account, look, changes } = options
+  const { store, clock, account, expected, look } = options
   const found = await look().catch((error) => {
     if (error instanceof NoDefinitions) return null
     throw error
   })
-  if (!found) await makeDefinitions(store, account, clock.now())
-  await changes.change(actor, ({ definitions, now }) => {
-    const calendar = changeRenewal(definitions.calendar, account.renewal, now)
-    if (calendar === definitions.calendar) return { refused: 'nothing to change' }
-    const { day, time, zone } = account.renewal
-    const reason = `the month turns on day ${day} at ${time} ${zone} once the open one has ended`
-    return { definitions: { ...definitions, calendar }, note: { type: 'renewal', budget: rootBudget, reason } }
-  })
+  if (!found) await makeDefinitions(store, { account, expected, now: clock.now() })
+  // Another process may have been faster, with other settings: what counts is what is stored.
+  const { definitions } = found ?? (await look())
+  const faults = expected ? identityFaults(definitions, expected) : []
+  if (faults.length > 0) throw new WrongLedger(faults)
 }
 
 /**
  * Makes the definitions of a new ledger: the root budget with its limit, and a book that already counts the opening
  * position, so that not even the first moment could spend it twice. Does nothing where definitions exist.
  */
-async function makeDefinitions(store: Store, account: Account, now: number): Promise<void> {
+async function makeDefinitions(store: Store, how: { account: Account; expected: Expected | null; now: number }) {
+  const { account, expected, now } = how
+  const service = expected?.service ?? null
   const calendar = newCalendar(account.renewal)
   const definitions: Definitions = {
     revision: 1,
     createdAt: now,
+    identity: { ledger: `led_${digest('ledger', service ?? '', String(now))}`, service, began: account },
     calendar,
     budgets: {
       [rootBudget]: {
@@ -75,7 +67,7 @@ function opening(definitions: Definitions, account: Account, now: number): Write
   const used = { ...root, spent: account.usedAtStart, available: asNumber(root.limit) - account.usedAtStart }
   const book = { ...fresh, counters: { ...fresh.counters, month: { [rootBudget]: used } } }
   const entry = {
-    id: `ent_${digest('opening')}`,
+    id: openingId,
     type: 'opening' as const,
     budget: rootBudget,
     units: account.usedAtStart,

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { dayMs, hourMs, minuteMs } from './clock.ts'
-import { mostUnits } from './words.ts'
+import { mostUnits, toUnits } from './words.ts'
 import { isZone } from './zone.ts'
 
 /** The environment as it was given; only this room reads it. */
@@ -35,7 +35,10 @@ const wholeNumber = (takes: string, from: number, to: number = Number.MAX_SAFE_I
     z.number().check(z.int(takes), z.gte(from, takes), z.lte(to, takes)),
   )
 
-const unitsSetting = wholeNumber(`takes a whole number of units, 0 to ${mostUnits}`, 0, mostUnits)
+const units = z.pipe(
+  wholeNumber(`takes a whole number of units, 0 to ${mostUnits}`, 0, mostUnits),
+  z.transform(toUnits),
+)
 const renewalDay = wholeNumber('takes a day of the month, 1 to 31', 1, 31)
 const renewalTime = matching(/^([01]\d|2[0-3]):[0-5]\d$/, 'takes a time like 00:00')
 const timeZone = z
@@ -89,6 +92,8 @@ const ledgerSettings = z.object({
   TABLE_NAME: z.string('takes the name of the ledger table'),
   DYNAMODB_ENDPOINT: endpoint,
   DYNAMODB_ACCESS_KEY: accessKey,
+  /** The service as the ledger knows it, where that is not its address: the stand-in is `sandbox` on every port. */
+  LEDGER_SERVICE: z.optional(z.string()),
 })
 
 /** Where the secrets are. */
@@ -100,13 +105,16 @@ export const secretSettings = z.object({
   SLACK_SECRET: z._default(z.string(), 'unit-guard/slack'),
 })
 
-/** What the root budget begins with, and when its month turns. */
-const accountSettings = z.object({
-  ACCOUNT_UNITS_PER_MONTH: unitsSetting,
-  ACCOUNT_UNITS_USED_AT_START: z._default(unitsSetting, 0),
-  ACCOUNT_RENEWAL_DAY: z._default(renewalDay, 1),
-  ACCOUNT_RENEWAL_TIME: z._default(renewalTime, '00:00'),
-  ACCOUNT_TIME_ZONE: z._default(timeZone, 'UTC'),
+/**
+ * What the root budget of a new ledger begins with, and when its month turns. Later they only say what the ledger must
+ * have, so a variable that is not set has no default here.
+ */
+export const accountSettings = z.object({
+  ACCOUNT_UNITS_PER_MONTH: z.optional(units),
+  ACCOUNT_UNITS_USED_AT_START: z.optional(units),
+  ACCOUNT_RENEWAL_DAY: z.optional(renewalDay),
+  ACCOUNT_RENEWAL_TIME: z.optional(renewalTime),
+  ACCOUNT_TIME_ZONE: z.optional(timeZone),
 })
 
 /** The service, and how its answers are read. */
@@ -143,3 +151,6 @@ export const guardSettings = z.object({
 })
 
 export type GuardSettings = z.output<typeof guardSettings>
+
+/** What a deployment must be told: on AWS the account has no defaults. */
+export const deploymentSettings = z.object({ ...guardSettings.shape, ACCOUNT_UNITS_PER_MONTH: units })

@@ -113,6 +113,7 @@ export async function startProduct(
   }
   const settings = parseSettings(guardSettings, {
     TABLE_NAME: 'given',
+    LEDGER_SERVICE: 'sandbox',
     TRACKING_BASE_URL: service.baseUrl,
     SECRETS_ENDPOINT: secrets.endpoint,
     ACCOUNT_UNITS_PER_MONTH: '50000',

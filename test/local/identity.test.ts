@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { readEnvFile } from '../../infra/local/env-file.ts'
+import { readSettings } from '../../infra/local/settings.ts'
+import { hasJava, runLocal, spawnLocal, temporaryDirectory } from '../support/local.ts'
+
+const { directory, remove } = await temporaryDirectory()
+afterAll(remove)
+
+const ofAnAccount = { TRACKING_BASE_URL: 'https://service.example/v3', TRACKING_TOKEN: 'canary-of-the-service' }
+
+describe('where a ledger is kept', () => {
+  it.each([
+    [{}, '.local'],
+    [{ TRACKING_BASE_URL: 'https://API.service.example:8443/v3' }, '.local/api.service.example'],
+    [{ TRACKING_BASE_URL: 'https://service.example/v3', DATA_DIR: 'elsewhere' }, 'elsewhere'],
+    [{ TRACKING_BASE_URL: '', DATA_DIR: '' }, '.local'],
+  ])('with %o it is in %s', (env, folder) => {
+    const { keptIn, directory: files } = readSettings(env)
+    expect([keptIn, files]).toEqual([folder, folder])
+  })
+
+  it('in memory, the env file and the log are in .local', () => {
+    const { keptIn, directory: files } = readSettings({ ...ofAnAccount, DATA_DIR: 'memory' })
+    expect([keptIn, files]).toEqual([null, '.local'])
+  })
+})
+
+describe.skipIf(!hasJava())('the ledger of a trial', () => {
+  const data = join(directory, 'trial')
+  const begin = async (env: object = {}) => {
+    const local = spawnLocal('start', { env: { DATA_DIR: data, DEMO: 'off', ...env } })
+    onTestFinished(() => local.signalGroup('SIGKILL'))
+    await local.ready()
+    return async () => {
+      local.signal('SIGTERM')
+      await local.ended
+    }
+  }
+  const refused = async (env: object) => {
+    const { code, out, err } = await runLocal('start', [], { DATA_DIR: data, DEMO: 'off', ...env })
+    expect([code, out]).toEqual([1, ''])
+    return err
+  }
+
+  it('is no ledger of a real account, and of no other renewal before an operator changes it', async () => {
+    const stop = await begin()
+    expect(readEnvFile(data)).toMatchObject({ LEDGER_SERVICE: 'sandbox' })
+    await stop()
+
+    expect(await refused(ofAnAccount)).toBe(
+      'unit-guard: This ledger is not the one that is set here: it began with the service sandbox, and the service here is https://service.example/v3: use the service that it began with, or another ledger (DATA_DIR, or another deployment); where the same account has moved to a new address, say so with npm run account -- adopt.\n',
+    )
+    const other = { ACCOUNT_RENEWAL_DAY: '12', ACCOUNT_UNITS_USED_AT_START: '12800' }
+    expect(await refused(other)).toBe(
+      'unit-guard: This ledger is not the one that is set here: ACCOUNT_UNITS_USED_AT_START is 12800 here, and the ledger began with 0: unset it (a correction of the entry changes it); ACCOUNT_RENEWAL_DAY is 12 here, and the ledger began with 1: unset it (npm run account -- renewal changes it).\n',
+    )
+
+    const account = (...args: string[]) => runLocal('account', args, { DATA_DIR: data })
+    const dry = await account('renewal', '--day', '12', '--dry-run')
+    expect(dry).toMatchObject({ code: 0, err: '' })
+    expect(dry.out).toMatch(
+      /\n {2}the month turns on day 12 at 00:00 UTC once the open one has ended\n {2}before, it turned on day 1 at 00:00 UTC\n {2}month:\d{4}-\d\d-01 ends 12 \w+ \d{4} 00:00 UTC, before 1 \w+ \d{4} 00:00 UTC\nNothing was changed \(--dry-run\)\.\n$/,
+    )
+    expect(await refused({ ACCOUNT_RENEWAL_DAY: '12' })).toContain('ACCOUNT_RENEWAL_DAY is 12 here')
+    expect((await account('renewal', '--day', '12')).out).toMatch(/\nChanged: revision 2\.\n$/)
+    const again = await begin({ ACCOUNT_RENEWAL_DAY: '12' })
+    // While it runs, a command uses the database that runs.
+    expect(await account('renewal', '--day', '12')).toMatchObject({
+      code: 1,
+      err: 'The month turns on day 12 at 00:00 UTC already.\n',
+    })
+    await again()
+    expect(await runLocal('account', ['adopt'], { DATA_DIR: data, ...ofAnAccount })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('so it becomes no ledger of a real account'),
+    })
+  })
+
+  it.each([
+    [['renewal'], 'takes at least one of --day, --time and --zone'],
+    [['renewal', '--day', '32'], 'day: takes a day of the month, 1 to 31'],
+    [['change'], 'takes renewal or adopt, not change'],
+    [[], '<renewal|adopt> is needed'],
+  ])('npm run account -- %s: %s', async (args, text) => {
+    const { code, err } = await runLocal('account', args, { DATA_DIR: join(directory, 'none') })
+    expect([code === 0, err]).toEqual([false, expect.stringContaining(text)])
+    expect(existsSync(join(directory, 'none'))).toBe(false)
+  })
+})
