@@ -43,21 +43,42 @@ function send(c: Context<ApiEnv>, status: number, headers: string[], whole: Buff
   return response
 }
 
-/** Meant for one connection (RFC 9110, section 7.6.1), or, as cookies, for somebody else; or ours to say. */
+/** Meant for one connection (RFC 9110, section 7.6.1), about the service's own origin, or ours to say. */
 const notPassedOn: ReadonlySet<string> = new Set([
+  'alt-svc',
+  'clear-site-data',
   'connection',
+  'content-security-policy',
+  'content-security-policy-report-only',
+  'cross-origin-embedder-policy',
+  'cross-origin-opener-policy',
+  'cross-origin-resource-policy',
+  'expect-ct',
+  'idempotency-replayed',
   'keep-alive',
+  'nel',
+  'origin-agent-cluster',
+  'permissions-policy',
   'proxy-authenticate',
   'proxy-authorization',
   'proxy-connection',
+  'public-key-pins',
+  'referrer-policy',
+  'report-to',
+  'reporting-endpoints',
+  'service-worker-allowed',
   'set-cookie',
   'set-cookie2',
+  'strict-transport-security',
   'te',
   'trailer',
   'transfer-encoding',
   'upgrade',
+  'x-frame-options',
   'x-request-id',
 ])
+/** Ours, or permissions that only the owner of this origin may give. */
+const notPassedOnFamily = /^(?:unit-guard|access-control)-/
 
 /** Names and values in turn, as node takes them. */
 function passedOn(given: Answered['headers']): string[] {
@@ -67,7 +88,8 @@ function passedOn(given: Answered['headers']): string[] {
   const headers: string[] = []
   for (const [name, value] of given) {
     const lower = name.toLowerCase()
-    if (!notPassedOn.has(lower) && !named.includes(lower)) headers.push(name, value)
+    const staysHere = notPassedOn.has(lower) || notPassedOnFamily.test(lower) || named.includes(lower)
+    if (!staysHere) headers.push(name, value)
   }
   return headers
 }
