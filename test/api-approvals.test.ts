@@ -86,7 +86,7 @@ describe('above approvalAbove', () => {
     const { status, body } = await product.update({ kind: 'ranking', project: 'cheap', budget: 'seo' }, { token })
     expect(status).toBe(202)
     expect(statesOf(body.updates[0])).toEqual([
-      ['awaiting-approval', 'guard', 'whoever may only propose needs approval'],
+      ['awaiting-approval', 'guard', 'callers with only the scope propose need approval'],
     ])
     expect((await decide(product, body.updates[0].id, 'approve', { token })).body.detail).toBe(
       'agent needs the scope approve for this, and has: read propose.',

@@ -62,9 +62,9 @@ describe.each([
       status: 'open',
       by: 'budget',
       rows: [
-        { budget: 'account', ...none, external: 8, granted: 50, inDoubt: 15 },
-        { budget: 'acme', ...none, updates: 2, charged: 65, external: 12, granted: 30 },
-        { budget: 'globex', ...none, updates: 1, charged: 10, granted: 20, refused: 1 },
+        { budget: 'account', ...none, external: 8, granted: 50, inDoubt: 15, paidElsewhere: 0 },
+        { budget: 'acme', ...none, updates: 2, charged: 65, external: 12, granted: 30, paidElsewhere: 0 },
+        { budget: 'globex', ...none, updates: 1, charged: 10, granted: 20, refused: 1, paidElsewhere: 0 },
       ],
       total,
       book: { spent: 95, addsUp: true },
@@ -120,10 +120,10 @@ describe.each([
     expect(csv.headers.get('content-disposition')).toBe('attachment; filename="statement-month-2026-11-01.csv"')
     expect(csv.text).toBe(
       [
-        'window,status,budget,updates,charged,external,granted,held,inDoubt,refused,amount',
-        'month:2026-11-01,open,account,0,0,8,50,0,15,0,0.08',
-        'month:2026-11-01,open,acme,2,65,12,30,0,0,0,0.77',
-        'month:2026-11-01,open,globex,1,10,0,20,0,0,1,0.1',
+        'window,status,budget,updates,charged,external,granted,held,inDoubt,refused,amount,paidElsewhere',
+        'month:2026-11-01,open,account,0,0,8,50,0,15,0,0.08,0',
+        'month:2026-11-01,open,acme,2,65,12,30,0,0,0,0.77,0',
+        'month:2026-11-01,open,globex,1,10,0,20,0,0,1,0.1,0',
         '',
       ].join('\r\n'),
     )
@@ -138,7 +138,7 @@ describe.each([
     const { statement, enter } = await november({ isTallied })
     await enter('globex', { type: 'transfer', units: 60, to: 'acme' })
     const { text } = await statement('', { accept: 'text/csv' })
-    expect(text.split('\r\n')[3]).toBe('month:2026-11-01,open,globex,1,10,0,-40,0,0,1')
+    expect(text.split('\r\n')[3]).toBe('month:2026-11-01,open,globex,1,10,0,-40,0,0,1,0')
   })
 
   test('of a month that is over is open while something is in doubt, and final after that', async () => {

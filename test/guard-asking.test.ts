@@ -43,7 +43,7 @@ describe('a request', () => {
     expect(Object.keys(plain).toSorted()).toEqual(
       [
         ...['id', 'kind', 'project', 'budget', 'caller', 'via', 'createdAt', 'state', 'version', 'month'],
-        ...['estimated', 'charged', 'closedBy', 'finishedAt', 'service', 'token'],
+        ...['estimated', 'charged', 'closedBy', 'finishedAt', 'service', 'token', 'byDefault'],
       ].toSorted(),
     )
   })
@@ -127,7 +127,7 @@ describe('whoever asks', () => {
     const kind = 'keyword-difficulty'
     const charged = async (wanted: object) => (await ask(wanted)).updates.map((update) => update.budget)
     expect(await charged({ projects: ['shop', 'free'] })).toEqual(['seo', 'account'])
-    expect(await charged({ kind, projects: ['7'], budget: 'account' })).toEqual(['account'])
+    expect(await charged({ kind, projects: ['7'], budget: 'seo' })).toEqual(['seo'])
     expect(await charged({ kind, projects: ['free'], budget: 'seo' })).toEqual(['seo'])
   })
 })
@@ -229,13 +229,24 @@ describe('whoever is narrowed while their update is under way', () => {
 describe('a key', () => {
   const key = { key: 'k' }
 
-  test('that was seen answers from the records, also for whoever may nothing by now', async () => {
-    const { ask, caller, sent } = await startGuard()
+  test('that was seen answers from the records', async () => {
+    const { ask, sent } = await startGuard()
     const first = await ask({ query: { a: '1', b: '2' } }, key)
-    await caller('bob', { disabled: true })
     const again = await ask({ query: { b: '2', a: '1' } }, key)
     expect(again).toEqual({ ...first, replayed: true })
     expect(sent).toHaveLength(1)
+  })
+
+  test.each<[string, Caller, string]>([
+    ['is disabled', { disabled: true }, 'bob is disabled; ask an administrator.'],
+    ['may not ask any more', { scopes: ['read'] }, 'bob needs the scope run or propose for this.'],
+  ])('that was seen is not answered to a caller who %s', async (_title, listed, detail) => {
+    const { ask, caller } = await startGuard()
+    await ask({}, key)
+    await ask({}, { ...key, key: 'queued' }, { respondAsync: true })
+    await caller('bob', listed)
+    for (const name of [key.key, 'queued'])
+      expect(await ask({}, { ...key, key: name })).toMatchObject(forbidden(detail))
   })
 
   test.each<[string, Parameters<Awaited<ReturnType<typeof startGuard>>['ask']>[0]]>([

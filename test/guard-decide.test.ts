@@ -488,7 +488,7 @@ describe('a person has to agree', () => {
   })
 
   test('with what is proposed', () => {
-    const reason = 'whoever may only propose needs approval'
+    const reason = 'callers with only the scope propose need approval'
     expect(say({ request: { proposed: true } })).toEqual({ say: 'ask', reason, short: [] })
   })
 

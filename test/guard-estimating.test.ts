@@ -4,13 +4,17 @@ import { only, startGuard } from './support/guard.ts'
 import { at, u } from './support/reading.ts'
 
 const month = (units: number) => ({ limits: [{ window: 'month', units: u(units) }] }) as const
+const bob = { caller: 'bob', via: 'http' } as const
 const prices = { a: 30, b: 50 } as Record<string, number>
 
 async function priced(how: Parameters<typeof startGuard>[0] = {}) {
   const product = await startGuard(how)
   product.service.estimate = async ({ segment }) => ({ kind: 'units', units: u(prices[segment] ?? 40), source: 'u' })
   const estimate = (projects: readonly string[], budget?: string, caller = 'bob') =>
-    product.guard.estimate({ kind: 'ranking', projects, ...(budget !== undefined && { budget }) }, caller)
+    product.guard.estimate(
+      { kind: 'ranking', projects, ...(budget !== undefined && { budget }) },
+      { caller, via: 'http' },
+    )
   return { ...product, estimate }
 }
 
@@ -23,6 +27,7 @@ describe('an estimate', () => {
     const empty = { granted: 0, held: 0, inDoubt: 0, spent: 0 }
     expect(await estimate(['a', 'b'])).toEqual({
       ...{ kind: 'ranking', units: 80, allowed: true, problem: null, approval: null, budgets: ['account', 'seo'] },
+      payers: { a: { budget: 'account', owner: null }, b: { budget: 'seo', owner: 'seo' } },
       projects: [
         { project: 'a', units: 30 },
         { project: 'b', units: 50 },
@@ -135,7 +140,7 @@ describe('what cannot be read', () => {
     const { guard, ask, service, lines } = await startGuard()
     service.estimate = async () => reading
     const problem = { slug, detail, members }
-    expect(await guard.estimate({ kind: 'ranking', projects: ['shop'] }, 'bob')).toEqual(problem)
+    expect(await guard.estimate({ kind: 'ranking', projects: ['shop'] }, bob)).toEqual(problem)
     expect(await ask()).toMatchObject({ status: 502, problem, updates: [], notRecorded: [] })
     const { kind: found, ...fields } = reading
     const event = level === 'info' ? 'no-such-project' : 'no-estimate'
@@ -146,7 +151,7 @@ describe('what cannot be read', () => {
   test('of keywords names the other pointer', async () => {
     const { guard, service } = await startGuard()
     service.estimate = async () => ({ kind: 'unreadable', reason: 'r', shape: 's' })
-    expect(await guard.estimate({ kind: 'keyword-difficulty', projects: ['7'] }, 'bob')).toMatchObject({
+    expect(await guard.estimate({ kind: 'keyword-difficulty', projects: ['7'] }, bob)).toMatchObject({
       detail:
         'The estimate of the keyword-difficulty update of 7 could not be read (r), so nothing was run and nothing spent. If the figure is in there, set ESTIMATE_POINTER_DIFFICULTY to where it is.',
     })

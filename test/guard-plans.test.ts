@@ -25,7 +25,7 @@ function faultOf(read: () => unknown): string {
 
 describe('plans', () => {
   test('have their defaults', () => {
-    const expected = [{ ...morning, schedule: everyDay, whenShort: 'fit', enabled: true }]
+    const expected = [{ ...morning, schedule: everyDay, whenShort: 'fit', mayChargeAncestors: false, enabled: true }]
     expect(parse(morning)).toEqual(expected)
     expect(parsePlans(JSON.stringify({ plans: [morning] }))).toEqual(expected)
   })
@@ -39,6 +39,7 @@ describe('plans', () => {
       schedule: 'cron(30 17 ? * 6L 2027)',
       whenShort: 'ask',
       query: { depth: 10, fresh: true, engine: 'a b', ratio: 1.5 },
+      mayChargeAncestors: true,
       leave: 0,
       enabled: false,
     }

@@ -12,6 +12,7 @@ import { at, u } from './support/reading.ts'
 
 const november = 'month:2026-11-01'
 const none = { updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0 }
+const row = { ...none, paidElsewhere: 0 }
 
 type Started = Awaited<ReturnType<typeof startGuard>>
 
@@ -60,8 +61,8 @@ describe('rows', () => {
     await spend(product, 'globex', 8)
     const statement = await product.guard.statement(null, 'budget')
     expect(statement?.rows).toEqual([
-      { key: 'acme', ...none, external: 15 },
-      { key: 'globex', ...none, external: 8 },
+      { key: 'acme', ...row, external: 15 },
+      { key: 'globex', ...row, external: 8 },
     ])
     expect(statement).toMatchObject({ spent: 23, addsUp: true })
   })
@@ -93,7 +94,7 @@ describe('rows', () => {
     await product.ask({ projects: ['88', 'site', '99', '11', 'shop'] })
     await product.ask({ projects: ['77', 'blog', 'zoo'], kind: 'keyword-difficulty' })
     await spend(product, 'account', 5)
-    const settled = (key: string, updates: number) => ({ key, ...none, updates, charged: 40 * updates })
+    const settled = (key: string, updates: number) => ({ key, ...row, updates, charged: 40 * updates })
     const statement = await product.guard.statement(null, 'project')
     expect(statement?.rows).toEqual([
       settled('11', 1),
@@ -101,7 +102,7 @@ describe('rows', () => {
       settled('shop', 1),
       settled('site', 2),
       settled('zoo', 2),
-      { key: null, ...none, external: 5 },
+      { key: null, ...row, external: 5 },
     ])
     expect(statement?.addsUp).toBe(true)
   })
@@ -162,7 +163,7 @@ describe('what has not ended', () => {
     product.service.run = async () => unknown
     await product.ask({ projects: ['shop', 'site'] })
     const statement = await product.guard.statement(null, 'caller')
-    expect(statement?.rows).toEqual([{ key: 'bob', ...none, inDoubt: 80 }])
+    expect(statement?.rows).toEqual([{ key: 'bob', ...row, inDoubt: 80 }])
     expect(statement?.total).toEqual({ key: null, ...none, inDoubt: 80 })
   })
 

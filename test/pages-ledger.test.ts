@@ -67,9 +67,9 @@ describe('statements', () => {
     await spend(product)
     const byBudget = await browser.get('/dashboard/statements?by=budget&price=0.5')
     expect(rowsIn(byBudget.html)).toEqual([
-      'Budget Updates Charged External Granted Held In doubt Refused Amount',
-      'blog 0 0 75 0 0 40 1 37.50',
-      'seo 1 40 0 500 0 0 0 20.00',
+      'Budget Updates Charged External Granted Held In doubt Refused Amount Paid elsewhere',
+      'blog 0 0 75 0 0 40 1 37.50 0',
+      'seo 1 40 0 500 0 0 0 20.00 0',
       'All 1 40 75 0 0 40 1 57.50',
     ])
     expect(byBudget.text).toContain(
@@ -107,9 +107,9 @@ describe('statements', () => {
     const csv = await browser.get('/dashboard/statements.csv?window=month%3A2026-11-01&by=budget&price=0.5')
     expect(csv.headers.get('content-disposition')).toBe('attachment; filename="statement-month-2026-11-01.csv"')
     expect(csv.html.split('\r\n')).toEqual([
-      'window,status,budget,updates,charged,external,granted,held,inDoubt,refused,amount',
-      'month:2026-11-01,open,blog,0,0,75,0,0,40,1,37.5',
-      'month:2026-11-01,open,seo,1,40,0,500,0,0,0,20',
+      'window,status,budget,updates,charged,external,granted,held,inDoubt,refused,amount,paidElsewhere',
+      'month:2026-11-01,open,blog,0,0,75,0,0,40,1,37.5,0',
+      'month:2026-11-01,open,seo,1,40,0,500,0,0,0,20,0',
       '',
     ])
   })

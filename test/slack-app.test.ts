@@ -178,7 +178,7 @@ describe('what is acknowledged', () => {
     await listPeople(product, { U1ADA: { scopes: everything, disabled: true } })
     const answer = await product.slack.command('updates')
     expect((await shownBy(answer)).text).toBe(
-      'slack:U1ADA is disabled here, so nothing was done. Ask an administrator to list you as the caller slack:U1ADA.',
+      'slack:U1ADA is disabled here, so nothing was done. Ask an administrator of Unit Guard.',
     )
     expect(await waiting(product)).toEqual([])
   })

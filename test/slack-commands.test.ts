@@ -45,7 +45,7 @@ async function slackProduct(options: Parameters<typeof startProduct>[0] = {}) {
 }
 
 const not = (scope: string, user: string) =>
-  `You are not allowed to do that: it takes the scope ${scope}. Ask an administrator of Unit Guard to list you as the caller slack:${user}.`
+  `You are listed as slack:${user}, but without the scope ${scope}, which this takes. Ask an administrator of Unit Guard to add it.`
 
 describe('who may', () => {
   test('each command takes its scope, and to charge a budget takes that too', async () => {
@@ -89,7 +89,9 @@ describe('who may', () => {
     const ask = await offered('run ranking acme budget=seo')
     await listPeople(product, { U2BOB: { scopes: ['read'], budgets: ['seo'] } })
     const [told] = await press('confirm', ask, { user: 'U2BOB' })
-    expect(told?.text).toBe('slack:U2BOB needs the scope run or propose for this.')
+    expect(told?.text).toBe(
+      'You are listed as slack:U2BOB, but without the scope run or propose, which this takes. Ask an administrator of Unit Guard to add it.',
+    )
     expect([product.seen('run'), await updates()]).toEqual([[], []])
   })
 })
@@ -257,11 +259,14 @@ describe('/units run', () => {
   test('who may ask for no updates is not told to type the command, but whom to ask', async () => {
     const { product, offered, press, updates } = await slackProduct()
     const ask = await offered('run ranking acme budget=seo')
-    for (const user of ['U3RITA', 'U9NOBODY']) {
+    const unlisted =
+      'You are not allowed to do that: it takes the scope run or propose. Ask an administrator of Unit Guard to list you as the caller slack:U9NOBODY.'
+    for (const [user, sentence] of [
+      ['U3RITA', not('run or propose', 'U3RITA')],
+      ['U9NOBODY', unlisted],
+    ] as const) {
       const told = await press('confirm', ask, { user })
-      expect(told.map(({ text, body }) => [text, body.replace_original])).toEqual([
-        [not('run or propose', user), undefined],
-      ])
+      expect(told.map(({ text, body }) => [text, body.replace_original])).toEqual([[sentence, undefined]])
     }
     await listPeople(product, { U1ADA: { scopes: ['run'], disabled: true } })
     const [disabled] = await press('confirm', ask, { user: 'U1ADA' })
@@ -320,7 +325,7 @@ describe('/units run', () => {
     product.service.script('/on-demand/acme/estimate', json({ keyword_units: 400 }))
     await product.triggers.sweep(product.endsAt())
     expect(product.slack.news().map(({ text }) => text)).toEqual([
-      'The price has moved while this was being answered. Please type the command again.',
+      'The price or the payer has moved while this was being answered. Please type the command again.',
     ])
     // Slack may have shown the first message after all: it still stands for 40 units, and no more.
     await press('confirm', button?.value ?? '', { user: 'U2BOB' })
@@ -428,7 +433,7 @@ describe('/units run', () => {
     const { product, type, press, updates } = await slackProduct()
     const [told] = await type('run ranking acme budget=seo', { user: 'U4PIA' })
     expect(told && textsOf(told)).toContain(
-      '✋ Then somebody else has to approve it.\n> you may propose updates, not run them',
+      '✋ Then somebody else has to approve it.\n> callers with only the scope propose need approval',
     )
     const answered = await press('confirm', product.slack.buttons()[0]?.value ?? '', { user: 'U4PIA' })
     expect(answered.map(({ to }) => to).toSorted()).toEqual(['asker', 'asker', 'channel'])

@@ -133,7 +133,7 @@ describe('approve and reject', () => {
     expect(await press('approve', id)).toEqual([privately('slack:U3CARL is not among the approvers of seo.')])
     expect(await press('approve', id, 'U5RITA')).toEqual([
       privately(
-        'You are not allowed to do that: it takes the scope approve. Ask an administrator of Unit Guard to list you as the caller slack:U5RITA.',
+        'You are listed as slack:U5RITA, but without the scope approve, which this takes. Ask an administrator of Unit Guard to add it.',
       ),
     ])
     expect(await press('approve', id, 'U4DORA')).toEqual([soon('U4DORA'), done])

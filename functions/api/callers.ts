@@ -35,11 +35,27 @@ export const callerRequest = z.strictObject({
   person: z.exactOptional(subject),
   disabled: z._default(yesOrNo, false),
   mayForce: z._default(yesOrNo, false),
+  mayChargeAncestors: z._default(yesOrNo, false),
   limits: z.exactOptional(limits),
   perUpdate: z.exactOptional(units),
   ratePerMinute: z.exactOptional(rate),
   reason: z.exactOptional(reason),
 })
+
+/** Rights that are not given are not stored. */
+export function callerAs({
+  disabled,
+  mayForce,
+  mayChargeAncestors,
+  ...given
+}: Omit<z.output<typeof callerRequest>, 'reason'>): Caller {
+  return {
+    ...given,
+    ...(disabled && { disabled }),
+    ...(mayForce && { mayForce }),
+    ...(mayChargeAncestors && { mayChargeAncestors }),
+  }
+}
 
 /** Contract, "Resources": who may do what, beside what their token says. */
 export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
@@ -62,8 +78,8 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
 
     PUT: async (c) => {
       const { sub } = await mustHave(c, 'admin')
-      const { disabled, mayForce, reason, ...wanted } = await readBody(c, callerRequest)
-      const caller: Caller = { ...wanted, ...(disabled && { disabled }), ...(mayForce && { mayForce }) }
+      const { reason, ...wanted } = await readBody(c, callerRequest)
+      const caller = callerAs(wanted)
       const by = { caller: sub, ...(reason !== undefined && { reason }), ...revisionOf(c) }
       const changed = await guard.putCaller(nameOf(c), caller, by)
       return changed.kind === 'changed'

@@ -21,10 +21,10 @@ export const pageQuery = z.strictObject({ limit: pageLimit, cursor: z.exactOptio
 export function addQuestions(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/estimates', {
     GET: async (c) => {
-      const { sub } = await mustHave(c, 'read')
+      const { sub, token } = await mustHave(c, 'read')
       const { project: projects, budget, kind } = readQuery(c, estimateQuery, ['project'])
       const wanted = { kind, projects, ...(budget !== undefined && { budget }) }
-      const estimate = await guard.estimate(wanted, sub)
+      const estimate = await guard.estimate(wanted, { caller: sub, token, via: 'http' })
       return 'slug' in estimate ? answerProblem(c, estimate) : c.json(showEstimate(estimate))
     },
   })

@@ -177,7 +177,7 @@ const showCounter = ({ limit, granted, available, held, inDoubt, spent }: Counte
 })
 
 export function showPlan({ plan, paused, next, last }: Planned, zone: string) {
-  const { name, kind, projects, budget, schedule, whenShort, query, leave, enabled } = plan
+  const { name, kind, projects, budget, mayChargeAncestors, schedule, whenShort, query, leave, enabled } = plan
   return {
     name,
     kind,
@@ -186,6 +186,7 @@ export function showPlan({ plan, paused, next, last }: Planned, zone: string) {
     schedule: schedule.text,
     whenShort,
     ...(query && { query }),
+    ...(mayChargeAncestors && { mayChargeAncestors: true }),
     ...(leave !== undefined && { leave }),
     enabled,
     paused: paused ? { ...paused, at: toRfc3339(paused.at) } : false,
@@ -230,7 +231,7 @@ export const showForecast = ({ exhaustedAt, pricedAt, ...row }: Forecast) => ({
 })
 
 export const showCaller = (view: View, sub: string, caller: Caller) => {
-  const { scopes, budgets, person, disabled, mayForce, limits, perUpdate, ratePerMinute } = caller
+  const { scopes, budgets, person, disabled, mayForce, mayChargeAncestors, limits, perUpdate, ratePerMinute } = caller
   const [counted] = limitsOfCaller(view.definitions, sub)
   return {
     sub,
@@ -239,6 +240,7 @@ export const showCaller = (view: View, sub: string, caller: Caller) => {
     ...(person !== undefined && { person }),
     disabled: disabled ?? false,
     ...(mayForce && { mayForce }),
+    ...(mayChargeAncestors && { mayChargeAncestors }),
     ...(limits && { limits }),
     ...(perUpdate !== undefined && { perUpdate }),
     ...(ratePerMinute !== undefined && { ratePerMinute }),

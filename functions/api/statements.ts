@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Services } from '../../shared/guard/services.ts'
-import { type Statement, type StatementRow, statementKeys } from '../../shared/guard/statements.ts'
+import { type Statement, type StatementRow, type StatementSum, statementKeys } from '../../shared/guard/statements.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
 import { type ApiEnv, mustHave } from './context.ts'
 import { answerCsv, type Columns, wantsCsv } from './csv.ts'
@@ -44,8 +44,9 @@ export const noWindow = (window: string | undefined): Refusal =>
 function show(statement: Statement, price: bigint | undefined) {
   const { window, previous, next, status, by, rows, total, spent, addsUp } = statement
   const shown = (row: StatementRow) => {
-    const { key, ...figures } = row
-    return { [by]: key, ...figures, ...(price !== undefined && { amount: amountOf(row, price) }) }
+    const { key, paidElsewhere, ...figures } = row
+    const elsewhere = by === 'budget' && { paidElsewhere }
+    return { [by]: key, ...figures, ...elsewhere, ...(price !== undefined && { amount: amountOf(row, price) }) }
   }
   const { key: _none, ...sums } = total
   return {
@@ -64,7 +65,7 @@ function show(statement: Statement, price: bigint | undefined) {
 }
 
 /** What was paid for, charged and spent outside, to the cent; half a cent counts as one. */
-export function amountOf({ charged, external }: StatementRow, price: bigint): number {
+export function amountOf({ charged, external }: StatementSum, price: bigint): number {
   const units = charged + external
   const cents = (BigInt(Math.abs(units)) * price + 5_000n) / 10_000n
   return (Math.sign(units) * Number(cents)) / 100
@@ -87,6 +88,8 @@ export function answerStatementCsv(
     inDoubt: ({ inDoubt }) => inDoubt,
     refused: ({ refused }) => refused,
     ...(price !== undefined && { amount: (row: StatementRow) => amountOf(row, price) }),
+    // The last one, so that all others stay where they were.
+    ...(statement.by === 'budget' && { paidElsewhere: ({ paidElsewhere }: StatementRow) => paidElsewhere }),
   }
   return answerCsv(c, `statement-${statement.window.name.replace(':', '-')}`, columns, async () => ({
     rows: statement.rows,

@@ -89,10 +89,12 @@ export function createSlackApp(parts: { ledger: Ledger; secret: Secret; clock: C
   /** `null`: they may do something, and what that is is decided when it is done. */
   async function barredEntirely({ user }: SlackEvent): Promise<string | null> {
     const caller = `slack:${user}`
-    const { scopes, isDisabled } = allowedTo((await ledger.view()).definitions, { caller })
+    const { scopes, isDisabled, isListed } = allowedTo((await ledger.view()).definitions, { caller })
     if (scopes.size > 0) return null
-    const why = isDisabled ? `${caller} is disabled here` : 'You are not listed in Unit Guard'
-    return `${why}, so nothing was done. Ask an administrator to list you as the caller ${caller}.`
+    if (isDisabled) return `${caller} is disabled here, so nothing was done. Ask an administrator of Unit Guard.`
+    return isListed
+      ? `You are listed as ${caller}, but without any scope, so nothing was done. Ask an administrator of Unit Guard to add one.`
+      : `You are not listed in Unit Guard, so nothing was done. Ask an administrator to list you as the caller ${caller}.`
   }
 
   /** The same click twice is one item. */

@@ -16,7 +16,8 @@ const meanings: Readonly<Record<string, string>> = {
   window: 'A billing month by its name, such as `month:2026-11-12`; without it the open one.',
   next: 'Ask for the next page with it as `cursor`; absent on the last.',
   perUpdate: 'An update that needs more units is refused.',
-  person: 'Several callers with one person do not approve each other.',
+  person:
+    'Several callers with one person do not approve each other. A chain of persons counts to its end; a circle is refused.',
 }
 
 /** Where a schema or a query has members of its own, or means something else by a name. */
@@ -74,7 +75,9 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     scopes: 'For a token: no more than these; for Slack: exactly these.',
     budgets: 'What may be charged, descendants included; `*`: all. For a token: no more than these.',
     disabled: 'Nothing any more: updates and changes at once, reads within two seconds.',
-    mayForce: 'May force updates without `admin`; the only member that widens a token.',
+    mayForce: 'May force updates without `admin`; this and `mayChargeAncestors` alone widen a token.',
+    mayChargeAncestors:
+      'May name a budget above the one that owns a project, without `admin`. The rules of the owner hold, its limits do not.',
     limits:
       'Counted over all budgets, in the same condition of the same hold; refusals name the counter `caller:<sub>`.',
     ratePerMinute: 'More requests in a minute are 429, counted by each process.',
@@ -144,7 +147,7 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Statement: {
     status: '`final`: the month is over, and nothing of it is held or in doubt.',
     price: 'For one unit, as asked.',
-    rows: 'One for each budget, project or caller; `null`: spent outside the guard. `amount` is `charged` and `external` at the price.',
+    rows: 'One for each budget, project or caller; `null`: spent outside the guard. `amount` is `charged` and `external` at the price. `paidElsewhere` (by budget): what budgets above this one paid for its projects; their rows have it as `charged`, and no total adds it.',
     total: 'Of all rows; `granted` is that of `account`.',
     book: 'What the book says was spent, and whether the rows add up to it; `null` where it moved meanwhile.',
     previous: 'The month before.',
@@ -156,6 +159,7 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   Plan: {
     schedule: 'As in the plans file, in UTC.',
+    mayChargeAncestors: 'Charges `budget` also for projects that a budget below it owns; otherwise these are refused.',
     leave: 'So many units of each window stay for others: of every counter, or of the budgets that are named.',
     paused: '`false`; or who paused it, when and why.',
     next: 'When it is due next; `null` where nobody here knows.',

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Definitions } from '../ledger/definitions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Problem, Request, Update, Via } from '../ledger/update.ts'
@@ -7,7 +8,7 @@ import type { Kind, Units } from '../platform/words.ts'
 import { type Answer, onlyProblem, type Row, toAnswer } from './answer.ts'
 import type { Batch } from './batch.ts'
 import { type Allowed, allowedTo, barredFromAsking, barredFromCharging, keptOf, type Named } from './callers.ts'
-import { budgetFor, wrongBudget } from './charging.ts'
+import { budgetFor, type Payer, payerOf, whyNotPaid, wrongBudget } from './charging.ts'
 import { decideEarly, type Known } from './decide.ts'
 import type { GuardOptions } from './options.ts'
 import type { Performing } from './performing.ts'
@@ -29,6 +30,8 @@ export interface UpdatesRequest {
   readonly query?: Readonly<Record<string, string>>
   /** One project, in the bytes that it came in: they go on unchanged. */
   readonly target?: { readonly segment: string; readonly search: string }
+  /** Who would pay, as the person who confirms was shown it; nothing else is charged. */
+  readonly shown?: Payer
 }
 
 /** Who asks, how far their word goes, and under which key. */
@@ -69,18 +72,23 @@ export function createAsking(parts: {
       work: { kind: wanted.kind, project },
     }))
     const view = await ledger.view(asks)
+    const allowed = allowedTo(view.definitions, asker)
+    // Also before a replay: it shows what the caller may not see any more.
+    const barred = barredFromAsking(asker.caller, allowed)
+    if (barred) return onlyProblem(barred)
     const recorded = view.asked.flatMap(({ update }) => (update ? [update] : []))
     for (const { id } of recorded) noteUpdate(id)
     const conflict = conflictOf(recorded, content.digest)
     if (conflict) return onlyProblem(conflict, conflict.slug === 'in-progress' ? recorded : [])
-    const allowed = allowedTo(view.definitions, asker)
     const refusal = recorded.length === asks.length ? null : refusalOf(view.definitions, { ...asker, allowed }, wanted)
     if (refusal) return onlyProblem(refusal, recorded)
 
     const knowns = asks.map(({ id, work: { project } }, position): Known => {
       const asked = view.asked[position]
       if (!asked) throw new Error('a view shows all that was asked for')
-      const named = { id, project, budget: budgetFor(view.definitions, wanted, project), content, createdAt: view.now }
+      const budget = budgetFor(view.definitions, wanted, project)
+      const byDefault = wanted.budget === undefined && ({ byDefault: true } as const)
+      const named = { id, project, budget, ...byDefault, content, createdAt: view.now }
       // What is recorded keeps what it has; its budget may be gone by now.
       const token = asked.update || !asker.token ? null : keptOf(view.definitions, asker.token, named.budget)
       return { view, asked, request: toRequest({ ...asker, allowed }, wanted, { ...named, ...(token && { token }) }) }
@@ -151,20 +159,26 @@ function conflictOf(recorded: readonly Update[], content: string): Problem | nul
 type Admitted = Asker & { readonly allowed: Allowed }
 
 function refusalOf(definitions: Definitions, asker: Admitted, wanted: UpdatesRequest): Problem | null {
-  const barred = barredFromAsking(asker.caller, asker.allowed)
-  if (barred) return barred
   const faults = spellingFaults(definitions, wanted.projects)
   if (faults.length > 0) return invalidRequest(faults)
   const wrong = wrongBudget(definitions, wanted, wanted.projects)
   if (wrong) return wrong
-  const budgets = [...new Set(wanted.projects.map((project) => budgetFor(definitions, wanted, project)))]
-  return barredFromCharging(asker, asker.allowed, { force: wanted.force, budgets })
+  const charges = wanted.projects.map((project) => ({ project, budget: budgetFor(definitions, wanted, project) }))
+  const budgets = [...new Set(charges.map(({ budget }) => budget))]
+  const barred = barredFromCharging(asker, asker.allowed, { force: wanted.force, budgets })
+  if (barred) return barred
+  const { shown } = wanted
+  const moved = shown && charges.find((charge) => !isDeepStrictEqual(payerOf(definitions, charge), shown))
+  if (moved) return problem('wrong-state', `Who pays for ${moved.project} has changed since it was shown. Ask again.`)
+  const { caller, allowed } = asker
+  const unpaid = charges.map((charge) => whyNotPaid(definitions, { ...charge, caller }, allowed.mayChargeAncestors))
+  return unpaid.find((problem) => problem !== null) ?? null
 }
 
 function toRequest(
   asker: Admitted,
   wanted: UpdatesRequest,
-  named: Pick<Request, 'id' | 'project' | 'budget' | 'content' | 'createdAt' | 'token'>,
+  named: Pick<Request, 'id' | 'project' | 'budget' | 'byDefault' | 'content' | 'createdAt' | 'token'>,
 ): Request {
   return {
     ...named,

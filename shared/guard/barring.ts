@@ -1,8 +1,9 @@
-import { budgetNamed, chainOf, personOf } from '../ledger/definitions.ts'
-import type { Problem, Update } from '../ledger/update.ts'
+import { budgetNamed, chainOf, type Definitions, namesOf, ownerOf, personOf } from '../ledger/definitions.ts'
+import type { Grant, Problem, Update } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import type { Units } from '../platform/words.ts'
+import { whyNotPaid } from './charging.ts'
 import { landedBy } from './landing.ts'
 import type { GuardOptions } from './options.ts'
 import { problem } from './problems.ts'
@@ -26,7 +27,38 @@ export function barredFromApproving(update: Update, view: View, by: string): Pro
   }
   const own = ownership(by, update, view)
   if (own) return problem('forbidden', `${own} asked for ${id}, so somebody else has to approve it.`)
-  return isBarred(by, update, view) ? problem('forbidden', `${by} is not among the approvers of ${budget}.`) : null
+  const moved = whyNotPaid(view.definitions, update, true)
+  if (moved) {
+    const detail = `${id} cannot be approved: ${moved.detail}`
+    return problem('wrong-state', detail, { update: id, state })
+  }
+  return whyNotApprover(view.definitions, update, { by, ...(update.short && { grants: update.short }) })
+}
+
+/**
+ * Why this person's approval does not count: the project's owner of now, the budget that pays, or a budget that the
+ * approval would grant units to, names others. An approval by the payer's own people must not get round the owner's.
+ */
+export function whyNotApprover(
+  definitions: Definitions,
+  { project, budget }: Pick<Update, 'project' | 'budget'>,
+  { by, grants = [] }: { readonly by: string; readonly grants?: readonly Grant[] },
+): Problem | null {
+  const owner = ownerOf(definitions, project)?.name ?? budget
+  const barring = [owner, budget].find((name) => !isApproverOf(definitions, name, by))
+  if (barring !== undefined) return problem('forbidden', `${by} is not among the approvers of ${barring}.`)
+  const grant = grants.find(
+    (each) => budgetNamed(definitions, each.budget) && !isApproverOf(definitions, each.budget, by),
+  )
+  if (!grant) return null
+  const detail = `${by} is not among the approvers of ${grant.budget}, and the approval would grant ${grant.budget} ${inUnits(grant.units)}.`
+  return problem('forbidden', detail)
+}
+
+/** The nearest budget that names approvers decides who they are; an empty list names nobody in particular. */
+function isApproverOf(definitions: Definitions, budget: string, by: string): boolean {
+  const named = chainOf(definitions, budget).find(({ approvers = [] }) => approvers.length > 0)
+  return named?.approvers === undefined || namesOf(definitions, by).some((name) => named.approvers?.includes(name))
 }
 
 /** What was shown when somebody agreed may have grown since, and been put to people again. */
@@ -81,11 +113,4 @@ const isPast = (update: Update, now: number): boolean =>
 function ownership(by: string, { caller }: Update, { definitions }: View): string | null {
   if (caller === by) return by
   return personOf(definitions, caller) === personOf(definitions, by) ? `${by}, who is also ${caller},` : null
-}
-
-/** The nearest budget that names approvers decides who they are; an empty list names nobody in particular. */
-function isBarred(by: string, update: Update, { definitions }: View): boolean {
-  const named = chainOf(definitions, update.budget).find(({ approvers = [] }) => approvers.length > 0)
-  if (named?.approvers === undefined) return false
-  return !named.approvers.includes(by) && !named.approvers.includes(personOf(definitions, by))
 }

@@ -5,6 +5,7 @@ import {
   callerNamed,
   chainOf,
   type Definitions,
+  namesOf,
   pauseOf,
   rootBudget,
 } from '../ledger/definitions.ts'
@@ -12,7 +13,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { Problem, Request } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Scope } from '../platform/words.ts'
+import { scopes as anyScope, type Scope } from '../platform/words.ts'
 import {
   type By,
   type Changed,
@@ -34,8 +35,10 @@ export interface Named {
 
 /** What they may do. */
 export interface Allowed {
+  readonly isListed: boolean
   readonly scopes: ReadonlySet<Scope>
   readonly mayForce: boolean
+  readonly mayChargeAncestors: boolean
   readonly isDisabled: boolean
   mayCharge(budget: string): boolean
 }
@@ -48,9 +51,11 @@ export function allowedTo(definitions: Definitions, { caller, token }: Named): A
   const may = (scope: Scope) => given.scopes.has(scope) && (listed?.scopes?.includes(scope) ?? true)
   const scopes = new Set([...given.scopes].filter((scope) => !isDisabled && may(scope)))
   return {
+    isListed: listed !== undefined,
     scopes,
     isDisabled,
     mayForce: listed?.mayForce ?? scopes.has('admin'),
+    mayChargeAncestors: listed?.mayChargeAncestors ?? scopes.has('admin'),
     mayCharge: (budget) =>
       covers(definitions, given.budgets, budget) && covers(definitions, listed?.budgets ?? '*', budget),
   }
@@ -78,6 +83,12 @@ export function keptOf(
 export function allowedNow(definitions: Definitions, { caller, via, token }: Request): Allowed | null {
   if (token) return allowedTo(definitions, { caller, token: { ...token, scopes: new Set(token.scopes) } })
   return via === 'slack' ? allowedTo(definitions, { caller }) : null
+}
+
+/** Whether an approval counts by now: the approver's token is not kept, so the list of callers alone can take it back. */
+export function mayStillApprove(definitions: Definitions, by: string): boolean {
+  const token = { scopes: new Set(anyScope), budgets: '*' } as const
+  return allowedTo(definitions, by.startsWith('slack:') ? { caller: by } : { caller: by, token }).scopes.has('approve')
 }
 
 /** What keeps a caller from asking for any update. */
@@ -197,15 +208,23 @@ export function createCallers({ ledger, clock }: { ledger: Ledger; clock: Clock 
 
 /** One caller as they are wanted, among the others as they are. */
 function listing({ definitions }: View, name: string, caller: Caller, by: By) {
+  // Reserved for what callers have who are not listed: it must never give `mayForce` or `mayChargeAncestors` to all.
+  if (name === '*') return { refused: invalidRequest([{ path: 'sub', message: 'No caller can be named *.' }]) }
   const stale = staleness(definitions, by, callerNamed(definitions, name) ? null : `caller ${name}`)
   if (stale) return { refused: stale }
+  const given = { ...definitions, callers: { ...definitions.callers, [name]: caller } }
+  const names = namesOf(given, name)
+  if (new Set(names).size < names.length) {
+    const message = `The persons of ${name} lead in a circle: ${names.slice(0, -1).join(', ')}. Name the person at the end of the chain.`
+    return { refused: invalidRequest([{ path: 'person', message }]) }
+  }
   const unknown = [caller.budgets ?? []].flat().filter((budget) => budget !== '*' && !budgetNamed(definitions, budget))
   if (unknown.length > 0) {
     const errors = unknown.map((budget) => ({ path: 'budgets', message: `There is no budget ${budget}.` }))
     return { refused: invalidRequest(errors) }
   }
   const note = { type: 'caller', budget: rootBudget, reason: by.reason ?? `${name} is listed` } as const
-  return { definitions: { ...definitions, callers: { ...definitions.callers, [name]: caller } }, note }
+  return { definitions: given, note }
 }
 
 const disabling = (name: string, { disabled, reason }: { disabled: boolean; reason: string }): string =>

@@ -1,6 +1,6 @@
-import { budgetNamed, chainOf, type Definitions, ownerOf, rootBudget } from '../ledger/definitions.ts'
-import type { Problem } from '../ledger/update.ts'
-import { invalidRequest } from './problems.ts'
+import { type Budget, budgetNamed, chainOf, type Definitions, ownerOf, rootBudget } from '../ledger/definitions.ts'
+import type { Problem, Request } from '../ledger/update.ts'
+import { invalidRequest, problem } from './problems.ts'
 
 interface Wanted {
   readonly budget?: string
@@ -10,7 +10,46 @@ interface Wanted {
 export const budgetFor = (definitions: Definitions, { budget }: Wanted, project: string): string =>
   budget ?? ownerOf(definitions, project)?.name ?? rootBudget
 
-/** What is wrong with the budget that was named, if one was: a project that somebody owns is charged there, or to a parent. */
+type Charge = Pick<Request, 'project' | 'budget' | 'byDefault' | 'caller'>
+
+/** Who pays for a project, and which budget owns it; `null`: none does. */
+export interface Payer {
+  readonly budget: string
+  readonly owner: string | null
+}
+
+export const payerOf = (definitions: Definitions, { project, budget }: Pick<Charge, 'project' | 'budget'>): Payer => ({
+  budget,
+  owner: ownerOf(definitions, project)?.name ?? null,
+})
+
+/** The project's owner and all its ancestors, or the payer's: their rules hold, whoever of them pays. */
+export const ruledBy = (definitions: Definitions, { project, budget }: Pick<Charge, 'project' | 'budget'>) =>
+  chainOf(definitions, ownerOf(definitions, project)?.name ?? budget)
+
+/** The owner and the budgets between it and the payer; empty where the owner pays itself. */
+export function ownersBelow(rules: readonly Budget[], payer: string): readonly string[] {
+  const names = rules.map(({ name }) => name)
+  return names.slice(0, names.indexOf(payer))
+}
+
+/** Why this budget may not pay for this project: it moved, it has another owner, or paying above the owner takes a right. */
+export function whyNotPaid(definitions: Definitions, charge: Charge, mayChargeAncestors: boolean): Problem | null {
+  const { project, budget, byDefault, caller } = charge
+  const owner = ownerOf(definitions, project)?.name
+  if (byDefault && budgetFor(definitions, {}, project) !== budget) {
+    const now = owner === undefined ? 'belongs to no budget' : `belongs to ${owner}`
+    const detail = `${project} ${now} now, and this was to be charged to ${budget}. Ask for the update again.`
+    return problem('wrong-state', detail, { budget })
+  }
+  const wrong = wrongBudget(definitions, { budget }, [project])
+  if (wrong) return wrong
+  if (owner === undefined || owner === budget || mayChargeAncestors) return null
+  const detail = `${caller} may not charge ${budget} for ${project}, which belongs to ${owner}; that takes the scope admin or mayChargeAncestors. Without a budget, ${owner} pays.`
+  return problem('forbidden', detail, { budget })
+}
+
+/** What is wrong with the budget that was named, if one was: an owned project is charged to its owner, or to a parent. */
 export function wrongBudget(definitions: Definitions, { budget }: Wanted, projects: readonly string[]): Problem | null {
   if (budget === undefined) return null
   if (!budgetNamed(definitions, budget))

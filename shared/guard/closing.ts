@@ -29,7 +29,8 @@ export function createClosing({ ledger, log }: { ledger: Ledger; log: Log }) {
   async function afterOverrun(update: Update, overrun: number): Promise<void> {
     log.error('overrun', { update: update.id, held: update.hold?.units, charged: update.charged, overrun })
     const reason = `${update.id} cost ${count(overrun)} more than were held`
-    for (const name of update.hold?.budgets ?? []) {
+    const { budgets = [], owners = [] } = update.hold ?? {}
+    for (const name of [...owners, ...budgets]) {
       try {
         await ledger.change('guard', ({ definitions, now }) => {
           const budget = budgetNamed(definitions, name)

@@ -13,7 +13,9 @@ import type { Grant, Problem, Request, Update } from '../ledger/update.ts'
 import type { AskedView, View } from '../ledger/views.ts'
 import type { Work } from '../ledger/work.ts'
 import { mostUnits, toUnits, type Units } from '../platform/words.ts'
-import { allowedNow, barredFromAsking, barredFromCharging } from './callers.ts'
+import { whyNotApprover } from './barring.ts'
+import { allowedNow, barredFromAsking, barredFromCharging, mayStillApprove } from './callers.ts'
+import { ownersBelow, ruledBy, whyNotPaid } from './charging.ts'
 import { duplicateOf, lastRunOf } from './duplicate-work.ts'
 import { type Figures, figuresOfChain } from './figures.ts'
 import { leavesToNoBudget, type Needed, neededOf, whatNeeds } from './leave.ts'
@@ -25,7 +27,14 @@ import { spellingFaults } from './spelling.ts'
 
 /** What can be said before the service is asked. */
 export type Early =
-  | { readonly say: 'go-on'; readonly chain: readonly Budget[]; readonly ran: Work['ran'] }
+  | {
+      readonly say: 'go-on'
+      /** The budget that pays and its ancestors: their limits count. */
+      readonly chain: readonly Budget[]
+      /** The project's owner and its ancestors: their rules hold, whoever pays. */
+      readonly rules: readonly Budget[]
+      readonly ran: Work['ran']
+    }
   | { readonly say: 'refuse'; readonly problem: Problem }
 
 /** What is to be done once the units are known. */
@@ -33,6 +42,8 @@ export type Decision =
   | {
       readonly say: 'hold'
       readonly counters: readonly Limited[]
+      /** Where an ancestor of the owner pays: the owner, and the budgets between the two. */
+      readonly owners: readonly string[]
       readonly ran: Work['ran']
       /** What the approval grants to budgets that are short. */
       readonly grants: readonly Grant[]
@@ -45,6 +56,8 @@ export interface Known {
   readonly view: View
   readonly asked: AskedView
   readonly request: Request
+  /** The plan that asks, as its file is now. */
+  readonly plan?: { readonly mayChargeAncestors: boolean }
   /** What the same request has put to a person before this one. */
   readonly waiting?: readonly Update[]
 }
@@ -73,12 +86,13 @@ export function decideEarly(known: Known, options: GuardOptions): Early {
   if (!budgetNamed(view.definitions, request.budget)) {
     return refuse('not-found', `The budget ${request.budget} was deleted before the update could begin.`)
   }
-  const beyond = barredByList(view, request)
+  const beyond = barredByList(view, request) ?? whyNotPaid(view.definitions, request, mayChargeAncestors(known))
   if (beyond) return { say: 'refuse', problem: beyond }
   const nowhere = leavesToNoBudget(view.definitions, request)
   if (nowhere) return { say: 'refuse', problem: nowhere }
   const chain = chainOf(view.definitions, request.budget)
-  for (const budget of chain) {
+  const rules = ruledBy(view.definitions, request)
+  for (const budget of rules) {
     const { frozen, kinds } = budget
     if (frozen) {
       const since = when(frozen.at, zoneOf(view))
@@ -100,8 +114,14 @@ export function decideEarly(known: Known, options: GuardOptions): Early {
     ({ budget }) => budget === rootBudget || callerOfCounter(budget) !== null || !mayBeGranted(request),
   )
   if (isRefused) return { say: 'refuse', problem: overBudget(empty.map(withNothingLeft), null, zoneOf(view)) }
-  return { say: 'go-on', chain, ran: lastRunOf(asked) }
+  return { say: 'go-on', chain, rules, ran: lastRunOf(asked) }
 }
+
+/** A plan brings its right along; every other caller has it by the token and the list of callers. */
+const mayChargeAncestors = ({ view, request, plan }: Known): boolean =>
+  request.plan === undefined
+    ? (allowedNow(view.definitions, request)?.mayChargeAncestors ?? false)
+    : (plan?.mayChargeAncestors ?? false)
 
 /** Who may ask, charge and force what was answered when they asked; the list of callers may have been narrowed since. */
 function barredByList({ definitions }: View, request: Request): Problem | null {
@@ -126,9 +146,10 @@ function barredBy(view: View, { caller, plan }: Request): Problem | null {
 const mayBeGranted = ({ whenShort }: Request): boolean => whenShort === 'ask'
 
 /** The limits of one update, then freshness, then the budgets, then whether a person has to agree. */
-function decideLate({ view, asked, request, waiting = [] }: Known, early: GoOn, quote: Quote): Decision {
+function decideLate(known: Known, early: GoOn, quote: Quote): Decision {
+  const { view, asked, request, waiting = [] } = known
   const { units } = quote
-  const { chain, ran } = early
+  const { chain, rules, ran } = early
   if (request.maxUnits !== undefined && units > request.maxUnits) {
     return refuse(
       'over-max-units',
@@ -137,7 +158,7 @@ function decideLate({ view, asked, request, waiting = [] }: Known, early: GoOn, 
     )
   }
   const { caller } = request
-  const strictest = [...chain, { name: caller, perUpdate: callerNamed(view.definitions, caller)?.perUpdate }]
+  const strictest = [...rules, { name: caller, perUpdate: callerNamed(view.definitions, caller)?.perUpdate }]
   for (const { name, perUpdate } of strictest) {
     if (perUpdate === undefined || units <= perUpdate) continue
     return refuse(
@@ -156,7 +177,7 @@ function decideLate({ view, asked, request, waiting = [] }: Known, early: GoOn, 
   }
   // Before anything is added to it: what is no number of units of any account leaves the safe integers.
   if (units > mostUnits) return { say: 'refuse', problem: moreThanAnyHas('This update', units) }
-  const approval = asked.update?.approval
+  const approval = standingApproval(view, asked)
   const counters = countersOf(view, chain, request)
   const short = limited(view, counters)
     .map((figures) => neededOf(figures, units, request))
@@ -165,21 +186,24 @@ function decideLate({ view, asked, request, waiting = [] }: Known, early: GoOn, 
     ...{ budget, window },
     units: toUnits(needed - available),
   }))
-  if (!grants.every((grant) => isGrantable(grant, request, approval))) {
+  if (!grants.every((grant) => isGrantable(grant, known, approval))) {
     return {
       say: 'refuse',
       problem: overBudget(short, units, zoneOf(view), (leave) => whatNeeds(leave, request)),
     }
   }
   const mayRun = allowedNow(view.definitions, request)?.scopes.has('run') ?? true
-  const needsApproval = approvalNeeded({ chain, ran, approval, isProposed: request.proposed || !mayRun }, units)
+  const needsApproval = approvalNeeded({ rules, ran, approval, isProposed: request.proposed || !mayRun }, units)
   const isShort = short.length > 0 && !approval
-  if (needsApproval === null && !isShort) return { say: 'hold', counters, ran, grants }
+  if (needsApproval === null && !isShort)
+    return { say: 'hold', counters, owners: ownersBelow(rules, request.budget), ran, grants }
   // Those before it may be approved first; it is then short of what they take, too.
   const behind =
     mayBeGranted(request) && waiting.length > 0 ? shortBehind(view, waiting, counters, { units, request }) : null
   const lacks = isShort || (behind !== null && behind.length > 0)
+  const lost = approval ? undefined : asked.update?.approval?.by
   const reasons = [
+    ...(lost === undefined ? [] : [`${lost} approved it, and may not approve it any more`]),
     ...(needsApproval === null ? [] : [needsApproval]),
     ...(lacks ? [shortfall(behind ?? short, units, request)] : []),
   ]
@@ -219,8 +243,15 @@ export const moreThanAnyHas = (what: string, units: Units): Problem =>
     { units },
   )
 
+/** An approval by a person who may not approve any more, or whom the project's owner of now does not name, is none. */
+function standingApproval({ definitions }: View, { update }: AskedView): Update['approval'] {
+  const { approval } = update ?? {}
+  if (!update || !approval || !mayStillApprove(definitions, approval.by)) return undefined
+  return whyNotApprover(definitions, update, approval) === null ? approval : undefined
+}
+
 /** A person agrees to what is short, up to what they were shown, and never for the root. */
-function isGrantable({ budget, window, units }: Grant, request: Request, approval: Update['approval']): boolean {
+function isGrantable({ budget, window, units }: Grant, { request }: Known, approval: Update['approval']): boolean {
   // What a caller may spend is nobody's to grant with one update.
   if (budget === rootBudget || callerOfCounter(budget) !== null) return false
   if (!approval) return mayBeGranted(request)
@@ -240,21 +271,26 @@ function shortfall(short: readonly (Needed & { ahead?: number })[], units: numbe
 }
 
 function approvalNeeded(
-  { chain, ran, approval, isProposed }: Omit<GoOn, 'say'> & { approval: Update['approval']; isProposed: boolean },
+  {
+    rules,
+    ran,
+    approval,
+    isProposed,
+  }: Pick<GoOn, 'rules' | 'ran'> & { approval: Update['approval']; isProposed: boolean },
   units: Units,
 ): string | null {
   if (approval) {
     if (units <= approval.units * (1 + approvedMayGrowBy)) return null
     return `${count(approval.units)} units were approved, and it now needs ${count(units)}`
   }
-  const strict = chain.find(({ approvalAbove }) => approvalAbove !== undefined && units > approvalAbove)
+  const strict = rules.find(({ approvalAbove }) => approvalAbove !== undefined && units > approvalAbove)
   if (strict)
     return `it needs ${inUnits(units)}, and ${strict.name} wants approval above ${count(strict.approvalAbove ?? 0)}`
-  const wary = chain.find(({ approvalIfGrown }) => hasGrown(units, ran?.units, approvalIfGrown))
+  const wary = rules.find(({ approvalIfGrown }) => hasGrown(units, ran?.units, approvalIfGrown))
   if (wary) {
     return `it needs ${inUnits(units)}, the last one cost ${count(ran?.units ?? 0)}, and ${wary.name} wants approval above ${wary.approvalIfGrown} % more`
   }
-  return isProposed ? 'whoever may only propose needs approval' : null
+  return isProposed ? 'callers with only the scope propose need approval' : null
 }
 
 const hasGrown = (units: number, before: number | undefined, percent: number | undefined): boolean =>

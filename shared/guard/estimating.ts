@@ -1,10 +1,11 @@
 import { chainOf } from '../ledger/definitions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Problem } from '../ledger/update.ts'
+import type { Problem, Via } from '../ledger/update.ts'
 import { inParallel } from '../platform/parallel.ts'
 import type { Kind, Units } from '../platform/words.ts'
 import { allOrNothing } from './batch.ts'
-import { budgetFor, wrongBudget } from './charging.ts'
+import { allowedTo, barredFromAsking, keptOf, type Named } from './callers.ts'
+import { budgetFor, type Payer, payerOf, wrongBudget } from './charging.ts'
 import { countersOf, decide, type Known } from './decide.ts'
 import { type Figures, figuresOfChain } from './figures.ts'
 import { type GuardOptions, runsAtOnce } from './options.ts'
@@ -23,6 +24,8 @@ export interface Estimate {
   readonly approval: string | null
   /** The budgets that would be charged, without their ancestors. */
   readonly budgets: readonly string[]
+  /** Who would pay for each project, and which budget owns it. */
+  readonly payers: Readonly<Record<string, Payer>>
   /** Every counter that the updates would move. */
   readonly figures: readonly Figures[]
 }
@@ -36,16 +39,21 @@ export function createEstimating({
   quoting: Quoting
   options: GuardOptions
 }) {
-  /** What updates would cost and whether they would pass; spends and records nothing. */
+  /**
+   * What updates would cost and whether they would pass; spends and records nothing. A caller who may not ask for updates
+   * is shown what the budgets say, and no right to charge the ancestors of an owner.
+   */
   async function estimate(
     wanted: { kind: Kind; projects: readonly string[]; budget?: string },
-    caller: string,
+    asker: Named & { readonly via: Via },
   ): Promise<Estimate | Problem> {
     const view = await ledger.view(wanted.projects.map((project) => ({ work: { kind: wanted.kind, project } })))
     const faults = spellingFaults(view.definitions, wanted.projects)
     if (faults.length > 0) return invalidRequest(faults)
     const wrong = wrongBudget(view.definitions, wanted, wanted.projects)
     if (wrong) return wrong
+    const mayAsk = barredFromAsking(asker.caller, allowedTo(view.definitions, asker)) === null
+    const { via, token } = mayAsk ? asker : ({ via: 'http', token: null } as const)
     const quotes = await inParallel(wanted.projects, runsAtOnce, (project) =>
       quoting.quote({ kind: wanted.kind, project }),
     )
@@ -54,15 +62,10 @@ export function createEstimating({
       if (!asked) throw new Error('a view shows all that was asked for')
       const budget = budgetFor(view.definitions, wanted, project)
       const request = {
-        id: '',
-        kind: wanted.kind,
-        project,
-        budget,
-        caller,
-        via: 'http',
-        content: { digest: '', count: 0 },
-        createdAt: view.now,
-      } as const
+        ...{ id: '', kind: wanted.kind, project, budget, caller: asker.caller, via },
+        ...(token && { token: keptOf(view.definitions, token, budget) }),
+        ...{ content: { digest: '', count: 0 }, createdAt: view.now },
+      }
       return { view, asked, request }
     })
     const rows = []
@@ -90,6 +93,7 @@ export function createEstimating({
       problem: refusal,
       approval,
       budgets: [...new Set(known.map(({ request }) => request.budget))],
+      payers: Object.fromEntries(known.map(({ request }) => [request.project, payerOf(view.definitions, request)])),
       figures: figuresOfChain(view, [...chains.values()]),
     }
   }

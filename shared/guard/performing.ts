@@ -11,6 +11,7 @@ import type { Closing } from './closing.ts'
 import { decide, type Known, type Quote } from './decide.ts'
 import { findingOf, isPlausible, neverSent } from './findings.ts'
 import { estimateLastsMs, type GuardOptions, minRunMs, mostDecisions, settleMarginMs } from './options.ts'
+import type { Plan } from './plan.ts'
 import { type TimedQuote, targetOfRequest } from './quoting.ts'
 import { awaitingRecord, refusedRecord, requestedRecord, runningRecord } from './records.ts'
 import { holdFields, runFields } from './run-lines.ts'
@@ -23,6 +24,8 @@ export interface PerformingParts {
   readonly ids: Ids
   readonly log: Log
   readonly options: GuardOptions
+  /** As their file is now: what a plan may charge is looked up at each decision. */
+  readonly plans: () => Promise<readonly Plan[]>
 }
 
 interface Admitted {
@@ -42,8 +45,10 @@ export function createPerforming(parts: PerformingParts) {
   const hasTime = (endsAt: number) => clock.now() + options.serviceTimeoutMs + settleMarginMs <= endsAt
 
   async function look(request: Request): Promise<Known> {
+    const plans = request.plan === undefined ? [] : await parts.plans()
+    const plan = plans.find(({ name }) => name === request.plan)
     const view = await ledger.view([askFor(request)])
-    return { view, asked: onlyOf(view), request }
+    return { view, asked: onlyOf(view), request, ...(plan && { plan }) }
   }
 
   /**
@@ -71,8 +76,8 @@ export function createPerforming(parts: PerformingParts) {
       if (!hasTime(endsAt)) return { update: await queue(known), ours: false }
       const holdUntil = quote.at + estimateLastsMs
       if (clock.now() > holdUntil) return 'stale'
-      const { counters, grants } = decision
-      const update = runningRecord({ ...known, quote }, { counters, grants, attempt, endsAt, options })
+      const { counters, owners, grants } = decision
+      const update = runningRecord({ ...known, quote }, { counters, owners, grants, attempt, endsAt, options })
       const basis = { update: seen, work: known.asked.work, ran: decision.ran }
       if ((await ledger.hold(known.view, basis, update, holdUntil)) === 'held') return { update, ours: true }
     }

@@ -20,6 +20,8 @@ export interface Plan {
   readonly whenShort: 'fit' | 'refuse' | 'ask'
   /** Sent identically to `estimate` and `run`. */
   readonly query?: Readonly<Record<string, string>>
+  /** May charge its budget for projects that a budget below it owns; otherwise they are refused. */
+  readonly mayChargeAncestors: boolean
   readonly leave?: Leave
   /** A plan that is not enabled runs by no door. */
   readonly enabled: boolean
@@ -97,6 +99,7 @@ const plan = z.strictObject({
   schedule,
   whenShort: z._default(z.enum(['fit', 'refuse', 'ask'], 'takes fit, refuse or ask'), 'fit'),
   query: z.exactOptional(query),
+  mayChargeAncestors: z._default(z.boolean('takes true or false'), false),
   leave: z.exactOptional(leave),
   enabled: z._default(z.boolean('takes true or false'), true),
 })

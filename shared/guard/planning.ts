@@ -1,13 +1,14 @@
 import { bookAsOf } from '../ledger/book.ts'
-import { budgetNamed, chainOf, type Definitions, pauseOf, type Stop } from '../ledger/definitions.ts'
+import { chainOf, type Definitions, pauseOf, type Stop } from '../ledger/definitions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { type Occurrence, occurrencesOf } from '../ledger/occurrence.ts'
 import type { Price } from '../ledger/price.ts'
+import type { Problem } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
 import { dayAt, monthAfter } from '../ledger/windows.ts'
 import { dayMs } from '../platform/clock.ts'
 import { type Cost, costsOf, type DayAhead, daysAhead, lookAhead } from './ahead.ts'
-import { budgetFor } from './charging.ts'
+import { budgetFor, whyNotPaid } from './charging.ts'
 import { type Figures, figuresOf, figuresOfChain } from './figures.ts'
 import { type Forecast, type ForecastCounter, forecast } from './forecast.ts'
 import type { Plan } from './plan.ts'
@@ -118,10 +119,17 @@ const toForecast = (figures: Figures): ForecastCounter => ({
   available: figures.limit === 'unlimited' ? null : figures.available,
 })
 
-/** The budget and all above it; none where a plan names a budget that there is not: its updates are refused. */
+/** The budget and all above it; none where the plan may not charge it for this project: its update is refused. */
 function chargedBy(definitions: Definitions, plan: Plan, project: string): readonly string[] {
-  const budget = budgetFor(definitions, plan, project)
-  return budgetNamed(definitions, budget) ? chainOf(definitions, budget).map(({ name }) => name) : []
+  return whyNotPaidBy(definitions, plan, project) === null
+    ? chainOf(definitions, budgetFor(definitions, plan, project)).map(({ name }) => name)
+    : []
+}
+
+/** Why a plan's update of this project would be refused, whatever is left of the budget. */
+export function whyNotPaidBy(definitions: Definitions, plan: Plan, project: string): Problem | null {
+  const charge = { project, budget: budgetFor(definitions, plan, project), caller: `schedule:${plan.name}` }
+  return whyNotPaid(definitions, charge, plan.mayChargeAncestors)
 }
 
 function nextOf({ schedule }: Plan, last: Occurrence | null, now: number): number | null {

@@ -35,6 +35,7 @@ export function runningRecord(
   known: Known & { quote: Quote },
   held: {
     counters: readonly Limited[]
+    owners?: readonly string[]
     grants?: readonly Grant[]
     attempt: string
     endsAt: number
@@ -42,6 +43,7 @@ export function runningRecord(
   },
 ): Update {
   const { view, asked, quote } = known
+  const { owners = [] } = held
   const budgets = held.counters.map(({ name }) => name)
   const datesBefore = quote.dates && datesAround(view.day, quote.dates)
   const hold: Hold = {
@@ -52,11 +54,13 @@ export function runningRecord(
     senderUntil: held.endsAt,
     day: view.book.day,
     budgets,
+    ...(owners.length > 0 && { owners }),
     ...(held.grants && held.grants.length > 0 && { grants: held.grants }),
     ...(datesBefore && { datesBefore }),
     ...(asked.work && { previous: asked.work.update }),
   }
-  const note = `${units(quote.units)} held on ${list(budgets.map(shownCounter))}`
+  const paidFor = owners[0] === undefined ? '' : `, for ${owners[0]}`
+  const note = `${units(quote.units)} held on ${list(budgets.map(shownCounter))}${paidFor}`
   return write(known, 'running', { hold }, { by: guard, note, move: { held: quote.units } })
 }
 

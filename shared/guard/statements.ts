@@ -23,13 +23,13 @@ export interface Statement {
   readonly status: 'open' | 'final'
   readonly by: StatementKey
   readonly rows: readonly StatementRow[]
-  readonly total: StatementRow
+  readonly total: StatementSum
   /** What the book of the month says was spent; charged and external units together are just that; `addsUp: null` where it moved while being read. */
   readonly spent: number
   readonly addsUp: boolean | null
 }
 
-export interface StatementRow {
+export interface StatementSum {
   /** A budget, a project or a caller; `null`: units that were spent outside the guard. */
   readonly key: string | null
   readonly updates: number
@@ -39,6 +39,11 @@ export interface StatementRow {
   readonly held: number
   readonly inDoubt: number
   readonly refused: number
+}
+
+export interface StatementRow extends StatementSum {
+  /** What ancestors paid for projects of this budget. It is charged in their rows, so no total has it. */
+  readonly paidElsewhere: number
 }
 
 /** Updates of one budget, project and caller: one that was read, or all that the month's tally has. */
@@ -125,7 +130,7 @@ function statementOf(view: View, window: Window, by: StatementKey, read: Lines):
   const { definitions, now } = view
   const { lines, entries, book, isStill } = read
   const rows = rowsOf(definitions, by, lines, entries)
-  const total = rows.reduce(sum, emptyRow(null))
+  const { paidElsewhere: _none, ...total } = rows.reduce(sum, emptyRow(null))
   const granted = entries.reduce((units, entry) => units + movedOnRoot(entry, 'granted'), 0)
   const spent = (book && counterOf(book, 'month', rootBudget)?.spent) ?? 0
   const isOpen = now < window.end || total.held + total.inDoubt > 0
@@ -151,8 +156,10 @@ function rowsOf(
   const rows = new Map<string | null, StatementRow>()
   const add = (key: string | null, more: Partial<StatementRow>) =>
     rows.set(key, sum(rows.get(key) ?? emptyRow(key), { ...emptyRow(key), ...more }))
-  for (const { budget, project, caller, ...figures } of lines)
+  for (const { budget, project, caller, owner, ...figures } of lines) {
     add(keyOf(definitions, by, { budget, project, caller }), figures)
+    if (by === 'budget' && owner !== undefined && figures.charged > 0) add(owner, { paidElsewhere: figures.charged })
+  }
   const entryNamed = new Map<string | undefined, Entry>(entries.map((entry) => [entry.id, entry]))
   /** A correction belongs to whoever the first entry was booked for, wherever it was asked for. */
   const budgetOf = (entry: Entry): string => {
@@ -202,6 +209,7 @@ const emptyRow = (key: string | null): StatementRow => ({
   held: 0,
   inDoubt: 0,
   refused: 0,
+  paidElsewhere: 0,
 })
 
 const sum = (a: StatementRow, b: StatementRow): StatementRow => ({
@@ -213,6 +221,7 @@ const sum = (a: StatementRow, b: StatementRow): StatementRow => ({
   held: a.held + b.held,
   inDoubt: a.inDoubt + b.inDoubt,
   refused: a.refused + b.refused,
+  paidElsewhere: a.paidElsewhere + b.paidElsewhere,
 })
 
 /** `null` is behind all others; no two rows have one key. */

@@ -109,7 +109,7 @@ function taken(tally: Tally, updates: readonly Counted[], { until, at }: Pick<Ta
   return { month, until, at, sums: [...sums.values()], open }
 }
 
-const keyOf = ({ budget, project, caller }: TallySum): string => JSON.stringify([budget, project, caller])
+const keyOf = ({ budget, project, caller, owner }: TallySum): string => JSON.stringify([budget, project, caller, owner])
 
 const added = (a: TallySum, b: TallySum): TallySum => ({
   ...a,

@@ -35,6 +35,7 @@ export function createTryRecords({ ledger }: { ledger: Ledger }) {
       project,
       plan: plan.name,
       budget: budgetFor(definitions, plan, project),
+      ...(plan.budget === undefined && { byDefault: true }),
       caller: `schedule:${plan.name}`,
       via: 'schedule',
       ...(query && { query }),

@@ -26,6 +26,8 @@ export interface Caller {
   readonly person?: string
   readonly disabled?: true
   readonly mayForce?: true
+  /** May charge an ancestor of the budget that owns a project, as `admin` may. */
+  readonly mayChargeAncestors?: true
   /** Counted like a budget's, whatever budget is charged. */
   readonly limits?: readonly WindowLimit[]
   /** More units than this for one update are refused. */
@@ -139,9 +141,21 @@ export const budgetNamed = (definitions: Definitions, name: string): Budget | un
 export const callerNamed = ({ callers = {} }: Definitions, name: string): Caller | undefined =>
   Object.hasOwn(callers, name) ? callers[name] : undefined
 
-/** Who is behind a caller. */
+/** The caller and the persons that it stands for, the person behind all of them last. */
+export function namesOf(definitions: Definitions, caller: string): readonly string[] {
+  const names: string[] = []
+  for (let next: string | undefined = caller; next !== undefined; next = callerNamed(definitions, next)?.person) {
+    if (next === names.at(-1)) break
+    const first = names.indexOf(next)
+    // A circle is refused when it is written. One that was stored before is one person, whichever name begins it.
+    if (first >= 0) return [...names, names.slice(first).toSorted()[0] ?? next]
+    names.push(next)
+  }
+  return names
+}
+
 export const personOf = (definitions: Definitions, caller: string): string =>
-  callerNamed(definitions, caller)?.person ?? caller
+  namesOf(definitions, caller).at(-1) ?? caller
 
 export const pauseOf = ({ pausedPlans = {} }: Definitions, plan: string): Stop | undefined =>
   Object.hasOwn(pausedPlans, plan) ? pausedPlans[plan] : undefined

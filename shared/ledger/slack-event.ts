@@ -19,6 +19,8 @@ export type SlackEvent = Task & {
         readonly text: string
         /** What each project was said to need when it was to be confirmed; more than that is not run. */
         readonly quotes?: Readonly<Record<string, number>>
+        /** Who was said to pay for each project, and which budget owns it; nothing else is charged. */
+        readonly payers?: Readonly<Record<string, { readonly budget: string; readonly owner: string | null }>>
       }
     | {
         readonly kind: 'press'

@@ -19,8 +19,10 @@ export interface Tally {
   readonly open: readonly string[]
 }
 
-/** For one budget, project and caller, as they were named: settled updates, units charged, refused updates. */
+/** For one budget, project, caller and owner, as they were named: settled updates, units charged, refused updates. */
 export interface TallySum extends Pick<Update, 'budget' | 'project' | 'caller'> {
+  /** The project's owner at the hold, where an ancestor of it paid. */
+  readonly owner?: string
   readonly updates: number
   readonly charged: number
   readonly refused: number
@@ -88,13 +90,14 @@ export const spoilTally = ({ month, id, version, createdAt }: Update): Write => 
   when: [],
 })
 
-type Ended = Pick<Update, 'budget' | 'project' | 'caller' | 'state' | 'charged' | 'plan' | 'problem'>
+type Ended = Pick<Update, 'budget' | 'project' | 'caller' | 'state' | 'charged' | 'plan' | 'problem' | 'hold'>
 
 /** The part of an update that has ended in what its month adds up to. */
 export const sumOf = (update: Ended): TallySum => ({
   budget: update.budget,
   project: update.project,
   caller: update.caller,
+  ...(update.hold?.owners?.[0] !== undefined && { owner: update.hold.owners[0] }),
   updates: update.state === 'settled' ? 1 : 0,
   charged: update.charged ?? 0,
   refused: update.state === 'refused' && !wasUpToDate(update) ? 1 : 0,
@@ -108,13 +111,9 @@ const emptyItem = (month: string, mark: Value | undefined, at: number): Item => 
 
 /** Each mark is made of the one before, so that none comes back: who has counted before a change never writes after it. */
 function toItem({ month, until, at, sums, open }: Tally, seen: KeptTally | null): Item {
-  const rows = sums.map(({ budget, project, caller, updates, charged, refused }) => [
-    budget,
-    project,
-    caller,
-    updates,
-    charged,
-    refused,
+  const rows = sums.map(({ budget, project, caller, updates, charged, refused, owner }) => [
+    ...[budget, project, caller, updates, charged, refused],
+    ...(owner === undefined ? [] : [owner]),
   ])
   const mark = digest(seen?.mark ?? '', JSON.stringify([until, at, rows, open]))
   return { ...emptyItem(month, mark, until), until, at, sums: rows, open }
@@ -130,7 +129,7 @@ function fromItem({ sk: month, mark, until, at, sums, open, spoilt, tooLarge }: 
 }
 
 function fromRow(row: Value): TallySum {
-  const [budget, project, caller, updates, charged, refused] = Array.isArray(row) ? row : []
+  const [budget, project, caller, updates, charged, refused, owner] = Array.isArray(row) ? row : []
   return {
     budget: String(budget),
     project: String(project),
@@ -138,5 +137,6 @@ function fromRow(row: Value): TallySum {
     updates: Number(updates),
     charged: Number(charged),
     refused: Number(refused),
+    ...(owner !== undefined && { owner: String(owner) }),
   }
 }

@@ -53,7 +53,10 @@ export interface Request {
   readonly query?: Readonly<Record<string, string>>
   /** Path segment and query exactly as the gateway's caller wrote them; they go on so. */
   readonly target?: { readonly segment: string; readonly search: string }
+  /** The budget that pays. */
   readonly budget: string
+  /** The request named no budget: the owner pays, and the charge never moves to another owner. */
+  readonly byDefault?: true
   readonly caller: string
   readonly via: Via
   /** What their token said about this. Without one it is for the list of callers to say, or for nobody. */
@@ -135,6 +138,8 @@ export interface Hold {
   /** The counters that were moved, and that settling moves back: day, and the chain of budgets. The month is the update's. */
   readonly day: string
   readonly budgets: readonly string[]
+  /** Where an ancestor of the project's owner pays: the owner, and the budgets between the two. */
+  readonly owners?: readonly string[]
   /** What was granted with it, once, to budgets that were short. */
   readonly grants?: readonly Grant[]
   /** Dates around the fence that the service had before; absent where they could not be read. */

@@ -17,7 +17,7 @@ export interface Answered {
   readonly message: Message
   /** It is for nobody but whoever asked: better lost than told in the channel. */
   readonly isPrivate?: true
-  readonly remember?: Pick<SlackEvent & { kind: 'command' }, 'quotes'> | Pick<SlackEvent, 'updates'>
+  readonly remember?: Pick<SlackEvent & { kind: 'command' }, 'quotes' | 'payers'> | Pick<SlackEvent, 'updates'>
 }
 
 /**

@@ -29,7 +29,10 @@ export const callerOf = ({ user }: Pick<SlackEvent, 'user'>): string => `slack:$
 export function barredFrom(allowed: Allowed, caller: string, ...any: readonly Scope[]): string | null {
   if (allowed.isDisabled) return `${caller} is disabled here. Ask an administrator of Unit Guard.`
   if (any.some((scope) => allowed.scopes.has(scope))) return null
-  return `You are not allowed to do that: it takes the scope ${any.join(' or ')}. Ask an administrator of Unit Guard to list you as the caller ${caller}.`
+  const scope = `the scope ${any.join(' or ')}`
+  return allowed.isListed
+    ? `You are listed as ${caller}, but without ${scope}, which this takes. Ask an administrator of Unit Guard to add it.`
+    : `You are not allowed to do that: it takes ${scope}. Ask an administrator of Unit Guard to list you as the caller ${caller}.`
 }
 
 const scopesOf: Readonly<Record<Command['do'], readonly Scope[]>> = {
@@ -85,7 +88,7 @@ export function createCommands({
       case 'figures':
         return figures()
       case 'estimate':
-        return estimate(command, caller)
+        return estimate(command, { caller, via: 'slack' })
       case 'run':
         return offer(command, event, { caller, allowed })
       case 'updates': {
@@ -189,8 +192,11 @@ export function createCommands({
     return { message: figuresMessage({ budgets, zone: zoneOf(view) }) }
   }
 
-  async function estimate({ kind, projects }: Command & { do: 'estimate' }, caller: string): Promise<Answered> {
-    const estimated = await guard.estimate({ kind, projects }, caller)
+  async function estimate(
+    { kind, projects }: Command & { do: 'estimate' },
+    asker: Parameters<Guard['estimate']>[1],
+  ): Promise<Answered> {
+    const estimated = await guard.estimate({ kind, projects }, asker)
     if ('slug' in estimated) return sayTo(estimated.detail)
     return { message: estimateMessage(estimated) }
   }
@@ -203,7 +209,8 @@ export function createCommands({
   ): Promise<Answered> {
     // Slack has shown an answer that it did not take, and its button was pressed.
     if (event.updates) return confirmed(event.updates)
-    const estimated = await guard.estimate({ kind, projects, ...(budget !== undefined && { budget }) }, caller)
+    const wanted = { kind, projects, ...(budget !== undefined && { budget }) }
+    const estimated = await guard.estimate(wanted, { caller, via: 'slack' })
     if ('slug' in estimated) return sayTo(estimated.detail)
     const barred = estimated.budgets.find((name) => !allowed.mayCharge(name))
     if (barred !== undefined) {
@@ -211,7 +218,7 @@ export function createCommands({
         `You may not charge the budget ${barred}. Ask an administrator of Unit Guard to list it for ${caller}.`,
       )
     }
-    const approval = estimated.approval ?? (allowed.scopes.has('run') ? null : 'you may propose updates, not run them')
+    const { approval } = estimated
     const message = confirmMessage({
       askId: event.id,
       estimate: estimated,
@@ -221,10 +228,11 @@ export function createCommands({
     })
     const quotes = Object.fromEntries(estimated.projects.map(({ project, units }) => [project, units]))
     // An answer that was lost may have arrived: its button must not come to stand for another price.
-    if (event.quotes && !isDeepStrictEqual(event.quotes, quotes)) {
-      return sayTo('The price has moved while this was being answered. Please type the command again.')
+    const { payers } = estimated
+    if (event.quotes && !isDeepStrictEqual([event.quotes, event.payers ?? payers], [quotes, payers])) {
+      return sayTo('The price or the payer has moved while this was being answered. Please type the command again.')
     }
-    return { message, ...(event.quotes === undefined && { remember: { quotes } }) }
+    return { message, ...(event.quotes === undefined && { remember: { quotes, payers } }) }
   }
 
   /** What became of what a button has begun already. */

@@ -39,6 +39,9 @@ export function createPresses({ guard, clock }: { guard: Guard; clock: Clock }) 
       return sayInstead('There is nothing to confirm here. Please type the command again.')
     }
     if (asked.user !== event.user) return sayTo(await notTheirs(event))
+    const caller = callerOf(event)
+    const barred = barredFrom(await guard.allowed({ caller }, { atOnce: true }), caller, 'run', 'propose')
+    if (barred !== null) return sayTo(barred)
     if (asked.updates) return confirmed(await updatesNamed(asked.updates))
     if (clock.now() - asked.createdAt > confirmedWithinMs) {
       return sayInstead('This was more than an hour ago, and prices may have moved. Please type the command again.')
@@ -69,6 +72,8 @@ export function createPresses({ guard, clock }: { guard: Guard; clock: Clock }) 
     { asked, press }: { asked: CommandEvent; press: PressEvent },
   ) {
     const key = `${asked.id} ${project}`
+    const { payers = {} } = asked
+    const shown = Object.hasOwn(payers, project) ? payers[project] : undefined
     return guard.ask(
       { caller: callerOf(press), via: 'slack', route: 'slack', key, replyTo: press.id },
       {
@@ -76,6 +81,7 @@ export function createPresses({ guard, clock }: { guard: Guard; clock: Clock }) 
         projects: [project],
         whenShort: 'fit',
         maxUnits: quoteOf(asked, project),
+        ...(shown && { shown }),
         ...(budget !== undefined && { budget }),
         ...(reason !== undefined && { reason }),
       },

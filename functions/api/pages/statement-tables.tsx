@@ -1,6 +1,11 @@
 import type { Figures } from '../../../shared/guard/figures.ts'
 import { count, units } from '../../../shared/guard/sentences.ts'
-import { type Statement, type StatementRow, statementKeys } from '../../../shared/guard/statements.ts'
+import {
+  type Statement,
+  type StatementRow,
+  type StatementSum,
+  statementKeys,
+} from '../../../shared/guard/statements.ts'
 import { amountOf } from '../statements.ts'
 import { addressWith } from './paging.tsx'
 import { budgetAddress, Time, Units } from './parts.tsx'
@@ -130,10 +135,11 @@ function Lines({
 }: {
   by: Statement['by']
   rows: readonly StatementRow[]
-  total: StatementRow
+  total: StatementSum
   price: bigint | undefined
 }) {
-  const amount = (row: StatementRow) =>
+  const isByBudget = by === 'budget'
+  const amount = (row: StatementSum) =>
     price === undefined ? null : (
       <td data-name="Amount" class="number">
         {amountOf(row, price).toFixed(2)}
@@ -142,7 +148,10 @@ function Lines({
   return (
     <div class="wide">
       <table class="rows">
-        <caption>Settled updates, and units; the grants of the last row are the account’s own</caption>
+        <caption>
+          Settled updates, and units; the grants of the last row are the account’s own
+          {isByBudget ? '; what was paid elsewhere is charged in the rows of budgets above' : ''}
+        </caption>
         <thead>
           <tr>
             <th scope="col">{heads[by]}</th>
@@ -156,6 +165,11 @@ function Lines({
                 Amount
               </th>
             )}
+            {isByBudget ? (
+              <th scope="col" class="number">
+                Paid elsewhere
+              </th>
+            ) : null}
           </tr>
         </thead>
         <tbody>
@@ -166,6 +180,7 @@ function Lines({
               </th>
               <Figure of={row} />
               {amount(row)}
+              {isByBudget ? <Cell name="Paid elsewhere" of={row.paidElsewhere} /> : null}
             </tr>
           ))}
         </tbody>
@@ -174,6 +189,7 @@ function Lines({
             <th scope="row">All</th>
             <Figure of={total} />
             {amount(total)}
+            {isByBudget ? <td data-name="Paid elsewhere" /> : null}
           </tr>
         </tfoot>
       </table>
@@ -186,7 +202,7 @@ function Key({ by, of }: { by: Statement['by']; of: string | null }) {
   return <a href={by === 'budget' ? budgetAddress(of) : addressWith('/dashboard/updates', { [by]: of })}>{of}</a>
 }
 
-const Figure = ({ of }: { of: StatementRow }) => (
+const Figure = ({ of }: { of: StatementSum }) => (
   <>
     <Cell name="Updates" of={of.updates} />
     <Cell name="Charged" of={of.charged} />

@@ -82,6 +82,7 @@ export function confirmMessage({
     header('Please confirm'),
     section(`${lead}${reason === undefined ? '' : `\nReason: ${prose(reason)}`}`),
     ...costs(projects),
+    ...paidAbove(estimate),
     ...remains(estimate, budgets),
     ...(approval === undefined ? [] : [section(`✋ Then somebody else has to approve it.${quoted(approval)}`)]),
     buttons(button('confirm', askId, { text: `Confirm: spend ${inUnits(units)}`, style: 'primary' })),
@@ -110,6 +111,17 @@ const costs = (projects: Estimate['projects']): Block[] =>
           mostRows,
         ),
       )
+
+/** Where an ancestor of the owner pays: the client's statement shows it, and the client's limits do not stop it. */
+const paidAbove = ({ projects, payers }: Estimate): Block[] => {
+  const above = projects.flatMap(({ project }) => {
+    const { budget, owner } = payers[project] ?? { budget: '', owner: null }
+    return owner === null || owner === budget
+      ? []
+      : [`• ${code(project)} belongs to ${code(owner)}, and ${code(budget)} pays`]
+  })
+  return above.length === 0 ? [] : sections(first(above, mostRows))
+}
 
 /**
  * What is left of every limited counter now, and afterwards. Of several budgets each pays for its own projects only,

@@ -2,7 +2,7 @@ import { allFaults } from '../../../../shared/guard/faults.ts'
 import { count } from '../../../../shared/guard/sentences.ts'
 import { type Caller, limitOf } from '../../../../shared/ledger/definitions.ts'
 import { scopes } from '../../../../shared/platform/words.ts'
-import { callerRequest } from '../../callers.ts'
+import { callerAs, callerRequest } from '../../callers.ts'
 import type { Difference } from '../differences.tsx'
 import { toNumber } from '../forms.ts'
 
@@ -14,6 +14,7 @@ export const labels = {
   person: 'Person',
   disabled: 'Disabled',
   mayForce: 'May force',
+  mayChargeAncestors: 'May charge ancestors of an owner',
   month: 'Limit per month',
   day: 'Limit per day',
   perUpdate: 'At most for one update',
@@ -34,7 +35,7 @@ export const isSlack = (sub: string): boolean => sub.startsWith('slack:')
  * A caller as they are listed, or would be. For whoever has a token, not to be narrowed and to be allowed everything are one.
  */
 export function textsOf(sub: string, caller: Caller): Texts {
-  const { person, disabled, mayForce, perUpdate, ratePerMinute } = caller
+  const { person, disabled, mayForce, mayChargeAncestors, perUpdate, ratePerMinute } = caller
   const listed = caller.scopes ?? (isSlack(sub) ? [] : scopes)
   const otherwise = isSlack(sub) && !listed.includes('admin') ? [] : allBudgets
   const limited = { name: sub, limits: caller.limits ?? [] }
@@ -44,6 +45,7 @@ export function textsOf(sub: string, caller: Caller): Texts {
     person: person ?? '',
     disabled: disabled ? 'yes' : 'no',
     mayForce: mayForce ? 'yes' : 'no',
+    mayChargeAncestors: mayChargeAncestors ? 'yes' : 'no',
     month: shown(limitOf(limited, 'month')),
     day: shown(limitOf(limited, 'day')),
     perUpdate: shown(perUpdate),
@@ -72,6 +74,7 @@ function tidy(text: Text, form: URLSearchParams): string {
       return value
     case 'disabled':
     case 'mayForce':
+    case 'mayChargeAncestors':
       return value === 'yes' ? 'yes' : 'no'
     case 'month':
     case 'day':
@@ -103,9 +106,8 @@ function said(text: Text, value: string): string {
 export function toCaller(sub: string, given: Texts, now: Caller) {
   const parsed = callerRequest.safeParse(bodyOf(sub, given, now))
   if (!parsed.success) return { kind: 'wrong', wrong: allFaults([], parsed.error.issues).map(sentence) } as const
-  const { reason: _none, disabled, mayForce, ...rest } = parsed.data
-  const caller: Caller = { ...rest, ...(disabled && { disabled }), ...(mayForce && { mayForce }) }
-  return { kind: 'caller', caller } as const
+  const { reason: _none, ...caller } = parsed.data
+  return { kind: 'caller', caller: callerAs(caller) } as const
 }
 
 function bodyOf(sub: string, given: Texts, now: Caller): Record<string, unknown> {
@@ -119,6 +121,7 @@ function bodyOf(sub: string, given: Texts, now: Caller): Record<string, unknown>
     ...(given.person !== '' && { person: given.person }),
     disabled: given.disabled === 'yes',
     mayForce: given.mayForce === 'yes',
+    mayChargeAncestors: given.mayChargeAncestors === 'yes',
     ...(limits && { limits }),
     ...(given.perUpdate !== '' && { perUpdate: toNumber(given.perUpdate) }),
     ...(given.ratePerMinute !== '' && { ratePerMinute: toNumber(given.ratePerMinute) }),

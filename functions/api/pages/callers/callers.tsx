@@ -124,7 +124,7 @@ export function addCallerPages(visiting: Visiting, services: Services): void {
 }
 
 function Row({ sub, caller, view, visit }: { sub: string; caller: Caller; view: View; visit: Visit }) {
-  const { scopes, budgets, person, disabled, mayForce, perUpdate, ratePerMinute } = caller
+  const { scopes, budgets, person, disabled, mayForce, mayChargeAncestors, perUpdate, ratePerMinute } = caller
   const isSlack = sub.startsWith('slack:')
   const unnamed = isSlack ? 'none' : 'as the token says'
   return (
@@ -151,6 +151,7 @@ function Row({ sub, caller, view, visit }: { sub: string; caller: Caller; view: 
             {budgets === undefined ? unnamed : budgets === '*' ? 'all' : budgets.join(', ') || 'none'}
           </Fact>
           {mayForce ? <Fact name="May force">yes</Fact> : null}
+          {mayChargeAncestors ? <Fact name="May charge ancestors of an owner">yes</Fact> : null}
           {perUpdate === undefined ? null : <Fact name="At most for one update">{count(perUpdate)}</Fact>}
           {ratePerMinute === undefined ? null : <Fact name="Requests a minute">{count(ratePerMinute)}</Fact>}
         </Facts>

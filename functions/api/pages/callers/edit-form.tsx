@@ -81,6 +81,14 @@ export function EditForm({ wanted, wrong, frame }: { wanted: Wanted; wrong: read
             ]}
             note="Skip the cool-down of work that was just done, and pay again."
           />
+          <ChoiceField
+            {...field('mayChargeAncestors')}
+            options={[
+              ['no', 'only with the scope admin'],
+              ['yes', 'yes'],
+            ]}
+            note="Charge a budget above the one that owns a project. The owner's rules hold, its limits do not."
+          />
           <ChoiceField {...field('disabled')} options={yesOrNo} note="Nothing at all, from the next request on." />
         </div>
       </section>

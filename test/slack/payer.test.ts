@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
+import { startProduct } from '../support/product.ts'
+import { listPeople, textsOf } from '../support/slack.ts'
+
+const month = [{ window: 'month', units: 1_000 }]
+
+/** `acme` owns the project `shop`, and its parent is `clients`. Bob may run and charge all budgets. */
+async function slackProduct(mayChargeAncestors = true) {
+  const product = await startProduct({ slack: true, store: createMemoryStore() })
+  const put = (name: string, body: object) =>
+    product.call('PUT', `/budgets/${name}`, { body: { limits: month, ...body } })
+  await put('clients', {})
+  await put('acme', { parent: 'clients', projects: [{ name: 'shop' }] })
+  await put('globex', {})
+  const listBob = (may: boolean) =>
+    product.call('PUT', '/callers/slack:U2BOB', {
+      body: { scopes: ['read', 'run'], budgets: '*', mayChargeAncestors: may },
+    })
+  await listBob(mayChargeAncestors)
+  await product.deliver()
+  product.slack.news()
+  const type = async (text: string) => {
+    await product.slack.command(text, { user: 'U2BOB' })
+    await product.deliver()
+    return product.slack.news()
+  }
+  const confirm = async () => {
+    const [button] = product.slack.buttons()
+    if (button?.action !== 'confirm') throw new Error('there is nothing to confirm')
+    await product.slack.press('confirm', button.value, { user: 'U2BOB' })
+    await product.deliver()
+    return product.slack.news().map(({ text }) => text)
+  }
+  return { product, put, listBob, type, confirm }
+}
+
+describe('/units run with a budget above the project’s owner', () => {
+  test('shows owner and payer, and charges the payer', async () => {
+    const { product, type, confirm } = await slackProduct()
+    const [told] = await type('run ranking shop budget=clients')
+    expect(told && textsOf(told)).toContain('• `shop` belongs to `acme`, and `clients` pays')
+    await confirm()
+    expect((await product.call('GET', '/updates')).body.updates).toMatchObject([
+      { state: 'settled', budget: 'clients' },
+    ])
+  })
+
+  test('without the right there is nothing to confirm', async () => {
+    const { product, type } = await slackProduct(false)
+    const [told] = await type('run ranking shop budget=clients')
+    expect(told?.text).toBe(
+      '⛔ A ranking update of shop would be refused now, so there is nothing to confirm. Nothing was spent. “slack:U2BOB may not charge clients for shop, which belongs to acme; that takes the scope admin or mayChargeAncestors. Without a budget, acme pays.”',
+    )
+    expect(product.slack.buttons()).toEqual([])
+  })
+
+  test('is checked again at Confirm', async () => {
+    const { product, listBob, type, confirm } = await slackProduct()
+    await type('run ranking shop budget=clients')
+    await listBob(false)
+    expect(await confirm()).toEqual([
+      'slack:U2BOB may not charge clients for shop, which belongs to acme; that takes the scope admin or mayChargeAncestors. Without a budget, acme pays.',
+    ])
+    expect(product.seen('run')).toEqual([])
+  })
+})
+
+describe('Confirm charges nothing but what was shown', () => {
+  test.each([
+    ['by default', 'run ranking shop'],
+    ['with a budget', 'run ranking shop budget=account'],
+  ])('%s: not where the project has another owner by then', async (_how, text) => {
+    const { product, put, type, confirm } = await slackProduct()
+    await type(text)
+    await put('acme', { parent: 'clients', projects: [] })
+    await put('globex', { projects: [{ name: 'shop' }] })
+    expect(await confirm()).toEqual(['Who pays for shop has changed since it was shown. Ask again.'])
+    expect([product.seen('run'), (await product.call('GET', '/updates')).body.updates]).toEqual([[], []])
+  })
+
+  test('a second press by someone who is disabled by then is not answered with what the first one did', async () => {
+    const { product, type, confirm } = await slackProduct()
+    await type('run ranking shop')
+    const [button] = product.slack.buttons()
+    await confirm()
+    await listPeople(product, { U2BOB: { scopes: ['run'], disabled: true } })
+    await product.deliver()
+    product.slack.news()
+    await product.slack.press('confirm', button?.value ?? '', { user: 'U2BOB' })
+    await product.deliver()
+    expect(product.slack.news().map(({ text }) => text)).toEqual([
+      'slack:U2BOB is disabled here. Ask an administrator of Unit Guard.',
+    ])
+  })
+})
