@@ -28,12 +28,14 @@ async function doubted(before: readonly string[] = ['2026-11-13']) {
 
 /** A sweep to which something happens between its reading of what is open so and what it does about it. */
 function sweepWith({ parts, guard: { ledger }, clock }: Started, state: string, between: () => Promise<void>) {
-  const open: typeof ledger.open = async (as, ...of) => {
-    const page = await ledger.open(as, ...of)
-    if (as === state) await between()
-    return page
-  }
-  return createGuard({ ...parts, ledger: { ...ledger, open } }).sweep(clock.now() + minutes(10))
+  let isLate = false
+  const openRound: typeof ledger.openRound = (as, hasTime, handle) =>
+    ledger.openRound(as, hasTime, async (...row) => {
+      if (as === state && !isLate) await between()
+      isLate ||= as === state
+      return handle(...row)
+    })
+  return createGuard({ ...parts, ledger: { ...ledger, openRound } }).sweep(clock.now() + minutes(10))
 }
 
 /** Whoever holds it dies before the outcome is written down. */

@@ -7,10 +7,11 @@ import type { View } from '../ledger/views.ts'
 import { type Clock, minuteMs } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { Measured } from '../platform/metrics.ts'
-import { sweptAtOnce } from './options.ts'
 
 /** Whoever sees that many does not need to know how many more. */
 const mostAnnouncements = 100
+
+const doubtsAtOnce = 50
 
 /** How the ledger is, for the alarms and for who asks. No unit moves. */
 export function createMeasuring({ ledger, clock, log }: { ledger: Ledger; clock: Clock; log: Log }) {
@@ -29,7 +30,7 @@ export function createMeasuring({ ledger, clock, log }: { ledger: Ledger; clock:
   /** Of a list that begins with the latest, the oldest stands on its last page. */
   async function oldestDoubtMinutes(): Promise<number> {
     let oldest = clock.now()
-    for await (const { rows } of pagesOf((cursor) => ledger.open('in-doubt', sweptAtOnce, cursor))) {
+    for await (const { rows } of pagesOf((cursor) => ledger.open('in-doubt', doubtsAtOnce, cursor))) {
       for (const { doubt } of rows) oldest = Math.min(oldest, doubt?.at ?? oldest)
     }
     return Math.floor((clock.now() - oldest) / minuteMs)

@@ -8,7 +8,7 @@ import { type Clock, hourMs, minuteMs, toRfc3339 } from '../platform/clock.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import { SecretUnavailable } from '../platform/secrets.ts'
-import { type GuardOptions, settleMarginMs } from './options.ts'
+import { type GuardOptions, planStepMs } from './options.ts'
 import type { Plan } from './plan.ts'
 import { problem } from './problems.ts'
 import { when, zoneOf } from './sentences.ts'
@@ -53,8 +53,7 @@ export function createOccurrences(parts: {
   const { occurrences } = ledger
   const { triesOf, requestOf } = createTryRecords({ ledger })
 
-  /** One project takes two reads and a run, and the time to write down how it ended. */
-  const longestStepMs = 2 * options.serviceTimeoutMs + settleMarginMs
+  const longestStepMs = planStepMs(options)
   const leaseMs = 3 * longestStepMs
 
   /** Records the occurrence, once, and runs what there is time for. */

@@ -31,8 +31,8 @@ export const mostDecisions = 8
 export const runsAtOnce = 5
 /** The stream begins what is requested; the sweep begins what is older than this. */
 export const beginLateAfterMs = 2 * minuteMs
-/** How many open updates the sweep reads at a time. */
-export const sweptAtOnce = 50
+/** One project of a plan takes two reads and a run, and the time to write down how it ended. */
+export const planStepMs = ({ serviceTimeoutMs }: GuardOptions): number => 2 * serviceTimeoutMs + settleMarginMs
 /** Refusals that are so close to each other may be a burst. */
 export const refusalsWithinMs = 10 * minuteMs
 /** Per cent of a window; told where a budget sets none of its own. */

@@ -1,6 +1,5 @@
 import { doubtLastsMs } from '../ledger/finding.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { pagesOf } from '../ledger/lists.ts'
 import type { Occurrence } from '../ledger/occurrence.ts'
 import { type Hold, next, type Update } from '../ledger/update.ts'
 import type { OpenAs } from '../ledger/update-item.ts'
@@ -11,7 +10,7 @@ import type { Closing } from './closing.ts'
 import type { Deciding } from './deciding.ts'
 import { createEvidence } from './evidence.ts'
 import { landedBy } from './landing.ts'
-import { beginLateAfterMs, type GuardOptions, requestLastsMs, sweptAtOnce } from './options.ts'
+import { beginLateAfterMs, type GuardOptions, planStepMs, requestLastsMs } from './options.ts'
 import type { Watching } from './watching.ts'
 
 /** What one sweep did, for the log and for whoever ran it. */
@@ -29,16 +28,13 @@ export interface Swept {
 }
 
 /**
- * A service that hangs must not take the time of what a sweep does without it, nor of the plans that it goes on with: up to
- * these parts of its time evidence is looked for, and what waits is begun. The next sweep goes on.
+ * A hanging service must not take the time of what a sweep does without it: each list asks it up to this part of the
+ * sweep's time. The next sweep continues where this one stopped.
  */
-const seeksInPart = 1 / 4
-const beginsInPart = 1 / 2
+const asksUpTo = { 'in-doubt': 1 / 4, watched: 1 / 3, requested: 1 / 2 } as const
 
-/** The date that proves that it ran; `null`: none does; `undefined`: nobody has looked. */
-type Seek = (update: Update) => Promise<string | null | undefined>
-/** The record afterwards; `null`: it was not begun. */
-type Start = (id: string) => Promise<Update | null>
+/** Whether there is time left to ask the service about an update. */
+type MayAsk = () => boolean
 
 /** Where an update is noted; `null`: its time has not come, or somebody else was faster. */
 type Became = keyof Swept | null
@@ -65,30 +61,29 @@ export function createSweeping(parts: {
   async function sweep(endsAt: number): Promise<Swept> {
     const swept: Swept = { doubted: [], proven: [], settledByTime: [], begun: [], expired: [], failed: [] }
     const from = clock.now()
-    const isPast = (part: number) => clock.now() >= from + (endsAt - from) * part
-    const seek: Seek = async (update) => (isPast(seeksInPart) ? undefined : evidenceFor(update))
-    const start: Start = async (id) => (isPast(beginsInPart) ? null : parts.start(id, endsAt))
     await each('running', doubt)
-    await each('in-doubt', (update) => clear(update, seek))
-    await each('watched', (update) => watch(update, seek))
+    await each('in-doubt', clear)
+    await each('watched', watch)
     await each('awaiting-approval', expireApproval)
-    await each('requested', (update) => beginLate(update, start))
+    await each('requested', (update, mayAsk) => beginLate(update, mayAsk, endsAt))
     await watching.watchThresholds()
     await watching.watchRefusals()
     if (Object.values(swept).some((ids) => ids.length > 0)) log.info('swept', { ...swept })
     return swept
 
-    async function each(as: OpenAs, step: (update: Update) => Promise<Became>): Promise<void> {
-      for await (const { rows } of pagesOf((cursor) => ledger.open(as, sweptAtOnce, cursor))) {
-        for (const update of rows) {
-          // One update that cannot be finished must not keep the sweep from the others.
-          const became = await step(update).catch((cause): Became => {
+    async function each(as: OpenAs, step: (update: Update, mayAsk: MayAsk) => Promise<Became>): Promise<void> {
+      const askedUntil = from + (endsAt - from) * ((asksUpTo as Partial<Record<OpenAs, number>>)[as] ?? 1)
+      await ledger.openRound(
+        as,
+        () => clock.now() < askedUntil,
+        async (update, mayAsk) => {
+          const became = await step(update, mayAsk).catch((cause): Became => {
             log.error('not-swept', { update: update.id, cause })
             return 'failed'
           })
           if (became) swept[became].push(update.id)
-        }
-      }
+        },
+      )
     }
   }
 
@@ -99,10 +94,10 @@ export function createSweeping(parts: {
     return changed ? 'doubted' : null
   }
 
-  async function clear(update: Update, seek: Seek): Promise<Became> {
+  async function clear(update: Update, mayAsk: MayAsk): Promise<Became> {
     const { hold, doubt } = update
     if (update.state !== 'in-doubt' || !hold || !doubt) return null
-    const date = clock.now() < landedBy(update, options) ? null : await seek(update)
+    const date = clock.now() >= landedBy(update, options) && mayAsk() ? await evidenceFor(update) : null
     if (date) return prove(update, hold, `the service has data of ${date} that it did not have before`)
     if (clock.now() - doubt.at < doubtLastsMs) return null
     const note = 'no evidence within seven days; charged as held, because it may have run'
@@ -111,11 +106,10 @@ export function createSweeping(parts: {
   }
 
   /** A person said that it did not run. People err, so the evidence is looked at for seven days more. */
-  async function watch(update: Update, seek: Seek): Promise<Became> {
+  async function watch(update: Update, mayAsk: MayAsk): Promise<Became> {
     const { hold, finishedAt } = update
-    if (!hold || finishedAt === undefined) return null
-    const date = await seek(update)
-    if (date === undefined) return null
+    if (!hold || finishedAt === undefined || !mayAsk()) return null
+    const date = await evidenceFor(update)
     if (date !== null) {
       return prove(update, hold, `it did run: the service has data of ${date} that it did not have before`)
     }
@@ -137,11 +131,11 @@ export function createSweeping(parts: {
     return null
   }
 
-  async function beginLate(update: Update, start: Start): Promise<Became> {
+  async function beginLate(update: Update, mayAsk: MayAsk, endsAt: number): Promise<Became> {
     const age = clock.now() - (update.requestedAt ?? update.createdAt)
     if (age >= requestLastsMs) return expire(update, 'nobody could begin it within an hour')
-    if (age < beginLateAfterMs) return null
-    const begun = await start(update.id)
+    if (age < beginLateAfterMs || !mayAsk()) return null
+    const begun = await parts.start(update.id, endsAt)
     return begun && begun.state !== 'requested' ? 'begun' : null
   }
 
@@ -150,19 +144,21 @@ export function createSweeping(parts: {
     return kind === 'done' ? 'expired' : null
   }
 
-  /** Goes on with every occurrence whose time has come: a task for itself, because it may take long. */
+  /** Continues every occurrence whose time has come: a task for itself, because it may take long. */
   async function goOn(endsAt: number): Promise<readonly Occurrence[]> {
     const advanced: Occurrence[] = []
-    for await (const { rows } of pagesOf((cursor) => ledger.occurrences.open(sweptAtOnce, cursor))) {
-      for (const { id, nextAt } of rows) {
-        if (clock.now() < nextAt) continue
+    await ledger.occurrences.round(
+      () => clock.now() + planStepMs(options) <= endsAt,
+      async ({ id, nextAt }, mayTake) => {
+        if (clock.now() < nextAt) return
+        mayTake()
         const occurrence = await parts.advance(id, endsAt).catch((cause) => {
           log.error('occurrence-failed', { occurrence: id, cause })
           return null
         })
         if (occurrence) advanced.push(occurrence)
-      }
-    }
+      },
+    )
     return advanced
   }
 

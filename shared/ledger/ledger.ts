@@ -21,6 +21,7 @@ import { createPictures, type Pictures } from './picture.ts'
 import { createPrices, type Prices } from './price.ts'
 import { type ProjectChange, toProjectChangeItem } from './project-change.ts'
 import { createQueue, type Queue } from './queue.ts'
+import { createRotation, type Round } from './rotation.ts'
 import { setUp } from './setup.ts'
 import { createSightings, type Sightings } from './sighting.ts'
 import { type SlackEvent, slackEvents } from './slack-event.ts'
@@ -28,7 +29,7 @@ import type { Store } from './store.ts'
 import { createTallies, type Tallies } from './tally.ts'
 import { createTurns } from './turns.ts'
 import type { Update } from './update.ts'
-import type { OpenAs } from './update-item.ts'
+import { fromUpdateItem, type OpenAs } from './update-item.ts'
 import { type Ask, createViews, readUpdates, type View } from './views.ts'
 import { newCalendar } from './windows.ts'
 
@@ -70,6 +71,8 @@ export interface Ledger {
   /** What was created between two instants, both inclusive, the oldest first. */
   updatesFrom(span: Span, limit: number, cursor?: string): Promise<Page<Update>>
   open(as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>>
+  /** Hands over what is open, each in its turn: for the sweep, whose time may end before the list does. */
+  openRound(as: OpenAs, ...how: Parameters<Round<Update>>): Promise<void>
   entries(filter: EntryFilter, limit: number, cursor?: string): Promise<Page<Entry>>
   /** Notes a create or an update of a project: before it is sent, and again with its answer. */
   noteProjectChange(change: ProjectChange): Promise<void>
@@ -107,6 +110,7 @@ export function createLedger(options: { store: Store; clock: Clock; account: Acc
 
   const createdAt = once(async () => (await view()).definitions.createdAt)
   const lists = createLists({ store, clock, createdAt })
+  const rotation = createRotation({ store, lists, clock })
 
   return {
     view,
@@ -119,9 +123,10 @@ export function createLedger(options: { store: Store; clock: Clock; account: Acc
     ...createEntering({ store, view, books, bookNamed }),
     ...createAudit({ view, books, bookNamed, lists, clock }),
     ...lists,
-    announcements: createQueue(announcements, { store, lists }),
-    slackEvents: createQueue(slackEvents, { store, lists }),
-    occurrences: createQueue(occurrences, { store, lists }),
+    openRound: (name, ...how) => rotation.round({ name, read: fromUpdateItem }, ...how),
+    announcements: createQueue(announcements, { store, lists, rotation }),
+    slackEvents: createQueue(slackEvents, { store, lists, rotation }),
+    occurrences: createQueue(occurrences, { store, lists, rotation }),
     pictures: createPictures({ store }),
     tallies: createTallies({ store }),
     lastAudits: createLastAudits({ store }),

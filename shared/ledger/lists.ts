@@ -40,6 +40,12 @@ export interface Page<Row> {
   readonly next?: string
 }
 
+/** A row, and where it stands in its list. */
+export interface Placed<Row> {
+  readonly row: Row
+  readonly place: string
+}
+
 export async function* pagesOf<Row>(page: (cursor?: string) => Promise<Page<Row>>): AsyncGenerator<Page<Row>, void> {
   let cursor: string | undefined
   do {
@@ -74,6 +80,7 @@ export class BadCursor extends Error {
 /** One page of rows costs at most this many index reads, and as many batches of items. */
 const mostReads = 12
 const largestRead = 100
+const openAtOnce = 50
 /** Updates are kept for 26 months; nothing older is looked for, nor anything from before the ledger began. */
 const oldestMs = 27 * 31 * dayMs
 /** No key of ours is longer, and no cursor has to carry one that is. */
@@ -123,6 +130,26 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
   const open = (as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>> =>
     walk({ index: 'open', first: as, limit, cursor, read: fromUpdateItem })
 
+  /**
+   * All that is open as `first`, the oldest first: from behind a place on, and then up to it.
+   *
+   * @param after the place of a row that may be gone by now.
+   */
+  async function* openFrom<Row>(
+    first: string,
+    after: string | null,
+    read: (item: Item) => Row,
+  ): AsyncGenerator<Placed<Row>, void> {
+    const placed = (item: Item, place: string) => ({ row: read(item), place })
+    const parts =
+      after === null ? [{}] : [{ bounds: { from: `${after}~`, to: '~' } }, { bounds: { from: '0', to: after } }]
+    for (const part of parts) {
+      const page = (cursor?: string) =>
+        walk({ index: 'open', oldestFirst: true, first, ...part, limit: openAtOnce, cursor, read: placed })
+      for await (const { rows } of pagesOf(page)) yield* rows
+    }
+  }
+
   const entries = (filter: EntryFilter, limit: number, cursor?: string): Promise<Page<Entry>> =>
     walk({
       index: 'by-time',
@@ -160,7 +187,7 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     bounds?: { from: string; to: string }
     limit: number
     cursor?: string | undefined
-    read: (item: Item) => Row
+    read: (item: Item, place: string) => Row
     /** Without it, every row is kept. */
     keep?: (row: Row) => boolean
   }): Promise<Page<Row>> {
@@ -184,7 +211,7 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
       for (const [index, item] of items.entries()) {
         const position = page.positions[index]
         if (!item || !position) continue
-        const row = query.read(item)
+        const row = query.read(item, position.sort)
         if (query.keep?.(row) === false) continue
         rows.push(row)
         if (rows.length === query.limit && index < items.length - 1) {
@@ -196,7 +223,7 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     return { rows, ...(place && { next: toCursor(place) }) }
   }
 
-  return { updates, updatesFrom, open, entries, projectChanges, walk }
+  return { updates, updatesFrom, open, openFrom, entries, projectChanges, walk }
 }
 
 export type Lists = ReturnType<typeof createLists>

@@ -1,5 +1,6 @@
 import { digest } from '../platform/ids.ts'
 import type { Lists, Page } from './lists.ts'
+import type { Rotation, Round } from './rotation.ts'
 import type { Item, Store, Value, Write } from './store.ts'
 import { contentOf, expiryOf, keptForDays, sortKeyOf } from './table.ts'
 
@@ -30,15 +31,15 @@ export interface Queue<T extends Task> {
   change(task: T, seen: T, also?: readonly Write[]): Promise<boolean>
   /** What is not done, the latest first. */
   open(limit: number, cursor?: string): Promise<Page<T>>
-  /** The same, the oldest first: for what has to be done in its order. */
-  waiting(limit: number, cursor?: string): Promise<Page<T>>
+  /** The same, the oldest first and each in its turn: for what has to be done in its order. */
+  round: Round<T>
   /** What was listed in this partition last, up to this many. */
   latest(partition: string, limit: number): Promise<readonly T[]>
 }
 
 export function createQueue<T extends Task>(
   kind: TaskKind<T>,
-  { store, lists }: { store: Store; lists: Lists },
+  { store, lists, rotation }: { store: Store; lists: Lists; rotation: Rotation },
 ): Queue<T> {
   const write = async (writes: readonly Write[]) =>
     (await store.transact(writes, digest('task', JSON.stringify(writes)))).applied
@@ -60,7 +61,7 @@ export function createQueue<T extends Task>(
         ...also,
       ]),
     open: (limit, cursor) => lists.walk({ index: 'open', first: kind.name, limit, cursor, read }),
-    waiting: (limit, cursor) => lists.walk({ index: 'open', oldestFirst: true, first: kind.name, limit, cursor, read }),
+    round: (hasTime, handle) => rotation.round({ name: kind.name, read }, hasTime, handle),
     latest: async (partition, limit) => (await lists.walk({ index: 'by-time', first: partition, limit, read })).rows,
   }
 }

@@ -69,7 +69,7 @@ export function createAnswering(parts: {
 
   /** Answers what the stream has missed, in the order in which it was typed and pressed. */
   const sweep = (how: SweepOptions): Promise<void> =>
-    sweepTasks(slackEvents.waiting, { ...how, clock }, ({ id }) =>
+    sweepTasks(slackEvents, { ...how, clock }, ({ id }) =>
       answer(id).catch((cause) => log.error('not-answered', { slackEvent: id, cause })),
     )
 

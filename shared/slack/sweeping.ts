@@ -1,26 +1,24 @@
-import { type Page, pagesOf } from '../ledger/lists.ts'
-import type { Task } from '../ledger/queue.ts'
+import type { Queue, Task } from '../ledger/queue.ts'
+import { enough } from '../ledger/rotation.ts'
 import type { Clock } from '../platform/clock.ts'
-
-const atATime = 100
 
 export interface SweepOptions {
   /** What is younger is still being done by whoever the stream has told of it. */
   readonly olderThanMs: number
-  /** Whatever is left then is left to the next sweep: a Slack that hangs must not hold up what else the sweep does. */
+  /** A hanging Slack must not hold up the rest of the sweep: the next one continues with what is left then. */
   readonly endsAt: number
 }
 
-/** Does again what is still open, one after the other, in the order of the list. */
-export async function sweepTasks<T extends Task>(
-  open: (limit: number, cursor?: string) => Promise<Page<T>>,
+/** Repeats what is still open, one after the other, in the order in which it happened. */
+export const sweepTasks = <T extends Task>(
+  { round }: Pick<Queue<T>, 'round'>,
   { olderThanMs, endsAt, clock }: SweepOptions & { clock: Clock },
   handle: (task: T) => Promise<void>,
-): Promise<void> {
-  for await (const { rows } of pagesOf((cursor) => open(atATime, cursor))) {
-    for (const task of rows) {
-      if (clock.now() >= endsAt) return
-      if (clock.now() - task.createdAt >= olderThanMs) await handle(task)
-    }
-  }
-}
+): Promise<void> =>
+  round(
+    () => clock.now() < endsAt,
+    async (task, mayTake) => {
+      if (clock.now() - task.createdAt < olderThanMs) return
+      return mayTake() ? handle(task) : enough
+    },
+  )

@@ -76,7 +76,7 @@ export function createTelling(parts: { guard: Guard; composing: Composing; posti
 
   /** Repeats what has no mark, in the order in which it happened: what is read last is taken for how things are. */
   const sweep = (how: SweepOptions): Promise<void> =>
-    sweepTasks(announcements.waiting, { ...how, clock }, ({ id }) =>
+    sweepTasks(announcements, { ...how, clock }, ({ id }) =>
       tell(id).catch((cause) => log.error('not-told', { announcement: id, cause })),
     )
 
