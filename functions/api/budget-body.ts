@@ -1,11 +1,11 @@
 import * as z from 'zod/mini'
+import { maxProjects, prunable } from '../../shared/guard/applying.ts'
 import { windowKinds } from '../../shared/ledger/definitions.ts'
 import { kinds } from '../../shared/platform/words.ts'
 import { budgetName, monthWindow, project, reason, units } from './input.ts'
 
 /** Bodies and queries of `/budgets`: what people set of a budget. */
 
-const mostProjects = 500
 const subject = z
   .string('takes the name of a caller')
   .check(z.regex(/^[\x21-\x7e]{1,200}$/, 'takes 1 to 200 visible characters'))
@@ -26,7 +26,7 @@ export const limits = z.array(limit, 'takes a list of limits').check(
 export const projects = z
   .array(z.strictObject({ name: project, id: z.exactOptional(project) }), 'takes a list of projects')
   .check(
-    z.maxLength(mostProjects, `takes at most ${mostProjects} projects`),
+    z.maxLength(maxProjects, `takes at most ${maxProjects} projects`),
     once(({ name }) => name, 'names a project twice'),
   )
 
@@ -62,7 +62,7 @@ export const budgetRequest = z.strictObject({
   reason: z.exactOptional(reason),
 })
 
-/** Many budgets: what is not named stays as it is. */
+/** Many budgets: what is not named stays as it is, unless the query says prune. */
 export const applyRequest = z.strictObject({
   budgets: z
     .array(
@@ -86,4 +86,5 @@ export const applyRequest = z.strictObject({
 export const windowQuery = z.strictObject({ window: z.exactOptional(monthWindow) })
 export const applyQuery = z.strictObject({
   'dry-run': z.exactOptional(z.enum(['true', 'false'], 'takes true or false')),
+  prune: z.exactOptional(z.array(z.enum(['all', ...prunable], `takes all, or one of ${prunable.join(', ')}`))),
 })

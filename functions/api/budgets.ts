@@ -1,4 +1,5 @@
 import type { Context, Hono } from 'hono'
+import { prunable } from '../../shared/guard/applying.ts'
 import { type BudgetRequest, type Changed, noBudget } from '../../shared/guard/budgeting.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
@@ -27,10 +28,13 @@ export function addBudgets(app: Hono<ApiEnv>, { guard }: Services): void {
 
     PUT: async (c) => {
       const { sub } = await mustHave(c, 'admin')
-      const { 'dry-run': dryRun } = readQuery(c, applyQuery)
+      const { 'dry-run': dryRun, prune = [] } = readQuery(c, applyQuery, ['prune'])
       const { budgets, reason } = await readBody(c, applyRequest)
       const by = { caller: sub, ...(reason !== undefined && { reason }), ...revisionOf(c) }
-      const applied = await guard.applyBudgets(budgets, by, { dryRun: dryRun === 'true' })
+      const applied = await guard.applyBudgets(budgets, by, {
+        dryRun: dryRun === 'true',
+        prune: prunable.filter((member) => prune.includes('all') || prune.includes(member)),
+      })
       if (applied.kind === 'problem') return answerProblem(c, applied.problem)
       const { revision, differences } = applied
       c.header('ETag', `"${revision}"`)

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { CsvError, parse } from 'csv-parse/sync'
 import { stringify } from 'csv-stringify/sync'
+import { type Prunable, prunable } from '../../shared/guard/applying.ts'
 import { placeIn } from '../../shared/guard/json-place.ts'
 import { budgetName } from '../../shared/guard/names.ts'
 import { fromUtf8 } from '../../shared/platform/utf8.ts'
@@ -24,12 +25,14 @@ interface ShownLimit {
 }
 
 /** What a file says of one budget; what it does not name stays as it is. */
-type WantedBudget = Readonly<Record<string, unknown>> & { readonly name: string }
+export type WantedBudget = Readonly<Record<string, unknown>> & { readonly name: string }
 
 export interface BudgetsFile {
   readonly budgets: readonly WantedBudget[]
   /** As it stands there: whether it is one is for the guard to say. */
   readonly reason?: Json
+  /** The members that this kind of file can name, and that `--prune` takes away where it does not. */
+  readonly prunable: readonly Prunable[]
   /** Where the file speaks of the budget at this position. */
   placeOf(position: number): string
 }
@@ -52,14 +55,18 @@ type Cells = { readonly [C in Column]?: string }
  * @param current the budgets there are: limits are one member of a budget, so a file that names the month keeps the day.
  * @throws CannotGoOn with everything that is wrong, line by line.
  */
-export async function readBudgetsFile(file: string, current: readonly ShownBudget[]): Promise<BudgetsFile> {
+export async function readBudgetsFile(
+  file: string,
+  current: readonly ShownBudget[],
+  how: { prune?: boolean } = {},
+): Promise<BudgetsFile> {
   const bytes = await readFile(file).catch((cause) => {
     throw new CannotGoOn(`${file} cannot be read (${cause.code ?? cause.message})`, { cause })
   })
   const text = fromUtf8(bytes)
   // A spreadsheet may write another encoding.
   if (text === null) throw new CannotGoOn(`${file} is not UTF-8: save it as CSV UTF-8, or as JSON in UTF-8`)
-  return /\.csv$/i.test(file) ? fromCsv(file, text, current) : fromJson(file, text)
+  return /\.csv$/i.test(file) ? fromCsv(file, text, { current, prune: how.prune === true }) : fromJson(file, text)
 }
 
 function fromJson(file: string, text: string): BudgetsFile {
@@ -72,7 +79,12 @@ function fromJson(file: string, text: string): BudgetsFile {
   const [unknown] = Object.keys(others)
   if (unknown !== undefined)
     throw new CannotGoOn(`${file}: there is no member ${JSON.stringify(unknown)} beside budgets and reason`)
-  return { budgets, ...(reason !== undefined && { reason }), placeOf: (position) => budgets[position]?.name ?? '' }
+  return {
+    budgets,
+    ...(reason !== undefined && { reason }),
+    prunable,
+    placeOf: (position) => budgets[position]?.name ?? '',
+  }
 }
 
 const isWanted = (value: Json): value is { [name: string]: Json } & { name: string } =>
@@ -83,8 +95,13 @@ interface Row {
   readonly cells: Cells
 }
 
-function fromCsv(file: string, text: string, current: readonly ShownBudget[]): BudgetsFile {
-  const { rows, faults } = readRows(file, text)
+interface How {
+  readonly current: readonly ShownBudget[]
+  readonly prune: boolean
+}
+
+function fromCsv(file: string, text: string, { current, prune }: How): BudgetsFile {
+  const { names, rows, faults } = readRows(file, text)
   const named = new Map<string, Row[]>()
   for (const row of rows) {
     const name = row.cells.budget ?? ''
@@ -94,11 +111,16 @@ function fromCsv(file: string, text: string, current: readonly ShownBudget[]): B
     for (const column of ['parent', 'month', 'day', 'perUpdate', 'approvalAbove', 'approvers'] as const)
       faults.push(...contradictions(column, of))
     const shown = current.find((budget) => budget.name === name)
-    return toBudget(name, of, shown)
+    return { name, ...toMembers(of), ...toLimits(of, { shown, emptied: prune ? names : [] }) }
   })
   if (faults.length > 0) throw new CannotGoOn(`${file} is not applied:\n  ${inOrder(faults).join('\n  ')}`)
   const lines = [...named.values()].map(([first]) => first?.line ?? 1)
-  return { budgets, placeOf: (position) => `line ${lines[position]}, ${budgets[position]?.name}` }
+  const members = prunable.filter((member) => names.includes(columnOf[member] ?? member))
+  return {
+    budgets,
+    prunable: isLimited(names) ? ['limits', ...members] : members,
+    placeOf: (position) => `line ${lines[position]}, ${budgets[position]?.name}`,
+  }
 }
 
 interface Fault {
@@ -109,12 +131,22 @@ interface Fault {
 const inOrder = (faults: readonly Fault[]): string[] =>
   faults.toSorted((a, b) => a.line - b.line).map(({ line, message }) => `line ${line}: ${message}`)
 
-function readRows(file: string, text: string): { rows: readonly Row[]; faults: Fault[] } {
+/** A file says nothing about what it has no column for. */
+const columnOf: Partial<Record<Prunable, Column>> = { projects: 'project' }
+const isLimited = (names: readonly string[]) => names.includes('month') || names.includes('day')
+
+interface Rows {
+  readonly names: readonly string[]
+  readonly rows: readonly Row[]
+  readonly faults: Fault[]
+}
+
+function readRows(file: string, text: string): Rows {
   const [header, ...records] = parseCsv(file, text)
   if (!header) throw new CannotGoOn(`${file} is empty; its first line names the columns: ${columns.join(',')}`)
   const names = header.record.map((name) => name.trim())
   const faults = faultsOfHeader(names)
-  if (faults.length > 0) return { rows: [], faults }
+  if (faults.length > 0) return { names, rows: [], faults }
   const rows = records.map(({ record, line }): Row => {
     if (record.length !== names.length)
       faults.push({ line, message: `has ${record.length} cells, and the header ${names.length}` })
@@ -128,12 +160,13 @@ function readRows(file: string, text: string): { rows: readonly Row[]; faults: F
     return { line, cells }
   })
   if (rows.length === 0) faults.push({ line: 1, message: 'no budget stands below the header' })
-  return { rows, faults }
+  return { names, rows, faults }
 }
 
 function parseCsv(file: string, text: string): { record: string[]; line: number }[] {
   try {
-    const options = { bom: true, info: true, relax_column_count: true, skip_empty_lines: true } as const
+    const delimiter = delimiterOf(text)
+    const options = { delimiter, bom: true, info: true, relax_column_count: true, skip_empty_lines: true } as const
     const parsed = parse(text, options) as unknown as { record: string[]; info: { lines: number } }[]
     return parsed
       .map(({ record, info }) => ({ record, line: info.lines }))
@@ -142,6 +175,12 @@ function parseCsv(file: string, text: string): { record: string[]; line: number 
     if (!(cause instanceof CsvError)) throw cause
     throw new CannotGoOn(`${file} is not CSV: ${cause.message}`, { cause })
   }
+}
+
+/** A spreadsheet writes semicolons where the decimal mark is a comma. No name of a column holds one of these. */
+function delimiterOf(text: string): string {
+  const [header = ''] = /[^\r\n\ufeff]+/.exec(text) ?? []
+  return [',', ';', '\t'].find((delimiter) => header.includes(delimiter)) ?? ','
 }
 
 function faultsOfHeader(names: readonly string[]): Fault[] {
@@ -188,32 +227,41 @@ function contradictions(column: Column, rows: readonly Row[]): Fault[] {
     }))
 }
 
-function toBudget(name: string, rows: readonly Row[], shown: ShownBudget | undefined): WantedBudget {
-  const cell = (column: Column) => rows.map(({ cells }) => cells[column]).find((text) => text !== undefined)
+const firstCell = (column: Column, rows: readonly Row[]) =>
+  rows.map(({ cells }) => cells[column]).find((text) => text !== undefined)
+
+function toMembers(rows: readonly Row[]) {
   const number = (column: 'perUpdate' | 'approvalAbove') => {
-    const text = cell(column)
+    const text = firstCell(column, rows)
     return text === undefined ? {} : { [column]: Number(text) }
   }
-  const parent = cell('parent')
-  const approvers = cell('approvers')
+  const parent = firstCell('parent', rows)
+  const approvers = firstCell('approvers', rows)
   const projects = rows.flatMap(({ cells: { project, id } }) =>
     project === undefined ? [] : [{ name: project, ...(id !== undefined && { id }) }],
   )
-  const isLimited = cell('month') !== undefined || cell('day') !== undefined
-  const limits = (['month', 'day'] as const).flatMap((window): ShownLimit[] => {
-    const text = cell(window)
-    if (text === undefined) return shown?.limits.filter((limit) => limit.window === window) ?? []
-    return [{ window, units: text === 'unlimited' ? text : Number(text) }]
-  })
   return {
-    name,
     ...(parent !== undefined && { parent }),
-    ...(isLimited && { limits }),
     ...(projects.length > 0 && { projects }),
     ...number('perUpdate'),
     ...number('approvalAbove'),
     ...(approvers !== undefined && { approvers: splitApprovers(approvers) }),
   }
+}
+
+/** @param how.emptied the columns whose empty cells take a limit away; any other limit stays. */
+function toLimits(
+  rows: readonly Row[],
+  { shown, emptied }: { shown: ShownBudget | undefined; emptied: readonly string[] },
+) {
+  const limits = (['month', 'day'] as const).flatMap((window): ShownLimit[] => {
+    const text = firstCell(window, rows)
+    if (text !== undefined) return [{ window, units: text === 'unlimited' ? text : Number(text) }]
+    const stays = !emptied.includes(window) && shown?.limits.filter((limit) => limit.window === window)
+    return stays || []
+  })
+  const isNamed = isLimited(emptied) || (['month', 'day'] as const).some((window) => firstCell(window, rows))
+  return isNamed && limits.length > 0 ? { limits } : {}
 }
 
 const splitApprovers = (text: string): string[] =>

@@ -34,10 +34,15 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
   }
 
   /** @throws CannotGoOn also where somebody has changed anything since the revision of `etag`. */
-  async function apply(file: BudgetsFile, how: { etag: string; dryRun: boolean; reason?: string }): Promise<Applied> {
+  async function apply(
+    file: BudgetsFile,
+    how: { etag: string; dryRun: boolean; prune?: boolean; reason?: string },
+  ): Promise<Applied> {
     const reason = how.reason ?? file.reason
     const body = { budgets: file.budgets, ...(reason !== undefined && { reason }) }
-    const { status, answer } = await send('PUT', `/budgets${how.dryRun ? '?dry-run=true' : ''}`, how.etag, body)
+    const query = new URLSearchParams(how.dryRun ? { 'dry-run': 'true' } : {})
+    for (const member of how.prune ? file.prunable : []) query.append('prune', member)
+    const { status, answer } = await send('PUT', `/budgets?${query}`, how.etag, body)
     if (status === 200) return answer
     if (status === 412)
       throw new CannotGoOn('Somebody has changed something meanwhile, and nothing was applied; run it again.')

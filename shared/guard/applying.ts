@@ -1,10 +1,27 @@
-import { type Budget, budgetNamed, type Definitions, faultsOf, rootBudget } from '../ledger/definitions.ts'
+import {
+  type Budget,
+  budgetNamed,
+  type Definitions,
+  faultsOf,
+  type OwnedProject,
+  rootBudget,
+  type WindowLimit,
+} from '../ledger/definitions.ts'
 import { isSame, type Member } from '../ledger/difference.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import { folded } from '../ledger/names.ts'
 import type { Problem } from '../ledger/update.ts'
 import { type By, staleness, toProblem } from './budgeting.ts'
 
-/** A budget of a file: members that are not named stay as they are; a new budget has the defaults. */
+export const maxProjects = 500
+/** A budget has always a parent, and at least one limit. */
+export const prunable = [
+  ...(['limits', 'projects', 'perUpdate', 'approvalAbove', 'approvalIfGrown'] as const),
+  ...(['kinds', 'approvers', 'thresholds', 'freezeOnOverrun'] as const),
+] as const
+export type Prunable = (typeof prunable)[number]
+
+/** A budget of a file: what is not named stays as it is; a new budget has the defaults. */
 export type BudgetChange = { readonly name: string } & Partial<Omit<Budget, 'name' | 'frozen'>>
 
 /** What a file would change, one row for each budget that is not the same already. */
@@ -20,12 +37,12 @@ export type Applied =
 
 /** Many budgets at once, as one revision; nothing is deleted. */
 export function createApplying({ ledger }: { ledger: Ledger }) {
-  async function applyBudgets(wanted: readonly BudgetChange[], by: By, how: { dryRun: boolean }): Promise<Applied> {
+  async function applyBudgets(wanted: readonly BudgetChange[], by: By, how: How): Promise<Applied> {
     if (how.dryRun) {
       const { definitions } = await ledger.view()
       const stale = staleness(definitions, by)
       if (stale) return { kind: 'problem', problem: stale }
-      const made = merged(definitions, wanted)
+      const made = merged(definitions, wanted, how)
       if ('slug' in made) return { kind: 'problem', problem: made }
       const faults = faultsOf(made.definitions, definitions)
       if (faults.length > 0) return { kind: 'problem', problem: toProblem(faults) }
@@ -36,7 +53,7 @@ export function createApplying({ ledger }: { ledger: Ledger }) {
     const outcome = await ledger.change(by.caller, ({ definitions }) => {
       const stale = staleness(definitions, by)
       if (stale) return { refused: stale }
-      const made = merged(definitions, wanted)
+      const made = merged(definitions, wanted, how)
       if ('slug' in made) return { refused: made }
       differences = made.differences
       revision = definitions.revision
@@ -61,32 +78,76 @@ export function createApplying({ ledger }: { ledger: Ledger }) {
   return { applyBudgets }
 }
 
+interface Fault {
+  readonly path: string
+  readonly message: string
+}
+
+interface How {
+  readonly dryRun: boolean
+  /** The members that a named budget loses where its row does not name them; a budget that no row names stays. */
+  readonly prune?: readonly Prunable[]
+}
+
 function merged(
   definitions: Definitions,
   wanted: readonly BudgetChange[],
+  how: How,
 ): { readonly definitions: Definitions; readonly differences: readonly BudgetDifference[] } | Problem {
-  const faults = wanted.flatMap((change) => faultOf(definitions, change))
-  if (faults.length > 0) return toProblem(faults)
   const differences: BudgetDifference[] = []
   const budgets: Record<string, Budget> = { ...definitions.budgets }
+  const faults = wanted.flatMap((change) => faultOf(definitions, change))
   for (const change of wanted) {
     const { name } = change
     const old = budgetNamed(definitions, name)
-    const made: Budget = { ...(old ?? { name, parent: rootBudget, limits: [], projects: [] }), ...change }
-    const members = Object.keys(change).flatMap((member) => {
-      const from = old?.[member as keyof Budget]
-      const to = made[member as keyof Budget]
-      return member === 'name' || isSame(from, to) ? [] : [{ member, from: from ?? null, to }]
-    })
+    const made = madeOf(old, change, how)
+    if (made.projects.length > maxProjects) faults.push(tooManyProjects(made))
+    const members = membersOf(old, made, change)
     if (old && members.length === 0) continue
     differences.push({ budget: name, isNew: !old, members })
     budgets[name] = made
   }
-  return { definitions: { ...definitions, budgets }, differences }
+  return faults.length > 0 ? toProblem(faults) : { definitions: { ...definitions, budgets }, differences }
 }
 
-function faultOf(definitions: Definitions, { name, limits, parent }: BudgetChange) {
+function membersOf(old: Budget | undefined, made: Budget, change: BudgetChange): Member[] {
+  const names = new Set([...Object.keys(change), ...Object.keys(old ?? {})]) as Set<keyof Budget>
+  return [...names].flatMap((member) => {
+    const [from, to] = [old?.[member] ?? null, made[member] ?? null]
+    return member === 'name' || isSame(from, to) ? [] : [{ member, from, to }]
+  })
+}
+
+/** Limits add up by their window, and projects by their name, as the other members do by theirs. */
+function madeOf(old: Budget | undefined, change: BudgetChange, { prune = [] }: How): Budget {
+  if (!old) return { parent: rootBudget, limits: [], projects: [], ...change }
+  const pruned: readonly string[] = prune
+  const kept = Object.fromEntries(Object.entries(old).filter(([member]) => !pruned.includes(member))) as Partial<Budget>
+  const limits = change.limits ?? old.limits
+  const isNamed = ({ window }: WindowLimit) => limits.some((limit) => limit.window === window)
+  return {
+    ...{ parent: old.parent, ...kept, ...change },
+    limits: [...limits, ...(pruned.includes('limits') ? [] : old.limits.filter((limit) => !isNamed(limit)))],
+    projects: projectsOf(old, change.projects ?? [], pruned.includes('projects')),
+  }
+}
+
+/** A row without an id leaves the id that is listed. */
+function projectsOf({ projects: old }: Budget, rows: readonly OwnedProject[], prune: boolean): OwnedProject[] {
+  const listed = new Map(old.map((project) => [folded(project.name), project]))
+  const named = new Map(rows.map((row) => [folded(row.name), { ...listed.get(folded(row.name)), ...row }]))
+  const added = [...named].flatMap(([key, project]) => (listed.has(key) ? [] : [project]))
+  const stay = old.flatMap((project) => named.get(folded(project.name)) ?? (prune ? [] : [project]))
+  return [...stay, ...added]
+}
+
+function faultOf(definitions: Definitions, { name, limits, parent }: BudgetChange): Fault[] {
   if (name === rootBudget && parent) return [{ path: name, message: `${rootBudget} is the root and has no parent` }]
   const needsLimits = !limits && !budgetNamed(definitions, name)
   return needsLimits ? [{ path: name, message: `the budget ${name} is new, so it needs limits` }] : []
 }
+
+const tooManyProjects = ({ name, projects: { length } }: Budget): Fault => ({
+  path: name,
+  message: `${name} would own ${length} projects, and at most ${maxProjects} are allowed`,
+})

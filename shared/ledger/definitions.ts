@@ -64,7 +64,7 @@ export interface Stop {
   readonly at: number
 }
 
-interface OwnedProject {
+export interface OwnedProject {
   readonly name: string
   /** The identifier that keyword-difficulty paths use for the same project. */
   readonly id?: string
@@ -75,7 +75,7 @@ export type WindowKind = (typeof windowKinds)[number]
 
 export type Limit = Units | 'unlimited'
 
-interface WindowLimit {
+export interface WindowLimit {
   readonly window: WindowKind
   readonly units: Limit
 }

@@ -1,0 +1,125 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { readBudgetsFile } from '../../infra/local/budgets-file.ts'
+import { createDoor } from '../../infra/local/door.ts'
+import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
+import { runLocal, temporaryDirectory } from '../support/local.ts'
+import { startProduct } from '../support/product.ts'
+
+const { directory, remove } = await temporaryDirectory()
+afterAll(remove)
+
+async function fileOf(text: string, name = 'budgets.csv'): Promise<string> {
+  const file = join(directory, name)
+  await writeFile(file, text)
+  return file
+}
+
+const lines = (...of: string[]) => `${of.join('\n')}\n`
+
+describe('a CSV of budgets', () => {
+  const budgets = [
+    {
+      name: 'acme',
+      limits: [{ window: 'month', units: 900 }],
+      projects: [{ name: 'a, b', id: '1' }],
+      approvers: ['bob', 'eve'],
+    },
+    { name: 'globex', limits: [{ window: 'month', units: 5 }] },
+  ]
+
+  test.each([
+    ['commas', lines('budget,month,project,id,approvers', 'acme,900,"a, b",1,bob; eve', 'globex,5,,,')],
+    [
+      'semicolons, as Excel saves it in German',
+      '\ufeff' +
+        lines('budget;month;project;id;approvers', 'acme;900;a, b;1;"bob; eve"', 'globex;5;;;').replaceAll(
+          '\n',
+          '\r\n',
+        ),
+    ],
+    ['tabs', lines('budget\tmonth\tproject\tid\tapprovers', 'acme\t900\ta, b\t1\tbob; eve', 'globex\t5\t\t\t')],
+  ])('is read with %s between the cells', async (_what, text) => {
+    expect((await readBudgetsFile(await fileOf(text), [])).budgets).toEqual(budgets)
+  })
+
+  test('names the columns where the cells are not told apart', async () => {
+    await expect(readBudgetsFile(await fileOf(lines('budget|month', 'acme|5')), [])).rejects.toThrow(
+      'there is no column "budget|month"',
+    )
+  })
+})
+
+describe('npm run budgets -- apply', () => {
+  async function listening() {
+    const product = await startProduct({ store: createMemoryStore() })
+    const door = await createDoor({ port: 0 })
+    onTestFinished(() => door.close(Promise.resolve()))
+    door.open(product.api)
+    const token = await product.signed({ sub: 'ada', scope: 'read admin' })
+    const env = { UNIT_GUARD_URL: door.url, UNIT_GUARD_TOKEN: token, DATA_DIR: directory }
+    await product.call('PUT', '/budgets/acme', {
+      body: {
+        limits: [
+          { window: 'month', units: 900 },
+          { window: 'day', units: 90 },
+        ],
+        projects: ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name: `${name}.example` })),
+        ...{ perUpdate: 50, approvers: ['bob'], kinds: ['ranking'] },
+      },
+    })
+    const read = async () => (await product.call('GET', '/budgets/acme')).body
+    const run = (...args: string[]) => runLocal('budgets', ['apply', ...args], env)
+    return { product, read, run }
+  }
+
+  test('a file with one row of a client takes none of its other projects away', async () => {
+    const { read, run } = await listening()
+    const file = await fileOf(lines('budget,project', 'acme,f.example'))
+    const before = await read()
+    expect(await run(file)).toEqual({
+      ...{ code: 0, err: '' },
+      out: lines(
+        '~ acme  5 → 6 projects (+ f.example)',
+        '= 5 projects stay that the file does not name; --prune takes them away',
+        'Applied: revision 3.',
+      ),
+    })
+    expect(await read()).toMatchObject({
+      ...{ projects: [...before.projects, { name: 'f.example' }], limits: before.limits },
+      ...{ perUpdate: 50, approvers: ['bob'], kinds: ['ranking'] },
+    })
+  })
+
+  test('--prune takes away what the file could name and does not, and shows every bit of it', async () => {
+    const { read, run } = await listening()
+    const file = await fileOf(lines('budget;month;day;project;perUpdate', 'acme;900;;a.example;'))
+    const difference = [
+      '~ acme  day 90 → none, 5 → 1 project (− b.example, − c.example, − d.example and 1 more), perUpdate 50 → none',
+      '    takes away the limit of the day, the project b.example, the project c.example, the project d.example, the project e.example, perUpdate',
+    ]
+    expect((await run(file, '--prune', '--dry-run')).out).toBe(
+      lines(...difference, 'Not applied (--dry-run); revision 2.'),
+    )
+    expect((await run(file, '--prune')).out).toBe(lines(...difference, 'Applied: revision 3.'))
+    expect(await read()).toMatchObject({
+      ...{ projects: [{ name: 'a.example' }], limits: [{ window: 'month', units: 900 }] },
+      // No column of the file says anything about these.
+      ...{ approvers: ['bob'], kinds: ['ranking'] },
+    })
+  })
+
+  test('--prune with JSON takes away every rule that it does not name', async () => {
+    const { read, run } = await listening()
+    const file = await fileOf('[{"name": "acme", "approvers": ["eve"]}]', 'prune.json')
+    expect((await run(file, '--prune')).code).toBe(0)
+    expect(await read()).toMatchObject({
+      ...{ projects: [], approvers: ['eve'], kinds: ['ranking', 'keyword-difficulty'] },
+      limits: [
+        { window: 'month', units: 900 },
+        { window: 'day', units: 90 },
+      ],
+    })
+  })
+})
