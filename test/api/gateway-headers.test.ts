@@ -40,7 +40,7 @@ test.each(platforms)(
       store: createMemoryStore(),
       service: () => ({
         status: 200,
-        headers: { ...foreign, 'Content-Type': 'text/csv', ETag: '"v1"', 'X-Own': 'kept' },
+        headers: { ...foreign, 'content-type': 'text/csv', ETag: '"v1"', 'X-Own': 'kept' },
         body: 'text',
       }),
     })
