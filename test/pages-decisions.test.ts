@@ -286,6 +286,11 @@ describe('decisions', () => {
     ['nothing chosen', { do: 'approve' }, 'id: takes at least one update: choose some first.'],
     ['no reason', { do: 'ran', id: 'upd_x' }, 'reason: is needed to say whether it ran.'],
     ['a long reason', { do: 'ran', id: 'upd_x', reason: 'x'.repeat(501) }, 'reason: takes at most 500 characters.'],
+    [
+      'a reason of two lines',
+      { do: 'ran', id: 'upd_x', reason: 'one\ntwo' },
+      'reason: must not contain line breaks or other control characters.',
+    ],
     ['no such action', { do: 'pay', id: 'upd_x' }, 'do: takes one of the buttons.'],
     ['no number', { do: 'ran', id: 'upd_x', reason: 'x', units: 'many' }, 'units: takes a whole number of units'],
     [

@@ -158,7 +158,11 @@ export const projectsOfRequest = (takes: string) =>
 
 export const reason = z
   .string({ error: ({ input }) => (input === undefined ? 'is needed: say why' : 'takes a text') })
-  .check(z.minLength(1, 'must not be empty'), z.maxLength(500, 'takes at most 500 characters'))
+  .check(
+    z.minLength(1, 'must not be empty'),
+    z.maxLength(500, 'takes at most 500 characters'),
+    z.refine((text) => !/\p{Cc}/u.test(text), 'must not contain line breaks or other control characters'),
+  )
 
 /** The body of what takes a reason and nothing else. */
 export const reasonBody = z.strictObject({ reason })

@@ -17,6 +17,7 @@ import {
   pageLimit,
   project,
   query,
+  reason,
   reasonBody,
   someUnits,
   units,
@@ -177,6 +178,7 @@ const checkedByCode = new Map<unknown, JsonSchema>([
   [project, { minLength: 1, maxLength: 512, pattern: noControlCharacter, not: { enum: ['.', '..'] } }],
   [query, { maxProperties: 20, propertyNames: { minLength: 1, maxLength: 64, pattern: noControlCharacter } }],
   [instant, { format: 'date-time' }],
+  [reason, { pattern: noControlCharacter }],
   // Digits in a query are an integer to whoever writes a client.
   [pageLimit, { type: 'integer', minimum: 1, maximum: 200, default: 50, pattern: undefined }],
   [

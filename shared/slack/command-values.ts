@@ -33,5 +33,6 @@ export function reasonFault(reason: string): string | null {
   if (reason === '') return 'Say why as well: the reason is kept with the record.'
   if (reason.length > longestReason)
     return `A reason has at most ${longestReason} characters; this has ${reason.length}.`
+  if (/\p{Cc}/u.test(reason)) return 'A reason cannot contain line breaks or other control characters.'
   return reason.isWellFormed() ? null : 'A reason has to be Unicode text.'
 }
