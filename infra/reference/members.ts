@@ -185,7 +185,10 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     project: 'Repeat it for more, up to 20.',
     budget: 'Who would pay; without it each project’s owner, else `account`.',
   },
-  'query apply': { 'dry-run': '`true`: only show the difference.' },
+  'query apply': {
+    'dry-run': '`true`: only show the difference.',
+    prune: 'A member that a named budget loses where its row does not name it; repeat it for more, or `all`.',
+  },
   'query entries': { since: 'Booked from this time on.' },
   'query statement': {
     by: 'What a row is.',
