@@ -195,10 +195,14 @@ test('several updates have one outcome each, in the order of the projects', asyn
 })
 
 describe('no answer:', () => {
-  test('a 503 of the ledger until the deadline: something may be recorded, and the key finds out', async () => {
+  test.each([
+    [503, 'ledger-unavailable'],
+    [500, 'internal'],
+    [409, 'in-progress'],
+  ])('%i %s until the deadline: something may be recorded, and the key finds out', async (status, slug) => {
     const { guard } = await start({}, (_request, response) => {
-      response.writeHead(503, { 'content-type': 'application/problem+json', 'retry-after': '60' })
-      response.end(JSON.stringify({ type: '/problems/ledger-unavailable', title: 'x', status: 503, detail: 'lost' }))
+      response.writeHead(status, { 'content-type': 'application/problem+json', 'retry-after': '60' })
+      response.end(JSON.stringify({ type: `/problems/${slug}`, title: 'x', status, detail: 'lost' }))
       return true
     })
     expect(await guard.update(initech, { key: 'k' })).toEqual({ kind: 'unanswered', why: 'lost', key: 'k' })

@@ -158,6 +158,16 @@ describe('an update in doubt', () => {
     expect(await counts()).toEqual({ available: 960, held: 0, inDoubt: 0, spent: 40 })
   })
 
+  test('counts its seven days from the doubt, however long before that it was held', async () => {
+    const { sweep, clock, id } = await orphaned()
+    clock.advance(days(3))
+    expect(await sweep()).toEqual({ ...nothing, doubted: [id] })
+    clock.advance(days(7) - 1)
+    expect(await sweep()).toEqual(nothing)
+    clock.advance(1)
+    expect(await sweep()).toEqual({ ...nothing, settledByTime: [id] })
+  })
+
   test.each([
     ['with evidence', hours(1)],
     ['by time', days(7)],

@@ -147,6 +147,22 @@ describe('approve and reject', () => {
     expect(await press('approve', id, 'U8NEW', '1.1')).toEqual([soon('U8NEW'), done])
   })
 
+  test('delivered twice, also after it was answered: one item, one answer', async () => {
+    const { product, ask } = await strictProduct()
+    const { id } = await ask()
+    // Rita may not approve: each press of hers is answered with why.
+    const deliver = () => product.slack.press('approve', id, { user: 'U5RITA', trigger: '12.34.same' })
+    await deliver()
+    await deliver()
+    expect((await product.guard.ledger.slackEvents.open(10)).rows).toHaveLength(1)
+    await product.deliver()
+    await deliver()
+    await product.deliver()
+    product.clock.advance(minutes(3))
+    await product.triggers.sweep(product.endsAt())
+    expect(product.slack.news().filter(({ to }) => to === 'asker')).toHaveLength(1)
+  })
+
   test('twice, and by two people at once in two processes: one decision, one run', async () => {
     const { product, ask, updateOf } = await strictProduct({ store: 'real' })
     const { id } = await ask()

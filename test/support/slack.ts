@@ -100,12 +100,17 @@ export function slackOf(app: Pick<Hono, 'request'>, channel: Channel | null, clo
         team_id: 'T0',
         channel_id: 'C0',
       }),
-    press: (action: string, value: string, { user = 'U1ADA', message = '1700000000.000100', block = 'b' } = {}) =>
+    /** A pressed button; `trigger` is the same when Slack delivers it twice. */
+    press: (
+      action: string,
+      value: string,
+      { user = 'U1ADA', message = '1700000000.000100', block = 'b', trigger = `press-${++triggers}` } = {},
+    ) =>
       send('/slack/interactions', {
         payload: JSON.stringify({
           type: 'block_actions',
           user: { id: user, username: 'someone' },
-          trigger_id: `press-${++triggers}`,
+          trigger_id: trigger,
           response_url: responseUrl,
           container: { type: 'message', message_ts: message },
           actions: [{ type: 'button', action_id: action, value, block_id: block }],
