@@ -36,6 +36,7 @@ describe('a request', () => {
       content: { digest: expect.stringMatching(/^[0-9a-z]{26}$/), count: 1 },
       ...{ createdAt: at('2026-11-20T10:00:00Z'), finishedAt: at('2026-11-20T10:00:00Z') },
       ...{ state: 'settled', version: 2, month: 'month:2026-11-01', estimated: 40, charged: 40, closedBy: 'sender' },
+      ran: true,
       service: { status: 200, contentType: null, body: '', truncated: false },
       token: { scopes: ['run', 'admin'], budgets: '*' },
     })
@@ -43,7 +44,7 @@ describe('a request', () => {
     expect(Object.keys(plain).toSorted()).toEqual(
       [
         ...['id', 'kind', 'project', 'budget', 'caller', 'via', 'createdAt', 'state', 'version', 'month'],
-        ...['estimated', 'charged', 'closedBy', 'finishedAt', 'service', 'token', 'byDefault'],
+        ...['estimated', 'charged', 'closedBy', 'finishedAt', 'ran', 'service', 'token', 'byDefault'],
       ].toSorted(),
     )
   })

@@ -4,6 +4,7 @@ import type { GuardOptions } from '../shared/guard/options.ts'
 import type { Budget } from '../shared/ledger/definitions.ts'
 import type { Request, Update } from '../shared/ledger/update.ts'
 import type { AskedView } from '../shared/ledger/views.ts'
+import type { Work } from '../shared/ledger/work.ts'
 import { hours, minutes } from './support/clock.ts'
 import { at, holdOf, readingOf, u, updateOf } from './support/reading.ts'
 
@@ -13,12 +14,23 @@ const options: GuardOptions = {
   cooldown: { ranking: 'day', 'keyword-difficulty': hours(168) },
 }
 
-function known(
-  how: Parameters<typeof readingOf>[0] & { request?: Partial<Request>; asked?: Partial<AskedView> } = {},
-): Known {
+/** What is known of the update, and of the one item that its work has. */
+interface Asked {
+  readonly update?: Update
+  readonly holder?: Update
+  readonly work?: Work
+}
+
+function askedView({ update, holder, work }: Asked = {}): AskedView {
+  const item = work ?? (holder ? { kind: holder.kind, project: holder.project, update: holder.id } : null)
+  const records = new Map(holder ? [[holder.id, holder]] : [])
+  return { update: update ?? null, works: [{ key: 'work#1', work: item }], records }
+}
+
+function known(how: Parameters<typeof readingOf>[0] & { request?: Partial<Request>; asked?: Asked } = {}): Known {
   return {
     view: readingOf(how),
-    asked: { update: null, work: null, holder: null, ...how.asked },
+    asked: askedView(how.asked),
     request: {
       ...{ id: 'upd_2', kind: 'ranking', project: 'shop', budget: 'seo', caller: 'bob', via: 'http' },
       ...{ content: { digest: 'd', count: 1 }, createdAt: at('2026-11-20T10:00:00Z') },
@@ -36,7 +48,7 @@ describe('without the service', () => {
   test('what nothing speaks against goes on, with the budget and its ancestors', () => {
     const early = decideEarly(known(), options)
     expect(early).toMatchObject({ say: 'go-on', chain: [{ name: 'seo' }, { name: 'acme' }, { name: 'account' }] })
-    expect(early).toHaveProperty('ran', undefined)
+    expect(early).toHaveProperty('runs', [])
   })
 
   test.each<[string, Parameters<typeof known>[0], string, string, object]>([
@@ -224,7 +236,7 @@ describe('the same work', () => {
   const finishedAt = at('2026-11-19T12:00:00+01:00')
   const week = hours(168)
 
-  test.each<[string, Partial<Request>, Partial<AskedView>, number]>([
+  test.each<[string, Partial<Request>, Asked, number]>([
     [
       'a ranking: the day it was done',
       ranking,
@@ -285,17 +297,15 @@ describe('the same work', () => {
     const now = '2026-11-20T09:00:00Z'
     const holder = settled({ closedBy: 'person', finishedAt, corrected: true, charged: u(0) })
     const early = decideEarly(known({ now, asked: { holder }, request: difficulty }), options)
-    expect(early).toMatchObject({ say: 'go-on', ran: undefined })
+    expect(early).toMatchObject({ say: 'go-on', runs: [] })
   })
 
   test('what it cost then goes on to whoever compares', () => {
     const now = '2026-11-20T09:00:00Z'
     const holder = settled({ closedBy: 'sender', finishedAt })
-    expect(decideEarly(known({ now, asked: { holder } }), options)).toHaveProperty('ran', {
-      update: 'upd_1',
-      at: finishedAt,
-      units: 70,
-    })
+    expect(decideEarly(known({ now, asked: { holder } }), options)).toHaveProperty('runs', [
+      { update: 'upd_1', at: finishedAt, units: 70 },
+    ])
   })
 })
 

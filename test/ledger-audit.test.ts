@@ -59,10 +59,10 @@ describe.each(stores)('the audit: %s', (_name, create) => {
       createdAt: clock.now(),
     } as const
     const view = await ledger.view([{ id, work: request }])
-    const asked = { update: null, work: null, holder: null }
+    const asked = { update: null, works: [], records: new Map() }
     const how = { counters: chainOf(view.definitions, budget), attempt: id, endsAt: view.now + 60_000, options }
     const update = runningRecord({ view, asked, request, quote: { units: toUnits(units), dates: null } }, how)
-    expect(await ledger.hold(view, { update: null, work: null, ran: undefined }, update)).toBe('held')
+    expect(await ledger.hold(view, { update: null, works: [], runs: [] }, update)).toBe('held')
     return update
   }
 

@@ -430,7 +430,7 @@ describe('whatever happens', () => {
             createdAt: clock.now(),
           } as const
           const view = await ledger.view([{ id, work: request }])
-          const asked = { update: null, work: null, holder: null }
+          const asked = { update: null, works: [], records: new Map() }
           const how = {
             counters: chainOf(view.definitions, name),
             attempt: id,
@@ -441,9 +441,7 @@ describe('whatever happens', () => {
           const fits = lineage(name).every(
             (each) => availableOf('month', each) >= units && availableOf('day', each) >= units,
           )
-          expect(await ledger.hold(view, { update: null, work: null, ran: undefined }, update)).toBe(
-            fits ? 'held' : 'moved',
-          )
+          expect(await ledger.hold(view, { update: null, works: [], runs: [] }, update)).toBe(fits ? 'held' : 'moved')
           if (!fits) return
           for (const key of keysOf(name)) sumOf(key).held += units
           updates.push({ id, hold: keysOf(name) })
@@ -584,7 +582,7 @@ describe('what is stored is small: a transaction pays for every kilobyte', () =>
         { view, asked, request, quote: { units: toUnits(640), dates: ['2026-11-19', '2026-11-13'] } },
         how,
       )
-      expect(await ledger.hold(view, { update: null, work: asked.work, ran: undefined }, update)).toBe('held')
+      expect(await ledger.hold(view, { update: null, works: asked.works, runs: [] }, update)).toBe('held')
       return update
     }
     return { store, hold }

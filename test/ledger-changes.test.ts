@@ -8,7 +8,6 @@ import { type Item, LedgerUnavailable, type Store } from '../shared/ledger/store
 import { createTurns } from '../shared/ledger/turns.ts'
 import { begin, type Request } from '../shared/ledger/update.ts'
 import { NoDefinitions } from '../shared/ledger/views.ts'
-import { fromWorkItem, takeWork } from '../shared/ledger/work.ts'
 import { toUnits } from '../shared/platform/words.ts'
 import { createTestClock } from './support/clock.ts'
 
@@ -276,32 +275,6 @@ describe('the ledger', () => {
       [100, 'upd_100'],
     ])
     expect(await ledger.updatesNamed([])).toEqual([])
-  })
-})
-
-describe('the work', () => {
-  const update = begin(request, 'running', { month: 'month:2026-11-01' }, { at: 0, by: 'ada' })
-
-  test('remembers the last update that ran', () => {
-    const ran = { update: 'upd_0', at: 5, units: 40 }
-    const write = takeWork(update, null, ran)
-    if (write.do !== 'put') throw new Error('it is put')
-    expect(write.item).toMatchObject({ sk: 'work', update: 'upd_1', ran })
-    expect(fromWorkItem(write.item)).toEqual({ kind: 'ranking', project: 'acme', update: 'upd_1', ran })
-    const without = takeWork(update, null, undefined)
-    expect(without.do === 'put' && Object.hasOwn(without.item, 'ran')).toBe(false)
-  })
-
-  test('outlives the record of its update', async () => {
-    const { ledger, store } = open()
-    await ledger.view()
-    await store.transact([takeWork(update, null, undefined)], 'work')
-    const { asked } = await ledger.view([{ id: 'upd_2', work: update }])
-    expect(asked).toMatchObject([{ update: null, work: { update: 'upd_1' }, holder: null }])
-  })
-
-  test('that names no update is damaged', () => {
-    expect(() => fromWorkItem({ pk: 'work#ranking#x', sk: 'work' })).toThrow('the work work#ranking#x is damaged')
   })
 })
 

@@ -135,7 +135,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       options: guardOptions,
     }
     const update = runningRecord({ view, asked, request, quote }, how)
-    return { view, seen: { update: asked.update, work: asked.work, ran: undefined }, update }
+    return { view, seen: { update: asked.update, works: asked.works, runs: [] }, update }
   }
 
   async function tryHold(wanted: Wanted = {}) {
@@ -410,11 +410,12 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       const {
         asked: [seen],
       } = await ledger.view([{ work: { kind: 'ranking', project: 'acme' } }])
-      expect(seen).toMatchObject({ work: { update: 'upd_queued' }, holder: { id: 'upd_queued', state: 'running' } })
+      expect(seen).toMatchObject({ works: [{ work: { update: 'upd_queued', version: 2 } }] })
+      expect(seen?.records.get('upd_queued')).toMatchObject({ state: 'running' })
       const {
         asked: [other],
       } = await ledger.view([{ work: { kind: 'keyword-difficulty', project: 'acme' } }])
-      expect(other).toEqual({ update: null, work: null, holder: null })
+      expect(other).toEqual({ update: null, works: [{ key: expect.any(String), work: null }], records: new Map() })
     })
 
     test('the first of a fresh ledger makes the book, the first of a day turns it, the first of a month makes another', async () => {
@@ -904,7 +905,11 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
           },
         }
         expect(await open({ store: watched }).close(same, ran(40))).toMatchObject({ changed: true })
-        expect(written).toEqual([`update#${same.id}`, `announcement#${same.id}#correction#4`])
+        expect(written).toEqual([
+          `update#${same.id}`,
+          `announcement#${same.id}#correction#4`,
+          workKey(same.kind, same.project).pk,
+        ])
         expect((await ledger.tallies.read(same.month))?.kind).toBe('tally')
         expect(await ledger.close(more, ran(45))).toMatchObject({ changed: true })
         expect((await ledger.tallies.read(same.month))?.kind).toBe('spoilt')

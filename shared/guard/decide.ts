@@ -9,14 +9,13 @@ import {
   pauseOf,
   rootBudget,
 } from '../ledger/definitions.ts'
-import type { Grant, Problem, Request, Update } from '../ledger/update.ts'
+import type { Grant, Problem, Request, Run, Update } from '../ledger/update.ts'
 import type { AskedView, View } from '../ledger/views.ts'
-import type { Work } from '../ledger/work.ts'
 import { mostUnits, toUnits, type Units } from '../platform/words.ts'
 import { whyNotApprover } from './barring.ts'
 import { allowedNow, barredFromAsking, barredFromCharging, mayStillApprove } from './callers.ts'
 import { ownersBelow, ruledBy, whyNotPaid } from './charging.ts'
-import { duplicateOf, lastRunOf } from './duplicate-work.ts'
+import { duplicateOf, runsOf } from './duplicate-work.ts'
 import { type Figures, figuresOfChain } from './figures.ts'
 import { leavesToNoBudget, type Needed, neededOf, whatNeeds } from './leave.ts'
 import { approvedMayGrowBy, type GuardOptions } from './options.ts'
@@ -33,7 +32,7 @@ export type Early =
       readonly chain: readonly Budget[]
       /** The project's owner and its ancestors: their rules hold, whoever pays. */
       readonly rules: readonly Budget[]
-      readonly ran: Work['ran']
+      readonly runs: readonly Run[]
     }
   | { readonly say: 'refuse'; readonly problem: Problem }
 
@@ -44,7 +43,7 @@ export type Decision =
       readonly counters: readonly Limited[]
       /** Where an ancestor of the owner pays: the owner, and the budgets between the two. */
       readonly owners: readonly string[]
-      readonly ran: Work['ran']
+      readonly runs: readonly Run[]
       /** What the approval grants to budgets that are short. */
       readonly grants: readonly Grant[]
     }
@@ -114,7 +113,7 @@ export function decideEarly(known: Known, options: GuardOptions): Early {
     ({ budget }) => budget === rootBudget || callerOfCounter(budget) !== null || !mayBeGranted(request),
   )
   if (isRefused) return { say: 'refuse', problem: overBudget(empty.map(withNothingLeft), null, zoneOf(view)) }
-  return { say: 'go-on', chain, rules, ran: lastRunOf(asked) }
+  return { say: 'go-on', chain, rules, runs: runsOf(asked) }
 }
 
 /** A plan brings its right along; every other caller has it by the token and the list of callers. */
@@ -149,7 +148,7 @@ const mayBeGranted = ({ whenShort }: Request): boolean => whenShort === 'ask'
 function decideLate(known: Known, early: GoOn, quote: Quote): Decision {
   const { view, asked, request, waiting = [] } = known
   const { units } = quote
-  const { chain, rules, ran } = early
+  const { chain, rules, runs } = early
   if (request.maxUnits !== undefined && units > request.maxUnits) {
     return refuse(
       'over-max-units',
@@ -193,10 +192,10 @@ function decideLate(known: Known, early: GoOn, quote: Quote): Decision {
     }
   }
   const mayRun = allowedNow(view.definitions, request)?.scopes.has('run') ?? true
-  const needsApproval = approvalNeeded({ rules, ran, approval, isProposed: request.proposed || !mayRun }, units)
+  const needsApproval = approvalNeeded({ rules, runs, approval, isProposed: request.proposed || !mayRun }, units)
   const isShort = short.length > 0 && !approval
   if (needsApproval === null && !isShort)
-    return { say: 'hold', counters, owners: ownersBelow(rules, request.budget), ran, grants }
+    return { say: 'hold', counters, owners: ownersBelow(rules, request.budget), runs, grants }
   // Those before it may be approved first; it is then short of what they take, too.
   const behind =
     mayBeGranted(request) && waiting.length > 0 ? shortBehind(view, waiting, counters, { units, request }) : null
@@ -273,10 +272,10 @@ function shortfall(short: readonly (Needed & { ahead?: number })[], units: numbe
 function approvalNeeded(
   {
     rules,
-    ran,
+    runs: [ran],
     approval,
     isProposed,
-  }: Pick<GoOn, 'rules' | 'ran'> & { approval: Update['approval']; isProposed: boolean },
+  }: Pick<GoOn, 'rules' | 'runs'> & { approval: Update['approval']; isProposed: boolean },
   units: Units,
 ): string | null {
   if (approval) {

@@ -1,7 +1,7 @@
-import { isKnownToHaveRun, type Problem, type Update } from '../ledger/update.ts'
+import { isFinal, isKnownToHaveRun, type Problem, type Run, runOf, type Update } from '../ledger/update.ts'
 import type { AskedView, View } from '../ledger/views.ts'
 import { dayAt } from '../ledger/windows.ts'
-import type { Work } from '../ledger/work.ts'
+import { runsIn } from '../ledger/work.ts'
 import type { Known } from './decide.ts'
 import { landedBy } from './landing.ts'
 import { doubtBlocksMs, type GuardOptions } from './options.ts'
@@ -10,13 +10,14 @@ import { when, zoneOf } from './sentences.ts'
 
 /** Why the same work is not done again: it is running, in doubt, or was done a short while ago. `null`: it may be done. */
 export function duplicateOf({ view, asked, request }: Known, options: GuardOptions): Problem | null {
-  const { holder } = asked
   const same = `The ${request.kind} update of ${request.project}`
-  if (holder?.state === 'running')
-    return problem('duplicate-work', `${same} is already running as ${holder.id}; ask again when it has ended.`, {
-      update: holder.id,
+  const holders = holdersOf(asked)
+  const running = holders.find(({ state }) => state === 'running')
+  if (running)
+    return problem('duplicate-work', `${same} is already running as ${running.id}; ask again when it has ended.`, {
+      update: running.id,
     })
-  if (holder?.state === 'in-doubt') {
+  for (const holder of holders.filter(({ state }) => state === 'in-doubt')) {
     const until = doubtBlocksUntil(view, holder, options)
     if (view.now < until)
       return problem(
@@ -25,7 +26,7 @@ export function duplicateOf({ view, asked, request }: Known, options: GuardOptio
         { update: holder.id },
       )
   }
-  const ran = lastRunOf(asked)
+  const [ran] = runsOf(asked)
   if (ran && !request.force) {
     const until = cooldownUntil(view, ran.at, options.cooldown[request.kind])
     if (view.now < until)
@@ -38,13 +39,31 @@ export function duplicateOf({ view, asked, request }: Known, options: GuardOptio
   return null
 }
 
-/** The last update of the work that is known to have run. */
-export const lastRunOf = ({ work, holder }: AskedView): Work['ran'] =>
-  holder && isKnownToHaveRun(holder) ? { update: holder.id, at: ranAt(holder), units: holder.charged ?? 0 } : work?.ran
+function holdersOf({ works, records }: AskedView): readonly Update[] {
+  const ids = new Set(works.flatMap(({ work }) => (work ? [work.update] : [])))
+  return [...ids].flatMap((id) => records.get(id) ?? [])
+}
 
-/** When the work was done, as well as is known: a resolution long after says nothing about the time of the run. */
-const ranAt = (update: Update): number =>
-  update.closedBy === 'sender' ? (update.finishedAt ?? update.createdAt) : (update.hold?.at ?? update.createdAt)
+/**
+ * The runs of the work that are known, the latest first, up to the first that nothing can take back: that one answers for
+ * longer than those before it. A remembered run is judged by its record; where that is gone, it counts as it was noted.
+ */
+export function runsOf(asked: AskedView): readonly Run[] {
+  const { works, records } = asked
+  const runs = new Map(holdersOf(asked).map((holder) => [holder.id, runOf(holder)]))
+  for (const noted of works.flatMap(({ work }) => (work ? runsIn(work) : []))) {
+    const record = records.get(noted.update)
+    runs.set(noted.update, record ? runOf(record) : noted)
+  }
+  const known = [...runs.values()]
+    .filter(({ update }) => isKnown(records.get(update)))
+    .toSorted((one, other) => other.at - one.at)
+  const last = known.findIndex(({ update }) => isCertain(records.get(update)))
+  return last < 0 ? known : known.slice(0, last + 1)
+}
+
+const isKnown = (record: Update | undefined): boolean => !record || isKnownToHaveRun(record)
+const isCertain = (record: Update | undefined): boolean => !record || isFinal(record)
 
 function cooldownUntil(view: View, at: number, cooldown: GuardOptions['cooldown']['ranking']): number {
   return cooldown === 'day' ? dayAt(view.definitions.calendar, at).end : at + cooldown

@@ -22,10 +22,12 @@ export function createEvidence({ ledger, tracking }: { ledger: Ledger; tracking:
     if (!hold?.datesBefore) return null
     const reading = await tracking.dates(targetOfRequest(update))
     if (reading.kind !== 'dates') return null
-    const view = await ledger.view([{ work: { kind: update.kind, project: update.project } }])
+    const { kind, project } = update
+    const view = await ledger.view([{ work: { kind, project, keys: hold.works ?? [] } }])
     const fresh = datesSince(view, hold).filter((date) => reading.dates.includes(date))
     if (fresh.length === 0) return null
-    const rivals = await rivalsOf(update.id, hold, view.asked[0]?.work?.update)
+    const latest = view.asked[0]?.works.flatMap(({ work }) => (work ? [work.update] : [])) ?? []
+    const rivals = await rivalsOf(update.id, hold, latest)
     if (!rivals) return null
     return fresh.find((date) => !rivals.some((rival) => datesSince(view, rival).includes(date))) ?? null
   }
@@ -34,16 +36,17 @@ export function createEvidence({ ledger, tracking }: { ledger: Ledger; tracking:
    * The holds of other updates of the work around this one that may have run, from the latest back; `null` where there
    * are too many to tell.
    */
-  async function rivalsOf(own: string, hold: Hold, latest: string | undefined): Promise<Hold[] | null> {
+  async function rivalsOf(own: string, hold: Hold, latest: readonly string[]): Promise<Hold[] | null> {
     const rivals: Hold[] = []
-    let id = latest
-    for (let step = 0; id !== undefined; step++) {
-      if (step === longestWalk) return null
+    const ids = new Set(latest)
+    for (const id of ids) {
+      if (ids.size > longestWalk) return null
       const rival = await ledger.update(id)
-      if (!rival?.hold || rival.hold.at < hold.at - rivalsWithinMs) return rivals
+      if (!rival?.hold || rival.hold.at < hold.at - rivalsWithinMs) continue
       const didNotRun = rival.state === 'released' && rival.closedBy === 'sender'
       if (rival.id !== own && !didNotRun) rivals.push(rival.hold)
-      id = rival.hold.previous
+      const { previous = [] } = rival.hold
+      for (const before of typeof previous === 'string' ? [previous] : previous) ids.add(before)
     }
     return rivals
   }

@@ -78,7 +78,7 @@ export function createPerforming(parts: PerformingParts) {
       if (clock.now() > holdUntil) return 'stale'
       const { counters, owners, grants } = decision
       const update = runningRecord({ ...known, quote }, { counters, owners, grants, attempt, endsAt, options })
-      const basis = { update: seen, work: known.asked.work, ran: decision.ran }
+      const basis = { update: seen, works: known.asked.works, runs: decision.runs }
       if ((await ledger.hold(known.view, basis, update, holdUntil)) === 'held') return { update, ours: true }
     }
     throw new LedgerUnavailable(`what decides about ${first.request.id} keeps moving`)

@@ -46,6 +46,7 @@ export function runningRecord(
   const { owners = [] } = held
   const budgets = held.counters.map(({ name }) => name)
   const datesBefore = quote.dates && datesAround(view.day, quote.dates)
+  const previous = [...new Set(asked.works.flatMap(({ work }) => (work ? [work.update] : [])))]
   const hold: Hold = {
     units: quote.units,
     attempt: held.attempt,
@@ -57,7 +58,8 @@ export function runningRecord(
     ...(owners.length > 0 && { owners }),
     ...(held.grants && held.grants.length > 0 && { grants: held.grants }),
     ...(datesBefore && { datesBefore }),
-    ...(asked.work && { previous: asked.work.update }),
+    ...(previous.length > 0 && { previous }),
+    works: asked.works.map(({ key }) => key),
   }
   const paidFor = owners[0] === undefined ? '' : `, for ${owners[0]}`
   const note = `${units(quote.units)} held on ${list(budgets.map(shownCounter))}${paidFor}`

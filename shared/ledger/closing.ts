@@ -20,9 +20,10 @@ import { type Closing, close as closeUpdate, type Finding } from './finding.ts'
 import { recordWrites } from './holding.ts'
 import { AnswerLost, type Condition, LedgerUnavailable, type Store, type Write } from './store.ts'
 import { spoilTally } from './tally.ts'
-import { type Hold, isTerminal, type Update } from './update.ts'
+import { type Hold, isTerminal, runOf, type Update } from './update.ts'
 import { fromUpdateItem } from './update-item.ts'
 import { readUpdates } from './views.ts'
+import { fromWorkItem, noteRun, type SeenWork, workKey, workKeyOf } from './work.ts'
 
 export interface CloseOutcome {
   /** The update as it is now; as it was given, where the finding says nothing about that. */
@@ -36,7 +37,8 @@ const mostRounds = 8
 export function createClosing({ store, clock }: { store: Store; clock: Clock }) {
   /**
    * Moves the units of a hold to where the finding says they belong, in the book that they were held in, and writes
-   * it into the record: one transaction of two items, and a third, the month's tally, where an ended update is corrected.
+   * it into the record: one transaction of two items. Where an ended update is corrected, it writes the month's tally, too;
+   * where a run comes to light late, the items of its work, which another update may have taken since.
    * Whoever closes second finds the record changed and looks again.
    */
   async function close(update: Update, finding: Finding): Promise<CloseOutcome> {
@@ -46,7 +48,8 @@ export function createClosing({ store, clock }: { store: Store; clock: Clock }) 
     for (let round = 0; round < mostRounds; round++) {
       const closing = closeUpdate(seen, finding, clock.now())
       if (!closing) return { update: seen, changed: false }
-      const { closed, entries, writes } = written(seen, closing, met)
+      const works = await worksToTell(seen, closing)
+      const { closed, entries, writes } = written(seen, closing, met, works)
       try {
         const outcome = await store.transact(writes, digest('close', JSON.stringify(writes)))
         if (outcome.applied) return { update: closed, changed: true }
@@ -68,6 +71,17 @@ export function createClosing({ store, clock }: { store: Store; clock: Clock }) 
     throw new LedgerUnavailable(`update ${update.id} keeps changing`)
   }
 
+  /** Work that runs is taken by no other update, and its holder's record tells of it. */
+  async function worksToTell(
+    { kind, project, hold, state }: Update,
+    { update }: Closing,
+  ): Promise<readonly SeenWork[]> {
+    if (!update.ran || state === 'running') return []
+    const keys = hold?.works ?? [workKey(kind, project).pk]
+    const items = await store.get(keys.map(workKeyOf))
+    return keys.map((key, index) => ({ key, work: items[index] ? fromWorkItem(items[index]) : null }))
+  }
+
   return { close }
 }
 
@@ -75,17 +89,18 @@ export function createClosing({ store, clock }: { store: Store; clock: Clock }) 
 const isSame = (found: Update, closed: Update) => isDeepStrictEqual(found.history, closed.history)
 
 /** The closed record, and all that is written with it. */
-function written(seen: Update, closing: Closing, met: Met) {
+function written(seen: Update, closing: Closing, met: Met, works: readonly SeenWork[]) {
   const { hold } = seen
   const { update, move } = closing
+  const noted = noteRun(runOf(update), works)
   if (!hold || Object.keys(move).length === 0)
-    return { closed: update, entries: [], writes: recordWrites(update, seen) }
+    return { closed: update, entries: [], writes: [...recordWrites(update, seen), ...noted] }
   const entries = entriesWith(closing, hold, met)
   const closed = { ...update, ...takenBackBy(entries) }
   const [record, ...announced] = recordWrites(closed, seen)
   const spoilt = isTerminal(seen.state) ? [spoilTally(closed)] : []
   const book = moveBook(seen.month, hold, { move, entries, met })
-  return { closed, entries, writes: [record, book, ...announced, ...spoilt, ...entries.flatMap(entryWrites)] }
+  return { closed, entries, writes: [record, book, ...announced, ...noted, ...spoilt, ...entries.flatMap(entryWrites)] }
 }
 
 /**

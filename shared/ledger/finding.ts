@@ -1,7 +1,7 @@
 import { dayMs } from '../platform/clock.ts'
 import { assertNever, type Units } from '../platform/words.ts'
 import type { Move } from './book.ts'
-import { type Closer, type Hold, next, type Problem, type ServiceAnswer, type Update } from './update.ts'
+import { type Closer, type Hold, isFinal, next, type Problem, type ServiceAnswer, type Update } from './update.ts'
 
 /** What has come to light about a `run`, and who says so. */
 export type Finding =
@@ -75,6 +75,7 @@ function closeOpen(update: Update, hold: Hold, finding: Finding, at: number): Cl
       const settled = {
         ...heard,
         charged: finding.units,
+        ran: true,
         ...(overrun > 0 && { overrun: overrun as Units }),
         closedBy: finding.from,
         finishedAt: at,
@@ -94,7 +95,7 @@ function closeOpen(update: Update, hold: Hold, finding: Finding, at: number): Cl
 /** The state stays; the difference between what is now known and what was charged is booked, once. */
 function correct(update: Update, finding: Finding, at: number): Closing | null {
   if (finding.kind === 'unknown' || finding.from === 'time') return null
-  if (update.closedBy === 'sender' || update.corrected) return null
+  if (isFinal(update)) return null
   const actual = finding.kind === 'ran' ? finding.units : (0 as Units)
   const spent = actual - (update.charged ?? 0)
   if (finding.from === 'evidence' && (update.state !== 'released' || spent <= 0)) return null
@@ -105,6 +106,7 @@ function correct(update: Update, finding: Finding, at: number): Closing | null {
     charged: actual,
     ...(over > 0 && { overrun: over as Units }),
     corrected: true as const,
+    ran: finding.kind === 'ran',
     ...(finding.service && { service: finding.service }),
   }
   return { update: next(rest, update.state, changes, { by: finding.by, note: finding.note, at, move }), move }

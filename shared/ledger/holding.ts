@@ -8,18 +8,18 @@ import { type Entry, toEntryItem } from './entry.ts'
 import { isPrepared, prepareBook } from './preparing.ts'
 import { AnswerLost, type Condition, type Store, type Write } from './store.ts'
 import type { Turns } from './turns.ts'
-import { type Grant, type Hold, leftOf, type Update } from './update.ts'
+import { type Grant, type Hold, leftOf, type Run, type Update } from './update.ts'
 import { toUpdateItem } from './update-item.ts'
 import { readUpdates, type View } from './views.ts'
-import { takeWork, type Work } from './work.ts'
+import { type SeenWork, takeWork } from './work.ts'
 
 /** What a decision was made on, besides the view: the conditions of its transaction. */
 export interface Seen {
   /** The record as it was: absent, or `requested`. */
   readonly update: Update | null
-  readonly work: Work | null
-  /** What the work item shall remember besides the new update. */
-  readonly ran: Work['ran']
+  readonly works: readonly SeenWork[]
+  /** What the work items shall remember besides the new update. */
+  readonly runs: readonly Run[]
 }
 
 export function createHolding({ store, turns, clock }: { store: Store; turns: Turns; clock: Clock }) {
@@ -29,7 +29,7 @@ export function createHolding({ store, turns, clock }: { store: Store; turns: Tu
    * ```
    * view ─► decide ─► hold: book     day and revision as decided, available >= units on every limited counter
    *                         update   absent, or requested and unchanged
-   *                         work     unchanged
+   *                         work     every item unchanged
    * ```
    * Holds wait for each other inside a process: on AWS two at once would cancel each other.
    *
@@ -45,8 +45,8 @@ export function createHolding({ store, turns, clock }: { store: Store; turns: Tu
     noteUpdate(update.id)
     if (update.state !== 'running' || !held) throw new Error(`update ${update.id} is not a hold`)
     const [record, ...announced] = recordWrites(update, seen.update)
-    const work = takeWork(update, seen.work, seen.ran)
-    const writes = [moveBook(view, update, held), record, work, ...grantEntries(view, update, held), ...announced]
+    const works = takeWork(update, seen.works, seen.runs)
+    const writes = [moveBook(view, update, held), record, ...works, ...grantEntries(view, update, held), ...announced]
     return turns.inTurn(async () => {
       if (clock.now() > until) return 'moved'
       const wanted = `${view.book.month} ${view.book.day} ${view.book.revision}`

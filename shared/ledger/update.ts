@@ -21,12 +21,21 @@ export type State = (typeof states)[number]
 export const isTerminal = (state: State): boolean =>
   !['awaiting-approval', 'requested', 'running', 'in-doubt'].includes(state)
 
-/**
- * The state of an update that a person or the sweep closed stays; a late answer or evidence against it is a correction, and
- * what is charged by then says which of the two it was.
- */
-export const isKnownToHaveRun = ({ state, corrected, charged }: Update): boolean =>
-  corrected ? (charged ?? 0) > 0 : state === 'settled'
+/** A run may cost nothing, so it has a field of its own; in records of older versions, what is charged has to tell. */
+export const isKnownToHaveRun = ({ ran, state, corrected, charged }: Update): boolean =>
+  ran ?? (corrected ? (charged ?? 0) > 0 : state === 'settled')
+
+/** When the work was done, as well as is known: a resolution long after says nothing about the time of the run. */
+const ranAt = ({ closedBy, finishedAt, hold, createdAt }: Update): number =>
+  (closedBy === 'sender' ? finishedAt : hold?.at) ?? createdAt
+
+/** One run as work items remember it. */
+export type Run = { readonly update: string; readonly at: number; readonly units: number }
+
+export const runOf = (update: Update): Run => ({ update: update.id, at: ranAt(update), units: update.charged ?? 0 })
+
+/** Nothing that comes to light changes it any more. */
+export const isFinal = ({ closedBy, corrected }: Update): boolean => closedBy === 'sender' || corrected === true
 
 /** Refused because there was nothing to do. To a plan, today's data are as good as its own update. */
 export const wasUpToDate = ({ state, plan, problem }: Pick<Update, 'state' | 'plan' | 'problem'>): boolean =>
@@ -91,6 +100,8 @@ export interface Update extends Request {
   readonly estimated?: Units
   readonly hold?: Hold
   readonly charged?: Units
+  /** Whether it ran, as far as is known, since it ended. */
+  readonly ran?: boolean
   readonly overrun?: Units
   /** What the budgets lack for it: an approval grants it, once. */
   readonly short?: readonly Grant[]
@@ -144,8 +155,10 @@ export interface Hold {
   readonly grants?: readonly Grant[]
   /** Dates around the fence that the service had before; absent where they could not be read. */
   readonly datesBefore?: readonly string[]
-  /** The update of the same work that was held before this one. */
-  readonly previous?: string
+  /** The updates that held the work before this one; older versions name one. */
+  readonly previous?: string | readonly string[]
+  /** The work items that it took, and that what closes it writes: names may be listed and removed since. */
+  readonly works?: readonly string[]
 }
 
 export type Closer = 'sender' | 'evidence' | 'time' | 'person'

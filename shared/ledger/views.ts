@@ -3,11 +3,11 @@ import type { Kind } from '../platform/words.ts'
 import { type Book, bookAsOf, bookKey, fromBookItem } from './book.ts'
 import type { Definitions } from './definitions.ts'
 import { definitionsKey, fromDefinitionsItem } from './definitions-item.ts'
-import { getAll, type Item, type Key, type Store } from './store.ts'
+import { getAll, type Item, type Store } from './store.ts'
 import type { Update } from './update.ts'
 import { fromUpdateItem, updateKey } from './update-item.ts'
 import { type Calendar, dayAt, monthAfter, monthAt, monthBefore, type Window } from './windows.ts'
-import { fromWorkItem, type Work, workKey } from './work.ts'
+import { fromWorkItem, runsIn, type SeenWork, type Work, workKeyOf, workKeysOf } from './work.ts'
 
 /** The table holds no definitions: nothing is allowed. */
 export class NoDefinitions extends Error {
@@ -16,7 +16,8 @@ export class NoDefinitions extends Error {
 
 export interface Ask {
   readonly id?: string
-  readonly work?: { readonly kind: Kind; readonly project: string }
+  /** `keys` are items besides those of the names that the project has now. */
+  readonly work?: { readonly kind: Kind; readonly project: string; readonly keys?: readonly string[] }
 }
 
 /** What one reading of the table showed. */
@@ -35,9 +36,10 @@ export interface View {
 /** What is known about one thing that was asked for. */
 export interface AskedView {
   readonly update: Update | null
-  readonly work: Work | null
-  /** The update that the work item names. */
-  readonly holder: Update | null
+  /** The items of the work under all names of the project; none where no work was asked for. */
+  readonly works: readonly SeenWork[]
+  /** The updates that these items name, by their ids. */
+  readonly records: ReadonlyMap<string, Update>
 }
 
 /** The three books that can still change at one moment: a clock may be behind, a grant may be for the next month. */
@@ -49,19 +51,20 @@ export interface Books {
 
 /**
  * Reads the definitions, the current book and what was asked for with one consistent batch, and with a second one the
- * updates that hold the work, where there are any.
+ * updates that the work items name, where there are any.
  */
 export function createViews(options: { store: Store; clock: Clock; calendar: Calendar }) {
   const { store, clock } = options
-  // The book's name follows from the definitions, which the same batch reads: the calendar last seen tells it.
+  // Which book, and which names of a project, follows from the definitions, which the same batch reads: those last seen tell.
   let calendar = options.calendar
   let last: { readonly definitions: Definitions; readonly at: number } | null = null
 
   async function look(asks: readonly Ask[] = []): Promise<View> {
     const now = clock.now()
     const guessed = monthAt(calendar, now)
-    const keys = asks.flatMap((ask) => keysOf(ask))
-    const [definitionsItem, guessedBook, ...rest] = await store.get([definitionsKey, bookKey(guessed.name), ...keys])
+    const keys = keysOf(asks, last?.definitions ?? null)
+    const wanted = [definitionsKey, bookKey(guessed.name), ...keys]
+    const [definitionsItem, guessedBook, ...rest] = await getAll(store, wanted)
     if (!definitionsItem) throw new NoDefinitions('the ledger has not been set up')
     const definitions = fromDefinitionsItem(definitionsItem)
     calendar = definitions.calendar
@@ -69,6 +72,8 @@ export function createViews(options: { store: Store; clock: Clock; calendar: Cal
     const month = monthAt(calendar, now)
     const bookItem = month.name === guessed.name ? guessedBook : (await store.get([bookKey(month.name)]))[0]
     const found = new Map(keys.map((key, index) => [key.pk, rest[index]]))
+    const missed = keysOf(asks, definitions).filter(({ pk }) => !found.has(pk))
+    for (const [index, item] of (await getAll(store, missed)).entries()) found.set(missed[index]?.pk ?? '', item)
     const stored = bookItem ? fromBookItem(bookItem) : null
     const day = dayAt(calendar, now)
     return {
@@ -78,7 +83,7 @@ export function createViews(options: { store: Store; clock: Clock; calendar: Cal
       day,
       stored,
       book: bookAsOf(stored, definitions, month.name, day.name),
-      asked: await withHolders(store, asks, found),
+      asked: await withRecords(store, { asks, definitions, found }),
     }
   }
 
@@ -104,25 +109,39 @@ export async function readUpdates(store: Store, ids: readonly string[]): Promise
   return (await getAll(store, ids.map(updateKey))).map((item) => (item ? fromUpdateItem(item) : null))
 }
 
-function keysOf(ask: Ask): Key[] {
-  const update = ask.id === undefined ? [] : [updateKey(ask.id)]
-  return ask.work ? [...update, workKey(ask.work.kind, ask.work.project)] : update
+/** Each once: two asks may be about one work. */
+function keysOf(asks: readonly Ask[], definitions: Definitions | null) {
+  const keys = asks.flatMap((ask) => [
+    ...(ask.id === undefined ? [] : [updateKey(ask.id)]),
+    ...worksOf(ask, definitions).map(workKeyOf),
+  ])
+  return [...new Map(keys.map((key) => [key.pk, key])).values()]
 }
 
-async function withHolders(
+const worksOf = ({ work }: Ask, definitions: Definitions | null): readonly string[] =>
+  work ? [...new Set([...workKeysOf(definitions, work.kind, work.project), ...(work.keys ?? [])])] : []
+
+async function withRecords(
   store: Store,
-  asks: readonly Ask[],
-  found: ReadonlyMap<string, Item | undefined>,
+  read: {
+    readonly asks: readonly Ask[]
+    readonly definitions: Definitions
+    readonly found: ReadonlyMap<string, Item | undefined>
+  },
 ): Promise<AskedView[]> {
+  const { asks, definitions, found } = read
   const views = asks.map((ask) => {
     const updateItem = ask.id === undefined ? undefined : found.get(updateKey(ask.id).pk)
-    const workItem = ask.work && found.get(workKey(ask.work.kind, ask.work.project).pk)
-    return {
-      update: updateItem ? fromUpdateItem(updateItem) : null,
-      work: workItem ? fromWorkItem(workItem) : null,
-    }
+    const works = worksOf(ask, definitions).map((key): SeenWork => {
+      const item = found.get(key)
+      return { key, work: item ? fromWorkItem(item) : null }
+    })
+    return { update: updateItem ? fromUpdateItem(updateItem) : null, works }
   })
-  const ids = [...new Set(views.flatMap(({ work }) => (work ? [work.update] : [])))]
-  const holders = new Map((await readUpdates(store, ids)).map((update) => [update?.id, update]))
-  return views.map((view) => ({ ...view, holder: holders.get(view.work?.update) ?? null }))
+  const named = views.flatMap(({ works }) => works.flatMap(({ work }) => (work ? namedIn(work) : [])))
+  const records = new Map<string, Update>()
+  for (const update of await readUpdates(store, [...new Set(named)])) if (update) records.set(update.id, update)
+  return views.map((view) => ({ ...view, records }))
 }
+
+const namedIn = (work: Work): string[] => [work.update, ...runsIn(work).map(({ update }) => update)]

@@ -1,34 +1,111 @@
 import { digest } from '../platform/ids.ts'
 import type { Kind } from '../platform/words.ts'
-import type { Condition, Item, Write } from './store.ts'
+import { type Definitions, listingsOf } from './definitions.ts'
+import { folded } from './names.ts'
+import type { Condition, Item, Key, Write } from './store.ts'
 import { contentOf } from './table.ts'
-import type { Update } from './update.ts'
+import type { Run, Update } from './update.ts'
 
 /**
- * What must not be done twice at once: the pair (kind, project), whoever asks. The item names the update that held it
- * last; that update's record says how it went. It belongs to no month.
+ * What must not be done twice at once: a kind of update of one project, whoever asks. It has an item for each name of the
+ * project; a hold takes all of them, so that it meets every other hold of the same project under any name they share. An
+ * item names the update that held it last; that update's record says how it went. It belongs to no month.
  */
 export interface Work {
   readonly kind: Kind
   readonly project: string
   readonly update: string
-  /** The last update before `update` that is known to have run: a released one must not hide it from the cool-down. */
-  readonly ran?: { readonly update: string; readonly at: number; readonly units: number }
+  /** Raised by every write, and a condition of every hold; absent in items of older versions. */
+  readonly version?: number
+  /** The latest run before `update`, or one that came to light since: its record says whether that still holds. */
+  readonly ran?: Run
+  /** Runs before `ran`, newest first: `ran` may be taken back. */
+  readonly earlier?: readonly Run[]
 }
 
-export const workKey = (kind: Kind, project: string) => ({ pk: `work#${kind}#${digest(project)}`, sk: 'work' })
-
-/** The write by which an update takes over the work, if it still is as this delivery has seen it. */
-export function takeWork(update: Update, seen: Work | null, ran: Work['ran']): Write {
-  const unchanged: Condition = seen ? { is: 'equal', path: ['update'], value: seen.update } : { is: 'absent-item' }
-  const work: Work = {
-    kind: update.kind,
-    project: update.project,
-    update: update.id,
-    ...(ran && { ran: { update: ran.update, at: ran.at, units: ran.units } }),
-  }
-  return { do: 'put', item: { ...workKey(update.kind, update.project), ...work }, when: [unchanged] }
+/** One item of a work as it was read; null: it is not there. */
+export interface SeenWork {
+  readonly key: string
+  readonly work: Work | null
 }
+
+export const workKey = (kind: Kind, name: string) => workKeyOf(`work#${kind}#${digest(name)}`)
+
+export const workKeyOf = (key: string): Key => ({ pk: key, sk: 'work' })
+
+/**
+ * The items of all names of a project, its own first: as it is written, as its owner lists it, and each of these folded. The
+ * names as written are those that older versions know.
+ *
+ * @param definitions null: they are not known yet, and the owner's names are missing.
+ */
+export function workKeysOf(definitions: Definitions | null, kind: Kind, project: string): readonly string[] {
+  const listings = definitions ? listingsOf(definitions, project) : []
+  const names = [project, ...listings.flatMap(({ project: { name, id = name } }) => [name, id])]
+  return [...new Set([...names, ...names.map(folded)].map((name) => workKey(kind, name).pk))]
+}
+
+/** The writes by which an update takes over the work, if every item still is as this delivery has seen it. */
+export const takeWork = (update: Update, seen: readonly SeenWork[], runs: readonly Run[]): Write[] =>
+  seen.map(({ key, work }) => {
+    const taken: Work = {
+      kind: update.kind,
+      project: update.project,
+      update: update.id,
+      version: (work?.version ?? 0) + 1,
+      ...remembered(runs),
+    }
+    return {
+      do: 'put',
+      item: { ...workKeyOf(key), ...taken },
+      when: work ? isUnchanged(work) : [{ is: 'absent-item' }],
+    }
+  })
+
+/** Notes a run that came to light late in the items of its work, and leaves them to whoever holds them. */
+export const noteRun = (run: Run, seen: readonly SeenWork[]): Write[] =>
+  seen.flatMap(({ key, work }) => {
+    if (!work) return []
+    const before = runsIn(work).filter(({ update }) => update !== run.update)
+    const { ran = run, earlier = [] } = remembered([run, ...before])
+    const version = (work.version ?? 0) + 1
+    return [
+      {
+        do: 'update',
+        key: workKeyOf(key),
+        set: [
+          [['ran'], ran],
+          [['earlier'], earlier],
+          [['version'], version],
+        ],
+        add: [],
+        when: isUnchanged(work),
+      },
+    ]
+  })
+
+/** All runs that an item remembers, beside its holder's own. */
+export const runsIn = ({ ran, earlier = [] }: Work): readonly Run[] => (ran ? [ran, ...earlier] : earlier)
+
+/** More than these are not taken back one after another. */
+const maxRuns = 10
+
+function remembered(runs: readonly Run[]): Pick<Work, 'ran' | 'earlier'> {
+  const [ran, ...earlier] = runs
+    .toSorted((one, other) => other.at - one.at)
+    .slice(0, maxRuns)
+    .map(({ update, at, units }) => ({ update, at, units }))
+  return { ...(ran && { ran }), ...(earlier.length > 0 && { earlier }) }
+}
+
+/** An item of an older version has none; then whose it is has to do. */
+const isUnchanged = ({ version, update }: Work): Condition[] =>
+  version === undefined
+    ? [
+        { is: 'absent', path: ['version'] },
+        { is: 'equal', path: ['update'], value: update },
+      ]
+    : [{ is: 'equal', path: ['version'], value: version }]
 
 export function fromWorkItem(item: Item): Work {
   if (typeof item.update !== 'string') throw new Error(`the work ${item.pk} is damaged`)

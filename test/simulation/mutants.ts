@@ -31,8 +31,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'the work item is taken without a condition',
     file: ledger('work'),
-    find: '...work }, when: [unchanged] }',
-    replace: '...work }, when: [] }',
+    find: "when: work ? isUnchanged(work) : [{ is: 'absent-item' }],",
+    replace: 'when: [],',
   },
   {
     bug: 'a record is changed without a condition',
@@ -141,13 +141,13 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'running work does not stop the same work',
     file: guard('duplicate-work'),
-    find: "if (holder?.state === 'running')",
-    replace: 'if (false)',
+    find: '  if (running)',
+    replace: '  if (running && false)',
   },
   {
     bug: 'work in doubt does not stop the same work',
     file: guard('duplicate-work'),
-    find: "if (holder?.state === 'in-doubt')",
+    find: 'if (view.now < until)',
     replace: 'if (false)',
   },
   {
@@ -233,7 +233,7 @@ export const mutants: readonly Mutant[] = [
     file: ledger('holding'),
     find: 'const outcome = await store.transact(writes, digest(held.attempt, JSON.stringify(writes)))',
     replace:
-      "const outcome = await store.transact(writes.filter((write) => write !== work), digest(held.attempt, JSON.stringify(writes))); if (outcome.applied) await store.transact([work], digest(held.attempt, 'work'))",
+      "const outcome = await store.transact(writes.filter((write) => !works.includes(write)), digest(held.attempt, JSON.stringify(writes))); if (outcome.applied) await store.transact(works, digest(held.attempt, 'work'))",
   },
   {
     bug: 'a key stands for whatever it is sent with',
