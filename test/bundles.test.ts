@@ -239,12 +239,15 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     })
 
     test('sweeps, and measures', async () => {
+      expect((await ask('measured')).statusCode).toBe(201)
+      const { windows } = (await call('GET', '/budgets/account')).body
       await fire({ task: 'sweep' })
       const line = linesOf('vitals').at(-1)
       expect(line).toMatchObject({
         level: 'info',
         OldestDoubtMinutes: 0,
-        AccountUsedPercent: 0.2,
+        // Of 50,000, to one decimal.
+        AccountUsedPercent: Math.round(windows[0].spent / 50) / 10,
         _aws: {
           Timestamp: expect.any(Number),
           CloudWatchMetrics: [{ Namespace: 'UnitGuard', Dimensions: [[]], Metrics: expect.any(Array) }],

@@ -7,6 +7,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createApi } from '../functions/api/app.ts'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
+import { patienceMs } from './support/patience.ts'
 import { type Product, serviceToken, startProduct } from './support/product.ts'
 import type { Answer } from './support/scripted-service.ts'
 
@@ -178,12 +179,12 @@ describe('a small answer', () => {
 
 describe('whoever leaves a read ends it at the service too', () => {
   const gone = (product: Pick<Product, 'service'>) =>
-    vi.waitFor(() => expect(product.service.openConnections()).toBe(0), { timeout: 5_000 })
+    vi.waitFor(() => expect(product.service.openConnections()).toBe(0), { timeout: patienceMs })
 
   test('before an answer', async () => {
     const product = await serve({ kind: 'hang' })
     const request = product.send()
-    await vi.waitFor(() => expect(product.service.requests).toHaveLength(1))
+    await vi.waitFor(() => expect(product.service.requests).toHaveLength(1), { timeout: patienceMs })
     request.destroy()
     await gone(product)
   })
@@ -199,7 +200,7 @@ describe('whoever leaves a read ends it at the service too', () => {
   test('in the middle of a small one', async () => {
     const product = await serve({ kind: 'hang-in-body' })
     const request = product.send()
-    await vi.waitFor(() => expect(product.service.requests).toHaveLength(1))
+    await vi.waitFor(() => expect(product.service.requests).toHaveLength(1), { timeout: patienceMs })
     await wait(20) // half of the answer is on its way
     request.destroy()
     await gone(product)

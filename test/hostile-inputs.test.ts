@@ -7,7 +7,8 @@ import { createAdaptorServer } from '@hono/node-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { WrongTrigger } from '../functions/scheduled/triggers.ts'
 import { createMemoryStore } from '../shared/ledger/memory-store.ts'
-import { callerKey, json, type Product, serviceToken, startProduct } from './support/product.ts'
+import { isSlow, pastDeadline } from './support/patience.ts'
+import { callerKey, json, type Product, serviceTimeoutMs, serviceToken, startProduct } from './support/product.ts'
 import type { Answer } from './support/scripted-service.ts'
 import { signedFor } from './support/slack.ts'
 
@@ -282,7 +283,7 @@ const schedules: readonly (readonly [name: string, event: unknown])[] = [
 
 const html: Answer = { headers: { 'content-type': 'text/html' }, body: '<script>alert(1)</script>' }
 const endlessly: Answer = { kind: 'endless' }
-const slowly: Answer = { kind: 'byte-by-byte', body: '{"units":40}', everyMs: 1_000 }
+const slowly: Answer = { kind: 'byte-by-byte', body: '{"units":40}', everyMs: 5_000 }
 const rude: Answer = { status: 429, headers: { 'retry-after': '1000000000' } }
 const elsewhere: Answer = { status: 302, headers: { location: 'http://127.0.0.1:9/v3' } }
 const echoing = (status: number): Answer => json({ error: `Bearer ${serviceToken}`, token: serviceToken }, status)
@@ -420,12 +421,12 @@ describe('hostile events at the schedule’s handler', () => {
 
 describe('a hostile service', () => {
   test.each(service)('%s: %s: %i, %i sent', async (operation, _name, status, runs, spent, answer) => {
-    const isEndless = answer.kind === 'endless' || answer.kind === 'byte-by-byte'
     const product = await start({
-      env: { SERVICE_TIMEOUT_MS: isEndless ? '200' : '5000' },
       service: ({ url }) => (url.endsWith(`/${operation}`) ? answer : undefined),
     })
-    const called = await product.update({ kind: 'ranking', project: 'acme' })
+    const act = () => product.update({ kind: 'ranking', project: 'acme' })
+    const isThere = () => product.seen(operation).length > 0
+    const called = await (isSlow(answer) ? pastDeadline(act, { deadlineMs: serviceTimeoutMs, isThere }) : act())
     expect(called.status).toBe(status)
     expect(called.text.length).toBeLessThan(32_768)
     expect(product.seen('run')).toHaveLength(runs)

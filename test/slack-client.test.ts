@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createLog } from '../shared/platform/log.ts'
 import { createSlackClient } from '../shared/slack/client.ts'
 import { createTestClock } from './support/clock.ts'
+import { arrival, patienceMs } from './support/patience.ts'
 
 const path = '/services/T0001/B0002/abcdefghijklmnop'
 const message = { text: 'Grüße & <Küsse>', blocks: [] }
@@ -14,7 +15,10 @@ afterEach(async () => {
 })
 
 /** A receiver on this machine that answers as told, and a client that writes to it. */
-async function start(answer: (response: ServerResponse, request: IncomingMessage) => void, { timeoutMs = 5_000 } = {}) {
+async function start(
+  answer: (response: ServerResponse, request: IncomingMessage) => void,
+  { timeoutMs = patienceMs } = {},
+) {
   const received: { method: string; url: string; type: string; body: string }[] = []
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
@@ -34,7 +38,7 @@ async function start(answer: (response: ServerResponse, request: IncomingMessage
   return { ...client({ timeoutMs }), received, close, url: `http://127.0.0.1:${port}${path}` }
 }
 
-function client({ timeoutMs = 5_000, allowLoopback = true } = {}) {
+function client({ timeoutMs = patienceMs, allowLoopback = true } = {}) {
   const lines: string[] = []
   const log = createLog({ write: (line) => lines.push(line), now: () => 0 })
   return { ...createSlackClient({ clock: createTestClock(), log, timeoutMs, allowLoopback }), lines, log }
@@ -105,18 +109,32 @@ describe("what becomes of a message follows from the answer's status", () => {
 })
 
 describe('when Slack cannot be reached', () => {
+  /** The client's deadline passes when the test says so, however long a busy machine takes to get there. */
+  function givenUp() {
+    const controller = new AbortController()
+    const asked: number[] = []
+    const spy = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      asked.push(ms)
+      return controller.signal
+    })
+    onTestFinished(() => spy.mockRestore())
+    return { timeout: () => controller.abort(new DOMException('too late', 'TimeoutError')), asked }
+  }
+
   test('an answer that never comes is not waited for', async () => {
-    const { send, url, received } = await start(() => {}, { timeoutMs: 150 })
-    const expected = { kind: 'try-again', afterMs: 60_000, reason: 'no answer within 0.15 s' }
+    const { timeout, asked } = givenUp()
+    const { send, url, received } = await start(timeout)
+    const expected = { kind: 'try-again', afterMs: 60_000, reason: 'no answer within 60 s' }
     expect(await send(url, message)).toEqual(expected)
-    expect(received).toHaveLength(1)
+    expect([received.length, asked]).toEqual([1, [60_000]])
   })
 
   test('a body that never ends does not take back its status', async () => {
-    const sent = await start((response) => response.writeHead(200).write('o'), { timeoutMs: 300 })
-    expect(await sent.send(sent.url, message)).toEqual({ kind: 'sent' })
     const refused = await start((response) => response.writeHead(400).write('x'.repeat(100_000)))
     expect(await refused.send(refused.url, message)).toMatchObject({ kind: 'refused', status: 400 })
+    const { timeout } = givenUp()
+    const sent = await start((response) => response.writeHead(200).write('o', () => void arrival().then(timeout)))
+    expect(await sent.send(sent.url, message)).toEqual({ kind: 'sent' })
   })
 
   test('a connection that breaks', async () => {

@@ -2,12 +2,13 @@ import { createServer, type Server } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createTracking, isUsableToken, type Target, type Tracking, targetOf } from '../shared/tracking/tracking.ts'
+import { isSlow, pastDeadline, patienceMs } from './support/patience.ts'
 import { type Answer, gate, type ScriptedService, startScriptedService } from './support/scripted-service.ts'
 
 const token = 'header.payload.signature'
 const alpha = targetOf('ranking', 'alpha')
 const units5: Answer = { body: '{"keyword_units":5}' }
-const shortMs = 50
+const deadlineMs = 30_000
 const openings: { close(): unknown }[] = []
 afterEach(() => Promise.all(openings.splice(0).map((opening) => opening.close())))
 
@@ -32,15 +33,19 @@ function clientOf(
         return renewed
       },
     },
-    timeoutMs: 2_000,
+    timeoutMs: deadlineMs,
     pointers: { estimate: {}, run: {} },
     ...options,
   })
   return { ...tracking, refused }
 }
 
-const run = (tracking: Tracking, target: Target = alpha, timeoutMs = 2_000) =>
+const run = (tracking: Tracking, target: Target = alpha, timeoutMs = deadlineMs) =>
   tracking.run(target, { timeoutMs, token })
+
+/** The deadline passes once the service has the request. */
+const tooLate = <T>(act: () => Promise<T>, service: ScriptedService): Promise<T> =>
+  pastDeadline(act, { deadlineMs, isThere: () => service.requests.length > 0 })
 
 /** A TCP server that is no HTTP server; its address as https. */
 async function startTcp(onConnection: Parameters<typeof createServer>[1]): Promise<string> {
@@ -199,7 +204,7 @@ describe('run', () => {
     ['headers and no body', { kind: 'hang-in-body' }, 'unknown', 'no whole answer before the deadline', 200],
     [
       'one byte at a time',
-      { kind: 'byte-by-byte', body: '{"units":5}'.repeat(9), everyMs: 10 },
+      { kind: 'byte-by-byte', body: '{"units":5}'.repeat(9), everyMs: 5_000 },
       'unknown',
       'no whole answer before the deadline',
       200,
@@ -304,14 +309,10 @@ describe('run', () => {
   ])('run: %s, one request on the wire', async (_name, answer, kind, reason, status) => {
     const service = await startService()
     service.script('', answer)
-    const isSlow = answer.kind === 'hang' || answer.kind === 'hang-in-body' || answer.kind === 'byte-by-byte'
-    expect(await run(clientOf(service.baseUrl), alpha, isSlow ? shortMs : 5_000)).toMatchObject({
-      kind,
-      reason,
-      status,
-    })
+    const act = () => run(clientOf(service.baseUrl))
+    expect(await (isSlow(answer) ? tooLate(act, service) : act())).toMatchObject({ kind, reason, status })
     expect(service.requests).toHaveLength(1)
-    await vi.waitFor(() => expect(service.openConnections()).toBe(0), { interval: 2 })
+    await vi.waitFor(() => expect(service.openConnections()).toBe(0), { interval: 2, timeout: patienceMs })
   })
 
   it.each<[name: string, answer: Answer]>([
@@ -328,7 +329,7 @@ describe('run', () => {
     service.script('', answer)
     expect(await run(clientOf(service.baseUrl))).toMatchObject({ kind: 'ran' })
     expect(service.requests).toHaveLength(1)
-    await vi.waitFor(() => expect(service.openConnections()).toBe(0), { interval: 2 })
+    await vi.waitFor(() => expect(service.openConnections()).toBe(0), { interval: 2, timeout: patienceMs })
   })
 
   it('run: a 302 elsewhere sends nothing elsewhere', async () => {
@@ -389,11 +390,14 @@ describe('run', () => {
   })
 
   it('run: a deadline before the connection is up is unknown', async () => {
+    let isThere = false
     const baseUrl = await startTcp((socket) => {
+      isThere = true
       socket.on('error', () => {})
       openings.push({ close: () => socket.destroy() })
     })
-    expect(await run(clientOf(baseUrl), alpha, shortMs)).toEqual({
+    const late = await pastDeadline(() => run(clientOf(baseUrl)), { deadlineMs, isThere: () => isThere })
+    expect(late).toEqual({
       kind: 'unknown',
       reason: 'no whole answer before the deadline',
       status: null,
@@ -448,7 +452,7 @@ describe('estimate', () => {
     ],
     [
       'one byte at a time',
-      [{ kind: 'byte-by-byte', body: '{"keyword_units":5}', everyMs: 15 }, units5],
+      [{ kind: 'byte-by-byte', body: '{"keyword_units":5}', everyMs: 5_000 }, units5],
       { kind: 'unreachable', reason: deadline, status: 200 },
       1,
     ],
@@ -517,9 +521,8 @@ describe('estimate', () => {
   ])('estimate: %s', async (_name, answers, reading, requests) => {
     const service = await startService()
     service.script('/on-demand/alpha/estimate', ...answers)
-    const isSlow = answers.some(({ kind }) => kind === 'hang' || kind === 'hang-in-body' || kind === 'byte-by-byte')
-    const tracking = clientOf(service.baseUrl, { timeoutMs: isSlow ? 100 : 5_000 })
-    expect(await tracking.estimate(alpha)).toMatchObject(reading)
+    const act = () => clientOf(service.baseUrl).estimate(alpha)
+    expect(await (answers.some(isSlow) ? tooLate(act, service) : act())).toMatchObject(reading)
     expect(service.requests).toHaveLength(requests)
   })
 
@@ -571,9 +574,11 @@ describe('estimate', () => {
   it('estimate: a token renewed after the deadline is not sent', async () => {
     const service = await startService()
     service.script('', { status: 401 }, units5)
-    const reread = () => new Promise<string>((resolve) => setTimeout(resolve, shortMs + 20, 'new'))
-    const tracking = clientOf(service.baseUrl, { timeoutMs: shortMs, token: { read: async () => token, reread } })
-    expect(await tracking.estimate(alpha)).toMatchObject({ kind: 'unreachable', status: null })
+    const reread = vi.fn(() => new Promise<string>((resolve) => setTimeout(resolve, deadlineMs, 'new')))
+    const tracking = clientOf(service.baseUrl, { token: { read: async () => token, reread } })
+    const isThere = () => reread.mock.calls.length > 0
+    const reading = await pastDeadline(() => tracking.estimate(alpha), { deadlineMs, isThere })
+    expect(reading).toMatchObject({ kind: 'unreachable', status: null })
     expect(service.requests).toHaveLength(1)
   })
 
@@ -699,8 +704,8 @@ describe('dates', () => {
   ])('dates: %s', async (_name, answers, reading, requests) => {
     const service = await startService()
     service.script('/projects/alpha/dates', ...answers)
-    const tracking = clientOf(service.baseUrl, { timeoutMs: answers[0].kind === 'hang' ? shortMs : 5_000 })
-    expect(await tracking.dates(alpha)).toEqual(reading)
+    const act = () => clientOf(service.baseUrl).dates(alpha)
+    expect(await (answers.some(isSlow) ? tooLate(act, service) : act())).toEqual(reading)
     expect(service.requests).toHaveLength(requests)
   })
 })

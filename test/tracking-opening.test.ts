@@ -12,6 +12,7 @@ import { createOpening, type OpenLimits, type OpenRequest } from '../shared/trac
 import type { OpenOperation } from '../shared/tracking/operations.ts'
 import type { OpenedAnswer } from '../shared/tracking/streaming.ts'
 import { createTracking } from '../shared/tracking/tracking.ts'
+import { pastDeadline, patienceMs } from './support/patience.ts'
 import { type Answer, type ScriptedService, startScriptedService } from './support/scripted-service.ts'
 
 const token = 'header.payload.signature'
@@ -73,7 +74,8 @@ function bytesInUse(): number {
   return process.memoryUsage().arrayBuffers
 }
 
-const gone = (service: ScriptedService) => vi.waitFor(() => expect(service.openConnections()).toBe(0))
+const gone = (service: ScriptedService) =>
+  vi.waitFor(() => expect(service.openConnections()).toBe(0), { timeout: patienceMs })
 
 describe('what goes on the wire', () => {
   it.each<[operation: OpenOperation, segment: string | null, search: string, line: string]>([
@@ -159,7 +161,7 @@ describe('what goes on the wire', () => {
     const service = await startService({ body: '{"keyword_units":5}' })
     const secret = { read: async () => token, reread: async () => token }
     const pointers = { estimate: {}, run: {} }
-    const tracking = createTracking({ baseUrl: service.baseUrl, token: secret, timeoutMs: 2_000, pointers })
+    const tracking = createTracking({ baseUrl: service.baseUrl, token: secret, timeoutMs: patienceMs, pointers })
     await tracking.estimate({ kind: 'ranking', segment: 'alpha', search: '' })
     await textOf(answered(await tracking.open(listing)).body)
     await textOf(answered(await tracking.open(listing)).body)
@@ -382,16 +384,18 @@ describe('an answer that cannot go on', () => {
   })
 
   it('slow, but never silent for too long', async () => {
-    const service = await startService({ kind: 'byte-by-byte', body: 'x'.repeat(20), everyMs: 20 })
-    expect((await drained(answered(await clientOf(service, { idleMs: 250 }).open(listing)).body)).text).toHaveLength(20)
+    const service = await startService({ kind: 'byte-by-byte', body: 'x'.repeat(20), everyMs: 100 })
+    const act = async () => drained(answered(await clientOf(service, { idleMs: 250 }).open(listing)).body)
+    const read = await pastDeadline(act, { deadlineMs: 2_000, isThere: () => service.requests.length > 0 })
+    expect(read.text).toHaveLength(20)
   })
 
   it('a slow reader is not a silent service', async () => {
     const service = await startService({ kind: 'endless', headers: { 'content-length': '4000000' } })
-    const { body } = answered(await clientOf(service, { idleMs: 50 }).open(listing))
+    const { body } = answered(await clientOf(service, { idleMs: 1_000 }).open(listing))
     let bytes = 0
     for await (const chunk of body) {
-      if (bytes === 0) await wait(200)
+      if (bytes === 0) await wait(1_500)
       bytes += chunk.length
       if (bytes > 2_000_000) break
     }
@@ -410,8 +414,10 @@ describe('an answer that cannot go on', () => {
 describe('no answer', () => {
   it('before the deadline', async () => {
     const service = await startService({ kind: 'hang' })
-    for (const request of [listing, create]) {
-      expect(await clientOf(service, { firstByteMs: 50 }).open(request)).toEqual({
+    for (const [before, request] of [listing, create].entries()) {
+      const act = () => clientOf(service, { firstByteMs: 5_000 }).open(request)
+      const isThere = () => service.requests.length > before
+      expect(await pastDeadline(act, { deadlineMs: 5_000, isThere })).toEqual({
         kind: 'failed',
         sent: 'maybe',
         cause: 'deadline',
@@ -500,7 +506,7 @@ describe('whoever asked goes away', () => {
     const service = await startService({ kind: 'hang' })
     const leaving = new AbortController()
     const opening = clientOf(service).open({ ...request, signal: leaving.signal })
-    await vi.waitFor(() => expect(service.requests).toHaveLength(1))
+    await vi.waitFor(() => expect(service.requests).toHaveLength(1), { timeout: patienceMs })
     leaving.abort()
     expect(await opening).toMatchObject({ kind: 'failed', sent: 'maybe', cause: 'aborted' })
     await gone(service)

@@ -23,7 +23,7 @@ const pauseMs = 50
 export function createTableClient(endpoint?: string, accessKey?: string): DynamoDBClient {
   return new DynamoDBClient({
     maxAttempts: tries,
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
+    requestHandler: { connectionTimeout: 3_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
     ...standIn(endpoint, accessKey),
   })
 }

@@ -1,6 +1,6 @@
 import { gatewayPath } from '../../functions/api/raw-target.ts'
 import { parameters } from '../../shared/tracking/operations.ts'
-import type { JsonSchema } from './schemas.ts'
+import { type JsonSchema, projectName } from './schemas.ts'
 
 interface Parameter {
   readonly description: string
@@ -23,16 +23,15 @@ const own: Readonly<Record<string, Parameter>> = {
 /** What a parameter of a path stands for. @throws Error for one that nobody has described. */
 export function pathParameters(path: string, name: string): Parameter {
   const [, first = ''] = path.split('/')
-  const found = `/${first}` === gatewayPath ? ofService(name) : own[`/${first} {${name}}`]
+  const found = `/${first}` === gatewayPath ? ofService(path, name) : own[`/${first} {${name}}`]
   if (!found) throw new Error(`the parameter {${name}} of ${path} is not described`)
   return found
 }
 
-function ofService(name: string): Parameter | undefined {
+function ofService(path: string, name: string): Parameter | undefined {
   const known = Object.entries(parameters).find(([each]) => each === name)
-  return (
-    known && { description: `${known[1]}; it goes on exactly as it is encoded`, schema: text, example: exampleOf(name) }
-  )
+  const schema = path.endsWith('/run') ? projectName : text
+  return known && { description: `${known[1]}; it goes on exactly as it is encoded`, schema, example: exampleOf(name) }
 }
 
 const exampleOf = (name: string): string => (name === 'name' ? 'initech' : '1003')

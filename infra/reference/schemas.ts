@@ -163,6 +163,12 @@ function typeOf(slug: Slug): JsonSchema {
 /** Written out, because few readers of a document know `\p{Cc}`. */
 const noControlCharacter = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
+/** The name of a project, where an update is asked for. */
+export const projectName: JsonSchema = {
+  ...{ type: 'string', minLength: 1, maxLength: 512 },
+  ...{ pattern: noControlCharacter, not: { enum: ['.', '..'] } },
+}
+
 const unitsOnlyIfRan = [{ properties: { outcome: { const: 'ran' } } }, { not: { required: ['units'] } }]
 
 const atMostOneOf = (window: string): JsonSchema => ({
@@ -175,7 +181,7 @@ const atMostOneOf = (window: string): JsonSchema => ({
 const checkedByCode = new Map<unknown, JsonSchema>([
   [units, { type: 'integer', minimum: 0, maximum: mostUnits }],
   [someUnits, { type: 'integer', minimum: 1, maximum: mostUnits }],
-  [project, { minLength: 1, maxLength: 512, pattern: noControlCharacter, not: { enum: ['.', '..'] } }],
+  [project, projectName],
   [query, { maxProperties: 20, propertyNames: { minLength: 1, maxLength: 64, pattern: noControlCharacter } }],
   [instant, { format: 'date-time' }],
   [reason, { pattern: noControlCharacter }],

@@ -99,7 +99,8 @@ export function createSecret(options: {
 
 /** @param endpoint a stand-in that speaks GetSecretValue. */
 export function createSecretsClient(endpoint: string | undefined, accessKey?: string): SecretsManagerClient {
-  const timeouts = { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true }
+  // No shorter time to connect: the system repeats a lost SYN after a second, and a busy machine is late by one.
+  const timeouts = { connectionTimeout: answerWithinMs, requestTimeout: answerWithinMs, throwOnRequestTimeout: true }
   return new SecretsManagerClient({
     maxAttempts: 2,
     requestHandler: timeouts,

@@ -59,6 +59,8 @@ describe('the schemas of the OpenAPI document', () => {
     ['/budgets/{name}/entries', 'cursor', '', false],
     ['/updates', 'cursor', '', false],
     ['/estimates', 'project', ['acme', 'acme'], false],
+    ['/v3/on-demand/{name}/run', 'name', 'a\u008fb', false],
+    ['/v3/on-demand/{name}/estimate', 'name', 'a\u008fb', true],
     ['/callers/{sub}', 'sub', 'slack:U02ADA', true],
     ['/callers/{sub}', 'sub', 'schedule:morning', true],
     ['/callers/{sub}', 'sub', 'ada#2', false],

@@ -46,9 +46,13 @@ export const byDesign: readonly Reason[] = [
       isRejected(finding) && finding.slug === 'invalid-request' && /names a \w+ twice/.test(finding.detail),
   },
   {
-    name: 'a new budget without limits',
+    name: 'does not fit what is there',
     covers: (finding) =>
-      isRejected(finding) && finding.slug === 'invalid-request' && /is new, so it needs limits/.test(finding.detail),
+      isRejected(finding) &&
+      finding.slug === 'invalid-request' &&
+      /is new, so it needs limits|has one owner|has no parent|but the root has a parent|are at most 8 deep/.test(
+        finding.detail,
+      ),
   },
   {
     name: 'the service refused',

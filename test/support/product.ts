@@ -28,6 +28,9 @@ import { createStore } from './stores.ts'
 export const serviceToken = 'canary-service-token-7f3a9c'
 export const callerKey = 'canary-caller-key-0123456789abcdefghijklmnop'
 
+/** Longer than a busy machine needs for an answer; where a service hangs, `pastDeadline` lets it pass. */
+export const serviceTimeoutMs = 20_000
+
 export interface Called {
   readonly status: number
   readonly headers: Headers
@@ -117,7 +120,7 @@ export async function startProduct(
     TRACKING_BASE_URL: service.baseUrl,
     SECRETS_ENDPOINT: secrets.endpoint,
     ACCOUNT_UNITS_PER_MONTH: '50000',
-    SERVICE_TIMEOUT_MS: '5000',
+    SERVICE_TIMEOUT_MS: String(serviceTimeoutMs),
     ...(options.plans && { PLANS: await writePlans(options.plans) }),
     ...options.env,
   })
