@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { EventField, Rule, Schedule as RuleSchedule, RuleTargetInput } from 'aws-cdk-lib/aws-events'
 import { CfnPermission } from 'aws-cdk-lib/aws-lambda'
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations'
-import { Duration, Stack } from 'aws-cdk-lib/core'
+import { Annotations, Duration, Stack } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import type { Plan } from '../shared/guard/plan.ts'
 import type { DeadLetters } from './dead-letters.ts'
@@ -50,7 +50,10 @@ export class Schedule extends Construct {
 
     this.rule('Sweep', 'sweep', 'rate(5 minutes)', { task: 'sweep' })
     this.rule('Digest', 'digest', 'cron(0 6 * * ? *)', { task: 'digest' })
-    for (const { name, schedule } of props.plans.filter(({ enabled }) => enabled)) {
+    for (const { name, budget, mayChargeAncestors, schedule } of props.plans.filter(({ enabled }) => enabled)) {
+      // Who owns which project is known to the ledger alone: there `npm run doctor` names the projects.
+      if (budget !== undefined && !mayChargeAncestors)
+        Annotations.of(this).addInfoV2(`@unit-guard:${name}`, paysItself(name, budget))
       // The rule's own time, not the one of its delivery: by it the occurrence is known, however often it comes.
       this.rule(`Plan-${name}`, planRule(name), schedule.text, { plan: name, time: EventField.time })
     }
@@ -69,6 +72,9 @@ export class Schedule extends Construct {
     })
   }
 }
+
+const paysItself = (plan: string, budget: string): string =>
+  `the plan ${plan} names the budget ${budget} without mayChargeAncestors: it is refused for projects that a budget below ${budget} owns`
 
 /** A name that is too long is cut, and stays the only one of its kind. */
 function planRule(plan: string): string {

@@ -17,6 +17,23 @@ const { ofType } = synthesize({
     plan(`${longName.slice(0, 62)}b`, 'cron(30 6 ? * MON-FRI *)'),
   ],
 })
+
+test('synth names each enabled plan with a budget that may not charge for the projects of budgets below it', () => {
+  const { told } = synthesize({
+    plans: [
+      plan('plain', 'rate(12 hours)'),
+      plan('night', 'rate(12 hours)', { budget: 'clients' }),
+      plan('off', 'rate(12 hours)', { budget: 'clients', enabled: false }),
+      plan('may', 'rate(12 hours)', { budget: 'clients', mayChargeAncestors: true }),
+    ],
+  })
+  expect(told()).toEqual([
+    expect.stringMatching(
+      /^the plan night names the budget clients without mayChargeAncestors: it is refused for projects that a budget below clients owns /,
+    ),
+  ])
+})
+
 const rules = ofType('AWS::Events::Rule').map(({ Properties }) => plain(Properties))
 const ruleNamed = (name: string) => rules.find(({ Name }) => Name === name)
 

@@ -284,6 +284,30 @@ describe('the doctor, looking at the ledger', () => {
     expect(items.size).toBe(0)
   })
 
+  it('names each plan and project whose update would be refused for its budget', async () => {
+    const store = createMemoryStore(new Map())
+    const product = await startProduct({ store, clock, stream: false })
+    const owned = (...names: string[]) => ({
+      body: { limits: [{ window: 'month', units: 100 }], projects: names.map((name) => ({ name })) },
+    })
+    await product.call('PUT', '/budgets/acme', owned('a', 'b', 'c', 'd', 'e', 'f', 'g'))
+    await product.call('PUT', '/budgets/globex', owned())
+    const plan = (name: string, more: object) => ({ name, kind: 'ranking', schedule: 'rate(12 hours)', ...more })
+    const plans = parsePlans(
+      JSON.stringify([
+        plan('night', { projects: ['free', 'a', 'b', 'c', 'd', 'e', 'f', 'g'], budget: 'account' }),
+        plan('may', { projects: ['a'], budget: 'account', mayChargeAncestors: true }),
+        plan('own', { projects: ['a', 'free'] }),
+        plan('wrong', { projects: ['a'], budget: 'globex', mayChargeAncestors: true }),
+      ]),
+    )
+    const { toDo } = await examineStore({}, store, clock, plans)
+    expect(toDo).toEqual([
+      'correct the plan night, which is refused for a, b, c, d, e and 2 more: schedule:night may not charge account for a, which belongs to acme; that takes mayChargeAncestors in the plan. Without a budget, acme pays.',
+      'correct the plan wrong, which is refused for a: a belongs to acme, so it is charged there or to a parent of it, not to globex.',
+    ])
+  })
+
   it('tells what was used, counts the rest, and warns of another renewal without changing it', async () => {
     const items = new Map()
     const store = createMemoryStore(items)

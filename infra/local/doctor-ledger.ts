@@ -1,5 +1,7 @@
 import { figuresOf } from '../../shared/guard/figures.ts'
-import { count, units, when, zoneOf } from '../../shared/guard/sentences.ts'
+import type { Plan } from '../../shared/guard/plan.ts'
+import { whyNotPaidBy } from '../../shared/guard/planning.ts'
+import { count, list, units, when, zoneOf } from '../../shared/guard/sentences.ts'
 import { showRenewal } from '../../shared/ledger/account.ts'
 import {
   type Budget,
@@ -24,7 +26,10 @@ import { reasonOf } from './failures.ts'
 type Settings = Parameters<typeof expectedBy>[0]
 
 /** The state of the open book, budget by budget. */
-export async function examineLedger(settings: GuardSettings, { inMemory }: { inMemory: boolean }): Promise<Findings> {
+export async function examineLedger(
+  settings: GuardSettings,
+  { inMemory, plans }: { inMemory: boolean; plans: readonly Plan[] },
+): Promise<Findings> {
   if (inMemory) {
     return {
       lines: ['it is in the memory of npm start, where no other process can read it: GET /budgets can'],
@@ -35,7 +40,7 @@ export async function examineLedger(settings: GuardSettings, { inMemory }: { inM
   const client = createDynamoClient(endpoint, settings.DYNAMODB_ACCESS_KEY)
   const store = createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
   try {
-    return await examineStore(settings, store, systemClock)
+    return await examineStore(settings, store, systemClock, plans)
   } catch (error) {
     return {
       lines: [`cannot be read at ${endpoint ?? 'AWS'}: ${reasonOf(error)}`],
@@ -47,14 +52,24 @@ export async function examineLedger(settings: GuardSettings, { inMemory }: { inM
 }
 
 /** Only reads: a ledger that somebody opens to use it would be set up. */
-export async function examineStore(settings: Settings, store: Store, clock: Clock): Promise<Findings> {
+export async function examineStore(
+  settings: Settings,
+  store: Store,
+  clock: Clock,
+  plans: readonly Plan[] = [],
+): Promise<Findings> {
   const account = accountOf(settings)
   try {
     const view = await createViews({ store, clock, calendar: newCalendar(account.renewal) }).look()
     const faults = identityFaults(view.definitions, expectedBy(settings)).map(({ text }) => text)
     return {
       lines: [identityOf(view), ...linesOf(view), ...faults],
-      toDo: [...frozenBudgets(view), ...collisions(view), ...(faults.length > 0 ? [notThisLedger] : [])],
+      toDo: [
+        ...frozenBudgets(view),
+        ...collisions(view),
+        ...unpaidPlans(view, plans),
+        ...(faults.length > 0 ? [notThisLedger] : []),
+      ],
     }
   } catch (error) {
     if (!(error instanceof NoDefinitions)) throw error
@@ -63,6 +78,23 @@ export async function examineStore(settings: Settings, store: Store, clock: Cloc
     return { lines: [`it is empty; ${first}`], toDo: [] }
   }
 }
+
+/** A plan that may not charge its budget for a project is refused every night: better known before the first one. */
+const unpaidPlans = ({ definitions }: View, plans: readonly Plan[]): string[] =>
+  plans.flatMap((plan) => {
+    const unpaid = plan.projects.flatMap((project) => {
+      const problem = whyNotPaidBy(definitions, plan, project)
+      return problem ? [{ project, problem }] : []
+    })
+    const names = unpaid.slice(0, maxNamed).map(({ project }) => project)
+    const more = unpaid.length > maxNamed ? [`${count(unpaid.length - maxNamed)} more`] : []
+    const [first] = unpaid
+    return first
+      ? [`correct the plan ${plan.name}, which is refused for ${list([...names, ...more])}: ${first.problem.detail}`]
+      : []
+  })
+
+const maxNamed = 5
 
 const notThisLedger =
   'repair what the ledger and the settings do not agree on: the guard does not start, or answers 503'

@@ -1,4 +1,5 @@
 import { project as isProject } from '../../functions/api/input.ts'
+import { readPlans } from '../../shared/guard/plans-file.ts'
 import { guardSettings, parseSettings } from '../../shared/platform/settings.ts'
 import { command, commandEnvironment, isInMemory, WrongUsage } from './command.ts'
 import { examineLedger } from './doctor-ledger.ts'
@@ -20,7 +21,8 @@ await command(usage, { project: { type: 'string' }, id: { type: 'string' } }, as
   const settings = parseSettings(guardSettings, env)
   const service = await examineService(settings, { project, id })
   tell(`The service at ${settings.TRACKING_BASE_URL}`, service.lines)
-  const ledger = await examineLedger(settings, { inMemory: isInMemory(env) })
+  const plans = readPlans(settings.PLANS)
+  const ledger = await examineLedger(settings, { inMemory: isInMemory(env), plans })
   tell(`The ledger: the table ${settings.TABLE_NAME}`, ledger.lines)
   const toDo = [...new Set([...service.toDo, ...ledger.toDo])]
   tell('What to do next', toDo.length === 0 ? ['nothing: updates can be guarded as it is'] : toDo)

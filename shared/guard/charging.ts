@@ -45,7 +45,10 @@ export function whyNotPaid(definitions: Definitions, charge: Charge, mayChargeAn
   const wrong = wrongBudget(definitions, { budget }, [project])
   if (wrong) return wrong
   if (owner === undefined || owner === budget || mayChargeAncestors) return null
-  const detail = `${caller} may not charge ${budget} for ${project}, which belongs to ${owner}; that takes the scope admin or mayChargeAncestors. Without a budget, ${owner} pays.`
+  const right = caller.startsWith('schedule:')
+    ? 'mayChargeAncestors in the plan'
+    : 'the scope admin or mayChargeAncestors'
+  const detail = `${caller} may not charge ${budget} for ${project}, which belongs to ${owner}; that takes ${right}. Without a budget, ${owner} pays.`
   return problem('forbidden', detail, { budget })
 }
 

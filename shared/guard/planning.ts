@@ -127,7 +127,7 @@ function chargedBy(definitions: Definitions, plan: Plan, project: string): reado
 }
 
 /** Why a plan's update of this project would be refused, whatever is left of the budget. */
-function whyNotPaidBy(definitions: Definitions, plan: Plan, project: string): Problem | null {
+export function whyNotPaidBy(definitions: Definitions, plan: Plan, project: string): Problem | null {
   const charge = { project, budget: budgetFor(definitions, plan, project), caller: `schedule:${plan.name}` }
   return whyNotPaid(definitions, charge, plan.mayChargeAncestors)
 }

@@ -332,7 +332,7 @@ describe('a plan that names an ancestor of the owner', () => {
         problem: {
           slug: 'forbidden',
           detail:
-            'schedule:night may not charge account for shop, which belongs to acme; that takes the scope admin or mayChargeAncestors. Without a budget, acme pays.',
+            'schedule:night may not charge account for shop, which belongs to acme; that takes mayChargeAncestors in the plan. Without a budget, acme pays.',
         },
       },
     ])

@@ -1,7 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Template } from 'aws-cdk-lib/assertions'
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions'
 import { App } from 'aws-cdk-lib/core'
 import { readDeployment } from '../../infra/deployment.ts'
 import { UnitGuardStack } from '../../infra/unit-guard-stack.ts'
@@ -47,7 +47,12 @@ export function synthesize(
     ([id, resource]) => ({ id, ...resource }),
   )
   const ofType = (type: string) => resources.filter(({ Type }) => Type === type)
-  return { template, resources, ofType, functions: functionsOf(ofType) }
+  /** What synth tells whoever deploys, beside what it refuses. */
+  const told = () =>
+    Annotations.fromStack(stack)
+      .findInfo('*', Match.anyValue())
+      .map(({ entry }) => String(entry.data))
+  return { template, resources, ofType, told, functions: functionsOf(ofType) }
 }
 
 export type Synthesized = ReturnType<typeof synthesize>
