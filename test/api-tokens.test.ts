@@ -152,6 +152,20 @@ describe('token check: malformed: 401, always with the same body, and nothing is
     ['sub of somebody in Slack', { authorization: bearer({ ...claims, sub: 'slack:U123' }) }],
     ['sub that no list can hold', { authorization: bearer({ ...claims, sub: '__proto__' }) }],
     ['sub of a schedule', { authorization: bearer({ ...claims, sub: 'schedule:daily' }) }],
+    ...['guard', 'sweep', 'service', 'setup', 'Guard', '*'].map((sub): [string, Record<string, string>] => [
+      `sub ${sub}, which is reserved`,
+      { authorization: bearer({ ...claims, sub }) },
+    ]),
+    ['sub twice in the claims', { authorization: bearer(JSON.stringify(claims).replace('{', '{"sub":"ada",')) }],
+    [
+      'scope twice, once escaped',
+      { authorization: bearer(JSON.stringify(claims).replace('{', '{"sc\\u006fpe":"admin",')) },
+    ],
+    ['alg twice in the header', { authorization: bearer(claims, '{"alg":"none","alg":"HS256"}') }],
+    [
+      'a name twice deep in the claims',
+      { authorization: bearer(JSON.stringify({ ...claims, own: 1 }).replace('"own":1', '"own":{"a":1,"a":1}')) },
+    ],
     ['scope as a list', { authorization: bearer({ ...claims, scope: ['read', 'run'] }) }],
     ['budgets as a number', { authorization: bearer({ ...claims, budgets: 7 }) }],
     ['budgets as another text than *', { authorization: bearer({ ...claims, budgets: 'seo' }) }],
@@ -235,6 +249,8 @@ describe('tokens that are good', () => {
     ['the scheme in small letters', `bearer ${good}`],
     ['exp in a second', withExp(`${now + 1}`)],
     ['exp in exactly 366 days', withExp(`${now + days366}`)],
+    ['sub that begins with a reserved word', bearer({ ...claims, sub: 'guard-bot' })],
+    ['claims of our own, with one name in two objects', bearer({ ...claims, own: { a: { b: 1 }, b: 1 } })],
     ['sub of 128 characters', bearer({ ...claims, sub: 'x'.repeat(128) })],
     [
       'a kid that is a path: nobody looks at kid, so it leads nowhere',

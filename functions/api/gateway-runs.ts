@@ -56,9 +56,11 @@ export function createGatewayRuns({ guard }: Services) {
     return answerSettled(c, update, answer)
   }
 
-  async function answerSettled(c: Context<ApiEnv>, update: Update, { earlier }: Answer): Promise<Response> {
+  async function answerSettled(c: Context<ApiEnv>, update: Update, { replayed, earlier }: Answer): Promise<Response> {
     if (earlier.length > 0) c.header('Unit-Guard-Replayed', update.id)
-    c.header('Unit-Guard-Units-Charged', String(update.charged ?? 0))
+    const charged = update.charged ?? 0
+    c.header('Unit-Guard-Units-Charged', String(charged))
+    c.header('Unit-Guard-Units-Charged-Now', String(replayed || earlier.length > 0 ? 0 : charged))
     const available = await availableTo(update)
     if (available !== null) c.header('Unit-Guard-Units-Available', String(available))
     const { service } = update

@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { type Clock, dayMs, minuteMs } from '../../shared/platform/clock.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
 import { type Scope, scopes } from '../../shared/platform/words.ts'
+import { parseStrictJson } from '../../shared/tracking/strict-json.ts'
 import { withAnyKey } from './caller-key.ts'
 
 /** Who asks, as their token says. */
@@ -21,11 +22,17 @@ const longestToken = 8_192
 const verifiedForMs = minuteMs
 const mostVerified = 1_000
 
+/** Records and entries name these where no person acted, and `*` is kept for all callers. */
+const reserved = ['guard', 'sweep', 'service', 'setup', '*']
+
 /**
  * 1–128 visible characters without `#`; callers from Slack and from schedules have names of their own. What no map in the
  * database can have as a name could be neither listed nor disabled.
  */
-export const subject = z.string().check(z.regex(/^(?!slack:|schedule:|__proto__$)[\x21\x22\x24-\x7e]{1,128}$/))
+export const subject = z.string().check(
+  z.regex(/^(?!slack:|schedule:|__proto__$)[\x21\x22\x24-\x7e]{1,128}$/),
+  z.refine((sub) => !reserved.includes(sub.toLowerCase())),
+)
 
 const claims = z.object({
   sub: subject,
@@ -49,7 +56,7 @@ export function createTokens({ key, clock }: { key: Secret; clock: Clock }) {
     const token = /^bearer ([^\s,]+)$/i.exec(header ?? '')?.[1]
     if (token === undefined || token.length > longestToken) return null
     const earlier = verified.get(token)
-    if (!earlier && !isCanonical(token)) return null
+    if (!earlier && !(isCanonical(token) && isReadOneWay(token))) return null
     const known = await key.read()
     if (earlier && earlier.key === known.current && clock.now() < earlier.until) return earlier.caller
     return withAnyKey(key, known, (secret) => verifyWith(token, secret))
@@ -78,6 +85,13 @@ export function createTokens({ key, clock }: { key: Secret; clock: Clock }) {
 /** Each segment as an encoder writes it: other spellings of the same bytes are other tokens. */
 const isCanonical = (token: string): boolean =>
   token.split('.').every((segment) => Buffer.from(segment, 'base64url').toString('base64url') === segment)
+
+/** Of a member that stands twice, other readers of the same token may take the first one. */
+export const isReadOneWay = (token: string): boolean =>
+  token
+    .split('.')
+    .slice(0, 2)
+    .every((segment) => parseStrictJson(Buffer.from(segment, 'base64url').toString()).ok)
 
 function toCaller({ sub, scope, budgets, exp }: z.output<typeof claims>): Caller {
   const held = toScopes(scope)

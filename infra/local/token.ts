@@ -12,7 +12,8 @@ const usage = `Prints a bearer token for a caller.
 
   npm run token -- --sub <who> --scope "<scopes>" [--budgets <names>] [--expires <time>]
 
-  --sub      who calls: 1 to 128 visible ASCII characters without #, not beginning with slack: or schedule:
+  --sub      who calls: 1 to 128 visible ASCII characters without #, not beginning with slack: or schedule:,
+             and none of guard, sweep, service, setup and *
   --scope    what they may do, separated by spaces: ${scopes.join(' ')}
   --budgets  the budgets they may charge, descendants included, separated by commas; * is all; none without it
   --expires  for how long: 30m, 8h, 7d (8h without it, at most 366d)

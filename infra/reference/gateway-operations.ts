@@ -13,8 +13,8 @@ const ran: AnswerOf = {
     'The service’s own status and body; within the cool-down those of the earlier update. Where no whole body was stored: 200 with the Update',
   body: { type: '*/*' },
   headers: [
-    ...(['Unit-Guard-Update', 'Unit-Guard-Units-Charged', 'Unit-Guard-Units-Available'] as const),
-    ...(['Unit-Guard-Replayed', 'Idempotency-Replayed'] as const),
+    ...(['Unit-Guard-Update', 'Unit-Guard-Units-Charged', 'Unit-Guard-Units-Charged-Now'] as const),
+    ...(['Unit-Guard-Units-Available', 'Unit-Guard-Replayed', 'Idempotency-Replayed'] as const),
   ],
 }
 const pending: AnswerOf = {

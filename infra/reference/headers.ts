@@ -36,7 +36,11 @@ export const answerHeaders: Readonly<
   'Idempotency-Replayed': { description: '`true`: answered from the records of the first request.', schema: text },
   'Unit-Guard-Replayed': { description: 'The earlier updates that answer within the cool-down.', schema: text },
   'Unit-Guard-Update': { description: 'The update.', schema: text },
-  'Unit-Guard-Units-Charged': { description: 'What it cost.', schema: { type: 'integer' } },
+  'Unit-Guard-Units-Charged': { description: 'What the update cost, also in a replay.', schema: { type: 'integer' } },
+  'Unit-Guard-Units-Charged-Now': {
+    description: 'What this request charged: the same, or 0 in a replay.',
+    schema: { type: 'integer' },
+  },
   'Unit-Guard-Units-Available': {
     description: 'What is left to its budget this month; absent where that is unlimited.',
     schema: { type: 'integer' },

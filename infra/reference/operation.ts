@@ -11,6 +11,7 @@ export type AnswerHeader =
   | 'Unit-Guard-Replayed'
   | 'Unit-Guard-Update'
   | 'Unit-Guard-Units-Charged'
+  | 'Unit-Guard-Units-Charged-Now'
   | 'Unit-Guard-Units-Available'
 
 export interface AnswerOf {

@@ -5,7 +5,7 @@ import { type Clock, hourMs } from '../../../shared/platform/clock.ts'
 import type { Ids } from '../../../shared/platform/ids.ts'
 import type { Secret } from '../../../shared/platform/secrets.ts'
 import { withAnyKey } from '../caller-key.ts'
-import { type Caller, subject, toScopes } from '../tokens.ts'
+import { type Caller, isReadOneWay, subject, toScopes } from '../tokens.ts'
 
 /** Somebody who has logged in, as their cookie says. */
 export interface Session {
@@ -48,7 +48,7 @@ export function createSessions({ key, clock, ids }: { key: Secret; clock: Clock;
   }
 
   async function read(cookie: string): Promise<Session | null> {
-    if (cookie.length > longestCookie) return null
+    if (cookie.length > longestCookie || !isReadOneWay(cookie)) return null
     return withAnyKey(key, await key.read(), (secret) => readWith(cookie, secret))
   }
 
