@@ -337,7 +337,12 @@ describe('a correction', () => {
     [
       'a reconciliation',
       async ({ reconcile, correct }) => correct('account', (await reconcile({ unitsLeft: 49_000 })).body.id, 1),
-      { status: 409, detail: expect.stringMatching(/^An entry of the type reconcile is not corrected/) },
+      {
+        status: 409,
+        detail: expect.stringMatching(
+          /^ent_[0-9a-z]{26} is a reconciliation, which is not corrected: reconcile again with the figure that the vendor shows now, and the difference to this one is booked\.$/,
+        ),
+      },
     ],
     [
       'an entry of another budget',
@@ -415,7 +420,9 @@ describe('POST /budgets/account/reconcile', () => {
   test('the vendor with more than the month allows, or an unlimited account, is no difference', async () => {
     const { product, put, reconcile } = await withBudgets()
     expect((await reconcile({ unitsLeft: 50_001 })).body).toMatchObject(
-      wrongState('The vendor has 50,001 units left, and account allows only 50,000 this month; raise its limit first.'),
+      wrongState(
+        'The vendor has 50,001 units left, and account allows only 50,000 this month; if the vendor gave the difference, grant it to account, else raise its limit first.',
+      ),
     )
     await put('account', { limits: [{ window: 'month', units: 'unlimited' }] })
     expect((await reconcile({ unitsLeft: 5 })).body).toMatchObject(
@@ -509,7 +516,7 @@ describe('Slack', () => {
       'Done: the vendor has 49,400 units left; 400 units too many booked. /units shows the figures.',
     ])
     expect(await said('reconcile 60000 wrong', 't3')).toEqual([
-      'The vendor has 60,000 units left, and account allows only 50,000 this month; raise its limit first.',
+      'The vendor has 60,000 units left, and account allows only 50,000 this month; if the vendor gave the difference, grant it to account, else raise its limit first.',
     ])
     const { body } = await product.call('GET', '/budgets/account/entries?limit=2')
     expect(body.entries.map(({ by, reason, units }: Record<string, unknown>) => [by, reason, units])).toEqual([

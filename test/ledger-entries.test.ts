@@ -359,12 +359,12 @@ describe('the figure on the vendor’s screen', () => {
     expect(await entered({ ...reconcile, unitsLeft: 5_000 })).toMatchObject({ units: -300 })
     expect(await enter({ ...reconcile, unitsLeft: 5_001 })).toEqual({
       kind: 'not-possible',
-      why: 'The vendor has 5,001 units left, and account allows only 5,000 this month; raise its limit first.',
+      why: 'The vendor has 5,001 units left, and account allows only 5,000 this month; if the vendor gave the difference, grant it to account, else raise its limit first.',
     })
     await enter({ budget: 'account', units: 1 })
     expect(await enter({ ...reconcile, unitsLeft: 5_001 })).toMatchObject({ kind: 'entered' })
     expect(await enter({ ...reconcile, unitsLeft: 5_002 })).toMatchObject({
-      why: 'The vendor has 5,002 units left, and account allows only 5,001 this month; raise its limit first.',
+      why: 'The vendor has 5,002 units left, and account allows only 5,001 this month; if the vendor gave the difference, grant it to account, else raise its limit first.',
     })
   })
 

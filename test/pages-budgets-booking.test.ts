@@ -182,7 +182,7 @@ describe('the vendor’s figure', () => {
     await press(eve, back, 'Book it')
     expect(await product.figures()).toMatchObject({ spent: 800 })
     expect((await preview('account', 'reconcile', { unitsLeft: '60000' })).text).toContain(
-      '✕ The vendor has 60,000 units left, and account allows only 50,000 this month; raise its limit first.',
+      '✕ The vendor has 60,000 units left, and account allows only 50,000 this month; if the vendor gave the difference, grant it to account, else raise its limit first.',
     )
     expect((await formsOf('acme')).html).not.toContain('reconcile')
   })

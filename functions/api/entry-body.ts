@@ -1,10 +1,16 @@
 import * as z from 'zod/mini'
+import { wholeUnits } from '../../shared/guard/names.ts'
 import { digest } from '../../shared/platform/ids.ts'
 import { budgetName, reason, someUnits, units } from './input.ts'
 
 /** What somebody books: bodies of `/budgets/{name}/entries` and of `/budgets/account/reconcile`, and the forms of pages. */
 
 const month = z._default(z.enum(['month', 'day', 'next-month'], 'takes month, day or next-month'), 'month')
+
+const givenBack = 'for units that the vendor gave back, book a grant with wholeChain'
+const takesEntry = `takes the id of an entry; what an update was charged is not corrected: ${givenBack}`
+
+export const spentOutside = wholeUnits(1, givenBack)
 
 export const entryRequest = z.discriminatedUnion(
   'type',
@@ -24,11 +30,11 @@ export const entryRequest = z.discriminatedUnion(
       reason,
     }),
     // It always counts in the month and the day of the whole chain.
-    z.strictObject({ type: z.literal('external-spend'), units: someUnits, reason }),
+    z.strictObject({ type: z.literal('external-spend'), units: spentOutside, reason }),
     z.strictObject({
       type: z.literal('correction'),
       units,
-      corrects: z.string('takes the id of an entry').check(z.regex(/^ent_[0-9a-z]{1,64}$/, 'takes the id of an entry')),
+      corrects: z.string(takesEntry).check(z.regex(/^ent_[0-9a-z]{1,64}$/, takesEntry)),
       reason,
     }),
   ],

@@ -10,7 +10,7 @@ import {
 } from '../../functions/api/budget-body.ts'
 import { callerRequest } from '../../functions/api/callers.ts'
 import { entryFilter } from '../../functions/api/entries.ts'
-import { entryRequest, reconciliation } from '../../functions/api/entry-body.ts'
+import { entryRequest, reconciliation, spentOutside } from '../../functions/api/entry-body.ts'
 import {
   instant,
   optionalReasonBody,
@@ -181,6 +181,7 @@ const atMostOneOf = (window: string): JsonSchema => ({
 const checkedByCode = new Map<unknown, JsonSchema>([
   [units, { type: 'integer', minimum: 0, maximum: mostUnits }],
   [someUnits, { type: 'integer', minimum: 1, maximum: mostUnits }],
+  [spentOutside, { type: 'integer', minimum: 1, maximum: mostUnits }],
   [project, projectName],
   [query, { maxProperties: 20, propertyNames: { minLength: 1, maxLength: 64, pattern: noControlCharacter } }],
   [instant, { format: 'date-time' }],

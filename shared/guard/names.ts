@@ -3,8 +3,9 @@ import { isUnits, kinds, mostUnits, type Units } from '../platform/words.ts'
 
 /** Pieces of schemas for what people write: the bodies and queries of the API, and the plans file. */
 
-const wholeUnits = (from: 0 | 1) => {
-  const takes = `takes a whole number of units, ${from} to ${mostUnits}`
+/** @param instead what to do with another number. */
+export const wholeUnits = (from: 0 | 1, instead?: string) => {
+  const takes = `takes a whole number of units, ${from} to ${mostUnits}${instead === undefined ? '' : `; ${instead}`}`
   const isInRange = (number: number) => isUnits(number) && number >= from && number <= mostUnits
   return z.pipe(
     z.number(takes).check(z.refine(isInRange, takes)),

@@ -128,7 +128,7 @@ export function createEntering(options: {
     const found = isOpen ? now.book : await options.bookNamed(corrected.month)
     if (!found) return { kind: 'unknown-entry' }
     const [righted] = await store.get([rightedKey(corrected.id)])
-    const booking = rightedBooking(request, corrected, found, righted?.by)
+    const booking = rightedBooking(request, corrected, { book: found, isOpen }, righted?.by)
     if ('kind' in booking) {
       return refusedIn(booking, monthNamed(now.definitions.calendar, corrected.month) ?? now.month, now, found.day)
     }

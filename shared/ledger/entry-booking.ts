@@ -119,7 +119,7 @@ function reconciling(unitsLeft: number, book: Book): Booking | Refused {
   const difference = available - (unitsLeft - held - inDoubt)
   if (spent + difference < 0) {
     return impossible(
-      `The vendor has ${grouped(unitsLeft)} units left, and ${rootBudget} allows only ${grouped(limit + granted)} this month; raise its limit first.`,
+      `The vendor has ${grouped(unitsLeft)} units left, and ${rootBudget} allows only ${grouped(limit + granted)} this month; if the vendor gave the difference, grant it to ${rootBudget}, else raise its limit first.`,
     )
   }
   const moves = difference === 0 ? [] : moving([rootBudget], ['month'], { spent: difference })
@@ -134,11 +134,12 @@ function reconciling(unitsLeft: number, book: Book): Booking | Refused {
 export function rightedBooking(
   request: Extract<EntryRequest, { type: 'correction' }>,
   corrected: Entry,
-  book: Book,
+  { book, isOpen }: { book: Book; isOpen: boolean },
   rightedBy: unknown,
 ): Booking | Refused {
   if (rightedBy !== undefined) return impossible(`${corrected.id} was corrected by ${rightedBy}; correct that one.`)
   const isBooking = ['grant', 'transfer', 'external-spend', 'opening', 'correction'].includes(corrected.type)
+  if (corrected.type === 'reconcile') return impossible(whyNoReconcile(corrected, isOpen))
   if (!isBooking) return impossible(`An entry of the type ${corrected.type} is not corrected; make another change.`)
   const concerned = [corrected.budget, ...corrected.moves.map(({ budget }) => budget)]
   if (!concerned.includes(request.budget)) {
@@ -152,6 +153,12 @@ export function rightedBooking(
   const booking = guarded(request.units, kept.map((each) => scaled(each, difference)).filter(isMove), book, given)
   return 'kind' in booking ? booking : { ...booking, signs: kept }
 }
+
+/** What it booked was the difference to a figure, so that the next figure corrects it. */
+const whyNoReconcile = ({ id, month, units }: Entry, isOpen: boolean): string =>
+  isOpen
+    ? `${id} is a reconciliation, which is not corrected: reconcile again with the figure that the vendor shows now, and the difference to this one is booked.`
+    : `${id} is a reconciliation of ${month}, which is over: nothing can be spent in it any more, and its statement keeps ${grouped(units)} units as spent outside, on ${rootBudget}. Reconcile again for the open month.`
 
 /** One unit of what the entry did to this counter. */
 const signOf = ({ budget, window, move: { granted, spent } }: CounterMove): CounterMove => ({
