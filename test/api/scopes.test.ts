@@ -1,0 +1,100 @@
+import { Hono } from 'hono'
+import { describe, expect, test } from 'vitest'
+import type { ApiEnv } from '../../functions/api/context.ts'
+import { addManaging } from '../../functions/api/managing.ts'
+import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
+import { startProduct } from '../support/product.ts'
+
+/** Any of these scopes is enough; `null`: the route takes no token. */
+const scopesOf: Readonly<Record<string, readonly string[] | null>> = {
+  'GET /health': null,
+  'GET /docs': null,
+  'GET /openapi.json': null,
+  'GET /problems/*': null,
+  'GET /estimates': ['read'],
+  'GET /updates': ['read'],
+  'POST /updates': ['run', 'propose'],
+  'GET /updates/:id': ['read'],
+  'POST /updates/:id/approve': ['approve'],
+  'POST /updates/:id/reject': ['approve'],
+  'POST /updates/:id/cancel': ['run', 'propose', 'admin'],
+  'POST /updates/:id/resolve': ['approve'],
+  'POST /updates/resolve': ['approve'],
+  'GET /budgets': ['read'],
+  'PUT /budgets': ['admin'],
+  'GET /budgets/:name': ['read'],
+  'PUT /budgets/:name': ['admin'],
+  'DELETE /budgets/:name': ['admin'],
+  'POST /budgets/:name/freeze': ['admin'],
+  'POST /budgets/:name/unfreeze': ['admin'],
+  'GET /budgets/:name/entries': ['read'],
+  'POST /budgets/:name/entries': ['admin'],
+  'POST /budgets/account/reconcile': ['admin'],
+  'GET /statements': ['read'],
+  'GET /audit': ['read'],
+  'GET /changes': ['read'],
+  'GET /callers': ['admin'],
+  'GET /callers/:sub': ['admin'],
+  'PUT /callers/:sub': ['admin'],
+  'DELETE /callers/:sub': ['admin'],
+  'GET /plans': ['read'],
+  'POST /plans/:name/pause': ['admin'],
+  'POST /plans/:name/resume': ['admin'],
+  'POST /plans/:name/run': ['run'],
+  'GET /forecast': ['read'],
+}
+const all = ['read', 'run', 'propose', 'write', 'approve', 'admin']
+const guarded = Object.entries(scopesOf).flatMap(([route, scopes]) => (scopes ? [[route, scopes] as const] : []))
+
+const start = () => startProduct({ store: createMemoryStore() })
+type Product = Awaited<ReturnType<typeof start>>
+
+/** Asks under a name that exists nowhere, with a body that is right where the scope is looked at after it. */
+function ask(product: Product, route: string, token: Promise<string> | null) {
+  const [method = '', path = ''] = route.split(' ')
+  const body = route === 'POST /updates' ? { kind: 'ranking', project: 'acme' } : {}
+  const target = path.replace(/:\w+/, 'nothing').replace('*', 'forbidden')
+  return product.call(method, target, { token, ...(method !== 'GET' && { body }) })
+}
+
+describe('the scopes of every route', () => {
+  test('are said here for each route of the API, and for no other', async () => {
+    const { api, services } = await start()
+    const managing = new Hono<ApiEnv>()
+    addManaging(managing, services)
+    const routes = [...api.routes, ...managing.routes]
+      // Middleware and answers of 405 take any method; the dashboard has tests of its own.
+      .filter(({ method, path }) => method !== 'ALL' && !path.startsWith('/dashboard/') && path !== '/docs.css')
+      .map(({ method, path }) => `${method} ${path.replace('/problems/:slug', '/problems/*')}`)
+    expect([...new Set(routes)].toSorted()).toEqual(Object.keys(scopesOf).toSorted())
+  })
+
+  test('without a token only those that take none are answered', async () => {
+    const product = await start()
+    const open = []
+    for (const route of Object.keys(scopesOf)) if ((await ask(product, route, null)).status !== 401) open.push(route)
+    expect(open).toEqual(['GET /health', 'GET /docs', 'GET /openapi.json', 'GET /problems/*'])
+  })
+
+  test.each(guarded)('%s takes any of %j, and no other scope will do', async (route, scopes) => {
+    const product = await start()
+    const signed = (held: readonly string[]) => product.signed({ sub: 'eve', scope: held.join(' '), budgets: '*' })
+    const others = all.filter((scope) => !scopes.includes(scope))
+    const barred = await ask(product, route, signed(others))
+    expect([barred.status, barred.body.detail]).toEqual([
+      403,
+      expect.stringContaining(`eve needs the scope ${scopes.join(' or ')} for this`),
+    ])
+    for (const scope of scopes) expect([401, 403]).not.toContain((await ask(product, route, signed([scope]))).status)
+  })
+
+  test.each(guarded)('%s: the list of callers takes away what the token gives', async (route, scopes) => {
+    const product = await start()
+    const others = all.filter((scope) => !scopes.includes(scope))
+    await product.call('PUT', '/callers/eve', { body: { scopes: others } })
+    const token = product.signed({ sub: 'eve', scope: all.join(' '), budgets: '*' })
+    expect((await ask(product, route, token)).status).toBe(403)
+    await product.call('PUT', '/callers/eve', { body: { disabled: true } })
+    expect((await ask(product, route, token)).body.detail).toBe('eve is disabled; ask an administrator.')
+  })
+})
