@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from 'vitest'
-import { minutes } from './support/clock.ts'
+import { createPassingClock, minutes, type TestClock } from './support/clock.ts'
 import { createFaultyStore, type Fault, isHold, isSettle, itemsOf, type SentRequest } from './support/faulty-store.ts'
 import { startProduct } from './support/product.ts'
 
@@ -8,9 +8,9 @@ const hasDynamo = inject('dynamodb') !== null
 const ask = { kind: 'ranking', project: 'acme.example' }
 const key = { headers: { 'idempotency-key': 'once' } }
 
-async function start(plans: readonly object[] = []) {
-  const faulty = await createFaultyStore()
-  const product = await startProduct({ stream: false, store: faulty.store, plans })
+async function start(plans: readonly object[] = [], clock?: TestClock) {
+  const faulty = await createFaultyStore(clock)
+  const product = await startProduct({ stream: false, store: faulty.store, plans, ...(clock && { clock }) })
   await product.update({ kind: 'ranking', project: 'first-of-the-month' })
   faulty.requests.splice(0)
   return { product, faulty }
@@ -172,20 +172,20 @@ describe.skipIf(!hasDynamo)('hold + fence', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test.each<Fault>(['conflict', 'throttled'])(
-    'hold: %s is retried, bounded, and then 503 with nothing held',
-    async (fault) => {
-      const { product, faulty } = await start()
-      faulty.fail(isHold, fault, fault, fault)
-      expect((await product.update(ask, key)).status).toBe(201)
-      faulty.fail(isHold, ...all(fault))
-      const { status } = await product.update({ kind: 'ranking', project: 'other' })
-      expect(status).toBe(503)
-      faulty.heal()
-      expect(product.seen('run')).toHaveLength(2)
-      expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
-    },
-  )
+  test.each<[Fault, string]>([
+    ['conflict', 'undecided'],
+    ['throttled', 'ledger-unavailable'],
+  ])('hold: %s is retried until the time is over, and then 503 %s with nothing held', async (fault, slug) => {
+    const { product, faulty } = await start([], createPassingClock())
+    faulty.fail(isHold, fault, fault, fault)
+    expect((await product.update(ask, key)).status).toBe(201)
+    faulty.fail(isHold, ...Array.from({ length: 5_000 }, () => fault))
+    const { status, body } = await product.update({ kind: 'ranking', project: 'other' })
+    expect([status, body.type]).toEqual([503, `/problems/${slug}`])
+    faulty.heal()
+    expect(product.seen('run')).toHaveLength(2)
+    expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+  })
 
   test('hold: delivered twice: two deliveries of the same request at once, one hold', async () => {
     const { product } = await start()

@@ -33,7 +33,7 @@ describe('between the estimate and the hold', () => {
       { state: 'refused', estimated: 40, version: 1, finishedAt: at('2026-11-20T10:00:00Z') },
     ])
     expect([sent, await counts('seo')]).toEqual([[], { available: 30, held: 0, inDoubt: 0, spent: 70 }])
-    expect(slept).toEqual([0])
+    expect(slept).toEqual([])
   })
 
   test('what was granted meanwhile is seen too: nothing is refused on old figures', async () => {
@@ -58,26 +58,31 @@ describe('between the estimate and the hold', () => {
     ])
   })
 
-  test('a decision that always comes too late is made eight times, with pauses, and then not', async () => {
-    const { ask, budget, before, sent, slept, lines, counts } = await startGuard()
+  test('a decision that always comes too late is made again until the time is over, with pauses, and then not', async () => {
+    const { ask, budget, before, sent, slept, lines, counts, clock } = await startGuard()
     let holds = 0
     before.push(async (writes) => {
       if (makes('running')(writes)) await budget('seo', { perUpdate: u(1000 + ++holds) })
       return false
     })
+    const from = clock.now()
     const { status, problem } = await ask()
     expect([status, problem]).toEqual([
       503,
       {
-        slug: 'ledger-unavailable',
+        slug: 'undecided',
         detail:
-          'The ledger does not answer, so nothing was sent to the service and nothing spent; the same request may be sent again.',
+          'Other requests changed the same records each time, so this request could not be decided in time. Nothing was sent to the service and nothing was spent. Send the same request again in 5 seconds.',
         members: {},
       },
     ])
-    expect([holds, slept, sent, await counts()]).toEqual([8, [0, 5, 10, 15, 20, 25, 30], [], nothing])
+    expect([slept.slice(0, 8), sent, await counts()]).toEqual([[5, 10, 20, 40, 80, 160, 200, 200], [], nothing])
+    // Of the minute that this request has, 5 seconds are for the run and 12 for its settlement.
+    expect(clock.now() - from).toBeGreaterThanOrEqual(43_000)
+    expect(clock.now() - from).toBeLessThan(43_500)
     expect(lines).toMatchObject([{ level: 'error', event: 'not-admitted', update: expect.stringMatching(/^upd_/) }])
-    expect(String(lines[0]?.cause)).toMatch(/^LedgerUnavailable: what decides about upd_\w+ keeps moving$/)
+    expect(String(lines[0]?.cause)).toMatch(/^Contention: gave up on upd_\w+ after \d+ decisions$/)
+    expect(holds).toBeGreaterThan(200)
   })
 
   test('another delivery of the same request was faster: its record answers, and nothing is sent twice', async () => {

@@ -4,7 +4,7 @@ import type { Guard } from '../../shared/guard/guard.ts'
 import { planName } from '../../shared/guard/names.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
-import { LedgerUnavailable } from '../../shared/ledger/store.ts'
+import { Contention, LedgerUnavailable } from '../../shared/ledger/store.ts'
 import { type Admitted, type ApiEnv, mustHave } from './context.ts'
 import { instant, prefersAsync, readBody, reasonBody } from './input.ts'
 import { answerProblem } from './problem-answers.ts'
@@ -16,6 +16,11 @@ export const occurrence = z.strictObject({
   time: instant,
   only: z.exactOptional(z.enum(['unsent', 'refused'], 'takes unsent or refused')),
 })
+
+const overtaken = problem(
+  'undecided',
+  'Other requests changed the same records each time, so this could not be finished in time. What it had started is recorded, and the sweep continues it; send the same request again, and it runs nothing twice.',
+)
 
 const brokenOff = problem(
   'ledger-unavailable',
@@ -63,7 +68,7 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): vo
         if (!(cause instanceof LedgerUnavailable)) throw cause
         // Some of its projects may have run before the ledger failed.
         log.error('failed', { cause })
-        return answerProblem(c, brokenOff)
+        return answerProblem(c, cause instanceof Contention ? overtaken : brokenOff)
       }
     },
   })

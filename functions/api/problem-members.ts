@@ -64,6 +64,7 @@ export const problemMembers = {
   'service-refused': { serviceStatus: status },
   'service-unreachable': { serviceStatus: z.exactOptional(status) },
   'ledger-unavailable': {},
+  undecided: {},
   'secret-unavailable': {},
   internal: {},
 } as const satisfies Record<Slug, Readonly<Record<string, z.ZodMiniType>>>

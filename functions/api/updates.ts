@@ -106,7 +106,7 @@ export const manyResolutions = z
   .check(withUnitsOnlyIfRan)
 
 /** Contract, "Resources": everything under `/updates`. */
-export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
+export function addUpdates(app: Hono<ApiEnv>, { guard, log }: Services): void {
   route(app, '/updates', {
     GET: async (c) => {
       await mustHave(c, 'read')
@@ -172,7 +172,10 @@ export function addUpdates(app: Hono<ApiEnv>, { guard }: Services): void {
       })
       if (decided.kind === 'problem') return answerProblem(c, decided.problem)
       // The approval is written down; should the rest fail here, the queue begins it.
-      const begun = await guard.start(id, c.var.endsAt).catch(() => null)
+      const begun = await guard.start(id, c.var.endsAt).catch((cause) => {
+        log.error('not-begun', { item: `update#${id}`, cause })
+        return null
+      })
       const update = begun ?? decided.update
       return c.json(showUpdate(update), isTerminal(update.state) ? 200 : 202)
     },

@@ -27,8 +27,8 @@ export function withStream(store: Store, tell: (event: StreamEvent) => void): St
   return {
     get: (keys) => store.get(keys),
     list: (query) => store.list(query),
-    transact: async (writes, token) => {
-      const outcome = await store.transact(writes, token)
+    transact: async (writes, ...rest) => {
+      const outcome = await store.transact(writes, ...rest)
       const changes = writes.filter((write) => write.do !== 'check')
       if (outcome.applied && changes.length > 0) setImmediate(() => void emit(changes).catch(() => {}))
       return outcome

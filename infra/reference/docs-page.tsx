@@ -58,7 +58,7 @@ export const DocsPage = ({ schemas }: { schemas: Schemas }) => {
 /** Told once, at the top. */
 const everywhere: ReadonlySet<Slug> = new Set([
   ...(['unauthorized', 'forbidden', 'too-many-requests'] as const),
-  ...(['ledger-unavailable', 'secret-unavailable', 'internal'] as const),
+  ...(['ledger-unavailable', 'undecided', 'secret-unavailable', 'internal'] as const),
 ])
 const withBody: ReadonlySet<Slug> = new Set(['invalid-request', 'too-large', 'unsupported-media-type'])
 

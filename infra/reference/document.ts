@@ -128,7 +128,7 @@ export function problemsByStatus(operation: Operation): ReadonlyMap<number, read
   const { scopes, body, query, headers = [], alsoAs = {} } = operation
   const found = new Set<Slug>([
     ...(scopes ? (['unauthorized', 'forbidden', 'too-many-requests'] as const) : []),
-    ...(scopes ? (['ledger-unavailable', 'secret-unavailable', 'internal'] as const) : []),
+    ...(scopes ? (['ledger-unavailable', 'undecided', 'secret-unavailable', 'internal'] as const) : []),
     ...(query || headers.includes('Idempotency-Key') || operation.method === 'PUT'
       ? (['invalid-request'] as const)
       : []),
@@ -158,4 +158,5 @@ const headersOfProblem: Partial<Record<Slug, readonly (keyof typeof answerHeader
   unauthorized: ['WWW-Authenticate'],
   'method-not-allowed': ['Allow'],
   'too-many-requests': ['Retry-After'],
+  undecided: ['Retry-After'],
 }

@@ -163,6 +163,12 @@ export const problemTexts: Readonly<Record<Slug, ProblemText>> = {
     counted: 'Nothing was sent to the service. Where the answer itself was lost, the same key finds what was recorded.',
     toDo: 'Send the same request again, with the same idempotency key.',
   },
+  undecided: {
+    meaning:
+      'Other requests changed the same budget, record or definitions each time, until the time of this request was over.',
+    counted: nothing,
+    toDo: 'Send the same request again after `Retry-After` seconds, with the same idempotency key. If it happens often, fewer processes should ask at once.',
+  },
   'secret-unavailable': {
     meaning: 'A secret that this needs could not be read: the key of the callers’ tokens, or the service’s token.',
     counted: nothing,

@@ -50,6 +50,7 @@ export interface ProblemMembers {
   'service-refused': { serviceStatus: number | null }
   'service-unreachable': { serviceStatus?: number | null }
   'ledger-unavailable': object
+  undecided: object
   'secret-unavailable': object
   internal: object
 }

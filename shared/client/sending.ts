@@ -56,6 +56,7 @@ const temporary: ReadonlySet<string> = new Set([
   '/problems/in-progress',
   '/problems/too-many-requests',
   '/problems/ledger-unavailable',
+  '/problems/undecided',
   '/problems/secret-unavailable',
 ])
 

@@ -1,5 +1,5 @@
 import type { Ledger } from '../ledger/ledger.ts'
-import { LedgerUnavailable } from '../ledger/store.ts'
+import { Contention } from '../ledger/store.ts'
 import { next, type Problem, type Update } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
 import type { Units } from '../platform/words.ts'
@@ -107,7 +107,7 @@ export function createDeciding(parts: { ledger: Ledger; closing: Closing; option
       if ('slug' in changed) return { kind: 'problem', problem: changed }
       if ((await ledger.record(changed, seen)) === 'recorded') return { kind: 'done', update: changed }
     }
-    throw new LedgerUnavailable(`the record ${id} keeps changing`)
+    throw new Contention(`the record ${id} keeps changing`)
   }
 
   return { approve, reject, cancel, expire, resolve }

@@ -25,7 +25,9 @@ export const doubtBlocksMs = hourMs
 export const minRunMs = 2_000
 /** An older estimate admits no update: it is asked for again when its hold is about to be sent. */
 export const estimateLastsMs = 30_000
-/** How often a decision is made again because what it was made on has moved. */
+/** Before a decision is made again because what it was made on has moved; the first pauses are shorter. */
+export const maxDecisionPauseMs = 400
+/** How often a person's decision is made again because its record has changed. */
 export const mostDecisions = 8
 /** How many updates of one request are estimated, or run, at the same time. */
 export const runsAtOnce = 5

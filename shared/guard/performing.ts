@@ -1,6 +1,6 @@
 import type { Finding } from '../ledger/finding.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { LedgerUnavailable } from '../ledger/store.ts'
+import { Contention, LedgerUnavailable } from '../ledger/store.ts'
 import type { Hold, Problem, Request, Update } from '../ledger/update.ts'
 import type { AskedView, View } from '../ledger/views.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -10,7 +10,7 @@ import type { Tracking } from '../tracking/tracking.ts'
 import type { Closing } from './closing.ts'
 import { decide, type Known, type Quote } from './decide.ts'
 import { findingOf, isPlausible, neverSent } from './findings.ts'
-import { estimateLastsMs, type GuardOptions, minRunMs, mostDecisions, settleMarginMs } from './options.ts'
+import { estimateLastsMs, type GuardOptions, maxDecisionPauseMs, minRunMs, settleMarginMs } from './options.ts'
 import type { Plan } from './plan.ts'
 import { type TimedQuote, targetOfRequest } from './quoting.ts'
 import { awaitingRecord, refusedRecord, requestedRecord, runningRecord } from './records.ts'
@@ -44,6 +44,9 @@ export function createPerforming(parts: PerformingParts) {
   /** Whether an update can still be run, and its outcome written down, before this process ends. */
   const hasTime = (endsAt: number) => clock.now() + options.serviceTimeoutMs + settleMarginMs <= endsAt
 
+  /** A hold that comes later leaves `run` too little of its deadline, which begins with the decision to hold. */
+  const holdUntil = ({ now }: View) => now + options.serviceTimeoutMs / 4
+
   async function look(request: Request): Promise<Known> {
     const plans = request.plan === undefined ? [] : await parts.plans()
     const plan = plans.find(({ name }) => name === request.plan)
@@ -54,14 +57,18 @@ export function createPerforming(parts: PerformingParts) {
   /**
    * Decides with what is known, writes the decision down, and decides again when what it was made on has moved. What
    * comes back is the record as it now is, whoever wrote it; `stale`: nothing was written, and the estimate is too old.
+   * Others can move it again and again: it is decided until the time is over, never only so many times.
+   *
+   * @throws Contention when the time is over; nothing was written.
    */
   async function admit(first: Known, quote: TimedQuote, endsAt: number): Promise<Admitted | 'stale'> {
     const attempt = ids.random()
-    for (let round = 0; round < mostDecisions; round++) {
+    for (let round = 0; ; round++) {
       const now = round === 0 ? await bringUpToNow(first) : await lookAgain(first.request, round)
       const known = { ...first, ...now }
       const seen = known.asked.update
       if (seen && seen.state !== 'requested') return { update: seen, ours: false }
+      if (round > 1 && !hasTime(endsAt)) throw new Contention(`gave up on ${first.request.id} after ${round} decisions`)
       const decision = decide(known, quote, options)
       // A refusal gives numbers, so it is made on numbers of now, not of before the estimate.
       if (decision.say === 'refuse' && round === 0) continue
@@ -74,14 +81,14 @@ export function createPerforming(parts: PerformingParts) {
         continue
       }
       if (!hasTime(endsAt)) return { update: await queue(known), ours: false }
-      const holdUntil = quote.at + estimateLastsMs
-      if (clock.now() > holdUntil) return 'stale'
+      const quoteUntil = quote.at + estimateLastsMs
+      if (clock.now() > quoteUntil) return 'stale'
       const { counters, owners, grants } = decision
       const update = runningRecord({ ...known, quote }, { counters, owners, grants, attempt, endsAt, options })
       const basis = { update: seen, works: known.asked.works, runs: decision.runs }
-      if ((await ledger.hold(known.view, basis, update, holdUntil)) === 'held') return { update, ours: true }
+      const until = Math.min(quoteUntil, holdUntil(known.view))
+      if ((await ledger.hold(known.view, basis, update, until)) === 'held') return { update, ours: true }
     }
-    throw new LedgerUnavailable(`what decides about ${first.request.id} keeps moving`)
   }
 
   /** The estimate took its time: what was read before it still counts, unless a window has turned meanwhile. */
@@ -93,7 +100,8 @@ export function createPerforming(parts: PerformingParts) {
   }
 
   async function lookAgain(request: Request, round: number): Promise<Known> {
-    await clock.sleep(10 * (round - 1) * ids.fraction())
+    // Whatever moved it is done by now: the second decision need not wait.
+    if (round > 1) await clock.sleep(ids.fraction() * Math.min(maxDecisionPauseMs, 10 * 2 ** (round - 2)))
     return look(request)
   }
 

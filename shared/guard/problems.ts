@@ -1,5 +1,5 @@
 import { WrongLedger } from '../ledger/identity.ts'
-import { AnswerLost, type LedgerUnavailable } from '../ledger/store.ts'
+import { AnswerLost, Contention, type LedgerUnavailable } from '../ledger/store.ts'
 import type { Problem } from '../ledger/update.ts'
 
 /**
@@ -35,6 +35,7 @@ export const problems = {
   'service-refused': { status: 502, title: 'The service refused' },
   'service-unreachable': { status: 502, title: 'The service could not be reached' },
   'ledger-unavailable': { status: 503, title: 'The ledger does not answer' },
+  undecided: { status: 503, title: 'The request could not be decided in time' },
   'secret-unavailable': { status: 503, title: 'A secret could not be read' },
   internal: { status: 500, title: 'Something went wrong on our side' },
 } as const satisfies Record<string, { status: number; title: string }>
@@ -55,8 +56,17 @@ export const invalidRequest = (errors: readonly { readonly path: string; readonl
 /** What whoever asked is told when the ledger failed before anything was sent to the service. */
 export function ledgerProblem(cause: LedgerUnavailable): Problem {
   if (cause instanceof WrongLedger) return problem('ledger-unavailable', cause.detail)
+  if (cause instanceof Contention) return undecided
   return cause instanceof AnswerLost ? answerLost : ledgerUnavailable
 }
+
+/** When a request that could not be decided in time may be sent again, in seconds. */
+export const undecidedRetryAfter = 5
+
+const undecided = problem(
+  'undecided',
+  `Other requests changed the same records each time, so this request could not be decided in time. Nothing was sent to the service and nothing was spent. Send the same request again in ${undecidedRetryAfter} seconds.`,
+)
 
 const answerLost = problem(
   'ledger-unavailable',

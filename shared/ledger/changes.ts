@@ -5,7 +5,7 @@ import { type Definitions, faultsOf, limitedIn, limitOf, type WindowKind, window
 import { toDefinitionsItem } from './definitions-item.ts'
 import { differencesOf, fitting } from './difference.ts'
 import { type Entry, type EntryType, toEntryItem } from './entry.ts'
-import { LedgerUnavailable, type Store, type Write } from './store.ts'
+import { Contention, type Store, type Write } from './store.ts'
 import type { Turns } from './turns.ts'
 import type { View, Views } from './views.ts'
 import { monthAfter, type Window } from './windows.ts'
@@ -56,7 +56,7 @@ export function createChanges(options: { store: Store; turns: Turns } & Pick<Vie
       const outcome = await store.transact(writes, digest('change', JSON.stringify(writes)))
       if (outcome.applied) return { kind: 'changed', definitions }
     }
-    throw new LedgerUnavailable('the definitions keep changing')
+    throw new Contention('the definitions keep changing')
   }
 
   async function writesFor(now: View, definitions: Definitions, wanted: Wanted & { by: string }) {

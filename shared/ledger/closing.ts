@@ -18,7 +18,7 @@ import { countersOf, entriesWith, type Met, moveOn, takenBackBy } from './closin
 import { type Entry, entryWrites, rightedKey } from './entry.ts'
 import { type Closing, close as closeUpdate, type Finding } from './finding.ts'
 import { recordWrites } from './holding.ts'
-import { AnswerLost, type Condition, LedgerUnavailable, type Store, type Write } from './store.ts'
+import { AnswerLost, type Condition, Contention, type Store, type Write } from './store.ts'
 import { spoilTally } from './tally.ts'
 import { type Hold, isTerminal, runOf, type Update } from './update.ts'
 import { fromUpdateItem } from './update-item.ts'
@@ -68,7 +68,7 @@ export function createClosing({ store, clock }: { store: Store; clock: Clock }) 
         seen = found
       }
     }
-    throw new LedgerUnavailable(`update ${update.id} keeps changing`)
+    throw new Contention(`update ${update.id} keeps changing`)
   }
 
   /** Work that runs is taken by no other update, and its holder's record tells of it. */

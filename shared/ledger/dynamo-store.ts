@@ -9,11 +9,20 @@ import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import type { Clock } from '../platform/clock.ts'
 import { digest, type Ids } from '../platform/ids.ts'
 import { Expression, toAttributes } from './expression.ts'
-import { AnswerLost, type Item, LedgerUnavailable, mustBeDistinct, nameOf, type Store, type Write } from './store.ts'
+import {
+  AnswerLost,
+  Contention,
+  type Item,
+  LedgerUnavailable,
+  mustBeDistinct,
+  nameOf,
+  type Store,
+  type Write,
+} from './store.ts'
 import { indexes, tableKey } from './table.ts'
 
 const tries = 4
-const conflictTries = 12
+const usualMaxWaitMs = 10_000
 const firstPauseMs = 20
 /** What is in the way of a transaction is over within milliseconds, and others wait for their turn meanwhile. */
 const conflictPauseMs = 4
@@ -94,13 +103,14 @@ export function createDynamoStore(options: { client: DynamoDBClient; table: stri
       return { positions, more: answer.LastEvaluatedKey !== undefined }
     },
 
-    transact: async (writes, token) => {
+    transact: async (writes, token, maxWaitMs = usualMaxWaitMs) => {
       mustBeDistinct(writes)
       const command = {
         TransactItems: writes.map((write) => toTransactItem(write, table)),
         // Tokens belong to an AWS account, not to a table.
         ClientRequestToken: digest(table, token),
       }
+      const until = clock.now() + maxWaitMs
       let mayBeApplied = false
       let lost = 0
       for (let round = 1; ; round++) {
@@ -115,8 +125,9 @@ export function createDynamoStore(options: { client: DynamoDBClient; table: stri
             mayBeApplied = true
             lost++
           }
-          if (lost === tries || round === conflictTries) {
+          if (lost === tries || clock.now() >= until) {
             if (mayBeApplied) throw new AnswerLost('the answer of DynamoDB was lost', { cause: error })
+            if (fault.kind === 'conflict') throw new Contention('other transactions were in the way', { cause: error })
             throw new LedgerUnavailable('DynamoDB refuses for now', { cause: error })
           }
           await pause(round, fault.kind === 'conflict' ? conflictPauseMs : firstPauseMs)

@@ -15,7 +15,7 @@ import { type Budget, budgetNamed, chainOf, type WindowKind, windowKinds } from 
 import { type Entry, entryKey, entryWrites, fromEntryItem, rightedKey } from './entry.ts'
 import { type Booking, bookingOf, type EntryRequest, type Refused, rightedBooking } from './entry-booking.ts'
 import { prepareBook } from './preparing.ts'
-import { AnswerLost, LedgerUnavailable, type Store, type Write } from './store.ts'
+import { AnswerLost, Contention, type Store, type Write } from './store.ts'
 import type { View, Views } from './views.ts'
 import { dayAt, monthAfter, monthNamed, type Window } from './windows.ts'
 
@@ -66,7 +66,7 @@ export function createEntering(options: {
       const writes = writesFor(made.entry, made.booking, made.book)
       if (await isWritten(writes, made.entry)) return { kind: 'entered', entry: made.entry, again: false }
     }
-    throw new LedgerUnavailable('the book keeps changing')
+    throw new Contention('the book keeps changing')
   }
 
   /** What `enter` would book now, or say instead; nothing is written, not even the book of a new month. */

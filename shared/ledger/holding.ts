@@ -6,7 +6,7 @@ import { additions, addTo, bookKey, counterOf, hasAvailable, isOfDay, isOfRevisi
 import { type WindowKind, windowKinds } from './definitions.ts'
 import { type Entry, toEntryItem } from './entry.ts'
 import { isPrepared, prepareBook } from './preparing.ts'
-import { AnswerLost, type Condition, type Store, type Write } from './store.ts'
+import { AnswerLost, type Condition, Contention, type Store, type Write } from './store.ts'
 import type { Turns } from './turns.ts'
 import { type Grant, type Hold, leftOf, type Run, type Update } from './update.ts'
 import { toUpdateItem } from './update-item.ts'
@@ -33,7 +33,7 @@ export function createHolding({ store, turns, clock }: { store: Store; turns: Tu
    * ```
    * Holds wait for each other inside a process: on AWS two at once would cancel each other.
    *
-   * @param until a hold whose turn comes later is `moved`: nothing is sent.
+   * @param until later it is not sent any more, neither when its turn comes nor after a conflict: it is `moved`.
    */
   async function hold(
     view: View,
@@ -48,17 +48,19 @@ export function createHolding({ store, turns, clock }: { store: Store; turns: Tu
     const works = takeWork(update, seen.works, seen.runs)
     const writes = [moveBook(view, update, held), record, ...works, ...grantEntries(view, update, held), ...announced]
     return turns.inTurn(async () => {
-      if (clock.now() > until) return 'moved'
       const wanted = `${view.book.month} ${view.book.day} ${view.book.revision}`
-      if (!isPrepared(view) && prepared !== wanted && (await prepareBook(store, view))) prepared = wanted
       try {
-        const outcome = await store.transact(writes, digest(held.attempt, JSON.stringify(writes)))
+        if (!isPrepared(view) && prepared !== wanted && (await prepareBook(store, view))) prepared = wanted
+        if (clock.now() > until) return 'moved'
+        const token = digest(held.attempt, JSON.stringify(writes))
+        const outcome = await store.transact(writes, token, until - clock.now())
         if (!outcome.applied) return 'moved'
         prepared = wanted
         return 'held'
       } catch (error) {
         // Only our own fence, seen with our own eyes, allows to go on.
         if (error instanceof AnswerLost && (await isOurs(store, update, held.attempt))) return 'held'
+        if (error instanceof Contention) return 'moved'
         throw error
       }
     })

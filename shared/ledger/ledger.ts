@@ -52,7 +52,8 @@ export interface Ledger {
 
   /**
    * The hold and the fence: moves the units of `update.hold`, creates the record as `running` and takes the work, in
-   * one transaction. `moved`: something that was decided on has changed; look again and decide again.
+   * one transaction. `moved`: something that was decided on has changed, or it could not be sent until then; look again
+   * and decide again.
    */
   hold(view: View, seen: Seen, update: Update, until?: number): Promise<'held' | 'moved'>
   /** Writes a record that moves no units. `moved` as above. */

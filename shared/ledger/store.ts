@@ -14,9 +14,11 @@ export interface Store {
    * each write whose condition failed the item as it was found (`null`: absent), and `undefined` for the others.
    *
    * @param token 1–36 characters; the same token with the same writes is applied once.
-   * @throws LedgerUnavailable when it was certainly not applied. @throws AnswerLost when it may have been.
+   * @param maxWaitMs how long it is sent again where other transactions are in the way, or the database throttles.
+   * @throws LedgerUnavailable when it was certainly not applied; Contention, when other transactions were in the way.
+   * @throws AnswerLost when it may have been.
    */
-  transact(writes: readonly Write[], token: string): Promise<Outcome>
+  transact(writes: readonly Write[], token: string, maxWaitMs?: number): Promise<Outcome>
 }
 
 export interface Key {
@@ -93,6 +95,11 @@ const mostKeys = 100
 /** The database did not answer, or refused; nothing was changed by this request. */
 export class LedgerUnavailable extends Error {
   override readonly name: string = 'LedgerUnavailable'
+}
+
+/** The database answers, but others changed the same items until the time was over; nothing was changed by this request. */
+export class Contention extends LedgerUnavailable {
+  override readonly name = 'Contention'
 }
 
 /** The answer to a transaction was lost, and again when it was repeated: it may have been applied. Read back. */

@@ -13,8 +13,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'no fence: whoever decided runs, whether or not it holds',
     file: guard('performing'),
-    find: "if ((await ledger.hold(known.view, basis, update, holdUntil)) === 'held') return { update, ours: true }",
-    replace: 'await ledger.hold(known.view, basis, update, holdUntil); return { update, ours: true }',
+    find: "if ((await ledger.hold(known.view, basis, update, until)) === 'held') return { update, ours: true }",
+    replace: 'await ledger.hold(known.view, basis, update, until); return { update, ours: true }',
   },
   {
     bug: 'a lost answer counts as a hold',
@@ -92,9 +92,9 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'run is sent before the hold is written',
     file: guard('performing'),
-    find: "if ((await ledger.hold(known.view, basis, update, holdUntil)) === 'held') return { update, ours: true }",
+    find: "if ((await ledger.hold(known.view, basis, update, until)) === 'held') return { update, ours: true }",
     replace:
-      "await tracking.run(targetOfRequest(update), { timeoutMs: 1, token: 'token' }); if ((await ledger.hold(known.view, basis, update, holdUntil)) === 'held') return { update, ours: true }",
+      "await tracking.run(targetOfRequest(update), { timeoutMs: 1, token: 'token' }); if ((await ledger.hold(known.view, basis, update, until)) === 'held') return { update, ours: true }",
   },
   {
     bug: 'an overrun is clipped',
@@ -200,7 +200,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'a plan fires once more when its event comes twice',
-    file: guard('occurrences'),
+    file: guard('try-records'),
     find: "digest('plan', plan, String(time), project, String(number))",
     replace: "digest('plan', plan, String(time), project, String(number), String(Math.random()))",
   },
@@ -231,9 +231,9 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'the work is taken outside of the transaction',
     file: ledger('holding'),
-    find: 'const outcome = await store.transact(writes, digest(held.attempt, JSON.stringify(writes)))',
+    find: 'const outcome = await store.transact(writes, token, until - clock.now())',
     replace:
-      "const outcome = await store.transact(writes.filter((write) => !works.includes(write)), digest(held.attempt, JSON.stringify(writes))); if (outcome.applied) await store.transact(works, digest(held.attempt, 'work'))",
+      "const outcome = await store.transact(writes.filter((write) => !works.includes(write)), token, until - clock.now()); if (outcome.applied) await store.transact(works, digest(held.attempt, 'work'))",
   },
   {
     bug: 'a key stands for whatever it is sent with',
@@ -250,7 +250,7 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'an estimate is never too old',
     file: guard('performing'),
-    find: 'const holdUntil = quote.at + estimateLastsMs',
-    replace: 'const holdUntil = Number.POSITIVE_INFINITY',
+    find: 'const quoteUntil = quote.at + estimateLastsMs',
+    replace: 'const quoteUntil = Number.POSITIVE_INFINITY',
   },
 ]

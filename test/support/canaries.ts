@@ -59,9 +59,9 @@ export function watchForSecrets() {
     /** A store whose items are looked through as they are written. */
     items: (store: Store): Store => ({
       ...store,
-      transact: (writes, token) => {
+      transact: (writes, ...rest) => {
         look('an item', JSON.stringify(writes), 'canary-response')
-        return store.transact(writes, token)
+        return store.transact(writes, ...rest)
       },
     }),
   }

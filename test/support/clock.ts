@@ -22,6 +22,12 @@ export function createTestClock(start = '2026-11-20T10:00:00Z'): TestClock {
   }
 }
 
+/** A clock whose time passes only while someone sleeps, and then at once. */
+export function createPassingClock(): TestClock {
+  const clock = createTestClock()
+  return { ...clock, sleep: async (ms) => clock.advance(ms) }
+}
+
 export const minutes = (count: number): number => count * 60_000
 export const hours = (count: number): number => count * 3600_000
 export const days = (count: number): number => count * 24 * 3600_000

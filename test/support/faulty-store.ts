@@ -1,6 +1,6 @@
 import { createDynamoStore } from '../../shared/ledger/dynamo-store.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
-import { createTestClock } from './clock.ts'
+import { createPassingClock } from './clock.ts'
 import { createLocalTable } from './stores.ts'
 
 /** One request as DynamoDB gets it. */
@@ -25,7 +25,7 @@ export type Fault =
  * The real store on DynamoDB Local, behind a middleware that fails chosen requests the way networks and DynamoDB do,
  * and counts them all. DynamoDB Local never raises a conflict by itself.
  */
-export async function createFaultyStore() {
+export async function createFaultyStore(clock = createPassingClock()) {
   const { client, table } = await createLocalTable()
   const requests: SentRequest[] = []
   const plans: { matches: (request: SentRequest) => boolean; faults: Fault[] }[] = []
@@ -52,7 +52,7 @@ export async function createFaultyStore() {
     { step: 'finalizeRequest', name: 'faults', priority: 'low' },
   )
 
-  const store = createDynamoStore({ client, table, clock: createTestClock(), ids: systemIds })
+  const store = createDynamoStore({ client, table, clock, ids: systemIds })
   return {
     store,
     requests,

@@ -72,9 +72,9 @@ export async function startGuard(how: { units?: number; parts?: Partial<GuardPar
       listed.set(name, page)
       return page
     },
-    transact: async (writes, token) => {
+    transact: async (writes, ...rest) => {
       for (const act of [...before]) if (await act(writes)) before.splice(before.indexOf(act), 1)
-      return inner.transact(writes, token)
+      return inner.transact(writes, ...rest)
     },
   }
   const account = { unitsPerMonth: toUnits(how.units ?? 1000), usedAtStart: u(0) }

@@ -8,9 +8,9 @@ export function mortal(inner: Store) {
   const store: Store = {
     get: (keys) => living(() => inner.get(keys)),
     list: (query) => living(() => inner.list(query)),
-    transact: (writes, token) => {
+    transact: (writes, ...rest) => {
       writesLeft--
-      return living(() => inner.transact(writes, token))
+      return living(() => inner.transact(writes, ...rest))
     },
   }
   return {

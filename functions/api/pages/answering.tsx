@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { describe } from '../../../shared/guard/problems.ts'
+import { describe, undecidedRetryAfter } from '../../../shared/guard/problems.ts'
 import type { Problem } from '../../../shared/ledger/update.ts'
 import type { ApiEnv } from '../context.ts'
 import { type Frame, Page, type PageProps } from './layout.tsx'
@@ -24,6 +24,7 @@ export function show(c: Context<ApiEnv>, props: PageProps, status: ContentfulSta
 
 export function showProblem(c: Context<ApiEnv>, { slug, detail }: Problem, frame?: Frame) {
   const { status, title } = describe(slug)
+  if (slug === 'undecided') c.header('Retry-After', String(undecidedRetryAfter))
   const content = (
     <>
       <p>{detail}</p>

@@ -1,5 +1,5 @@
 import type { Changed } from '../../../shared/guard/budgeting.ts'
-import { LedgerUnavailable } from '../../../shared/ledger/store.ts'
+import { Contention } from '../../../shared/ledger/store.ts'
 import type { Problem } from '../../../shared/ledger/update.ts'
 import { reason } from '../input.ts'
 import { invalid } from '../refusal.ts'
@@ -38,13 +38,13 @@ export async function onNewest(decide: () => Promise<Changed>): Promise<Changed>
 export const isOvertaken = (changed: { kind: string; problem?: Problem }): boolean =>
   changed.problem?.slug === 'precondition-failed'
 
-/** @param answer `null`: somebody was faster, so that it has to be looked at again. @throws LedgerUnavailable */
+/** @param answer `null`: somebody was faster, so that it has to be looked at again. @throws Contention */
 export async function untilAnswered(answer: () => Promise<Response | null>): Promise<Response> {
   for (let round = 1; round <= mostRounds; round++) {
     const answered = await answer()
     if (answered !== null) return answered
   }
-  throw new LedgerUnavailable('the definitions keep changing')
+  throw new Contention('the definitions keep changing')
 }
 
 /** What came of it, for the page that is shown after it. */
