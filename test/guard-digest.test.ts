@@ -181,9 +181,9 @@ describe('the digest', () => {
     })
     const read = (forMs = minutes(15)) => product.guard.readPrices(product.clock.now() + forMs)
     // As long as an estimate may take, and twelve seconds for the rest.
-    expect(await read(17_000)).toEqual({ read: 0, failed: 2 })
+    expect(await read(32_000)).toEqual({ read: 0, failed: 2 })
     expect(product.seen('estimate')).toEqual([])
-    expect(await read(17_001)).toEqual({ read: 1, failed: 1 })
+    expect(await read(32_001)).toEqual({ read: 1, failed: 1 })
     expect(product.seen('estimate').map(({ url }) => url)).toEqual([
       '/v3/on-demand/a/estimate?device=mobile',
       '/v3/on-demand/b/estimate?device=mobile',

@@ -161,9 +161,9 @@ describe('data of the service that nobody here has started', () => {
     const other = { ...plan, name: 'other', kind: 'keyword-difficulty', projects: ['1001'] }
     const { product } = await startNights({ plans: [plan, other] })
     // As long as an answer may take, and twelve seconds for the rest.
-    await product.guard.lookForForeignData(product.clock.now() + 17_000)
+    await product.guard.lookForForeignData(product.clock.now() + 32_000)
     expect(product.seen('dates')).toEqual([])
-    await product.guard.lookForForeignData(product.clock.now() + 17_001)
+    await product.guard.lookForForeignData(product.clock.now() + 32_001)
     const asked = product.seen('dates').map(({ url }) => /projects\/([^/]+)\/dates/.exec(url)?.[1])
     expect(asked.toSorted()).toEqual(['planned', 'shop', 'site'])
   })

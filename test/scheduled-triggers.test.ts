@@ -212,6 +212,7 @@ describe('the digest', () => {
       store: createMemoryStore(),
       slack: true,
       plans: [{ ...night, projects }],
+      env: { SERVICE_TIMEOUT_MS: '5000' },
       service: () => {
         product.clock.advance(1_000)
         return undefined
