@@ -26,6 +26,8 @@ const options = z.object({
   alarmEmail: z.optional(z.string().check(z.regex(/^[^\s@]+@[^\s@]+$/, 'takes an e-mail address'))),
   /** A table that was restored from a backup, to be used instead of the stack's own, and its stream. */
   ledgerTable: z.optional(z.string().check(z.regex(/^[\w.-]{3,255}$/, 'takes the name of a table'))),
+  /** The first deployment says so: all others take the marker of the ledger from the parameter, and fail where it is missing. */
+  firstLedger: z._default(oneOf({ true: true, false: false }, 'takes true or false'), false),
   ledgerStream: z.optional(
     z.string().check(z.regex(/^arn:[\w-]+:dynamodb:[^/]+:table\/[^/]+\/stream\/\S+$/, 'takes the ARN of its stream')),
   ),
@@ -46,6 +48,7 @@ const madeHere = [
   'DYNAMODB_ENDPOINT',
   'DYNAMODB_ACCESS_KEY',
   'LEDGER_SERVICE',
+  'LEDGER_MARKER',
   'SECRETS_ENDPOINT',
   'SECRETS_ACCESS_KEY',
   'SERVICE_TOKEN_SECRET',
@@ -70,6 +73,9 @@ export function readDeployment(env: Environment, context: (name: string) => unkn
   }
   if ((ledgerTable === undefined) !== (ledgerStream === undefined)) {
     throw new WrongSettings('ledgerTable and ledgerStream: take the restored table and its stream, both or neither')
+  }
+  if (wanted.firstLedger && ledgerTable !== undefined) {
+    throw new WrongSettings('firstLedger: is not taken with ledgerTable: a restored table holds a ledger already')
   }
   const given = { ...env, ...(sandbox && { TRACKING_BASE_URL: unknownYet }) }
   const own = Object.entries(given).filter(([name]) => name in guardSettings.shape && !madeHere.includes(name))

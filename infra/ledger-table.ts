@@ -61,7 +61,7 @@ export class LedgerTable extends Construct {
   bindTo(fn: GuardFunction, { lists }: { lists: boolean }): void {
     const { tableArn, tableName } = this.table
     fn.set('TABLE_NAME', tableName)
-    fn.allow(['BatchGetItem', 'ConditionCheckItem', 'PutItem', 'UpdateItem'].map(action), [tableArn])
+    fn.allow(['BatchGetItem', 'ConditionCheckItem', 'DescribeTable', 'PutItem', 'UpdateItem'].map(action), [tableArn])
     if (!lists) return
     const arns = Object.keys(indexes).map((name) => `${tableArn}/index/${name}`)
     fn.allow([action('Query')], arns)

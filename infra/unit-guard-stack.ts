@@ -8,6 +8,7 @@ import { DeadLetters } from './dead-letters.ts'
 import type { Deployment } from './deployment.ts'
 import { GuardFunction, type GuardFunctionProps } from './guard-function.ts'
 import { GuardSecrets } from './guard-secrets.ts'
+import { ledgerMarker } from './ledger-marker.ts'
 import { LedgerTable } from './ledger-table.ts'
 import { filters, StreamReader } from './outbox.ts'
 import { Sandbox } from './sandbox.ts'
@@ -38,6 +39,7 @@ export class UnitGuardStack extends Stack {
     sandbox?.shareToken(secrets)
     const settings = {
       ...deployment.settings,
+      LEDGER_MARKER: ledgerMarker(this, options.firstLedger),
       ...(sandbox && { TRACKING_BASE_URL: sandbox.baseUrl, LEDGER_SERVICE: sandboxService }),
     }
     const ledgerOnly = Object.fromEntries(Object.entries(settings).filter(([name]) => name in ledgerOnlySettings.shape))

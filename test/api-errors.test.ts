@@ -186,7 +186,7 @@ describe('the page of a problem', () => {
   test('there is one for each type of the contract', () => {
     const contract = [
       'invalid-request unauthorized forbidden over-budget over-update-limit kind-not-allowed over-max-units',
-      'already-fresh budget-frozen plan-paused not-found method-not-allowed in-progress duplicate-work wrong-state',
+      'already-fresh budget-frozen plan-paused not-found method-not-allowed in-progress duplicate-work ledger-restored wrong-state',
       'precondition-failed too-large unsupported-media-type key-reused too-many-requests estimate-unreadable',
       'service-refused service-unreachable ledger-unavailable secret-unavailable',
     ].flatMap((line) => line.split(' '))

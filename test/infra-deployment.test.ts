@@ -60,5 +60,5 @@ describe('what cannot be deployed', () => {
 test('what cdk.json says is taken like what is typed', () => {
   const context: Record<string, unknown> = { reservedConcurrency: 3, sandbox: false }
   const { options } = readDeployment(needed, (name) => context[name])
-  expect(options).toEqual({ sandbox: false, reservedConcurrency: 3 })
+  expect(options).toEqual({ sandbox: false, firstLedger: false, reservedConcurrency: 3 })
 })

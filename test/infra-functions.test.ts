@@ -48,6 +48,9 @@ const withApiUrl = (environment: Record<string, string>) =>
     ? { ...environment, DASHBOARD_URL: apiUrl }
     : environment
 
+/** What the parameter says once a ledger was begun. */
+const marker = 'led_abc 0 3f1c UnitGuard-Ledger'
+
 const guardMembers = {
   ...{ TABLE_NAME: 'LedgerTable', PLANS: 'plans.json', NODE_OPTIONS: '--enable-source-maps' },
   ...needed,
@@ -65,8 +68,9 @@ describe('the environment of', () => {
     ['OutboxTell', { SLACK_SECRET: 'SecretsSlack', DASHBOARD_URL: apiUrl }],
   ])('%s parses with the guard’s own schema, and has nothing else in it', (name, secrets) => {
     const environment = withApiUrl(environmentOf(name))
-    expect(environment).toEqual({ ...guardMembers, ...secrets })
-    expect(parseSettings(guardSettings, environment)).toMatchObject({
+    expect(environment).toEqual({ ...guardMembers, LEDGER_MARKER: 'LedgerMarker', ...secrets })
+    expect(parseSettings(guardSettings, { ...environment, LEDGER_MARKER: marker })).toMatchObject({
+      LEDGER_MARKER: { ledger: 'led_abc', epoch: 0, table: '3f1c', tableName: 'UnitGuard-Ledger' },
       ...{ TABLE_NAME: 'LedgerTable', ACCOUNT_UNITS_PER_MONTH: 50_000, ACCOUNT_UNITS_USED_AT_START: 12_800 },
       ...{ ACCOUNT_RENEWAL_DAY: 12, ACCOUNT_RENEWAL_TIME: '06:30', ACCOUNT_TIME_ZONE: 'Europe/Berlin' },
       ...{ TRACKING_BASE_URL: 'https://service.example/v3', SERVICE_TIMEOUT_MS: 60_000, PLANS: 'plans.json' },
@@ -79,11 +83,14 @@ describe('the environment of', () => {
     const { ACCOUNT_UNITS_PER_MONTH } = needed
     const { ACCOUNT_UNITS_USED_AT_START, ACCOUNT_RENEWAL_DAY, ACCOUNT_RENEWAL_TIME, ACCOUNT_TIME_ZONE } = all
     expect(environment).toEqual({
+      LEDGER_MARKER: 'LedgerMarker',
       ...{ TABLE_NAME: 'LedgerTable', SLACK_SECRET: 'SecretsSlack', NODE_OPTIONS: '--enable-source-maps' },
       ...{ ACCOUNT_UNITS_PER_MONTH, ACCOUNT_UNITS_USED_AT_START, ACCOUNT_RENEWAL_DAY, ACCOUNT_RENEWAL_TIME },
       ACCOUNT_TIME_ZONE,
     })
-    expect(parseSettings(ledgerOnlySettings, environment)).toMatchObject({ SLACK_SECRET: 'SecretsSlack' })
+    expect(parseSettings(ledgerOnlySettings, { ...environment, LEDGER_MARKER: marker })).toMatchObject({
+      SLACK_SECRET: 'SecretsSlack',
+    })
   })
 
   test('a deployment with the stand-in: it is what the guard talks to', () => {

@@ -33,7 +33,9 @@ function grantsOf({ ofType }: Synthesized): Record<string, Statement[]> {
 
 const logs = { may: ['logs:CreateLogStream', 'logs:PutLogEvents'], on: ['Log.Arn'] }
 const ledger = {
-  may: ['dynamodb:BatchGetItem', 'dynamodb:ConditionCheckItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+  may: ['BatchGetItem', 'ConditionCheckItem', 'DescribeTable', 'PutItem', 'UpdateItem'].map(
+    (name) => `dynamodb:${name}`,
+  ),
   on: ['LedgerTable.Arn'],
 }
 const lists = { may: ['dynamodb:Query'], on: ['LedgerTable.Arn/index/by-time', 'LedgerTable.Arn/index/open'] }

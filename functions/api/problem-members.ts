@@ -48,6 +48,7 @@ export const problemMembers = {
   'method-not-allowed': {},
   'in-progress': { update: text },
   'duplicate-work': { update: text },
+  'ledger-restored': { until: time },
   'wrong-state': {
     update: z.exactOptional(text),
     state: z.exactOptional(z.enum(states)),

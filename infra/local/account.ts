@@ -2,21 +2,32 @@ import * as z from 'zod/mini'
 import { when } from '../../shared/guard/sentences.ts'
 import { adoption, openingUnits, renewalChange, showRenewal } from '../../shared/ledger/account.ts'
 import type { MakeChange } from '../../shared/ledger/changes.ts'
+import { accountOf } from '../../shared/ledger/identity.ts'
+import { createLedger } from '../../shared/ledger/ledger.ts'
 import { latestRenewal, monthAt, type Renewal } from '../../shared/ledger/windows.ts'
-import { accountSettings, parseSettings, WrongSettings } from '../../shared/platform/settings.ts'
+import { systemClock } from '../../shared/platform/clock.ts'
+import type { Marker } from '../../shared/platform/marker.ts'
+import {
+  accountSettings,
+  environment,
+  openingSettings,
+  parseSettings,
+  WrongSettings,
+} from '../../shared/platform/settings.ts'
 import { command, WrongUsage } from './command.ts'
 import { CannotGoOn } from './failures.ts'
-import { type OperatorLedger, openOperatorLedger, serviceHere } from './operator-ledger.ts'
-import { createShutdown } from './shutdown.ts'
+import { type OperatorLedger, serviceHere, withOperatorLedger } from './operator-ledger.ts'
 
 const usage = `Changes what a whole ledger is, which no setting changes by itself.
 
   npm run account -- renewal [--day <1-31>] [--time <HH:MM>] [--zone <IANA>] [--dry-run]
   npm run account -- adopt [--dry-run]
+  npm run account -- begin
 
   renewal    lets the billing month turn at another time; the open month is lengthened, never shortened
   adopt      says that the ledger belongs to the service that is set here (TRACKING_BASE_URL, or the stand-in): for a
              ledger of a version that did not note it, or where the same account has moved to a new address
+  begin      begins the first ledger on AWS, with the account settings of this shell; npm start begins its own
   --dry-run  shows what would change, and changes nothing
 
 It opens the ledger of this machine (DATA_DIR), whether npm start runs or not. With SECRETS_ENDPOINT set to nothing it opens
@@ -43,29 +54,53 @@ await command(
     switch (what) {
       case 'renewal': {
         const wanted = toRenewal(renewal)
-        return opened((ledger) => apply(ledger, renewalChange(wanted), isDry))
+        return withOperatorLedger((opened) => apply(opened, renewalChange(wanted), isDry))
       }
       case 'adopt': {
         const service = serviceHere()
-        return opened(async (ledger) =>
-          apply(ledger, adoption({ service, usedAtStart: await openingUnits(ledger.store) }), isDry),
-        )
+        return withOperatorLedger((opened) => adopt(opened, service, isDry))
+      }
+      case 'begin': {
+        const service = serviceHere()
+        return withOperatorLedger((opened) => begin(opened, service))
       }
       default:
-        throw new WrongUsage(`takes renewal or adopt, not ${what}`)
+        throw new WrongUsage(`takes renewal, adopt or begin, not ${what}`)
     }
   },
-  ['<renewal|adopt>'],
+  ['<renewal|adopt|begin>'],
 )
 
-async function opened(work: (ledger: OperatorLedger) => Promise<boolean>): Promise<boolean> {
-  const shutdown = createShutdown()
-  shutdown.onSignal(() => console.log('\nstopping …'))
-  try {
-    return await work(await openOperatorLedger(shutdown))
-  } finally {
-    await shutdown.stop()
-  }
+async function adopt(opened: OperatorLedger, service: string, isDry: boolean): Promise<boolean> {
+  const { store, tableId: table } = opened
+  const isDone = await apply(opened, adoption({ service, usedAtStart: await openingUnits(store), table }), isDry)
+  if (!isDry) await mark(opened)
+  return isDone
+}
+
+/** The definitions first, then the marker: what dies in between is finished by the same command. */
+async function begin(opened: OperatorLedger, service: string): Promise<boolean> {
+  const { store, marker, table, where, isOnAws } = opened
+  if (!isOnAws) throw new CannotGoOn('npm start begins the ledger of this machine by itself.')
+  const known = await marker.read()
+  if (known)
+    throw new CannotGoOn(
+      `The ledger ${known.ledger} was begun already, in the table ${known.tableName}. Deploy with that table, or accept ${table} with npm run restore -- accept.`,
+    )
+  const set = parseSettings(openingSettings, environment())
+  const expected = { service, account: set }
+  await createLedger({ store, clock: systemClock, account: accountOf(set), expected }).view()
+  const { ledger } = await mark(opened)
+  console.log(`Begun: ${ledger} in ${where}, a ledger of ${service}. Later deployments go without -c firstLedger=true.`)
+  return true
+}
+
+async function mark({ ledger, marker, table: tableName, tableId }: OperatorLedger): Promise<Marker> {
+  const { identity } = (await ledger.view()).definitions
+  if (!identity) throw new CannotGoOn('This ledger knows no service: adopt it first.')
+  const written = { ledger: identity.ledger, epoch: identity.epoch ?? 0, table: identity.table ?? tableId, tableName }
+  await marker.write(written)
+  return written
 }
 
 function toRenewal(given: { readonly [name in 'day' | 'time' | 'zone']?: string }): Partial<Renewal> {

@@ -25,8 +25,7 @@ export function withStream(store: Store, tell: (event: StreamEvent) => void): St
   }
 
   return {
-    get: (keys) => store.get(keys),
-    list: (query) => store.list(query),
+    ...store,
     transact: async (writes, ...rest) => {
       const outcome = await store.transact(writes, ...rest)
       const changes = writes.filter((write) => write.do !== 'check')

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { createDynamoClient } from '../../shared/ledger/dynamo-client.ts'
 import { createDynamoStore } from '../../shared/ledger/dynamo-store.ts'
 import { accountOf, sandboxService, serviceNameOf } from '../../shared/ledger/identity.ts'
-import { createLedger } from '../../shared/ledger/ledger.ts'
+import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
+import type { Store } from '../../shared/ledger/store.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { accountSettings, environment, parseSettings } from '../../shared/platform/settings.ts'
@@ -12,55 +13,70 @@ import { isDynamoDb } from './dynamodb-probe.ts'
 import { withoutFound } from './env-file.ts'
 import { CannotGoOn } from './failures.ts'
 import { openLedger } from './local-ledger.ts'
+import { fileMarker, type MarkerStore, parameterMarker } from './marker-store.ts'
 import { type Environment, readSettings } from './settings.ts'
-import type { Shutdown } from './shutdown.ts'
+import { createShutdown, type Shutdown } from './shutdown.ts'
 
+/** A ledger as the commands of an operator see it: they repair what a comparison refuses, so nothing is compared. */
 export interface OperatorLedger {
   readonly table: string
+  readonly tableId: string
   readonly where: string
-  readonly store: ReturnType<typeof createDynamoStore>
-  /** Compares nothing: the commands of an operator are there to repair what a comparison refuses. */
-  readonly ledger: ReturnType<typeof createLedger>
+  readonly isOnAws: boolean
+  readonly store: Store
+  readonly ledger: Ledger
+  readonly marker: MarkerStore
+  /** Another table of the same database. */
+  readonly ledgerIn: (table: string) => Ledger
 }
 
 /**
- * The ledger of this machine, whether `npm start` runs or not; or on AWS, where `SECRETS_ENDPOINT` is set to nothing, as for
- * every other command, or where this machine has no ledger.
+ * Opens the ledger of this machine, whether `npm start` runs or not; or the one on AWS, where `SECRETS_ENDPOINT` is set to
+ * nothing, as for every other command, or where this machine has no ledger.
  */
-export async function openOperatorLedger(shutdown: Shutdown): Promise<OperatorLedger> {
-  const env = commandEnvironment()
-  const { endpoint, accessKey, table, where } = await findTable(env, shutdown)
-  const client = createDynamoClient(endpoint, accessKey)
-  shutdown.onStop(async () => client.destroy())
-  const store = createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
-  const account = accountOf(parseSettings(accountSettings, env))
-  return { table, where, store, ledger: createLedger({ store, clock: systemClock, account }) }
+export async function withOperatorLedger(work: (opened: OperatorLedger) => Promise<boolean>): Promise<boolean> {
+  const shutdown = createShutdown()
+  shutdown.onSignal(() => console.log('\nstopping …'))
+  try {
+    const env = commandEnvironment()
+    const { endpoint, accessKey, table, where, marker } = await findTable(env, shutdown)
+    const client = createDynamoClient(endpoint, accessKey)
+    shutdown.onStop(async () => client.destroy())
+    const storeOf = (name: string) => createDynamoStore({ client, table: name, clock: systemClock, ids: systemIds })
+    const account = accountOf(parseSettings(accountSettings, env))
+    const ledgerIn = (name: string) =>
+      createLedger({ store: storeOf(name), clock: systemClock, account, begins: false })
+    const store = storeOf(table)
+    const tableId = (await store.tableId?.()) ?? table
+    return await work({
+      ...{ table, tableId, where, store, ledger: ledgerIn(table), marker, ledgerIn },
+      isOnAws: endpoint === undefined,
+    })
+  } finally {
+    await shutdown.stop()
+  }
 }
 
 async function findTable(env: Environment, shutdown: Shutdown) {
   if (isOnAws()) {
     const table = environment().TABLE_NAME
     if (!table) throw new CannotGoOn('TABLE_NAME names the ledger table; it is an output of the stack.')
-    return { endpoint: undefined, accessKey: undefined, table, where: `the table ${table} on AWS` }
+    const where = `the table ${table} on AWS`
+    return { endpoint: undefined, accessKey: undefined, table, where, marker: parameterMarker() }
   }
   if (isInMemory(env)) throw new CannotGoOn('The ledger is in the memory of npm start, and ends with it.')
   const local = readSettings(withoutFound(environment()))
+  const { table, keptIn, directory } = local
+  const marker = fileMarker(keptIn ?? directory)
   const running = env.DYNAMODB_ENDPOINT
-  if (running !== undefined && (await isDynamoDb(running)))
-    return {
-      endpoint: running,
-      accessKey: env.DYNAMODB_ACCESS_KEY,
-      table: local.table,
-      where: `the table ${local.table} at ${running}`,
-    }
+  if (running !== undefined && (await isDynamoDb(running))) {
+    const where = `the table ${table} at ${running}`
+    return { endpoint: running, accessKey: env.DYNAMODB_ACCESS_KEY, table, where, marker }
+  }
   const opened = await openLedger({ ...local, endpoint: local.dynamoDb, accessKey: local.dynamoDbKey, shutdown })
   if (opened.kind === 'memory') throw new CannotGoOn('There is no ledger that is kept: install Java 17 or newer.')
-  return {
-    endpoint: opened.endpoint,
-    accessKey: opened.accessKey,
-    table: local.table,
-    where: `the table ${local.table}, ${opened.where}`,
-  }
+  const { endpoint, accessKey, where } = opened
+  return { endpoint, accessKey, table, where: `the table ${table}, ${where}`, marker }
 }
 
 function isOnAws(): boolean {
@@ -70,7 +86,7 @@ function isOnAws(): boolean {
   return dynamoDb === undefined && (keptIn === null || !existsSync(join(keptIn, 'dynamodb')))
 }
 
-/** The service that is set here, as ledgers know it. @param onAws where nothing stands in for it by itself. */
+/** The service that is set here, as ledgers know it. */
 export function serviceHere(): string {
   const { TRACKING_BASE_URL: service, LEDGER_SERVICE: name } = withoutFound(environment())
   if (service) return serviceNameOf(service)

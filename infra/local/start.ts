@@ -8,6 +8,7 @@ import { rootBudget } from '../../shared/ledger/definitions.ts'
 import { sandboxService, WrongLedger } from '../../shared/ledger/identity.ts'
 import type { View } from '../../shared/ledger/views.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
+import { type Marker, toMarkerText } from '../../shared/platform/marker.ts'
 import { environment, type GuardSettings, WrongSettings } from '../../shared/platform/settings.ts'
 import { newAccessKey } from './access-key.ts'
 import { startBackground } from './background.ts'
@@ -22,6 +23,7 @@ import { createFront } from './front.ts'
 import { createGuardLog } from './guard-log.ts'
 import { type LocalLedger, openLedger } from './local-ledger.ts'
 import { openSandbox } from './local-sandbox.ts'
+import { fileMarker } from './marker-store.ts'
 import { localReference } from './reference.ts'
 import { sandboxToken } from './sandbox-token.ts'
 import { createSecretsEndpoint, type StoredSecret } from './secrets-endpoint.ts'
@@ -49,7 +51,10 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   shutdown.onStop(secrets.close)
   const secretsKey = newAccessKey()
 
+  const marker = local.keptIn === null ? null : fileMarker(local.keptIn)
+  const known = (ledger.kind === 'dynamodb' && (await marker?.read())) || null
   const found = {
+    ...(known && { LEDGER_MARKER: toMarkerText(known) }),
     SECRETS_ENDPOINT: secrets.url,
     SECRETS_ACCESS_KEY: secretsKey,
     ...(sandbox !== null && { TRACKING_BASE_URL: sandbox, LEDGER_SERVICE: sandboxService }),
@@ -64,6 +69,8 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
 
   const services = createServices(settings, { log, ...(ledger.kind === 'memory' && { store: ledger.store }) })
   const first = await services.guard.ledger.view()
+  const written = markerOf(first, local.table)
+  if (written) await marker?.write(written)
   // Somebody's own service is left alone: nothing is spent there that was not asked for.
   const background = await startBackground(services, { follow: ledger.follow, plans: sandbox === null ? null : plans })
   shutdown.onStop(background.stop)
@@ -101,6 +108,12 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   const hasLittle = isKept && sandbox !== null && hasNoBudgetOfItsOwn(first)
   tellWhatToTry(env, { url: front.url, hasSandbox: sandbox !== null, hasLittle, plans: isKept ? plans : [] })
   console.log(`ready ${front.url}`)
+}
+
+/** `null`: in memory, and for a month that was made up, there is no table to know. */
+function markerOf({ definitions: { identity } }: View, tableName: string): Marker | null {
+  if (!identity?.table) return null
+  return { ledger: identity.ledger, epoch: identity.epoch ?? 0, table: identity.table, tableName }
 }
 
 const hasNoBudgetOfItsOwn = ({ definitions }: View): boolean =>

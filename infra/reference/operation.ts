@@ -51,6 +51,7 @@ export interface Operation {
 export const refusals = [
   ...(['over-budget', 'over-update-limit', 'kind-not-allowed', 'over-max-units', 'already-fresh'] as const),
   ...(['budget-frozen', 'plan-paused', 'rejected', 'cancelled', 'expired', 'duplicate-work', 'in-progress'] as const),
+  'ledger-restored',
   ...(['key-reused', 'estimate-unreadable', 'service-refused', 'service-unreachable'] as const),
 ] as const satisfies readonly Slug[]
 

@@ -180,7 +180,7 @@ export const ownOperations: readonly Operation[] = [
     headers: ['If-Match'],
     body: { schema: 'Reason', example: { reason: 'repaired' } },
     answers: { 200: budget('It is not frozen any more') },
-    problems: ['precondition-failed', 'not-found'],
+    problems: ['precondition-failed', 'not-found', 'wrong-state'],
   },
   {
     ...{ ...budgets, method: 'GET', path: '/forecast', id: 'forecast', scopes: ['read'] },

@@ -110,6 +110,12 @@ export const problemTexts: Readonly<Record<Slug, ProblemText>> = {
     counted: 'What that update holds; this request adds nothing.',
     toDo: 'Wait for that update. If it is in doubt, a person can resolve it; otherwise the project may go on when the day is over. Then ask with a new key.',
   },
+  'ledger-restored': {
+    meaning:
+      'The ledger was restored from a backup a short while ago, and the record of an update of this project may have been lost with the table of before.',
+    counted: 'Nothing.',
+    toDo: 'Look at the service whether it ran. To run it all the same, send `force` with a reason; an `Idempotency-Key` must then begin as `detail` says. After `until` nothing can be lost any more.',
+  },
   'wrong-state': {
     meaning:
       'It is past the state in which this can be done, or not there yet. `detail` says which, and `retryAt`, where there is one, from when on it can be.',

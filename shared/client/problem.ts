@@ -40,6 +40,7 @@ export interface ProblemMembers {
   'method-not-allowed': object
   'in-progress': { update: string }
   'duplicate-work': { update: string }
+  'ledger-restored': { until: string }
   'wrong-state': { update?: string; state?: State; retryAt?: string; plan?: string; budget?: string }
   'precondition-failed': { revision: number }
   'too-large': object

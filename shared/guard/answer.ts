@@ -69,7 +69,7 @@ function statusOf({ state, problem }: Update): (typeof precedence)[number] {
       return 502
     case 'refused':
       if (problem?.slug === 'already-updated') return 200
-      return problem?.slug === 'duplicate-work' ? 409 : 402
+      return problem?.slug === 'duplicate-work' || problem?.slug === 'ledger-restored' ? 409 : 402
     case 'rejected':
     case 'cancelled':
     case 'expired':

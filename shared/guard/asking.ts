@@ -13,6 +13,7 @@ import { decideEarly, type Known } from './decide.ts'
 import type { GuardOptions } from './options.ts'
 import type { Performing } from './performing.ts'
 import { invalidRequest, problem } from './problems.ts'
+import { isOldKey } from './restored.ts'
 import { spellingFaults } from './spelling.ts'
 
 /** What becomes of an update that does not fit: refused, or put to a person; `refuse` is all or nothing. */
@@ -91,7 +92,12 @@ export function createAsking(parts: {
       const named = { id, project, budget, ...byDefault, content, createdAt: view.now }
       // What is recorded keeps what it has; its budget may be gone by now.
       const token = asked.update || !asker.token ? null : keptOf(view.definitions, asker.token, named.budget)
-      return { view, asked, request: toRequest({ ...asker, allowed }, wanted, { ...named, ...(token && { token }) }) }
+      return {
+        view,
+        asked,
+        isOldKey: isOldKey(view, asker.key),
+        request: toRequest({ ...asker, allowed }, wanted, { ...named, ...(token && { token }) }),
+      }
     })
     const missing = knowns.filter(({ asked }) => !asked.update)
     const made = how.respondAsync ? await queueAll(missing) : await batch.perform(missing, wanted.whenShort, how.endsAt)

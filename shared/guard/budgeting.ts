@@ -13,6 +13,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { Problem } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
 import { problem } from './problems.ts'
+import { notReconciled } from './restored.ts'
 import { list, when, zoneOf } from './sentences.ts'
 
 /** A budget as somebody wants it; what is set by other means (frozen) stays as it is. */
@@ -86,6 +87,8 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
   }
 
   async function unfreeze(name: string, by: Lifting): Promise<Changed> {
+    const early = await notReconciled(ledger, await ledger.view(), name)
+    if (early) return toChanged({ kind: 'refused', refused: early })
     const change: MakeChange = (view) => {
       const { definitions } = view
       const budget = budgetNamed(definitions, name)

@@ -21,6 +21,7 @@ import { leavesToNoBudget, type Needed, neededOf, whatNeeds } from './leave.ts'
 import { approvedMayGrowBy, type GuardOptions } from './options.ts'
 import { overBudget, type Short } from './over-budget.ts'
 import { invalidRequest, problem } from './problems.ts'
+import { mayBeLost } from './restored.ts'
 import { count, units as inUnits, left, list, when, zoneOf } from './sentences.ts'
 import { spellingFaults } from './spelling.ts'
 
@@ -59,6 +60,8 @@ export interface Known {
   readonly plan?: { readonly mayChargeAncestors: boolean }
   /** What the same request has put to a person before this one. */
   readonly waiting?: readonly Update[]
+  /** The key may be of a request before a restore, whose record is lost. */
+  readonly isOldKey?: boolean
 }
 
 type GoOn = Extract<Early, { say: 'go-on' }>
@@ -78,7 +81,7 @@ export function decide(known: Known, quote: Quote, options: GuardOptions): Decis
 /** Duplicate work, then policy, then empty budgets: none of it needs the service. */
 export function decideEarly(known: Known, options: GuardOptions): Early {
   const { view, asked, request } = known
-  const stopped = duplicateOf(known, options) ?? barredBy(view, request)
+  const stopped = duplicateOf(known, options) ?? mayBeLost(known, options) ?? barredBy(view, request)
   if (stopped) return { say: 'refuse', problem: stopped }
   const faults = spellingFaults(view.definitions, [request.project])
   if (faults.length > 0) return { say: 'refuse', problem: invalidRequest(faults) }

@@ -25,6 +25,7 @@ export const problems = {
   'method-not-allowed': { status: 405, title: 'This address does not take that method' },
   'in-progress': { status: 409, title: 'The first request with this key is still running' },
   'duplicate-work': { status: 409, title: 'The same work is already under way' },
+  'ledger-restored': { status: 409, title: 'Whether this was done before the restore is not known' },
   'wrong-state': { status: 409, title: 'Not possible in the state that it is in' },
   'precondition-failed': { status: 412, title: 'The definitions have changed meanwhile' },
   'too-large': { status: 413, title: 'The body is too large' },

@@ -25,7 +25,7 @@ export const showRenewal = ({ day, time, zone }: Renewal): string => `on day ${d
 
 /** Notes which service a ledger belongs to. What a ledger of an earlier version began with is what it has. */
 export const adoption =
-  ({ service, usedAtStart }: { service: string; usedAtStart: number }): MakeChange =>
+  ({ service, usedAtStart, table }: { service: string; usedAtStart: number; table?: string }): MakeChange =>
   ({ definitions, now }) => {
     const { identity, budgets, calendar } = definitions
     const before = identity?.service ?? null
@@ -40,13 +40,55 @@ export const adoption =
     const ledger = identity?.ledger ?? `led_${digest('ledger', service, String(now))}`
     const reason = `this ledger belongs to ${service}${before === null ? '' : `; before, it belonged to ${before}`}`
     return {
-      definitions: { ...definitions, identity: { ...identity, ledger, service, began } },
+      definitions: {
+        ...definitions,
+        identity: { ...(table !== undefined && { table }), ...identity, ledger, service, began },
+      },
       note: { type: 'adopt', budget: rootBudget, reason },
     }
   }
 
 const trialsStayTrials =
   'A ledger of the stand-in counts units that no service has charged, so it becomes no ledger of a real account: set DATA_DIR to another folder, where a new ledger begins.'
+
+/**
+ * Lets a table that was restored take over. Nothing runs before an administrator has reconciled and unfrozen the account, and the
+ * epoch stops every process that began before.
+ */
+export const acceptance =
+  (how: { table: string; epoch: number; to: number | undefined; toText: string }): MakeChange =>
+  ({ definitions, now }) => {
+    const { identity, budgets } = definitions
+    const root = budgets[rootBudget]
+    if (!identity || !root) return { refused: 'This table holds no ledger that knows its service: adopt it first.' }
+    const { replacedBy: _, ...kept } = identity
+    const reason = `restored to ${how.toText}: reconcile with the vendor's figure before it is unfrozen`
+    return {
+      definitions: {
+        ...definitions,
+        budgets: { ...budgets, [rootBudget]: { ...root, frozen: { reason, by: 'setup', at: now } } },
+        identity: {
+          ...kept,
+          table: how.table,
+          epoch: how.epoch,
+          restored: { at: now, ...(how.to !== undefined && { to: how.to }) },
+        },
+      },
+      note: { type: 'restore', budget: rootBudget, reason },
+    }
+  }
+
+/** Stops every process that still uses the table of before. */
+export const replacement =
+  (by: string): MakeChange =>
+  ({ definitions }) => {
+    const { identity } = definitions
+    if (!identity) return { refused: 'the table of before knows no service' }
+    return {
+      definitions: { ...definitions, identity: { ...identity, replacedBy: by } },
+      note: { type: 'restore', budget: rootBudget, reason: `the table ${by} has taken over` },
+    }
+  }
 
 /** What was booked as used when the ledger began. */
 export async function openingUnits(store: Store): Promise<number> {

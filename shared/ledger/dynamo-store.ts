@@ -1,5 +1,6 @@
 import {
   BatchGetItemCommand,
+  DescribeTableCommand,
   type DynamoDBClient,
   QueryCommand,
   type TransactWriteItem,
@@ -101,6 +102,13 @@ export function createDynamoStore(options: { client: DynamoDBClient; table: stri
         return { pk: String(item[tableKey.partition]), sk: String(item[tableKey.sort]), sort: String(item[sort]) }
       })
       return { positions, more: answer.LastEvaluatedKey !== undefined }
+    },
+
+    tableId: async () => {
+      const { Table } = await reading(() => client.send(new DescribeTableCommand({ TableName: table })))
+      // DynamoDB Local knows no ids.
+      const { TableId, TableArn = table, CreationDateTime } = Table ?? {}
+      return TableId ?? `${TableArn}@${CreationDateTime?.toISOString()}`
     },
 
     transact: async (writes, token, maxWaitMs = usualMaxWaitMs) => {

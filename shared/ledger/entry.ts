@@ -45,6 +45,7 @@ export const entryTypes = [
   'limit',
   'renewal',
   'adopt',
+  'restore',
   'budget-created',
   'budget-deleted',
   'freeze',

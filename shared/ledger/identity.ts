@@ -1,3 +1,4 @@
+import type { Marker } from '../platform/marker.ts'
 import { toUnits, type Units } from '../platform/words.ts'
 import { type Definitions, limitOf, rootBudget } from './definitions.ts'
 import { LedgerUnavailable } from './store.ts'
@@ -27,6 +28,14 @@ export interface Identity {
   readonly service: string | null
   /** The account settings that the ledger began with, or was adopted with. */
   readonly began: Account
+  /** The table that it was begun in, adopted in or restored to. A copy says so of another table. */
+  readonly table?: string
+  /** Raised with each restore; absent: 0. */
+  readonly epoch?: number
+  /** When a restored table was accepted, and the time that it was restored to, where that was said. */
+  readonly restored?: { readonly at: number; readonly to?: number }
+  /** Another table has taken over, which only an operator changes. */
+  readonly replacedBy?: string
 }
 
 /** The account settings by the names that people set; what is absent says nothing. */
@@ -42,6 +51,8 @@ export interface AccountSettings {
 export interface Expected {
   readonly service?: string | undefined
   readonly account?: AccountSettings
+  /** What is known outside of the table; `null`: no ledger was begun yet, as far as is known there. */
+  readonly marker?: Marker | null
 }
 
 /** The ledger is not the one that this process was told of. Nothing was read from it, nothing was written. */
@@ -82,8 +93,12 @@ export function serviceNameOf(baseUrl: string): string {
 
 const adopt = 'npm run account -- adopt'
 
-/** Why a process may not use this ledger; empty when it may. */
-export function identityFaults(definitions: Definitions, expected: Expected): IdentityFault[] {
+/** Why a process may not use this ledger; empty when it may. @param table the id of the table that was read; `null`: it has none. */
+export function identityFaults(
+  definitions: Definitions,
+  expected: Expected,
+  table: string | null = null,
+): IdentityFault[] {
   const { identity } = definitions
   if (!identity) {
     return [
@@ -92,7 +107,60 @@ export function identityFaults(definitions: Definitions, expected: Expected): Id
       },
     ]
   }
-  return [...serviceFaults(identity, expected.service), ...settingFaults(definitions, identity, expected.account ?? {})]
+  return [
+    ...tableFaults(identity, expected.marker ?? null, table),
+    ...serviceFaults(identity, expected.service),
+    ...settingFaults(definitions, identity, expected.account ?? {}),
+  ]
+}
+
+const accept = 'npm run restore -- accept'
+
+/** Whether this is the table that the ledger is in. A copy knows nothing of what ran after it was made. */
+function tableFaults(identity: Identity, marker: Marker | null, table: string | null): IdentityFault[] {
+  const { ledger, epoch = 0, replacedBy } = identity
+  if (replacedBy !== undefined) return [replaced(replacedBy)]
+  if (identity.table !== undefined && table !== null && identity.table !== table)
+    return [
+      {
+        text: `this table is a copy of the one that the ledger ${ledger} is in, and does not know what ran since: use that one, or accept this one with ${accept}`,
+      },
+    ]
+  if (!marker) return []
+  if (marker.ledger !== ledger)
+    return [
+      { text: `this table holds the ledger ${ledger}, and the marker names ${marker.ledger} in ${marker.tableName}` },
+    ]
+  if (marker.epoch === epoch) return []
+  return [
+    {
+      text: `this table has epoch ${epoch}, and the marker here says epoch ${marker.epoch} in ${marker.tableName}: deploy, or start, again; where this table was restored, accept it first with ${accept}`,
+    },
+  ]
+}
+
+const replaced = (by: string): IdentityFault => ({
+  text: `this table was replaced by the table ${by}: deploy, or start, with that one`,
+})
+
+/** Whether another table, or this one restored, has taken over since a process began with `epoch`. */
+export function epochFaults({ identity }: Definitions, began: number): IdentityFault[] {
+  if (identity?.replacedBy !== undefined) return [replaced(identity.replacedBy)]
+  const { epoch = 0 } = identity ?? {}
+  if (epoch === began) return []
+  return [
+    {
+      text: `this table was accepted as restored (epoch ${epoch}) after this process began (epoch ${began}): deploy, or start, again`,
+    },
+  ]
+}
+
+/** Why there is no ledger in this table, where one was expected. */
+export function emptyFault(marker: Marker | null | undefined): IdentityFault {
+  if (!marker) return { text: 'the table holds no ledger yet: begin it once with npm run account -- begin' }
+  return {
+    text: `the table is empty, and the ledger ${marker.ledger} is in the table ${marker.tableName}: name that one (on AWS -c ledgerTable=… -c ledgerStream=…)`,
+  }
 }
 
 function serviceFaults({ service }: Identity, here: string | undefined): IdentityFault[] {

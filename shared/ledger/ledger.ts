@@ -12,7 +12,7 @@ import type { Entry } from './entry.ts'
 import type { EntryRequest } from './entry-booking.ts'
 import type { Finding } from './finding.ts'
 import { createHolding, type Seen } from './holding.ts'
-import type { Account, Expected } from './identity.ts'
+import { type Account, type Expected, epochFaults, WrongLedger } from './identity.ts'
 import { createLastAudits, type LastAudits } from './last-audit.ts'
 import { createLists, type EntryFilter, type Page, type Span, type UpdateFilter } from './lists.ts'
 import { createLogins, type Logins } from './login.ts'
@@ -95,14 +95,33 @@ export interface Ledger {
 /**
  * @param options.account what a new ledger begins with.
  * @param options.expected what this process was told about the ledger, which the first call compares; nothing where it is absent.
+ * @param options.begins whether a ledger begins here where there is none; on AWS only an operator begins one.
  * @throws LedgerUnavailable from every function; `WrongLedger` where the ledger is another one than expected.
  */
-export function createLedger(options: { store: Store; clock: Clock; account: Account; expected?: Expected }): Ledger {
-  const { store, clock, account, expected = null } = options
-  const { look, books, bookNamed, lastSeen } = createViews({ store, clock, calendar: newCalendar(account.renewal) })
+export function createLedger(options: {
+  store: Store
+  clock: Clock
+  account: Account
+  expected?: Expected
+  begins?: boolean
+}): Ledger {
+  const { store, clock, account, expected = null, begins = true } = options
+  const views = createViews({ store, clock, calendar: newCalendar(account.renewal) })
+  const { books, bookNamed, lastSeen } = views
   const turns = createTurns()
   const changes = createChanges({ store, turns, look, books })
-  const ready = once(() => setUp({ store, clock, account, expected, look }))
+  let epoch: number | null = null
+  const ready = once(async () => {
+    epoch = await setUp({ store, clock, account, expected, begins, look: views.look })
+  })
+
+  /** Every reading for a decision shows whether another table has taken over since this process began. */
+  async function look(asks: readonly Ask[] = []): Promise<View> {
+    const view = await views.look(asks)
+    const faults = expected && epoch !== null ? epochFaults(view.definitions, epoch) : []
+    if (faults.length > 0) throw new WrongLedger(faults)
+    return view
+  }
 
   async function view(asks: readonly Ask[] = []): Promise<View> {
     await ready()

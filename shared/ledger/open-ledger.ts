@@ -18,14 +18,20 @@ export function openLedger(settings: LedgerSettings, own: { clock: Clock; store?
       clock,
       ids: systemIds,
     })
-  return createLedger({ store, clock, account: accountOf(settings), expected: expectedBy(settings) })
+  // On AWS a table that is empty by mistake would be a fresh allowance: there an operator begins the ledger.
+  const begins = own.store !== undefined || settings.DYNAMODB_ENDPOINT !== undefined
+  return createLedger({ store, clock, account: accountOf(settings), expected: expectedBy(settings), begins })
 }
 
 /** Slack's function does not call the service, and is told its name by the deployment. */
 type LedgerSettings = LedgerOnlySettings & { readonly TRACKING_BASE_URL?: string }
-type IdentitySettings = AccountSettings & Pick<LedgerSettings, 'LEDGER_SERVICE' | 'TRACKING_BASE_URL'>
+type IdentitySettings = AccountSettings & Pick<LedgerSettings, 'LEDGER_SERVICE' | 'LEDGER_MARKER' | 'TRACKING_BASE_URL'>
 
 export function expectedBy(settings: IdentitySettings): Expected {
-  const { LEDGER_SERVICE: name, TRACKING_BASE_URL: baseUrl } = settings
-  return { account: settings, service: name ?? (baseUrl === undefined ? undefined : serviceNameOf(baseUrl)) }
+  const { LEDGER_SERVICE: name, TRACKING_BASE_URL: baseUrl, LEDGER_MARKER: marker } = settings
+  return {
+    ...(marker !== undefined && { marker }),
+    account: settings,
+    service: name ?? (baseUrl === undefined ? undefined : serviceNameOf(baseUrl)),
+  }
 }

@@ -4,45 +4,66 @@ import { asNumber, freshBook, toBookItem } from './book.ts'
 import { type Definitions, rootBudget } from './definitions.ts'
 import { toDefinitionsItem } from './definitions-item.ts'
 import { openingId, toEntryItem } from './entry.ts'
-import { type Account, type Expected, identityFaults, WrongLedger } from './identity.ts'
+import { type Account, type Expected, emptyFault, identityFaults, WrongLedger } from './identity.ts'
 import type { Store, Write } from './store.ts'
 import { NoDefinitions, type Views } from './views.ts'
 import { dayAt, monthAt, newCalendar } from './windows.ts'
 
 const actor = 'setup'
 
-/** Begins a ledger where there are no definitions yet. @throws WrongLedger when it is not the one that is expected. */
+/**
+ * Begins a ledger where there are no definitions yet, and this process may.
+ *
+ * @returns the epoch of the ledger.
+ * @throws WrongLedger when it is not the one that is expected.
+ */
 export async function setUp(options: {
   store: Store
   clock: Clock
   account: Account
   expected: Expected | null
+  begins: boolean
   look: Views['look']
-}): Promise<void> {
-  const { store, clock, account, expected, look } = options
-  const found = await look().catch((error) => {
-    if (error instanceof NoDefinitions) return null
-    throw error
-  })
-  if (!found) await makeDefinitions(store, { account, expected, now: clock.now() })
+}): Promise<number> {
+  const { store, clock, account, expected, begins, look } = options
+  const [found, table] = await Promise.all([
+    look().catch((error) => {
+      if (error instanceof NoDefinitions) return null
+      throw error
+    }),
+    expected && store.tableId ? store.tableId() : null,
+  ])
+  if (!found) {
+    if (expected?.marker || !begins) throw new WrongLedger([emptyFault(expected?.marker)])
+    await makeDefinitions(store, { account, expected, table, now: clock.now() })
+  }
   // Another process may have been faster, with other settings: what counts is what is stored.
   const { definitions } = found ?? (await look())
-  const faults = expected ? identityFaults(definitions, expected) : []
+  const faults = expected ? identityFaults(definitions, expected, table) : []
   if (faults.length > 0) throw new WrongLedger(faults)
+  return definitions.identity?.epoch ?? 0
 }
 
 /**
  * Makes the definitions of a new ledger: the root budget with its limit, and a book that already counts the opening
  * position, so that not even the first moment could spend it twice. Does nothing where definitions exist.
  */
-async function makeDefinitions(store: Store, how: { account: Account; expected: Expected | null; now: number }) {
-  const { account, expected, now } = how
+async function makeDefinitions(
+  store: Store,
+  how: { account: Account; expected: Expected | null; table: string | null; now: number },
+) {
+  const { account, expected, table, now } = how
   const service = expected?.service ?? null
   const calendar = newCalendar(account.renewal)
   const definitions: Definitions = {
     revision: 1,
     createdAt: now,
-    identity: { ledger: `led_${digest('ledger', service ?? '', String(now))}`, service, began: account },
+    identity: {
+      ledger: `led_${digest('ledger', service ?? '', table ?? '', String(now))}`,
+      service,
+      began: account,
+      ...(table !== null && { table }),
+    },
     calendar,
     budgets: {
       [rootBudget]: {

@@ -19,6 +19,8 @@ export interface Store {
    * @throws AnswerLost when it may have been.
    */
   transact(writes: readonly Write[], token: string, maxWaitMs?: number): Promise<Outcome>
+  /** What tells this table from every other one, of the same name too; absent where there is no such thing. */
+  readonly tableId?: () => Promise<string>
 }
 
 export interface Key {

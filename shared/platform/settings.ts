@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { dayMs, hourMs, minuteMs } from './clock.ts'
+import { parseMarker } from './marker.ts'
 import { mostUnits, toUnits } from './words.ts'
 import { isZone } from './zone.ts'
 
@@ -87,6 +88,11 @@ const endpoint = z.optional(z.url('takes the address of an endpoint'))
 /** Of a stand-in at one of these endpoints; DynamoDB Local takes no others. */
 export const accessKey = z.optional(z.string().check(z.regex(/^[A-Za-z0-9]{1,128}$/, 'takes letters and digits')))
 
+const ledgerMarker = z.pipe(
+  z.string().check(z.refine((text) => parseMarker(text) !== undefined, 'takes what npm run account has written')),
+  z.transform((text) => parseMarker(text) ?? null),
+)
+
 /** Where the ledger is. */
 const ledgerSettings = z.object({
   TABLE_NAME: z.string('takes the name of the ledger table'),
@@ -94,6 +100,8 @@ const ledgerSettings = z.object({
   DYNAMODB_ACCESS_KEY: accessKey,
   /** The service as the ledger knows it, where that is not its address: the stand-in is `sandbox` on every port. */
   LEDGER_SERVICE: z.optional(z.string()),
+  /** What is known about the ledger outside of its table. */
+  LEDGER_MARKER: z.optional(ledgerMarker),
 })
 
 /** Where the secrets are. */
@@ -154,3 +162,12 @@ export type GuardSettings = z.output<typeof guardSettings>
 
 /** What a deployment must be told: on AWS the account has no defaults. */
 export const deploymentSettings = z.object({ ...guardSettings.shape, ACCOUNT_UNITS_PER_MONTH: units })
+
+/** What the first ledger on AWS must be told, beside the limit: none of it has a default there. */
+export const openingSettings = z.object({
+  ...accountSettings.shape,
+  ACCOUNT_UNITS_PER_MONTH: units,
+  ACCOUNT_UNITS_USED_AT_START: units,
+  ACCOUNT_RENEWAL_DAY: renewalDay,
+  ACCOUNT_TIME_ZONE: timeZone,
+})

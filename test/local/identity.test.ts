@@ -1,8 +1,12 @@
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { readEnvFile } from '../../infra/local/env-file.ts'
 import { readSettings } from '../../infra/local/settings.ts'
+import { createTable } from '../../infra/local/table.ts'
+import { createDynamoClient } from '../../shared/ledger/dynamo-client.ts'
 import { hasJava, runLocal, spawnLocal, temporaryDirectory } from '../support/local.ts'
 
 const { directory, remove } = await temporaryDirectory()
@@ -81,11 +85,59 @@ describe.skipIf(!hasJava())('the ledger of a trial', () => {
   it.each([
     [['renewal'], 'takes at least one of --day, --time and --zone'],
     [['renewal', '--day', '32'], 'day: takes a day of the month, 1 to 31'],
-    [['change'], 'takes renewal or adopt, not change'],
-    [[], '<renewal|adopt> is needed'],
+    [['change'], 'takes renewal, adopt or begin, not change'],
+    [[], '<renewal|adopt|begin> is needed'],
   ])('npm run account -- %s: %s', async (args, text) => {
     const { code, err } = await runLocal('account', args, { DATA_DIR: join(directory, 'none') })
     expect([code === 0, err]).toEqual([false, expect.stringContaining(text)])
     expect(existsSync(join(directory, 'none'))).toBe(false)
+  })
+})
+
+describe.skipIf(!hasJava())('a table that was restored, on this machine', () => {
+  const data = join(directory, 'restored')
+  const begin = async (env: object = {}) => {
+    const local = spawnLocal('start', { env: { DATA_DIR: data, DEMO: 'off', ...env } })
+    onTestFinished(() => local.signalGroup('SIGKILL'))
+    return { local, url: await local.ready(), env: readEnvFile(data) }
+  }
+
+  it('is refused until an operator accepts it, and then the table of before is', async () => {
+    const first = await begin()
+    const marker = await readFile(join(data, 'ledger'), 'utf8')
+    expect(marker).toMatch(/^led_\w{26} 0 \S+ unit-guard\n$/)
+    const client = createDynamoClient(first.env.DYNAMODB_ENDPOINT, first.env.DYNAMODB_ACCESS_KEY)
+    await createTable(client, 'copy')
+    const { Items = [] } = await client.send(new ScanCommand({ TableName: 'unit-guard' }))
+    for (const Item of Items) await client.send(new PutItemCommand({ TableName: 'copy', Item }))
+
+    const restore = (...args: string[]) => runLocal('restore', args, { DATA_DIR: data, TABLE_NAME: 'copy' })
+    const to = '2026-11-20T09:55:00Z'
+    expect(await runLocal('restore', ['accept', '--to', to], { DATA_DIR: data })).toMatchObject({
+      code: 1,
+      err: 'unit-guard holds the ledger already.\n',
+    })
+    expect((await restore('accept', '--to', to, '--dry-run')).out).toContain('Nothing was changed (--dry-run).')
+    const accepted = await restore('accept', '--to', to)
+    expect(accepted).toMatchObject({ code: 0, err: '' })
+    expect(accepted.out).toMatch(
+      /moves from unit-guard \(epoch 0\) to the table copy .*\(epoch 1\)\.\n {2}account is frozen until it is reconciled and unfrozen\n {2}unit-guard is not used any more, by processes of before either\n/,
+    )
+    const authorization = `Bearer ${first.env.UNIT_GUARD_TOKEN}`
+    const asked = await fetch(`${first.url}/budgets`, { headers: { authorization } })
+    expect([asked.status, ((await asked.json()) as { detail: string }).detail]).toEqual([
+      503,
+      'This ledger is not the one that is set here: this table was replaced by the table copy: deploy, or start, with that one.',
+    ])
+    first.local.signal('SIGTERM')
+    await first.local.ended
+
+    const { code, err } = await runLocal('start', [], { DATA_DIR: data, DEMO: 'off' })
+    expect([code, err]).toEqual([1, expect.stringContaining('this table was replaced by the table copy')])
+    const second = await begin({ TABLE_NAME: 'copy' })
+    const found = await fetch(`${second.url}/budgets/account`, { headers: { authorization } })
+    expect(await found.json()).toMatchObject({
+      frozen: { by: 'setup', reason: expect.stringContaining('restored to 2026-11-20T09:55:00.000Z') },
+    })
   })
 })
