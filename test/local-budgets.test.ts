@@ -214,7 +214,8 @@ describe('npm run budgets', () => {
     const { product, env, close } = await listening()
     const file = await fileOf(lines('budget,month,project,id', 'acme,2000,a,1', 'acme,,b,', 'globex,100,,'))
     const run = (...args: string[]) => runLocal('budgets', args, env)
-    const difference = ['+ acme  new: 2,000 a month, 2 projects', '+ globex  new: 100 a month']
+    const unlisted = '! the service does not list its projects now: no id is filled in'
+    const difference = ['+ acme  new: 2,000 a month, 2 projects', '+ globex  new: 100 a month', unlisted]
     const dry = await run('apply', file, '--dry-run')
     expect(dry).toEqual({ code: 0, err: '', out: lines(...difference, 'Not applied (--dry-run); revision 1.') })
     expect((await product.call('GET', '/budgets/acme')).status).toBe(404)
@@ -225,7 +226,7 @@ describe('npm run budgets', () => {
     const exported = await run('export')
     expect(exported).toMatchObject({ code: 0, err: '' })
     const again = await run('apply', await fileOf(exported.out, 'exported.csv'))
-    expect(again.out).toBe(lines('= 3 unchanged', 'Nothing to apply; revision 2.'))
+    expect(again.out).toBe(lines('= 3 unchanged', unlisted, 'Nothing to apply; revision 2.'))
     await close()
   })
 

@@ -301,7 +301,7 @@ describe('the doctor, looking at the ledger', () => {
         plan('wrong', { projects: ['a'], budget: 'globex', mayChargeAncestors: true }),
       ]),
     )
-    const { toDo } = await examineStore({}, store, clock, plans)
+    const { toDo } = await examineStore({}, store, clock, { plans })
     expect(toDo).toEqual([
       'correct the plan night, which is refused for a, b, c, d, e and 2 more: schedule:night may not charge account for a, which belongs to acme; that takes mayChargeAncestors in the plan. Without a budget, acme pays.',
       'correct the plan wrong, which is refused for a: a belongs to acme, so it is charged there or to a parent of it, not to globex.',

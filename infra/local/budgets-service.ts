@@ -1,5 +1,8 @@
 import type { BudgetDifference } from '../../shared/guard/applying.ts'
+import { parseStrictJson } from '../../shared/tracking/strict-json.ts'
 import type { BudgetsFile, ShownBudget } from './budgets-file.ts'
+import type { OwnedProject } from './budgets-ids.ts'
+import { projectsIn } from './doctor-reading.ts'
 import { CannotGoOn, reasonOf } from './failures.ts'
 
 /** What a file made, or would make. */
@@ -8,10 +11,15 @@ export interface Applied {
   readonly differences: readonly BudgetDifference[]
 }
 
+/** What the lists add is a help: a service that hangs must not hold up the budgets. */
+const listsWithinMs = 10_000
+
 /** The budgets of a Unit Guard that runs somewhere, by its own HTTP API. */
 export function createBudgetsService({ url, token }: { url: string; token: string }) {
+  const origin = url.replace(/\/$/, '')
+
   async function send(method: 'GET' | 'PUT', path: string, etag?: string, body?: object) {
-    const response = await fetch(`${url.replace(/\/$/, '')}${path}`, {
+    const response = await fetch(`${origin}${path}`, {
       method,
       headers: {
         authorization: `Bearer ${token}`,
@@ -49,7 +57,27 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
     throw new CannotGoOn(sentenceOf(status, answer, file))
   }
 
-  return { read, apply }
+  /**
+   * The projects of the service, by its free lists; `null` where it or the guard does not show them.
+   *
+   * @see The interface, "Market share": the second list has ids where the first may not.
+   */
+  async function listProjects(): Promise<readonly (readonly OwnedProject[])[] | null> {
+    const first = await list('/v3/projects')
+    if (first === null || first.some(({ id }) => id !== undefined)) return first && [first]
+    return [first, (await list('/v3/marketshare/projects')) ?? []]
+  }
+
+  async function list(path: string): Promise<readonly OwnedProject[] | null> {
+    const response = await fetch(`${origin}${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(listsWithinMs),
+    }).catch(() => null)
+    const json = parseStrictJson((await response?.text().catch(() => '')) ?? '')
+    return response?.ok && json.ok ? projectsIn(json.value) : null
+  }
+
+  return { read, apply, listProjects }
 }
 
 interface Refused {

@@ -2,13 +2,15 @@ import * as z from 'zod/mini'
 import { parseSettings } from '../../shared/platform/settings.ts'
 import { isUsableToken } from '../../shared/tracking/service-token.ts'
 import { countUnnamed, linesOf } from './budgets-difference.ts'
-import { readBudgetsFile, type ShownBudget, toBudgetsCsv } from './budgets-file.ts'
+import { type BudgetsFile, readBudgetsFile, type ShownBudget, toBudgetsCsv } from './budgets-file.ts'
+import { withIds } from './budgets-ids.ts'
 import { createBudgetsService } from './budgets-service.ts'
 import { command, commandEnvironment, WrongUsage } from './command.ts'
 
 const usage = `Makes and changes many budgets from a file, as one revision. It shows the difference first; no budget is deleted.
 
   npm run budgets -- apply <file.csv|json> [--dry-run] [--prune] [--reason <text>]
+  npm run budgets -- ids [--dry-run]
   npm run budgets -- export
 
   apply      JSON: {"budgets": [{"name", "parent", "limits", "projects", …}]}, as PUT /budgets takes it.
@@ -19,6 +21,8 @@ const usage = `Makes and changes many budgets from a file, as one revision. It s
   --prune    takes away, from the budgets that the file names, every project and rule that it does not name; what a
              CSV has no column for stays. The difference shows it.
   --reason   what the entry says
+  ids        gives every owned project without an id the one that the service lists under exactly that name, as apply does
+             for the projects of its file; an id that is there is never replaced
   export     all budgets as such a CSV, to begin a file from
 
 It speaks to UNIT_GUARD_URL with UNIT_GUARD_TOKEN (scope admin): those of npm start, or of AWS where they are set so.`
@@ -32,52 +36,63 @@ const settings = z.object({
 })
 const flags = { 'dry-run': { type: 'boolean' }, prune: { type: 'boolean' }, reason: { type: 'string' } } as const
 
-const isExport = process.argv[2] === 'export'
+type Service = ReturnType<typeof createBudgetsService>
+
+interface How {
+  readonly budgets: readonly ShownBudget[]
+  readonly etag: string
+  readonly dryRun: boolean
+  readonly prune: boolean
+  readonly reason?: string
+}
+
+const verb = process.argv[2]
 
 await command(
   usage,
   flags,
   async ({ 'dry-run': dryRun, prune, reason }, what, file = '') => {
-    if (what !== 'apply' && what !== 'export') throw new WrongUsage(`takes apply or export, not ${what}`)
-    if (!isExport && !/\.(csv|json)$/i.test(file)) throw new WrongUsage('takes a file that ends in .csv or .json')
+    if (what !== 'apply' && what !== 'ids' && what !== 'export')
+      throw new WrongUsage(`takes apply, ids or export, not ${what}`)
+    if (what === 'apply' && !/\.(csv|json)$/i.test(file))
+      throw new WrongUsage('takes a file that ends in .csv or .json')
     const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(settings, commandEnvironment())
     const service = createBudgetsService({ url, token })
-    const { budgets, etag } = await service.read()
-    if (isExport) process.stdout.write(toBudgetsCsv(budgets))
-    else
-      await apply(service, {
-        file,
-        budgets,
-        etag,
-        dryRun: dryRun !== undefined,
-        prune: prune !== undefined,
-        ...(reason && { reason }),
-      })
+    const read = await service.read()
+    const how = { ...read, dryRun: dryRun !== undefined, prune: prune !== undefined, ...(reason && { reason }) }
+    if (what === 'export') process.stdout.write(toBudgetsCsv(read.budgets))
+    else if (what === 'apply') await apply(service, await readBudgetsFile(file, read.budgets, how), how)
+    else await apply(service, allBudgets(read.budgets), { ...how, prune: false })
     return true
   },
-  isExport ? ['export'] : ['apply', '<file>'],
+  verb === 'export' || verb === 'ids' ? [verb] : ['apply', '<file>'],
 )
 
-async function apply(
-  service: ReturnType<typeof createBudgetsService>,
-  how: {
-    file: string
-    budgets: readonly ShownBudget[]
-    etag: string
-    dryRun: boolean
-    prune: boolean
-    reason?: string
-  },
-): Promise<void> {
-  const wanted = await readBudgetsFile(how.file, how.budgets, how)
+/** As a file that names every budget and its projects, and nothing else. */
+function allBudgets(budgets: readonly ShownBudget[]): BudgetsFile {
+  return {
+    budgets: budgets.map(({ name, projects }) => ({ name, projects })),
+    reason: 'ids from the service',
+    prunable: [],
+    placeOf: (position) => budgets[position]?.name ?? '',
+  }
+}
+
+async function apply(service: Service, file: BudgetsFile, how: How): Promise<void> {
+  const { file: wanted, lines: aboutIds } = withIds(file, how, await service.listProjects())
   const { revision, differences } = await service.apply(wanted, { ...how, dryRun: true })
-  for (const line of linesOf(differences, wanted.budgets.length)) console.log(line)
-  const staying = how.prune ? 0 : countUnnamed(wanted.budgets, how.budgets)
-  if (staying > 0)
-    console.log(
-      `= ${staying} ${staying === 1 ? 'project stays' : 'projects stay'} that the file does not name; --prune takes them away`,
-    )
+  const unnamed = how.prune ? 0 : countUnnamed(wanted.budgets, how.budgets)
+  const lines = [
+    ...linesOf(differences, wanted.budgets.length),
+    ...(unnamed > 0 ? [`= ${staying(unnamed)} that the file does not name; --prune takes them away`] : []),
+    ...aboutIds,
+  ]
+  for (const line of lines) console.log(line)
   if (differences.length === 0) return console.log(`Nothing to apply; revision ${revision}.`)
   if (how.dryRun) return console.log(`Not applied (--dry-run); revision ${revision}.`)
   console.log(`Applied: revision ${(await service.apply(wanted, { ...how, dryRun: false })).revision}.`)
+}
+
+function staying(count: number): string {
+  return `${count} ${count === 1 ? 'project stays' : 'projects stay'}`
 }

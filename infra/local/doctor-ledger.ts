@@ -20,15 +20,23 @@ import { latestRenewal, newCalendar } from '../../shared/ledger/windows.ts'
 import { type Clock, systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import type { GuardSettings } from '../../shared/platform/settings.ts'
+import { findIds, named, type OwnedProject, unownedInWords } from './budgets-ids.ts'
 import type { Findings } from './doctor-findings.ts'
 import { reasonOf } from './failures.ts'
+
+/** What the ledger is compared with. */
+interface Seen {
+  readonly plans: readonly Plan[]
+  /** The projects that the service lists. */
+  readonly lists: readonly (readonly OwnedProject[])[]
+}
 
 type Settings = Parameters<typeof expectedBy>[0]
 
 /** The state of the open book, budget by budget. */
 export async function examineLedger(
   settings: GuardSettings,
-  { inMemory, plans }: { inMemory: boolean; plans: readonly Plan[] },
+  { inMemory, ...seen }: { inMemory: boolean } & Seen,
 ): Promise<Findings> {
   if (inMemory) {
     return {
@@ -40,7 +48,7 @@ export async function examineLedger(
   const client = createDynamoClient(endpoint, settings.DYNAMODB_ACCESS_KEY)
   const store = createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
   try {
-    return await examineStore(settings, store, systemClock, plans)
+    return await examineStore(settings, store, systemClock, seen)
   } catch (error) {
     return {
       lines: [`cannot be read at ${endpoint ?? 'AWS'}: ${reasonOf(error)}`],
@@ -56,18 +64,20 @@ export async function examineStore(
   settings: Settings,
   store: Store,
   clock: Clock,
-  plans: readonly Plan[] = [],
+  { plans = [], lists = [] }: Partial<Seen> = {},
 ): Promise<Findings> {
   const account = accountOf(settings)
   try {
     const view = await createViews({ store, clock, calendar: newCalendar(account.renewal) }).look()
     const faults = identityFaults(view.definitions, expectedBy(settings)).map(({ text }) => text)
+    const owners = ownership(view, lists)
     return {
-      lines: [identityOf(view), ...linesOf(view), ...faults],
+      lines: [identityOf(view), ...linesOf(view), ...faults, ...owners.lines],
       toDo: [
         ...frozenBudgets(view),
         ...collisions(view),
         ...unpaidPlans(view, plans),
+        ...owners.toDo,
         ...(faults.length > 0 ? [notThisLedger] : []),
       ],
     }
@@ -95,6 +105,19 @@ const unpaidPlans = ({ definitions }: View, plans: readonly Plan[]): string[] =>
   })
 
 const maxNamed = 5
+
+/** A request by an id that no budget lists is charged to `account`, whoever owns the project. */
+function ownership({ definitions }: View, lists: Seen['lists']): Findings {
+  const { missing, twice, unowned } = findIds(Object.values(definitions.budgets), lists)
+  const ids = missing.map(({ project, id }) => `${project} has ${id}`)
+  return {
+    lines: unowned.length > 0 ? [unownedInWords(unowned)] : [],
+    toDo: [
+      ...(ids.length > 0 ? [`give owned projects their ids: npm run budgets -- ids (${named(ids)})`] : []),
+      ...twice.map((sentence) => `keep one of two listings: ${sentence}`),
+    ],
+  }
+}
 
 const notThisLedger =
   'repair what the ledger and the settings do not agree on: the guard does not start, or answers 503'

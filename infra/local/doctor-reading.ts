@@ -21,15 +21,21 @@ export function readProjects(exchange: Exchange): Listing {
   const none = (reason: string) => ({ projects: [], reason })
   if (exchange.kind === 'failed') return none(`cannot be listed (${exchange.reason})`)
   if (!isSuccess(exchange.status)) return none(`cannot be listed (status ${exchange.status})`)
-  const rows = listIn(jsonOf(exchange))
-  if (rows === null) return none('cannot be listed (no list of projects in the body)')
-  const projects = rows.flatMap((row) => {
+  const projects = projectsIn(jsonOf(exchange))
+  if (projects === null) return none('cannot be listed (no list of projects in the body)')
+  return { projects, reason: projects.length === 0 ? 'none is listed' : `${projects.length} are listed` }
+}
+
+/** The rows of a list of projects that have a name; `null` where there is no such list. */
+export function projectsIn(json: Json | undefined): Listing['projects'] | null {
+  const rows = listIn(json)
+  if (rows === null) return null
+  return rows.flatMap((row) => {
     const name = isObject(row) ? row.name : row
     const id = isObject(row) ? row.id : undefined
     const hasId = typeof id === 'string' || typeof id === 'number'
     return typeof name === 'string' ? [{ name, id: hasId ? String(id) : undefined }] : []
   })
-  return { projects, reason: projects.length === 0 ? 'none is listed' : `${projects.length} are listed` }
 }
 
 function listIn(json: Json | undefined): Json[] | null {

@@ -6,6 +6,7 @@ import { createReader } from '../../shared/tracking/reader.ts'
 import { updatePath } from '../../shared/tracking/target.ts'
 import { createTracking, type EstimateReading, type Target, targetOf } from '../../shared/tracking/tracking.ts'
 import { createTransport, type Exchange } from '../../shared/tracking/transport.ts'
+import type { OwnedProject } from './budgets-ids.ts'
 import { readSecret } from './command-secrets.ts'
 import { type Findings, joined } from './doctor-findings.ts'
 import { pointersToUnits, readProjects } from './doctor-reading.ts'
@@ -23,7 +24,7 @@ const pointerSettings = {
 export async function examineService(
   settings: GuardSettings,
   wanted: { project: string | undefined; id: string | undefined },
-): Promise<Findings> {
+): Promise<Findings & { readonly lists?: readonly (readonly OwnedProject[])[] }> {
   const token = await readSecret(settings.SERVICE_TOKEN_SECRET, settings).catch((error) => {
     if (error instanceof CannotGoOn) return error
     throw error
@@ -51,6 +52,10 @@ export async function examineService(
 
   const { exchange } = await read('/projects')
   const listing = readProjects(exchange)
+  const lists = [listing.projects]
+  // The interface, "Market share": this list has ids where the first may not.
+  if (listing.projects.length > 0 && listing.projects.every(({ id }) => id === undefined))
+    lists.push(readProjects((await read('/marketshare/projects')).exchange).projects)
   const aboutToken = describeToken(token, exchange, systemClock.now())
   const listed = listing.projects.find(
     ({ name, id }) => wanted.project === undefined || [name, id].includes(wanted.project),
@@ -58,12 +63,12 @@ export async function examineService(
   const project = wanted.project ?? listed?.name
   if (project === undefined) {
     const toDo = whyNoProject(exchange, listing.reason)
-    return joined([aboutToken, { lines: [`projects: ${listing.reason}`], toDo }])
+    return { ...joined([aboutToken, { lines: [`projects: ${listing.reason}`], toDo }]), lists }
   }
   const id = wanted.id ?? listed?.id ?? project
   const ranking = targetOf('ranking', project)
   const difficulty = targetOf('keyword-difficulty', id)
-  return joined([
+  const findings = joined([
     aboutToken,
     { lines: [`projects: ${listing.reason}; looking at ${project}${id === project ? '' : `, id ${id}`}`], toDo: [] },
     await describeEstimate(ranking, await tracking.estimate(ranking), read),
@@ -71,6 +76,7 @@ export async function examineService(
     describeDates(await tracking.dates(ranking)),
     describeRuns(settings),
   ])
+  return { ...findings, lists }
 }
 
 /** A name helps only where the service answers; that it refuses the token is told with the token. */

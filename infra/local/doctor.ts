@@ -22,7 +22,7 @@ await command(usage, { project: { type: 'string' }, id: { type: 'string' } }, as
   const service = await examineService(settings, { project, id })
   tell(`The service at ${settings.TRACKING_BASE_URL}`, service.lines)
   const plans = readPlans(settings.PLANS)
-  const ledger = await examineLedger(settings, { inMemory: isInMemory(env), plans })
+  const ledger = await examineLedger(settings, { inMemory: isInMemory(env), plans, lists: service.lists ?? [] })
   tell(`The ledger: the table ${settings.TABLE_NAME}`, ledger.lines)
   const toDo = [...new Set([...service.toDo, ...ledger.toDo])]
   tell('What to do next', toDo.length === 0 ? ['nothing: updates can be guarded as it is'] : toDo)

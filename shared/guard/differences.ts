@@ -51,15 +51,20 @@ function changedLimits(from: Limits, to: Limits): string[] {
 }
 
 function changedProjects(from: Projects, to: Projects): string {
-  const isIn = (projects: Projects, { name, id }: Projects[number]) =>
-    projects.some((project) => project.name === name && project.id === id)
+  const named = (projects: Projects, name: string) => projects.find((project) => project.name === name)
   const changes = [
-    ...to.filter((project) => !isIn(from, project)).map(({ name }) => `+ ${name}`),
-    ...from.filter((project) => !isIn(to, project)).map(({ name }) => `− ${name}`),
+    ...to.flatMap(({ name, id }) => {
+      const before = named(from, name)
+      if (!before) return [`+ ${name}`]
+      return before.id === id ? [] : [`${name}: id ${shown(before.id)} → ${shown(id)}`]
+    }),
+    ...from.filter(({ name }) => !named(to, name)).map(({ name }) => `− ${name}`),
   ]
   const more = changes.length - mostNamed
-  const named = `${changes.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-  return `${count(from.length)} → ${projectsOf(to)} (${named})`
+  const told = `${changes.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  return from.length === to.length
+    ? `${projectsOf(to)} (${told})`
+    : `${count(from.length)} → ${projectsOf(to)} (${told})`
 }
 
 const projectsOf = ({ length }: Projects): string => `${count(length)} ${length === 1 ? 'project' : 'projects'}`

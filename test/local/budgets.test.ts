@@ -51,9 +51,14 @@ describe('a CSV of budgets', () => {
   })
 })
 
-describe('npm run budgets -- apply', () => {
-  async function listening() {
-    const product = await startProduct({ store: createMemoryStore() })
+describe('npm run budgets', () => {
+  /** @param listed the projects of the service; without them it does not list any. */
+  async function listening(listed?: readonly object[]) {
+    const product = await startProduct({
+      store: createMemoryStore(),
+      service: ({ url }) =>
+        listed && url.endsWith('/projects') ? { body: JSON.stringify({ projects: listed }) } : undefined,
+    })
     const door = await createDoor({ port: 0 })
     onTestFinished(() => door.close(Promise.resolve()))
     door.open(product.api)
@@ -70,15 +75,15 @@ describe('npm run budgets -- apply', () => {
       },
     })
     const read = async () => (await product.call('GET', '/budgets/acme')).body
-    const run = (...args: string[]) => runLocal('budgets', ['apply', ...args], env)
+    const run = (...args: string[]) => runLocal('budgets', args, env)
     return { product, read, run }
   }
 
   test('a file with one row of a client takes none of its other projects away', async () => {
-    const { read, run } = await listening()
+    const { read, run } = await listening([])
     const file = await fileOf(lines('budget,project', 'acme,f.example'))
     const before = await read()
-    expect(await run(file)).toEqual({
+    expect(await run('apply', file)).toEqual({
       ...{ code: 0, err: '' },
       out: lines(
         '~ acme  5 → 6 projects (+ f.example)',
@@ -93,16 +98,16 @@ describe('npm run budgets -- apply', () => {
   })
 
   test('--prune takes away what the file could name and does not, and shows every bit of it', async () => {
-    const { read, run } = await listening()
+    const { read, run } = await listening([])
     const file = await fileOf(lines('budget;month;day;project;perUpdate', 'acme;900;;a.example;'))
     const difference = [
       '~ acme  day 90 → none, 5 → 1 project (− b.example, − c.example, − d.example and 1 more), perUpdate 50 → none',
       '    takes away the limit of the day, the project b.example, the project c.example, the project d.example, the project e.example, perUpdate',
     ]
-    expect((await run(file, '--prune', '--dry-run')).out).toBe(
+    expect((await run('apply', file, '--prune', '--dry-run')).out).toBe(
       lines(...difference, 'Not applied (--dry-run); revision 2.'),
     )
-    expect((await run(file, '--prune')).out).toBe(lines(...difference, 'Applied: revision 3.'))
+    expect((await run('apply', file, '--prune')).out).toBe(lines(...difference, 'Applied: revision 3.'))
     expect(await read()).toMatchObject({
       ...{ projects: [{ name: 'a.example' }], limits: [{ window: 'month', units: 900 }] },
       // No column of the file says anything about these.
@@ -111,9 +116,9 @@ describe('npm run budgets -- apply', () => {
   })
 
   test('--prune with JSON takes away every rule that it does not name', async () => {
-    const { read, run } = await listening()
+    const { read, run } = await listening([])
     const file = await fileOf('[{"name": "acme", "approvers": ["eve"]}]', 'prune.json')
-    expect((await run(file, '--prune')).code).toBe(0)
+    expect((await run('apply', file, '--prune')).code).toBe(0)
     expect(await read()).toMatchObject({
       ...{ projects: [], approvers: ['eve'], kinds: ['ranking', 'keyword-difficulty'] },
       limits: [
@@ -121,5 +126,78 @@ describe('npm run budgets -- apply', () => {
         { window: 'day', units: 90 },
       ],
     })
+  })
+
+  test('apply gives the projects of a file the ids that the service lists, and names what no budget owns', async () => {
+    const { read, run } = await listening([
+      ...[
+        { name: 'a.example', id: 1001 },
+        { name: 'f.example', id: '1006' },
+        { name: 'x.example', id: '7' },
+      ],
+      ...[
+        { name: 'g.example', id: '8' },
+        { name: 'g.example', id: '9' },
+      ],
+    ])
+    const file = await fileOf(
+      lines(
+        'budget,month,project,id',
+        'acme,,a.example,',
+        'acme,,f.example,',
+        'acme,,b.example,77',
+        'globex,5,G.example,',
+      ),
+    )
+    const difference = [
+      '~ acme  5 → 6 projects (a.example: id none → 1001, b.example: id none → 77, + f.example)',
+      '+ globex  new: 5 a month, 1 project',
+      '= 3 projects stay that the file does not name; --prune takes them away',
+      '    a.example has the id 1001 at the service',
+      '    f.example has the id 1006 at the service',
+      '! no budget owns x.example; account pays for its updates',
+    ]
+    expect((await run('apply', file, '--dry-run')).out).toBe(
+      lines(...difference, 'Not applied (--dry-run); revision 2.'),
+    )
+    expect(await run('apply', file)).toMatchObject({ code: 0, out: lines(...difference, 'Applied: revision 3.') })
+    const { projects } = await read()
+    expect(projects.slice(0, 2)).toEqual([
+      { name: 'a.example', id: '1001' },
+      { name: 'b.example', id: '77' },
+    ])
+    expect(projects.at(-1)).toEqual({ name: 'f.example', id: '1006' })
+  })
+
+  test('ids fills in the missing ids of all budgets, once, and replaces none', async () => {
+    const { product, read, run } = await listening([
+      { name: 'a.example', id: '1001' },
+      { name: 'b.example', id: '1002' },
+    ])
+    await product.call('PUT', '/budgets/globex', {
+      body: { limits: [{ window: 'month', units: 5 }], projects: [{ name: '1002' }, { name: 'z', id: '26' }] },
+    })
+    const twice = '! b.example of acme and 1002 of globex are one project (id 1002): keep one of them'
+    expect(await run('ids')).toEqual({
+      ...{ code: 0, err: '' },
+      out: lines(
+        '~ acme  5 projects (a.example: id none → 1001)',
+        '= 2 unchanged',
+        '    a.example has the id 1001 at the service',
+        ...[twice, 'Applied: revision 4.'],
+      ),
+    })
+    expect((await read()).projects[0]).toEqual({ name: 'a.example', id: '1001' })
+    expect((await run('ids')).out).toBe(lines('= 3 unchanged', twice, 'Nothing to apply; revision 4.'))
+  })
+
+  test('without the list of the service, apply goes on and says that no id was filled in', async () => {
+    const { run } = await listening()
+    const file = await fileOf(lines('budget,project', 'acme,f.example'))
+    const { code, out } = await run('apply', file)
+    expect([code, out]).toEqual([
+      0,
+      expect.stringContaining('! the service does not list its projects now: no id is filled in\n'),
+    ])
   })
 })

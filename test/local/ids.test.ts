@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest'
+import { findIds } from '../../infra/local/budgets-ids.ts'
+import { examineStore } from '../../infra/local/doctor-ledger.ts'
+import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
+import { createTestClock } from '../support/clock.ts'
+import { startProduct } from '../support/product.ts'
+
+const none = { missing: [], twice: [], unowned: [] }
+const acme = (...projects: { name: string; id?: string }[]) => [{ name: 'acme', projects }]
+
+describe('missing ids', () => {
+  test('are what the service lists under exactly that name, once', () => {
+    const listed = [
+      { name: 'a', id: '1' },
+      { name: 'B', id: '2' },
+      { name: 'c', id: '3' },
+      { name: 'c', id: '4' },
+      { name: 'd' },
+    ]
+    expect(findIds(acme({ name: 'a' }, { name: 'b' }, { name: 'c' }, { name: 'd' }), [listed])).toEqual({
+      ...none,
+      missing: [{ budget: 'acme', project: 'a', id: '1' }],
+    })
+  })
+
+  test('never replace an id', () => {
+    expect(findIds(acme({ name: 'a', id: '9' }), [[{ name: 'a', id: '1' }]])).toEqual(none)
+  })
+
+  test('come from any of the lists, where these agree', () => {
+    const first = [{ name: 'a' }, { name: 'b', id: '2' }]
+    const second = [
+      { name: 'a', id: '1' },
+      { name: 'b', id: '3' },
+    ]
+    expect(findIds(acme({ name: 'a' }, { name: 'b' }), [first, second]).missing).toEqual([
+      { budget: 'acme', project: 'a', id: '1' },
+    ])
+  })
+
+  test('are not filled in where another listing has them, which is named', () => {
+    const budgets = [...acme({ name: 'a' }), { name: 'globex', projects: [{ name: '1' }] }]
+    expect(findIds(budgets, [[{ name: 'a', id: '1' }]])).toEqual({
+      ...none,
+      twice: ['a of acme and 1 of globex are one project (id 1)'],
+    })
+  })
+
+  test('an owned project is owned under its name, its id, and any spelling; the others are named', () => {
+    const listed = [{ name: 'A', id: '1' }, { name: 'b', id: '2' }, { name: 'c', id: '3' }, { name: 'd' }]
+    expect(findIds(acme({ name: 'a ', id: 'x' }, { name: '2' }), [listed]).unowned).toEqual(['c', 'd'])
+  })
+})
+
+describe('doctor', () => {
+  test('says which owned projects have no id, which listings are one project, and what no budget owns', async () => {
+    const store = createMemoryStore()
+    const product = await startProduct({ store, clock: createTestClock(), stream: false })
+    const owns = (...projects: object[]) => ({ body: { limits: [{ window: 'month', units: 100 }], projects } })
+    await product.call('PUT', '/budgets/acme', owns({ name: 'a' }, { name: 'b' }, { name: 'c', id: '3' }))
+    await product.call('PUT', '/budgets/globex', owns({ name: '2' }))
+    const lists = [
+      ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'].map((name, index) => ({ name, id: `${index + 1}` })),
+    ]
+    const { lines, toDo } = await examineStore({}, store, product.clock, { lists })
+    expect(lines.at(-1)).toBe('no budget owns d, e, f, g, h and 2 more; account pays for their updates')
+    expect(toDo).toEqual([
+      'give owned projects their ids: npm run budgets -- ids (a has 1)',
+      'keep one of two listings: b of acme and 2 of globex are one project (id 2)',
+    ])
+  })
+})
