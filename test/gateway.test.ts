@@ -136,7 +136,7 @@ describe('every operation goes through', () => {
 
   test.each([
     '/on-demand/caf%C3%A9%20%26%20co%2Fparis/run',
-    '/keyword-difficulty/1%2C2,3/run',
+    '/keyword-difficulty/1%3b2%2D3/run',
     '/on-demand/a/run?q=a+b&q=a%2Bb&empty=&flag',
     '/projects/caf%C3%A9%20%26%20co%2Fparis/export-rankings?x=%2B+&x=1&X=%7E~',
   ])('byte for byte: %s', async (path) => {

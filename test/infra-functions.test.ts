@@ -18,6 +18,7 @@ const all = {
   RUN_POINTER_DIFFICULTY: '/cost',
   COOLDOWN_RANKING: '6h',
   COOLDOWN_DIFFICULTY: '0',
+  PROJECT_SEPARATOR: ';',
 }
 // What one machine uses, and a deployment must not.
 const ofOneMachine = {

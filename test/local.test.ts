@@ -113,6 +113,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
       SERVICE_FLIGHT_MS: '300000',
       COOLDOWN_RANKING: 'day',
       COOLDOWN_DIFFICULTY: '7d',
+      PROJECT_SEPARATOR: ',',
       SLACK_SIGNING_SECRET: 'local-slack-signing-secret',
       PLANS: expect.stringMatching(/plans of a test\.json$/),
     })

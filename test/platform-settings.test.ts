@@ -57,6 +57,7 @@ describe('settings', () => {
     ['COOLDOWN_RANKING', '30m', 1_800_000],
     ['COOLDOWN_DIFFICULTY', '6h', 21_600_000],
     ['COOLDOWN_DIFFICULTY', 'day', 'day'],
+    ['PROJECT_SEPARATOR', ';', ';'],
     ['DASHBOARD_URL', 'https://units.example/', 'https://units.example/'],
     ['DASHBOARD_URL', 'http://127.0.0.1:8787', 'http://127.0.0.1:8787'],
   ])('%s takes %s', (name, text, value) => {
@@ -95,6 +96,8 @@ describe('settings', () => {
     ['RUN_POINTER_DIFFICULTY', 'data.units', pointer],
     ['RUN_POINTER_RANKING', '/a~2', pointer],
     ['COOLDOWN_RANKING', '7', cooldown],
+    ['PROJECT_SEPARATOR', ', ', 'takes one of , ; | : + ~ ! *'],
+    ['PROJECT_SEPARATOR', '-', 'takes one of , ; | : + ~ ! *'],
     ['COOLDOWN_RANKING', '-1d', cooldown],
     ['COOLDOWN_DIFFICULTY', '1w', cooldown],
     ['DYNAMODB_ENDPOINT', 'canary', 'takes the address of an endpoint'],

@@ -11,7 +11,7 @@ import { budgetName, idempotencyKey, project } from './input.ts'
 import { passOnKept } from './passing-on.ts'
 import { answerProblem } from './problem-answers.ts'
 import { invalid } from './refusal.ts'
-import { showUpdate } from './showing.ts'
+import { showAnswer, showUpdate } from './showing.ts'
 import type { Caller } from './tokens.ts'
 
 interface Run {
@@ -22,12 +22,17 @@ interface Run {
   readonly search: string
 }
 
-/** `GET …/run` through the gateway: a guarded update that answers with the service's own answer. */
-export function createGatewayRuns({ guard }: Services) {
-  return async (c: Context<ApiEnv>, { caller, operation, segment, search }: Run): Promise<Response> => {
+/** As many as `POST /updates` takes. */
+const maxProjects = 20
+
+/** `GET …/run` through the gateway: a guarded update, or one for each project that its segment names. */
+export function createGatewayRuns({ guard, options: { separator } }: Services) {
+  return async (c: Context<ApiEnv>, run: Run): Promise<Response> => {
+    const { caller, operation, segment, search } = run
     const budget = read(budgetName, c.req.header('unit-guard-budget'), 'Unit-Guard-Budget')
-    const name = read(project, decodeSegment(segment) ?? undefined, 'project')
-    if (name === undefined) throw invalid([{ path: 'project', message: 'is not percent-encoded UTF-8' }])
+    const segments = segmentsOf(segment, separator)
+    const targets = segments.map((each) => ({ segment: each, search }))
+    const [target, ...others] = targets
     const key = idempotencyKey(c)
     const answer = await guard.ask(
       {
@@ -39,9 +44,9 @@ export function createGatewayRuns({ guard }: Services) {
       },
       {
         kind: operations[operation].guarded,
-        projects: [name],
+        projects: segments.map(projectOf),
         whenShort: 'refuse',
-        target: { segment, search },
+        ...(target && others.length === 0 ? { target } : { targets }),
         ...(budget !== undefined && { budget }),
       },
       { respondAsync: false, endsAt: c.var.endsAt },
@@ -50,10 +55,16 @@ export function createGatewayRuns({ guard }: Services) {
     if (answer.problem) return answerProblem(c, answer.problem, answer)
     const [update] = answer.updates
     if (!update) throw new Error('an answer without a problem has an update')
-    c.header('Unit-Guard-Update', update.id)
-    if (update.state !== 'settled' && !isKnownToHaveRun(update))
-      return c.json({ updates: answer.updates.map(showUpdate) }, 202)
+    c.header('Unit-Guard-Update', answer.updates.map(({ id }) => id).join(', '))
+    if (others.length > 0) return answerSeveral(c, answer)
+    if (update.state !== 'settled' && !isKnownToHaveRun(update)) return c.json(showAnswer(answer), 202)
     return answerSettled(c, update, answer)
+  }
+
+  function answerSeveral(c: Context<ApiEnv>, answer: Answer): Response {
+    const { status, earlier } = answer
+    if (earlier.length > 0) c.header('Unit-Guard-Replayed', earlier.join(', '))
+    return c.json(showAnswer(answer), status === 202 ? 202 : 200)
   }
 
   async function answerSettled(c: Context<ApiEnv>, update: Update, { replayed, earlier }: Answer): Promise<Response> {
@@ -92,4 +103,25 @@ function read(schema: Schema, value: string | undefined, path: string): string |
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   throw invalid([{ path, message: parsed.error.issues[0]?.message ?? 'is not valid' }])
+}
+
+/**
+ * The parts of a segment between separators, raw or encoded, each in the caller's own bytes.
+ *
+ * @throws Refusal 400: an empty part, or too many.
+ */
+function segmentsOf(segment: string, separator: string | undefined): readonly string[] {
+  if (separator === undefined) return [segment]
+  const encoded = `%${separator.charCodeAt(0).toString(16)}`
+  const parts = segment.replaceAll(new RegExp(encoded, 'gi'), separator).split(separator)
+  if (parts.length > 1 && parts.includes('')) throw invalid([{ path: 'project', message: 'names an empty project' }])
+  if (parts.length > maxProjects)
+    throw invalid([{ path: 'project', message: `names more than ${maxProjects} projects` }])
+  return parts
+}
+
+function projectOf(segment: string): string {
+  const name = read(project, decodeSegment(segment) ?? undefined, 'project')
+  if (name === undefined) throw invalid([{ path: 'project', message: 'is not percent-encoded UTF-8' }])
+  return name
 }

@@ -4,7 +4,13 @@ import type { Answer } from '../../shared/guard/answer.ts'
 import { undecidedRetryAfter } from '../../shared/guard/problems.ts'
 import type { Problem } from '../../shared/ledger/update.ts'
 import type { ApiEnv } from './context.ts'
-import { showNotRecorded, showProblem, showUpdate } from './showing.ts'
+import { showAnswer, showProblem } from './showing.ts'
+
+/** A problem names updates only where it recorded some. */
+function shownRows(answer: Answer) {
+  const { updates, ...rest } = showAnswer(answer)
+  return updates.length > 0 ? { updates, ...rest } : rest
+}
 
 export function answerProblem(c: Context<ApiEnv>, of: Problem, answer?: Answer): Response {
   c.set('problem', of)
@@ -15,8 +21,7 @@ export function answerProblem(c: Context<ApiEnv>, of: Problem, answer?: Answer):
     ...shown,
     status,
     requestId: c.var.requestId,
-    ...(answer && answer.updates.length > 0 && { updates: answer.updates.map(showUpdate) }),
-    ...(answer && answer.notRecorded.length > 0 && { notRecorded: answer.notRecorded.map(showNotRecorded) }),
+    ...(answer && shownRows(answer)),
   }
   return c.body(JSON.stringify(body), status, { 'content-type': 'application/problem+json' })
 }

@@ -32,9 +32,15 @@ export function showProblem({ slug, detail, members }: Problem) {
   return { type: `/problems/${slug}`, title, status, detail, ...members }
 }
 
-export const showNotRecorded = (row: Answer['notRecorded'][number]) => ({
+const showNotRecorded = (row: Answer['notRecorded'][number]) => ({
   project: row.project,
   problem: showProblem(row.problem),
+})
+
+/** What became of each project of a request. */
+export const showAnswer = ({ updates, notRecorded }: Pick<Answer, 'updates' | 'notRecorded'>) => ({
+  updates: updates.map(showUpdate),
+  ...(notRecorded.length > 0 && { notRecorded: notRecorded.map(showNotRecorded) }),
 })
 
 export function showUpdate(update: Update) {

@@ -29,7 +29,7 @@ import {
 import { answerProblem } from './problem-answers.ts'
 import { Refusal } from './refusal.ts'
 import { route } from './routing.ts'
-import { showNotRecorded, showUpdate } from './showing.ts'
+import { showAnswer, showUpdate } from './showing.ts'
 
 const text = (most: number) => {
   const takes = `takes 1 to ${most} characters`
@@ -223,11 +223,9 @@ function answer(c: Context<ApiEnv>, answer: Answer): Response {
   if (answer.problem) return answerProblem(c, answer.problem, answer)
   const [only] = answer.updates
   if (only && answer.updates.length === 1) c.header('Location', `/updates/${only.id}`)
-  const body = {
-    updates: answer.updates.map(showUpdate),
-    ...(answer.notRecorded.length > 0 && { notRecorded: answer.notRecorded.map(showNotRecorded) }),
-  }
-  return c.body(JSON.stringify(body), answer.status as 200 | 201 | 202, { 'content-type': 'application/json' })
+  return c.body(JSON.stringify(showAnswer(answer)), answer.status as 200 | 201 | 202, {
+    'content-type': 'application/json',
+  })
 }
 
 export const updateColumns: Columns<Update> = {

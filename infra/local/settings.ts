@@ -93,6 +93,8 @@ export function readSettings(env: Environment): LocalSettings {
   const given = {
     ...defaults,
     DATA_DIR: dataDirOf(env),
+    // How the stand-in reads it; of a service of one's own nobody knows.
+    ...(env.TRACKING_BASE_URL ? {} : { PROJECT_SEPARATOR: ',' }),
     ...Object.fromEntries(Object.entries(env).filter(([, value]) => value)),
   }
   const ownService = env.TRACKING_BASE_URL ? env.TRACKING_BASE_URL : null

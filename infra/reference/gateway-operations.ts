@@ -10,7 +10,7 @@ const passedOnFailure: AnswerOf = { ...passedOn, means: 'Any other status of the
 
 const ran: AnswerOf = {
   means:
-    'The service’s own status and body; within the cool-down those of the earlier update. Where no whole body was stored: 200 with the Update',
+    'The service’s own status and body; within the cool-down those of the earlier update. Where no whole body was stored: 200 with the Update; of several projects: 200 with Updates',
   body: { type: '*/*' },
   headers: [
     ...(['Unit-Guard-Update', 'Unit-Guard-Units-Charged', 'Unit-Guard-Units-Charged-Now'] as const),
@@ -43,6 +43,7 @@ function toOperation(name: OperationName): Operation {
       ...common,
       scopes: ['run'],
       summary: `${sentence(purpose)}, guarded: held against its budgets, and sent at most once`,
+      more: 'Where `PROJECT_SEPARATOR` is set, a segment with several projects is one request for as many updates: 200 with `updates`, or the problem. Where it is not set, such a segment is 400.',
       headers: ['Unit-Guard-Budget', 'Idempotency-Key'],
       answers: { '2XX': ran, 202: pending },
       problems: [...refusals, 'invalid-request', 'not-found'],

@@ -19,6 +19,11 @@ import { spellingFaults } from './spelling.ts'
 /** What becomes of an update that does not fit: refused, or put to a person; `refuse` is all or nothing. */
 export type WhenShort = 'refuse' | 'fit' | 'ask'
 
+interface Target {
+  readonly segment: string
+  readonly search: string
+}
+
 /** What somebody asks of the guard: one update for each project. */
 export interface UpdatesRequest {
   readonly kind: Kind
@@ -30,7 +35,9 @@ export interface UpdatesRequest {
   readonly whenShort: WhenShort
   readonly query?: Readonly<Record<string, string>>
   /** One project, in the bytes that it came in: they go on unchanged. */
-  readonly target?: { readonly segment: string; readonly search: string }
+  readonly target?: Target
+  /** The same of several projects, in their order. */
+  readonly targets?: readonly Target[]
   /** Who would pay, as the person who confirms was shown it; nothing else is charged. */
   readonly shown?: Payer
 }
@@ -81,15 +88,21 @@ export function createAsking(parts: {
     for (const { id } of recorded) noteUpdate(id)
     const conflict = conflictOf(recorded, content.digest)
     if (conflict) return onlyProblem(conflict, conflict.slug === 'in-progress' ? recorded : [])
-    const refusal = recorded.length === asks.length ? null : refusalOf(view.definitions, { ...asker, allowed }, wanted)
-    if (refusal) return onlyProblem(refusal, recorded)
+    if (recorded.length < asks.length) {
+      const spelled = asks.map(({ work: { project } }, at) => ({ project, segment: targetAt(wanted, at)?.segment }))
+      const faults = spellingFaults(view.definitions, spelled, options.separator)
+      const refusal =
+        faults.length > 0 ? invalidRequest(faults) : refusalOf(view.definitions, { ...asker, allowed }, wanted)
+      if (refusal) return onlyProblem(refusal, recorded)
+    }
 
     const knowns = asks.map(({ id, work: { project } }, position): Known => {
       const asked = view.asked[position]
       if (!asked) throw new Error('a view shows all that was asked for')
       const budget = budgetFor(view.definitions, wanted, project)
       const byDefault = wanted.budget === undefined && ({ byDefault: true } as const)
-      const named = { id, project, budget, ...byDefault, content, createdAt: view.now }
+      const target = targetAt(wanted, position)
+      const named = { id, project, budget, ...byDefault, content, createdAt: view.now, ...(target && { target }) }
       // What is recorded keeps what it has; its budget may be gone by now.
       const token = asked.update || !asker.token ? null : keptOf(view.definitions, asker.token, named.budget)
       return {
@@ -140,6 +153,9 @@ export function createAsking(parts: {
   return { ask }
 }
 
+const targetAt = ({ target, targets }: UpdatesRequest, position: number): Target | undefined =>
+  target ?? targets?.[position]
+
 const updatesOf = (rows: readonly Row[]): Update[] => rows.flatMap((row) => ('update' in row ? [row.update] : []))
 
 /** Compared after parsing: the order in which a body names its members does not matter. */
@@ -165,8 +181,6 @@ function conflictOf(recorded: readonly Update[], content: string): Problem | nul
 type Admitted = Asker & { readonly allowed: Allowed }
 
 function refusalOf(definitions: Definitions, asker: Admitted, wanted: UpdatesRequest): Problem | null {
-  const faults = spellingFaults(definitions, wanted.projects)
-  if (faults.length > 0) return invalidRequest(faults)
   const wrong = wrongBudget(definitions, wanted, wanted.projects)
   if (wrong) return wrong
   const charges = wanted.projects.map((project) => ({ project, budget: budgetFor(definitions, wanted, project) }))
@@ -184,7 +198,7 @@ function refusalOf(definitions: Definitions, asker: Admitted, wanted: UpdatesReq
 function toRequest(
   asker: Admitted,
   wanted: UpdatesRequest,
-  named: Pick<Request, 'id' | 'project' | 'budget' | 'byDefault' | 'content' | 'createdAt' | 'token'>,
+  named: Pick<Request, 'id' | 'project' | 'budget' | 'byDefault' | 'content' | 'createdAt' | 'token' | 'target'>,
 ): Request {
   return {
     ...named,
@@ -192,7 +206,6 @@ function toRequest(
     caller: asker.caller,
     via: asker.via,
     ...(wanted.query && { query: wanted.query }),
-    ...(wanted.target && { target: wanted.target }),
     ...(wanted.reason !== undefined && { reason: wanted.reason }),
     ...(wanted.force && { force: true }),
     ...(!asker.allowed.scopes.has('run') && { proposed: true }),

@@ -83,7 +83,7 @@ export function decideEarly(known: Known, options: GuardOptions): Early {
   const { view, asked, request } = known
   const stopped = duplicateOf(known, options) ?? mayBeLost(known, options) ?? barredBy(view, request)
   if (stopped) return { say: 'refuse', problem: stopped }
-  const faults = spellingFaults(view.definitions, [request.project])
+  const faults = spellingFaults(view.definitions, [spelledIn(request)], options.separator)
   if (faults.length > 0) return { say: 'refuse', problem: invalidRequest(faults) }
   if (!budgetNamed(view.definitions, request.budget)) {
     return refuse('not-found', `The budget ${request.budget} was deleted before the update could begin.`)
@@ -118,6 +118,8 @@ export function decideEarly(known: Known, options: GuardOptions): Early {
   if (isRefused) return { say: 'refuse', problem: overBudget(empty.map(withNothingLeft), null, zoneOf(view)) }
   return { say: 'go-on', chain, rules, runs: runsOf(asked) }
 }
+
+const spelledIn = ({ project, target }: Request) => ({ project, segment: target?.segment })
 
 /** A plan brings its right along; every other caller has it by the token and the list of callers. */
 const mayChargeAncestors = ({ view, request, plan }: Known): boolean =>

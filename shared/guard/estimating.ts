@@ -48,7 +48,11 @@ export function createEstimating({
     asker: Named & { readonly via: Via },
   ): Promise<Estimate | Problem> {
     const view = await ledger.view(wanted.projects.map((project) => ({ work: { kind: wanted.kind, project } })))
-    const faults = spellingFaults(view.definitions, wanted.projects)
+    const faults = spellingFaults(
+      view.definitions,
+      wanted.projects.map((project) => ({ project })),
+      options.separator,
+    )
     if (faults.length > 0) return invalidRequest(faults)
     const wrong = wrongBudget(view.definitions, wanted, wanted.projects)
     if (wrong) return wrong

@@ -9,6 +9,8 @@ export interface GuardOptions {
   /** How long a request may still take effect after it was given up. */
   readonly serviceFlightMs: number
   readonly cooldown: Readonly<Record<Kind, Cooldown>>
+  /** What stands between several projects in one path segment; absent: nobody has said. */
+  readonly separator?: string
 }
 
 /** Kept back before `run` is sent, so that its outcome can still be written: four tries of three seconds. */

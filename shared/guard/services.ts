@@ -62,6 +62,7 @@ export function createServices(
     serviceTimeoutMs: settings.SERVICE_TIMEOUT_MS,
     serviceFlightMs: settings.SERVICE_FLIGHT_MS,
     cooldown: { ranking: settings.COOLDOWN_RANKING, 'keyword-difficulty': settings.COOLDOWN_DIFFICULTY },
+    ...(settings.PROJECT_SEPARATOR !== undefined && { separator: settings.PROJECT_SEPARATOR }),
   }
   return {
     guard: createGuard({ ledger, tracking, serviceToken, clock, ids: systemIds, log, options, plans }),

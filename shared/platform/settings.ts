@@ -136,6 +136,7 @@ const serviceSettings = z.object({
   RUN_POINTER_DIFFICULTY: z.optional(pointer),
   COOLDOWN_RANKING: z._default(cooldown, 'day'),
   COOLDOWN_DIFFICULTY: z._default(cooldown, 7 * dayMs),
+  PROJECT_SEPARATOR: z.optional(matching(/^[,;|:+~!*]$/, 'takes one of , ; | : + ~ ! *')),
   PLANS: z.optional(z.string('takes the path of a plans file')),
 })
 
