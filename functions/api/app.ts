@@ -5,6 +5,7 @@ import { systemIds } from '../../shared/platform/ids.ts'
 import { inLogContext, notedUpdates } from '../../shared/platform/log-context.ts'
 import { once } from '../../shared/platform/once.ts'
 import type { ApiEnv } from './context.ts'
+import { createExpensiveReads } from './expensive-reads.ts'
 import { lazily } from './lazily.ts'
 import { tellPeople } from './people.ts'
 import { answerProblem } from './problem-answers.ts'
@@ -25,12 +26,14 @@ const requestLastsMs = 120_000
 export function createApi(services: Services, reference: Reference = async () => null): Hono<ApiEnv> {
   const { callerKey, guard, clock, log } = services
   const tokens = createTokens({ key: callerKey, clock })
-  const rates = createRates({ rateOf: guard.rateOf, clock })
+  const rates = createRates({ rateOf: guard.rateOf, clock, what: { one: 'request', many: 'requests' } })
+  const expensiveReads = createExpensiveReads({ clock })
   const app = new Hono<ApiEnv>()
 
   app.use((c, next) => {
     const requestId = systemIds.random()
     c.set('requestId', requestId)
+    c.set('expensiveReads', expensiveReads)
     return inLogContext({ requestId, lambdaRequestId: c.env?.context?.awsRequestId }, () => answerAndLog(c, next))
   })
 

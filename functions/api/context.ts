@@ -4,6 +4,7 @@ import type { Allowed } from '../../shared/guard/callers.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import type { Problem } from '../../shared/ledger/update.ts'
 import type { Scope } from '../../shared/platform/words.ts'
+import type { ExpensiveReads } from './expensive-reads.ts'
 import { Refusal } from './refusal.ts'
 import type { Caller } from './tokens.ts'
 
@@ -16,6 +17,7 @@ export interface ApiEnv {
     visitor?: string
     /** What the caller may do, as it is listed now. */
     allowed: () => Promise<Allowed>
+    expensiveReads: ExpensiveReads
     /** When this process ends, whatever it is doing. */
     endsAt: number
     /** What was wrong, where that is the answer. */

@@ -21,7 +21,7 @@ const byteOrderMark = '\ufeff'
 const isDownload = (c: Context<ApiEnv>): boolean => c.req.path.startsWith('/dashboard/')
 
 /**
- * All rows as CSV (RFC 4180), written while they are read; the first page is read before there is a status, so that a
+ * All rows as CSV (RFC 4180) for a caller who was admitted to an expensive read, written while they are read; the first page is read before there is a status, so that a
  * ledger which does not answer is a problem and not half a file. Cells that a spreadsheet would take for a formula
  * are escaped: projects are named by others.
  */
@@ -31,15 +31,16 @@ export async function answerCsv<Row>(
   columns: Columns<Row>,
   page: (cursor?: string) => Promise<Page<Row>>,
 ): Promise<Response> {
+  const inTurn = (cursor?: string) => c.get('expensiveReads').inTurn(() => page(cursor))
   // Few ask for CSV, and no cold start pays for it.
-  const [first, { stringify }] = await Promise.all([page(), import('csv-stringify/sync')])
+  const [first, { stringify }] = await Promise.all([inTurn(), import('csv-stringify/sync')])
   // A record delimiter of one's own turns the quoting of line breaks off, and a line break in a reason begins a row.
   const style = { escape_formulas: true, record_delimiter: 'windows', quote_record_delimiter: true } as const
   const line = (cells: readonly (string | number)[]) => stringify([[...cells]], style)
   async function* lines() {
     if (isDownload(c)) yield byteOrderMark
     yield line(Object.keys(columns))
-    for (let read = first; ; read = await page(read.next)) {
+    for (let read = first; ; read = await inTurn(read.next)) {
       for (const row of read.rows) yield line(Object.values(columns).map((cell) => cell(row)))
       if (read.next === undefined) return
     }

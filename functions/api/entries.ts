@@ -38,7 +38,10 @@ export function addEntries(app: Hono<ApiEnv>, { guard }: Services): void {
       if (!monthNamed(view.definitions.calendar, month))
         throw invalid([{ path: 'window', message: `there is no window ${month}` }])
       const filter = { month, budget: budgetNameOf(c), ...(since !== undefined && { since }) }
-      if (wantsCsv(c)) return answerCsv(c, 'entries', entryColumns, (after) => ledger.entries(filter, csvPage, after))
+      if (wantsCsv(c)) {
+        c.get('expensiveReads').admit(c)
+        return answerCsv(c, 'entries', entryColumns, (after) => ledger.entries(filter, csvPage, after))
+      }
       const { rows, next } = await ledger.entries(filter, limit, cursor)
       return c.json({ entries: rows.map(showEntry), ...(next !== undefined && { next }) })
     },

@@ -20,6 +20,7 @@ function createInner(add: Add): Hono<ApiEnv> {
   inner.use(async (c, next) => {
     const around = aroundOf(c)
     c.set('requestId', around.get('requestId'))
+    c.set('expensiveReads', around.get('expensiveReads'))
     c.set('endsAt', around.get('endsAt'))
     c.set('caller', around.get('caller'))
     c.set('allowed', around.get('allowed'))

@@ -8,8 +8,12 @@ const mostCallers = 10_000
  * How many requests a caller may make in a minute, counted by this process alone: a loop is slowed down before it costs
  * anybody anything. What a caller may spend is counted in the ledger.
  */
-export function createRates(parts: { rateOf: (caller: string) => number | undefined; clock: Clock }) {
-  const { rateOf, clock } = parts
+export function createRates(parts: {
+  rateOf: (caller: string) => number | undefined
+  clock: Clock
+  what: { readonly one: string; readonly many: string }
+}) {
+  const { rateOf, clock, what } = parts
   const counted = new Map<string, { from: number; requests: number }>()
 
   /** `null`: go on. */
@@ -26,7 +30,7 @@ export function createRates(parts: { rateOf: (caller: string) => number | undefi
     minute.requests++
     if (minute.requests <= most) return null
     const retryAfter = Math.ceil((minute.from + minuteMs - now) / 1000)
-    const detail = `${caller} may make ${most} requests a minute; the next one in ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}.`
+    const detail = `${caller} may make ${most} ${most === 1 ? what.one : what.many} a minute; the next one in ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}.`
     return { problem: problem('too-many-requests', detail, { ratePerMinute: most }), retryAfter }
   }
 

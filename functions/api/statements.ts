@@ -31,9 +31,13 @@ export function addStatements(app: Hono<ApiEnv>, { guard }: Services): void {
     GET: async (c) => {
       await mustHave(c, 'read')
       const { window, by, price } = readQuery(c, statementQuery)
-      const statement = await guard.statement(window ?? null, by)
+      const isExport = wantsCsv(c)
+      const reads = c.get('expensiveReads')
+      if (isExport) reads.admit(c)
+      const read = () => guard.statement(window ?? null, by)
+      const statement = await (isExport ? reads.inTurn(read) : read())
       if (!statement) throw noWindow(window)
-      return wantsCsv(c) ? answerStatementCsv(c, statement, price) : c.json(show(statement, price))
+      return isExport ? answerStatementCsv(c, statement, price) : c.json(show(statement, price))
     },
   })
 }

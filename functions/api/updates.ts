@@ -111,8 +111,10 @@ export function addUpdates(app: Hono<ApiEnv>, { guard, log }: Services): void {
     GET: async (c) => {
       await mustHave(c, 'read')
       const { limit, cursor, ...wanted } = readQuery(c, updateFilter)
-      if (wantsCsv(c))
+      if (wantsCsv(c)) {
+        c.get('expensiveReads').admit(c)
         return answerCsv(c, 'updates', updateColumns, (after) => guard.ledger.updates(wanted, csvPage, after))
+      }
       const { rows, next } = await guard.ledger.updates(wanted, limit, cursor)
       return c.json({ updates: rows.map(showUpdate), ...(next !== undefined && { next }) })
     },

@@ -143,7 +143,8 @@ export const problemTexts: Readonly<Record<Slug, ProblemText>> = {
     toDo: 'Use a new key for each new request, and the same one only to send the same request again.',
   },
   'too-many-requests': {
-    meaning: 'This caller makes more requests in a minute than an administrator has set for them.',
+    meaning:
+      'This caller makes more requests in a minute than an administrator has set for them, or more than ten audits and exports, which read every record of months.',
     counted: nothing,
     toDo: 'Wait as long as `Retry-After` says. If it happens often, something is in a loop.',
   },

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { SignJWT } from 'jose'
 import { expect, onTestFinished } from 'vitest'
 import { createApi } from '../../functions/api/app.ts'
+import { showAudit } from '../../functions/api/showing.ts'
 import { createStartReader, createTellReader } from '../../functions/outbox/readers.ts'
 import { readChanges } from '../../functions/outbox/stream-event.ts'
 import { createTriggers } from '../../functions/scheduled/triggers.ts'
@@ -219,7 +220,8 @@ export async function startProduct(
       )
       return { limit, granted, available, held, inDoubt, spent }
     },
-    audit: async () => (await call('GET', '/audit')).body.ok,
+    /** Asked of the ledger: the route answers with an audit that has just ended. */
+    audit: async () => showAudit(await services.guard.ledger.audit()).ok,
   }
 }
 

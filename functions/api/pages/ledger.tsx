@@ -76,6 +76,7 @@ export function addLedger({ page }: Visiting, { guard: { ledger } }: Services): 
       mustHave('read')
       const { cursor: _, trail: _trail, ...asked } = readFields(queryOf(c), pageQuery)
       const filter = filterOf(asked, await ledger.view())
+      c.get('expensiveReads').admit(c)
       return answerCsv(c, 'entries', entryColumns, (after) => ledger.entries(filter, csvPage, after))
     },
   })

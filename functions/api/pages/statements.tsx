@@ -47,8 +47,10 @@ export function addStatements({ page }: Visiting, { guard }: Services): void {
   page(`${statementsPath}.csv`, {
     GET: async ({ c, mustHave }) => {
       mustHave('read')
+      c.get('expensiveReads').admit(c)
       const { window, by, price } = readFields(new URL(c.req.url).searchParams, statementQuery)
-      return answerStatementCsv(c, await statementOf(window, by), price)
+      const statement = await c.get('expensiveReads').inTurn(() => statementOf(window, by))
+      return answerStatementCsv(c, statement, price)
     },
   })
 

@@ -63,6 +63,7 @@ export function addUpdateList({ page }: Visiting, { guard }: Services): void {
       mustHave('read')
       const { cursor: _, trail: _trail, ...asked } = readFields(queryOf(c), pageFilter)
       const filter = toFilter(asked, zoneOf(await guard.ledger.view()))
+      c.get('expensiveReads').admit(c)
       return answerCsv(c, 'updates', updateColumns, (after) => guard.ledger.updates(filter, csvPage, after))
     },
   })

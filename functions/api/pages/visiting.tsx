@@ -62,9 +62,14 @@ export function createVisiting(app: Hono<ApiEnv>, services: Services) {
         c.header('Allow', methods.join(', '))
         throw new Refusal(problem('method-not-allowed', `This page takes ${methods.join(', ')}, not ${c.req.method}.`))
       } catch (error) {
-        return showProblem(c, problemOf(error, log))
+        return showFailure(c, error)
       }
     })
+  }
+
+  function showFailure(c: Context<ApiEnv>, error: unknown, frame?: Frame): Response | Promise<Response> {
+    if (error instanceof Refusal) for (const [name, value] of Object.entries(error.headers)) c.header(name, value)
+    return showProblem(c, problemOf(error, log), frame)
   }
 
   /** A page for those who have logged in. */
@@ -111,7 +116,7 @@ export function createVisiting(app: Hono<ApiEnv>, services: Services) {
         },
       })
     } catch (error) {
-      return showProblem(c, problemOf(error, log), frame)
+      return showFailure(c, error, frame)
     }
   }
 
