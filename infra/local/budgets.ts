@@ -1,6 +1,5 @@
-import * as z from 'zod/mini'
 import { parseSettings } from '../../shared/platform/settings.ts'
-import { isUsableToken } from '../../shared/tracking/service-token.ts'
+import { apiSettings } from './api-settings.ts'
 import { countUnnamed, linesOf } from './budgets-difference.ts'
 import { type BudgetsFile, readBudgetsFile, type ShownBudget, toBudgetsCsv } from './budgets-file.ts'
 import { withIds } from './budgets-ids.ts'
@@ -27,13 +26,6 @@ const usage = `Makes and changes many budgets from a file, as one revision. It s
 
 It speaks to UNIT_GUARD_URL with UNIT_GUARD_TOKEN (scope admin): those of npm start, or of AWS where they are set so.`
 
-const settings = z.object({
-  UNIT_GUARD_URL: z.url('takes the address of Unit Guard'),
-  UNIT_GUARD_TOKEN: z
-    .string('takes a bearer token')
-    // What `fetch` says of any other shows it.
-    .check(z.refine(isUsableToken, 'takes a bearer token alone, as npm run --silent token prints it')),
-})
 const flags = { 'dry-run': { type: 'boolean' }, prune: { type: 'boolean' }, reason: { type: 'string' } } as const
 
 type Service = ReturnType<typeof createBudgetsService>
@@ -56,7 +48,7 @@ await command(
       throw new WrongUsage(`takes apply, ids or export, not ${what}`)
     if (what === 'apply' && !/\.(csv|json)$/i.test(file))
       throw new WrongUsage('takes a file that ends in .csv or .json')
-    const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(settings, commandEnvironment())
+    const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
     const service = createBudgetsService({ url, token })
     const read = await service.read()
     const how = { ...read, dryRun: dryRun !== undefined, prune: prune !== undefined, ...(reason && { reason }) }

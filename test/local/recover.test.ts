@@ -1,0 +1,101 @@
+import { once } from 'node:events'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { getRequestListener } from '@hono/node-server'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { loggedRuns } from '../../infra/local/recover-lines.ts'
+import { acceptance } from '../../shared/ledger/account.ts'
+import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
+import type { Item } from '../../shared/ledger/store.ts'
+import { runLocal } from '../support/local.ts'
+import { startProduct } from '../support/product.ts'
+
+const at = '2026-11-20T10:00:00.000Z'
+const since = Date.parse('2026-11-20T09:55:00Z')
+const held = {
+  ...{ level: 'info', at, kind: 'ranking', project: 'acme', budget: 'account', budgets: ['account'] },
+  ...{ month: 'month:2026-11-01', day: 'day:2026-11-20', caller: 'bob', via: 'http', held: 40, heldAt: at },
+}
+const hold = (update: string) => ({ ...held, event: 'hold', update })
+const run = (update: string, found: string, charged: number | null) => ({
+  ...{ ...held, event: 'run', update, found, charged, note: 'n', ms: 1 },
+})
+const closed = { event: 'closed', level: 'info', at, state: 'settled', found: 'ran', closedBy: 'person', by: 'ada' }
+
+describe('the log of what ran', () => {
+  test.each([
+    ['ran', [hold('u'), run('u', 'ran', 55)], { units: 55, isKnown: true }],
+    ['did not run', [hold('u'), run('u', 'did-not-run', 0)], { units: 0, isKnown: true }],
+    ['ended without an answer', [hold('u'), run('u', 'unknown', null)], { units: 40, isKnown: false }],
+    ['was held by a process that died', [hold('u')], { units: 40, isKnown: false }],
+    [
+      'was closed by a person later',
+      [hold('u'), run('u', 'unknown', null), { ...closed, update: 'u', charged: 12 }],
+      { units: 12, isKnown: true },
+    ],
+    [
+      'turned out to have run',
+      [run('u', 'did-not-run', 0), { event: 'late-correction', level: 'error', at, update: 'u', charged: 30 }],
+      { units: 30, isKnown: true },
+    ],
+  ])('counts what %s', (_, lines, outcome) => {
+    const text = lines.map((line) => JSON.stringify(line)).join('\n')
+    const [found, ...others] = loggedRuns(text, since)
+    expect([found, others]).toEqual([expect.objectContaining({ update: 'u', ...outcome }), []])
+  })
+
+  test('is read as AWS prints it, without what is older or of another kind', () => {
+    const events = [hold('u'), { ...hold('old'), at: '2026-11-20T09:00:00.000Z' }, { event: 'request', at }]
+    const messages = [...events.map((line) => JSON.stringify(line)), 'START RequestId: 1']
+    expect(loggedRuns(JSON.stringify({ events: messages.map((message) => ({ message })) }), since)).toHaveLength(1)
+    expect(loggedRuns(JSON.stringify(messages), since)).toHaveLength(1)
+  })
+})
+
+describe('npm run recover', () => {
+  test('books what the restored ledger lacks, once, also for another operator', async () => {
+    const items = new Map<string, Item>()
+    const store = createMemoryStore(items)
+    const before = await startProduct({ store })
+    await before.update({ kind: 'ranking', project: 'globex' })
+    const copy = new Map(items)
+    for (const project of ['initech', 'umbrella']) await before.update({ kind: 'ranking', project })
+    const lines = before.logged.join('\n')
+
+    const product = await startProduct({ store: createMemoryStore(copy), clock: before.clock })
+    const make = acceptance({ table: 't', epoch: 1, to: since, toText: '09:55' })
+    await product.guard.ledger.change('setup', make)
+    const restored = await startProduct({ store: createMemoryStore(copy), clock: before.clock })
+    const server = createServer(getRequestListener(restored.api.fetch)).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const address = server.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    const folder = await mkdtemp(join(tmpdir(), 'unit-guard-recover-'))
+    const file = join(folder, 'ran.json')
+    await writeFile(file, lines)
+    const recover = async (sub: string, ...more: string[]) =>
+      runLocal('recover', [file, '--since', '2026-11-20T09:55:00Z', ...more], {
+        DATA_DIR: folder,
+        UNIT_GUARD_URL: `http://127.0.0.1:${port}`,
+        UNIT_GUARD_TOKEN: await restored.signed({ sub, scope: 'read approve admin', budgets: '*' }),
+      })
+
+    const dry = await recover('ada', '--dry-run')
+    expect(dry.err).toBe('')
+    expect(dry.out).toContain('3 updates since 2026-11-20T09:55:00.000Z, 80 units booked.')
+    expect(await restored.figures()).toMatchObject({ spent: 40 })
+    const done = await recover('ada')
+    expect([done.code, done.err]).toEqual([0, ''])
+    expect(done.out).toMatch(
+      /^upd_\w+ {2}is booked already\nupd_\w+ {2}40 units on account: recovered upd_\w+: ranking of initech by ada, held 2026-11-20T10:00:00.000Z, ran\n/,
+    )
+    expect(await restored.figures()).toMatchObject({ spent: 120, available: 49_880 })
+    const again = await recover('eve')
+    expect(again.out).toContain(', 0 units booked.')
+    expect(await restored.figures()).toMatchObject({ spent: 120 })
+    expect(await restored.audit()).toBe(true)
+  })
+})
