@@ -17,6 +17,7 @@ import { signAdminToken } from './caller-token.ts'
 import { takeNothing } from './command.ts'
 import { demonstrate, demonstration } from './demonstration.ts'
 import { createDoor, type Door } from './door.ts'
+import { mustNotBeginAgain } from './earlier-ledger.ts'
 import { withoutFound, writeEnvFile } from './env-file.ts'
 import { CannotGoOn } from './failures.ts'
 import { createFront } from './front.ts'
@@ -141,7 +142,10 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 const shutdown = createShutdown()
 shutdown.onSignal(() => console.log('\nstopping …'))
 try {
-  await start(readSettings(withoutFound(environment())), shutdown)
+  const env = withoutFound(environment())
+  const settings = readSettings(env)
+  mustNotBeginAgain(env)
+  await start(settings, shutdown)
 } catch (error) {
   const isPlain = [WrongSettings, WrongPlans, WrongLedger, CannotGoOn].some((plain) => error instanceof plain)
   console.error('unit-guard:', isPlain && error instanceof Error ? error.message : error)
