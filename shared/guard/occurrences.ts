@@ -264,7 +264,7 @@ function whyNotAgain(
   }
   if (seen.doneAt !== undefined || (seen.only ?? 'unsent') === only) return null
   const overAt = seen.startedAt + overAfterMs
-  const detail = `The run of the plan ${plan} of ${when(time, zone)} is not over: it retries until ${when(overAt, zone)}. Run ${whatIsRun[only]} after that.`
+  const detail = `The run of the plan ${plan} of ${when(time, zone)} is not over; it may retry until ${when(overAt, zone)}. Run ${whatIsRun[only]} once it is over.`
   return problem('wrong-state', detail, { plan, retryAt: toRfc3339(overAt) })
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { toUnits } from '../../shared/platform/words.ts'
 import { days, minutes } from '../support/clock.ts'
-import { aboutOccurrence, due, startNight } from '../support/night.ts'
+import { aboutOccurrence, due, startNight, time } from '../support/night.ts'
 import { json, type Product } from '../support/product.ts'
 import { createStore } from '../support/stores.ts'
 
@@ -80,6 +80,30 @@ describe('running what a plan was refused', () => {
     expect(await product.audit()).toBe(true)
   })
 
+  test('after the renewal counts in the new month, as a retry does', async () => {
+    const { product, fire, at, ran } = await startNight(
+      {},
+      {
+        env: { ACCOUNT_RENEWAL_DAY: '20', ACCOUNT_RENEWAL_TIME: '10:03' },
+        units: { a: 60, b: 50, c: 40 },
+        on: ({ project, operation, product }) =>
+          project === 'c' && operation === 'estimate' && product.clock.now() < time + minutes(3)
+            ? { status: 503 }
+            : undefined,
+      },
+    )
+    await product.call('PUT', '/budgets/account', { body: { limits: month(100) } })
+    await fire()
+    await at(5)
+    expect(ran()).toEqual(['a', 'c'])
+    const again = await product.call('POST', '/plans/night/run', { body: { time: due, only: 'refused' } })
+    expect([again.status, again.body.counts]).toMatchObject([200, { settled: 3, refused: 0 }])
+    expect(await product.figures()).toMatchObject({ limit: 100, available: 10, spent: 90 })
+    const before = await product.call('GET', '/statements?window=month:2026-10-20&by=project')
+    expect(before.body).toMatchObject({ status: 'final', total: { updates: 1, charged: 60, refused: 1 } })
+    expect(await product.audit()).toBe(true)
+  })
+
   test('leaves what was not sent for the one who asks for that, and so the other way round', async () => {
     const { product, unfreeze, again, at, ran } = await refusedNight(
       { on: ({ project, operation }) => (project === 'd' && operation === 'estimate' ? { status: 503 } : undefined) },
@@ -93,7 +117,7 @@ describe('running what a plan was refused', () => {
       {
         ...{ type: '/problems/wrong-state', plan: 'night', retryAt: '2026-11-20T11:00:00.000Z' },
         detail:
-          'The run of the plan night of 20 Nov 2026 10:00 UTC is not over: it retries until 20 Nov 2026 11:00 UTC. Run what was refused after that.',
+          'The run of the plan night of 20 Nov 2026 10:00 UTC is not over; it may retry until 20 Nov 2026 11:00 UTC. Run what was refused once it is over.',
       },
     ])
     for (const minute of [15, 30, 55, 61]) await at(minute)
@@ -120,7 +144,7 @@ describe('running what a plan was refused', () => {
     const unsent = await again('unsent')
     expect([unsent.status, unsent.body.detail]).toEqual([
       409,
-      'The run of the plan night of 20 Nov 2026 10:00 UTC is not over: it retries until 20 Nov 2026 11:05 UTC. Run what was not sent after that.',
+      'The run of the plan night of 20 Nov 2026 10:00 UTC is not over; it may retry until 20 Nov 2026 11:05 UTC. Run what was not sent once it is over.',
     ])
   })
 
