@@ -36,6 +36,7 @@ function known(how: Parameters<typeof readingOf>[0] & { request?: Partial<Reques
       ...{ content: { digest: 'd', count: 1 }, createdAt: at('2026-11-20T10:00:00Z') },
       ...how.request,
     },
+    ...(how.request?.plan !== undefined && { plan: { enabled: true, mayChargeAncestors: false } }),
   }
 }
 

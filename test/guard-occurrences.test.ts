@@ -674,7 +674,7 @@ describe('runs that provably did not happen', () => {
     await fire()
     product.clock.advance(minutes(5))
     // There is time for one step in each.
-    for (let count = 0; count < 5; count++) await product.triggers.sweep(product.clock.now() + 30_000)
+    for (let count = 0; count < 5; count++) await product.triggers.sweep(product.clock.now() + 60_000)
     expect(ran()).toEqual(['a', 'b', 'c'])
     await at(15)
     expect(ran()).toEqual(['a', 'b', 'c', 'a'])
@@ -928,7 +928,7 @@ describe('a process that dies', () => {
     const dying = fire().catch((error: Error) => error.message)
     await until(() => ran().includes('b'))
     const other = product.startProcess()
-    product.clock.advance(60_000)
+    product.clock.advance(150_000)
     await sweep(other)
     expect(ran()).toEqual(['a', 'b'])
     // The lease is over: three steps, each of them twice the service's time and twelve seconds.
@@ -954,7 +954,7 @@ describe('a process that dies', () => {
     )
     const dying = product.guard.fire('night', time, product.endsAt())
     await until(() => ran().length === 1)
-    product.clock.advance(66_000)
+    product.clock.advance(156_000)
     const other = product.startProcess()
     await fire(other)
     expect(await last()).toMatchObject({ state: 'running', finishedAt: null })
@@ -977,7 +977,7 @@ describe('a process that dies', () => {
         on: ({ operation, product }) => {
           if (operation !== 'run') return undefined
           most = Math.max(most, ++inFlight)
-          product.clock.advance(22_000)
+          product.clock.advance(52_000)
           const swept = product.startProcess().triggers.sweep(product.endsAt())
           return { ...json({ keyword_units: 40 }), once: swept.then(() => inFlight--) }
         },
@@ -999,13 +999,13 @@ describe('a process that dies', () => {
     )
     const dying = product.guard.fire('night', time, product.endsAt())
     await until(() => ran().length === 1)
-    product.clock.advance(70_000)
+    product.clock.advance(160_000)
     await sweep(product.startProcess())
     product.clock.advance(1_000)
     open()
     const fired = await dying
-    expect(fired).toMatchObject({ kind: 'fired', occurrence: { state: 'done', doneAt: time + 70_000 } })
-    expect(await last()).toMatchObject({ state: 'done', finishedAt: '2026-11-20T10:01:10.000Z' })
+    expect(fired).toMatchObject({ kind: 'fired', occurrence: { state: 'done', doneAt: time + 160_000 } })
+    expect(await last()).toMatchObject({ state: 'done', finishedAt: '2026-11-20T10:02:40.000Z' })
     expect(await told()).toHaveLength(1)
     expect(await product.audit()).toBe(true)
   })
@@ -1055,13 +1055,13 @@ describe('a process that dies', () => {
       {},
       {
         on: ({ operation, product }) => {
-          if (operation === 'run') product.clock.advance(20_000)
+          if (operation === 'run') product.clock.advance(50_000)
           return undefined
         },
       },
     )
-    // A step takes up to 22 s: there is time for two of them, to the very millisecond.
-    await product.triggers.handle({ plan: 'night', time: due }, product.clock.now() + 42_000)
+    // A step takes up to 52 s: there is time for two of them, to the very millisecond.
+    await product.triggers.handle({ plan: 'night', time: due }, product.clock.now() + 102_000)
     expect(ran()).toEqual(['a', 'b'])
     expect(await last()).toMatchObject({ state: 'running', finishedAt: null })
     await sweep()

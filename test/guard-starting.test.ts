@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createClosing } from '../shared/guard/closing.ts'
 import { createPerforming } from '../shared/guard/performing.ts'
+import { parsePlans } from '../shared/guard/plan.ts'
 import { createQuoting } from '../shared/guard/quoting.ts'
 import { createStarting } from '../shared/guard/starting.ts'
 import type { Request } from '../shared/ledger/update.ts'
@@ -61,8 +62,10 @@ describe('beginning what may not be recorded yet, as an occurrence does', () => 
     ...{ via: 'schedule', plan: 'nightly', content: { digest: 'd', count: 1 }, createdAt: at('2026-11-20T10:00:00Z') },
   }
 
+  const nightly = { name: 'nightly', kind: 'ranking', projects: ['shop'], schedule: 'rate(1 day)' }
+
   async function beginning() {
-    const product = await startGuard()
+    const product = await startGuard({ parts: { plans: async () => parsePlans(JSON.stringify([nightly])) } })
     const { parts } = product
     const performing = createPerforming({ ...parts, closing: createClosing(parts) })
     const { begin } = createStarting({ ...parts, performing, quoting: createQuoting(parts) })

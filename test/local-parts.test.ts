@@ -299,12 +299,14 @@ describe('the doctor, looking at the ledger', () => {
         plan('may', { projects: ['a'], budget: 'account', mayChargeAncestors: true }),
         plan('own', { projects: ['a', 'free'] }),
         plan('wrong', { projects: ['a'], budget: 'globex', mayChargeAncestors: true }),
+        plan('typo', { projects: ['a'], leave: { acme: 5, acount: 5 } }),
       ]),
     )
     const { toDo } = await examineStore({}, store, clock, { plans })
     expect(toDo).toEqual([
       'correct the plan night, which is refused for a, b, c, d, e and 2 more: schedule:night may not charge account for a, which belongs to acme; that takes mayChargeAncestors in the plan. Without a budget, acme pays.',
       'correct the plan wrong, which is refused for a: a belongs to acme, so it is charged there or to a parent of it, not to globex.',
+      'The plan typo leaves units of the budget acount to others, and there is no such budget: correct the plans file, or create the budget.',
     ])
   })
 

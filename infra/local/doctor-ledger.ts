@@ -1,5 +1,6 @@
 import { figuresOf } from '../../shared/guard/figures.ts'
 import type { Plan } from '../../shared/guard/plan.ts'
+import { leavesToNoBudget } from '../../shared/guard/plan-rules.ts'
 import { whyNotPaidBy } from '../../shared/guard/planning.ts'
 import { count, list, units, when, zoneOf } from '../../shared/guard/sentences.ts'
 import { showRenewal } from '../../shared/ledger/account.ts'
@@ -78,6 +79,7 @@ export async function examineStore(
         ...collisions(view),
         ...unpaidPlans(view, plans),
         ...owners.toDo,
+        ...plans.flatMap((plan) => leavesToNoBudget(view.definitions, { ...plan, plan: plan.name })?.detail ?? []),
         ...(faults.length > 0 ? [notThisLedger] : []),
       ],
     }

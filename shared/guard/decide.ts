@@ -6,7 +6,6 @@ import {
   chainOf,
   type Limited,
   limitsOfCaller,
-  pauseOf,
   rootBudget,
 } from '../ledger/definitions.ts'
 import type { Grant, Problem, Request, Run, Update } from '../ledger/update.ts'
@@ -17,9 +16,9 @@ import { allowedNow, barredFromAsking, barredFromCharging, mayStillApprove } fro
 import { ownersBelow, ruledBy, whyNotPaid } from './charging.ts'
 import { duplicateOf, runsOf } from './duplicate-work.ts'
 import { type Figures, figuresOfChain } from './figures.ts'
-import { leavesToNoBudget, type Needed, neededOf, whatNeeds } from './leave.ts'
 import { approvedMayGrowBy, type GuardOptions } from './options.ts'
 import { overBudget, type Short } from './over-budget.ts'
+import { leavesToNoBudget, type Needed, neededOf, stoppedPlan, whatNeeds } from './plan-rules.ts'
 import { invalidRequest, problem } from './problems.ts'
 import { mayBeLost } from './restored.ts'
 import { count, units as inUnits, left, list, when, zoneOf } from './sentences.ts'
@@ -57,7 +56,7 @@ export interface Known {
   readonly asked: AskedView
   readonly request: Request
   /** The plan that asks, as its file is now. */
-  readonly plan?: { readonly mayChargeAncestors: boolean }
+  readonly plan?: { readonly enabled: boolean; readonly mayChargeAncestors: boolean }
   /** What the same request has put to a person before this one. */
   readonly waiting?: readonly Update[]
   /** The key may be of a request before a restore, whose record is lost. */
@@ -81,7 +80,7 @@ export function decide(known: Known, quote: Quote, options: GuardOptions): Decis
 /** Duplicate work, then policy, then empty budgets: none of it needs the service. */
 export function decideEarly(known: Known, options: GuardOptions): Early {
   const { view, asked, request } = known
-  const stopped = duplicateOf(known, options) ?? mayBeLost(known, options) ?? barredBy(view, request)
+  const stopped = duplicateOf(known, options) ?? mayBeLost(known, options) ?? barredBy(known)
   if (stopped) return { say: 'refuse', problem: stopped }
   const faults = spellingFaults(view.definitions, [spelledIn(request)], options.separator)
   if (faults.length > 0) return { say: 'refuse', problem: invalidRequest(faults) }
@@ -136,14 +135,12 @@ function barredByList({ definitions }: View, request: Request): Problem | null {
 }
 
 /** What has been stopped since it was asked for, or before. */
-function barredBy(view: View, { caller, plan }: Request): Problem | null {
+function barredBy({ view, request, plan }: Known): Problem | null {
+  const { caller } = request
   if (callerNamed(view.definitions, caller)?.disabled) {
     return problem('forbidden', `${caller} is disabled; ask an administrator.`)
   }
-  const pause = plan === undefined ? undefined : pauseOf(view.definitions, plan)
-  if (!pause) return null
-  const detail = `The plan ${plan} was paused by ${pause.by} on ${when(pause.at, zoneOf(view))}: ${pause.reason}. Resume it, then run what was not sent.`
-  return problem('plan-paused', detail, { plan: plan ?? null })
+  return request.plan === undefined ? null : stoppedPlan(view, request.plan, plan)
 }
 
 /** Who asks to be asked is not refused for what is short; only the root is never granted anything this way. */
