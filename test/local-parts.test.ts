@@ -45,9 +45,10 @@ describe('the env file', () => {
       TABLE_NAME: odd,
       DYNAMODB_ENDPOINT: 'a',
       FOUND_HERE: 'DYNAMODB_ENDPOINT=a',
+      SET_HERE: expect.stringMatching(/^TABLE_NAME=\S{12} DYNAMODB_ENDPOINT=\S{12}$/),
     })
     await writeEnvFile(directory, {}, { PLANS: '/my plans/é.json', DYNAMODB_ENDPOINT: 'a' })
-    expect(Object.keys(withoutFound(readEnvFile(directory)))).toEqual(['FOUND_HERE'])
+    expect(Object.keys(withoutFound(readEnvFile(directory)))).toEqual(['FOUND_HERE', 'SET_HERE'])
     expect(readEnvFile(join(directory, 'nowhere'))).toEqual({})
   })
 
@@ -80,7 +81,8 @@ describe('a command', () => {
     expect(commandEnvironment(given)).toMatchObject(here)
     expect(commandEnvironment({ ...given, UNIT_GUARD_URL: here.UNIT_GUARD_URL })).toMatchObject(here)
     const elsewhere = { ...given, UNIT_GUARD_URL: 'https://guard.example' }
-    expect(commandEnvironment(elsewhere)).toEqual(elsewhere)
+    expect(commandEnvironment(elsewhere)).toMatchObject(elsewhere)
+    expect(commandEnvironment(elsewhere)).not.toHaveProperty('UNIT_GUARD_TOKEN')
     expect(commandEnvironment({ ...elsewhere, UNIT_GUARD_TOKEN: 'there' })).toMatchObject({ UNIT_GUARD_TOKEN: 'there' })
   })
 })

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { guardSettings } from '../../shared/platform/settings.ts'
 import { makeDirectory } from './directory.ts'
 import type { Environment } from './settings.ts'
 
@@ -9,17 +11,34 @@ const envFileOf = (directory: string): string => join(directory, 'env')
 
 /** Names what `npm start` has found itself, such as addresses, with what it was. */
 const foundHere = 'FOUND_HERE'
+/** Names all that the file sets, with a digest of what it was: a token is among it. */
+const setHere = 'SET_HERE'
+
+const variables = [
+  ...Object.keys(guardSettings.shape),
+  ...['DATA_DIR', 'UNIT_GUARD_URL', 'UNIT_GUARD_TOKEN', 'UNIT_GUARD_PID', 'SANDBOX_URL', 'SANDBOX_TOKEN'],
+  ...['SLACK_SIGNING_SECRET', 'LEDGER', foundHere, setHere],
+]
 
 /**
- * Never seen half written, nor by anybody else on this machine: it holds a token that may do everything.
+ * Never seen half written, nor by another user of this machine: it holds a token that may do everything. It unsets
+ * what it does not set, so that the file of another directory, sourced before, leaves nothing.
  *
- * @param found what the next start finds anew: addresses, and the plans that come with the sandbox.
+ * @param found what the next start looks for again: addresses, and the plans that come with the sandbox.
  */
 export async function writeEnvFile(directory: string, env: Environment, found: Environment): Promise<string> {
   const file = envFileOf(directory)
-  const marker = Object.entries(found).map(marked)
-  const all = { ...env, ...found, [foundHere]: marker.join(' ') }
-  const lines = Object.entries(all).flatMap(([name, value]) => (value ? [`export ${name}=${quote(value)}\n`] : []))
+  const set = Object.entries({ ...env, ...found }).filter(([, value]) => value)
+  const all = new Map([
+    ...set,
+    [foundHere, Object.entries(found).map(marked).join(' ')],
+    [setHere, set.map(digested).join(' ')],
+  ])
+  const unset = variables.filter((name) => !all.has(name))
+  const lines = [
+    ...[...all].map(([name, value = '']) => `export ${name}=${quote(value)}\n`),
+    ...(unset.length > 0 ? [`unset ${unset.join(' ')}\n`] : []),
+  ]
   await makeDirectory(directory)
   await writeFile(`${file}.new`, lines.join(''), { mode: 0o600 })
   await rename(`${file}.new`, file)
@@ -34,16 +53,26 @@ export function readEnvFile(directory: string): Environment {
 }
 
 /**
- * An environment without what an earlier start had found: a shell that has sourced its file asks for
- * nothing with them. Whatever was set to something else since then stays.
+ * An environment without what an earlier start had found: a shell that has sourced its file asks for nothing with
+ * them. For another DATA_DIR or service, nothing counts that the file has set. What was set by hand since then stays.
  */
 export function withoutFound(env: Environment): Environment {
   const found = new Set((env[foundHere] ?? '').split(' '))
-  return Object.fromEntries(Object.entries(env).filter((entry) => !found.has(marked(entry))))
+  const set = new Set((env[setHere] ?? '').split(' '))
+  const given = Object.entries(env).filter((entry) => !found.has(marked(entry)))
+  const isByHand = (entry: [string, string | undefined]) => !set.has(digested(entry))
+  const isElsewhere = given.some((entry) => elsewhere.includes(entry[0]) && isByHand(entry))
+  if (env[setHere] === undefined || !isElsewhere) return Object.fromEntries(given)
+  return Object.fromEntries(given.filter((entry) => ![foundHere, setHere].includes(entry[0]) && isByHand(entry)))
 }
+
+const elsewhere = ['DATA_DIR', 'TRACKING_BASE_URL']
 
 /** Without a space, which is between two of them. */
 const marked = ([name, value = '']: [string, string | undefined]): string => `${name}=${encodeURI(value)}`
+
+const digested = ([name, value = '']: [string, string | undefined]): string =>
+  `${name}=${createHash('sha256').update(value).digest('base64url').slice(0, 12)}`
 
 function readIfThere(file: string): string {
   try {

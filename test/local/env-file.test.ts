@@ -1,0 +1,101 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { commandEnvironment } from '../../infra/local/command.ts'
+import { readEnvFile, withoutFound, writeEnvFile } from '../../infra/local/env-file.ts'
+import { readSettings } from '../../infra/local/settings.ts'
+import { temporaryDirectory } from '../support/local.ts'
+
+const { directory, remove } = await temporaryDirectory()
+afterAll(remove)
+
+/** The variables of a shell that has sourced these env files, one after another. */
+function sourced(files: readonly string[], before: Record<string, string> = {}): Record<string, string | undefined> {
+  const script = [...files.map((file) => `. '${file}'`), 'env -0'].join('; ')
+  const text = execFileSync('/bin/sh', ['-c', script], { encoding: 'utf8', env: { PATH: process.env.PATH, ...before } })
+  return Object.fromEntries(
+    text.split('\0').flatMap((row) => {
+      const at = row.indexOf('=')
+      return at < 0 ? [] : [[row.slice(0, at), row.slice(at + 1)]]
+    }),
+  )
+}
+
+const trial = join(directory, 'trial')
+const memory = join(directory, 'memory')
+const own = join(directory, 'own')
+
+const trialFile = await writeEnvFile(
+  trial,
+  {
+    DATA_DIR: trial,
+    UNIT_GUARD_URL: 'http://127.0.0.1:1',
+    UNIT_GUARD_TOKEN: 'of-the-trial',
+    SANDBOX_URL: 's',
+    COOLDOWN_RANKING: '6h',
+  },
+  { DYNAMODB_ENDPOINT: 'http://127.0.0.1:11', DYNAMODB_ACCESS_KEY: 'a1', TRACKING_BASE_URL: 'http://127.0.0.1:2/v3' },
+)
+const memoryFile = await writeEnvFile(
+  memory,
+  { DATA_DIR: memory, UNIT_GUARD_URL: 'http://127.0.0.1:3', UNIT_GUARD_TOKEN: 'of-the-memory', LEDGER: 'memory' },
+  {},
+)
+await writeEnvFile(
+  own,
+  {
+    DATA_DIR: own,
+    UNIT_GUARD_URL: 'http://127.0.0.1:5',
+    UNIT_GUARD_TOKEN: 'of-my-own',
+    TRACKING_BASE_URL: 'https://mine.example/v3',
+  },
+  { DYNAMODB_ENDPOINT: 'http://127.0.0.1:15' },
+)
+
+describe('an env file', () => {
+  test('sourced after another leaves no variable of the first', () => {
+    const { PATH: _path, PWD: _pwd, ...both } = sourced([trialFile, memoryFile], { ESTIMATE_POINTER_RANKING: '/x' })
+    const { PATH: _p, PWD: _w, ...alone } = sourced([memoryFile])
+    expect(both).toEqual(alone)
+    expect(Object.keys(both)).not.toContain('DYNAMODB_ENDPOINT')
+    expect(sourced([memoryFile, trialFile]).LEDGER).toBeUndefined()
+  })
+
+  test('leaves what is not its own', () => {
+    expect(sourced([trialFile], { TRACKING_TOKEN: 'mine', AWS_REGION: 'eu-central-1' })).toMatchObject({
+      ...{ TRACKING_TOKEN: 'mine', AWS_REGION: 'eu-central-1', UNIT_GUARD_TOKEN: 'of-the-trial' },
+    })
+  })
+})
+
+describe('a shell that has sourced the env file of one directory', () => {
+  test('takes nothing of it along to another DATA_DIR', () => {
+    const env = commandEnvironment({ ...sourced([trialFile]), DATA_DIR: own })
+    expect(env).toMatchObject({
+      ...{
+        UNIT_GUARD_URL: 'http://127.0.0.1:5',
+        UNIT_GUARD_TOKEN: 'of-my-own',
+        DYNAMODB_ENDPOINT: 'http://127.0.0.1:15',
+      },
+      ...{ DATA_DIR: own, TRACKING_BASE_URL: 'https://mine.example/v3' },
+    })
+    expect(Object.keys(env)).not.toContain('SANDBOX_URL')
+    expect(Object.keys(env)).not.toContain('COOLDOWN_RANKING')
+  })
+
+  test('goes on with its directory for what is set by hand beside it', () => {
+    const env = { ...sourced([trialFile]), COOLDOWN_RANKING: '7d' }
+    expect(commandEnvironment(env)).toMatchObject({
+      DATA_DIR: trial,
+      COOLDOWN_RANKING: '7d',
+      DYNAMODB_ACCESS_KEY: 'a1',
+    })
+  })
+
+  test('begins a ledger of its own for another service', () => {
+    const env = withoutFound({ ...sourced([trialFile]), TRACKING_BASE_URL: 'https://mine.example/v3' })
+    expect(readSettings(env)).toMatchObject({ directory: '.local/mine.example', sandboxPort: null })
+    expect(env).not.toHaveProperty('UNIT_GUARD_TOKEN')
+    expect(readEnvFile(trial).UNIT_GUARD_TOKEN).toBe('of-the-trial')
+  })
+})
