@@ -2,6 +2,7 @@ import type { Item } from '../../shared/ledger/store.ts'
 import { lookAtBooks } from './books.ts'
 import type { Estimated } from './ports.ts'
 import { asRow, broken, countersOf, definitionsIn, type Items, isUpdate, type Row, rowsOf } from './stored.ts'
+import { lookAtWork } from './works.ts'
 import type { Run, World } from './world.ts'
 
 /** The drawn edges; whoever is at an end stays there. */
@@ -28,7 +29,7 @@ export function lookAtStep(before: World, after: World, excused: ReadonlySet<str
     const old = before.items.get(name)
     if (old === item) continue
     if (isUpdate(item)) {
-      lookAtRecord(old && asRow(old), asRow(item), after.items)
+      lookAtRecord(old && asRow(old), asRow(item), after)
       lookAtPatience(old && asRow(old), asRow(item), after.now)
     }
     if (item.sk === 'entry') lookAtEntry(old, item)
@@ -38,7 +39,7 @@ export function lookAtStep(before: World, after: World, excused: ReadonlySet<str
   if (unitsMayHaveMoved) lookAtBooks(after.items, excused)
 }
 
-function lookAtRecord(before: Row | undefined, record: Row, items: Items): void {
+function lookAtRecord(before: Row | undefined, record: Row, { items, now }: World): void {
   const { id, state, version, approval, caller } = record
   if (approval && !before?.approval) {
     const { callers = {} } = definitionsIn(items)
@@ -46,7 +47,10 @@ function lookAtRecord(before: Row | undefined, record: Row, items: Items): void 
     if (personOf(approval.by) === personOf(caller))
       broken(`${approval.by} has approved ${id}, which ${caller} asked for`)
   }
-  if (state === 'running' && before?.state !== 'running') lookAtFence(record, items)
+  if (state === 'running' && before?.state !== 'running') {
+    lookAtFence(record, items)
+    lookAtWork(record, items, now)
+  }
   lookAtNews(before, record, items)
   if (!before) {
     if (!beginnings.includes(state)) broken(`${id} begins as ${state}`)

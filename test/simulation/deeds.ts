@@ -44,7 +44,7 @@ export const plans: readonly Plan[] = parsePlans(
   ]),
 )
 
-const projects = ['acme', 'globex', 'initech', 'umbrella']
+const projects = ['acme', 'globex', 'initech', 'umbrella', 'Acme', 'ACME']
 const callers = ['ada', 'bob', 'carl']
 const people = ['U1ADA', 'U2DORA', 'U3NOBODY']
 
@@ -96,7 +96,7 @@ export const asking: Deeds = {
   'asks for keyword difficulty': (rooms, scene) =>
     asks(rooms, scene, `hard-${scene.chance(3)}`, {
       kind: 'keyword-difficulty',
-      project: one(scene.chance, ['1001', '1002']),
+      project: one(scene.chance, ['1001', '1002', 'acme', 'Acme']),
     }),
   'asks for two': (rooms, scene) =>
     asks(rooms, scene, `two-${scene.chance(2)}`, {
@@ -183,6 +183,11 @@ export const minding: Deeds = {
     const day = chance(2) === 0 ? [{ window: 'day', units: 70 }] : []
     return rooms.call('root', 'PUT', '/budgets/small', { limits: [{ window: 'month', units }, ...day] })
   },
+  'lists a project with its id, or not any more': (rooms, { chance, excused }) => {
+    excused.add('small')
+    const projects = one(chance, [[], [{ name: 'acme' }], [{ name: 'Acme', id: '1001' }]])
+    return rooms.call('root', 'PUT', '/budgets/small', { limits: [{ window: 'month', units: 100 }], projects })
+  },
   'puts many budgets': (rooms, { chance, excused }) => {
     excused.add('small')
     const limit = (units: number) => ({ limits: [{ window: 'month', units }] as const, parent: 'account' })
@@ -253,4 +258,4 @@ export const minding: Deeds = {
     }),
 }
 
-export const laterMs = [0, 0, 20 * minuteMs, dayMs / 2, 11 * dayMs]
+export const laterMs = [0, 0, 20 * minuteMs, dayMs / 2, 2 * dayMs, 11 * dayMs]

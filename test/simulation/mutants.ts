@@ -35,6 +35,37 @@ export const mutants: readonly Mutant[] = [
     replace: 'when: [],',
   },
   {
+    bug: 'a hold asks who holds an item, and not for its version',
+    file: ledger('work'),
+    find: '  version === undefined\n    ? [',
+    replace:
+      "  update !== ''\n    ? [{ is: 'equal', path: ['update'], value: update }]\n    : version === undefined\n    ? [",
+  },
+  {
+    bug: 'a run that comes to light late is not written into its work',
+    file: ledger('closing'),
+    find: "if (!update.ran || state === 'running') return []",
+    replace: 'if (update) return []',
+  },
+  {
+    bug: 'a hold conditions on the first item of its work alone',
+    file: ledger('work'),
+    find: "when: work ? isUnchanged(work) : [{ is: 'absent-item' }],",
+    replace: "when: key !== seen[0]?.key ? [] : work ? isUnchanged(work) : [{ is: 'absent-item' }],",
+  },
+  {
+    bug: 'one canonical name stands for all names of a project',
+    file: ledger('work'),
+    find: 'return [...new Set([...names, ...names.map(folded)].map((name) => workKey(kind, name).pk))]',
+    replace: 'return [workKey(kind, folded(names[1] ?? project)).pk]',
+  },
+  {
+    bug: 'two spellings of a project are two works',
+    file: ledger('work'),
+    find: 'new Set([...names, ...names.map(folded)].map(',
+    replace: 'new Set(names.map(',
+  },
+  {
     bug: 'a record is changed without a condition',
     file: ledger('holding'),
     find: 'item: toUpdateItem(update), when: [unchanged] }',

@@ -1,9 +1,12 @@
 import type { UpdatesRequest } from '../../shared/guard/asking.ts'
+import { runningRecord } from '../../shared/guard/records.ts'
+import { chainOf } from '../../shared/ledger/definitions.ts'
+import type { Finding } from '../../shared/ledger/finding.ts'
 import { type Scope, toUnits } from '../../shared/platform/words.ts'
-import type { Machine } from './machine.ts'
+import { type Machine, options } from './machine.ts'
 import { createCalm } from './rest.ts'
 import { Broken, rowsOf } from './stored.ts'
-import { createWorld, minuteMs, noon, type World } from './world.ts'
+import { createWorld, dayMs, minuteMs, noon, type World } from './world.ts'
 
 const scopes: ReadonlySet<Scope> = new Set(['run', 'admin'])
 
@@ -64,6 +67,32 @@ const begins: Deed = async ({ guard, endsAt }) => {
 
 const awaiting = async ({ guard }: Machine) => (await guard.ledger.open('awaiting-approval', 10)).rows
 
+/** An update that was held and is closed so, as if its process had done no more. */
+async function leaves({ guard, endsAt }: Machine, project: string, finding: Finding): Promise<string> {
+  const kind = 'keyword-difficulty'
+  const view = await guard.ledger.view([{ work: { kind, project } }])
+  const [asked] = view.asked
+  if (!asked) throw new Error('nothing was shown')
+  const id = `upd_left_${project}`
+  const content = { digest: id, count: 1 }
+  const request = {
+    id,
+    kind,
+    project,
+    budget: 'account',
+    caller: 'ada',
+    via: 'http',
+    content,
+    createdAt: view.now,
+  } as const
+  const quote = { units: toUnits(40), dates: null }
+  const how = { counters: chainOf(view.definitions, 'account'), attempt: id, endsAt: endsAt(), options }
+  const update = runningRecord({ view, asked, request, quote }, how)
+  await guard.ledger.hold(view, { update: null, works: asked.works, runs: [] }, update)
+  await guard.ledger.close(update, finding)
+  return id
+}
+
 /** The largest first. */
 export const races = {
   'two updates around midnight': {
@@ -118,6 +147,23 @@ export const races = {
     },
     check: ({ runs }) => {
       if (runs.filter(({ ran }) => ran).length > 1) throw new Broken('the same work was done twice')
+    },
+  },
+  // Held by its id, before a budget listed it; taken over by its name, after.
+  'a run that comes to light, and the same work again': {
+    unitsPerMonth: 1_000,
+    at: noon + 2 * dayMs,
+    prepare: async (machine) => {
+      const said = { by: 'ada', note: 'no answer' }
+      await leaves(machine, '1001', { kind: 'unknown', from: 'sender', ...said })
+      const projects = [{ name: 'acme', id: '1001' }]
+      await machine.guard.putBudget({ name: 'seo', parent: 'account', limits: [], projects }, { caller: 'root' })
+      await passes(machine, 'a day passes', dayMs)
+      await leaves(machine, 'acme', { kind: 'did-not-run', from: 'sender', ...said })
+    },
+    processes: {
+      p: ({ guard }) => guard.resolve('upd_left_1001', 'carl', { outcome: 'ran', reason: 'says the screen' }),
+      c: (machine) => ask(machine, 'ada', 'again', 'ACME', { kind: 'keyword-difficulty' }),
     },
   },
   'two updates racing for the last units': {

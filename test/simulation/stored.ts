@@ -30,6 +30,8 @@ export interface Row {
   readonly charged?: number
   readonly overrun?: number
   readonly closedBy?: string
+  readonly finishedAt?: number
+  readonly force?: true
   readonly corrected?: true
   readonly approval?: { readonly by: string }
   readonly hold?: {
@@ -53,8 +55,14 @@ export const isUpdate = (item: Item) => item.sk === 'update'
 /** The records of all updates, as they are stored. */
 export const rowsOf = (items: Items): Row[] => [...items.values()].filter(isUpdate).map(asRow)
 
+interface Budget {
+  readonly frozen?: unknown
+  readonly parent: string | null
+  readonly projects: readonly { readonly name: string; readonly id?: string }[]
+}
+
 interface Definitions {
-  readonly budgets: Readonly<Record<string, { readonly frozen?: unknown; readonly parent: string | null } | undefined>>
+  readonly budgets: Readonly<Record<string, Budget | undefined>>
   readonly callers?: Readonly<Record<string, { readonly person?: string } | undefined>>
 }
 

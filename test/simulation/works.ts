@@ -1,0 +1,39 @@
+import { broken, definitionsIn, type Items, type Row, rowsOf } from './stored.ts'
+import { dayMs } from './world.ts'
+
+/**
+ * A hold takes the work of a project under any of its names: never beside another update that is running or has just come in
+ * doubt, and never within the cool-down of one that is known to have run, unless it is forced.
+ */
+export function lookAtWork(held: Row, items: Items, now: number): void {
+  const names = namesOf(held, items)
+  for (const other of rowsOf(items)) {
+    if (other.id === held.id || other.kind !== held.kind || !other.hold) continue
+    if (!namesOf(other, items).some((name) => names.includes(name))) continue
+    if (other.state === 'running') broken(`${held.id} holds the work of ${other.id}, which is running`)
+    if (other.state === 'in-doubt' && now < Math.max(dayAfter(other.hold.at), other.hold.at + dayMs / 24))
+      broken(`${held.id} holds the work of ${other.id}, which has just come in doubt`)
+    if (!held.force && hasRun(other) && now < cooldownUntil(other))
+      broken(`${held.id} holds the work of ${other.id}, which has run within its cool-down`)
+  }
+}
+
+/** As its budget lists it, in any spelling. */
+function namesOf({ project }: Row, items: Items): readonly string[] {
+  const own = plain(project)
+  const listed = Object.values(definitionsIn(items).budgets).flatMap((budget) => budget?.projects ?? [])
+  const listing = listed.find(({ name, id = name }) => [plain(name), plain(id)].includes(own))
+  return listing ? [own, plain(listing.name), plain(listing.id ?? listing.name)] : [own]
+}
+
+const plain = (name: string): string => name.normalize('NFKC').trim().toLowerCase()
+
+/** Nothing is free here: what was corrected has run if it was charged. */
+const hasRun = ({ state, corrected, charged = 0 }: Row): boolean => (corrected ? charged > 0 : state === 'settled')
+
+function cooldownUntil({ kind, closedBy, finishedAt = 0, hold }: Row): number {
+  const at = closedBy === 'sender' ? finishedAt : (hold?.at ?? 0)
+  return kind === 'ranking' ? dayAfter(at) : at + 7 * dayMs
+}
+
+const dayAfter = (at: number): number => (Math.floor(at / dayMs) + 1) * dayMs
