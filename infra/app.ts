@@ -8,7 +8,11 @@ import { UnitGuardStack } from './unit-guard-stack.ts'
 
 const app = new App()
 try {
-  const deployment = readDeployment(environment(), (name) => app.node.tryGetContext(name))
+  const deployment = readDeployment(
+    environment(),
+    (name) => app.node.tryGetContext(name),
+    Object.keys(app.node.getAllContext()),
+  )
   const { folders: bundles } = await bundleAll({ into: 'cdk.out/bundles', plansFile: deployment.plansFile })
   new UnitGuardStack(app, 'UnitGuard', { deployment, bundles })
   // A finding that nobody has given a reason for ends it here.

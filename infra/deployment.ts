@@ -1,7 +1,15 @@
 import * as z from 'zod/mini'
 import type { Plan } from '../shared/guard/plan.ts'
 import { readPlans } from '../shared/guard/plans-file.ts'
-import { deploymentSettings, guardSettings, parseSettings, WrongSettings } from '../shared/platform/settings.ts'
+import { refuseMisspelt } from '../shared/platform/misspelt.ts'
+import {
+  deploymentSettings,
+  firstDeploymentSettings,
+  guardSettings,
+  mustFitLimit,
+  parseSettings,
+  WrongSettings,
+} from '../shared/platform/settings.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -63,9 +71,16 @@ const unknownYet = 'https://sandbox.invalid/v3'
  * Reads what the functions will read, by their own schemas, so that a deployment that could not start is never made.
  *
  * @param context what the CDK was given by `-c`: texts, or values of `cdk.json`.
+ * @param names all that it was given.
  * @throws WrongSettings, WrongPlans: one sentence that names everything that is wrong.
  */
-export function readDeployment(env: Environment, context: (name: string) => unknown): Deployment {
+export function readDeployment(
+  env: Environment,
+  context: (name: string) => unknown,
+  names: readonly string[] = [],
+): Deployment {
+  refuseUnknown(names)
+  refuseMisspelt('variables', Object.keys(env), [...Object.keys(guardSettings.shape), ...ofOneMachine])
   const wanted = parseSettings(options, contextOf(context))
   const { sandbox, ledgerTable, ledgerStream } = wanted
   if (sandbox && env.TRACKING_BASE_URL) {
@@ -74,12 +89,24 @@ export function readDeployment(env: Environment, context: (name: string) => unkn
   if ((ledgerTable === undefined) !== (ledgerStream === undefined)) {
     throw new WrongSettings('ledgerTable and ledgerStream: take the restored table and its stream, both or neither')
   }
+  if (ledgerStream !== undefined && ledgerStream.split('/')[1] !== ledgerTable) {
+    throw new WrongSettings(
+      'ledgerStream: takes the stream of the table that ledgerTable names, and names another table',
+    )
+  }
   if (wanted.firstLedger && ledgerTable !== undefined) {
     throw new WrongSettings('firstLedger: is not taken with ledgerTable: a restored table holds a ledger already')
   }
   const given = { ...env, ...(sandbox && { TRACKING_BASE_URL: unknownYet }) }
   const own = Object.entries(given).filter(([name]) => name in guardSettings.shape && !madeHere.includes(name))
-  parseSettings(deploymentSettings, { ...Object.fromEntries(own), TABLE_NAME: 'is made here' })
+  const schema = wanted.firstLedger ? firstDeploymentSettings : deploymentSettings
+  const parsed = parseSettings(schema, { ...Object.fromEntries(own), TABLE_NAME: 'is made here' })
+  mustFitLimit(parsed, parsed.ACCOUNT_UNITS_PER_MONTH)
+  for (const name of ['TRACKING_BASE_URL', 'DASHBOARD_URL'] as const)
+    if (parsed[name]?.startsWith('http:'))
+      throw new WrongSettings(
+        `${name}: takes an https address on AWS: with http its secrets cross networks in clear text`,
+      )
   const plansFile = env.PLANS || undefined
   return {
     settings: Object.fromEntries(own.flatMap(([name, value]) => (value ? [[name, value]] : []))),
@@ -87,6 +114,31 @@ export function readDeployment(env: Environment, context: (name: string) => unkn
     plansFile,
     options: wanted,
   }
+}
+
+/** What only `npm start` and its commands read; in the shell of a deployment they mean nothing, and are no mistake. */
+const ofOneMachine = [
+  ...[
+    'PORT',
+    'SANDBOX_PORT',
+    'SANDBOX_TABLE',
+    'SANDBOX_URL',
+    'SANDBOX_TOKEN',
+    'SANDBOX_UNITS_PER_MONTH',
+    'DATA_DIR',
+    'DEMO',
+  ],
+  ...['TRACKING_TOKEN', 'SLACK_SIGNING_SECRET', 'SLACK_WEBHOOK_URL', 'UNIT_GUARD_URL', 'UNIT_GUARD_TOKEN'],
+]
+
+/** The CDK's own names have a colon in them. */
+function refuseUnknown(names: readonly string[]): void {
+  const known = Object.keys(options.shape)
+  const unknown = names.filter((name) => !name.includes(':') && !known.includes(name))
+  if (unknown.length > 0)
+    throw new WrongSettings(
+      `these options (-c, cdk.json) are not known: ${unknown.join(', ')}; there are ${known.join(', ')}`,
+    )
 }
 
 const contextOf = (context: (name: string) => unknown): Environment =>

@@ -2,7 +2,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod/mini'
 import { sandboxSettings } from '../../functions/sandbox/settings.ts'
-import { type GuardSettings, guardSettings, parseSettings } from '../../shared/platform/settings.ts'
+import { usualAccount } from '../../shared/ledger/identity.ts'
+import { refuseMisspelt } from '../../shared/platform/misspelt.ts'
+import { type GuardSettings, guardSettings, mustFitLimit, parseSettings } from '../../shared/platform/settings.ts'
 import { targetOf } from '../../shared/slack/target.ts'
 import { isUsableToken } from '../../shared/tracking/service-token.ts'
 import { sandboxToken } from './sandbox-token.ts'
@@ -84,12 +86,24 @@ const localSettings = z.object({
   TRACKING_TOKEN: z.optional(z.string().check(z.refine(isUsableToken, 'takes visible ASCII characters'))),
 })
 
+/** What the commands and the stand-in's users read. */
+const ofOthers = [
+  'UNIT_GUARD_URL',
+  'UNIT_GUARD_TOKEN',
+  'UNIT_GUARD_PID',
+  'SANDBOX_URL',
+  'SANDBOX_TOKEN',
+  'FOUND_HERE',
+  'LEDGER',
+]
+
 function isWebhook(text: string): boolean {
   return targetOf(text, { allowLoopback: true }) !== null
 }
 
 /** @throws WrongSettings naming every setting that is wrong. */
 export function readSettings(env: Environment): LocalSettings {
+  refuseMisspelt('variables', Object.keys(env), [...Object.keys(localSettings.shape), ...ofOthers])
   const given = {
     ...defaults,
     DATA_DIR: dataDirOf(env),
@@ -100,6 +114,7 @@ export function readSettings(env: Environment): LocalSettings {
   const ownService = env.TRACKING_BASE_URL ? env.TRACKING_BASE_URL : null
   // The sandbox's address is checked in its place: its real port may not be known yet.
   const parsed = parseSettings(localSettings, { TRACKING_BASE_URL: sandboxUrl(0), ...given })
+  mustFitLimit(parsed, usualAccount.unitsPerMonth)
   const keepsNothing = parsed.DATA_DIR === 'memory'
   return {
     port: parsed.PORT,

@@ -42,9 +42,8 @@ const units = z.pipe(
 )
 const renewalDay = wholeNumber('takes a day of the month, 1 to 31', 1, 31)
 const renewalTime = matching(/^([01]\d|2[0-3]):[0-5]\d$/, 'takes a time like 00:00')
-const timeZone = z
-  .string()
-  .check(z.refine(isZone, 'takes a time zone of the IANA database, such as Europe/Berlin; UTC is one'))
+const zoneTakes = 'takes a time zone of the IANA database, such as Europe/Berlin; UTC is one'
+const timeZone = z.string(zoneTakes).check(z.refine(isZone, zoneTakes))
 const pointer = matching(/^(\/([^~]|~[01])*)*$/, 'takes a JSON Pointer (RFC 6901), such as /data/units')
 
 const cooldown = z.pipe(
@@ -129,7 +128,7 @@ export const accountSettings = z.object({
 const serviceSettings = z.object({
   TRACKING_BASE_URL: baseUrl,
   SERVICE_TIMEOUT_MS: z._default(wholeNumber('takes 100 to 60000 milliseconds', 100, 60_000), 20_000),
-  SERVICE_FLIGHT_MS: z._default(wholeNumber('takes milliseconds, at most a day', 0, dayMs), 300_000),
+  SERVICE_FLIGHT_MS: z._default(wholeNumber('takes 1000 milliseconds to a day', 1_000, dayMs), 300_000),
   ESTIMATE_POINTER_RANKING: z.optional(pointer),
   ESTIMATE_POINTER_DIFFICULTY: z.optional(pointer),
   RUN_POINTER_RANKING: z.optional(pointer),
@@ -172,3 +171,12 @@ export const openingSettings = z.object({
   ACCOUNT_RENEWAL_DAY: renewalDay,
   ACCOUNT_TIME_ZONE: timeZone,
 })
+
+/** The first deployment is told what the ledger is then begun with. */
+export const firstDeploymentSettings = z.object({ ...guardSettings.shape, ...openingSettings.shape })
+
+/** @throws WrongSettings when more was used than there is: such an account could only be a mistake. @param limit where none is set. */
+export function mustFitLimit(settings: z.output<typeof accountSettings>, limit: number): void {
+  const { ACCOUNT_UNITS_PER_MONTH: most = limit, ACCOUNT_UNITS_USED_AT_START: used = 0 } = settings
+  if (used > most) throw new WrongSettings('ACCOUNT_UNITS_USED_AT_START: takes at most ACCOUNT_UNITS_PER_MONTH')
+}

@@ -6,14 +6,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { DeleteTableCommand, DynamoDBClient, UpdateTableCommand } from '@aws-sdk/client-dynamodb'
+import {
+  DeleteTableCommand,
+  DescribeTableCommand,
+  DynamoDBClient,
+  PutItemCommand,
+  paginateScan,
+  UpdateTableCommand,
+} from '@aws-sdk/client-dynamodb'
 import {
   DeleteSecretCommand,
   GetSecretValueCommand,
   PutSecretValueCommand,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager'
+import { DeleteParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
 import { signAdminToken } from '../../infra/local/caller-token.ts'
+import { createTable } from '../../infra/local/table.ts'
+import { ledgerParameter } from '../../shared/platform/marker.ts'
 import { adaptToEmulator, emulatedUrl } from './emulator.ts'
 
 /**
@@ -36,13 +46,20 @@ Object.assign(process.env, env)
 
 const secrets = new SecretsManagerClient({ region })
 const dynamo = new DynamoDBClient({ region })
+const ssm = new SSMClient({ region })
 const names = ['service-token', 'caller-key', 'slack'].map((name) => `unit-guard/${name}`)
 const patienceMs = 150_000
 const run = promisify(execFile)
 const folder = await mkdtemp(join(tmpdir(), 'unit-guard-rehearsal-'))
 const assembly = join(folder, 'cdk.out')
 
+const plans = join(folder, 'plans.json')
+const account = {
+  ...{ ACCOUNT_UNITS_PER_MONTH: '50000', ACCOUNT_UNITS_USED_AT_START: '0' },
+  ...{ ACCOUNT_RENEWAL_DAY: '1', ACCOUNT_TIME_ZONE: 'UTC' },
+}
 let tableName: string | undefined
+let restoredName: string | undefined
 let isFine = false
 try {
   const urls = await deploy()
@@ -56,21 +73,28 @@ try {
 }
 process.exitCode = isFine ? 0 : 1
 
-async function deploy(): Promise<{ api: string; slack: string }> {
-  const plans = join(folder, 'plans.json')
-  const plan = { name: 'rehearsal', kind: 'ranking', projects: ['initech'], schedule: 'rate(1 minute)' }
-  await writeFile(plans, JSON.stringify([plan]))
+async function synth(...options: readonly string[]): Promise<void> {
   await step('synth', () =>
-    cdk(['synth', '--quiet', '-c', 'sandbox=true', '--output', assembly], {
-      ...{ ACCOUNT_UNITS_PER_MONTH: '50000', PLANS: plans, TRACKING_BASE_URL: '' },
+    cdk(['synth', '--quiet', '-c', 'sandbox=true', ...options, '--output', assembly], {
+      ...{ ...account, PLANS: plans, TRACKING_BASE_URL: '' },
     }),
   )
   if (isEmulator) for (const change of await adaptToEmulator(assembly, endpoint ?? '')) say(`     ${change}`)
-  await step('bootstrap', () => cdk(['bootstrap', '--app', assembly]))
+}
+
+async function deployAssembly(name: string): Promise<{ ApiUrl: string; SlackUrl: string; TableName: string }> {
   const outputs = join(folder, 'outputs.json')
   const answers = ['--require-approval', 'never', '--outputs-file', outputs]
-  await step('deploy', () => cdk(['deploy', 'UnitGuard', '--app', assembly, ...answers]))
-  const { ApiUrl, SlackUrl, TableName } = JSON.parse(await readFile(outputs, 'utf8')).UnitGuard
+  await step(name, () => cdk(['deploy', 'UnitGuard', '--app', assembly, ...answers]))
+  return JSON.parse(await readFile(outputs, 'utf8')).UnitGuard
+}
+
+async function deploy(): Promise<{ api: string; slack: string }> {
+  const plan = { name: 'rehearsal', kind: 'ranking', projects: ['initech'], schedule: 'rate(1 minute)' }
+  await writeFile(plans, JSON.stringify([plan]))
+  await synth('-c', 'firstLedger=true')
+  await step('bootstrap', () => cdk(['bootstrap', '--app', assembly]))
+  const { ApiUrl, SlackUrl, TableName } = await deployAssembly('deploy, for the first time')
   tableName = TableName
   const place = (url: string) => (isEmulator ? emulatedUrl(url, endpoint ?? '') : url.replace(/\/$/, ''))
   return { api: place(ApiUrl), slack: place(SlackUrl) }
@@ -97,6 +121,18 @@ async function rehearse(urls: { api: string; slack: string }): Promise<void> {
   await step('function URL: no token, no answer', async () => {
     assert.equal((await fetch(`${urls.api}/budgets`)).status, 401)
   })
+  await step('ledger: an empty table begins nothing by itself', async () => {
+    const { status, body } = await call('GET', '/budgets')
+    assert.equal(status, 503, JSON.stringify(body))
+    assert.match(body.detail, /holds no ledger yet: begin it once with npm run account -- begin/)
+  })
+  await step('ledger: it is begun by an operator, once', async () => {
+    await operate('account', ['begin'])
+    await assert.rejects(operate('account', ['begin']), /was begun already/)
+    assert.equal((await call('GET', '/budgets')).status, 200)
+  })
+  await synth()
+  await deployAssembly('deploy again, with the marker of the ledger')
   await step('function URL: an update runs, once, and is paid for', async () => {
     const first = await ask('globex', { 'idempotency-key': 'rehearsal' })
     assert.equal(first.status, 201, JSON.stringify(first.body))
@@ -165,6 +201,30 @@ async function rehearse(urls: { api: string; slack: string }): Promise<void> {
   await step('the audit is ok', async () => {
     assert.equal((await call('GET', '/audit')).body.ok, true)
   })
+  const copy = `${tableName}-restored`
+  const stream = await step('restore: a copy of the table, which an operator accepts', async () => {
+    await createTable(dynamo, copy)
+    for await (const { Items = [] } of paginateScan({ client: dynamo }, { TableName: tableName ?? '' }))
+      for (const Item of Items) await dynamo.send(new PutItemCommand({ TableName: copy, Item }))
+    await operate('restore', ['accept', '--to', new Date().toISOString()], copy)
+    const { Table } = await dynamo.send(new DescribeTableCommand({ TableName: copy }))
+    return Table?.LatestStreamArn ?? ''
+  })
+  restoredName = copy
+  await step('restore: functions on the table of before answer 503', async () => {
+    assert.match((await call('GET', '/budgets')).body.detail, /this table was replaced by the table/)
+  })
+  await synth('-c', `ledgerTable=${copy}`, '-c', `ledgerStream=${stream}`)
+  await deployAssembly('deploy onto the restored table')
+  await step('restore: it is frozen until it is reconciled', async () => {
+    const reason = 'rehearsal'
+    assert.equal((await call('POST', '/budgets/account/unfreeze', { reason })).status, 409)
+    const { body } = await call('GET', '/budgets/account')
+    const unitsLeft = body.windows[0].available
+    assert.equal((await call('POST', '/budgets/account/reconcile', { unitsLeft, reason })).status, 200)
+    assert.equal((await call('POST', '/budgets/account/unfreeze', { reason })).status, 200)
+    assert.equal((await ask('hooli')).status, 409)
+  })
 }
 
 /** What the stack leaves behind on purpose goes too: this was a rehearsal. */
@@ -175,6 +235,8 @@ async function takeDown(): Promise<void> {
       await dynamo.send(new UpdateTableCommand({ TableName: tableName, DeletionProtectionEnabled: false }))
       await dynamo.send(new DeleteTableCommand({ TableName: tableName }))
     }
+    if (restoredName !== undefined) await dynamo.send(new DeleteTableCommand({ TableName: restoredName }))
+    await ssm.send(new DeleteParameterCommand({ Name: ledgerParameter })).catch(() => {})
     for (const SecretId of names) {
       await secrets.send(new DeleteSecretCommand({ SecretId, ForceDeleteWithoutRecovery: true })).catch(() => {})
     }
@@ -204,6 +266,15 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
 async function cdk(args: readonly string[], more: Record<string, string> = {}): Promise<void> {
   const own = { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true', ...more }
   await run('npx', ['cdk', ...args], { env: { ...process.env, ...own }, maxBuffer: 16 * 1024 * 1024 })
+}
+
+/** A command of an operator, with the settings that docs/deploy.md names. */
+async function operate(script: string, args: readonly string[], table = tableName): Promise<void> {
+  const settings = {
+    ...{ SECRETS_ENDPOINT: '', DATA_DIR: folder, TABLE_NAME: table, LEDGER_SERVICE: 'sandbox', TRACKING_BASE_URL: '' },
+    ...{ ...account, AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
+  }
+  await run('npx', ['tsx', `infra/local/${script}.ts`, ...args], { env: { ...process.env, ...settings } })
 }
 
 async function put(SecretId: string, SecretString: string): Promise<void> {

@@ -1,0 +1,106 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { readDeployment } from '../../infra/deployment.ts'
+import { readSettings } from '../../infra/local/settings.ts'
+import { refuseMisspelt } from '../../shared/platform/misspelt.ts'
+import { needed } from '../support/deployment.ts'
+
+const stream = 'arn:aws:dynamodb:eu-central-1:123456789012:table/other/stream/2026-11-20T10:00:00.000'
+const opening = { ACCOUNT_UNITS_USED_AT_START: '0', ACCOUNT_RENEWAL_DAY: '1', ACCOUNT_TIME_ZONE: 'UTC' }
+
+describe('a deployment is refused, by name,', () => {
+  test.each<[string, Record<string, string>, string]>([
+    [
+      'with a service in clear text',
+      { TRACKING_BASE_URL: 'http://service.example/v3' },
+      'TRACKING_BASE_URL: takes an https address on AWS',
+    ],
+    [
+      'with a dashboard in clear text',
+      { DASHBOARD_URL: 'http://units.example' },
+      'DASHBOARD_URL: takes an https address on AWS',
+    ],
+    [
+      'with more used than there is',
+      { ACCOUNT_UNITS_USED_AT_START: '50001' },
+      'ACCOUNT_UNITS_USED_AT_START: takes at most ACCOUNT_UNITS_PER_MONTH',
+    ],
+    ['without a flight', { SERVICE_FLIGHT_MS: '0' }, 'SERVICE_FLIGHT_MS: takes 1000 milliseconds to a day'],
+    [
+      'with a misspelt variable',
+      { ACCOUNT_RENEWAL_DAYS: '12', COOLDOWN_RANKIN: '6h' },
+      'these variables are not known: ACCOUNT_RENEWAL_DAYS: is it ACCOUNT_RENEWAL_DAY? COOLDOWN_RANKIN: is it COOLDOWN_RANKING? Correct or unset them.',
+    ],
+  ])('%s', (_, env, sentence) => {
+    expect(() => readDeployment({ ...needed, ...env }, () => undefined)).toThrow(sentence)
+  })
+
+  test.each<[string, Record<string, string>, string]>([
+    [
+      'with an unknown option',
+      { alarmMail: 'ops@example.com' },
+      'these options (-c, cdk.json) are not known: alarmMail; there are sandbox, reservedConcurrency, alarmEmail, ',
+    ],
+    [
+      'with the stream of another table',
+      { ledgerTable: 'restored', ledgerStream: stream },
+      'ledgerStream: takes the stream of the table that ledgerTable names',
+    ],
+    [
+      'as the first one of a restored table',
+      { ledgerTable: 'other', ledgerStream: stream, firstLedger: 'true' },
+      'firstLedger: is not taken with ledgerTable',
+    ],
+    [
+      'as the first one without its opening',
+      { firstLedger: 'true' },
+      'ACCOUNT_UNITS_USED_AT_START: takes a whole number of units, 0 to 1000000000000; ACCOUNT_RENEWAL_DAY: takes a day of the month, 1 to 31; ACCOUNT_TIME_ZONE: takes',
+    ],
+  ])('%s', (_, context, sentence) => {
+    const read = () => readDeployment(needed, (name) => context[name], Object.keys(context))
+    expect(read).toThrow(sentence)
+  })
+
+  test('and is taken with the CDK’s own options, and with what only one machine reads', () => {
+    const names = ['aws:cdk:enable-path-metadata', '@aws-cdk/core:newStyle', 'firstLedger']
+    const env = { ...needed, ...opening, TRACKING_TOKEN: 't', UNIT_GUARD_URL: 'u', SANDBOX_URL: 's', HOME: '/root' }
+    const { options } = readDeployment(env, (name) => (name === 'firstLedger' ? 'true' : undefined), names)
+    expect(options.firstLedger).toBe(true)
+  })
+})
+
+describe('npm start refuses, by name,', () => {
+  test.each<[string, Record<string, string>, string]>([
+    [
+      'a misspelt variable',
+      { TRACKING_BASE_URI: 'https://service.example/v3' },
+      'TRACKING_BASE_URI: is it TRACKING_BASE_URL?',
+    ],
+    ['a variable in small letters', { account_renewal_day: '12' }, 'account_renewal_day: is it ACCOUNT_RENEWAL_DAY?'],
+    [
+      'more used than the default limit',
+      { ACCOUNT_UNITS_USED_AT_START: '50001' },
+      'takes at most ACCOUNT_UNITS_PER_MONTH',
+    ],
+    ['no flight', { SERVICE_FLIGHT_MS: '0' }, 'SERVICE_FLIGHT_MS: takes 1000 milliseconds to a day'],
+  ])('%s', (_, env, sentence) => {
+    expect(() => readSettings(env)).toThrow(sentence)
+  })
+
+  test('and takes what it has written into its env file, and what others have', () => {
+    const env = { ...{ UNIT_GUARD_PID: '1', FOUND_HERE: '', LEDGER: 'memory' }, PATH: '/bin', SLACK_BOT_TOKEN: 'x' }
+    expect(readSettings({ ...env, DATA_DIR: join('a', 'b') }).keptIn).toBe('a/b')
+  })
+})
+
+test.each([
+  ['COOLDOWN_RANKINGS', true],
+  ['COOLDOWN_RNAKING', true],
+  ['COOLDOWN', false],
+  ['DEMOS', false],
+  ['COOLDOWN_RANKING', false],
+])('%s is nearly one of ours: %s', (name, isNear) => {
+  const refuse = () => refuseMisspelt('variables', [name], ['COOLDOWN_RANKING', 'DEMO'])
+  if (isNear) expect(refuse).toThrow(`${name}: is it COOLDOWN_RANKING?`)
+  else expect(refuse).not.toThrow()
+})
