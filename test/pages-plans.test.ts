@@ -172,7 +172,9 @@ describe('a plan', () => {
     await fire('2026-11-20T10:00:00Z')
     product.clock.advance(minutes(1))
     const { text, html } = await browser.get('/dashboard/plans/night')
-    expect(text).toContain('Project State Charged done up to date – one ✕ refused – two ✕ refused –')
+    expect(text).toContain(
+      'Project State Charged done up to date – one ✕ refused seo was frozen by ada on 20 Nov 2026 11:00 Europe/Berlin: audit. Ask an administrator to unfreeze it. – two ✕ refused',
+    )
     expect(text).not.toContain('Run what was not sent')
     expect(text).toContain(
       'Of 20 Nov 2026 11:00, 2 projects were refused: one, two. Run them now: each is decided again, by the budgets and limits as they are now Run what was refused',

@@ -21,8 +21,6 @@ export async function startNight(plan: object = {}, options: Options & { on?: On
     store: createMemoryStore(),
     slack: true,
     plans: [{ ...night, ...plan }],
-    // The times of an occurrence count with it: its lease, and what is left of a sweep.
-    env: { SERVICE_TIMEOUT_MS: '5000' },
     ...(on && { service: (request) => on({ ...askedIn(request), product }) }),
     ...rest,
   })

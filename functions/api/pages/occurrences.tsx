@@ -55,7 +55,15 @@ export function Became({ report: { occurrence, unitsCharged, rows }, zone }: { r
   )
 }
 
-const Outcome = ({ of }: { of: Update }) => (wasUpToDate(of) ? 'up to date' : <StateName of={of.state} />)
+function Outcome({ of }: { of: Update }) {
+  if (wasUpToDate(of)) return 'up to date'
+  return (
+    <>
+      <StateName of={of.state} />
+      {of.problem ? <span class="note">{of.problem.detail}</span> : null}
+    </>
+  )
+}
 
 /** What did not run may be run late: by someone who has read what it is. */
 export function Again({
