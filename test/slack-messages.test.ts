@@ -236,7 +236,7 @@ describe('buttons name what they do, and carry an id and nothing else', () => {
     ],
     [
       'approval',
-      approvalMessage({ update: awaiting(), until, isReminder: false, zone }),
+      approvalMessage({ update: awaiting(), owner: null, until, isReminder: false, zone }),
       [
         ['approve', 'upd_4t8kx2m9q7w3', 'Approve', 'primary'],
         ['reject', 'upd_4t8kx2m9q7w3', 'Reject', 'danger'],
@@ -255,7 +255,9 @@ describe('buttons name what they do, and carry an id and nothing else', () => {
   })
 
   test('what cannot be taken back is asked once more', () => {
-    const [approve, reject] = buttonsOf(approvalMessage({ update: awaiting(), until, isReminder: false, zone }))
+    const [approve, reject] = buttonsOf(
+      approvalMessage({ update: awaiting(), owner: null, until, isReminder: false, zone }),
+    )
     const [ran, didNotRun] = buttonsOf(doubtMessage({ update: inDoubt(), didNotRunFrom: now, zone }))
     expect([reject?.confirm, ran?.confirm]).toEqual([undefined, undefined])
     expect(approve?.confirm?.text.text).toBe(

@@ -152,6 +152,7 @@ export function createCallers({ ledger, clock }: { ledger: Ledger; clock: Clock 
   /** Stops a caller, listed or not, or lets them go on; all else that is listed of them stays as it is. */
   async function disableCaller(name: string, by: By & { reason: string; disabled: boolean }): Promise<Changed> {
     const change: MakeChange = ({ definitions }) => {
+      if (name === forAll && by.disabled) return { refused: noCallerForAll }
       const { disabled: was, ...rest } = callerNamed(definitions, name) ?? {}
       // Whoever does it a second time changes nothing, and makes no line.
       if ((was ?? false) === by.disabled) return { refused: null }
@@ -206,10 +207,13 @@ export function createCallers({ ledger, clock }: { ledger: Ledger; clock: Clock 
   return { allowed, rateOf, putCaller, previewCaller, disableCaller, deleteCaller, pausePlan, resumePlan }
 }
 
+/** Kept for what callers have who are not listed: it must never give `mayForce` or `mayChargeAncestors` to all. */
+const forAll = '*'
+const noCallerForAll = invalidRequest([{ path: 'sub', message: 'No caller can be named *.' }])
+
 /** One caller as they are wanted, among the others as they are. */
 function listing({ definitions }: View, name: string, caller: Caller, by: By) {
-  // Reserved for what callers have who are not listed: it must never give `mayForce` or `mayChargeAncestors` to all.
-  if (name === '*') return { refused: invalidRequest([{ path: 'sub', message: 'No caller can be named *.' }]) }
+  if (name === forAll) return { refused: noCallerForAll }
   const stale = staleness(definitions, by, callerNamed(definitions, name) ? null : `caller ${name}`)
   if (stale) return { refused: stale }
   const given = { ...definitions, callers: { ...definitions.callers, [name]: caller } }

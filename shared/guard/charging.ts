@@ -23,6 +23,12 @@ export const payerOf = (definitions: Definitions, { project, budget }: Pick<Char
   owner: ownerOf(definitions, project)?.name ?? null,
 })
 
+/** The project's owner, where another budget pays; `null`: the owner pays, or there is none. */
+export function ownerPaidFor(definitions: Definitions, charge: Pick<Charge, 'project' | 'budget'>): string | null {
+  const { owner } = payerOf(definitions, charge)
+  return owner === charge.budget ? null : owner
+}
+
 /** The project's owner and all its ancestors, or the payer's: their rules hold, whoever of them pays. */
 export const ruledBy = (definitions: Definitions, { project, budget }: Pick<Charge, 'project' | 'budget'>) =>
   chainOf(definitions, ownerOf(definitions, project)?.name ?? budget)

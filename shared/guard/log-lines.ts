@@ -25,6 +25,7 @@ const held = {
   project: text,
   budget: text,
   budgets: ids,
+  owners: z.optional(ids),
   month: text,
   day: text,
   caller: text,

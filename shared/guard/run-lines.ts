@@ -11,6 +11,7 @@ export const holdFields = (update: Update, hold: Hold): HoldFields => ({
   project: update.project,
   budget: update.budget,
   budgets: hold.budgets,
+  owners: hold.owners,
   month: update.month,
   day: hold.day,
   caller: update.caller,

@@ -1,3 +1,4 @@
+import { ownerPaidFor } from '../guard/charging.ts'
 import type { Guard } from '../guard/guard.ts'
 import { landedBy } from '../guard/landing.ts'
 import type { GuardOptions } from '../guard/options.ts'
@@ -39,11 +40,13 @@ export function createComposing({ guard, options }: { guard: Guard; options: Gua
         const update = await ledger.update(about.update)
         if (update?.state !== 'awaiting-approval') return null
         const isReminder = about.kind === 'approval-reminder'
+        const view = await ledger.view()
         return approvalMessage({
           update,
+          owner: ownerPaidFor(view.definitions, update),
           until: update.approvableUntil ?? update.createdAt,
           isReminder,
-          zone: await zone(),
+          zone: zoneOf(view),
         })
       }
       case 'in-doubt': {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
+import { openBrowser } from '../support/browser.ts'
 import { startProduct } from '../support/product.ts'
 
 const month = [{ window: 'month', units: 1_000 }]
@@ -101,8 +102,22 @@ describe('PUT /callers', () => {
         400,
         [{ path: 'sub', message: 'No caller can be named *.' }],
       ])
+      expect(await product.guard.disableCaller('*', { caller: 'ada', reason: 'r', disabled: true })).toMatchObject({
+        problem: { slug: 'invalid-request' },
+      })
       expect((await product.call('GET', '/callers')).body.callers).toEqual([])
     },
+  )
+})
+
+test('the page of decisions names the owner where another budget pays', async () => {
+  const { product, put } = await start()
+  await put('acme', { parent: 'clients', projects: [{ name: 'shop' }], approvalAbove: 10 })
+  await product.update({ kind: 'ranking', project: 'shop', budget: 'clients' })
+  const browser = openBrowser(product)
+  await browser.logIn(product.signed({ sub: 'eve', scope: 'read approve', budgets: '*' }))
+  expect((await browser.get('/dashboard/needs-you')).text).toContain(
+    'shop, ranking update, on the budget clients, for acme',
   )
 })
 

@@ -66,6 +66,22 @@ describe('/units run with a budget above the project’s owner', () => {
   })
 })
 
+describe('an approval in the channel', () => {
+  test('names the owner where another budget pays, and not where the owner pays', async () => {
+    for (const [budget, sentence] of [
+      ['clients', 'It would spend 40 units of clients, for acme.'],
+      ['acme', 'It would spend 40 units of acme.'],
+    ] as const) {
+      const { product, put } = await slackProduct()
+      await put('acme', { parent: 'clients', projects: [{ name: 'shop' }], approvalAbove: 10 })
+      await product.update({ kind: 'ranking', project: 'shop', budget })
+      await product.deliver()
+      const [told] = product.slack.news()
+      expect(told?.text).toContain(`ada asks for a ranking update of shop. ${sentence}`)
+    }
+  })
+})
+
 describe('Confirm charges nothing but what was shown', () => {
   test.each([
     ['by default', 'run ranking shop'],

@@ -348,8 +348,14 @@ export function samples(by: Written = written, size = 3): readonly (readonly [na
     ['updates', updatesMessage({ updates: list, zone })],
     ['updates: none', updatesMessage({ updates: [], zone })],
     ['update', updateMessage({ update: corrected, zone })],
-    ['approval', approvalMessage({ update: awaiting(by), until: now + 86_400_000, isReminder: false, zone })],
-    ['approval: reminder', approvalMessage({ update: awaiting(by), until: now + 43_200_000, isReminder: true, zone })],
+    [
+      'approval',
+      approvalMessage({ update: awaiting(by), owner: null, until: now + 86_400_000, isReminder: false, zone }),
+    ],
+    [
+      'approval: reminder',
+      approvalMessage({ update: awaiting(by), owner: 'seo', until: now + 43_200_000, isReminder: true, zone }),
+    ],
     ['doubt', doubtMessage({ update: inDoubt(by), didNotRunFrom: now + 300_000, zone })],
     [
       'doubt: without evidence',

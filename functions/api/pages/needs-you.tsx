@@ -1,3 +1,4 @@
+import { ownerPaidFor } from '../../../shared/guard/charging.ts'
 import { figuresOfChain, tightest } from '../../../shared/guard/figures.ts'
 import { left, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
@@ -162,9 +163,11 @@ const ChooseAll = ({ of, isAll }: { of: 'approvals' | 'doubts'; isAll: boolean }
   </p>
 )
 
-const Title = ({ update }: { update: Update }) => (
+/** @param owner where another budget pays. */
+const Title = ({ update, owner }: { update: Update; owner: string | null }) => (
   <p class="what">
     <a href={addressOf(update.id)}>{update.project}</a>, {update.kind} update, on the budget {update.budget}
+    {owner === null ? null : `, for ${owner}`}
   </p>
 )
 
@@ -173,7 +176,7 @@ function Approval({ update, view }: Waiting & { update: Update }) {
   const zone = zoneOf(view)
   return (
     <>
-      <Title update={update} />
+      <Title update={update} owner={ownerPaidFor(view.definitions, update)} />
       <p>
         <strong>{estimated === undefined ? 'Units not known' : units(estimated)}</strong>, asked for by {caller} via{' '}
         {via} on <Time at={update.createdAt} zone={zone} />
@@ -217,7 +220,7 @@ function Doubt({ update, view, options }: Waiting & { update: Update }) {
   const { caller, via, hold, doubt, reason } = update
   return (
     <>
-      <Title update={update} />
+      <Title update={update} owner={hold?.owners?.[0] ?? null} />
       <p>
         <strong>{units(hold?.units ?? 0)}</strong> held, asked for by {caller} via {via}
         {reason === undefined ? null : <>: “{reason}”</>}. In doubt since{' '}

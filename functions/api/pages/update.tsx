@@ -95,6 +95,11 @@ function Summary({ update, zone }: { update: Update; zone: string }) {
         <Fact name="Budget">
           <a href={budgetAddress(budget)}>{budget}</a>
         </Fact>
+        {update.hold?.owners?.[0] === undefined ? null : (
+          <Fact name="Paid for">
+            <a href={budgetAddress(update.hold.owners[0])}>{update.hold.owners[0]}</a>
+          </Fact>
+        )}
         <Fact name="Window">month from {dayNamed(update.month.slice('month:'.length))}</Fact>
         <Fact name="Asked for by">
           {caller}, via {via}

@@ -19,22 +19,24 @@ import { boldUnits, capital, person, updateOf } from './words.ts'
 /**
  * Somebody else has to agree before this update may spend.
  *
- * @param until when it expires. @param isReminder it was announced before, and half of the time has passed.
+ * @param owner the project's, where another budget pays. @param until when it expires. @param isReminder it was announced before, and half of the time has passed.
  */
 export function approvalMessage({
   update,
+  owner,
   until,
   isReminder,
   zone,
 }: {
   readonly update: Update
+  readonly owner: string | null
   readonly until: number
   readonly isReminder: boolean
   readonly zone: string
 }): Message {
   const { id, caller, budget, reason, estimated, history } = update
   const cost = estimated === undefined ? 'an unknown number of units' : boldUnits(estimated)
-  const lead = `${capital(person(caller))} asks for a ${updateOf(update)}. It would spend ${cost} of ${code(budget)}.`
+  const lead = `${capital(person(caller))} asks for a ${updateOf(update)}. It would spend ${cost} of ${code(budget)}${owner === null ? '' : `, for ${code(owner)}`}.`
   const units = estimated === undefined ? 'this update' : inUnits(estimated)
   const blocks: Block[] = [
     header(isReminder ? 'Reminder: an update still waits for approval' : 'An update needs approval'),
