@@ -335,7 +335,7 @@ describe('CSV', () => {
       ['+1', 'say "hi"', "'+1", '"say ""hi"""'],
       ['-1', 'two\nlines', "'-1", '"two\nlines"'],
       ['@SUM(A1)', 'two\r\nlines', "'@SUM(A1)", '"two\r\nlines"'],
-      ['a,b', '=HYPERLINK("http://evil.example","x")', '"a,b"', '"\'=HYPERLINK(""http://evil.example"",""x"")"'],
+      ['a"b', '=HYPERLINK("http://evil.example","x")', '"a""b"', '"\'=HYPERLINK(""http://evil.example"",""x"")"'],
       ['＝1', '\t=1', "'＝1", "'\t=1"],
       ['1-1', '\r=1', '1-1', '"\'\r=1"'],
       ["'a", '-1;2', "'a", "'-1;2"],
