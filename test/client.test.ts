@@ -399,7 +399,9 @@ test('its types are those of the answers', () => {
   // A problem is looked into below.
   expectTypeOf<Without<Update>>().branded.toEqualTypeOf<Without<Answer<'update'>>>()
   expectTypeOf<Budget>().branded.toEqualTypeOf<Answer<'budget'>>()
-  expectTypeOf<Without<Estimate>>().branded.toEqualTypeOf<Without<Answer<'estimate'>>>()
+  type Shown = Answer<'estimate'>
+  expectTypeOf<Omit<Estimate, 'problem' | 'projects'>>().branded.toEqualTypeOf<Omit<Shown, 'problem' | 'projects'>>()
+  expectTypeOf<Without<Estimate['projects'][number]>>().branded.toEqualTypeOf<Without<Shown['projects'][number]>>()
   expectTypeOf<keyof ProblemMembers>().toEqualTypeOf<Slug>()
   type Members = { [S in Slug]: z.output<z.ZodMiniObject<(typeof problemMembers)[S]>> }
   type Named = { [S in Slug as keyof (typeof problemMembers)[S] extends never ? never : S]: Members[S] }

@@ -61,6 +61,26 @@ describe('an estimate', () => {
     expect(await estimate(['b'], 'seo')).toMatchObject({ allowed: true, problem: null })
   })
 
+  test('says of each project why it would not pass by itself, also where one has no estimate', async () => {
+    const { estimate, budget, service } = await priced()
+    service.estimate = async ({ segment }) =>
+      segment === 'typo'
+        ? { kind: 'refused', status: 404 }
+        : { kind: 'units', units: u(prices[segment] ?? 40), source: 'u' }
+    await budget('seo', { perUpdate: u(35) })
+    expect(await estimate(['a', 'b', 'typo', 'c'], 'seo')).toMatchObject({
+      ...{ units: 120, allowed: false, problem: { slug: 'over-update-limit', members: { units: 50 } } },
+      projects: [
+        { project: 'a', units: 30 },
+        { project: 'b', units: 50, problem: { slug: 'over-update-limit', members: { units: 50 } } },
+        { project: 'typo', units: null, problem: { slug: 'service-refused', members: { serviceStatus: 404 } } },
+        { project: 'c', units: 40, problem: { slug: 'over-update-limit', members: { units: 40 } } },
+      ],
+    })
+    expect(await estimate(['a'], 'seo')).toMatchObject({ projects: [{ project: 'a', units: 30 }], problem: null })
+    expect(await estimate(['typo'], 'seo')).toMatchObject({ slug: 'service-refused' })
+  })
+
   test('says why a person would have to agree, and that it is allowed', async () => {
     const { estimate, budget } = await priced()
     await budget('seo', { approvalAbove: u(20) })

@@ -77,7 +77,7 @@ const figures = {
 export const estimate = z.strictObject({
   kind,
   units,
-  projects: z.array(z.strictObject({ project: text, units })),
+  projects: z.array(z.strictObject({ project: text, units: z.nullable(units), problem: z.exactOptional(problem) })),
   allowed: z.boolean(),
   problem: z.exactOptional(problem),
   budgets: z.array(z.strictObject({ budget: text, ...figures })),

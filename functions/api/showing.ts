@@ -130,7 +130,10 @@ function showFigures({ window, start, end, limit, granted, available, held, inDo
 export const showEstimate = ({ kind, units, projects, allowed, problem, figures }: Estimate) => ({
   kind,
   units,
-  projects,
+  projects: projects.map(({ project, units, problem }) => ({
+    ...{ project, units },
+    ...(problem && { problem: showProblem(problem) }),
+  })),
   allowed,
   ...(problem && { problem: showProblem(problem) }),
   budgets: figures

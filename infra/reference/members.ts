@@ -117,10 +117,11 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   Resolved: { updates: 'What was resolved.', notResolved: 'What was not, and why.' },
   Estimate: {
-    units: 'What all need together.',
-    projects: 'What each needs.',
+    units: 'What all need together, as far as it is known.',
+    projects:
+      'What each needs, and why it would not pass by itself. `units` is `null` where the service gave no estimate; if it gave none for any project, the answer is that problem.',
     allowed: 'Whether it would pass, if it were asked for now.',
-    problem: 'Why not.',
+    problem: 'Why not: the first problem of a project, or that all of them together do not fit.',
     budgets: 'Every counter that would be moved.',
   },
   Budget: {

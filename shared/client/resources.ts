@@ -80,8 +80,9 @@ export interface Budget {
 export interface Estimate {
   kind: Kind
   units: number
-  projects: { project: string; units: number }[]
-  /** Whether it would pass, if it were asked for now; `problem` says why not. */
+  /** `units` is `null` where the service gave no estimate; `problem` says why this one would not pass. */
+  projects: { project: string; units: number | null; problem?: Problem }[]
+  /** Whether all would pass, if they were asked for now; `problem` says why not. */
   allowed: boolean
   problem?: Problem
   budgets: (Figures & { budget: string })[]

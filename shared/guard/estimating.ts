@@ -15,8 +15,9 @@ import { spellingFaults } from './spelling.ts'
 
 export interface Estimate {
   readonly kind: Kind
+  /** The sum of what is known. */
   readonly units: number
-  readonly projects: readonly { readonly project: string; readonly units: Units }[]
+  readonly projects: readonly EstimatedProject[]
   /** Whether an update asked for now, under no key seen before, would be admitted or put to a person. */
   readonly allowed: boolean
   readonly problem: Problem | null
@@ -28,6 +29,14 @@ export interface Estimate {
   readonly payers: Readonly<Record<string, Payer>>
   /** Every counter that the updates would move. */
   readonly figures: readonly Figures[]
+}
+
+interface EstimatedProject {
+  readonly project: string
+  /** `null`: the service gave no estimate, and `problem` says why. */
+  readonly units: Units | null
+  /** Why this update by itself would not pass. */
+  readonly problem?: Problem
 }
 
 export function createEstimating({
@@ -73,17 +82,23 @@ export function createEstimating({
       return { view, asked, request }
     })
     const rows = []
-    let refusal: Problem | null = null
+    const projects: EstimatedProject[] = []
     let approval: string | null = null
     for (const [position, each] of known.entries()) {
-      const quote = quotes[position]
-      if (!quote || quote.kind === 'problem') return quote?.problem ?? problem('internal', 'An estimate is missing.')
+      const { project } = each.request
+      const quote = quotes[position] ?? { kind: 'problem', problem: problem('internal', 'An estimate is missing.') }
+      if (quote.kind === 'problem') {
+        projects.push({ project, units: null, problem: quote.problem })
+        continue
+      }
       rows.push({ known: each, quote })
       const decision = decide(each, quote, options)
-      if (decision.say === 'refuse') refusal ??= decision.problem
+      projects.push({ project, units: quote.units, ...(decision.say === 'refuse' && { problem: decision.problem }) })
       if (decision.say === 'ask') approval ??= decision.reason
     }
-    refusal ??= allOrNothing(rows)
+    const first = projects.find((each) => each.problem)?.problem ?? null
+    if (rows.length === 0 && first) return first
+    const refusal = first ?? allOrNothing(rows)
     const chains = new Map(
       known
         .flatMap(({ request }) => countersOf(view, chainOf(view.definitions, request.budget), request))
@@ -92,7 +107,7 @@ export function createEstimating({
     return {
       kind: wanted.kind,
       units: rows.reduce((sum, { quote }) => sum + quote.units, 0),
-      projects: rows.map(({ known: { request }, quote }) => ({ project: request.project, units: quote.units })),
+      projects,
       allowed: refusal === null,
       problem: refusal,
       approval,

@@ -226,7 +226,9 @@ export function createCommands({
       ...(reason !== undefined && { reason }),
       ...(approval !== null && { approval }),
     })
-    const quotes = Object.fromEntries(estimated.projects.map(({ project, units }) => [project, units]))
+    const quotes = Object.fromEntries(
+      estimated.projects.flatMap(({ project, units }) => (units === null ? [] : [[project, units] as const])),
+    )
     // An answer that was lost may have arrived: its button must not come to stand for another price.
     const { payers } = estimated
     if (event.quotes && !isDeepStrictEqual([event.quotes, event.payers ?? payers], [quotes, payers])) {

@@ -323,6 +323,17 @@ export function samples(by: Written = written, size = 3): readonly (readonly [na
     ['accepted', acceptedMessage({ kind: 'ranking', projects: [by.project] })],
     ['estimate', estimateMessage(estimate({}, by))],
     ['estimate: several', estimateMessage(several)],
+    [
+      'estimate: several, each refused',
+      estimateMessage({
+        ...several,
+        ...{ problem, allowed: false },
+        projects: several.projects.map((each, position) => ({
+          ...each,
+          ...{ units: position === 0 ? null : each.units, problem },
+        })),
+      }),
+    ],
     ['estimate: refused', estimateMessage(estimate({ problem, allowed: false }, by))],
     ['confirm', confirmMessage({ ...confirm, reason: by.reason })],
     [

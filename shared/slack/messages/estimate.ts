@@ -30,7 +30,7 @@ export function estimateMessage(estimate: Estimate): Message {
   const { kind, units, projects, problem, approval } = estimate
   const lead = `${capital(whatOf(kind, names(projects)))} would cost ${boldUnits(units)}.`
   const verdict = problem
-    ? `⛔ It would be refused now.${quoted(problem.detail)}`
+    ? `⛔ It would be refused now.${whyNot(estimate)}`
     : approval === null
       ? '✅ It would pass now.'
       : `✋ Somebody else would have to approve it.${quoted(approval)}`
@@ -68,7 +68,7 @@ export function confirmMessage({
   const { kind, units, projects, problem } = estimate
   const what = capital(whatOf(kind, names(projects)))
   if (problem) {
-    const refusal = `⛔ ${what} would be refused now, so there is nothing to confirm. Nothing was spent.${quoted(problem.detail)}`
+    const refusal = `⛔ ${what} would be refused now, so there is nothing to confirm. Nothing was spent.${whyNot(estimate)}`
     return message(refusal, [section(refusal), ...costs(projects)], toAsker)
   }
   const charged = list(
@@ -91,6 +91,10 @@ export function confirmMessage({
   return message(`${lead} Nothing is spent before you press Confirm.`, blocks, toAsker)
 }
 
+/** Each project of several has its own reason beside its price. */
+const whyNot = ({ problem, projects }: Estimate): string =>
+  problem && (projects.length === 1 || projects.every((each) => !each.problem)) ? quoted(problem.detail) : ''
+
 const mostRows = 20
 const mostBudgetsNamed = 5
 
@@ -107,7 +111,10 @@ const costs = (projects: Estimate['projects']): Block[] =>
     ? []
     : sections(
         first(
-          projects.map(({ project, units }) => `• ${code(project)}: ${inUnits(units)}`),
+          projects.map(
+            ({ project, units, problem }) =>
+              `• ${code(project)}: ${units === null ? 'no estimate' : inUnits(units)}${problem ? quoted(problem.detail) : ''}`,
+          ),
           mostRows,
         ),
       )
