@@ -308,8 +308,12 @@ describe('questions', () => {
 describe('mistakes of the program throw:', () => {
   test('an address that is none, and no token', () => {
     expect(() => new UnitGuard({ url: 'guard', token: 't' })).toThrow(TypeError)
-    expect(() => new UnitGuard({ url: 'ftp://guard', token: 't' })).toThrow('not an http address')
-    expect(() => new UnitGuard({ url: 'http://guard', token: '' })).toThrow('needs a token')
+    expect(() => new UnitGuard({ url: 'ftp://guard', token: 't' })).toThrow(
+      'url must be the address of Unit Guard, such as http://127.0.0.1:8787; it is ftp://guard',
+    )
+    const settings: { url?: string } = {}
+    expect(() => new UnitGuard({ url: settings.url as string, token: 't' })).toThrow('it is undefined')
+    expect(() => new UnitGuard({ url: 'http://guard', token: '' })).toThrow('token must be a bearer token')
   })
 
   test('a token that no header can hold: at once, and it is not in what is thrown', async () => {

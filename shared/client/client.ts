@@ -77,9 +77,10 @@ export class UnitGuard {
 
   /** @throws TypeError for an address that is no http or https address, and for a token that is none. */
   constructor({ url, token, deadlineMs = 120_000, fetch = globalThis.fetch }: UnitGuardOptions) {
-    const { protocol, origin, pathname } = new URL(url)
-    if (!/^https?:$/.test(protocol)) throw new TypeError(`not an http address: ${url}`)
-    if (!token) throw new TypeError('Unit Guard needs a token')
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+      throw new TypeError(`url must be the address of Unit Guard, such as http://127.0.0.1:8787; it is ${url}`)
+    if (!token) throw new TypeError('token must be a bearer token, as npm run --silent token prints it; it is missing')
+    const { origin, pathname } = new URL(url)
     this.#connection = {
       url: `${origin}${pathname.replace(/\/+$/, '')}`,
       token: async () => (typeof token === 'string' ? token : token()),

@@ -1,0 +1,127 @@
+import { execFile, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { buildClient } from '../../infra/local/client-folder.ts'
+import { createDoor } from '../../infra/local/door.ts'
+import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
+import { hasJava, temporaryDirectory } from '../support/local.ts'
+import { startProduct } from '../support/product.ts'
+
+/** The blocks of a section of the README, in their order. */
+async function blocksOf(heading: string, language = 'sh'): Promise<string[]> {
+  const readme = await readFile('README.md', 'utf8')
+  const [, section = ''] = new RegExp(`^## ${heading}\\n(.*?)^## `, 'ms').exec(readme) ?? []
+  return [...section.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(([, block = '']) => block)
+}
+
+/** A folder in which `npm run …` is what it is in the repository, with a `.local` of its own. */
+async function newcomer() {
+  const { directory, remove } = await temporaryDirectory()
+  onTestFinished(remove)
+  const commands = resolve(inject('commands'))
+  const names = ['start', 'sweep', 'token', 'plan', 'demo-month']
+  const scripts = Object.fromEntries(names.map((name) => [name.replace('-', ':'), `exec node ${commands}/${name}.mjs`]))
+  await writeFile(join(directory, 'package.json'), JSON.stringify({ scripts }))
+  const env = { PATH: process.env.PATH, HOME: directory, PORT: '0', SANDBOX_PORT: '0' }
+
+  /** A terminal that goes on from block to block, as a reader's does. */
+  function terminal() {
+    const bash = spawn('bash', [], { cwd: directory, env, stdio: ['pipe', 'pipe', 'pipe'] })
+    onTestFinished(() => void bash.kill('SIGKILL'))
+    let said = ''
+    for (const stream of [bash.stdout, bash.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        said += text
+      })
+    return async (block: string): Promise<string> => {
+      const end = randomUUID()
+      const began = said.length
+      bash.stdin.write(`${block}\necho; echo ${end}\n`)
+      await expect.poll(() => said.includes(end), { timeout: 60_000, interval: 20 }).toBe(true)
+      return said.slice(began, said.indexOf(end))
+    }
+  }
+
+  /** `npm start` in a terminal of its own, until it says that it is ready. */
+  async function start() {
+    const child = spawn('npm', ['start'], { cwd: directory, env, detached: true })
+    const ended = once(child, 'close')
+    onTestFinished(async () => {
+      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+        process.kill(-child.pid, 'SIGTERM')
+      await ended
+    })
+    let said = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+    await expect.poll(() => said, { timeout: 60_000, interval: 20 }).toMatch(/^ready /m)
+    return said
+  }
+
+  return { directory, terminal, start }
+}
+
+describe.skipIf(!hasJava())('the README, step by step', () => {
+  // On a new ledger less can go wrong: no budget owns the stand-in's projects there.
+  test('works as it is written on the ledger of npm run demo:month', async () => {
+    const { terminal, start } = await newcomer()
+    const run = terminal()
+    expect(await run('npm run demo:month')).toContain('every counter is the sum of its lines')
+    expect(await start()).toContain('source .local/env')
+
+    const blocks = await blocksOf('Use it')
+    const next = () => run(blocks.shift() ?? 'false')
+    expect(await next()).toBe('\n')
+    const made = await next()
+    expect(made).toContain('"project":"tea.example"')
+    expect(made).toContain('"name":"tea","parent":"account","limits":[{"window":"month","units":10}]')
+    expect(await next()).toMatch(/"state":"settled".*"units":\{"estimated":6,"held":6,"charged":6\}/)
+    expect(await next()).toContain('tea has 4 of 10 units left this month and this needs 6; resets')
+    expect(await next()).toContain('"binds":{"budget":"tea","window":"month","available":6}')
+
+    await next()
+    await start()
+    const after = await next()
+    expect(after).toMatch(/"(held|inDoubt)":6/)
+    expect(after).toMatch(/"state":"in-doubt".*"inDoubt":6/s)
+    const [id = ''] = /upd_\w+/.exec(after.slice(after.indexOf('"state":"in-doubt"') - 300)) ?? []
+    expect(await run((blocks.shift() ?? '').replace('<id>', id))).toMatch(/"state":"settled"/)
+
+    // A tool of the reader's.
+    const tool = await next()
+    expect(tool).toContain('tea.example')
+    expect(tool).toMatch(/unit-guard-update: upd_|"title"/i)
+  })
+})
+
+test('the README’s program says what is wrong with its settings and its token, and what an update cost', async () => {
+  const { directory } = await newcomer()
+  const folder = join(directory, 'build')
+  await buildClient(folder)
+  await mkdir(join(directory, 'node_modules'))
+  await symlink(folder, join(directory, 'node_modules', 'unit-guard-client'))
+  const [program = ''] = await blocksOf('Use it', 'js')
+  await writeFile(join(directory, 'report.mjs'), program)
+  const product = await startProduct({ store: createMemoryStore() })
+  const door = await createDoor({ port: 0 })
+  onTestFinished(() => door.close(Promise.resolve()))
+  door.open(product.api)
+  const report = (env: object) =>
+    promisify(execFile)(process.execPath, ['report.mjs'], { cwd: directory, env: { PATH: process.env.PATH, ...env } })
+  const at = { UNIT_GUARD_URL: door.url }
+
+  await expect(report({})).rejects.toThrow(
+    'url must be the address of Unit Guard, such as http://127.0.0.1:8787; it is',
+  )
+  await expect(report(at)).rejects.toThrow('token must be a bearer token, as npm run --silent token prints it')
+  const wrong = await report({ ...at, UNIT_GUARD_TOKEN: 'wrong' })
+  const needed = 'This address takes a valid bearer token of Unit Guard.\n'
+  expect(wrong.stdout).toBe(needed + needed)
+  const token = await product.signed({ sub: 'tool', scope: 'read run', budgets: '*' })
+  expect((await report({ ...at, UNIT_GUARD_TOKEN: token })).stdout).toBe('initech: 40 units\nglobex: 40 units\n')
+})
