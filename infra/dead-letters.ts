@@ -1,8 +1,12 @@
-import { ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import type { IDestination, IEventSourceDlq } from 'aws-cdk-lib/aws-lambda'
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
 import { Duration } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import { acknowledge } from './acknowledge.ts'
+import type { GuardFunction } from './guard-function.ts'
+
+const send = 'sqs:SendMessage'
 
 /**
  * Where everything ends that could not be delivered or begun: the events of rules, calls of the scheduled function,
@@ -31,8 +35,24 @@ export class DeadLetters extends Construct {
    * @see https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-dlq.html
    */
   takeFromRules(ruleArns: string): void {
-    this.queue.grantSendMessages(
-      new ServicePrincipal('events.amazonaws.com', { conditions: { ArnLike: { 'aws:SourceArn': ruleArns } } }),
+    this.queue.addToResourcePolicy(
+      new PolicyStatement({
+        actions: [send],
+        resources: [this.queue.queueArn],
+        principals: [new ServicePrincipal('events.amazonaws.com')],
+        conditions: { ArnLike: { 'aws:SourceArn': ruleArns } },
+      }),
     )
+  }
+
+  /**
+   * Takes what a function failed at. The constructs of the CDK would also let it look at the queue.
+   *
+   * @returns where it goes, as an event source and an asynchronous call name it.
+   */
+  takeFrom(fn: GuardFunction): IEventSourceDlq & IDestination {
+    const destination = this.queue.queueArn
+    fn.allow([send], [destination])
+    return { bind: () => ({ destination }) }
   }
 }

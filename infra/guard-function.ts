@@ -56,8 +56,9 @@ export class GuardFunction extends Construct {
     })
   }
 
-  allow(actions: readonly string[], resources: readonly string[]): void {
-    this.lambda.addToRolePolicy(new PolicyStatement({ actions: [...actions], resources: [...resources] }))
+  allow(actions: readonly string[], resources: readonly string[], conditions?: Record<string, object>): void {
+    const statement = { actions: [...actions], resources: [...resources], ...(conditions && { conditions }) }
+    this.lambda.addToRolePolicy(new PolicyStatement(statement))
   }
 
   set(name: string, value: string): void {

@@ -52,16 +52,18 @@ export class LedgerTable extends Construct {
   }
 
   /**
-   * Lets a function keep the ledger. A transaction needs the permission of each of its writes; nobody may delete, and
-   * nobody may scan.
+   * Lets a function keep the ledger. A transaction needs the permission of each of its writes. No function may delete or scan.
    *
-   * @param fn.lists whether it also lists, by the two indexes.
+   * @param how.lists whether it also lists, by the two indexes.
+   * @param how.writes the prefixes of the partition keys that it may put items under; without it, everything.
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html
    */
-  bindTo(fn: GuardFunction, { lists }: { lists: boolean }): void {
+  bindTo(fn: GuardFunction, { lists, writes }: { lists: boolean; writes?: readonly string[] }): void {
     const { tableArn, tableName } = this.table
     fn.set('TABLE_NAME', tableName)
-    fn.allow(['BatchGetItem', 'ConditionCheckItem', 'DescribeTable', 'PutItem', 'UpdateItem'].map(action), [tableArn])
+    fn.allow(['BatchGetItem', 'DescribeTable'].map(action), [tableArn])
+    if (writes) fn.allow([action('PutItem')], [tableArn], underKeys(writes))
+    else fn.allow(['ConditionCheckItem', 'PutItem', 'UpdateItem'].map(action), [tableArn])
     if (!lists) return
     const arns = Object.keys(indexes).map((name) => `${tableArn}/index/${name}`)
     fn.allow([action('Query')], arns)
@@ -79,6 +81,12 @@ export class LedgerTable extends Construct {
     return tableStreamArn
   }
 }
+
+/** `ForAllValues` alone is true of a request without any key. */
+const underKeys = (prefixes: readonly string[]) => ({
+  'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': prefixes.map((prefix) => `${prefix}*`) },
+  Null: { 'dynamodb:LeadingKeys': 'false' },
+})
 
 const action = (name: string): string => `dynamodb:${name}`
 

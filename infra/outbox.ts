@@ -1,5 +1,4 @@
 import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-lib/aws-lambda'
-import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources'
 import { Duration } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import type { DeadLetters } from './dead-letters.ts'
@@ -55,7 +54,7 @@ export class StreamReader extends Construct {
       maxRecordAge: Duration.hours(1),
       bisectBatchOnError: true,
       reportBatchItemFailures: true,
-      onFailure: new SqsDlq(deadLetters.queue),
+      onFailure: deadLetters.takeFrom(fn),
     })
   }
 }

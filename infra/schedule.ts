@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { EventField, Rule, Schedule as RuleSchedule, RuleTargetInput } from 'aws-cdk-lib/aws-events'
 import { CfnPermission } from 'aws-cdk-lib/aws-lambda'
-import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations'
 import { Annotations, Duration, Stack } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import type { Plan } from '../shared/guard/plan.ts'
@@ -45,7 +44,7 @@ export class Schedule extends Construct {
     fn.lambda.configureAsyncInvoke({
       retryAttempts: 2,
       maxEventAge: oldestEvent,
-      onFailure: new SqsDestination(deadLetters.queue),
+      onFailure: deadLetters.takeFrom(fn),
     })
 
     this.rule('Sweep', 'sweep', 'rate(5 minutes)', { task: 'sweep' })

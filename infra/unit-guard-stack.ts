@@ -74,7 +74,7 @@ export class UnitGuardStack extends Stack {
       timeout: Duration.seconds(10),
       environment: ledgerOnly,
     })
-    ledger.bindTo(slack, { lists: false })
+    ledger.bindTo(slack, { lists: false, writes: ['slack-event#'] })
     secrets.bindTo(slack, 'slack')
 
     const scheduled = add('Scheduled', 'scheduled', {
@@ -110,7 +110,7 @@ export class UnitGuardStack extends Stack {
       timeout: Duration.minutes(2),
       environment: telling,
     })
-    ledger.bindTo(tell, { lists: true })
+    ledger.bindTo(tell, { lists: true, writes: ['announcement#'] })
     secrets.bindTo(tell, 'slack')
     new StreamReader(tell, 'Stream', {
       ...{ fn: tell, ledger, filters: filters.tell, deadLetters },

@@ -7,6 +7,7 @@ const withSandbox = synthesize({ env: { TRACKING_BASE_URL: '' }, context: { sand
 interface Statement {
   readonly may: readonly string[]
   readonly on: readonly string[]
+  readonly only?: object
 }
 
 const list = (value: string | readonly string[]): string[] => [value].flat()
@@ -22,9 +23,9 @@ function grantsOf({ ofType }: Synthesized): Record<string, Statement[]> {
       const statements = own.flatMap(({ Properties }) => plain(Properties.PolicyDocument.Statement))
       return [
         role.id.replace(/Role[0-9A-F]{8}$/, ''),
-        statements.map(({ Effect, Action, Resource, ...rest }) => {
+        statements.map(({ Effect, Action, Resource, Condition, ...rest }) => {
           expect([Effect, rest]).toEqual(['Allow', {}])
-          return { may: list(Action), on: list(Resource) }
+          return { may: list(Action), on: list(Resource), ...(Condition && { only: Condition }) }
         }),
       ]
     }),
@@ -32,16 +33,23 @@ function grantsOf({ ofType }: Synthesized): Record<string, Statement[]> {
 }
 
 const logs = { may: ['logs:CreateLogStream', 'logs:PutLogEvents'], on: ['Log.Arn'] }
-const ledger = {
-  may: ['BatchGetItem', 'ConditionCheckItem', 'DescribeTable', 'PutItem', 'UpdateItem'].map(
-    (name) => `dynamodb:${name}`,
-  ),
+const looks = { may: ['dynamodb:BatchGetItem', 'dynamodb:DescribeTable'], on: ['LedgerTable.Arn'] }
+const ledger = [
+  looks,
+  { may: ['dynamodb:ConditionCheckItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], on: ['LedgerTable.Arn'] },
+]
+const puts = (prefix: string) => ({
+  may: ['dynamodb:PutItem'],
   on: ['LedgerTable.Arn'],
-}
+  only: {
+    'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${prefix}*`] },
+    Null: { 'dynamodb:LeadingKeys': 'false' },
+  },
+})
 const lists = { may: ['dynamodb:Query'], on: ['LedgerTable.Arn/index/by-time', 'LedgerTable.Arn/index/open'] }
 const secret = (name: string) => ({ may: ['secretsmanager:GetSecretValue'], on: [`Secrets${name}`] })
 const deadLetters = {
-  may: ['sqs:SendMessage', 'sqs:GetQueueAttributes', 'sqs:GetQueueUrl'],
+  may: ['sqs:SendMessage'],
   on: ['DeadLettersQueue.Arn'],
 }
 const stream = [
@@ -54,11 +62,11 @@ const stream = [
 
 describe('what each function may do', () => {
   const expected = {
-    Api: [logs, ledger, lists, secret('ServiceToken'), secret('CallerKey')],
-    SlackApp: [logs, ledger, secret('Slack')],
-    Scheduled: [logs, ledger, lists, secret('ServiceToken'), secret('Slack'), deadLetters],
-    OutboxStart: [logs, ledger, lists, secret('ServiceToken'), secret('Slack'), ...stream, deadLetters],
-    OutboxTell: [logs, ledger, lists, secret('Slack'), ...stream, deadLetters],
+    Api: [logs, ...ledger, lists, secret('ServiceToken'), secret('CallerKey')],
+    SlackApp: [logs, looks, puts('slack-event#'), secret('Slack')],
+    Scheduled: [logs, ...ledger, lists, secret('ServiceToken'), secret('Slack'), deadLetters],
+    OutboxStart: [logs, ...ledger, lists, secret('ServiceToken'), secret('Slack'), ...stream, deadLetters],
+    OutboxTell: [logs, looks, puts('announcement#'), lists, secret('Slack'), ...stream, deadLetters],
   }
 
   test('is all of this, and nothing else', () => {
