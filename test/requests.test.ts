@@ -49,5 +49,7 @@ describe('the requests of every route', () => {
   test('a guarded update: one read beside the estimate, two writes, ten write units', async () => {
     const rows = new Map(rowsOf(await published('requests')).map(([, route, cells]) => [route, cells]))
     expect(rows.get('POST /updates')).toBe('1 | 2 | 4 | 10 | 3')
+    // An item more for the second name: it is read, and written once.
+    expect(rows.get('POST /updates of a project with an id')).toBe('1 | 2 | 5 | 12 | 3')
   })
 })

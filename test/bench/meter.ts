@@ -72,6 +72,8 @@ export function meter(client: DynamoDBClient, endpoint: string, keyNames: readon
   client.middlewareStack.add(
     (next, context) => async (args) => {
       const { input } = args
+      // Looking at the table itself costs nothing.
+      if (String(context.commandName).startsWith('DescribeTable')) return next(args)
       if ('TransactItems' in input) {
         const items = (input.TransactItems ?? []) as TransactWriteItem[]
         return metering(keysOf(items, keyOf), 2, () => next(args))

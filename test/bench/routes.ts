@@ -34,9 +34,10 @@ export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
   const queued = (project: string) => asked(project, {}, { prefer: 'respond-async' })
   const doubted = (project: string) => asked(`lost-${project}`)
 
-  const teams = Array.from({ length: 8 }, (_, index) => ({ name: `team-${index + 1}`, limits: month(9_000) }))
+  const teams = Array.from({ length: 7 }, (_, index) => ({ name: `team-${index + 1}`, limits: month(9_000) }))
   const asking = { name: 'asking', limits: month(9_000), approvalAbove: 10 }
-  await call('PUT', '/budgets', { body: { budgets: [...teams, asking] } })
+  const listing = { name: 'team-8', limits: month(9_000), projects: [{ name: 'listed', id: '7001' }] }
+  await call('PUT', '/budgets', { body: { budgets: [...teams, listing, asking] } })
   for (const caller of ['carol', 'slack:U1ADA']) await call('PUT', `/callers/${caller}`, { body: { scopes: ['read'] } })
   const settled = await asked('settled', { budget: 'team-1' })
   await Promise.all([awaiting('waiting'), doubted('doubted')])
@@ -77,6 +78,7 @@ export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
     ['GET /audit', () => () => get('/audit')],
 
     ['POST /updates', () => () => asked('posted', { budget: 'team-1' })],
+    ['POST /updates of a project with an id', () => () => asked('listed')],
     ['GET /updates', () => () => get('/updates')],
     ['GET /updates/:id', () => () => get(`/updates/${settled}`)],
     ['POST /updates/:id/approve', () => ready(awaiting('approved'), (id) => post(`/updates/${id}/approve`, {}))],
@@ -142,6 +144,7 @@ export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
     ['POST /dashboard/plans/:name/pause', onPlan('pause', { reason })],
     ['POST /dashboard/plans/:name/resume', onPlan('resume', { reason })],
     ['POST /dashboard/plans/:name/unsent', onPlan('unsent', { time, confirm: 'yes' })],
+    ['POST /dashboard/plans/:name/refused', onPlan('refused', { time, confirm: 'yes' })],
     ['GET /dashboard/statements', look('/dashboard/statements?by=budget')],
     ['GET /dashboard/statements.csv', look('/dashboard/statements.csv')],
     ['GET /dashboard/ledger', look('/dashboard/ledger')],
