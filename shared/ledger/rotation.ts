@@ -42,10 +42,9 @@ export function createRotation({ store, lists, clock }: { store: Store; lists: L
       }
       const place = wasCut ? last : null
       if (place === after) return
-      await store.transact(
-        [{ do: 'put', item: { ...key, place }, when: [] }],
-        digest('place', name, String(clock.now())),
-      )
+      const token = digest('place', name, after ?? '', place ?? '', String(clock.now()))
+      // A lost place costs one round that begins where this one did; the rest of the sweep must not wait for it.
+      await store.transact([{ do: 'put', item: { ...key, place }, when: [] }], token).catch(() => undefined)
     },
   }
 }

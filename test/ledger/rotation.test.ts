@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest'
+import { createLedger } from '../../shared/ledger/ledger.ts'
+import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
+import { enough } from '../../shared/ledger/rotation.ts'
+import { LedgerUnavailable, type Store } from '../../shared/ledger/store.ts'
+import { toUnits } from '../../shared/platform/words.ts'
+import { createTestClock } from '../support/clock.ts'
+import { stores } from '../support/stores.ts'
+
+const plans = Array.from({ length: 60 }, (_, index) => `p${String(index).padStart(2, '0')}`)
+
+const account = {
+  unitsPerMonth: toUnits(1_000),
+  usedAtStart: toUnits(0),
+  renewal: { day: 1, time: '00:00', zone: 'UTC' },
+}
+
+/** Sixty occurrences, each a millisecond after the one before: more than one page of a list. */
+async function sixty(store: Store) {
+  const clock = createTestClock()
+  const ledger = createLedger({ store, clock, account })
+  await ledger.view()
+  for (const plan of plans) {
+    const createdAt = clock.now()
+    await ledger.occurrences.add({
+      ...{ id: `${plan}#1`, version: 1, createdAt, plan, time: createdAt, state: 'running' },
+      ...{ startedAt: createdAt, round: 0, nextAt: createdAt },
+    })
+    clock.advance(1)
+  }
+  /** The plans that have their turn, where there is time for so many. */
+  const round = async (turns: number, seen: string[] = []) => {
+    const taken: string[] = []
+    await ledger.occurrences.round(
+      () => taken.length < turns,
+      async ({ plan }, mayTake) => {
+        seen.push(plan)
+        if (mayTake()) taken.push(plan)
+      },
+    )
+    return taken
+  }
+  return { ledger, round }
+}
+
+test.each(stores)('%s: each has its turn, the oldest first, and all are seen in every round', async (_name, create) => {
+  const { ledger, round } = await sixty(await create())
+  expect(await round(25)).toEqual(plans.slice(0, 25))
+  const seen: string[] = []
+  expect(await round(25, seen)).toEqual(plans.slice(25, 50))
+  expect(seen).toEqual([...plans.slice(25), ...plans.slice(0, 25)])
+  expect(await round(25)).toEqual([...plans.slice(50), ...plans.slice(0, 15)])
+  expect(await round(60)).toEqual([...plans.slice(15), ...plans.slice(0, 15)])
+  expect(await round(2)).toEqual(['p00', 'p01'])
+  expect(await round(0)).toEqual([])
+  // Its place is kept though it is gone.
+  const found = await ledger.occurrences.get('p01#1')
+  if (!found) throw new Error('it was there')
+  await ledger.occurrences.change({ ...found, state: 'done', doneAt: 1 }, found)
+  expect(await round(2)).toEqual(['p02', 'p03'])
+})
+
+test('a round ends early where its reader has enough', async () => {
+  const { ledger } = await sixty(createMemoryStore())
+  let seen = 0
+  await ledger.occurrences.round(
+    () => false,
+    async () => (++seen === 2 ? enough : undefined),
+  )
+  expect(seen).toBe(2)
+})
+
+test('a place that cannot be written keeps nothing from the rest of the sweep', async () => {
+  const inner = createMemoryStore()
+  const { round } = await sixty({
+    ...inner,
+    transact: async (writes, token) => {
+      if (writes.some((write) => write.do === 'put' && write.item.pk.startsWith('sweep#')))
+        throw new LedgerUnavailable('away')
+      return inner.transact(writes, token)
+    },
+  })
+  expect(await round(2)).toEqual(['p00', 'p01'])
+  expect(await round(2)).toEqual(['p00', 'p01'])
+})
