@@ -84,6 +84,8 @@ export const errorsWithoutAlarm = {
   'occurrence-failed': 'the next sweep tries it again; PlanNotDone is raised by a plan that does not end in its hour',
   'not-begun': 'the next sweep begins it; not-swept or FunctionErrors follows where the sweep cannot',
   'tally-not-ok': 'the line that finds it has it counted again; no answer was wrong',
+  'answer-broken':
+    'the service broke in the middle of an answer, and its caller was cut off; FunctionErrors leaves it out',
   'change-not-noted': 'the caller has the service’s answer, and there is nothing to repair',
 } as const
 
@@ -156,7 +158,13 @@ export const watchesOf = ({ functions, streamReaders, deadLetters }: Watched): r
     name: 'FunctionErrors',
     says: 'A function has failed',
     anchor: 'function-errors',
-    metric: ofAll(functions, 'Errors', 'SUM'),
+    // The call of an answer that broke has to fail, and says nothing about the function.
+    metric: new MathExpression({
+      expression: 'failed - FILL(broken, 0)',
+      usingMetrics: { failed: ofAll(functions, 'Errors', 'SUM'), broken: errorLines('answer-broken') },
+      label: 'Errors',
+      period: fiveMinutes,
+    }),
     atLeast: 1,
   },
   fromLog('failed', 'RequestsFailed', 'Requests were answered 500 or 503', 'not-admitted-failed'),

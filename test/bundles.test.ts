@@ -156,10 +156,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
 
     test('a GET that has a body is a GET, and what is no request at all is no success', async () => {
       expect(await call('GET', '/plans', { body: '{}' })).toMatchObject({ statusCode: 200, body: { plans: [{}] } })
-      const said = vi.spyOn(console, 'error').mockImplementation(() => {})
       expect(await call('TRACE', '/budgets')).toMatchObject({ statusCode: 400 })
-      expect(said).toHaveBeenCalledOnce()
-      said.mockRestore()
     })
 
     test('cookies come in and none go out: no JSON route believes them', async () => {

@@ -4,10 +4,10 @@ import { environment, guardSettings, parseSettings } from '../../shared/platform
 import { createApi } from './app.ts'
 import { referenceBeside } from './reference/beside.ts'
 
+const services = createServices(parseSettings(guardSettings, environment()))
+
 /**
  * The Lambda function behind the API's function URL, in response streaming mode: an export may be long. Queued updates
  * are begun by the table's stream and the sweep.
  */
-export const handler = streamAnswers(
-  createApi(createServices(parseSettings(guardSettings, environment())), referenceBeside(import.meta.url)),
-)
+export const handler = streamAnswers(createApi(services, referenceBeside(import.meta.url)), services.log)

@@ -38,4 +38,5 @@ export const handler = streamAnswers(
     unitsPerMonth: settings.SANDBOX_UNITS_PER_MONTH,
     log,
   }),
+  log,
 )

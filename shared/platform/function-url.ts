@@ -1,22 +1,73 @@
-import type { LambdaFunctionURLEvent, StreamifyHandler } from 'aws-lambda'
+import { once } from 'node:events'
+import type { Context, LambdaFunctionURLEvent, StreamifyHandler } from 'aws-lambda'
 import type { Env, Hono } from 'hono'
-import { streamHandle } from 'hono/aws-lambda'
+import type { Log } from './log.ts'
 
 /**
- * An app behind a function URL, in response streaming mode. What cannot be made a `Request` of, hono answers with a text
- * and no head, which comes out as a 200: here it is a 400, and a GET is none for its body, which nobody reads.
+ * An app behind a function URL, in response streaming mode. A request that `Request` does not take is answered 400; the
+ * body of a GET is not read.
+ *
+ * An answer that breaks in its middle must not destroy the runtime's stream: the whole process would end with it. Nor may
+ * the stream be ended, since half an answer would look whole. The handler fails, and the runtime tells Lambda so.
  *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-response-streaming.html
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/runtimes-custom.html#runtimes-custom-response-streaming
  */
-export function streamAnswers<E extends Env>(app: Hono<E>): StreamifyHandler<LambdaFunctionURLEvent> {
-  const handle = streamHandle(app) as unknown as StreamifyHandler<LambdaFunctionURLEvent>
-  return awslambda.streamifyResponse<LambdaFunctionURLEvent>((event, stream, context) =>
-    handle(withoutIdleBody(event), awslambda.HttpResponseStream.from(stream, { statusCode: 400 }), context),
-  )
+export function streamAnswers<E extends Env>(app: Hono<E>, log: Log): StreamifyHandler<LambdaFunctionURLEvent> {
+  return awslambda.streamifyResponse<LambdaFunctionURLEvent>(async (event, stream, context) => {
+    const answer = await answerOf(app, event, context)
+    const out = awslambda.HttpResponseStream.from(stream, headOf(answer))
+    try {
+      let isEmpty = true
+      for await (const chunk of answer.body ?? []) {
+        isEmpty = false
+        if (!out.write(chunk)) await once(out, 'drain')
+      }
+      // The head goes out with the first write.
+      if (isEmpty) out.write('')
+    } catch (cause) {
+      log.error('answer-broken', { lambdaRequestId: context.awsRequestId, cause })
+      throw new Error('the answer broke in its middle')
+    }
+    out.end()
+  })
 }
 
-function withoutIdleBody(event: LambdaFunctionURLEvent): LambdaFunctionURLEvent {
-  if (!['GET', 'HEAD'].includes(event.requestContext.http.method)) return event
-  const { body: _idle, ...rest } = event
-  return rest
+function answerOf<E extends Env>(
+  app: Hono<E>,
+  event: LambdaFunctionURLEvent,
+  context: Context,
+): Response | Promise<Response> {
+  let request: Request
+  try {
+    request = requestOf(event)
+  } catch {
+    return new Response('Bad Request\n', { status: 400, headers: { 'content-type': 'text/plain; charset=utf-8' } })
+  }
+  return app.fetch(request, { event, context } as unknown as E['Bindings'])
+}
+
+/** @throws TypeError for a method or a header that no `Request` takes. */
+function requestOf(event: LambdaFunctionURLEvent): Request {
+  const { rawPath, rawQueryString, cookies = [], body, isBase64Encoded, requestContext } = event
+  const { method } = requestContext.http
+  const headers = new Headers()
+  if (cookies.length > 0) headers.set('cookie', cookies.join('; '))
+  for (const [name, value] of Object.entries(event.headers)) if (value) headers.set(name, toLatin(value))
+  const hasBody = body !== undefined && body !== '' && method !== 'GET' && method !== 'HEAD'
+  const search = rawQueryString ? `?${rawQueryString}` : ''
+  return new Request(`https://${requestContext.domainName}${rawPath}${search}`, {
+    method,
+    headers,
+    ...(hasBody && { body: isBase64Encoded ? Buffer.from(body, 'base64') : body }),
+  })
+}
+
+/** Lambda hands over what came in as UTF-8, which no `Headers` takes. */
+const toLatin = (value: string): string => (/^[\0-\x7f]*$/.test(value) ? value : encodeURIComponent(value))
+
+function headOf(answer: Response) {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of answer.headers) if (name !== 'set-cookie') headers[name] = value
+  return { statusCode: answer.status, headers, cookies: answer.headers.getSetCookie() }
 }

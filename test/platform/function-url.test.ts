@@ -1,0 +1,100 @@
+import { PassThrough } from 'node:stream'
+import { Hono } from 'hono'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { streamAnswers } from '../../shared/platform/function-url.ts'
+import { awslambda, callStreaming, contextFor, urlEvent } from '../support/lambda.ts'
+
+// The same under Lambda's own runtime client: test/runtime.
+
+function start(app: Hono) {
+  vi.stubGlobal('awslambda', awslambda)
+  const lines: object[] = []
+  const log = {
+    info: () => {},
+    error: (event: string, fields?: object) => void lines.push({ event, ...fields }),
+    hide: () => {},
+  }
+  // biome-ignore lint/suspicious/noExplicitAny: Lambda calls it without types.
+  return { handler: streamAnswers(app, log) as any, lines }
+}
+
+afterEach(() => void vi.unstubAllGlobals())
+
+/** A body of `parts` that breaks behind the last one. */
+const broken = (...parts: string[]) =>
+  new ReadableStream({
+    pull(controller) {
+      const part = parts.shift()
+      if (part === undefined) controller.error(new Error('the service went away'))
+      else controller.enqueue(new TextEncoder().encode(part))
+    },
+  })
+
+describe('an answer that breaks', () => {
+  test.each([[[]], [['half']], [['one', 'two']]])(
+    'behind %j fails its call: the stream is neither ended nor destroyed',
+    async (parts) => {
+      const { handler, lines } = start(new Hono().get('/', (c) => c.body(broken(...parts))))
+      const stream = new PassThrough()
+      const call = handler(urlEvent('GET', '/'), stream, contextFor(1000))
+      await expect(call).rejects.toThrow('the answer broke in its middle')
+      expect([stream.writableEnded, stream.destroyed]).toEqual([false, false])
+      expect(String(stream.read() ?? '')).toBe(parts.join(''))
+      expect(lines).toEqual([
+        {
+          event: 'answer-broken',
+          lambdaRequestId: 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef',
+          cause: new Error('the service went away'),
+        },
+      ])
+    },
+  )
+})
+
+describe('a request', () => {
+  const echo = new Hono().all('*', async (c) =>
+    c.json({ url: c.req.url, cookie: c.req.header('cookie'), body: await c.req.text() }),
+  )
+
+  test('has its path and query as they came, its cookies, and its body', async () => {
+    const { handler } = start(echo)
+    const event = urlEvent('POST', '/v3/a%2Fb?x=%7e', { cookies: ['a=1', 'b=2'], body: 'grüß' })
+    expect(JSON.parse((await callStreaming(handler, event)).text)).toEqual({
+      url: 'https://abc.lambda-url.eu-central-1.on.aws/v3/a%2Fb?x=%7e',
+      cookie: 'a=1; b=2',
+      body: 'grüß',
+    })
+  })
+
+  test('that is a GET has no body, whatever came with it', async () => {
+    const { handler } = start(echo)
+    expect(JSON.parse((await callStreaming(handler, urlEvent('GET', '/', { body: 'idle' }))).text).body).toBe('')
+  })
+
+  test('whose method is none is answered 400', async () => {
+    const { handler } = start(echo)
+    expect(await callStreaming(handler, urlEvent('TRACE', '/'))).toMatchObject({
+      statusCode: 400,
+      text: 'Bad Request\n',
+    })
+  })
+
+  test('gets each cookie of its answer, and a status without a body', async () => {
+    const { handler } = start(
+      new Hono().get(
+        '/',
+        () =>
+          new Response(null, {
+            status: 204,
+            headers: [
+              ['set-cookie', 'a=1'],
+              ['set-cookie', 'b=2'],
+            ],
+          }),
+      ),
+    )
+    expect(await callStreaming(handler, urlEvent('GET', '/'))).toMatchObject({
+      ...{ statusCode: 204, cookies: ['a=1', 'b=2'], headers: {}, text: '' },
+    })
+  })
+})

@@ -1,0 +1,10 @@
+import { defineConfig, mergeConfig } from 'vitest/config'
+import base from '../vitest.config.ts'
+
+/** What needs the Node of Lambda, and its runtime client: npm run test:runtime. */
+export default mergeConfig(
+  { ...base, test: { ...base.test, include: [] } },
+  defineConfig({
+    test: { include: ['test/runtime/**/*.check.ts', 'test/bundles.test.ts', 'test/sandbox-handler.test.ts'] },
+  }),
+)
