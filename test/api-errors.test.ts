@@ -53,6 +53,7 @@ const routes: readonly (readonly [methods: readonly string[], path: string])[] =
   [['GET'], '/audit'],
   [['GET', 'POST'], '/updates'],
   [['POST'], '/updates/resolve'],
+  [['POST'], '/updates/cancel'],
   [['GET'], '/updates/upd_none'],
   [['POST'], '/updates/upd_none/approve'],
   [['POST'], '/updates/upd_none/reject'],
@@ -216,6 +217,7 @@ describe('the page of a problem', () => {
 const bodies: Readonly<Record<string, unknown>> = {
   'POST /updates': { kind: 'ranking', project: 'acme' },
   'POST /updates/resolve': { ids: ['upd_a', 'upd_b'], outcome: 'ran', reason: 'seen' },
+  'POST /updates/cancel': { ids: ['upd_a', 'upd_b'] },
   'POST /updates/upd_none/resolve': { outcome: 'ran', reason: 'seen' },
   'PUT /budgets/account': { limits: [{ window: 'month', units: 5 }] },
   'POST /budgets/account/freeze': { reason: 'x' },

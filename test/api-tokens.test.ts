@@ -493,6 +493,7 @@ describe('scopes', () => {
     ['POST /updates/upd_none/reject', 'approve'],
     ['POST /updates/upd_none/resolve', 'approve'],
     ['POST /updates/resolve', 'approve'],
+    ['POST /updates/cancel', 'run', 'propose', 'admin'],
     ['PUT /budgets/acme', 'admin'],
     ['DELETE /budgets/acme', 'admin'],
     ['POST /budgets/acme/freeze', 'admin'],

@@ -56,10 +56,9 @@ export const updatesAnswer = z.strictObject({
   notRecorded: z.exactOptional(z.array(notRecorded)),
 })
 export const updateList = z.strictObject({ updates: z.array(update), next: z.exactOptional(text) })
-export const resolvedAnswer = z.strictObject({
-  updates: z.array(update),
-  notResolved: z.exactOptional(z.array(z.strictObject({ id: text, detail: text }))),
-})
+const notDecided = z.exactOptional(z.array(z.strictObject({ id: text, detail: text })))
+export const resolvedAnswer = z.strictObject({ updates: z.array(update), notResolved: notDecided })
+export const cancelledAnswer = z.strictObject({ updates: z.array(update), notCancelled: notDecided })
 
 const figures = {
   window: windowKind,

@@ -5,7 +5,7 @@ import type { Decided } from '../../shared/guard/deciding.ts'
 import { noUpdate } from '../../shared/guard/deciding.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
-import { isTerminal, states, type Update, vias } from '../../shared/ledger/update.ts'
+import { isTerminal, type Problem, states, type Update, vias } from '../../shared/ledger/update.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
 import { type ApiEnv, mustHave, mustHold } from './context.ts'
 import { answerCsv, type Columns, csvPage, wantsCsv } from './csv.ts'
@@ -105,6 +105,8 @@ export const manyResolutions = z
   })
   .check(withUnitsOnlyIfRan)
 
+export const manyCancellations = z.strictObject({ ids: updateIds, reason: z.exactOptional(reason) })
+
 /** Contract, "Resources": everything under `/updates`. */
 export function addUpdates(app: Hono<ApiEnv>, { guard, log }: Services): void {
   route(app, '/updates', {
@@ -139,18 +141,16 @@ export function addUpdates(app: Hono<ApiEnv>, { guard, log }: Services): void {
     POST: async (c) => {
       const { sub } = await mustHave(c, 'approve')
       const { ids, ...how } = await readBody(c, manyResolutions)
-      const decided: { id: string; decided: Decided }[] = []
-      for (const id of ids) decided.push({ id, decided: await guard.resolve(id, sub, how) })
-      const done = decided.flatMap(({ decided }) => (decided.kind === 'done' ? [decided.update] : []))
-      const failed = decided.flatMap(({ id, decided }) =>
-        decided.kind === 'problem' ? [{ id, problem: decided.problem }] : [],
-      )
-      const [first] = failed
-      if (done.length === 0 && first) return answerProblem(c, first.problem)
-      return c.json({
-        updates: done.map(showUpdate),
-        ...(failed.length > 0 && { notResolved: failed.map(({ id, problem }) => ({ id, detail: problem.detail })) }),
-      })
+      return answerEach(c, 'notResolved', ids, (id) => guard.resolve(id, sub, how))
+    },
+  })
+
+  route(app, '/updates/cancel', {
+    POST: async (c) => {
+      const { sub, scopes } = await mustHave(c, 'run', 'propose', 'admin')
+      const { ids, reason } = await readBody(c, manyCancellations)
+      const by = { caller: sub, isAdmin: scopes.has('admin') }
+      return answerEach(c, 'notCancelled', ids, (id) => guard.cancel(id, by, reason))
     },
   })
 
@@ -213,6 +213,28 @@ function idOf(c: Context<ApiEnv>): string {
   const id = c.req.param('id') ?? ''
   if (/^[\x21-\x7e]{1,100}$/.test(id)) return id
   throw new Refusal(problem('not-found', 'There is no such update.'))
+}
+
+/** One after another; the answer is a problem only where none was decided. */
+async function answerEach(
+  c: Context<ApiEnv>,
+  failures: 'notResolved' | 'notCancelled',
+  ids: readonly string[],
+  decide: (id: string) => Promise<Decided>,
+): Promise<Response> {
+  const done: Update[] = []
+  const failed: { id: string; problem: Problem }[] = []
+  for (const id of ids) {
+    const decided = await decide(id)
+    if (decided.kind === 'done') done.push(decided.update)
+    else failed.push({ id, problem: decided.problem })
+  }
+  const [first] = failed
+  if (done.length === 0 && first) return answerProblem(c, first.problem)
+  return c.json({
+    updates: done.map(showUpdate),
+    ...(failed.length > 0 && { [failures]: failed.map(({ id, problem }) => ({ id, detail: problem.detail })) }),
+  })
 }
 
 function answerDecided(c: Context<ApiEnv>, decided: Decided): Response {

@@ -44,6 +44,7 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     outcome: 'What happened, to all of them.',
     units: 'What each cost; goes with `ran` only. Without it what was held.',
   },
+  ManyCancellations: { ids: 'Up to 100 updates that have not been started.' },
   BudgetRequest: {
     parent:
       'The budget above; `account` without it, at most 8 deep. A child may be larger than its parent: every ancestor counts too.',
@@ -115,6 +116,7 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     updates: 'One for each project, in order; within the cool-down the earlier one.',
     notRecorded: 'Projects whose estimate could not be had; the same key may try again.',
   },
+  Cancelled: { updates: 'What was cancelled.', notCancelled: 'What was not, and why.' },
   Resolved: { updates: 'What was resolved.', notResolved: 'What was not, and why.' },
   Estimate: {
     units: 'What all need together, as far as it is known.',

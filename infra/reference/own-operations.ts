@@ -95,6 +95,14 @@ export const ownOperations: readonly Operation[] = [
     problems: ['wrong-state', 'not-found'],
   },
   {
+    ...{ ...updates, method: 'POST', path: '/updates/cancel', id: 'cancelUpdates' },
+    scopes: ['run', 'propose', 'admin'],
+    summary: 'Cancels up to 100 updates at once',
+    body: { schema: 'ManyCancellations', example: { ids: ['upd_0k3v9q2m'], reason: 'a loop asked for all of them' } },
+    answers: { 200: { means: 'At least one was cancelled', body: 'Cancelled' } },
+    problems: ['wrong-state', 'not-found'],
+  },
+  {
     ...{ ...updates, method: 'POST', path: '/updates/{id}/resolve', id: 'resolveUpdate', scopes: ['approve'] },
     summary: 'Says what happened to an update that is in doubt',
     body: { schema: 'Resolution', example: { outcome: 'ran', reason: 'seen on the vendor’s screen' } },

@@ -28,6 +28,7 @@ import { estimateQuery, pageQuery, projectParameters } from '../../functions/api
 import { statementQuery } from '../../functions/api/statements.ts'
 import {
   approval,
+  manyCancellations,
   manyResolutions,
   oneResolution,
   projectList,
@@ -60,6 +61,7 @@ const requests = {
   Reason: reasonBody,
   Resolution: oneResolution,
   ManyResolutions: manyResolutions,
+  ManyCancellations: manyCancellations,
   BudgetRequest: budgetRequest,
   BudgetsRequest: applyRequest,
   EntryRequest: entryRequest,
@@ -75,6 +77,7 @@ const answered = {
   Updates: answers.updatesAnswer,
   UpdateList: answers.updateList,
   Resolved: answers.resolvedAnswer,
+  Cancelled: answers.cancelledAnswer,
   NotRecorded: answers.notRecorded,
   Estimate: answers.estimate,
   Budget: answers.budget,

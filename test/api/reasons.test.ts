@@ -13,6 +13,7 @@ const doors: readonly [method: string, path: string, body: object][] = [
   ['POST', '/updates/upd_x/cancel', {}],
   ['POST', '/updates/upd_x/resolve', ran],
   ['POST', '/updates/resolve', { ...ran, ids: ['upd_x'] }],
+  ['POST', '/updates/cancel', { ids: ['upd_x'] }],
   ['PUT', '/budgets', { budgets: [{ name: 'seo', limits }] }],
   ['PUT', '/budgets/seo', { limits }],
   ['POST', '/budgets/account/freeze', {}],

@@ -20,6 +20,7 @@ const scopesOf: Readonly<Record<string, readonly string[] | null>> = {
   'POST /updates/:id/cancel': ['run', 'propose', 'admin'],
   'POST /updates/:id/resolve': ['approve'],
   'POST /updates/resolve': ['approve'],
+  'POST /updates/cancel': ['run', 'propose', 'admin'],
   'GET /budgets': ['read'],
   'PUT /budgets': ['admin'],
   'GET /budgets/:name': ['read'],

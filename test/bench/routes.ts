@@ -85,6 +85,10 @@ export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
     ['POST /updates/:id/reject', () => ready(awaiting('rejected'), (id) => post(`/updates/${id}/reject`, { reason }))],
     ['POST /updates/:id/cancel', () => ready(queued('cancelled'), (id) => post(`/updates/${id}/cancel`, { reason }))],
     [
+      'POST /updates/cancel',
+      () => ready(queued('cancelled with others'), (id) => post('/updates/cancel', { ids: [id], reason })),
+    ],
+    [
       'POST /updates/:id/resolve',
       () => ready(doubted('one'), (id) => post(`/updates/${id}/resolve`, { outcome: 'ran', reason })),
     ],
