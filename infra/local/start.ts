@@ -6,6 +6,8 @@ import { readPlans } from '../../shared/guard/plans-file.ts'
 import { createServices } from '../../shared/guard/services.ts'
 import { rootBudget } from '../../shared/ledger/definitions.ts'
 import { sandboxService, WrongLedger } from '../../shared/ledger/identity.ts'
+import type { Ledger } from '../../shared/ledger/ledger.ts'
+import { LedgerUnavailable } from '../../shared/ledger/store.ts'
 import type { View } from '../../shared/ledger/views.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { type Marker, toMarkerText } from '../../shared/platform/marker.ts'
@@ -69,8 +71,8 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   secrets.open(createSecretsEndpoint(secretsOf(local, settings, callerKey), secretsKey))
 
   const services = createServices(settings, { log, ...(ledger.kind === 'memory' && { store: ledger.store }) })
-  const first = await services.guard.ledger.view()
-  const written = markerOf(first, local.table)
+  const first = await firstView(services.guard.ledger)
+  const written = first && markerOf(first, local.table)
   if (written) await marker?.write(written)
   // Somebody's own service is left alone: nothing is spent there that was not asked for.
   const background = await startBackground(services, { follow: ledger.follow, plans: sandbox === null ? null : plans })
@@ -106,9 +108,19 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   }
   if (local.demonstrates) await demonstrate({ url: front.url, token })
   const isKept = ledger.kind === 'dynamodb'
-  const hasLittle = isKept && sandbox !== null && hasNoBudgetOfItsOwn(first)
+  const hasLittle = isKept && sandbox !== null && first !== null && hasNoBudgetOfItsOwn(first)
   tellWhatToTry(env, { url: front.url, hasSandbox: sandbox !== null, hasLittle, plans: isKept ? plans : [] })
   console.log(`ready ${front.url}`)
+}
+
+/** `null`: the ledger does not answer right now, which ends no start: until it does, requests are answered 503. */
+async function firstView(ledger: Ledger): Promise<View | null> {
+  try {
+    return await ledger.view()
+  } catch (error) {
+    if (error instanceof LedgerUnavailable && !(error instanceof WrongLedger)) return null
+    throw error
+  }
 }
 
 /** `null`: in memory, and for a month that was made up, there is no table to know. */
