@@ -344,6 +344,23 @@ describe('the doctor, looking at the ledger', () => {
   })
 })
 
+describe('the doctor of a ledger', () => {
+  it('names projects that an older version let two budgets list under two spellings', async () => {
+    const items = new Map()
+    const store = createMemoryStore(items)
+    const clock = createTestClock()
+    const product = await startProduct({ store, clock, stream: false })
+    const listing = (name: string) => ({ limits: [{ window: 'month', units: 100 }], projects: [{ name }] })
+    await product.call('PUT', '/budgets/acme', { body: listing('Acme') })
+    await product.call('PUT', '/budgets/globex', { body: listing('other') })
+    for (const [name, item] of items)
+      if (item.pk === 'definitions') items.set(name, JSON.parse(JSON.stringify(item).replace('"other"', '"ACME"')))
+    expect((await examineStore({}, store, clock)).toDo).toContain(
+      'ACME, which is the same project as Acme, has one owner, and cannot belong to acme and to globex; until a budget drops one of them, its updates are refused',
+    )
+  })
+})
+
 describe('the ticker', () => {
   const plan = (name: string, schedule: string, enabled = true) => ({
     ...{ name, kind: 'ranking', projects: ['acme.example'], schedule, enabled },

@@ -151,7 +151,7 @@ function lookAtRun({ items, runs }: World, run: Run | undefined): void {
   const running = rowsOf(items).filter((row) => row.project === project && row.state === 'running')
   const own = running.find(({ hold }) => isAttemptOf(hold?.attempt, process))
   if (!own) broken(`${process} runs ${project} without a fence of its own`)
-  if (running.length > 1) broken(`${project} runs twice at once`)
+  if (running.filter(({ kind }) => kind === own.kind).length > 1) broken(`${project} runs twice at once`)
   const fences = rowsOf(items).filter((row) => row.project === project && isAttemptOf(row.hold?.attempt, process))
   const before = runs.filter((earlier) => earlier.process === process && earlier.project === project)
   if (before.length >= fences.length) broken(`${own.id} was run again`)
