@@ -29,7 +29,7 @@ export function ownerPaidFor(definitions: Definitions, charge: Pick<Charge, 'pro
   return owner === charge.budget ? null : owner
 }
 
-/** The project's owner and all its ancestors, or the payer's: their rules hold, whoever of them pays. */
+/** The project's owner and all its ancestors, or the payer's without an owner: the rules of all of them hold. */
 export const ruledBy = (definitions: Definitions, { project, budget }: Pick<Charge, 'project' | 'budget'>) =>
   chainOf(definitions, ownerOf(definitions, project)?.name ?? budget)
 

@@ -30,7 +30,7 @@ export type Early =
       readonly say: 'go-on'
       /** The budget that pays and its ancestors: their limits count. */
       readonly chain: readonly Budget[]
-      /** The project's owner and its ancestors: their rules hold, whoever pays. */
+      /** The project's owner and its ancestors: their rules hold, also where an ancestor pays. */
       readonly rules: readonly Budget[]
       readonly runs: readonly Run[]
     }
@@ -244,7 +244,7 @@ export const moreThanAnyHas = (what: string, units: Units): Problem =>
     { units },
   )
 
-/** An approval by a person who may not approve any more, or whom the project's owner of now does not name, is none. */
+/** An approval counts while its approver may still approve, and is named by the budget that owns the project now. */
 function standingApproval({ definitions }: View, { update }: AskedView): Update['approval'] {
   const { approval } = update ?? {}
   if (!update || !approval || !mayStillApprove(definitions, approval.by)) return undefined

@@ -30,11 +30,16 @@ const outcomeOf = ({ updates: [update], problem }: Awaited<ReturnType<Started['a
 
 describe('the right to charge an ancestor of the owner', () => {
   test.each<[string, Scope[], Caller | null, boolean]>([
-    ['a token with run has it not', ['run'], null, false],
+    ['a token with run does not have it', ['run'], null, false],
     ['a token with admin has it', ['run', 'admin'], null, true],
     ['a caller who is listed with it has it', ['run'], { mayChargeAncestors: true }, true],
-    ['a caller who is listed without it has it not', ['run'], { scopes: ['run'] }, false],
-    ['an administrator whose list takes admin away has it not', ['run', 'admin'], { scopes: ['run'] }, false],
+    ['a caller who is listed without it does not have it', ['run'], { scopes: ['run'] }, false],
+    [
+      'an administrator from whom the list takes admin away does not have it',
+      ['run', 'admin'],
+      { scopes: ['run'] },
+      false,
+    ],
   ])('%s', async (_title, scopes, listed, may) => {
     const { ask, caller, counts, sent } = await startClients()
     if (listed) await caller('bob', listed)
@@ -82,7 +87,7 @@ describe('the right to charge an ancestor of the owner', () => {
   })
 })
 
-describe('whoever pays, the rules of the owner and of the budgets between hold', () => {
+describe('where an ancestor pays, the rules of the owner and of the budgets between hold', () => {
   const rules: [string, Partial<Budget>, string][] = [
     ['frozen', frozen, 'budget-frozen'],
     ['kinds', { kinds: ['keyword-difficulty'] }, 'kind-not-allowed'],
@@ -203,7 +208,7 @@ describe('a charge made by default never moves to a new owner', () => {
     expect(outcomeOf(await product.ask({}, admin))).toEqual(['settled', null])
   })
 
-  test('an update that named an ancestor goes on under the new owner’s rules, while its payer is above it', async () => {
+  test('an update that named an ancestor is decided by the new owner’s rules, while its payer is above it', async () => {
     for (const [parent, changes, expected] of [
       ['account', {}, ['settled', null]],
       ['account', frozen, ['refused', 'budget-frozen']],
@@ -464,7 +469,7 @@ describe('the statement of the owner', () => {
     ])
   })
 
-  test('knows the owner of the hold, whoever owns the project later', async () => {
+  test('shows the owner at the time of the hold, also where another budget owns the project later', async () => {
     const product = await startClients()
     await product.ask({ budget: 'account' }, admin)
     await product.budget('acme', { projects: [] })
