@@ -129,7 +129,7 @@ async function apply({ ledger, where }: OperatorLedger, make: MakeChange, isDry:
   if (calendar !== view.definitions.calendar) {
     console.log(`  before, it turned ${showRenewal(latestRenewal(view.definitions.calendar))}`)
     const [end, before] = [monthAt(calendar, view.now).end, view.month.end]
-    console.log(`  ${view.month.name} ends ${when(end, zone)}, before ${when(before, zone)}`)
+    console.log(`  ${view.month.name} ends ${when(end, zone)} instead of ${when(before, zone)}`)
   }
   if (isDry) {
     console.log('Nothing was changed (--dry-run).')

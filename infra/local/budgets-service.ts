@@ -3,7 +3,7 @@ import { parseStrictJson } from '../../shared/tracking/strict-json.ts'
 import type { BudgetsFile, ShownBudget } from './budgets-file.ts'
 import type { OwnedProject } from './budgets-ids.ts'
 import { projectsIn } from './doctor-reading.ts'
-import { CannotGoOn, reasonOf } from './failures.ts'
+import { CannotGoOn, hintFor, reasonOf } from './failures.ts'
 
 /** What a file made, or would make. */
 export interface Applied {
@@ -13,6 +13,9 @@ export interface Applied {
 
 /** What the lists add is a help: a service that hangs must not hold up the budgets. */
 const listsWithinMs = 10_000
+
+const wrongToken =
+  'UNIT_GUARD_TOKEN is not valid there: source the env file again, or make a token with npm run --silent token.'
 
 /** The budgets of a Unit Guard that runs somewhere, by its own HTTP API. */
 export function createBudgetsService({ url, token }: { url: string; token: string }) {
@@ -28,7 +31,9 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
       },
       ...(body && { body: JSON.stringify(body) }),
     }).catch((cause) => {
-      throw new CannotGoOn(`Unit Guard at ${url} does not answer: ${reasonOf(cause)}`, { cause })
+      throw new CannotGoOn(`Unit Guard at ${url} does not answer: ${reasonOf(cause)}${hintFor(reasonOf(cause))}`, {
+        cause,
+      })
     })
     const answer = (await response.json().catch(() => ({}))) as Applied & Refused & { budgets: readonly ShownBudget[] }
     return { status: response.status, etag: response.headers.get('etag') ?? '', answer }
@@ -37,6 +42,7 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
   /** @throws CannotGoOn */
   async function read(): Promise<{ budgets: readonly ShownBudget[]; etag: string }> {
     const { status, etag, answer } = await send('GET', '/budgets')
+    if (status === 401) throw new CannotGoOn(wrongToken)
     if (status !== 200) throw new CannotGoOn(sentenceOf(status, answer))
     return { budgets: answer.budgets, etag }
   }

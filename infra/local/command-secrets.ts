@@ -2,7 +2,7 @@ import { systemClock } from '../../shared/platform/clock.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
 import type { GuardSettings } from '../../shared/platform/settings.ts'
-import { CannotGoOn, reasonOf } from './failures.ts'
+import { CannotGoOn, hintFor, reasonOf } from './failures.ts'
 
 type SecretsAccess = Pick<GuardSettings, 'SECRETS_ENDPOINT' | 'SECRETS_ACCESS_KEY'>
 
@@ -21,14 +21,14 @@ export async function readSecret(id: string, from: SecretsAccess): Promise<strin
   } catch (error) {
     const where = endpoint === undefined ? 'AWS Secrets Manager' : `the local secrets endpoint ${endpoint}`
     const reason = reasonOf(error)
-    throw new CannotGoOn(`The secret ${id} could not be read from ${where}: ${reason}.${hintFor(reason)}`, {
-      cause: error,
-    })
+    throw new CannotGoOn(
+      `The secret ${id} could not be read from ${where}: ${reason}${hintFor(reason) || hintForAws(reason)}`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 
-function hintFor(reason: string): string {
-  if (reason.includes('ECONNREFUSED')) return ' Is npm start running? After a restart, source its env file again.'
-  if (reason === 'Region is missing') return ' Start Unit Guard first (npm start), or set AWS_REGION.'
-  return ''
-}
+const hintForAws = (reason: string): string =>
+  reason === 'Region is missing' ? '. Start Unit Guard first (npm start), or set AWS_REGION.' : '.'

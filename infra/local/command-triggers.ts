@@ -6,7 +6,7 @@ import type { Clock } from '../../shared/platform/clock.ts'
 import { guardSettings, parseSettings } from '../../shared/platform/settings.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
 import { isInMemory } from './command.ts'
-import { CannotGoOn, reasonOf } from './failures.ts'
+import { CannotGoOn, hintFor, reasonOf } from './failures.ts'
 import { createQuietLog } from './guard-log.ts'
 import type { Environment } from './settings.ts'
 
@@ -30,7 +30,7 @@ export function openTriggers(env: Environment, clock: Clock) {
     } catch (error) {
       if (!(error instanceof LedgerUnavailable) || error instanceof WrongLedger) throw error
       const where = settings.DYNAMODB_ENDPOINT ?? 'AWS'
-      const message = `The ledger ${settings.TABLE_NAME} at ${where} does not answer: ${reasonOf(error)}`
+      const message = `The ledger ${settings.TABLE_NAME} at ${where} does not answer: ${reasonOf(error)}${hintFor(reasonOf(error))}`
       throw new CannotGoOn(message, { cause: error })
     }
   }

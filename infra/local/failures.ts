@@ -3,6 +3,10 @@ export class CannotGoOn extends Error {
   override readonly name = 'CannotGoOn'
 }
 
+/** What may help after a sentence about something on this machine that does not answer; it begins with a blank. */
+export const hintFor = (reason: string): string =>
+  reason.includes('ECONNREFUSED') ? '. Is npm start running? After a restart, source its env file again.' : ''
+
 /** The innermost cause in a few words: what broke, not everything that it broke. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])

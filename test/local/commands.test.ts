@@ -1,0 +1,42 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { createDoor } from '../../infra/local/door.ts'
+import { runLocal, temporaryDirectory } from '../support/local.ts'
+
+const { directory, remove } = await temporaryDirectory()
+afterAll(remove)
+
+const closed = await createDoor({ port: 0 })
+await closed.close(Promise.resolve())
+const nowhere = closed.url
+const stopped = {
+  ...{ DATA_DIR: directory, UNIT_GUARD_URL: nowhere, UNIT_GUARD_TOKEN: 'any', TABLE_NAME: 'unit-guard' },
+  ...{ DYNAMODB_ENDPOINT: nowhere, SECRETS_ENDPOINT: nowhere, TRACKING_BASE_URL: `${nowhere}/v3` },
+}
+
+describe('a command while npm start does not run', () => {
+  test.each([
+    ['budgets', ['export']],
+    ['sweep', []],
+    ['plan', ['morning']],
+    ['token', ['--sub', 'a', '--scope', 'read']],
+  ])('%s says in one line what does not answer, and asks for npm start', async (name, args) => {
+    const { code, out, err } = await runLocal(name, args, stopped)
+    expect([code, out]).toEqual([1, ''])
+    expect(err.trim().split('\n')).toEqual([
+      expect.stringMatching(
+        /ECONNREFUSED 127\.0\.0\.1:\d+\. Is npm start running\? After a restart, source its env file again\.$/,
+      ),
+    ])
+  })
+})
+
+test('budgets says what to do about a token that the guard does not take', async () => {
+  const door = await createDoor({ port: 0 })
+  afterAll(() => door.close(Promise.resolve()))
+  door.open({ fetch: () => new Response('{"detail": "no"}', { status: 401 }) })
+  const { code, err } = await runLocal('budgets', ['export'], { ...stopped, UNIT_GUARD_URL: door.url })
+  expect([code, err]).toEqual([
+    1,
+    'UNIT_GUARD_TOKEN is not valid there: source the env file again, or make a token with npm run --silent token.\n',
+  ])
+})
