@@ -22,6 +22,14 @@ import { addUpdates } from './updates.ts'
 /** How long a request may take where no platform says so. */
 const requestLastsMs = 120_000
 
+/** Of two, Node takes the first, and whatever stands before it may have taken the other. @throws Refusal 400 */
+function mustHaveOneHost(c: Context<ApiEnv>): void {
+  const { rawHeaders = [] } = c.env?.incoming ?? {}
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host')
+  if (hosts.length > 1)
+    throw new Refusal(problem('invalid-request', 'A request has one Host header, and this one has more.'))
+}
+
 /** The HTTP API for internal tools. @param reference what is to be read about it; nothing, where nobody reads. */
 export function createApi(services: Services, reference: Reference = async () => null): Hono<ApiEnv> {
   const { callerKey, guard, clock, log } = services
@@ -54,6 +62,10 @@ export function createApi(services: Services, reference: Reference = async () =>
     log.info('request', { caller, method, route, status, ms: clock.now() - from, ...notedUpdates() })
   }
 
+  app.use((c, next) => {
+    mustHaveOneHost(c)
+    return next()
+  })
   app.use(tellPeople)
 
   route(app, '/health', { GET: (c) => c.json({ status: 'ok' }) })
