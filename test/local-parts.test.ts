@@ -284,6 +284,10 @@ describe('the doctor, looking at the ledger', () => {
       toDo: [],
     })
     expect(items.size).toBe(0)
+    expect(await examineStore(settings, createMemoryStore(items), clock, { isOnAws: true })).toEqual({
+      lines: ['it is empty'],
+      toDo: ['the table holds no ledger yet: begin it once with npm run account -- begin'],
+    })
   })
 
   it('names each plan and project whose update would be refused for its budget', async () => {

@@ -13,7 +13,7 @@ import {
 } from '../../shared/ledger/definitions.ts'
 import { createDynamoClient } from '../../shared/ledger/dynamo-client.ts'
 import { createDynamoStore } from '../../shared/ledger/dynamo-store.ts'
-import { accountOf, identityFaults } from '../../shared/ledger/identity.ts'
+import { accountOf, emptyFault, identityFaults } from '../../shared/ledger/identity.ts'
 import { expectedBy } from '../../shared/ledger/open-ledger.ts'
 import type { Store } from '../../shared/ledger/store.ts'
 import { createViews, NoDefinitions, type View } from '../../shared/ledger/views.ts'
@@ -49,7 +49,7 @@ export async function examineLedger(
   const client = createDynamoClient(endpoint, settings.DYNAMODB_ACCESS_KEY)
   const store = createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
   try {
-    return await examineStore(settings, store, systemClock, seen)
+    return await examineStore(settings, store, systemClock, { ...seen, isOnAws: endpoint === undefined })
   } catch (error) {
     return {
       lines: [`cannot be read at ${endpoint ?? 'AWS'}: ${reasonOf(error)}`],
@@ -65,12 +65,14 @@ export async function examineStore(
   settings: Settings,
   store: Store,
   clock: Clock,
-  { plans = [], lists = [] }: Partial<Seen> = {},
+  { plans = [], lists = [], isOnAws = false }: Partial<Seen> & { isOnAws?: boolean } = {},
 ): Promise<Findings> {
   const account = accountOf(settings)
   try {
     const view = await createViews({ store, clock, calendar: newCalendar(account.renewal) }).look()
-    const faults = identityFaults(view.definitions, expectedBy(settings)).map(({ text }) => text)
+    const faults = identityFaults(view.definitions, expectedBy(settings), (await store.tableId?.()) ?? null).map(
+      ({ text }) => text,
+    )
     const owners = ownership(view, lists)
     return {
       lines: [identityOf(view), ...linesOf(view), ...faults, ...owners.lines],
@@ -85,6 +87,11 @@ export async function examineStore(
     }
   } catch (error) {
     if (!(error instanceof NoDefinitions)) throw error
+    const { LEDGER_MARKER: marker } = settings
+    if (marker || isOnAws) {
+      const { text } = emptyFault(marker)
+      return { lines: ['it is empty'], toDo: [text] }
+    }
     const { unitsPerMonth, usedAtStart, renewal } = account
     const first = `the first request makes it: ${units(unitsPerMonth)} a month, ${count(usedAtStart)} of them used, the month turns ${showRenewal(renewal)}`
     return { lines: [`it is empty; ${first}`], toDo: [] }
