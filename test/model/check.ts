@@ -123,13 +123,13 @@ async function main(): Promise<boolean> {
   }
   const workBug = workBugs.find(({ rule }) => rule === values.bug)
   if (workBug) return checkWorkBug(workBug, say, true)
-  const worksAreSound = values.bug !== undefined || checkWorks({ quick: values.quick, say })
-  if (values.works) return worksAreSound
   const missing = ['spin', 'gcc'].filter((tool) => spawnSync(tool, ['--version']).error !== undefined)
-  if (missing.length > 0) {
+  if (missing.length > 0 && !values.works) {
     say(`NOT CHECKED: the model needs ${missing.join(' and ')}; on Debian: apt-get install spin gcc libc6-dev`)
     return false
   }
+  const worksAreSound = values.bug !== undefined || checkWorks({ quick: values.quick, say })
+  if (values.works) return worksAreSound
   if (values.bug !== undefined) {
     const named = bugs.find(({ name }) => name === values.bug)
     if (named) return trail(named)
