@@ -20,9 +20,15 @@ const beginnings = ['awaiting-approval', 'requested', 'refused', 'running']
  *
  * @param excused the budgets of which more may be spent than they have: their limit was lowered, or somebody spent
  * outside of the guard.
+ * @param clocksDifferByMs how far two processes may be from each other.
  * @throws Broken
  */
-export function lookAtStep(before: World, after: World, excused: ReadonlySet<string> = new Set()): void {
+export function lookAtStep(
+  before: World,
+  after: World,
+  excused: ReadonlySet<string> = new Set(),
+  clocksDifferByMs = 0,
+): void {
   if (after.runs.length > before.runs.length) lookAtRun(before, after.runs[before.runs.length])
   let unitsMayHaveMoved = false
   for (const [name, item] of after.items) {
@@ -30,7 +36,7 @@ export function lookAtStep(before: World, after: World, excused: ReadonlySet<str
     if (old === item) continue
     if (isUpdate(item)) {
       lookAtRecord(old && asRow(old), asRow(item), after)
-      lookAtPatience(old && asRow(old), asRow(item), after.now)
+      lookAtPatience(old && asRow(old), asRow(item), after.now + clocksDifferByMs)
     }
     if (item.sk === 'entry') lookAtEntry(old, item)
     unitsMayHaveMoved ||= isUpdate(item) || item.pk === 'book'
@@ -172,16 +178,21 @@ export function lookAtConsumption(
   { strictly = false }: { strictly?: boolean } = {},
 ): void {
   const rows = rowsOf(items)
-  const consumed = runs.filter(({ ran }) => ran).reduce((sum, { units }) => sum + units, 0)
-  const counted = countedIn(rows) - countedIn(rowsOf(known))
   for (const { id, state, closedBy, charged, project, hold } of rows) {
     if (state !== 'settled' || closedBy !== 'sender') continue
     const run = runs.find((each) => each.project === project && isAttemptOf(hold?.attempt, each.process))
     if (run?.stated !== undefined && charged !== run.stated)
       broken(`${id} cost ${run.stated} and was charged ${charged}`)
   }
-  const byWord = rows.some(({ state, closedBy }) => state === 'released' && closedBy === 'person')
-  if (consumed > counted && (strictly || !byWord)) broken(`${consumed} units were consumed, and ${counted} are counted`)
+  // What one project has too many of does not make up for what another one lacks.
+  for (const project of new Set(runs.map((run) => run.project))) {
+    const of = (each: { readonly project: string }) => each.project === project
+    const consumed = runs.filter((run) => of(run) && run.ran).reduce((sum, { units }) => sum + units, 0)
+    const counted = countedIn(rows.filter(of)) - countedIn(rowsOf(known).filter(of))
+    const byWord = rows.some((row) => of(row) && row.state === 'released' && row.closedBy === 'person')
+    if (consumed > counted && (strictly || !byWord))
+      broken(`${project} consumed ${consumed} units, and ${counted} are counted`)
+  }
 }
 
 const countedIn = (rows: readonly Row[]): number =>

@@ -44,7 +44,7 @@ export const plans: readonly Plan[] = parsePlans(
   ]),
 )
 
-const projects = ['acme', 'globex', 'initech', 'umbrella', 'Acme', 'ACME']
+export const projects = ['acme', 'globex', 'initech', 'umbrella', 'Acme', 'ACME']
 const callers = ['ada', 'bob', 'carl']
 const people = ['U1ADA', 'U2DORA', 'U3NOBODY']
 
@@ -53,7 +53,7 @@ function keyed({ call }: Rooms, scene: Scene, caller: string, path: string, key:
   return call(caller, 'POST', path, body, { 'idempotency-key': key, ...headers })
 }
 
-const asks = (rooms: Rooms, scene: Scene, key: string, body: object, headers = {}) =>
+export const asks = (rooms: Rooms, scene: Scene, key: string, body: object, headers = {}) =>
   keyed(rooms, scene, one(scene.chance, callers), '/updates', key, { kind: 'ranking', ...body }, headers)
 
 /** What somebody sees in the table by the time that they look. */
@@ -86,7 +86,7 @@ const changePrice = ({ ask }: Rooms, { chance }: Scene, project: string): Promis
     },
   })
 
-type Deeds = Readonly<Record<string, Deed>>
+export type Deeds = Readonly<Record<string, Deed>>
 
 /** What tools do, each in a process of its own. */
 export const asking: Deeds = {
@@ -201,7 +201,7 @@ export const minding: Deeds = {
     )
   },
   'deletes a budget': (rooms, { chance }) =>
-    rooms.call('root', 'DELETE', `/budgets/${one(chance, ['small', 'team-0', 'team-1'])}`),
+    rooms.call('root', 'DELETE', `/budgets/${one(chance, ['small', 'team-0', 'team-1', 'squad'])}`),
   'freezes and thaws': (rooms, { chance }) =>
     rooms.call('root', 'POST', `/budgets/small/${one(chance, ['freeze', 'unfreeze'])}`, { reason: 'a rehearsal' }),
   grants: (rooms, scene) =>

@@ -4,7 +4,7 @@ import type { Plan } from '../../shared/guard/plan.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
 import type { Log } from '../../shared/platform/log.ts'
 import { toUnits } from '../../shared/platform/words.ts'
-import { clockThrough, createIds, type Estimated, storeThrough, trackingThrough } from './ports.ts'
+import { clockThrough, createIds, type Estimated, type Lateness, storeThrough, trackingThrough } from './ports.ts'
 import type { Ask } from './step.ts'
 import { dayMs, minuteMs, type World } from './world.ts'
 
@@ -38,6 +38,10 @@ export async function createMachine(given: {
   plans?: readonly Plan[]
   log?: Log
   estimated?: (estimate: Estimated) => void
+  /** How far `now` is ahead of the world's time. */
+  aheadMs?: number
+  /** Where the database is late, and `dates` fail. */
+  late?: Lateness
 }) {
   const { process, ask, now, plans = [], log = silent } = given
   let store = given.world.store
@@ -56,11 +60,15 @@ export async function createMachine(given: {
     },
   })
   await ledger.view()
-  store = storeThrough(ask)
+  store = storeThrough(ask, given.late)
   const guard = createGuard({
     ...{ ledger, clock, options, log },
     plans: async () => plans,
-    tracking: trackingThrough(ask, process, now, given.estimated),
+    tracking: trackingThrough(ask, process, now, {
+      ...(given.estimated && { estimated: given.estimated }),
+      datesFail: given.late !== undefined,
+      aheadMs: given.aheadMs ?? 0,
+    }),
     serviceToken: async () => serviceToken,
     ids: createIds(process),
   })

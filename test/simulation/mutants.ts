@@ -284,4 +284,58 @@ export const mutants: readonly Mutant[] = [
     find: 'const quoteUntil = quote.at + estimateLastsMs',
     replace: 'const quoteUntil = Number.POSITIVE_INFINITY',
   },
+  {
+    bug: 'a chain leaves out what is between its first two budgets and the root',
+    file: ledger('definitions'),
+    find: 'next = budget.parent',
+    replace: 'next = chain.length < 2 || budget.parent === null ? budget.parent : rootBudget',
+  },
+  {
+    bug: 'only the first budget of a chain allows kinds',
+    file: guard('decide'),
+    find: 'if (kinds && !kinds.includes(request.kind)) {',
+    replace: 'if (budget === rules[0] && kinds && !kinds.includes(request.kind)) {',
+  },
+  {
+    bug: 'only the first budget of a chain limits one update',
+    file: guard('decide'),
+    find: 'const strictest = [...rules, {',
+    replace: 'const strictest = [...rules.slice(0, 1), {',
+  },
+  {
+    bug: 'what one update of a caller may cost is not asked',
+    file: guard('decide'),
+    find: 'perUpdate: callerNamed(view.definitions, caller)?.perUpdate }]',
+    replace: 'perUpdate: undefined }]',
+  },
+  {
+    bug: 'only the first budget of a chain asks for an approval',
+    file: guard('decide'),
+    find: 'const strict = rules.find(',
+    replace: 'const strict = rules.slice(0, 1).find(',
+  },
+  {
+    bug: 'only the own budget names approvers',
+    file: guard('barring'),
+    find: 'const named = chainOf(definitions, budget).find(',
+    replace: 'const named = chainOf(definitions, budget).slice(0, 1).find(',
+  },
+  {
+    bug: 'the limits of a caller are not counted',
+    file: guard('decide'),
+    find: '[...chain, ...limitsOfCaller(view.definitions, caller)]',
+    replace: '[...chain]',
+  },
+  {
+    bug: 'a clock that is behind turns the day back',
+    file: ledger('preparing'),
+    find: 'stored.day >= book.day ||',
+    replace: 'stored.day === book.day ||',
+  },
+  {
+    bug: 'a changed renewal begins a new month at once',
+    file: ledger('windows'),
+    find: 'return { ...before, changes: [...before.changes, change] }',
+    replace: 'return change ? newCalendar(renewal) : before',
+  },
 ]

@@ -8,7 +8,7 @@ import { createFlights } from '../../shared/tracking/flights.ts'
 import { updatePath } from '../../shared/tracking/target.ts'
 import type { EstimateReading, RunResult, Tracking } from '../../shared/tracking/tracking.ts'
 import { type Ask, death } from './step.ts'
-import { priceOf, receiveRun, tellUnits } from './world.ts'
+import { priceOf, receiveRun, tellUnits, type World } from './world.ts'
 
 /** What one process reaches: the ledger's database, the service, and the clock, each through the steps that it asks for. */
 
@@ -31,7 +31,18 @@ export function createIds(process: string): Ids {
   return { random: () => `${process}-${++count}`, fraction: () => 0.5 }
 }
 
-export const storeThrough = (ask: Ask): Store => ({
+/** How a database differs from one that is always up to date and in time. */
+export interface Lateness {
+  /** An index as it was some writes ago. */
+  lagging(): Store
+  /** A transaction whose answer was lost is applied when its turn comes. */
+  lands(what: string, write: (world: World) => Promise<unknown>): void
+}
+
+/** A request that was given up does not wait for ever on its way. */
+const landsWithinMs = 60_000
+
+export const storeThrough = (ask: Ask, late?: Lateness): Store => ({
   get: (keys) =>
     ask({
       what: `reads ${keys.map(({ pk }) => pk).join(', ')}`,
@@ -45,20 +56,32 @@ export const storeThrough = (ask: Ask): Store => ({
   list: (query) =>
     ask({
       what: `lists ${query.partition}`,
-      faults: ['unavailable'],
+      faults: ['unavailable', ...(late ? ['as it was'] : [])],
       reads: true,
       take: async ({ store }, fault) => {
-        if (fault !== null) throw new LedgerUnavailable('simulated')
-        return store.list(query)
+        if (fault === 'unavailable') throw new LedgerUnavailable('simulated')
+        return (fault !== null && late ? late.lagging() : store).list(query)
       },
     }),
   transact: (writes, token) =>
     ask({
       what: `writes ${writes.map((write) => (write.do === 'put' ? write.item.pk : write.key.pk)).join(', ')}`,
-      faults: ['unavailable', 'answer lost, not applied', 'answer lost, applied', death],
+      faults: [
+        'unavailable',
+        'answer lost, not applied',
+        'answer lost, applied',
+        ...(late ? ['lands late'] : []),
+        death,
+      ],
       reads: false,
-      take: async ({ store }, fault) => {
+      take: async ({ store, now }, fault) => {
         if (fault === 'unavailable') throw new LedgerUnavailable('simulated')
+        if (fault === 'lands late') {
+          late?.lands('lands late', async (world) => {
+            if (world.now <= now + landsWithinMs) await world.store.transact(writes, token)
+          })
+          throw new AnswerLost('simulated')
+        }
         if (fault === 'answer lost, not applied') throw new AnswerLost('simulated')
         const outcome = await store.transact(writes, token)
         if (fault === 'answer lost, applied') throw new AnswerLost('simulated')
@@ -78,32 +101,40 @@ export interface Estimated {
   readonly at: number
 }
 
-/**
- * A run's request and its answer are two steps: anything may come between.
- *
- * @param estimated told of every estimate that the service answers.
- */
+interface Surroundings {
+  /** Told of every estimate that the service answers. */
+  estimated(estimate: Estimated): void
+  datesFail: boolean
+  /** How far the clock of the process is ahead of the world's. */
+  aheadMs: number
+}
+
+/** A run's request and its answer are two steps: anything may come between. */
 export function trackingThrough(
   ask: Ask,
   process: string,
   now: () => number,
-  estimated: (estimate: Estimated) => void = () => {},
+  { estimated = () => {}, datesFail = false, aheadMs = 0 }: Partial<Surroundings> = {},
 ): Tracking {
   const known = new Map<string, number>()
   return {
-    estimate: estimateThrough(ask, process, (estimate) => {
+    estimate: estimateThrough(ask, process, aheadMs, (estimate) => {
       known.set(estimate.project, estimate.units)
       estimated(estimate)
     }),
     dates: ({ segment }) =>
       ask({
         what: `dates of ${segment}`,
-        faults: [],
+        faults: datesFail ? ['unreadable'] : [],
         reads: true,
-        take: async ({ dates }) => ({ kind: 'dates', dates: dates[segment] ?? [] }),
+        take: async ({ dates }, fault) =>
+          fault === null
+            ? { kind: 'dates', dates: dates[segment] ?? [] }
+            : { kind: 'unreadable', reason: 'simulated', shape: 'simulated' },
       }),
     run: async ({ segment }, { timeoutMs }) => {
-      const deadline = now() + timeoutMs
+      // A timer counts time, whatever the clock says.
+      const deadline = now() - aheadMs + timeoutMs
       const result = await ask({
         what: `runs ${segment}`,
         faults: ['not sent', 'refused', 'sent, does not run', 'costs more', death],
@@ -136,7 +167,12 @@ export function trackingThrough(
 }
 
 /** Estimates are shared inside a process by the code that shares them in the product. */
-function estimateThrough(ask: Ask, process: string, estimated: (estimate: Estimated) => void): Tracking['estimate'] {
+function estimateThrough(
+  ask: Ask,
+  process: string,
+  aheadMs: number,
+  estimated: (estimate: Estimated) => void,
+): Tracking['estimate'] {
   const join = createFlights<EstimateReading>()
   return (target) =>
     join(updatePath(target, 'estimate'), (onSend) =>
@@ -150,7 +186,7 @@ function estimateThrough(ask: Ask, process: string, estimated: (estimate: Estima
           onSend()
           if (fault !== null) return { kind: 'unreachable', reason: 'simulated', status: null }
           const units = toUnits(priceOf(world, target.segment))
-          estimated({ process, project: target.segment, units, at: world.now })
+          estimated({ process, project: target.segment, units, at: world.now + aheadMs })
           return { kind: 'units', units, source: 'simulated' }
         },
       }),

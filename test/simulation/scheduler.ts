@@ -10,6 +10,8 @@ import { copyOf, type World } from './world.ts'
 export interface Scheduler {
   /** A process that does one thing; it may die of it, and nobody hears of that. */
   start(process: string, deed: (ask: Ask) => Promise<unknown>): Promise<void>
+  /** Something that nobody waits for happens when its turn comes. */
+  later(what: string, take: (world: World) => Promise<unknown>): void
   /** Takes steps until nobody waits for anything. */
   settle(): Promise<void>
   /** What happened, for people. */
@@ -113,5 +115,10 @@ export function createScheduler(options: {
     living = living.filter((each) => each !== process)
   }
 
-  return { start, settle, trace }
+  const later = (what: string, take: (world: World) => Promise<unknown>): void => {
+    const process: Process = { name: 'the database', waits: 1, hasEnded: false }
+    waiting.push({ process, step: { what, faults: [], reads: false, take }, resolve: () => {}, reject: () => {} })
+  }
+
+  return { start, later, settle, trace }
 }

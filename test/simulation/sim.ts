@@ -95,9 +95,9 @@ const everything = (howManyWorkloads: number): Promise<boolean> =>
 /** What finds most of the bugs soonest comes first. */
 const hunt: readonly Task[] = [
   ...racesWith(0).toReversed(),
-  { do: 'workloads', from: 1, count: 20 },
+  { do: 'workloads', from: 1, count: 60 },
   ...racesWith(1).toReversed(),
-  { do: 'workloads', from: 21, count: 400 },
+  { do: 'workloads', from: 61, count: 400 },
 ]
 
 async function everyBug(all: Workers, bugs: typeof mutants): Promise<boolean> {

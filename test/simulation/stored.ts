@@ -55,15 +55,26 @@ export const isUpdate = (item: Item) => item.sk === 'update'
 /** The records of all updates, as they are stored. */
 export const rowsOf = (items: Items): Row[] => [...items.values()].filter(isUpdate).map(asRow)
 
-interface Budget {
-  readonly frozen?: unknown
-  readonly parent: string | null
-  readonly projects: readonly { readonly name: string; readonly id?: string }[]
+interface Definitions {
+  readonly budgets: Readonly<Record<string, StoredBudget | undefined>>
+  readonly callers?: Readonly<Record<string, StoredCaller | undefined>>
 }
 
-interface Definitions {
-  readonly budgets: Readonly<Record<string, Budget | undefined>>
-  readonly callers?: Readonly<Record<string, { readonly person?: string } | undefined>>
+interface StoredBudget {
+  readonly parent: string | null
+  readonly projects: readonly { readonly name: string; readonly id?: string }[]
+  readonly frozen?: unknown
+  readonly kinds?: readonly string[]
+  readonly perUpdate?: number
+  readonly approvalAbove?: number
+  readonly approvers?: readonly string[]
+}
+
+interface StoredCaller {
+  readonly person?: string
+  readonly disabled?: boolean
+  readonly perUpdate?: number
+  readonly limits?: readonly { readonly window: 'month' | 'day'; readonly units: number | 'unlimited' }[]
 }
 
 export function definitionsIn(items: Items): Definitions {

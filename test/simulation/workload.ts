@@ -10,6 +10,8 @@ import { createMachine, serviceToken } from './machine.ts'
 import type { Estimated } from './ports.ts'
 import { comeToRest, createCalm } from './rest.ts'
 import { type Answered, createRooms, type Rooms, secrets } from './rooms.ts'
+import { askingByRules, mindingRules, rulesOfAda, rulesOfTeam } from './rule-deeds.ts'
+import { lookAtRules } from './rules.ts'
 import { createScheduler } from './scheduler.ts'
 import type { Ask } from './step.ts'
 import { Broken } from './stored.ts'
@@ -18,6 +20,8 @@ import { createWorld, dayMs, minuteMs, type World } from './world.ts'
 const unitsPerMonth = 200
 const waves = 3
 const mostFaults = 4
+/** How many writes an index may be behind. */
+const mostLag = 4
 const kindsOfMinding = 4
 
 /**
@@ -41,6 +45,12 @@ async function beginDay(seed: number) {
   // Some days begin late in the evening, and some of those end the month.
   const now = Date.parse(one(chance, ['2026-11-20T12:00:00Z', '2026-11-20T23:30:00Z', '2026-11-30T23:30:00Z']))
   const world = createWorld({ now, prices: { umbrella: 90 } })
+  // Of its own, so that other days stay as they were.
+  const nature = chanceOf(seed * 104_729)
+  const isRuled = nature(2) === 0
+  const skewMs = one(nature, [0, 0, 5_000])
+  let recent: readonly World[] = []
+  const lagging = () => (recent[0] ?? world).store
   const stream: object[] = []
   const said: string[] = []
   const asked = new Map<string, Asked>()
@@ -72,7 +82,9 @@ async function beginDay(seed: number) {
     choose: chanceOf(seed * 7919),
     mostFaults,
     look: (before, after, process) => {
-      lookAtStep(before, after, excused)
+      recent = [...recent.slice(-mostLag + 1), before]
+      lookAtStep(before, after, excused, 2 * skewMs)
+      lookAtRules(before, after)
       lookAtPrice(before, after, estimates)
       if (process.endsWith('tells people')) lookAtTeller(before, after)
       stream.push(...changesBetween(before, after, stream.length))
@@ -83,11 +95,14 @@ async function beginDay(seed: number) {
   })
 
   const roomsOf = async (process: string, ask: Ask): Promise<Rooms> => {
+    const aheadMs = (nature(3) - 1) * skewMs
     const machine = await createMachine({
       process,
       ask,
-      now: () => world.now,
+      now: () => world.now + aheadMs,
+      aheadMs,
       world,
+      late: { lagging, lands: scheduler.later },
       unitsPerMonth,
       plans,
       log,
@@ -112,6 +127,12 @@ async function beginDay(seed: number) {
     await rooms.call('root', 'PUT', '/callers/slack:U2DORA', { scopes: ['read', 'approve'], person: 'dora' })
     // Who proposes as bob must not approve it as carl.
     await rooms.call('root', 'PUT', '/callers/carl', { person: 'bob' })
+    if (isRuled) {
+      const limits = [{ window: 'month', units: 90 }]
+      await rooms.call('root', 'PUT', '/budgets/team', { parent: 'small', limits, ...one(nature, rulesOfTeam) })
+      await rooms.call('root', 'PUT', '/budgets/squad', { parent: 'team', limits })
+      await rooms.call('root', 'PUT', '/callers/ada', one(nature, rulesOfAda))
+    }
     check()
   }
 
@@ -178,11 +199,13 @@ async function beginDay(seed: number) {
   async function pass(): Promise<void> {
     await setTheScene()
     // Few kinds of deeds a day, and each of them often: so they meet.
-    const minded = Array.from({ length: kindsOfMinding }, () => one(chance, Object.entries(minding)))
+    const toAsk = Object.entries({ ...asking, ...(isRuled && askingByRules) })
+    const toMind = Object.entries({ ...minding, ...(isRuled && mindingRules) })
+    const minded = Array.from({ length: kindsOfMinding }, () => one(chance, toMind))
     for (let wave = 0; wave < waves; wave++) {
       const count = 2 + chance(4)
       for (let index = 0; index < count; index++) {
-        const [name, deed] = one(chance, chance(2) === 0 ? Object.entries(asking) : minded)
+        const [name, deed] = one(chance, chance(2) === 0 ? toAsk : minded)
         await live(`${wave}${'abcdef'[index]} ${name}`, (rooms) => deed(rooms, scene))
       }
       await scheduler.settle()

@@ -1,0 +1,88 @@
+import { asRow, broken, countersOf, definitionsIn, type Items, isUpdate, type Row, rowsOf } from './stored.ts'
+import { dayMs, type World } from './world.ts'
+
+/**
+ * Looks at every update that begins to run, and at every approval: what the stored definitions allow at that moment, judged
+ * without the guard's code.
+ *
+ * @throws Broken
+ */
+export function lookAtRules(before: World, after: World): void {
+  for (const [name, item] of after.items) {
+    const old = before.items.get(name)
+    if (old === item || !isUpdate(item)) continue
+    const row = asRow(item)
+    const seen = old && asRow(old)
+    if (row.approval && seen?.approval?.by !== row.approval.by) lookAtApprover(row, row.approval.by, after.items)
+    if (row.state !== 'running' || seen?.state === 'running') continue
+    lookAtAllowance(row, after.items)
+    lookAtPolicies(row, after.items)
+    lookAtCallerLimits(row, after.items)
+  }
+}
+
+/** The budget that pays, and all above it. */
+function chainIn(items: Items, budget: string): string[] {
+  const { budgets } = definitionsIn(items)
+  const chain: string[] = []
+  for (let name: string | null = budget; name !== null; name = budgets[name]?.parent ?? null) chain.push(name)
+  return chain
+}
+
+const shortestMonthMs = 28 * dayMs
+
+/** A changed renewal makes a month longer, and never begins a second allowance inside it. */
+function lookAtAllowance({ id, month }: Row, items: Items): void {
+  const startOf = (name: string) => Date.parse(name.slice('month:'.length))
+  const other = rowsOf(items).find(
+    (row) => row.hold && row.month !== month && Math.abs(startOf(row.month) - startOf(month)) < shortestMonthMs,
+  )
+  if (other) broken(`${id} holds in ${month}, and ${other.id} in ${other.month}`)
+}
+
+function lookAtPolicies({ id, kind, caller, budget, hold, approval }: Row, items: Items): void {
+  const { budgets, callers = {} } = definitionsIn(items)
+  const units = hold?.units ?? 0
+  if (callers[caller]?.disabled) broken(`${id} runs for ${caller}, who is disabled`)
+  for (const name of chainIn(items, budget)) {
+    const { kinds, perUpdate, approvalAbove } = budgets[name] ?? {}
+    if (kinds && !kinds.includes(kind)) broken(`${id} is a ${kind} update, which ${name} does not allow`)
+    if (perUpdate !== undefined && units > perUpdate) broken(`${id} holds ${units}, and ${name} allows ${perUpdate}`)
+    if (approvalAbove !== undefined && units > approvalAbove && !approval)
+      broken(`${id} holds ${units} without an approval, which ${name} asks for above ${approvalAbove}`)
+  }
+  const { perUpdate } = callers[caller] ?? {}
+  if (perUpdate !== undefined && units > perUpdate)
+    broken(`${id} holds ${units}, and ${caller} may ask for ${perUpdate}`)
+}
+
+/** The nearest budget of the chain that names approvers says who may approve. */
+function lookAtApprover({ id, budget }: Row, by: string, items: Items): void {
+  const { budgets, callers = {} } = definitionsIn(items)
+  const named = chainIn(items, budget)
+    .map((name) => budgets[name]?.approvers ?? [])
+    .find(({ length }) => length > 0)
+  const person = callers[by]?.person ?? by
+  if (named && !named.includes(by) && !named.includes(person)) broken(`${by} has approved ${id}, and may not`)
+}
+
+/** What a caller may spend in a month or a day, against everything that the caller holds or was charged in it. */
+function lookAtCallerLimits({ id, caller, month, hold }: Row, items: Items): void {
+  const limits = definitionsIn(items).callers?.[caller]?.limits
+  if (!limits) return
+  const counter = `caller:${caller}`
+  if (!hold?.budgets.includes(counter)) broken(`${id} is not counted for ${caller}, who has limits`)
+  const own = rowsOf(items).filter(
+    (row) => row.caller === caller && row.month === month && row.hold?.budgets.includes(counter),
+  )
+  for (const { window, units } of limits) {
+    const used = own
+      .filter((row) => window === 'month' || row.hold?.day === hold.day)
+      .reduce((sum, { state, charged, hold }) => sum + (isOpen(state) ? (hold?.units ?? 0) : (charged ?? 0)), 0)
+    if (units !== 'unlimited' && used > units) broken(`${caller} has used ${used} units in a ${window}, of ${units}`)
+  }
+  const [book] = [...items.values()].filter(({ pk, sk }) => pk === 'book' && sk === month)
+  if (!book || !countersOf(book).some(([, name]) => name === counter)) broken(`${counter} is not in the book`)
+}
+
+const isOpen = (state: string): boolean => state === 'running' || state === 'in-doubt'
