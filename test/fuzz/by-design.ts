@@ -46,6 +46,15 @@ export const byDesign: readonly Reason[] = [
       isRejected(finding) && finding.slug === 'invalid-request' && /names a \w+ twice/.test(finding.detail),
   },
   {
+    name: 'may be read as another project',
+    covers: (finding) =>
+      isRejected(finding) &&
+      finding.slug === 'invalid-request' &&
+      /may be read as|names several projects|of dots alone|may decode once more|same project; name it once/.test(
+        finding.detail,
+      ),
+  },
+  {
     name: 'does not fit what is there',
     covers: (finding) =>
       isRejected(finding) &&
