@@ -298,11 +298,11 @@ describe('what it costs', () => {
     const { store, counts } = watched()
     const product = await start({ store, clock: createTestClock('2026-11-29T10:00:00Z') })
     await ask(product, 'one', 'lost')
-    for (const at of ['2026-12-05T00:00:00Z', '2026-12-06T10:01:00Z', '2026-12-06T11:30:00Z']) {
+    for (const at of ['2026-12-10T00:00:00Z', '2026-12-11T10:01:00Z', '2026-12-11T11:30:00Z']) {
       product.clock.set(at)
       await product.triggers.handle({ task: 'sweep' }, product.endsAt())
     }
-    expect(await tallyOf(product)).toMatchObject({ until: Date.parse('2026-12-04T00:00:00Z'), open: [] })
+    expect(await tallyOf(product)).toMatchObject({ until: Date.parse('2026-12-09T00:00:00Z'), open: [] })
     const writes = counts.writes
     const ofNovember = async () => {
       counts.reads = 0
@@ -408,14 +408,14 @@ describe('when it is written', () => {
 
   test('once when the month cannot have more, though nothing has come, and then only for what ends', async () => {
     const { sweepAt, resolve, tally } = await startCounted()
-    expect(await sweepAt('2026-12-04T00:29:59.999Z')).toEqual([])
-    expect(await sweepAt('2026-12-04T00:30:00Z')).toEqual([november])
-    expect(await tally()).toMatchObject({ until: Date.parse('2026-12-04T00:00:00Z'), open: [expect.any(String)] })
-    expect(await sweepAt('2026-12-05T00:00:00Z')).toEqual([])
+    expect(await sweepAt('2026-12-09T00:29:59.999Z')).toEqual([])
+    expect(await sweepAt('2026-12-09T00:30:00Z')).toEqual([november])
+    expect(await tally()).toMatchObject({ until: Date.parse('2026-12-09T00:00:00Z'), open: [expect.any(String)] })
+    expect(await sweepAt('2026-12-10T00:00:00Z')).toEqual([])
     await resolve()
-    expect(await sweepAt('2026-12-05T00:00:01Z')).toEqual([november])
+    expect(await sweepAt('2026-12-10T00:00:01Z')).toEqual([november])
     expect(await tally()).toMatchObject({ open: [], sums: [{ project: 'one' }, { project: 'lost', charged: 30 }] })
-    expect(await sweepAt('2026-12-06T00:00:00Z')).toEqual([])
+    expect(await sweepAt('2026-12-11T00:00:00Z')).toEqual([])
   })
 
   test('of no month that was over when the ledger began', async () => {
@@ -494,7 +494,7 @@ describe('a sweep that has more before it than it takes in', () => {
     const { create, sweep, clock, service } = await startSmall()
     service.run = async () => unknown
     await create(1)
-    clock.set('2026-12-05T00:00:00Z')
+    clock.set('2026-12-10T00:00:00Z')
     expect((await sweep()).read).toEqual([1, 0])
     // December's.
     expect((await sweep()).read).toEqual([0])

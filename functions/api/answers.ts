@@ -90,6 +90,7 @@ export const budget = z.strictObject({
   perUpdate: z.exactOptional(units),
   approvalAbove: z.exactOptional(units),
   approvalIfGrown: z.exactOptional(whole),
+  approvalExpiresAfter: z.exactOptional(text),
   kinds: z.array(kind),
   frozen: z.union([stop, z.literal(false)]),
   approvers: z.array(text),

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { maxProjects, prunable } from '../../shared/guard/applying.ts'
+import { approvalMsOf } from '../../shared/guard/options.ts'
 import { windowKinds } from '../../shared/ledger/definitions.ts'
 import { kinds } from '../../shared/platform/words.ts'
 import { budgetName, monthWindow, project, reason, units } from './input.ts'
@@ -39,10 +40,16 @@ export const kindList = z
   .array(z.enum(kinds, 'takes ranking or keyword-difficulty'), 'takes a list of kinds')
   .check(once((kind) => kind, 'names a kind twice'))
 
+const takesDuration = 'must be 15 minutes to 7 days, such as 30m, 4h or 2d'
+export const approvalExpiresAfter = z
+  .string(takesDuration)
+  .check(z.refine((text) => approvalMsOf(text) !== null, takesDuration))
+
 const policies = {
   perUpdate: z.exactOptional(units),
   approvalAbove: z.exactOptional(units),
   approvalIfGrown: z.exactOptional(perCent(0, 10_000)),
+  approvalExpiresAfter: z.exactOptional(approvalExpiresAfter),
   kinds: z.exactOptional(kindList),
   approvers: z.exactOptional(
     z.array(subject, 'takes a list of callers').check(z.maxLength(50, 'takes at most 50 approvers')),

@@ -101,6 +101,7 @@ export function showBudget(view: View, budget: Budget) {
     ...(perUpdate !== undefined && { perUpdate }),
     ...(approvalAbove !== undefined && { approvalAbove }),
     ...(approvalIfGrown !== undefined && { approvalIfGrown }),
+    ...(budget.approvalExpiresAfter !== undefined && { approvalExpiresAfter: budget.approvalExpiresAfter }),
     kinds: kinds ?? ['ranking', 'keyword-difficulty'],
     frozen: frozen ? { ...frozen, at: toRfc3339(frozen.at) } : false,
     approvers: approvers ?? [],

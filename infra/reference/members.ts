@@ -52,6 +52,8 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     projects:
       'What is charged here by default; a project has one owner. `id` is what keyword-difficulty paths call it.',
     approvalAbove: 'A person has to agree above so many units.',
+    approvalExpiresAfter:
+      'How long an approval may be given: 15 minutes to 7 days, such as `30m`, `4h` or `2d`. Without it as the parent says; a day where no budget above says.',
     approvalIfGrown: 'A person has to agree where the project’s last update cost so many per cent less.',
     kinds: 'Which updates; both without it.',
     approvers: 'Callers who may approve; everyone with the scope without it.',

@@ -3,6 +3,7 @@ import * as answers from '../../functions/api/answers.ts'
 import {
   applyQuery,
   applyRequest,
+  approvalExpiresAfter,
   budgetRequest,
   kindList,
   limits,
@@ -189,6 +190,7 @@ const checkedByCode = new Map<unknown, JsonSchema>([
   [query, { maxProperties: 20, propertyNames: { minLength: 1, maxLength: 64, pattern: noControlCharacter } }],
   [instant, { format: 'date-time' }],
   [reason, { pattern: noControlCharacter }],
+  [approvalExpiresAfter, { pattern: '^[1-9][0-9]{0,4}[mhd]$' }],
   // Digits in a query are an integer to whoever writes a client.
   [pageLimit, { type: 'integer', minimum: 1, maximum: 200, default: 50, pattern: undefined }],
   [

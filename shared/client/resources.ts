@@ -69,6 +69,7 @@ export interface Budget {
   perUpdate?: number
   approvalAbove?: number
   approvalIfGrown?: number
+  approvalExpiresAfter?: string
   kinds: Kind[]
   frozen: { reason: string; by: string; at: string } | false
   approvers: string[]

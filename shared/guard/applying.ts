@@ -17,6 +17,7 @@ export const maxProjects = 500
 /** A budget has always a parent, and at least one limit. */
 export const prunable = [
   ...(['limits', 'projects', 'perUpdate', 'approvalAbove', 'approvalIfGrown'] as const),
+  ...(['approvalExpiresAfter'] as const),
   ...(['kinds', 'approvers', 'thresholds', 'freezeOnOverrun'] as const),
 ] as const
 export type Prunable = (typeof prunable)[number]

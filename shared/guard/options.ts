@@ -16,7 +16,14 @@ export interface GuardOptions {
 /** Kept back before `run` is sent, so that its outcome can still be written: four tries of three seconds. */
 export const settleMarginMs = 12_000
 export const approvalLastsMs = dayMs
-/** However often it is asked about again: statements and audits look no further back from a month than three days. */
+/** `4h`, `90m`, `2d`: how long an approval may be given. `null`: it is not 15 minutes to 7 days. */
+export function approvalMsOf(text: string): number | null {
+  const [, count, unit] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
+  const ms = Number(count) * (unit === 'm' ? minuteMs : unit === 'h' ? hourMs : dayMs)
+  return ms >= 15 * minuteMs && ms <= 7 * dayMs ? ms : null
+}
+
+/** However often it is asked about again; a longer approval of one time is not cut. */
 export const approvableForMs = 2 * approvalLastsMs
 export const requestLastsMs = hourMs
 /** An approved update whose estimate has grown by more than this share is asked about again. */

@@ -2,8 +2,9 @@ import type { Limited } from '../ledger/definitions.ts'
 import { begin, type Grant, type Hold, next, type Problem, type Update } from '../ledger/update.ts'
 import type { Window } from '../ledger/windows.ts'
 import { dayMs } from '../platform/clock.ts'
+import { ruledBy } from './charging.ts'
 import type { Known, Quote } from './decide.ts'
-import { approvableForMs, approvalLastsMs, type GuardOptions, settleMarginMs } from './options.ts'
+import { approvableForMs, approvalLastsMs, approvalMsOf, type GuardOptions, settleMarginMs } from './options.ts'
 import { list, shownCounter, units } from './sentences.ts'
 
 /** The records that decisions become. Pure: what is written, not that it is. */
@@ -19,7 +20,9 @@ export function refusedRecord(known: Quoted, problem: Problem): Update {
 
 export function awaitingRecord(known: Quoted, reason: string, short: readonly Grant[]): Update {
   const { createdAt } = known.asked.update ?? known.request
-  const approvableUntil = Math.min(known.view.now + approvalLastsMs, createdAt + approvableForMs)
+  const rule = ruledBy(known.view.definitions, known.request).find((budget) => budget.approvalExpiresAfter)
+  const lastsMs = approvalMsOf(rule?.approvalExpiresAfter ?? '') ?? approvalLastsMs
+  const approvableUntil = Math.min(known.view.now + lastsMs, createdAt + Math.max(approvableForMs, lastsMs))
   const line = { by: guard, note: reason }
   const { short: _before, ...update } = write(known, 'awaiting-approval', { approvableUntil }, line)
   return short.length > 0 ? { ...update, short } : update

@@ -49,6 +49,8 @@ export interface Budget {
   readonly approvalAbove?: Units
   /** An estimate grown by more than this many per cent against the project's last update needs approval. */
   readonly approvalIfGrown?: number
+  /** How long an approval may be given, such as `4h`; absent: as the parent says, at the root a day. */
+  readonly approvalExpiresAfter?: string
   /** Absent: both. */
   readonly kinds?: readonly Kind[]
   readonly frozen?: Stop

@@ -202,10 +202,10 @@ export function next(
 }
 
 /**
- * Approvals and the queue may keep an update for two days and an hour until it is held, in a month that may be another one by
+ * Approvals and the queue may keep an update for seven days and an hour until it is held, in a month that may be another one by
  * then: whatever belongs to a month was created within this time of it.
  */
-export const createdAroundMs = 3 * dayMs
+export const createdAroundMs = 8 * dayMs
 
 /** The first state of a new record. */
 export function begin(

@@ -48,6 +48,10 @@ export function EditForm(of: {
         <div class="fields">
           <TextField {...units('approvalAbove')} note="Units for one update. Empty: no such rule." />
           <TextField {...units('approvalIfGrown')} note="Against the project’s last update. Empty: no such rule." />
+          <TextField
+            {...field('approvalExpiresAfter')}
+            note="15m to 7d, such as 4h. Empty: as the parent says, or a day."
+          />
           <ChoiceField
             {...field('kinds')}
             options={kindChoices.filter(([value]) => value !== 'none' || texts.kinds === 'none')}
