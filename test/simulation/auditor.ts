@@ -1,5 +1,6 @@
 import type { Item } from '../../shared/ledger/store.ts'
 import { lookAtBooks } from './books.ts'
+import { lookAtPayer } from './payers.ts'
 import type { Estimated } from './ports.ts'
 import { asRow, broken, countersOf, definitionsIn, type Items, isUpdate, type Row, rowsOf } from './stored.ts'
 import { lookAtWork } from './works.ts'
@@ -81,13 +82,15 @@ function lookAtTries({ id, plan, content }: Row, items: Items): void {
  * A hold is on the budget and on all above it; what was stopped by then holds nothing, whoever had decided before; and
  * there was enough of everything.
  */
-function lookAtFence({ id, hold, budget, month }: Row, items: Items): void {
+function lookAtFence(record: Row, items: Items): void {
+  const { id, hold, budget, month } = record
   if (!hold) broken(`${id} is running and holds nothing`)
   const { budgets } = definitionsIn(items)
   for (let name: string | null = budget; name !== null; name = budgets[name]?.parent ?? null) {
     if (!hold.budgets.includes(name)) broken(`${id} is not charged to ${name}, though it is to ${budget}`)
     if (budgets[name]?.frozen !== undefined) broken(`${id} holds on ${name}, which is frozen`)
   }
+  lookAtPayer(record, items)
   const book = [...items.values()].find(({ pk, sk }) => pk === 'book' && sk === month)
   if (!book) broken(`${id} holds in ${month}, which has no book`)
   if (book.today !== hold.day) broken(`${id} holds on ${hold.day}, and the book counts ${book.today}`)

@@ -2,6 +2,7 @@ import type { Plan } from '../../shared/guard/plan.ts'
 import { parsePlans } from '../../shared/guard/plan.ts'
 import type { Item } from '../../shared/ledger/store.ts'
 import { one } from './chance.ts'
+import { askedForClient, changeClient, moveProject } from './payers.ts'
 import type { Answered, Rooms } from './rooms.ts'
 import type { Choose } from './step.ts'
 import { dayMs, minuteMs, type World } from './world.ts'
@@ -124,6 +125,21 @@ export const asking: Deeds = {
     scene.arrives(rooms.process)
     return asks(rooms, scene, `priced-${scene.chance(3)}`, { project, maxUnits: one(scene.chance, [10, 50, 100]) })
   },
+  'asks for a client': async (rooms, scene) => {
+    const { caller, body, headers } = askedForClient(scene.chance)
+    const answer = await keyed(rooms, scene, caller, '/updates', `client-${scene.chance(6)}`, body, headers)
+    // What is queued by then is begun by somebody else, later.
+    if (scene.chance(2) === 0) await changeClient(rooms, scene.chance)
+    return answer
+  },
+  'queues for a client, whose project then moves': async (rooms, scene) => {
+    const body = { kind: 'ranking', project: 'hooli' }
+    const key = `moving-${scene.chance(6)}`
+    const answer = await keyed(rooms, scene, 'ada', '/updates', key, body, { prefer: 'respond-async' })
+    await moveProject(rooms)
+    return answer
+  },
+  'changes a client': (rooms, { chance }) => changeClient(rooms, chance),
   'forces it': (rooms, scene) =>
     keyed(rooms, scene, 'root', '/updates', `forced-${scene.chance(2)}`, {
       ...{ kind: 'ranking', project: one(scene.chance, projects), force: true, reason: 'it must be' },

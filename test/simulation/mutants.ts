@@ -338,4 +338,22 @@ export const mutants: readonly Mutant[] = [
     find: 'return { ...before, changes: [...before.changes, change] }',
     replace: 'return change ? newCalendar(renewal) : before',
   },
+  {
+    bug: 'the rules of the owner do not hold where an ancestor pays',
+    file: guard('charging'),
+    find: 'chainOf(definitions, ownerOf(definitions, project)?.name ?? budget)',
+    replace: 'chainOf(definitions, budget)',
+  },
+  {
+    bug: 'anyone may name an ancestor of the owner to pay',
+    file: guard('charging'),
+    find: 'if (owner === undefined || owner === budget || mayChargeAncestors) return null',
+    replace: 'return null',
+  },
+  {
+    bug: 'a charge by default stays where it was when its project moves',
+    file: guard('charging'),
+    find: 'if (byDefault && budgetFor(definitions, {}, project) !== budget) {',
+    replace: 'if (false) {',
+  },
 ]

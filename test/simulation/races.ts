@@ -1,4 +1,5 @@
 import type { UpdatesRequest } from '../../shared/guard/asking.ts'
+import { budgetFor } from '../../shared/guard/charging.ts'
 import { runningRecord } from '../../shared/guard/records.ts'
 import { chainOf } from '../../shared/ledger/definitions.ts'
 import type { Finding } from '../../shared/ledger/finding.ts'
@@ -75,18 +76,19 @@ async function leaves({ guard, endsAt }: Machine, project: string, finding: Find
   if (!asked) throw new Error('nothing was shown')
   const id = `upd_left_${project}`
   const content = { digest: id, count: 1 }
+  const budget = budgetFor(view.definitions, {}, project)
   const request = {
     id,
     kind,
     project,
-    budget: 'account',
+    budget,
     caller: 'ada',
     via: 'http',
     content,
     createdAt: view.now,
   } as const
   const quote = { units: toUnits(40), dates: null }
-  const how = { counters: chainOf(view.definitions, 'account'), attempt: id, endsAt: endsAt(), options }
+  const how = { counters: chainOf(view.definitions, budget), attempt: id, endsAt: endsAt(), options }
   const update = runningRecord({ view, asked, request, quote }, how)
   await guard.ledger.hold(view, { update: null, works: asked.works, runs: [] }, update)
   await guard.ledger.close(update, finding)

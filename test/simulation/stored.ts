@@ -21,6 +21,7 @@ export interface Row {
   readonly kind: string
   readonly project: string
   readonly budget: string
+  readonly byDefault?: true
   readonly caller: string
   readonly plan?: string
   readonly content: { readonly digest: string }
@@ -37,6 +38,7 @@ export interface Row {
   readonly hold?: {
     readonly units: number
     readonly budgets: readonly string[]
+    readonly owners?: readonly string[]
     readonly day: string
     readonly attempt: string
     readonly at: number
@@ -60,7 +62,7 @@ interface Definitions {
   readonly callers?: Readonly<Record<string, StoredCaller | undefined>>
 }
 
-interface StoredBudget {
+export interface StoredBudget {
   readonly parent: string | null
   readonly projects: readonly { readonly name: string; readonly id?: string }[]
   readonly frozen?: unknown
@@ -73,6 +75,7 @@ interface StoredBudget {
 interface StoredCaller {
   readonly person?: string
   readonly disabled?: boolean
+  readonly mayChargeAncestors?: true
   readonly perUpdate?: number
   readonly limits?: readonly { readonly window: 'month' | 'day'; readonly units: number | 'unlimited' }[]
 }

@@ -7,6 +7,7 @@ import { type Asked, asking, laterMs, minding, plans, type Scene } from './deeds
 import type { Failure } from './explore.ts'
 import { isExpected } from './faults.ts'
 import { createMachine, serviceToken } from './machine.ts'
+import { listClients } from './payers.ts'
 import type { Estimated } from './ports.ts'
 import { comeToRest, createCalm } from './rest.ts'
 import { type Answered, createRooms, type Rooms, secrets } from './rooms.ts'
@@ -122,6 +123,7 @@ async function beginDay(seed: number) {
   async function setTheScene(): Promise<void> {
     const rooms = await calm()
     await rooms.call('root', 'PUT', '/budgets/small', { limits: [{ window: 'month', units: 100 }] })
+    await listClients(rooms)
     const scopes = ['read', 'run', 'approve', 'admin']
     await rooms.call('root', 'PUT', '/callers/slack:U1ADA', { scopes, budgets: '*', person: 'ada' })
     await rooms.call('root', 'PUT', '/callers/slack:U2DORA', { scopes: ['read', 'approve'], person: 'dora' })

@@ -26,7 +26,7 @@ function namesOf({ project }: Row, items: Items): readonly string[] {
   return listing ? [own, plain(listing.name), plain(listing.id ?? listing.name)] : [own]
 }
 
-const plain = (name: string): string => name.normalize('NFKC').trim().toLowerCase()
+export const plain = (name: string): string => name.normalize('NFKC').trim().toLowerCase()
 
 /** Nothing is free here: what was corrected has run if it was charged. */
 const hasRun = ({ state, corrected, charged = 0 }: Row): boolean => (corrected ? charged > 0 : state === 'settled')
