@@ -26,7 +26,7 @@ const table: Readonly<Record<string, readonly Fault[]>> = {
 const cells = Object.entries(table).flatMap(([step, faults]) => faults.map((fault) => `${step}: ${fault}`))
 
 /** Names of tests, of their groups, and of the rows of their tables. */
-const names = readdirSync(import.meta.dirname)
+const names = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.ts') && !import.meta.filename.endsWith(file))
   .flatMap((file) => [
     ...readFileSync(`${import.meta.dirname}/${file}`, 'utf8').matchAll(/(?:[([]|^\s*)(['"`])(.+?)\1,/gm),

@@ -614,7 +614,7 @@ describe('estimate', () => {
 })
 
 describe('shared estimates', () => {
-  it('estimate: equal ones at the same time are one request', async () => {
+  it('estimate: delivered twice: equal ones at the same time are one request', async () => {
     const service = await startService()
     service.script('', { ...units5, delayMs: 10 })
     const tracking = clientOf(service.baseUrl)

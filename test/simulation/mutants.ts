@@ -154,7 +154,7 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a late answer is dropped',
     file: ledger('finding'),
-    find: "if (update.closedBy === 'sender' || update.corrected) return null",
+    find: 'if (isFinal(update)) return null',
     replace: 'return null',
   },
   {
@@ -178,8 +178,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'work in doubt does not stop the same work',
     file: guard('duplicate-work'),
-    find: 'if (view.now < until)',
-    replace: 'if (false)',
+    find: "if (view.now < until)\n      return problem(\n        'duplicate-work',",
+    replace: "if (false)\n      return problem(\n        'duplicate-work',",
   },
   {
     bug: 'there is no cool-down',
