@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Limited } from '../ledger/definitions.ts'
 import { begin, type Grant, type Hold, next, type Problem, type Update } from '../ledger/update.ts'
 import type { Window } from '../ledger/windows.ts'
+import { workKey } from '../ledger/work.ts'
 import { dayMs } from '../platform/clock.ts'
 import { ruledBy } from './charging.ts'
 import type { Known, Quote } from './decide.ts'
@@ -45,10 +47,12 @@ export function runningRecord(
     options: GuardOptions
   },
 ): Update {
-  const { view, asked, quote } = known
+  const { view, asked, quote, request } = known
   const { owners = [] } = held
   const budgets = held.counters.map(({ name }) => name)
   const datesBefore = quote.dates && datesAround(view.day, quote.dates)
+  const keys = asked.works.map(({ key }) => key)
+  const isOneName = isDeepStrictEqual(keys, [workKey(request.kind, request.project).pk])
   const previous = [...new Set(asked.works.flatMap(({ work }) => (work ? [work.update] : [])))]
   const hold: Hold = {
     units: quote.units,
@@ -62,7 +66,7 @@ export function runningRecord(
     ...(held.grants && held.grants.length > 0 && { grants: held.grants }),
     ...(datesBefore && { datesBefore }),
     ...(previous.length > 0 && { previous }),
-    works: asked.works.map(({ key }) => key),
+    ...(isOneName ? {} : { works: keys }),
   }
   const paidFor = owners[0] === undefined ? '' : `, for ${owners[0]}`
   const note = `${units(quote.units)} held on ${list(budgets.map(shownCounter))}${paidFor}`

@@ -157,7 +157,10 @@ export interface Hold {
   readonly datesBefore?: readonly string[]
   /** The updates that held the work before this one; older versions name one. */
   readonly previous?: string | readonly string[]
-  /** The work items that it took, and that what closes it writes: names may be listed and removed since. */
+  /**
+   * The work items that it took; what closes it writes these, since names may be listed and removed later. Absent: the
+   * item of the project as written, alone. A record of one kilobyte costs one write unit.
+   */
   readonly works?: readonly string[]
 }
 

@@ -65,7 +65,7 @@ describe.skipIf(!hasJava())('the ledger of a trial', () => {
     const dry = await account('renewal', '--day', '12', '--dry-run')
     expect(dry).toMatchObject({ code: 0, err: '' })
     expect(dry.out).toMatch(
-      /\n {2}the month turns on day 12 at 00:00 UTC once the open one has ended\n {2}before, it turned on day 1 at 00:00 UTC\n {2}month:\d{4}-\d\d-01 ends 12 \w+ \d{4} 00:00 UTC, before 1 \w+ \d{4} 00:00 UTC\nNothing was changed \(--dry-run\)\.\n$/,
+      /\n {2}the month turns on day 12 at 00:00 UTC once the open one has ended\n {2}before, it turned on day 1 at 00:00 UTC\n {2}month:\d{4}-\d\d-01 ends 12 \w+ \d{4} 00:00 UTC instead of 1 \w+ \d{4} 00:00 UTC\nNothing was changed \(--dry-run\)\.\n$/,
     )
     expect(await refused({ ACCOUNT_RENEWAL_DAY: '12' })).toContain('ACCOUNT_RENEWAL_DAY is 12 here')
     expect((await account('renewal', '--day', '12')).out).toMatch(/\nChanged: revision 2\.\n$/)
