@@ -2,7 +2,6 @@ import {
   type Budget,
   budgetNamed,
   type Definitions,
-  faultsOf,
   type OwnedProject,
   rootBudget,
   type WindowLimit,
@@ -40,12 +39,13 @@ export type Applied =
 export function createApplying({ ledger }: { ledger: Ledger }) {
   async function applyBudgets(wanted: readonly BudgetChange[], by: By, how: How): Promise<Applied> {
     if (how.dryRun) {
-      const { definitions } = await ledger.view()
+      const view = await ledger.view()
+      const { definitions } = view
       const stale = staleness(definitions, by)
       if (stale) return { kind: 'problem', problem: stale }
       const made = merged(definitions, wanted, how)
       if ('slug' in made) return { kind: 'problem', problem: made }
-      const faults = faultsOf(made.definitions, definitions)
+      const faults = await ledger.faultsOfChange(view, made.definitions)
       if (faults.length > 0) return { kind: 'problem', problem: toProblem(faults) }
       return { kind: 'applied', revision: definitions.revision, differences: made.differences }
     }

@@ -1,14 +1,6 @@
 import { bookAsOf, counterOf } from '../ledger/book.ts'
 import type { ChangeOutcome, MakeChange } from '../ledger/changes.ts'
-import {
-  type Budget,
-  budgetNamed,
-  childrenOf,
-  type Definitions,
-  faultsOf,
-  rootBudget,
-  type Stop,
-} from '../ledger/definitions.ts'
+import { type Budget, budgetNamed, childrenOf, type Definitions, rootBudget, type Stop } from '../ledger/definitions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Problem } from '../ledger/update.ts'
 import type { View } from '../ledger/views.ts'
@@ -56,7 +48,7 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
   /** What `putBudget` would make of the books, or say instead; nothing is written. */
   async function previewBudget(wanted: BudgetRequest, by: By): Promise<Preview> {
     const before = await ledger.view()
-    return foretold(before, putting(before, wanted, by))
+    return foretold(ledger, before, putting(before, wanted, by))
   }
 
   async function deleteBudget(name: string, by: By): Promise<Changed> {
@@ -109,13 +101,14 @@ export function createBudgeting({ ledger }: { ledger: Ledger }) {
 }
 
 /** What the books would be with definitions as they are wanted. */
-export function foretold(
+export async function foretold(
+  ledger: Ledger,
   before: View,
   made: { readonly definitions: Omit<Definitions, 'revision'> } | { readonly refused: Problem },
-): Preview {
+): Promise<Preview> {
   if ('refused' in made) return { kind: 'problem', problem: made.refused }
   const definitions = { ...made.definitions, revision: before.definitions.revision + 1 }
-  const faults = faultsOf(definitions, before.definitions)
+  const faults = await ledger.faultsOfChange(before, definitions)
   if (faults.length > 0) return { kind: 'problem', problem: toProblem(faults) }
   const book = bookAsOf(before.book, definitions, before.month.name, before.day.name)
   return { kind: 'possible', before, after: { ...before, definitions, book } }

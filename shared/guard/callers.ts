@@ -146,7 +146,7 @@ export function createCallers({ ledger, clock }: { ledger: Ledger; clock: Clock 
   /** What `putCaller` would make of the books, or say instead; nothing is written. */
   async function previewCaller(name: string, caller: Caller, by: By): Promise<Preview> {
     const before = await ledger.view()
-    return foretold(before, listing(before, name, caller, by))
+    return foretold(ledger, before, listing(before, name, caller, by))
   }
 
   /** Stops a caller, listed or not, or lets them go on; all else that is listed of them stays as it is. */

@@ -1,4 +1,5 @@
-import { asNumber, counterOf, toBookItem, usedOf } from '../ledger/book.ts'
+import { asNumber, counterOf, usedOf } from '../ledger/book.ts'
+import { largestSizeOf } from '../ledger/book-size.ts'
 import { rootBudget } from '../ledger/definitions.ts'
 import { toDefinitionsItem } from '../ledger/definitions-item.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -21,7 +22,7 @@ export function createMeasuring({ ledger, clock, log }: { ledger: Ledger; clock:
     return {
       OldestDoubtMinutes: await oldestDoubtMinutes(),
       ...(used !== null && { AccountUsedPercent: used }),
-      BookBytes: sizeOf(toBookItem(view.book)),
+      BookBytes: largestSizeOf(view.book, view.definitions),
       DefinitionsBytes: sizeOf(toDefinitionsItem(view.definitions)),
       OpenAnnouncements: (await ledger.announcements.open(mostAnnouncements)).rows.length,
     }

@@ -1,13 +1,14 @@
 import { digest } from '../platform/ids.ts'
 import { announce } from './announcement.ts'
 import { asNumber, type Book, bookKey, bringUp, counterOf, isUnheld, type Move } from './book.ts'
+import { sizeFaultsOf } from './book-size.ts'
 import { type Definitions, faultsOf, limitedIn, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 import { toDefinitionsItem } from './definitions-item.ts'
 import { differencesOf, fitting } from './difference.ts'
 import { type Entry, type EntryType, toEntryItem } from './entry.ts'
 import { Contention, type Store, type Write } from './store.ts'
 import type { Turns } from './turns.ts'
-import type { View, Views } from './views.ts'
+import type { Books, View, Views } from './views.ts'
 import { monthAfter, type Window } from './windows.ts'
 
 /** What somebody wants of the definitions, decided on their newest revision; asked again when that has moved. */
@@ -30,7 +31,12 @@ interface Wanted {
 export type ChangeOutcome =
   | { readonly kind: 'changed'; readonly definitions: Definitions }
   | { readonly kind: 'refused'; readonly refused: unknown }
-  | { readonly kind: 'faulty'; readonly faults: readonly { path: string; message: string }[] }
+  | { readonly kind: 'faulty'; readonly faults: readonly Fault[] }
+
+export interface Fault {
+  readonly path: string
+  readonly message: string
+}
 
 const mostRounds = 16
 
@@ -50,18 +56,19 @@ export function createChanges(options: { store: Store; turns: Turns } & Pick<Vie
       const wanted = make(now)
       if ('refused' in wanted) return { kind: 'refused', refused: wanted.refused }
       const definitions = { ...wanted.definitions, revision: now.definitions.revision + 1 }
-      const faults = faultsOf(definitions, now.definitions)
+      const found = await books(now.definitions, now.month)
+      const faults = faultsIn(now, definitions, found)
       if (faults.length > 0) return { kind: 'faulty', faults }
-      const writes = await writesFor(now, definitions, { ...wanted, by })
+      const writes = writesFor(now, definitions, { ...wanted, ...found, by })
       const outcome = await store.transact(writes, digest('change', JSON.stringify(writes)))
       if (outcome.applied) return { kind: 'changed', definitions }
     }
     throw new Contention('the definitions keep changing')
   }
 
-  async function writesFor(now: View, definitions: Definitions, wanted: Wanted & { by: string }) {
+  function writesFor(now: View, definitions: Definitions, wanted: Wanted & Books & { by: string }) {
     const note = { ...wanted.note, by: wanted.by }
-    const { previous, current, next } = await books(now.definitions, now.month)
+    const { previous, current, next } = wanted
     const following = monthAfter(now.definitions.calendar, now.month)
     const revision = now.definitions.revision
     return [
@@ -79,8 +86,21 @@ export function createChanges(options: { store: Store; turns: Turns } & Pick<Vie
     ] satisfies Write[]
   }
 
-  return { change }
+  const faultsOfChange = async (now: View, definitions: Definitions): Promise<readonly Fault[]> =>
+    faultsIn(now, definitions, await books(now.definitions, now.month))
+
+  return { change, faultsOfChange }
 }
+
+/** Of the definitions as a whole, and of the books that the change writes. */
+const faultsIn = (now: View, definitions: Definitions, { previous, current, next }: Books): readonly Fault[] => [
+  ...faultsOf(definitions, now.definitions),
+  ...sizeFaultsOf(
+    [current ?? now.book, next, previous].filter((book) => book !== null),
+    now.definitions,
+    definitions,
+  ),
+]
 
 function bookWrites(book: Book | null, month: Window, definitions: Definitions, idle?: string): Write[] {
   if (!book) return [{ do: 'check', key: bookKey(month.name), when: [{ is: 'absent-item' }] }]

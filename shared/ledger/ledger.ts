@@ -4,7 +4,7 @@ import { once } from '../platform/once.ts'
 import { type Announcement, announcements } from './announcement.ts'
 import { type AuditedCounter, createAudit } from './audit.ts'
 import type { Book } from './book.ts'
-import { type ChangeOutcome, createChanges, type MakeChange } from './changes.ts'
+import { type ChangeOutcome, createChanges, type Fault, type MakeChange } from './changes.ts'
 import { type CloseOutcome, createClosing } from './closing.ts'
 import type { Definitions } from './definitions.ts'
 import { createEntering, type EnterOutcome, type EntryPreview } from './entering.ts'
@@ -63,6 +63,8 @@ export interface Ledger {
 
   /** Changes the definitions as one revision, and the books with them. */
   change(by: string, make: MakeChange): Promise<ChangeOutcome>
+  /** Why `change` would refuse these definitions; nothing is written. */
+  faultsOfChange(now: View, definitions: Definitions): Promise<readonly Fault[]>
   /** Books a grant, a transfer, outside spending, a correction, or the difference to the vendor's figure. */
   enter(request: EntryRequest): Promise<EnterOutcome>
   /** What `enter` would do now; nothing is written. */
@@ -162,5 +164,6 @@ export function createLedger(options: {
       await ready()
       return changes.change(by, make)
     },
+    faultsOfChange: changes.faultsOfChange,
   }
 }

@@ -11,7 +11,7 @@ export const vitals = {
   OldestDoubtMinutes: 'None',
   /** What is held, in doubt and spent of the account's month. */
   AccountUsedPercent: 'Percent',
-  /** DynamoDB takes 400 KB an item, and each change of an item costs by its size. */
+  /** DynamoDB takes 400 KB an item, and each change of an item costs by its size. The book is counted with its figures at their largest. */
   BookBytes: 'Bytes',
   DefinitionsBytes: 'Bytes',
   OpenAnnouncements: 'Count',
