@@ -4,6 +4,7 @@ import type { Services } from '../../shared/guard/services.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { inLogContext, notedUpdates } from '../../shared/platform/log-context.ts'
 import { once } from '../../shared/platform/once.ts'
+import { rawPathOf } from '../../shared/platform/raw-path.ts'
 import type { ApiEnv } from './context.ts'
 import { createExpensiveReads } from './expensive-reads.ts'
 import { lazily } from './lazily.ts'
@@ -36,7 +37,7 @@ export function createApi(services: Services, reference: Reference = async () =>
   const tokens = createTokens({ key: callerKey, clock })
   const rates = createRates({ rateOf: guard.rateOf, clock, what: { one: 'request', many: 'requests' } })
   const expensiveReads = createExpensiveReads({ clock })
-  const app = new Hono<ApiEnv>()
+  const app = new Hono<ApiEnv>({ getPath: rawPathOf })
 
   app.use((c, next) => {
     const requestId = systemIds.random()

@@ -1,8 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Context } from 'hono'
 import type { Allowed } from '../../shared/guard/callers.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import type { Problem } from '../../shared/ledger/update.ts'
+import type { Platform } from '../../shared/platform/raw-path.ts'
 import type { Scope } from '../../shared/platform/words.ts'
 import type { ExpensiveReads } from './expensive-reads.ts'
 import { Refusal } from './refusal.ts'
@@ -27,12 +28,10 @@ export interface ApiEnv {
     /** The route as the log names it, where it is not this app's own. */
     route?: string
   }
-  Bindings: {
+  Bindings: Platform & {
     /** On one machine. */
-    incoming?: IncomingMessage
     outgoing?: ServerResponse
     /** On Lambda. */
-    event?: { readonly rawPath: string; readonly rawQueryString: string }
     context?: { readonly awsRequestId: string; getRemainingTimeInMillis(): number }
     /** Where this app is loaded behind another. */
     around?: Context<ApiEnv>

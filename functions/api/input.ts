@@ -4,6 +4,7 @@ import { allFaults, type Fault, textFaults, toPath } from '../../shared/guard/fa
 import { project } from '../../shared/guard/names.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import { fromUtf8 } from '../../shared/platform/utf8.ts'
+import { readWhole } from '../../shared/platform/whole-body.ts'
 import { type Json, parseStrictJson } from '../../shared/tracking/strict-json.ts'
 import type { ApiEnv } from './context.ts'
 import { invalid, Refusal } from './refusal.ts'
@@ -52,18 +53,12 @@ function mustBeJson(c: Context<ApiEnv>): void {
   }
 }
 
-/** The bytes of a body, whatever they are. @throws Refusal 413 */
+/** The bytes of a body, whatever they are. @throws Refusal 400 where the upload was cut, or 413 */
 export async function readBytes(c: Context<ApiEnv>): Promise<Uint8Array> {
-  const tooLarge = new Refusal(problem('too-large', `A body has at most ${longestBody / 1024} KiB.`))
-  if (Number(c.req.header('content-length') ?? 0) > longestBody) throw tooLarge
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of c.req.raw.body ?? []) {
-    length += chunk.length
-    if (length > longestBody) throw tooLarge
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
+  const bytes = await readWhole(c, longestBody)
+  if (bytes === 'too-large') throw new Refusal(problem('too-large', `A body has at most ${longestBody / 1024} KiB.`))
+  if (bytes === 'cut') throw invalid([{ path: '', message: 'the body did not come whole' }])
+  return bytes
 }
 
 function toJson(bytes: Uint8Array): { readonly body: Json } | { readonly unreadable: string } {

@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono'
 import { once } from '../../shared/platform/once.ts'
+import { rawPathOf } from '../../shared/platform/raw-path.ts'
 import type { ApiEnv } from './context.ts'
 
 type Add = (app: Hono<ApiEnv>) => void
@@ -16,7 +17,7 @@ export function lazily(app: Hono<ApiEnv>, paths: readonly string[], load: () => 
 }
 
 function createInner(add: Add): Hono<ApiEnv> {
-  const inner = new Hono<ApiEnv>()
+  const inner = new Hono<ApiEnv>({ getPath: rawPathOf })
   inner.use(async (c, next) => {
     const around = aroundOf(c)
     c.set('requestId', around.get('requestId'))

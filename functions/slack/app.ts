@@ -1,5 +1,4 @@
 import { type Context, Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { allowedTo } from '../../shared/guard/callers.ts'
 import type { Ledger } from '../../shared/ledger/ledger.ts'
 import type { SlackEvent } from '../../shared/ledger/slack-event.ts'
@@ -8,7 +7,9 @@ import type { Clock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import type { Log } from '../../shared/platform/log.ts'
 import { inLogContext } from '../../shared/platform/log-context.ts'
+import { type Platform, rawPathOf } from '../../shared/platform/raw-path.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
+import { readWhole } from '../../shared/platform/whole-body.ts'
 import { parseCommand } from '../../shared/slack/command.ts'
 import { acceptedMessage } from '../../shared/slack/messages/estimate.ts'
 import { helpMessage, problemMessage, usageMessage } from '../../shared/slack/messages/help.ts'
@@ -28,6 +29,7 @@ const unsure =
 
 interface SlackEnv {
   Variables: { caller: string }
+  Bindings: Platform
 }
 
 /**
@@ -38,7 +40,7 @@ interface SlackEnv {
  */
 export function createSlackApp(parts: { ledger: Ledger; secret: Secret; clock: Clock; log: Log }): Hono<SlackEnv> {
   const { ledger, clock, log } = parts
-  const app = new Hono<SlackEnv>()
+  const app = new Hono<SlackEnv>({ getPath: rawPathOf })
 
   app.use((c, next) => {
     const requestId = systemIds.random()
@@ -49,7 +51,6 @@ export function createSlackApp(parts: { ledger: Ledger; secret: Secret; clock: C
       log.info('request', { caller: c.get('caller'), method, route, status: c.res.status, ms: clock.now() - from })
     })
   })
-  app.use(bodyLimit({ maxSize: mostBytes, onError: (c) => c.text('too large', 413) }))
 
   async function isFromSlack(c: Context, rawBody: Uint8Array): Promise<boolean> {
     const { signingSecret } = await readSlackSecret(parts.secret)
@@ -109,6 +110,7 @@ export function createSlackApp(parts: { ledger: Ledger; secret: Secret; clock: C
   for (const path of ['/slack/commands', '/slack/interactions']) app.all(path, methodNotAllowed)
   app.notFound((c) => c.text('not found', 404))
   app.onError((error, c) => {
+    if (error instanceof BadBody) return c.text(error.message, error.status)
     log.error('slack-failed', { cause: error })
     const said = error instanceof AnswerLost ? unsure : sorry
     // Whoever typed is shown what is said; whoever pressed, only that something went wrong, and that takes a status.
@@ -120,7 +122,21 @@ export function createSlackApp(parts: { ledger: Ledger; secret: Secret; clock: C
 
 const methodNotAllowed = (c: Context): Response => c.text('method not allowed', 405, { allow: 'POST' })
 
-async function bodyOf(c: Context): Promise<{ rawBody: Uint8Array; body: string }> {
-  const rawBody = new Uint8Array(await c.req.arrayBuffer())
+/** Slack has not sent it, or will send it again. */
+class BadBody extends Error {
+  override readonly name = 'BadBody'
+  constructor(
+    message: string,
+    readonly status: 400 | 413,
+  ) {
+    super(message)
+  }
+}
+
+/** @throws BadBody */
+async function bodyOf(c: Context<SlackEnv>): Promise<{ rawBody: Uint8Array; body: string }> {
+  const rawBody = await readWhole(c, mostBytes)
+  if (rawBody === 'too-large') throw new BadBody('too large', 413)
+  if (rawBody === 'cut') throw new BadBody('the body did not come whole', 400)
   return { rawBody, body: new TextDecoder().decode(rawBody) }
 }

@@ -41,7 +41,7 @@ export async function createDoor({ port, setting }: { port: number; setting?: st
     port: taken,
     url: `http://127.0.0.1:${taken}`,
     open: (app) => {
-      answer = (request, env) => app.fetch(request, env)
+      answer = async (request, env) => lastWhereUnread(await app.fetch(request, env))
     },
     close: async (patience) => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -50,6 +50,12 @@ export async function createDoor({ port, setting }: { port: number; setting?: st
       await closed
     },
   }
+}
+
+/** What is left of a body that is too large is not read, so nothing can follow it on its connection. */
+function lastWhereUnread(response: Response): Response {
+  if (response.status === 413) response.headers.set('connection', 'close')
+  return response
 }
 
 function portProblem(port: number, setting: string | undefined, error: unknown): string {

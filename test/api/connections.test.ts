@@ -1,39 +1,190 @@
 import { once } from 'node:events'
-import type http from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { createAdaptorServer } from '@hono/node-server'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createDoor } from '../../infra/local/door.ts'
+import { createFront } from '../../infra/local/front.ts'
 import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
-import { startProduct } from '../support/product.ts'
+import { streamAnswers } from '../../shared/platform/function-url.ts'
+import type { Platform } from '../../shared/platform/raw-path.ts'
+import { readWhole } from '../../shared/platform/whole-body.ts'
+import { awslambda, callStreaming, urlEvent } from '../support/lambda.ts'
+import { type Product, startProduct } from '../support/product.ts'
 
-/** The API on a real socket, to which a test writes what it likes. */
+/** The port of `npm start`, to which a test writes what it likes. */
 async function serve() {
-  const product = await startProduct({ store: createMemoryStore() })
-  const server = createAdaptorServer({ fetch: product.api.fetch }) as http.Server
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
+  const product = await startProduct({ store: createMemoryStore(), slack: true })
+  const door = await openDoor()
+  const front = createFront({ api: product.api, slack: product.startProcess().slackApp })
+  let latest: Platform['incoming']
+  door.open({
+    fetch: (request, env: Platform) => {
+      latest = env.incoming
+      return front.fetch(request, env)
+    },
   })
-  const { port } = server.address() as AddressInfo
-  const token = await product.signed({ sub: 'tool', scope: 'run read', budgets: '*' })
-  return { product, token, open: () => connect(port, '127.0.0.1') }
+  const token = await product.signed({ sub: 'tool', scope: 'run read write admin', budgets: '*' })
+  const isBeingRead = () => latest?.readableDidRead === true
+  return { product, token, isBeingRead, open: () => connect(door.port, '127.0.0.1') }
 }
 
+async function openDoor() {
+  const door = await createDoor({ port: 0 })
+  onTestFinished(() => door.close(Promise.resolve()))
+  return door
+}
+
+type Sender = (how: { product: Product; token: string }) => string | Promise<string>
+
+const json: Sender = ({ token }) => `Authorization: Bearer ${token}\r\nContent-Type: application/json\r\n`
+const form: Sender = () => 'Content-Type: application/x-www-form-urlencoded\r\nSec-Fetch-Site: same-origin\r\n'
+const formOfSession: Sender = async ({ product, token }) => {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
+  const answer = await product.api.request('/login', { method: 'POST', headers, body: `token=${token}` })
+  const cookies = answer.headers.getSetCookie().map((cookie) => cookie.split(';')[0])
+  return `${await form({ product, token })}Cookie: ${cookies.join('; ')}\r\n`
+}
+
+/** One of each kind of route that reads a body. */
+const readers: readonly (readonly [method: string, path: string, sender: Sender])[] = [
+  ['POST', '/updates', json],
+  ['PUT', '/budgets/acme', json],
+  ['POST', '/v3/projects/acme/create', json],
+  ['POST', '/v3/projects/acme/update', json],
+  ['POST', '/login', form],
+  ['POST', '/logout', formOfSession],
+  ['POST', '/slack/commands', form],
+  ['POST', '/slack/interactions', form],
+]
+const framings = ['content-length: 1000', 'transfer-encoding: chunked']
+
 describe('an upload that is cut', () => {
-  test.each([['content-length: 1000'], ['transfer-encoding: chunked']])('%s: is no error of ours', async (framing) => {
-    const { product, token, open } = await serve()
+  const cases = readers.flatMap(([method, path, sender]) =>
+    framings.map((framing) => [method, path, framing, sender] as const),
+  )
+
+  test.each(cases)('%s %s, %s: is no error of ours', async (method, path, framing, sender) => {
+    const { product, token, isBeingRead, open } = await serve()
+    const headers = await sender({ product, token })
+    product.logged.length = 0
     const socket = open()
-    socket.write(
-      `POST /updates HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`,
-    )
-    socket.write(framing.startsWith('transfer') ? '5\r\n{"kin\r\n' : '{"kin', () => socket.resetAndDestroy())
+    socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}${framing}\r\n\r\n`)
+    socket.write(framing.startsWith('transfer') ? '5\r\n{"kin\r\n' : '{"kin')
+    // The pages are loaded when the first of them is asked for.
+    await vi.waitFor(() => expect(isBeingRead()).toBe(true), 20_000)
+    socket.resetAndDestroy()
     const lines = () => product.logged.map((line) => JSON.parse(line))
     await vi.waitFor(() => expect(lines().filter(({ event }) => event === 'request')).toHaveLength(1))
     expect(lines()).toMatchObject([{ event: 'request', level: 'info', status: 400 }])
     expect((await product.call('GET', '/updates')).body.updates).toEqual([])
+    expect(product.service.requests).toEqual([])
+  })
+
+  test('is not taken for a request without a body where it was cut before it was read', async () => {
+    const door = await openDoor()
+    const read = new Promise((resolve, reject) => {
+      door.open({
+        fetch: async (raw: Request, env: Platform) => {
+          if (env.incoming) await once(env.incoming, 'close').catch(() => {})
+          readWhole({ req: { raw }, env }, 1000).then(resolve, reject)
+          return new Response()
+        },
+      })
+    })
+    const socket = connect(door.port, '127.0.0.1')
+    socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n', () => socket.resetAndDestroy())
+    expect(await read).toBe('cut')
+  })
+})
+
+describe('a body of more than 256 KiB', () => {
+  const tooLarge = 256 * 1024 + 1
+  const sent = {
+    'of which nothing is sent': `content-length: ${tooLarge}\r\n\r\n`,
+    'without a length': `transfer-encoding: chunked\r\n\r\n${tooLarge.toString(16)}\r\n${'x'.repeat(tooLarge)}`,
+  }
+  const cases = readers.flatMap(([method, path, sender]) =>
+    Object.entries(sent).map(([what, body]) => [method, path, what, sender, body] as const),
+  )
+
+  test.each(cases)('%s %s, %s: 413, and the connection is closed', async (method, path, _what, sender, body) => {
+    const { product, token, open } = await serve()
+    const socket = open()
+    socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${await sender({ product, token })}${body}`)
+    // It ends only where the server closes it.
+    const answer = await text(socket)
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /)
+    expect(answer).toMatch(/^connection: close\r$/im)
+  })
+})
+
+/** Addresses that a lenient reader takes for ones that everybody may read. */
+const misspelt = [
+  '/health/',
+  '//health',
+  '/./health',
+  '/health/.',
+  '/x/%2e%2e/health',
+  '/health;x',
+  '/health%2f',
+  '/problems/../health',
+  '/problems/./internal',
+  '/problems/internal/',
+  '/openapi.json;x',
+  '/docs/',
+  '/docs.css/.',
+  '/DOCS',
+  '/login/',
+  '/login/../login',
+  '/./',
+  '//',
+  '/dashboard/../login',
+  '/slack/../health',
+  '/v3/../health',
+  '/./updates',
+  '/updates/',
+  '//updates',
+  '/x/%2E./updates',
+  '/budgets/x/../account',
+]
+
+describe('an address that has to be tidied first', () => {
+  test.each(misspelt)('%s: is nothing here, on one machine', async (path) => {
+    const { token, open } = await serve()
+    const ask = async (headers: string): Promise<string> => {
+      const socket = open()
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${headers}\r\n`)
+      return text(socket)
+    }
+    const isPage = path.startsWith('/dashboard/')
+    expect(await ask(`Authorization: Bearer ${token}\r\n`)).toMatch(isPage ? /^HTTP\/1\.1 303 / : /^HTTP\/1\.1 404 /)
+    expect(await ask('')).toMatch(isPage ? /^HTTP\/1\.1 303 / : /^HTTP\/1\.1 40[14] /)
+  })
+
+  // AWS sends what begins with /slack/ to no other function.
+  test.each(misspelt.filter((path) => !path.startsWith('/dashboard/')))('%s: nor on AWS', async (path) => {
+    vi.stubGlobal('awslambda', awslambda)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const product = await startProduct({ store: createMemoryStore() })
+    // biome-ignore lint/suspicious/noExplicitAny: Lambda calls it without types.
+    const handler = streamAnswers(product.api, product.services.log) as any
+    const token = await product.signed({ sub: 'tool', scope: 'run read', budgets: '*' })
+    const authorization = `Bearer ${token}`
+    expect(await callStreaming(handler, urlEvent('GET', path, { headers: { authorization } }))).toMatchObject({
+      statusCode: 404,
+    })
+    expect((await callStreaming(handler, urlEvent('GET', path))).statusCode).not.toBe(200)
+  })
+
+  test('without a token, it says no more than any address that does not exist', async () => {
+    const { open } = await serve()
+    const statusOf = async (path: string) => {
+      const socket = open()
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
+      return (await text(socket)).split(' ')[1]
+    }
+    expect([await statusOf('/./health'), await statusOf('/nothing')]).toEqual(['401', '401'])
+    expect([await statusOf('/health?x=1'), await statusOf('/heal%74h')]).toEqual(['200', '200'])
   })
 })
 

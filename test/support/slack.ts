@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto'
-import type { Hono } from 'hono'
 import type { TestClock } from './clock.ts'
 import { type Answer, type ScriptedService, startScriptedService } from './scripted-service.ts'
 
@@ -66,7 +65,11 @@ export const textsOf = ({ body }: Posted): string[] =>
   )
 
 /** What a person does in Slack, as Slack sends it: signed forms. */
-export function slackOf(app: Pick<Hono, 'request'>, channel: Channel | null, clock: TestClock) {
+export function slackOf(
+  app: { request(path: string, init: RequestInit): Response | Promise<Response> },
+  channel: Channel | null,
+  clock: TestClock,
+) {
   let triggers = 0
   let read = 0
 
