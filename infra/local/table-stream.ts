@@ -10,7 +10,7 @@ import { createUnderWay } from './under-way.ts'
 const pollEveryMs = 200
 /** While the database is away. */
 const tryAgainAfterMs = 1_000
-const connectWithinMs = 1_000
+const connectWithinMs = 3_000
 const answerWithinMs = 5_000
 
 interface Place {

@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { standIn } from '../platform/stand-in.ts'
 
-const connectWithinMs = 1_000
+const connectWithinMs = 3_000
 const answerWithinMs = 3_000
 const mostSockets = 200
 
