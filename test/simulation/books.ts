@@ -14,7 +14,7 @@ export function lookAtBooks(items: Items, excused: ReadonlySet<string>): void {
       const moved = entries
         .filter(({ month, day }) => isOwn(month, day, window))
         .flatMap(({ moves }) => moves.filter((move) => move.budget === budget && move.window === window))
-      lookAtCounter(about, counter, excused.has(budget) || rows.some(hasOverrunOn(budget)))
+      lookAtCounter(about, counter, excused.has(budget) || rows.some(cameToLightOn(budget)))
       lookAtSums(about, counter, own, moved)
     }
   }
@@ -30,10 +30,11 @@ interface Entry {
   }[]
 }
 
-const hasOverrunOn =
+/** It cost more than was held, or it ran though a person had said that it did not: others may have spent its units meanwhile. */
+const cameToLightOn =
   (budget: string) =>
-  ({ overrun, hold }: Row): boolean =>
-    overrun !== undefined && hold?.budgets.includes(budget) === true
+  ({ overrun, corrected, hold }: Row): boolean =>
+    (overrun !== undefined || corrected === true) && hold?.budgets.includes(budget) === true
 
 function lookAtCounter(about: string, { l, g, a, h, i, s }: Counter, mayOverspend: boolean): void {
   if (![g, a, h, i, s].every(Number.isSafeInteger)) broken(`${about}: not whole numbers`)

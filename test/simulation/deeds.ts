@@ -89,7 +89,7 @@ const changePrice = ({ ask }: Rooms, { chance }: Scene, project: string): Promis
 
 export type Deeds = Readonly<Record<string, Deed>>
 
-/** What tools do, each in a process of its own. */
+/** What tools and rules do, each in a process of its own. */
 export const asking: Deeds = {
   asks: (rooms, scene) => asks(rooms, scene, `key-${scene.chance(4)}`, { project: one(scene.chance, projects) }),
   'asks of a small budget': (rooms, scene) =>
@@ -140,6 +140,11 @@ export const asking: Deeds = {
     return answer
   },
   'changes a client': (rooms, { chance }) => changeClient(rooms, chance),
+  'fires a plan': (rooms, { world, chance }) => {
+    const time = Math.floor(world.now / (10 * minuteMs)) * 10 * minuteMs - one(chance, [0, 0, 0, 70]) * minuteMs
+    const event = { plan: one(chance, plans).name, time: new Date(time).toISOString() }
+    return rooms.triggers.handle(event, rooms.endsAt() + 13 * minuteMs)
+  },
   'forces it': (rooms, scene) =>
     keyed(rooms, scene, 'root', '/updates', `forced-${scene.chance(2)}`, {
       ...{ kind: 'ranking', project: one(scene.chance, projects), force: true, reason: 'it must be' },
@@ -186,11 +191,6 @@ export const minding: Deeds = {
     }
   },
   'writes the digest': (rooms) => rooms.triggers.handle({ task: 'digest' }, rooms.endsAt()),
-  'fires a plan': (rooms, { world, chance }) => {
-    const time = Math.floor(world.now / (10 * minuteMs)) * 10 * minuteMs - one(chance, [0, 0, 0, 70]) * minuteMs
-    const event = { plan: one(chance, plans).name, time: new Date(time).toISOString() }
-    return rooms.triggers.handle(event, rooms.endsAt() + 13 * minuteMs)
-  },
   'pauses or resumes a plan': (rooms, { chance }) =>
     rooms.call('root', 'POST', `/plans/nightly/${one(chance, ['pause', 'resume'])}`, { reason: 'a rehearsal' }),
   'changes a limit': (rooms, { chance, excused }) => {

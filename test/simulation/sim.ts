@@ -97,7 +97,7 @@ const hunt: readonly Task[] = [
   ...racesWith(0).toReversed(),
   { do: 'workloads', from: 1, count: 60 },
   ...racesWith(1).toReversed(),
-  { do: 'workloads', from: 61, count: 400 },
+  { do: 'workloads', from: 61, count: 600 },
 ]
 
 async function everyBug(all: Workers, bugs: typeof mutants): Promise<boolean> {

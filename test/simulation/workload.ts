@@ -188,7 +188,8 @@ async function beginDay(seed: number) {
     await comeToRest(world, { process: newCalm(), unitsPerMonth, known: new Map(), excused })
     const rooms = await calm()
     for (let round = 0; round < mostRounds && openTasks(world).length > 0; round++) {
-      world.now += 61 * minuteMs
+      // First while a plan still tries again, then behind all of its rounds.
+      world.now += (round < 3 ? 6 : 61) * minuteMs
       await rooms.triggers.handle({ task: 'sweep' }, rooms.endsAt() + 13 * minuteMs)
       check()
     }
