@@ -190,7 +190,14 @@ const checkedByCode = new Map<unknown, JsonSchema>([
   [query, { maxProperties: 20, propertyNames: { minLength: 1, maxLength: 64, pattern: noControlCharacter } }],
   [instant, { format: 'date-time' }],
   [reason, { pattern: noControlCharacter }],
-  [approvalExpiresAfter, { pattern: '^[1-9][0-9]{0,4}[mhd]$' }],
+  // 15 minutes to 7 days, in each unit.
+  [
+    approvalExpiresAfter,
+    {
+      pattern:
+        '^((1[5-9]|[2-9][0-9]|[1-9][0-9]{2,3}|100[0-7][0-9]|10080)m|([1-9]|[1-9][0-9]|1[0-5][0-9]|16[0-8])h|[1-7]d)$',
+    },
+  ],
   // Digits in a query are an integer to whoever writes a client.
   [pageLimit, { type: 'integer', minimum: 1, maximum: 200, default: 50, pattern: undefined }],
   [
