@@ -1,6 +1,6 @@
 import { App, Validations } from 'aws-cdk-lib/core'
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
-import { WrongPlans } from '../shared/guard/plan.ts'
+import { WrongPlans } from '../shared/guard/plans/plans-file.ts'
 import { environment, WrongSettings } from '../shared/platform/settings.ts'
 import { bundleAll } from './bundle.ts'
 import { readDeployment } from './deployment.ts'
@@ -15,7 +15,7 @@ try {
   )
   const { folders: bundles } = await bundleAll({ into: 'cdk.out/bundles', plansFile: deployment.plansFile })
   new UnitGuardStack(app, 'UnitGuard', { deployment, bundles })
-  // A finding that nobody has given a reason for ends it here.
+  // A finding without a stated reason ends it here.
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
   app.synth()
 } catch (error) {

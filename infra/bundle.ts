@@ -2,22 +2,22 @@ import { copyFile, mkdir, rm } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
-import { writeReference } from './reference/reference.tsx'
+import { writeReference } from './openapi/reference.tsx'
 
-export type BundleName = 'api' | 'slack' | 'scheduled' | 'outbox' | 'sandbox'
+export type BundleName = 'api' | 'dashboard' | 'slack' | 'scheduled' | 'outbox' | 'sandbox'
 
 /** The folder of each function's code. */
 export type Bundles = Readonly<Record<BundleName, string>>
 
-const names: readonly BundleName[] = ['api', 'slack', 'scheduled', 'outbox', 'sandbox']
-const withPlans: readonly BundleName[] = ['api', 'scheduled', 'outbox']
+const names: readonly BundleName[] = ['api', 'dashboard', 'slack', 'scheduled', 'outbox', 'sandbox']
+const withPlans: readonly BundleName[] = ['api', 'dashboard', 'scheduled', 'outbox']
 
 /** What the plans file is called beside the code, where Lambda starts a function: relative to it, it is just its name. */
 export const plansBeside = 'plans.json'
 
 /**
  * Bundles every function into a folder of its own. The folders must be at the same place each time, seen from the
- * sources: source maps name them from there, and what is named anew is deployed anew.
+ * sources: source maps name them from there, and what gets a new name is deployed again.
  */
 export async function bundleAll(options: { into: string; plansFile: string | undefined }) {
   const { into, plansFile } = options
@@ -31,7 +31,8 @@ export async function bundleAll(options: { into: string; plansFile: string | und
       return { name, folder, bytes }
     }),
   )
-  await writeReference(join(into, 'api'))
+  for (const name of ['api', 'dashboard']) await writeReference(join(into, name))
+  await copyFile('functions/dashboard/dashboard.css', join(into, 'dashboard', 'dashboard.css'))
   return {
     folders: Object.fromEntries(bundled.map(({ name, folder }) => [name, folder])) as Bundles,
     /** What each loads when it starts. */
@@ -46,7 +47,7 @@ const otherCredentials = ['sso', 'ini', 'process', 'web-identity', 'http', 'logi
 
 /**
  * Of Node's own modules, what is used. An `import` reads all that a module exports, and among the exports of `node:http` are
- * those of undici, which Node loads only when somebody asks for one: they take as long as half of a start.
+ * those of undici, which Node loads only on first use: they take as long as half of a start.
  *
  * @see https://nodejs.org/api/process.html#processgetbuiltinmoduleid
  */

@@ -10,7 +10,7 @@ const send = 'sqs:SendMessage'
 
 /**
  * Where everything ends that could not be delivered or begun: the events of rules, calls of the scheduled function,
- * positions in the table's stream. One queue, because whoever looks at one of them looks at all; each message says where
+ * positions in the table's stream. One queue, because who looks at one looks at all; each message says where
  * it comes from. Nothing is lost with them: the table is the queue, and the sweep finds what is open in it.
  */
 export class DeadLetters extends Construct {

@@ -1,19 +1,12 @@
 import * as z from 'zod/mini'
-import type { Plan } from '../shared/guard/plan.ts'
-import { readPlans } from '../shared/guard/plans-file.ts'
+import { type Plan, readPlans } from '../shared/guard/plans/plans-file.ts'
+import { deploymentSettings, firstDeploymentSettings, guardSettings } from '../shared/guard/settings.ts'
 import { refuseMisspelt } from '../shared/platform/misspelt.ts'
-import {
-  deploymentSettings,
-  firstDeploymentSettings,
-  guardSettings,
-  mustFitLimit,
-  parseSettings,
-  WrongSettings,
-} from '../shared/platform/settings.ts'
+import { mustFitLimit, parseSettings, WrongSettings } from '../shared/platform/settings.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What one deployment is told, checked as a whole before anything is synthesized. */
+/** The settings of one deployment, checked as a whole before anything is synthesized. */
 export interface Deployment {
   /** Settings of the guard as text, as the environment of a function carries them. */
   readonly settings: Readonly<Record<string, string>>

@@ -65,7 +65,7 @@ export class GuardFunction extends Construct {
     this.lambda.addEnvironment(name, value)
   }
 
-  /** An address for everybody: whoever calls shows a token, or Slack's signature, and the function itself verifies it. */
+  /** An address for everyone: the caller shows a token, or Slack's signature, and the function itself verifies it. */
   openUrl({ streams }: { streams: boolean }): FunctionUrl {
     return this.lambda.addFunctionUrl({
       authType: FunctionUrlAuthType.NONE,

@@ -8,7 +8,7 @@ export type SecretName = 'service-token' | 'caller-key' | 'slack'
 
 const keyLength = 64
 
-/** By which setting a function is told of each. */
+/** The setting that names each to a function. */
 const settings: Readonly<Record<SecretName, string>> = {
   'service-token': 'SERVICE_TOKEN_SECRET',
   'caller-key': 'CALLER_KEY_SECRET',
@@ -24,7 +24,7 @@ export class GuardSecrets extends Construct {
     // Visible ASCII without quotes and backslashes, so that it can be passed on by hand without escaping.
     const generated = { passwordLength: keyLength, excludePunctuation: true }
     this.secrets = {
-      // It has no value until somebody puts the service's token in: until then every update is answered 503. A generated
+      // It has no value until an operator enters the service's token: until then updates are answered 503. A generated
       // one, which the construct of a higher level insists on, would be sent to the service as if it were real.
       'service-token': new CfnSecret(this, 'ServiceToken', {
         name: 'unit-guard/service-token',
@@ -35,7 +35,7 @@ export class GuardSecrets extends Construct {
         description: "The key that callers' tokens are signed with (HS256)",
         generateSecretString: generated,
       }),
-      // Until an app is installed nobody knows the signing secret, and without a webhook announcements are only logged.
+      // Until an app is installed no one knows the signing secret, and without a webhook announcements are only logged.
       slack: new CfnSecret(this, 'Slack', {
         name: 'unit-guard/slack',
         description: 'What Slack and Unit Guard share: {"signingSecret":"…","webhookUrl":"…"}',

@@ -6,9 +6,11 @@ import {
   StreamViewType,
   Table,
 } from 'aws-cdk-lib/aws-dynamodb'
-import { RemovalPolicy } from 'aws-cdk-lib/core'
+import { CfnParameter as StoredParameter } from 'aws-cdk-lib/aws-ssm'
+import { CfnParameter, RemovalPolicy } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
-import { expiryAttribute, indexes, tableKey } from '../shared/ledger/table.ts'
+import { expiryAttribute, indexes, tableKey } from '../shared/ledger/store/table.ts'
+import { ledgerParameter, noMarker } from '../shared/platform/marker.ts'
 import { acknowledge } from './acknowledge.ts'
 import type { GuardFunction } from './guard-function.ts'
 
@@ -94,3 +96,23 @@ const keysOf = ({ partition, sort }: KeyNames) => ({
   partitionKey: { name: partition, type: AttributeType.STRING },
   sortKey: { name: sort, type: AttributeType.STRING },
 })
+
+/**
+ * The ledger's marker outside of its table, for the environment of the functions. CloudFormation reads the parameter at
+ * each deployment and fails without it; the first deployment makes it, and fails where it exists.
+ */
+export function ledgerMarker(scope: Construct, isFirst: boolean): string {
+  if (!isFirst) {
+    const type = 'AWS::SSM::Parameter::Value<String>'
+    const description = 'Where the marker of the ledger is; npm run account -- begin writes it'
+    return new CfnParameter(scope, 'LedgerMarker', { type, default: ledgerParameter, description }).valueAsString
+  }
+  const made = new StoredParameter(scope, 'LedgerParameter', {
+    name: ledgerParameter,
+    type: 'String',
+    value: noMarker,
+    description: 'Which ledger Unit Guard keeps, and in which table; npm run account and npm run restore write it',
+  })
+  made.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
+  return noMarker
+}

@@ -7,7 +7,7 @@ import type { LedgerTable } from './ledger-table.ts'
 
 /**
  * What each reader is woken for: what `functions/outbox/readers.ts` acts on, and little else. Every change of an update
- * is in the stream, and most are nobody's business.
+ * is in the stream, and most concern no reader.
  *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/with-ddb-filtering.html
  */

@@ -1,7 +1,7 @@
 import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb'
 import { Duration, Fn, RemovalPolicy } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
-import { sandboxTableKey } from '../functions/sandbox/table.ts'
+import { sandboxTableKey } from '../functions/sandbox/state/table.ts'
 import { acknowledge } from './acknowledge.ts'
 import { GuardFunction, type GuardFunctionProps } from './guard-function.ts'
 import type { GuardSecrets } from './guard-secrets.ts'
@@ -19,7 +19,7 @@ export class Sandbox extends Construct {
       billingMode: BillingMode.PAY_PER_REQUEST,
       removalPolicy: RemovalPolicy.DESTROY,
     })
-    acknowledge(table, { 'AwsSolutions-DDB3': 'What the stand-in knows is made up, and made anew in an empty table' })
+    acknowledge(table, { 'AwsSolutions-DDB3': 'What the stand-in knows is made up, and made again in an empty table' })
     this.fn = new GuardFunction(this, 'Sandbox', {
       ...props,
       description: 'A stand-in tracking service with every v3 operation',

@@ -3,7 +3,7 @@ import { EventField, Rule, Schedule as RuleSchedule, RuleTargetInput } from 'aws
 import { CfnPermission } from 'aws-cdk-lib/aws-lambda'
 import { Annotations, Duration, Stack } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
-import type { Plan } from '../shared/guard/plan.ts'
+import type { Plan } from '../shared/guard/plans/plans-file.ts'
 import type { DeadLetters } from './dead-letters.ts'
 import type { GuardFunction } from './guard-function.ts'
 

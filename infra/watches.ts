@@ -83,7 +83,7 @@ export const errorsWithoutAlarm = {
   'project-waits': 'the next round tries it again; PlanNotDone is raised by a plan that ends without it',
   'occurrence-failed': 'the next sweep tries it again; PlanNotDone is raised by a plan that does not end in its hour',
   'not-begun': 'the next sweep begins it; not-swept or FunctionErrors follows where the sweep cannot',
-  'tally-not-ok': 'the line that finds it has it counted again; no answer was wrong',
+  'summary-not-ok': 'the line that finds it has it counted again; no answer was wrong',
   'answer-broken':
     'the service broke in the middle of an answer, and its caller was cut off; FunctionErrors leaves it out',
   'change-not-noted': 'the caller has the service’s answer, and there is nothing to repair',
@@ -97,7 +97,14 @@ export const otherErrors = (watches: readonly Watch[]): string => {
 }
 
 /** Everything that is watched. Units come first. */
-export const watchesOf = ({ functions, streamReaders, deadLetters }: Watched): readonly Watch[] => [
+export const watchesOf = (watched: Watched): readonly Watch[] => [
+  ...unitWatches(),
+  ...serviceWatches(),
+  ...functionWatches(watched),
+  ...sizeWatches(),
+]
+
+const unitWatches = (): readonly Watch[] => [
   {
     name: 'InDoubt',
     says: 'An update has been in doubt for an hour',
@@ -124,6 +131,9 @@ export const watchesOf = ({ functions, streamReaders, deadLetters }: Watched): r
     metric: vital('AccountUsedPercent'),
     atLeast: 90,
   },
+]
+
+const serviceWatches = (): readonly Watch[] => [
   fromLog('token-refused', 'TokenRefused', 'The service answers 401 to a token that was just read', 'token-refused'),
   fromLog('service-token-expires', 'TokenExpires', 'The service’s token ends within 14 days, or has ended'),
   fromLog('secret-unavailable', 'SecretUnavailable', 'A secret cannot be read'),
@@ -139,6 +149,9 @@ export const watchesOf = ({ functions, streamReaders, deadLetters }: Watched): r
   },
   fromLog('plan-not-run', 'PlanNotRun', 'A rule fired for a plan that there is not'),
   fromLog('announcement-lost', 'AnnouncementLost', 'Slack was not told something, and never will be'),
+]
+
+const functionWatches = ({ functions, streamReaders, deadLetters }: Watched): readonly Watch[] => [
   {
     name: 'SweepSilent',
     says: 'No sweep has come to its figures for a quarter of an hour',
@@ -179,7 +192,7 @@ export const watchesOf = ({ functions, streamReaders, deadLetters }: Watched): r
   },
   {
     name: 'Throttles',
-    says: 'Calls of functions were turned away for want of concurrency',
+    says: 'Calls of functions were turned away because no concurrency was left',
     anchor: 'throttles',
     metric: ofAll(functions, 'Throttles', 'SUM'),
     atLeast: 1,
@@ -191,6 +204,9 @@ export const watchesOf = ({ functions, streamReaders, deadLetters }: Watched): r
     metric: ofAll(streamReaders, 'IteratorAge', 'MAX'),
     atLeast: tenMinutesMs,
   },
+]
+
+const sizeWatches = (): readonly Watch[] => [
   {
     name: 'BookSize',
     says: 'The book is near the size that DynamoDB takes',

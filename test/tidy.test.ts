@@ -1,14 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseSync, Visitor } from 'oxc-parser'
 import { describe, expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-const sources = ['functions', 'shared', 'infra', 'test']
-  .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
-  .filter((entry) => entry.isFile() && /\.(ts|tsx|js)$/.test(entry.name))
-  .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+const filesIn = (folder: string, recursive: boolean): string[] =>
+  readdirSync(join(root, folder), { recursive, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    // test/runtime has packages of its own once its tests have run.
+    .filter((file) => !file.includes('node_modules/'))
+
+const files = ['functions', 'shared', 'infra', 'test'].flatMap((folder) => filesIn(folder, true))
+const docs = [...files, ...filesIn('.', false), ...filesIn('docs', true)].filter((file) => file.endsWith('.md'))
+const isTest = (file: string) => file.endsWith('.test.ts')
 
 interface Import {
   readonly from: string
@@ -16,15 +23,76 @@ interface Import {
   readonly typeOnly: boolean
 }
 
-const imports: Import[] = sources.flatMap((from) =>
-  [
-    ...readFileSync(join(root, from), 'utf8').matchAll(/^(?:import|export)\s+(type\s)?[^'"]*?from\s+'(\.[^']+)'/gms),
-  ].map(([, type, path = '']) => ({
-    from,
-    to: relative(root, join(root, dirname(from), path)),
-    typeOnly: type !== undefined,
-  })),
-)
+interface Source {
+  readonly file: string
+  readonly text: string
+  readonly imports: readonly Import[]
+  readonly functions: readonly { readonly name: string; readonly lines: number }[]
+  readonly names: readonly string[]
+  /** The comments of the file, each on one line. */
+  readonly comments: readonly string[]
+}
+
+interface Node {
+  readonly type: string
+  readonly start: number
+  readonly end: number
+}
+
+/** Names a function after what declares it; one that is passed on is named after the declaration around it. */
+function read(file: string): Source {
+  const text = readFileSync(join(root, file), 'utf8')
+  const { program, comments, module } = parseSync(file, text)
+  const [names, functions] = [new Set<string>(), [] as { name: string; lines: number }[]]
+  const path: string[] = []
+  const enter = (name: string | undefined) => void path.push(name ?? path.at(-1) ?? 'default')
+  const leave = () => void path.pop()
+  const named = (key: object | null) => (key && 'name' in key ? String(key.name) : undefined)
+  const measure = (node: Node, name = path.at(-1) ?? 'default') =>
+    void functions.push({ name, lines: text.slice(node.start, node.end).split('\n').length })
+  new Visitor({
+    Identifier: ({ name }) => void names.add(name),
+    VariableDeclarator: ({ id }) => enter(named(id)),
+    'VariableDeclarator:exit': leave,
+    Property: ({ key }) => enter(named(key)),
+    'Property:exit': leave,
+    MethodDefinition: ({ key }) => enter(named(key)),
+    'MethodDefinition:exit': leave,
+    PropertyDefinition: ({ key }) => enter(named(key)),
+    'PropertyDefinition:exit': leave,
+    FunctionDeclaration: (node) => {
+      enter(named(node.id))
+      measure(node)
+    },
+    'FunctionDeclaration:exit': leave,
+    FunctionExpression: (node) => measure(node),
+    ArrowFunctionExpression: (node) => measure(node),
+  }).visit(program)
+  const found = [
+    ...module.staticImports.map(({ moduleRequest, entries }) => ({
+      path: moduleRequest.value,
+      typeOnly: entries.length > 0 && entries.every(({ isType }) => isType),
+    })),
+    ...module.staticExports.flatMap(({ entries }) =>
+      entries.flatMap(({ moduleRequest, isType }) =>
+        moduleRequest ? [{ path: moduleRequest.value, typeOnly: isType }] : [],
+      ),
+    ),
+  ]
+  return {
+    file,
+    text,
+    functions,
+    names: [...names],
+    comments: comments.map(({ value }) => value.replace(/\s*\n\s*\*?\s*/g, ' ')),
+    imports: found
+      .filter(({ path }) => path.startsWith('.'))
+      .map(({ path, typeOnly }) => ({ from: file, to: relative(root, join(root, dirname(file), path)), typeOnly })),
+  }
+}
+
+const sources = files.filter((file) => /\.(ts|tsx|js)$/.test(file)).map(read)
+const imports = sources.flatMap((source) => source.imports)
 
 /** The room of a file: `shared/guard`, `functions/api`, `infra/local`, `test`. */
 function roomOf(file: string): string {
@@ -39,9 +107,12 @@ const mayImport: Record<string, RegExp> = {
   'shared/ledger': /^shared\/platform$/,
   'shared/guard': /^shared\/(platform|tracking|ledger)$/,
   'shared/slack': /^shared\/(platform|ledger|guard)$/,
+  'shared/api': /^shared\/(platform|tracking|ledger|guard)$/,
+  'shared/auth': /^shared\/(platform|tracking|ledger|guard)$/,
   // It is copied into other people's programs as it is.
   'shared/client': /^$/,
   'functions/api': /^shared\//,
+  'functions/dashboard': /^shared\//,
   'functions/outbox': /^shared\//,
   'functions/scheduled': /^shared\//,
   'functions/sandbox': /^shared\//,
@@ -51,33 +122,165 @@ const mayImport: Record<string, RegExp> = {
   test: /./,
 }
 
+/** Every room has words for the kinds of updates; the ledger stores their names. */
+const mayName = (to: string, room: string, typeOnly: boolean): boolean =>
+  to === 'shared/tracking/kinds.ts' && (room === 'shared/slack' || (room === 'shared/ledger' && typeOnly))
+
 describe('imports', () => {
   test('are found at all', () => {
     expect(imports.length).toBeGreaterThan(200)
   })
 
   test('go one way between rooms', () => {
-    const wrong = imports.filter(({ from, to }) => {
+    const wrong = imports.filter(({ from, to, typeOnly }) => {
       const [room, other] = [roomOf(from), roomOf(to)]
-      return room !== other && !mayImport[room]?.test(other)
+      return room !== other && !mayImport[room]?.test(other) && !mayName(to, room, typeOnly)
     })
     expect(wrong).toEqual([])
   })
+})
 
-  test('make no circle inside a room, types apart', () => {
-    const graph = new Map<string, string[]>()
-    for (const { from, to, typeOnly } of imports) if (!typeOnly) graph.set(from, [...(graph.get(from) ?? []), to])
-    const circles: string[] = []
-    const visit = (file: string, path: readonly string[]) => {
-      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '))
-      else if (!done.has(file)) {
-        for (const next of graph.get(file) ?? []) visit(next, [...path, file])
-        done.add(file)
+/** Each file that stands in a circle of imports, type-only imports included, with one such circle. */
+function circles(): Map<string, string> {
+  const graph = new Map<string, string[]>()
+  for (const { from, to } of imports) graph.set(from, [...(graph.get(from) ?? []), to])
+  const wayBack = (start: string): string | undefined => {
+    const cameFrom = new Map<string, string>()
+    const queue = [start]
+    for (const file of queue) {
+      for (const next of graph.get(file) ?? []) {
+        if (next === start) {
+          const way = [start]
+          for (let at: string | undefined = file; at !== undefined && at !== start; at = cameFrom.get(at))
+            way.unshift(at)
+          return [start, ...way].join(' → ')
+        }
+        if (cameFrom.has(next)) continue
+        cameFrom.set(next, file)
+        queue.push(next)
       }
     }
-    const done = new Set<string>()
-    for (const file of graph.keys()) visit(file, [])
-    expect(circles).toEqual([])
+    return undefined
+  }
+  return new Map(
+    [...graph.keys()].flatMap((file): [string, string][] => {
+      const circle = wayBack(file)
+      return circle === undefined ? [] : [[file, circle]]
+    }),
+  )
+}
+
+const maxLines = 300
+const maxFunctionLines = 70
+const maxFiles = 20
+const fieldWords = /^(tracking|string)$/
+const forbiddenWords = /whoever|somebody|nobody|\banew\b|\bis none\b|\bfor want of\b/i
+const foreignDocuments = /\bthe contract\b|\bthe design\b|\binterface document\b|\b(contract|design)\.md\b/i
+const faces = /^(functions\/(api|dashboard|slack|scheduled|outbox)|shared\/(slack|api))\//
+
+/** What each text says to people who read the code: its comments, or the whole of a document on one line. */
+const prose = [
+  ...sources.map(({ file, comments, names }) => ({ file, texts: [...comments, ...names, file] })),
+  ...docs.map((file) => ({ file, texts: [readFileSync(join(root, file), 'utf8').replace(/\s+/g, ' ')] })),
+].filter(({ file }) => file !== 'test/tidy.test.ts')
+
+/** A subject, such as a file, and what is wrong with it. */
+type Finding = readonly [subject: string, problem: string]
+
+const rules: Record<string, { readonly repair: string; find(): readonly Finding[] }> = {
+  'long-file': {
+    repair: `Split the file by concept: at most ${maxLines} lines, files of tests apart.`,
+    find: () =>
+      sources
+        .map(({ file, text }) => ({ file, lines: text.trimEnd().split('\n').length }))
+        .filter(({ file, lines }) => !isTest(file) && lines > maxLines)
+        .map(({ file, lines }) => [file, `${lines} lines`]),
+  },
+  'long-function': {
+    repair: `Cut the function: at most ${maxFunctionLines} lines. Move its steps to the top level of the file.`,
+    find: () =>
+      sources
+        .filter(({ file }) => !isTest(file))
+        .flatMap(({ file, functions }) =>
+          functions
+            .filter(({ lines }) => lines > maxFunctionLines)
+            .map(({ name, lines }): Finding => [`${file} ${name}`, `${lines} lines`]),
+        ),
+  },
+  'full-folder': {
+    repair: `Make rooms of the folder or merge files that are one concept: at most ${maxFiles} files.`,
+    find: () => {
+      const counts = new Map<string, number>()
+      for (const folder of files.map(dirname)) counts.set(folder, (counts.get(folder) ?? 0) + 1)
+      return [...counts].filter(([, count]) => count > maxFiles).map(([folder, count]) => [folder, `${count} files`])
+    },
+  },
+  circle: {
+    repair: 'Move what both files need to a file below them, types included.',
+    find: () => [...circles()],
+  },
+  'gerund-name': {
+    repair: 'Rename the file or folder: a noun of the field or a plain verb.',
+    find: () => {
+      const words = files.flatMap((file) =>
+        file.split('/').flatMap((part, index, parts): [string, string][] => {
+          const word = part.replace(/(\.test)?\.\w+$/, '')
+          const last = word.split('-').at(-1) ?? ''
+          return last.endsWith('ing') && !fieldWords.test(last) ? [[parts.slice(0, index + 1).join('/'), word]] : []
+        }),
+      )
+      return [...new Map(words)]
+    },
+  },
+  'forbidden-word': {
+    repair: 'Say the caller, the approver, an operator, no one; missing, is not a …; again; because there is no.',
+    find: () =>
+      prose.flatMap(({ file, texts }): Finding[] => {
+        const found = texts.flatMap((text) => forbiddenWords.exec(text)?.[0] ?? [])
+        return found.length === 0 ? [] : [[file, [...new Set(found)].join(', ')]]
+      }),
+  },
+  'foreign-document': {
+    repair: 'Cite a file of docs/ or nothing: the document is not in this repository.',
+    find: () =>
+      prose.flatMap(({ file, texts }): Finding[] => {
+        const found = texts.flatMap((text) => foreignDocuments.exec(text)?.[0] ?? [])
+        return found.length === 0 ? [] : [[file, [...new Set(found)].join(', ')]]
+      }),
+  },
+  'face-imports-ledger': {
+    repair: 'Call the guard instead: from the ledger, a face imports types only (a handler also opens it).',
+    find: () =>
+      sources
+        .filter(({ file }) => faces.test(file) && !file.endsWith('/handler.ts'))
+        .map(({ file, imports }) => ({
+          file,
+          found: imports.filter(({ to, typeOnly }) => !typeOnly && roomOf(to) === 'shared/ledger'),
+        }))
+        .filter(({ found }) => found.length > 0)
+        .map(({ file, found }) => [file, found.map(({ to }) => to).join(', ')]),
+  },
+}
+
+/** Today's exceptions, `rule subject`, one a line. The list only shrinks. */
+const exceptions: string[] = JSON.parse(readFileSync(join(root, 'test/tidy-exceptions.json'), 'utf8'))
+
+describe('tidy', () => {
+  test.each(Object.entries(rules))('%s has no exceptions but those listed', (name, { repair, find }) => {
+    const found = find()
+    const listed = exceptions.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1))
+    const fresh = found
+      .filter(([subject]) => !listed.includes(subject))
+      .map(([subject, problem]) => `${subject}: ${problem}`)
+    expect(fresh, repair).toEqual([])
+    const subjects = new Set(found.map(([subject]) => subject))
+    const repaired = listed.filter((subject) => !subjects.has(subject)).map((subject) => `${name} ${subject}`)
+    expect(repaired, 'These are no exceptions any more. Remove their lines from test/tidy-exceptions.json.').toEqual([])
+  })
+
+  test('each exception names a rule and stands there once', () => {
+    expect(exceptions.filter((line) => !((line.split(' ')[0] ?? '') in rules))).toEqual([])
+    expect(exceptions.filter((line, index) => exceptions.indexOf(line) !== index)).toEqual([])
   })
 })
 
@@ -87,7 +290,9 @@ describe('clock, chance and environment', () => {
     ['randomness', /\bMath\.random\b|\brandomUUID\b|\brandomBytes\b/],
     ['the environment', /\bprocess\.env\b/],
   ])('%s is touched by shared/platform alone', (_name, pattern) => {
-    const rooms = sources.filter((file) => /^(shared|functions)\//.test(file) && !file.startsWith('shared/platform/'))
-    expect(rooms.filter((file) => pattern.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
+    const rooms = sources.filter(
+      ({ file }) => /^(shared|functions)\//.test(file) && !file.startsWith('shared/platform/'),
+    )
+    expect(rooms.filter(({ text }) => pattern.test(text)).map(({ file }) => file)).toEqual([])
   })
 })

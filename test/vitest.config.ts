@@ -4,8 +4,15 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** What takes longest, begun last, would keep all others waiting for it. */
 const slowest = [
-  ...['browser/dashboard', 'ledger-ledger', 'local', 'guard-floods', 'guard-occurrences', 'ledger-audit'],
-  ...['api-entries', 'guard-ledger-faults', 'requests', 'ledger-lists', 'slack-commands', 'infra-checks'],
+  ...[
+    'browser/dashboard',
+    'ledger/ledger',
+    'local/start',
+    'guard/update/floods',
+    'guard/plans/occurrences',
+    'ledger/audit',
+  ],
+  ...['api/entries', 'guard/update/ledger-faults', 'ledger/requests', 'ledger/lists', 'slack/commands', 'infra/checks'],
 ]
 
 class SlowestFirst extends BaseSequencer {

@@ -1,45 +1,24 @@
-import type { ServerResponse } from 'node:http'
 import type { Context } from 'hono'
-import type { Allowed } from '../../shared/guard/callers.ts'
+import type { FaceEnv } from '../../shared/api/face.ts'
+import { mustBeAmong } from '../../shared/api/permissions.ts'
+import { Refusal } from '../../shared/api/refusal.ts'
+import type { Caller } from '../../shared/auth/tokens.ts'
+import type { Permissions } from '../../shared/guard/people/permissions.ts'
 import { problem } from '../../shared/guard/problems.ts'
-import type { Problem } from '../../shared/ledger/update.ts'
-import type { Platform } from '../../shared/platform/raw-path.ts'
 import type { Scope } from '../../shared/platform/words.ts'
-import type { ExpensiveReads } from './expensive-reads.ts'
-import { Refusal } from './refusal.ts'
-import type { Caller } from './tokens.ts'
 
 /** What every request carries once it is let in. */
 export interface ApiEnv {
-  Variables: {
-    requestId: string
+  Variables: FaceEnv['Variables'] & {
     caller: Caller
-    /** Who looks at a page. */
-    visitor?: string
     /** What the caller may do, as it is listed now. */
-    allowed: () => Promise<Allowed>
-    expensiveReads: ExpensiveReads
-    /** When this process ends, whatever it is doing. */
-    endsAt: number
-    /** What was wrong, where that is the answer. */
-    problem?: Problem
-    /** The status of an answer that is the service's own, and stays as it is. */
-    passedOn?: number
-    /** The route as the log names it, where it is not this app's own. */
-    route?: string
+    allowed: () => Promise<Permissions>
   }
-  Bindings: Platform & {
-    /** On one machine. */
-    outgoing?: ServerResponse
-    /** On Lambda. */
-    context?: { readonly awsRequestId: string; getRemainingTimeInMillis(): number }
-    /** Where this app is loaded behind another. */
-    around?: Context<ApiEnv>
-  }
+  Bindings: FaceEnv['Bindings']
 }
 
 /** Who asks, and all that they may do: what their token says, as far as the list of callers lets them. */
-export interface Admitted extends Allowed {
+export interface Admitted extends Permissions {
   readonly sub: string
   readonly token: Caller
 }
@@ -59,11 +38,4 @@ export async function mustHave(c: Context<ApiEnv>, ...any: readonly Scope[]): Pr
   if (allowed.isDisabled) throw new Refusal(problem('forbidden', `${sub} is disabled; ask an administrator.`))
   mustBeAmong(sub, allowed.scopes, any)
   return { ...allowed, sub, token }
-}
-
-/** @throws Refusal */
-export function mustBeAmong(sub: string, scopes: ReadonlySet<Scope>, any: readonly Scope[]): void {
-  if (any.some((scope) => scopes.has(scope))) return
-  const held = [...scopes].join(' ') || 'none'
-  throw new Refusal(problem('forbidden', `${sub} needs the scope ${any.join(' or ')} for this, and has: ${held}.`))
 }

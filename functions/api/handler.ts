@@ -1,8 +1,9 @@
+import { referenceBeside } from '../../shared/api/reference.ts'
 import { createServices } from '../../shared/guard/services.ts'
+import { guardSettings } from '../../shared/guard/settings.ts'
 import { streamAnswers } from '../../shared/platform/function-url.ts'
-import { environment, guardSettings, parseSettings } from '../../shared/platform/settings.ts'
+import { environment, parseSettings } from '../../shared/platform/settings.ts'
 import { createApi } from './app.ts'
-import { referenceBeside } from './reference/beside.ts'
 
 const services = createServices(parseSettings(guardSettings, environment()))
 

@@ -1,17 +1,14 @@
 import type { Context } from 'hono'
-import * as z from 'zod/mini'
+import type * as z from 'zod/mini'
+import { readBytes } from '../../shared/api/read-bytes.ts'
+import { invalid, Refusal } from '../../shared/api/refusal.ts'
 import { allFaults, type Fault, textFaults, toPath } from '../../shared/guard/faults.ts'
-import { project } from '../../shared/guard/names.ts'
 import { problem } from '../../shared/guard/problems.ts'
+import { type Json, parseStrictJson } from '../../shared/platform/json.ts'
 import { fromUtf8 } from '../../shared/platform/utf8.ts'
-import { readWhole } from '../../shared/platform/whole-body.ts'
-import { type Json, parseStrictJson } from '../../shared/tracking/strict-json.ts'
 import type { ApiEnv } from './context.ts'
-import { invalid, Refusal } from './refusal.ts'
 
 /** Reads what came in. Everything is checked before anything happens, and all that is wrong is said at once. */
-
-const longestBody = 256 * 1024
 
 /** @throws Refusal 400, 413 or 415. A body that may be left out is `{}` then. */
 export async function readBody<Schema extends z.ZodMiniType>(
@@ -33,7 +30,7 @@ export async function readKeyedBody<Schema extends z.ZodMiniType>(c: Context<Api
   return { key, body: await readBody(c, schema, { faults: keyFaults(key) }) }
 }
 
-/** The bytes of a body that somebody else reads. @throws Refusal 413 or 415 */
+/** The bytes of a body that is parsed elsewhere. @throws Refusal 413 or 415 */
 export async function readJsonBytes(c: Context<ApiEnv>): Promise<Uint8Array> {
   const bytes = await readBytes(c)
   mustBeJson(c)
@@ -51,14 +48,6 @@ function mustBeJson(c: Context<ApiEnv>): void {
       ),
     )
   }
-}
-
-/** The bytes of a body, whatever they are. @throws Refusal 400 where the upload was cut, or 413 */
-export async function readBytes(c: Context<ApiEnv>): Promise<Uint8Array> {
-  const bytes = await readWhole(c, longestBody)
-  if (bytes === 'too-large') throw new Refusal(problem('too-large', `A body has at most ${longestBody / 1024} KiB.`))
-  if (bytes === 'cut') throw invalid([{ path: '', message: 'the body did not come whole' }])
-  return bytes
 }
 
 function toJson(bytes: Uint8Array): { readonly body: Json } | { readonly unreadable: string } {
@@ -135,59 +124,6 @@ const keyFaults = (key: string | undefined): Fault[] =>
     ? []
     : [{ path: keyHeader, message: 'takes 1 to 255 visible ASCII characters' }]
 
-/** `Prefer: respond-async` (RFC 7240, section 4.1): whoever asks does not wait for the end. */
+/** `Prefer: respond-async` (RFC 7240, section 4.1): the caller does not wait for the end. */
 export const prefersAsync = (c: Context<ApiEnv>): boolean =>
   /(^|[\s,])respond-async\b/i.test(c.req.header('prefer') ?? '')
-
-// Pieces of schemas that several routes share.
-
-export { budgetName, kind, project, query, someUnits, units } from '../../shared/guard/names.ts'
-
-/** The projects of one request, each once. */
-export const projectsOfRequest = (takes: string) =>
-  z.array(project, takes).check(
-    z.minLength(1, 'takes 1 to 20 projects'),
-    z.maxLength(20, 'takes 1 to 20 projects'),
-    z.refine((names) => new Set(names).size === names.length, 'names a project twice'),
-  )
-
-export const reason = z
-  .string({ error: ({ input }) => (input === undefined ? 'is needed: say why' : 'takes a text') })
-  .check(
-    z.minLength(1, 'must not be empty'),
-    z.maxLength(500, 'takes at most 500 characters'),
-    z.refine((text) => !/\p{Cc}/u.test(text), 'must not contain line breaks or other control characters'),
-  )
-
-/** The body of what takes a reason and nothing else. */
-export const reasonBody = z.strictObject({ reason })
-export const optionalReasonBody = z.strictObject({ reason: z.exactOptional(reason) })
-
-const wholeFrom1To200 = z.string().check(z.regex(/^([1-9]\d?|1\d\d|200)$/, 'takes a whole number from 1 to 200'))
-
-export const pageLimit = z.pipe(z._default(wholeFrom1To200, '50'), z.transform(Number))
-
-/** What a page gave out as `next`; the list itself decides whether it is one of its own. */
-export const pageCursor = z
-  .string()
-  .check(z.minLength(1, 'takes 1 to 2000 characters'), z.maxLength(2_000, 'takes 1 to 2000 characters'))
-
-export const monthWindow = z
-  .string()
-  .check(z.regex(/^month:\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, 'takes a month such as month:2026-11-12'))
-
-const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
-
-/** Date.parse takes 30 February for 2 March. */
-function isInstant(text: string): boolean {
-  const [, year, month, day] = rfc3339.exec(text) ?? []
-  return (
-    Number(day) <= new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate() && !Number.isNaN(Date.parse(text))
-  )
-}
-
-const takesInstant = 'takes an RFC 3339 time such as 2026-11-20T09:00:00Z'
-export const instant = z.pipe(
-  z.string(takesInstant).check(z.refine(isInstant, takesInstant)),
-  z.transform((text) => Date.parse(text)),
-)

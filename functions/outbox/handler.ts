@@ -1,7 +1,8 @@
 import type { Context } from 'aws-lambda'
 import { createServices } from '../../shared/guard/services.ts'
-import { inLogContext } from '../../shared/platform/log-context.ts'
-import { environment, guardSettings, parseSettings } from '../../shared/platform/settings.ts'
+import { guardSettings } from '../../shared/guard/settings.ts'
+import { inLogContext } from '../../shared/platform/log.ts'
+import { environment, parseSettings } from '../../shared/platform/settings.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
 import { createStartReader, createTellReader, type Reader } from './readers.ts'
 

@@ -1,7 +1,6 @@
 import type { Guard } from '../../shared/guard/guard.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
-import type { Log } from '../../shared/platform/log.ts'
-import { asJob } from '../../shared/platform/log-context.ts'
+import { asJob, type Log } from '../../shared/platform/log.ts'
 import { inParallel } from '../../shared/platform/parallel.ts'
 import type { Slack } from '../../shared/slack/slack.ts'
 import { type Change, idIn, readChanges } from './stream-event.ts'
@@ -18,7 +17,7 @@ export type Reader = (event: unknown, endsAt: number) => Promise<BatchAnswer>
 const taken: BatchAnswer = { batchItemFailures: [] }
 
 /**
- * Begins what has just been asked for: queued and approved updates, and what somebody typed or pressed in Slack. It
+ * Begins what has just been asked for: queued and approved updates, and what users typed or pressed in Slack. It
  * never asks for a record again: one that fails must not hold up those behind it, and the sweep begins it later. What
  * changes a task that is not done was a try in vain; to try again at once would never end.
  */
@@ -47,7 +46,7 @@ export function createStartReader(parts: { guard: Guard; slack: Slack; clock: Cl
 
 /**
  * Tells people: announcements that were just written, and thresholds that a book has passed. A reader of its own, so
- * that a slow Slack holds up nothing but what Slack is told.
+ * that a slow Slack holds up nothing but messages to Slack.
  */
 export function createTellReader(parts: { guard: Guard; slack: Slack; clock: Clock; log: Log }): Reader {
   const { guard, slack, log } = parts
@@ -65,7 +64,7 @@ export function createTellReader(parts: { guard: Guard; slack: Slack; clock: Clo
     }
     if (changes.some(({ pk }) => pk === 'book')) {
       // The sweep looks at them too, so nothing has to come again for them.
-      await guard.watchThresholds().catch((cause) => log.error('thresholds-not-watched', { cause }))
+      await guard.checkThresholds().catch((cause) => log.error('thresholds-not-watched', { cause }))
     }
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) }
   }

@@ -29,7 +29,7 @@ const streamEvent = z.object({
   ),
 })
 
-/** @throws when it is no event of a table's stream: whoever sent it has the wrong function. */
+/** @throws when it is no event of a table's stream: its sender has the wrong function. */
 export function readChanges(event: unknown): readonly Change[] {
   const parsed = streamEvent.safeParse(event)
   if (!parsed.success) throw new Error('not an event of a DynamoDB stream')

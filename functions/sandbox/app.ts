@@ -1,60 +1,95 @@
 import { Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
-import type { Clock } from '../../shared/platform/clock.ts'
+import { type Clock, toRfc3339 } from '../../shared/platform/clock.ts'
 import type { Log } from '../../shared/platform/log.ts'
-import { failed, unauthorized } from './answers.ts'
+import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
+import { BodyTooLarge, failed, readJson, type SandboxEnv, unauthorized, wrongInput } from './answers.ts'
 import { isAuthorized, type TokenSource } from './bearer.ts'
-import type { SandboxEnv } from './context.ts'
-import { controlRoutes } from './control.ts'
 import { demonstrationProjects } from './demonstration.ts'
 import { exportRoutes } from './exports.ts'
 import { withFaults } from './fault-answers.ts'
+import { faultListOf, helpOf } from './faults.ts'
 import { marketShareRoutes } from './market-share.ts'
-import { createMemoryState } from './memory-state.ts'
 import { projectRoutes } from './projects.ts'
 import { rawPath } from './request.ts'
-import { ProjectTooLarge, type State } from './state.ts'
+import { createMemoryState, ProjectTooLarge, type State, usedInMonth } from './state/state.ts'
 import { updateRoutes } from './updates.ts'
 
 type SandboxOptions = {
   readonly clock: Clock
-  /** The bearer token that is accepted, or where those are read that are. */
   readonly token: TokenSource
-  /** In memory, and gone with the process, unless it is given. */
+  /** In memory without it. */
   readonly state?: State
-  /** What the account may use in one UTC calendar month. */
+  /** Of one UTC calendar month. */
   readonly unitsPerMonth?: number
   /** One `sandbox-request` line for each request under /v3, written before it is answered. */
   readonly log?: Log
+  readonly kinds?: Kinds
 }
-
-const bodyBytes = 1024 * 1024
 
 /** A stand-in for the tracking service: the interface below `/v3`, its own switches below `/sandbox`. */
 export function createSandbox(options: SandboxOptions): Hono<SandboxEnv> {
-  const { clock, token, unitsPerMonth = 100_000, log } = options
+  const { clock, token, unitsPerMonth = 100_000, log, kinds = productKinds } = options
   const state = options.state ?? createMemoryState(demonstrationProjects(clock.now()))
   const app = new Hono<SandboxEnv>({ getPath: rawPath })
 
-  /** "Authentication" of the interface: every operation wants the header. */
   app.use(async (c, next) => {
     if (!(await isAuthorized(c.req.header('authorization'), token, clock.now()))) return unauthorized(c)
     return next()
   })
-  app.use(bodyLimit({ maxSize: bodyBytes, onError: (c) => failed(c, 413, 'Content Too Large') }))
-  app.use('/v3/*', withFaults({ state, clock, log }))
+  app.use('/v3/*', withFaults({ state, clock, kinds, log }))
 
-  app.route('/v3', projectRoutes({ state, clock }))
-  app.route('/v3', updateRoutes({ state, clock, unitsPerMonth }))
-  app.route('/v3', exportRoutes({ state, clock }))
-  app.route('/v3', marketShareRoutes({ state, clock }))
-  app.route('/sandbox', controlRoutes({ state, clock, unitsPerMonth }))
+  app.route('/v3', projectRoutes({ state, clock, kinds }))
+  app.route('/v3', updateRoutes({ state, clock, unitsPerMonth, kinds }))
+  app.route('/v3', exportRoutes({ state, clock, kinds }))
+  app.route('/v3', marketShareRoutes({ state, clock, kinds }))
+  app.route('/sandbox', controlRoutes({ state, clock, unitsPerMonth, kinds }))
 
   app.notFound((c) => failed(c, 404, 'Not Found'))
   app.onError((error, c) => {
-    if (error instanceof ProjectTooLarge) return failed(c, 413, 'Content Too Large')
+    if (error instanceof ProjectTooLarge || error instanceof BodyTooLarge) return failed(c, 413, 'Content Too Large')
     log?.error('sandbox-failed', { error })
     return failed(c, 500, 'Internal Server Error')
   })
   return app
+}
+
+type Options = { readonly state: State; readonly clock: Clock; readonly unitsPerMonth: number; readonly kinds: Kinds }
+
+/** The sandbox's own paths: rehearse faults, and see what the service saw. */
+function controlRoutes({ state, clock, unitsPerMonth, kinds }: Options): Hono<SandboxEnv> {
+  const faultList = faultListOf(kinds)
+  const help = helpOf(kinds)
+  const routes = new Hono<SandboxEnv>()
+
+  routes.get('/faults', async (c) => c.json({ faults: await state.faults(), help }))
+
+  routes.put('/faults', async (c) => {
+    const list = faultList.safeParse(await readJson(c))
+    if (!list.success) return wrongInput(c, list.error)
+    await state.replaceFaults(list.data.faults)
+    return c.json({ faults: list.data.faults })
+  })
+
+  routes.delete('/faults', async (c) => {
+    await state.replaceFaults([])
+    return c.json({ faults: [] })
+  })
+
+  routes.get('/account', async (c) => {
+    const runs = (await state.runs()).filter(({ at }) => at <= clock.now())
+    const used = usedInMonth(runs, clock.now())
+    return c.json({
+      unitsPerMonth,
+      used,
+      left: unitsPerMonth - used,
+      runs: runs.map(({ at, kind, projects, units }) => ({
+        at: toRfc3339(at),
+        kind,
+        project: projects.join(','),
+        units,
+      })),
+    })
+  })
+
+  return routes
 }

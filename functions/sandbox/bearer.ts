@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 
-/** The tokens that open the sandbox: one that is known, or those of a secret, the previous one too. */
+/** The tokens that the sandbox accepts: one, or the current and the previous value of a secret. */
 export type TokenSource = string | (() => Promise<readonly string[]>)
 
 /**
- * "Authentication" of the interface: the scheme is HTTP bearer and the token a JWT. The sandbox opens to the tokens it
- * was given and to no other; one that is a JWT opens nothing once its `exp` is over.
+ * The service takes a JWT as an HTTP bearer token. The sandbox accepts only its own tokens, and a JWT only until its
+ * `exp`.
  */
 export async function isAuthorized(header: string | undefined, source: TokenSource, now: number): Promise<boolean> {
   const given = /^Bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1]
@@ -14,12 +14,12 @@ export async function isAuthorized(header: string | undefined, source: TokenSour
   return tokens.some((token) => isSame(given, token)) && !isOver(given, now)
 }
 
-/** Digests have one length, which the comparison needs, and tell nothing of the token's. */
+/** The comparison needs equal lengths: digests have one. */
 const isSame = (given: string, token: string): boolean => timingSafeEqual(digest(given), digest(token))
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** RFC 7519, 4.1.4. A token of another shape has no end. */
+/** A token of another shape does not expire. */
 function isOver(token: string, now: number): boolean {
   const payload = /^[\w-]+\.([\w-]+)\.[\w-]+$/.exec(token)?.[1]
   if (payload === undefined) return false

@@ -1,22 +1,46 @@
-import { type Kind, toUnits, type Units } from '../../shared/platform/words.ts'
+import type { Context } from 'hono'
+import { toUnits, type Units } from '../../shared/platform/words.ts'
+import type { KindFacts } from '../../shared/tracking/kinds.ts'
 import type { Project } from './project.ts'
 
-/** What one project costs; also a row of an answer, whose field names are the sandbox's own. */
+/** What one project costs, as a row of an answer. */
 export type Cost = { readonly project: string; readonly keyword_units: Units }
 
-/** The sandbox's prices; the interface says only that an estimate reports keyword units. */
-export function costOf(kind: Kind, project: Project): Cost {
-  const places = kind === 'ranking' ? project.searchengines.length : countriesOf(project)
-  return { project: project.name, keyword_units: toUnits(project.keywords.length * places) }
-}
-
-const countriesOf = (project: Project): number => new Set(project.searchengines.map(({ country }) => country)).size
+/** The sandbox's own prices: the service documents none. */
+export const costOf = (kind: KindFacts, project: Project): Cost => ({
+  project: project.name,
+  keyword_units: toUnits(project.keywords.length * kind.standInCost(project)),
+})
 
 export const totalOf = (costs: readonly Cost[]): Units =>
   toUnits(costs.reduce((sum, cost) => sum + cost.keyword_units, 0))
 
-/** One project answers plainly, several as rows with their total. */
 export function summed(costs: readonly Cost[]): object {
   const [only, ...others] = costs
   return only && others.length === 0 ? only : { projects: costs, total_units: totalOf(costs) }
+}
+
+/** Possible bodies, because the service documents none: some a guard must read, some it must refuse. */
+const shapes = {
+  plain: (units) => ({ units }),
+  string: (units) => ({ response_code: 0, data: { keyword_units: String(units) } }),
+  rows: (_, rows) => ({ response_code: 0, data: rows }),
+  'rows-with-total': (units, rows) => ({ response_code: 0, data: { projects: rows, total_units: units } }),
+  'rows-wrong-total': (units, rows) => ({ response_code: 0, data: { projects: rows, total_units: units + 1 } }),
+  nested: (units) => ({ result: { account: { on_demand: { required_units: units } } } }),
+  text: (units) => `${units} keyword units\n`,
+  html: (units) => `<!doctype html><title>Estimate</title><p>${units} keyword units</p>\n`,
+  negative: (units) => ({ response_code: 0, data: { keyword_units: -units } }),
+  fraction: (units) => ({ response_code: 0, data: { keyword_units: units + 0.5 } }),
+  ambiguous: (units) => ({ response_code: 0, data: { keyword_units: units, cost: units + 1 } }),
+  missing: (_, rows) => ({ response_code: 0, data: { projects: rows.map(({ project }) => project) } }),
+} as const satisfies Record<string, (units: number, rows: readonly Cost[]) => object | string>
+
+type EstimateShape = keyof typeof shapes
+export const estimateShapes = Object.keys(shapes) as EstimateShape[]
+
+export function misshapen(c: Context, shape: EstimateShape, costs: readonly Cost[]): Response {
+  const body = shapes[shape](totalOf(costs), costs)
+  if (typeof body !== 'string') return c.json(body)
+  return shape === 'html' ? c.html(body) : c.text(body)
 }

@@ -1,8 +1,8 @@
 import { dayMs } from '../../shared/platform/clock.ts'
-import type { CreateProjectInput } from '../../shared/tracking/schemas.ts'
+import type { CreateProjectInput } from '../../shared/tracking/projects.ts'
 import { day, type Frequency, type ProjectInput } from './project.ts'
 
-/** The projects that a new sandbox begins with, so that there is something to estimate and to run at once. */
+/** The projects of a new sandbox. */
 export const demonstrationProjects = (now: number): ProjectInput[] => [
   project({ name: 'acme.example', website: 'www.acme.example', keywords: 40, engines: [desktop('US')], now }),
   project({
@@ -51,13 +51,12 @@ type Sketch = {
   readonly now: number
 }
 
-/** Two of the world's public hosts that do well. */
 const competitors = [
   { name: 'www.field-shop.example' },
   { name: 'www.lantern-review.example', aliases: 'www.lantern-*.example' },
 ]
 
-/** Old enough to have data: an on-demand project was last updated a week ago, so an update today is worth its units. */
+/** Old enough to have data: an on-demand project was last updated a week ago. */
 function project({ name, website, keywords, engines, frequency = 'ondemand', now }: Sketch): ProjectInput {
   return {
     name,

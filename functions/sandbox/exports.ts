@@ -1,25 +1,28 @@
 import { type Context, Hono } from 'hono'
 import type { Clock } from '../../shared/platform/clock.ts'
-import { unknownProject, wrongInput } from './answers.ts'
-import type { SandboxEnv } from './context.ts'
+import type { Kinds } from '../../shared/tracking/kinds.ts'
+import type { SandboxEnv } from './answers.ts'
+import { operation, unknownProject, wrongInput } from './answers.ts'
 import { datesWithin, period } from './period.ts'
 import { datesOf, difficultyDatesOf, findProject, type Project, type Run } from './project.ts'
-import { operation } from './routing.ts'
 import { type Rows, streamRows } from './row-stream.ts'
-import type { State } from './state.ts'
-import { keywordDifficulty } from './views/difficulty.ts'
-import { landingPages } from './views/landing-pages.ts'
-import { rankings } from './views/rankings.ts'
-import { clickThroughRates, searchConsole } from './views/search-console.ts'
-import { topSites } from './views/top-sites.ts'
-import { visibility } from './views/visibility.ts'
+import type { State } from './state/state.ts'
+import {
+  clickThroughRates,
+  keywordDifficulty,
+  landingPages,
+  rankings,
+  searchConsole,
+  topSites,
+  visibility,
+} from './views.ts'
 import { createWorld, type World } from './world/world.ts'
 
 type View = (world: World, dates: readonly string[]) => Rows
-type DatesOf = (project: Project, runs: readonly Run[], now: number) => readonly string[]
+type DatesOf = (project: Project, runs: readonly Run[], now: number, kinds: Kinds) => readonly string[]
 
-/** "Exports" of the interface: each a view of the same result pages, so that they agree. */
-export function exportRoutes({ state, clock }: { state: State; clock: Clock }): Hono<SandboxEnv> {
+/** Each export is a view of the same result pages, so they agree. */
+export function exportRoutes({ state, clock, kinds }: { state: State; clock: Clock; kinds: Kinds }): Hono<SandboxEnv> {
   const routes = new Hono<SandboxEnv>()
 
   const exported =
@@ -29,7 +32,7 @@ export function exportRoutes({ state, clock }: { state: State; clock: Clock }): 
       if (!project) return unknownProject(c, c.var.requested.name)
       const query = period.safeParse(c.req.query())
       if (!query.success) return wrongInput(c, query.error)
-      const dates = available(project, await state.runsOf(project.name), clock.now())
+      const dates = available(project, await state.runsOf(project.name), clock.now(), kinds)
       return streamRows(c, view(createWorld(project), datesWithin(query.data, dates)))
     }
 

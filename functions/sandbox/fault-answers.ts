@@ -3,19 +3,20 @@ import { createMiddleware } from 'hono/factory'
 import { alreadySent } from '../../shared/platform/already-sent.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
 import type { Log } from '../../shared/platform/log.ts'
+import type { Kinds } from '../../shared/tracking/kinds.ts'
+import type { SandboxEnv } from './answers.ts'
 import { failed } from './answers.ts'
-import type { SandboxEnv } from './context.ts'
 import { type Fault, lateMsOf, matches } from './faults.ts'
 import { findProjects, type Project } from './project.ts'
 import { type Requested, readRequest } from './request.ts'
-import type { State } from './state.ts'
+import type { State } from './state/state.ts'
 
-type Options = { readonly state: State; readonly clock: Clock; readonly log?: Log | undefined }
+type Options = { readonly state: State; readonly clock: Clock; readonly kinds: Kinds; readonly log?: Log | undefined }
 
-/** Every request under /v3 passes here: it is read, meets at most one fault, and otherwise goes on. */
-export const withFaults = ({ state, clock, log }: Options) =>
+/** Reads every request under /v3, and lets it meet at most one fault. */
+export const withFaults = ({ state, clock, kinds, log }: Options) =>
   createMiddleware<SandboxEnv>(async (c, next) => {
-    const requested = readRequest(c.req.path)
+    const requested = readRequest(c.req.path, kinds)
     const { fault, projects } = await state.meet((each, all) => matches(each, requested, namesOf(requested, all)))
     c.set('requested', requested)
     c.set('fault', fault)
@@ -62,7 +63,7 @@ async function spoiled(c: Context<SandboxEnv>, fault: SpoilingFault, normal: Res
   }
 }
 
-/** Ends only when the caller has gone, so that nothing is left behind in the process. */
+/** Ends when the caller has gone, so that nothing stays behind in the process. */
 async function hang(c: Context<SandboxEnv>): Promise<Response> {
   const { signal } = c.req.raw
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
@@ -86,7 +87,7 @@ async function resetMidBody(c: Context<SandboxEnv>, normal: string): Promise<Res
   return alreadySent
 }
 
-/** Lambda owns the connection, so the nearest thing there is what its own front answers for a broken function. */
+/** Lambda owns the connection, so this answers what Lambda answers for a broken function. */
 const noConnection = (c: Context) => failed(c, 502, 'Bad Gateway')
 
 function withStatus(c: Context, { status, retryAfter }: Extract<Fault, { fault: 'status' }>): Response {

@@ -7,8 +7,8 @@ import { environment, parseSettings } from '../../shared/platform/settings.ts'
 import { createSandbox } from './app.ts'
 import { demonstrationProjects } from './demonstration.ts'
 import { sandboxSettings } from './settings.ts'
-import { createTableClient } from './table-access.ts'
-import { createTableState } from './table-state.ts'
+import { createTableClient } from './state/table-access.ts'
+import { createTableState } from './state/table-state.ts'
 
 const settings = parseSettings(sandboxSettings, environment())
 const log = createLog({ write: (line) => process.stdout.write(`${line}\n`), now: systemClock.now })
@@ -29,7 +29,7 @@ const state = createTableState({
   demonstration: () => demonstrationProjects(systemClock.now()),
 })
 
-/** The Lambda function behind the sandbox's function URL, in response streaming mode: an export may be long. */
+/** In response streaming mode: an export may be long. */
 export const handler = streamAnswers(
   createSandbox({
     clock: systemClock,

@@ -1,28 +1,35 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Clock } from '../../shared/platform/clock.ts'
-import { succeeded, unknownProject, wrongInput } from './answers.ts'
-import type { SandboxEnv } from './context.ts'
+import type { Kinds } from '../../shared/tracking/kinds.ts'
+import { operation, type SandboxEnv, succeeded, unknownProject, wrongInput } from './answers.ts'
 import { datesWithin, from, on, period } from './period.ts'
 import { datesOf, findProject, type Project } from './project.ts'
-import { operation } from './routing.ts'
 import { streamRows } from './row-stream.ts'
-import type { State } from './state.ts'
-import { domainUrls, metadata, urlKeywords } from './views/market-share.ts'
-import { domainOwner, sitesOf } from './world/websites.ts'
-import { createWorld, labelOf } from './world/world.ts'
+import type { State } from './state/state.ts'
+import { createTally } from './views.ts'
+import { clickThrough, rounded } from './world/figures.ts'
+import { bestOf, domainOwner, sitesOf } from './world/websites.ts'
+import { createWorld, labelOf, placesOf, type World } from './world/world.ts'
 
 const required = (takes: string) => z.string(takes).check(z.minLength(1, takes))
-/** Without these two the lookups mean nothing; the interface shows no parameters of either. */
 const ofUrl = z.object({ url: required('takes the URL to look up') })
 const ofDomain = z.object({ domain: required('takes the domain to look up') })
 
 type Answer = (c: Context<SandboxEnv>, project: Project) => Response | Promise<Response>
 
-/** "Market share" of the interface: more views of the same result pages. */
-export function marketShareRoutes({ state, clock }: { state: State; clock: Clock }): Hono<SandboxEnv> {
+/** More views of the same result pages. */
+export function marketShareRoutes({
+  state,
+  clock,
+  kinds,
+}: {
+  state: State
+  clock: Clock
+  kinds: Kinds
+}): Hono<SandboxEnv> {
   const routes = new Hono<SandboxEnv>()
-  const datesFor = async (project: Project) => datesOf(project, await state.runsOf(project.name), clock.now())
+  const datesFor = async (project: Project) => datesOf(project, await state.runsOf(project.name), clock.now(), kinds)
 
   const ofProject = (path: string, answer: Answer) =>
     operation(routes, 'GET', `/marketshare/projects/:projectId/${path}`, (c) => {
@@ -64,4 +71,70 @@ export function marketShareRoutes({ state, clock }: { state: State; clock: Clock
   })
 
   return routes
+}
+
+/** The share of all clicks that each website gets, over all engines of the project; the main website first. */
+function* metadata(world: World, dates: readonly string[]) {
+  for (const date of dates) {
+    const tallies = world.sites.map((site) => ({ site, tally: createTally() }))
+    let searches = 0
+    let clicks = 0
+    for (const { volume, page } of sightingsOn(world, date)) {
+      searches += volume
+      for (const { position } of page) clicks += clickThrough(position) * volume
+      for (const { site, tally } of tallies) {
+        const best = bestOf(page, site)
+        if (best) tally.add(best.position, volume)
+      }
+    }
+    for (const { site, tally } of tallies)
+      yield {
+        date,
+        website: { id: site.id, name: site.name },
+        main: site.main,
+        market_share: clicks === 0 ? 0 : rounded((100 * tally.clicks()) / clicks, 4),
+        visibility: searches === 0 ? 0 : rounded((100 * tally.clicks()) / searches, 4),
+        estimated_clicks: Math.round(tally.clicks()),
+        keywords_ranked: tally.keywords(),
+        average_rank: tally.averageRank(),
+      }
+  }
+}
+
+/** The keywords for which one URL ranked. */
+function* urlKeywords(world: World, dates: readonly string[], url: string) {
+  for (const place of placesOf(world, dates))
+    for (const { keyword, volume, page } of world.sightings(place.engine, place.date)) {
+      const result = page.find((each) => each.url === url)
+      if (result) yield { ...place.fields, keyword, search_volume: volume, rank: result.position }
+    }
+}
+
+/**
+ * Every URL of a domain on these dates, the one with the most keywords first. Until the end it yields `undefined` now
+ * and then, so that the process can serve other requests.
+ */
+function* domainUrls(world: World, dates: readonly string[], owns: (host: string) => boolean) {
+  const urls = new Map<string, { first: string; last: string; best: number; keywords: Set<string> }>()
+  for (const { engine, date } of placesOf(world, dates)) {
+    yield undefined
+    for (const { keyword, page } of world.sightings(engine, date))
+      for (const { host, url, position } of page) {
+        if (!owns(host.name)) continue
+        const seen = urls.get(url) ?? { first: date, last: date, best: position, keywords: new Set<string>() }
+        seen.last = date
+        seen.best = Math.min(seen.best, position)
+        seen.keywords.add(keyword)
+        urls.set(url, seen)
+      }
+  }
+  const byKeywords = [...urls].sort(
+    ([a, { keywords: of }], [b, { keywords }]) => keywords.size - of.size || (a < b ? -1 : 1),
+  )
+  for (const [url, { first, last, best, keywords }] of byKeywords)
+    yield { url, keywords: keywords.size, best_rank: best, first_seen: first, last_seen: last }
+}
+
+function* sightingsOn(world: World, date: string) {
+  for (const { engine } of placesOf(world, [date])) yield* world.sightings(engine, date)
 }

@@ -3,7 +3,6 @@ import * as z from 'zod/mini'
 const dateTakes = 'takes a calendar date such as 2026-11-20'
 const date = z.optional(z.iso.date(dateTakes))
 
-/** "Reusable query parameters" of the interface; where they may be used it does not show. */
 export const period = z.object({ startDate: date, stopDate: date }).check(
   z.refine(({ startDate, stopDate }) => startDate === undefined || stopDate === undefined || startDate <= stopDate, {
     path: ['startDate'],
@@ -11,7 +10,7 @@ export const period = z.object({ startDate: date, stopDate: date }).check(
   }),
 )
 
-/** "On a given date", "from a given date": the sandbox takes a `date` for that, which wins over a period. */
+/** A `date` wins over a period. */
 export const on = onOrFrom((day) => ({ startDate: day, stopDate: day }))
 export const from = onOrFrom((day) => ({ startDate: day }))
 
@@ -27,7 +26,7 @@ type Period = { readonly startDate?: string | undefined; readonly stopDate?: str
 
 /**
  * The dates of a period that have data, both ends included. Without an end it lasts to the latest date; without a
- * beginning it is one date, the latest there is in it.
+ * beginning it is the latest date only.
  *
  * @param dates oldest first.
  */

@@ -1,14 +1,13 @@
 import { dayMs, toRfc3339 } from '../../shared/platform/clock.ts'
-import type { Kind, Units } from '../../shared/platform/words.ts'
-import type { frequencies } from '../../shared/tracking/enumerations.ts'
-import type { CreateProjectInput } from '../../shared/tracking/schemas.ts'
+import type { Units } from '../../shared/platform/words.ts'
+import { datedKinds, type Kind, type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
+import type { CreateProjectInput, frequencies, UpdateProjectInput } from '../../shared/tracking/projects.ts'
 
 export type Frequency = (typeof frequencies)[number]
 
-/** SearchEngine of the interface, with the `svc_id` by which SearchEngineID refers to it. */
 export type Engine = CreateProjectInput['searchengines'][number] & { readonly svc_id: number }
 
-/** A tracked project; its lists keep the interface's own field names ("Resources and their fields"). */
+/** A tracked project; its lists keep the service's field names. */
 export type Project = {
   readonly keywords: CreateProjectInput['keywords']
   readonly searchengines: readonly Engine[]
@@ -18,38 +17,36 @@ export type Project = {
   readonly frequency: Frequency
   readonly country: string
   readonly createdAt: number
-  /** Dates it had data for before this sandbox began to count. */
+  /** Dates with data before this sandbox began. */
   readonly earlierDates: readonly string[]
-  /** The last `svc_id` it has given to a search engine: an id is never given twice. */
+  /** The last `svc_id` of a search engine: none is given twice. */
   readonly lastSvcId: number
 }
 
-/** Before it has an id. */
 export type ProjectInput = Omit<Project, 'id'>
 
 /**
- * One run. Its units are taken at `at`, which lies ahead while its effect is late; its data can be seen from
- * `visibleFrom`.
+ * Its units are taken at `at`, which is in the future for a late effect; its data can be seen from `visibleFrom`.
  */
 export type Run = {
   readonly at: number
-  readonly kind: Kind
+  readonly kind: string
   readonly projects: readonly string[]
   readonly units: Units
   readonly visibleFrom: number
 }
 
 /**
- * The days (UTC) for which a project has data, oldest first. A set: a second run on one day is paid for and adds
- * nothing, which is what makes a guard worth having.
+ * The days (UTC) for which a project has data, oldest first. A second run on one day costs units and adds nothing.
  *
  * @param runs of this project.
  */
-export function datesOf(project: Project, runs: readonly Run[], now: number): string[] {
-  return sortedSet([...project.earlierDates, ...scheduledDates(project, now), ...daysOfRuns('ranking', runs, now)])
+export function datesOf(project: Project, runs: readonly Run[], now: number, kinds: Kinds = productKinds): string[] {
+  const days = datedKinds(kinds).flatMap((kind) => daysOfRuns(kind, runs, now))
+  return sortedSet([...project.earlierDates, ...scheduledDates(project, now), ...days])
 }
 
-/** The days (UTC) for which the difficulty of its keywords is known: those of its keyword-difficulty updates. */
+/** The days (UTC) of its keyword-difficulty updates. */
 export const difficultyDatesOf = (runs: readonly Run[], now: number): string[] =>
   sortedSet(daysOfRuns('keyword-difficulty', runs, now))
 
@@ -58,7 +55,6 @@ const daysOfRuns = (kind: Kind, runs: readonly Run[], now: number): string[] =>
 
 const sortedSet = (dates: readonly string[]): string[] => [...new Set(dates)].sort()
 
-/** The UTC day of an instant, as the interface writes dates. */
 export const day = (instant: number): string => toRfc3339(instant).slice(0, 10)
 
 const everyDays = { ondemand: undefined, daily: 1, weekly: 7 } as const satisfies Record<Frequency, number | undefined>
@@ -77,8 +73,8 @@ type Found =
   | { readonly kind: 'unknown'; readonly name: string }
 
 /**
- * The projects that a path segment names, by name or id. How several are written is not shown (rule 5 of the
- * endpoints); here commas separate them, unless the whole segment is the name of one. Each counts once.
+ * The projects that a path segment names, by name or id. Commas separate several, unless the whole segment is the name
+ * of one.
  */
 export function findProjects(all: readonly Project[], segment: string): Found {
   const one = findProject(all, segment)
@@ -94,3 +90,43 @@ export function findProjects(all: readonly Project[], segment: string): Found {
 
 export const findProject = (all: readonly Project[], nameOrId: string): Project | undefined =>
   all.find((project) => project.name === nameOrId) ?? all.find((project) => project.id === nameOrId)
+
+export function newProject(
+  input: CreateProjectInput,
+  about: { name: string; frequency: Frequency; country: string; now: number },
+): ProjectInput {
+  const { name, frequency, country, now } = about
+  return {
+    name,
+    frequency,
+    country,
+    createdAt: now,
+    earlierDates: [],
+    keywords: input.keywords,
+    searchengines: numbered(input.searchengines, 0),
+    websites: input.websites,
+    lastSvcId: input.searchengines.length,
+  }
+}
+
+/** Given lists replace those of the project; search engines are removed and added one by one. */
+export function updatedProject(project: Project, input: UpdateProjectInput): Project {
+  const removed = new Set(input.removeSearchengines?.map(({ svc_id }) => svc_id))
+  const added = numbered(input.addSearchengines ?? [], project.lastSvcId)
+  return {
+    ...project,
+    keywords: input.keywords ?? project.keywords,
+    websites: input.websites ?? project.websites,
+    searchengines: [...project.searchengines.filter(({ svc_id }) => !removed.has(svc_id)), ...added],
+    lastSvcId: project.lastSvcId + added.length,
+  }
+}
+
+/** Search engines that an update removes and the project does not have. */
+export const unknownEngines = (project: Project, { removeSearchengines = [] }: UpdateProjectInput): number[] => {
+  const known = new Set(project.searchengines.map(({ svc_id }) => svc_id))
+  return removeSearchengines.map(({ svc_id }) => svc_id).filter((id) => !known.has(id))
+}
+
+const numbered = (engines: CreateProjectInput['searchengines'], last: number): Engine[] =>
+  engines.map((engine, index) => ({ ...engine, svc_id: last + index + 1 }))

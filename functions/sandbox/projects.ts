@@ -1,18 +1,15 @@
 import { Hono } from 'hono'
 import { type Clock, toRfc3339 } from '../../shared/platform/clock.ts'
-import { createProjectInput, createProjectQuery, updateProjectInput } from '../../shared/tracking/schemas.ts'
-import { failed, readJson, succeeded, unknownProject, wrongInput } from './answers.ts'
-import type { SandboxEnv } from './context.ts'
-import { datesOf, findProject, type Project } from './project.ts'
-import { newProject, unknownEngines, updatedProject } from './project-input.ts'
-import { operation } from './routing.ts'
-import type { State } from './state.ts'
+import type { Kinds } from '../../shared/tracking/kinds.ts'
+import { createProjectInput, createProjectQuery, updateProjectInput } from '../../shared/tracking/projects.ts'
+import type { SandboxEnv } from './answers.ts'
+import { failed, operation, readJson, succeeded, unknownProject, wrongInput } from './answers.ts'
+import { datesOf, findProject, newProject, type Project, unknownEngines, updatedProject } from './project.ts'
+import type { State } from './state/state.ts'
 
-/** "Projects" of the interface. */
-export function projectRoutes({ state, clock }: { state: State; clock: Clock }): Hono<SandboxEnv> {
+export function projectRoutes({ state, clock, kinds }: { state: State; clock: Clock; kinds: Kinds }): Hono<SandboxEnv> {
   const routes = new Hono<SandboxEnv>()
 
-  /** The one body that the interface shows: an object with `projects`, which lists their names. */
   operation(routes, 'GET', '/projects', (c) =>
     c.json({ projects: c.var.projects.map(({ id, name, frequency }) => ({ id, name, frequency })) }),
   )
@@ -57,7 +54,7 @@ export function projectRoutes({ state, clock }: { state: State; clock: Clock }):
   operation(routes, 'GET', '/projects/:name/dates', async (c) => {
     const project = findProject(c.var.projects, c.var.requested.name)
     if (!project) return unknownProject(c, c.var.requested.name)
-    return succeeded(c, { dates: datesOf(project, await state.runsOf(project.name), clock.now()) })
+    return succeeded(c, { dates: datesOf(project, await state.runsOf(project.name), clock.now(), kinds) })
   })
 
   return routes

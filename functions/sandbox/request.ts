@@ -1,6 +1,5 @@
-import type { Kind } from '../../shared/platform/words.ts'
+import { type Kind, type Kinds, namesOf } from '../../shared/tracking/kinds.ts'
 
-/** What a request under /v3 asks for, as far as faults care. */
 export type Requested = {
   readonly operation: 'estimate' | 'run' | 'dates' | 'other'
   readonly kind: Kind | undefined
@@ -8,24 +7,15 @@ export type Requested = {
   readonly name: string
 }
 
-/**
- * The path exactly as it was sent. Hono's own reading decodes before it matches, and then a project called `a/b`
- * or `100%` is not the segment that its caller wrote.
- */
+/** The path as it was sent. Hono decodes before it matches, which breaks projects called `a/b` or `100%`. */
 export const rawPath = (request: Request): string => new URL(request.url).pathname
 
-/** Reads a raw path of the interface ("Path parameters"): its project segment is decoded once, and here only. */
-export function readRequest(path: string): Requested {
+/** The project segment is decoded once, and here only. */
+export function readRequest(path: string, kinds: Kinds): Requested {
   const [, , family = '', ...rest] = path.split('/')
   const [segment = '', verb = ''] = family === 'marketshare' ? rest.slice(1) : rest
-  const kind = kindOf(family)
+  const kind = namesOf(kinds).find((name) => kinds[name].path === family)
   return { operation: operationOf(kind, family, verb), kind, name: decode(segment) }
-}
-
-function kindOf(family: string): Kind | undefined {
-  if (family === 'on-demand') return 'ranking'
-  if (family === 'keyword-difficulty') return 'keyword-difficulty'
-  return undefined
 }
 
 function operationOf(kind: Kind | undefined, family: string, verb: string): Requested['operation'] {
@@ -34,7 +24,7 @@ function operationOf(kind: Kind | undefined, family: string, verb: string): Requ
   return 'other'
 }
 
-/** A broken escape stands for itself: it then names a project that does not exist. */
+/** A broken escape stands for itself, and so names no project. */
 function decode(segment: string): string {
   try {
     return decodeURIComponent(segment)

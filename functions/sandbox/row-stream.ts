@@ -1,15 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Context } from 'hono'
 
-/** `undefined` is a breath: nothing to write yet. */
+/** `undefined`: nothing to write yet. */
 export type Rows = Iterable<object | undefined>
 
 const chunkLength = 32_768
 const longestMs = 15
 
 /**
- * A JSON array, written row by row: its first byte leaves at once, a chunk is computed when the one before has been
- * taken, and other requests are answered in between. A caller that goes away ends it.
+ * A JSON array, written row by row: a chunk is computed when the one before was taken, and other requests are answered
+ * in between. A caller that goes away ends it.
  */
 export function streamRows(c: Context, rows: Rows): Response {
   const iterator = rows[Symbol.iterator]()
@@ -45,7 +45,7 @@ export function streamRows(c: Context, rows: Rows): Response {
       },
       cancel: () => void iterator.return?.(),
     },
-    // HEAD has no use for a body: nothing is computed before somebody reads.
+    // HEAD has no use for a body: nothing is computed before the first read.
     { highWaterMark: 0 },
   )
   return c.body(body, 200, { 'content-type': 'application/json' })

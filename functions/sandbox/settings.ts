@@ -4,7 +4,7 @@ import { accessKey } from '../../shared/platform/settings.ts'
 const unitsTakes = 'takes a whole number of units'
 const endpoint = z.optional(z.url('takes the address of an endpoint'))
 
-/** What the deployed sandbox needs. Its token is the guard's own secret: both ends of one connection have it. */
+/** Settings of the deployed sandbox. Its token is the guard's own secret. */
 export const sandboxSettings = z.object({
   SANDBOX_TABLE: z._default(z.string(), 'unit-guard-sandbox'),
   SANDBOX_UNITS_PER_MONTH: z._default(

@@ -1,33 +1,32 @@
 import { type Context, Hono } from 'hono'
 import type { Clock } from '../../shared/platform/clock.ts'
-import { type Kind, toUnits } from '../../shared/platform/words.ts'
-import { failed, succeeded, unknownProject } from './answers.ts'
-import type { SandboxEnv } from './context.ts'
-import { costOf, summed, totalOf } from './costs.ts'
-import { misshapen } from './estimate-shapes.ts'
+import { toUnits } from '../../shared/platform/words.ts'
+import { type Kind, type KindFacts, type Kinds, namesOf } from '../../shared/tracking/kinds.ts'
+import type { SandboxEnv } from './answers.ts'
+import { failed, operation, succeeded, unknownProject } from './answers.ts'
+import { costOf, misshapen, summed, totalOf } from './costs.ts'
 import { lateMsOf } from './faults.ts'
 import { findProjects, type Project } from './project.ts'
-import { operation } from './routing.ts'
-import type { State } from './state.ts'
+import type { State } from './state/state.ts'
 
-type Options = { readonly state: State; readonly clock: Clock; readonly unitsPerMonth: number }
+type Options = { readonly state: State; readonly clock: Clock; readonly unitsPerMonth: number; readonly kinds: Kinds }
 
-/** A run writes a little for each of its projects, and they are written together. */
+/** A run writes an item for each project, in one transaction. */
 const mostProjects = 50
 
-/** "On-demand ranking updates" and "Keyword-difficulty updates" of the interface. `run` is a GET there too. */
+/** Estimates and runs of every kind. `run` is a GET, as at the service. */
 export function updateRoutes(options: Options): Hono<SandboxEnv> {
   const routes = new Hono<SandboxEnv>()
-  operation(routes, 'GET', '/on-demand/:name/estimate', estimate('ranking'))
-  operation(routes, 'GET', '/on-demand/:name/run', run('ranking', options))
-  operation(routes, 'GET', '/keyword-difficulty/:projectIds/estimate', estimate('keyword-difficulty'))
-  operation(routes, 'GET', '/keyword-difficulty/:projectIds/run', run('keyword-difficulty', options))
+  for (const kind of namesOf(options.kinds)) {
+    const facts = options.kinds[kind]
+    operation(routes, 'GET', `/${facts.path}/:projects/estimate`, estimate(facts))
+    operation(routes, 'GET', `/${facts.path}/:projects/run`, run(kind, facts, options))
+  }
   return routes
 }
 
 type Answer = (c: Context<SandboxEnv>, projects: readonly Project[]) => Response | Promise<Response>
 
-/** Finds the projects of the path first. */
 const ofProjects = (answer: Answer) => (c: Context<SandboxEnv>) => {
   const found = findProjects(c.var.projects, c.var.requested.name)
   if (found.kind === 'unknown') return unknownProject(c, found.name)
@@ -35,20 +34,20 @@ const ofProjects = (answer: Answer) => (c: Context<SandboxEnv>) => {
   return answer(c, found.projects)
 }
 
-const estimate = (kind: Kind) =>
+const estimate = (facts: KindFacts) =>
   ofProjects((c, projects) => {
-    const costs = projects.map((project) => costOf(kind, project))
+    const costs = projects.map((project) => costOf(facts, project))
     const fault = c.var.fault
     return fault?.fault === 'estimate-shape' ? misshapen(c, fault.shape, costs) : succeeded(c, summed(costs))
   })
 
 /** A run that the month's units cannot pay for changes nothing. */
-const run = (kind: Kind, { state, clock, unitsPerMonth }: Options) =>
+const run = (kind: Kind, facts: KindFacts, { state, clock, unitsPerMonth }: Options) =>
   ofProjects(async (c, projects) => {
     const fault = c.var.fault
     const dateLateMs = fault?.fault === 'late-date' ? fault.ms : 0
     const costs = projects.map((project) => ({
-      ...costOf(kind, project),
+      ...costOf(facts, project),
       ...(fault?.fault === 'run-units' && { keyword_units: toUnits(fault.units) }),
       status: dateLateMs > 0 ? 'queued' : 'done',
     }))

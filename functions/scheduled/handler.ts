@@ -1,14 +1,15 @@
 import type { Context } from 'aws-lambda'
 import { createServices } from '../../shared/guard/services.ts'
-import { inLogContext } from '../../shared/platform/log-context.ts'
-import { environment, guardSettings, parseSettings } from '../../shared/platform/settings.ts'
+import { guardSettings } from '../../shared/guard/settings.ts'
+import { inLogContext } from '../../shared/platform/log.ts'
+import { environment, parseSettings } from '../../shared/platform/settings.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
 import { createTriggers } from './triggers.ts'
 
 const services = createServices(parseSettings(guardSettings, environment()))
 const { handle } = createTriggers({ ...services, slack: createSlack(services) })
 
-/** The Lambda function behind the rules of EventBridge. An event that is none of theirs is an error. */
+/** The Lambda function behind the rules of EventBridge. An event from elsewhere is an error. */
 export const handler = (event: unknown, context: Context): Promise<void> =>
   inLogContext({ lambdaRequestId: context.awsRequestId }, () =>
     handle(event, services.clock.now() + context.getRemainingTimeInMillis()),

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini'
-import type { Fired } from '../../shared/guard/occurrences.ts'
+import type { OccurrenceResult } from '../../shared/guard/plans/occurrences.ts'
 import type { Services } from '../../shared/guard/services.ts'
-import type { Swept } from '../../shared/guard/sweeping.ts'
-import type { Occurrence } from '../../shared/ledger/occurrence.ts'
+import type { SweepResult } from '../../shared/guard/sweep/sweep.ts'
+import type { Occurrence } from '../../shared/ledger/updates/occurrence.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
-import { asJob } from '../../shared/platform/log-context.ts'
-import { type Measured, metricFields } from '../../shared/platform/metrics.ts'
+import { asJob } from '../../shared/platform/log.ts'
+import { type Measurements, metricFields } from '../../shared/platform/metrics.ts'
 import type { Slack } from '../../shared/slack/slack.ts'
 
 /** What a rule of EventBridge sends: its own constant input, or an occurrence of a plan with the rule's time. */
@@ -27,7 +27,7 @@ const trigger = z.union([
   z.strictObject({ task: z.enum(['sweep', 'digest']) }),
 ])
 
-/** The event is none that a rule of ours sends: a request of HTTP, a time that is none. Nothing was done. */
+/** No rule of ours sends this event: an HTTP request, or a time that is not valid. Nothing was done. */
 export class WrongTrigger extends Error {
   override readonly name = 'WrongTrigger'
 }
@@ -44,9 +44,9 @@ export function readTrigger(event: unknown): Trigger {
  * undone is done by the next sweep.
  */
 export function createTriggers({ guard, clock, log, slack }: Services & { slack: Slack }) {
-  const report = (measured: Measured) => log.info('vitals', metricFields(measured, clock.now()))
+  const report = (measured: Measurements) => log.info('vitals', metricFields(measured, clock.now()))
 
-  async function sweep(endsAt: number): Promise<{ swept: Swept | null; advanced: readonly Occurrence[] }> {
+  async function sweep(endsAt: number): Promise<{ swept: SweepResult | null; advanced: readonly Occurrence[] }> {
     const failures: unknown[] = []
     const tried = <T>(step: Promise<T>): Promise<T | null> =>
       step.catch((cause) => {
@@ -56,10 +56,9 @@ export function createTriggers({ guard, clock, log, slack }: Services & { slack:
     const swept = await tried(guard.sweep(endsAt))
     await tried(slack.sweep())
     await tried(guard.measure().then(report))
-    await tried(guard.keepPicture())
-    await tried(guard.keepTallies())
+    await tried(guard.keepSummaries())
     // The last, because a plan may take all the time there is.
-    const advanced = await tried(guard.goOn(endsAt))
+    const advanced = await tried(guard.advanceOccurrences(endsAt))
     if (failures.length > 0) throw failures[0]
     return { swept, advanced: advanced ?? [] }
   }
@@ -72,12 +71,12 @@ export function createTriggers({ guard, clock, log, slack }: Services & { slack:
       .catch((cause) => log.error('not-audited', { cause }))
     await guard.readPrices(endsAt).catch((cause) => log.error('prices-not-read', { cause }))
     await guard.announceDigest()
-    await guard.watchToken().catch((cause) => log.error('token-not-read', { cause }))
-    await guard.lookForForeignData(endsAt).catch((cause) => log.error('dates-not-read', { cause }))
+    await guard.checkTokenExpiry().catch((cause) => log.error('token-not-read', { cause }))
+    await guard.findRunsOutside(endsAt).catch((cause) => log.error('dates-not-read', { cause }))
   }
 
-  /** A plan that may not spend, or that is none, ends well: it is recorded or logged, and to ask again would change nothing. */
-  async function fire(plan: string, time: number, endsAt: number): Promise<Fired> {
+  /** A paused or unknown plan is not a failure: it is recorded or logged, and retrying would not help. */
+  async function fire(plan: string, time: number, endsAt: number): Promise<OccurrenceResult> {
     const fired = await guard.fire(plan, time, endsAt)
     if (fired.kind === 'problem') log.error('plan-not-run', { plan, time, detail: fired.problem.detail })
     return fired

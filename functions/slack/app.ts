@@ -1,24 +1,23 @@
 import { type Context, Hono } from 'hono'
-import { allowedTo } from '../../shared/guard/callers.ts'
+import { permissionsOf } from '../../shared/guard/people/permissions.ts'
 import type { Ledger } from '../../shared/ledger/ledger.ts'
-import type { SlackEvent } from '../../shared/ledger/slack-event.ts'
-import { AnswerLost } from '../../shared/ledger/store.ts'
+import { AnswerLost } from '../../shared/ledger/store/store.ts'
+import type { SlackEvent } from '../../shared/ledger/updates/slack-event.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
-import type { Log } from '../../shared/platform/log.ts'
-import { inLogContext } from '../../shared/platform/log-context.ts'
-import { type Platform, rawPathOf } from '../../shared/platform/raw-path.ts'
+import { inLogContext, type Log } from '../../shared/platform/log.ts'
+import { type Platform, rawPathOf, readWhole } from '../../shared/platform/raw-request.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
-import { readWhole } from '../../shared/platform/whole-body.ts'
-import { parseCommand } from '../../shared/slack/command.ts'
 import { acceptedMessage } from '../../shared/slack/messages/estimate.ts'
 import { helpMessage, problemMessage, usageMessage } from '../../shared/slack/messages/help.ts'
-import { isSigned } from '../../shared/slack/signature.ts'
-import { readSlackSecret } from '../../shared/slack/slack-secret.ts'
+import { parseCommand } from '../../shared/slack/receive/command.ts'
+import { isSigned } from '../../shared/slack/receive/signature.ts'
+import { readSlackSecret } from '../../shared/slack/secret.ts'
+import type { Kinds } from '../../shared/tracking/kinds.ts'
 import { isCertificateCheck, readCommand, readPress } from './forms.ts'
 
-/** Far above what Slack sends: 3,000 characters of a message come back with a pressed button. */
-const mostBytes = 256 * 1024
+/** Far above what Slack sends. */
+const maxBytes = 256 * 1024
 
 /** Nothing was recorded, so nothing will happen. */
 const sorry = 'Unit Guard cannot take this right now, so nothing was done. Please try again in a minute.'
@@ -33,13 +32,19 @@ interface SlackEnv {
 }
 
 /**
- * What Slack calls: verify, parse, record, acknowledge. Slack gives up after three seconds, so nothing is asked of the
- * service here; the item that is recorded has everything else done, and answered to the `response_url`.
+ * Verifies, parses, records, acknowledges. Slack gives up after three seconds, so the rest is done later from the
+ * recorded item, and answered to the `response_url`.
  *
  * @see https://docs.slack.dev/interactivity/handling-user-interaction
  */
-export function createSlackApp(parts: { ledger: Ledger; secret: Secret; clock: Clock; log: Log }): Hono<SlackEnv> {
-  const { ledger, clock, log } = parts
+export function createSlackApp(parts: {
+  ledger: Ledger
+  secret: Secret
+  clock: Clock
+  log: Log
+  kinds?: Kinds
+}): Hono<SlackEnv> {
+  const { ledger, clock, log, kinds } = parts
   const app = new Hono<SlackEnv>({ getPath: rawPathOf })
 
   app.use((c, next) => {
@@ -52,51 +57,33 @@ export function createSlackApp(parts: { ledger: Ledger; secret: Secret; clock: C
     })
   })
 
-  async function isFromSlack(c: Context, rawBody: Uint8Array): Promise<boolean> {
-    const { signingSecret } = await readSlackSecret(parts.secret)
-    const timestamp = c.req.header('x-slack-request-timestamp')
-    const signature = c.req.header('x-slack-signature')
-    return isSigned({ secret: signingSecret, timestamp, signature, rawBody, now: clock.now() })
-  }
-
   app.post('/slack/commands', async (c) => {
     const { rawBody, body } = await bodyOf(c)
     if (isCertificateCheck(body)) return c.body(null, 200)
-    if (!(await isFromSlack(c, rawBody))) return c.text('unauthorized', 401)
+    if (!(await isFromSlack(c, rawBody, parts))) return c.text('unauthorized', 401)
     const command = readCommand(body, clock.now())
     if (!command) return c.text('this is no slash command', 400)
-    const parsed = parseCommand(command.text)
-    if (parsed.do === 'help') return c.json(helpMessage())
+    const parsed = parseCommand(command.text, kinds)
+    if (parsed.do === 'help') return c.json(helpMessage(kinds))
     if (parsed.do === 'mistake') return c.json(usageMessage(parsed))
     c.set('caller', `slack:${command.user}`)
-    const barred = await barredEntirely(command)
-    if (barred !== null) return c.json(problemMessage(barred))
+    const refusal = await whyNotAtAll(ledger, command)
+    if (refusal !== null) return c.json(problemMessage(refusal))
     await record(command)
     return parsed.do === 'estimate' || parsed.do === 'run' ? c.json(acceptedMessage(parsed)) : c.body(null, 200)
   })
 
   app.post('/slack/interactions', async (c) => {
     const { rawBody, body } = await bodyOf(c)
-    if (!(await isFromSlack(c, rawBody))) return c.text('unauthorized', 401)
+    if (!(await isFromSlack(c, rawBody, parts))) return c.text('unauthorized', 401)
     const press = readPress(body, clock.now())
     if (press === 'not-ours') return c.body(null, 200)
     if (!press) return c.text('this is no interaction', 400)
     c.set('caller', `slack:${press.user}`)
-    // Who is not listed is told so in private, by whoever answers: an acknowledgement cannot say it.
+    // An acknowledgement cannot refuse: a user who is not listed reads so in the answer.
     await record(press)
     return c.body(null, 200)
   })
-
-  /** `null`: they may do something, and what that is is decided when it is done. */
-  async function barredEntirely({ user }: SlackEvent): Promise<string | null> {
-    const caller = `slack:${user}`
-    const { scopes, isDisabled, isListed } = allowedTo((await ledger.view()).definitions, { caller })
-    if (scopes.size > 0) return null
-    if (isDisabled) return `${caller} is disabled here, so nothing was done. Ask an administrator of Unit Guard.`
-    return isListed
-      ? `You are listed as ${caller}, but without any scope, so nothing was done. Ask an administrator of Unit Guard to add one.`
-      : `You are not listed in Unit Guard, so nothing was done. Ask an administrator to list you as the caller ${caller}.`
-  }
 
   /** The same click twice is one item. */
   async function record(event: SlackEvent): Promise<void> {
@@ -113,16 +100,37 @@ export function createSlackApp(parts: { ledger: Ledger; secret: Secret; clock: C
     if (error instanceof BadBody) return c.text(error.message, error.status)
     log.error('slack-failed', { cause: error })
     const said = error instanceof AnswerLost ? unsure : sorry
-    // Whoever typed is shown what is said; whoever pressed, only that something went wrong, and that takes a status.
+    // Slack shows the text after a command; after a press it shows only that something failed, and needs a status.
     return c.req.path === '/slack/commands' ? c.json(problemMessage(said)) : c.text(said, 503)
   })
 
   return app
 }
 
+async function isFromSlack(
+  c: Context,
+  rawBody: Uint8Array,
+  { secret, clock }: { secret: Secret; clock: Clock },
+): Promise<boolean> {
+  const { signingSecret } = await readSlackSecret(secret)
+  const timestamp = c.req.header('x-slack-request-timestamp')
+  const signature = c.req.header('x-slack-signature')
+  return isSigned({ secret: signingSecret, timestamp, signature, rawBody, now: clock.now() })
+}
+
+/** `null`: the user may do something; whether this, is decided later. */
+async function whyNotAtAll(ledger: Ledger, { user }: SlackEvent): Promise<string | null> {
+  const caller = `slack:${user}`
+  const { scopes, isDisabled, isListed } = permissionsOf((await ledger.view()).definitions, { caller })
+  if (scopes.size > 0) return null
+  if (isDisabled) return `${caller} is disabled here, so nothing was done. Ask an administrator of Unit Guard.`
+  return isListed
+    ? `You are listed as ${caller}, but without any scope, so nothing was done. Ask an administrator of Unit Guard to add one.`
+    : `You are not listed in Unit Guard, so nothing was done. Ask an administrator to list you as the caller ${caller}.`
+}
+
 const methodNotAllowed = (c: Context): Response => c.text('method not allowed', 405, { allow: 'POST' })
 
-/** Slack has not sent it, or will send it again. */
 class BadBody extends Error {
   override readonly name = 'BadBody'
   constructor(
@@ -135,7 +143,7 @@ class BadBody extends Error {
 
 /** @throws BadBody */
 async function bodyOf(c: Context<SlackEnv>): Promise<{ rawBody: Uint8Array; body: string }> {
-  const rawBody = await readWhole(c, mostBytes)
+  const rawBody = await readWhole(c, maxBytes)
   if (rawBody === 'too-large') throw new BadBody('too large', 413)
   if (rawBody === 'cut') throw new BadBody('the body did not come whole', 400)
   return { rawBody, body: new TextDecoder().decode(rawBody) }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { pressedActions, type SlackEvent } from '../../shared/ledger/slack-event.ts'
+import { pressedActions, type SlackEvent } from '../../shared/ledger/updates/slack-event.ts'
 import { digest } from '../../shared/platform/ids.ts'
 import { shownIn } from '../../shared/slack/blocks.ts'
 
@@ -32,7 +32,7 @@ const pressPayload = z.object({
     .check(z.length(1)),
 })
 
-/** A slash command's form as the item that is recorded; its `trigger_id` is the idempotency key. `null`: it is none. */
+/** A slash command's form as the recorded item; its `trigger_id` is the idempotency key. `null`: not a slash command. */
 export function readCommand(body: string, at: number): (SlackEvent & { kind: 'command' }) | null {
   const parsed = commandForm.safeParse(Object.fromEntries(new URLSearchParams(body)))
   if (!parsed.success) return null

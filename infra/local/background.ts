@@ -1,35 +1,29 @@
 import { createStartReader, createTellReader } from '../../functions/outbox/readers.ts'
 import { createTriggers } from '../../functions/scheduled/triggers.ts'
-import type { Plan } from '../../shared/guard/plan.ts'
+import type { Plan } from '../../shared/guard/plans/plans-file.ts'
+import { type Schedule, timesOf } from '../../shared/guard/plans/schedule.ts'
 import type { Services } from '../../shared/guard/services.ts'
-import { minuteMs } from '../../shared/platform/clock.ts'
+import { dayMs, hourMs, minuteMs, toRfc3339 } from '../../shared/platform/clock.ts'
 import { createSlots } from '../../shared/platform/parallel.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
-import { createDelivery } from './stream-delivery.ts'
-import type { Follow } from './stream-event.ts'
-import { createTicker } from './ticker.ts'
-import { createUnderWay } from './under-way.ts'
+import { createDelivery, type Follow } from './database/stream.ts'
+import { createBackgroundTasks } from './shutdown.ts'
 
-/**
- * More than an estimate, a run and its settlement may take together, each at the longest deadline that can be set. The
- * process itself has no end that is known, unlike a function on AWS.
- */
+/** Longer than an estimate, a run and its settlement at the longest deadlines: unlike a function on AWS, a process here has no known end. */
 export const workLastsMs = 5 * minuteMs
 
 const sweepEveryMs = minuteMs
-/** An occurrence that was only recorded, or has run out of time, is gone on with soon. */
-const goOnEveryMs = 10_000
+const continueEveryMs = 10_000
 const tickEveryMs = 10_000
-/** Batches of what has just been asked for: one that waits for the service holds up no other. */
-const startedAtOnce = 5
-const toldAtOnce = 1
-const firedAtOnce = 3
+/** Batches of the start reader: one that waits for the service holds up no other. */
+const startsAtOnce = 5
+const tellsAtOnce = 1
+const firesAtOnce = 3
 
 /**
- * What the table's stream and the schedule do on AWS. The two readers of the stream follow it when this resolves, and
- * slow telling never delays starting; sweeps are made at once and then every minute, and never overlap.
+ * Does what the table's stream and the schedule do on AWS. Both readers follow the stream when this resolves.
  *
- * @param plans are fired at their times, and the digest is; `null`: by nobody here.
+ * @param plans are fired at their times, and the digest is; `null`: not here.
  */
 export async function startBackground(
   services: Services,
@@ -38,37 +32,36 @@ export async function startBackground(
   const { guard, clock, log } = services
   const slack = createSlack(services)
   const triggers = createTriggers({ ...services, slack })
-  const underWay = createUnderWay()
+  const tasks = createBackgroundTasks()
   const endsAt = () => clock.now() + workLastsMs
 
   const start = createStartReader({ guard, slack, clock, log })
   const tell = createTellReader({ guard, slack, clock, log })
   const deliveries = [
-    createDelivery({ name: 'start', read: (event) => start(event, endsAt()), batchesAtOnce: startedAtOnce, log }),
-    createDelivery({ name: 'tell', read: (event) => tell(event, endsAt()), batchesAtOnce: toldAtOnce, log }),
+    createDelivery({ name: 'start', read: (event) => start(event, endsAt()), batchesAtOnce: startsAtOnce, log }),
+    createDelivery({ name: 'tell', read: (event) => tell(event, endsAt()), batchesAtOnce: tellsAtOnce, log }),
   ]
   const followings = await Promise.all(deliveries.map(({ take }) => follow({ take, log })))
 
   const tried = (failure: string, work: () => Promise<unknown>): Promise<void> =>
-    underWay.add(work().catch((cause) => log.error(failure, { cause })))
+    tasks.add(work().catch((cause) => log.error(failure, { cause })))
 
   async function repeat(everyMs: number, failure: string, work: () => Promise<unknown>): Promise<void> {
-    while (!underWay.isStopping()) {
+    while (!tasks.isStopping()) {
       await tried(failure, work)
-      await underWay.pause(everyMs)
+      await tasks.pause(everyMs)
     }
   }
 
-  // Each by itself: neither a plan of many projects nor a slow Slack keeps the others waiting.
+  // Separate loops: neither a plan of many projects nor a slow Slack delays the others.
   void repeat(sweepEveryMs, 'sweep-failed', () => guard.sweep(endsAt()))
   void repeat(sweepEveryMs, 'slack-sweep-failed', () => slack.sweep())
-  void repeat(sweepEveryMs, 'picture-failed', () => guard.keepPicture())
-  void repeat(sweepEveryMs, 'tally-failed', () => guard.keepTallies())
-  void repeat(goOnEveryMs, 'going-on-failed', () => guard.goOn(endsAt()))
+  void repeat(sweepEveryMs, 'summary-failed', () => guard.keepSummaries())
+  void repeat(continueEveryMs, 'going-on-failed', () => guard.advanceOccurrences(endsAt()))
 
   if (plans !== null) {
     const due = createTicker(plans, clock.now())
-    const slots = createSlots(firedAtOnce)
+    const slots = createSlots(firesAtOnce)
     void repeat(tickEveryMs, 'tick-failed', async () => {
       for (const event of due(clock.now())) {
         void tried('trigger-failed', () => slots.use(async () => triggers.handle(event, endsAt())))
@@ -77,10 +70,42 @@ export async function startBackground(
   }
 
   return {
-    /** What is cut off stays as it is in the ledger, and is found by a later sweep. */
     stop: async (patience) => {
-      const parts = [...followings, ...deliveries, underWay]
+      const parts = [...followings, ...deliveries, tasks]
       await Promise.all(parts.map((part) => part.stop(patience)))
     },
+  }
+}
+
+/** Daily at 06:00 UTC. */
+const digest: Schedule = { kind: 'rate', text: 'rate(1 day)', everyMs: dayMs }
+const digestAnchor = 6 * hourMs
+
+/** A machine that has slept for a week has missed so many minutes. */
+const max = 10_080
+/** Of one plan, the latest: what is much older is not news. */
+const maxAtOnce = 60
+
+/**
+ * What the rules of EventBridge send, as they send it. Nothing that was due before `from` is sent: that was for the
+ * process before. A rate counts from the beginning of the epoch, so that its times survive a restart.
+ *
+ * @returns what has become due since the last time that it was called.
+ */
+export function createTicker(plans: readonly Plan[], from: number): (now: number) => readonly object[] {
+  let sentUntil = from
+  const enabled = plans.filter((plan) => plan.enabled)
+
+  return (now) => {
+    const span = { from: sentUntil, until: now, max }
+    // A clock that was set back sends nothing twice.
+    sentUntil = Math.max(sentUntil, now)
+    const occurrences = enabled.flatMap(({ name, schedule }) =>
+      timesOf(schedule, span)
+        .slice(-maxAtOnce)
+        .map((time) => ({ plan: name, time: toRfc3339(time) })),
+    )
+    const digests = timesOf(digest, { ...span, anchor: digestAnchor }).slice(-1)
+    return [...occurrences, ...digests.map(() => ({ task: 'digest' }))]
   }
 }

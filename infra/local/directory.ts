@@ -1,11 +1,11 @@
 import { chmod, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CannotGoOn } from './failures.ts'
+import { CannotContinue } from './failures.ts'
 
-/** Makes a directory below DATA_DIR, for this user alone, where it is missing. @throws CannotGoOn when there can be none. */
+/** Makes a directory below DATA_DIR, for this user alone, where it is missing. @throws CannotContinue when there can be none. */
 export async function makeDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 }).catch((cause) => {
-    throw new CannotGoOn(`the directory ${directory} cannot be made (${cause.code}); set DATA_DIR to another one`, {
+    throw new CannotContinue(`the directory ${directory} cannot be made (${cause.code}); set DATA_DIR to another one`, {
       cause,
     })
   })

@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { guardSettings } from '../../shared/platform/settings.ts'
+import { guardSettings } from '../../shared/guard/settings.ts'
 import { makeDirectory } from './directory.ts'
 import type { Environment } from './settings.ts'
 
-/** The file that `source` makes a shell ready with, and that the commands read by themselves. */
 const envFileOf = (directory: string): string => join(directory, 'env')
 
 /** Names what `npm start` has found itself, such as addresses, with what it was. */
@@ -21,10 +20,10 @@ const variables = [
 ]
 
 /**
- * Never seen half written, nor by another user of this machine: it holds a token that may do everything. It unsets
- * what it does not set, so that the file of another directory, sourced before, leaves nothing.
+ * Written at once and for this user alone: it holds a token that may do everything. It unsets what it does not set, so
+ * that a file of another directory, sourced before, leaves nothing.
  *
- * @param found what the next start looks for again: addresses, and the plans that come with the sandbox.
+ * @param found what the next start looks for again: addresses, and the sandbox's plans.
  */
 export async function writeEnvFile(directory: string, env: Environment, found: Environment): Promise<string> {
   const file = envFileOf(directory)
@@ -45,7 +44,7 @@ export async function writeEnvFile(directory: string, env: Environment, found: E
   return file
 }
 
-/** What `writeEnvFile` has written; empty where there is no such file. */
+/** Empty without a file. */
 export function readEnvFile(directory: string): Environment {
   const text = readIfThere(envFileOf(directory))
   const lines = text.matchAll(/^export (\w+)=((?:'[^']*'|\\')*)$/gm)
@@ -53,8 +52,8 @@ export function readEnvFile(directory: string): Environment {
 }
 
 /**
- * An environment without what an earlier start had found: a shell that has sourced its file asks for nothing with
- * them. For another DATA_DIR or service, nothing counts that the file has set. What was set by hand since then stays.
+ * The environment without what an earlier start found. For another DATA_DIR or service, everything that the file set is
+ * dropped; what was set by hand stays.
  */
 export function withoutFound(env: Environment): Environment {
   const found = new Set((env[foundHere] ?? '').split(' '))
@@ -82,6 +81,6 @@ function readIfThere(file: string): string {
   }
 }
 
-/** Nothing is special to a shell between single quotes but the quote itself. */
+/** Between single quotes, a shell treats only the quote specially. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 const unquote = (text: string): string => text.replaceAll(/'([^']*)'|\\(')/g, (_, plain, escaped) => escaped ?? plain)

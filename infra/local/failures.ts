@@ -1,6 +1,6 @@
-/** Something that whoever started it can put right. The message says what, in one line, without a stack. */
-export class CannotGoOn extends Error {
-  override readonly name = 'CannotGoOn'
+/** Something that the user who started it can put right. The message says what, in one line, without a stack. */
+export class CannotContinue extends Error {
+  override readonly name = 'CannotContinue'
 }
 
 /** What may help after a sentence about something on this machine that does not answer; it begins with a blank. */

@@ -17,8 +17,8 @@ const line = z.looseObject({
 type Line = z.output<typeof line>
 
 /**
- * The guard's log lines go to a file, so that the terminal stays readable. Told there, in short: errors, and what would
- * have been announced in Slack where there is none.
+ * Log lines go to a file, so that the terminal stays readable. The terminal shows errors, and announcements where Slack
+ * is missing.
  */
 export async function createGuardLog(directory: string): Promise<{ log: Log; file: string; close(): Promise<void> }> {
   await makeDirectory(directory)
@@ -28,7 +28,7 @@ export async function createGuardLog(directory: string): Promise<{ log: Log; fil
     () => 0,
   )
   const stream = createWriteStream(file, { flags: size > longestBytes ? 'w' : 'a', mode: 0o600 })
-  // One that is there keeps its mode.
+  // An existing file keeps its mode.
   stream.once('open', () => void chmod(file, 0o600).catch(() => {}))
   // A full disk must not take the guard down.
   stream.on('error', (error) => console.error(`unit-guard: ${file}: ${error.message}`))
@@ -40,12 +40,12 @@ export async function createGuardLog(directory: string): Promise<{ log: Log; fil
   return { log, file, close: () => new Promise((resolve) => stream.end(resolve)) }
 }
 
-/** For a command: it says itself what it found, so only what went wrong on the way is told on standard error. */
+/** For a command: standard error shows only what failed. */
 export const createQuietLog = (): Log =>
   createLog({ write: (text) => tell(text, { withCauseOnly: true }), now: systemClock.now })
 
 function tell(text: string, { withCauseOnly = false } = {}): void {
-  // Hardly any line is worth a word on the terminal; each would be parsed for nothing.
+  // Few lines go to the terminal: parsing all of them would be waste.
   if (!text.includes('"level":"error"') && !text.includes('"event":"announced"')) return
   const parsed = line.safeParse(toJson(text))
   if (!parsed.success) return

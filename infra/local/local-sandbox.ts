@@ -1,18 +1,18 @@
 import { createSandbox } from '../../functions/sandbox/app.ts'
 import { demonstrationProjects } from '../../functions/sandbox/demonstration.ts'
-import type { State } from '../../functions/sandbox/state.ts'
-import { createTableClient } from '../../functions/sandbox/table-access.ts'
-import { createTableState } from '../../functions/sandbox/table-state.ts'
+import type { State } from '../../functions/sandbox/state/state.ts'
+import { createTableClient } from '../../functions/sandbox/state/table-access.ts'
+import { createTableState } from '../../functions/sandbox/state/table-state.ts'
 import { type Clock, systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
-import { ensureTable, type Place } from './local-ledger.ts'
+import { ensureTable, type Place } from './database/local-ledger.ts'
+import { createSandboxTable } from './database/table.ts'
 import type { LocalSettings } from './settings.ts'
-import { createSandboxTable } from './table.ts'
 
 /**
- * The sandbox as this machine has it: what it remembers is in a table of its own, which is made if it is missing.
+ * The sandbox of this machine, with its state in a table of its own.
  *
- * @param database `null`: there is none, and nothing is kept.
+ * @param database `null` keeps nothing.
  */
 export async function openSandbox(local: LocalSettings, database: Place | null, token: string) {
   const state = database === null ? undefined : await openSandboxState(database, local.sandboxTable, systemClock)
@@ -24,7 +24,7 @@ export async function openSandbox(local: LocalSettings, database: Place | null, 
   })
 }
 
-/** @param clock when an empty table is filled, by which the projects that it begins with have their dates. */
+/** @param clock dates the projects of an empty table. */
 export async function openSandboxState(database: Place, table: string, clock: Clock): Promise<State> {
   await ensureTable(database, table, createSandboxTable)
   return createTableState({

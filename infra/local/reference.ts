@@ -1,10 +1,10 @@
-import type { Reference } from '../../functions/api/reference/reference.ts'
+import type { Reference } from '../../shared/api/reference.ts'
 
 let made: ReadonlyMap<string, string> | undefined
 
-/** Made when somebody reads it for the first time: on one machine nothing is built, and a start should not wait for it. */
+/** Made when it is read for the first time: on one machine nothing is built, and a start should not wait for it. */
 export const localReference: Reference = async (name) => {
-  const { makeReference } = await import('../reference/reference.tsx')
+  const { makeReference } = await import('../openapi/reference.tsx')
   made ??= makeReference()
   return made.get(name) ?? null
 }

@@ -14,8 +14,8 @@ const input = z.object({
 })
 
 /**
- * The one operation of Secrets Manager that the guard uses, in its JSON 1.1 protocol, so that the same client code runs
- * here and on AWS. Every user of this machine reaches the port, so it asks for the access key; signatures are not checked.
+ * GetSecretValue of Secrets Manager, so that the same client code runs here and on AWS. Every user of this machine
+ * reaches the port, so it wants the access key; it checks no signature.
  *
  * @see https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
  */
@@ -23,7 +23,7 @@ export function createSecretsEndpoint(secrets: Readonly<Record<string, StoredSec
   const app = new Hono()
 
   app.post('/', async (c) => {
-    // A page in a browser may have a name of its own lead to this address; it can never send this Host.
+    // A web page may point a name at this address (DNS rebinding), but it cannot send this Host.
     if (!/^127\.0\.0\.1(:\d+)?$/.test(c.req.header('host') ?? '')) return c.body(null, 403)
     if (!isCredential(c.req.header('authorization') ?? '', accessKey))
       return fault('UnrecognizedClientException', 'the access key of SECRETS_ACCESS_KEY is needed')

@@ -2,16 +2,17 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod/mini'
 import { sandboxSettings } from '../../functions/sandbox/settings.ts'
+import { type GuardSettings, guardSettings } from '../../shared/guard/settings.ts'
 import { usualAccount } from '../../shared/ledger/identity.ts'
 import { refuseMisspelt } from '../../shared/platform/misspelt.ts'
-import { type GuardSettings, guardSettings, mustFitLimit, parseSettings } from '../../shared/platform/settings.ts'
-import { targetOf } from '../../shared/slack/target.ts'
+import { mustFitLimit, parseSettings } from '../../shared/platform/settings.ts'
+import { targetOf } from '../../shared/slack/tell/client.ts'
+import { productKinds } from '../../shared/tracking/kinds.ts'
 import { isUsableToken } from '../../shared/tracking/service-token.ts'
-import { sandboxToken } from './sandbox-token.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What `npm start` was asked for, checked as a whole before anything is started. */
+/** The settings of `npm start`, checked as a whole before anything is started. */
 export interface LocalSettings {
   readonly port: number
   /** `null`: there is no sandbox, because a service was given. */
@@ -39,7 +40,7 @@ export interface LocalSettings {
 /** What Slack and the guard share on this machine. */
 export interface LocalSlack {
   readonly signingSecret: string
-  /** None: what would be announced is told in the terminal. */
+  /** Without it announcements go to the terminal. */
   readonly webhookUrl?: string
 }
 
@@ -50,19 +51,18 @@ const plansFile = fileURLToPath(new URL('./plans.json', import.meta.url))
 
 export const defaultDirectory = '.local'
 
-/** The defaults of the contract's table, without those of the account: `usualAccount` is what a new ledger begins with. */
+/** docs/settings.md lists them; a new ledger takes its account settings from `usualAccount`. */
 const defaults = {
   PORT: '8787',
   SANDBOX_PORT: '8788',
   TABLE_NAME: 'unit-guard',
   SERVICE_TIMEOUT_MS: '20000',
   SERVICE_FLIGHT_MS: '300000',
-  COOLDOWN_RANKING: 'day',
-  COOLDOWN_DIFFICULTY: '7d',
+  ...Object.fromEntries(Object.values(productKinds).map(({ settings, cooldown }) => [settings.cooldown, cooldown])),
   SLACK_SIGNING_SECRET: localSigningSecret,
-} as const satisfies Environment
+} satisfies Environment
 
-/** 0 takes any free port, which tests like. */
+/** 0 takes any free port. */
 const port = z.pipe(
   z
     .string()
@@ -86,7 +86,7 @@ const localSettings = z.object({
   TRACKING_TOKEN: z.optional(z.string().check(z.refine(isUsableToken, 'takes visible ASCII characters'))),
 })
 
-/** What the commands and the stand-in's users read. */
+/** Read by the commands and the users of the stand-in. */
 const ofOthers = [
   'UNIT_GUARD_URL',
   'UNIT_GUARD_TOKEN',
@@ -107,7 +107,7 @@ export function readSettings(env: Environment): LocalSettings {
   const given = {
     ...defaults,
     DATA_DIR: dataDirOf(env),
-    // How the stand-in reads it; of a service of one's own nobody knows.
+    // How the stand-in reads it; for a service of one's own it is unknown.
     ...(env.TRACKING_BASE_URL ? {} : { PROJECT_SEPARATOR: ',' }),
     ...Object.fromEntries(Object.entries(env).filter(([, value]) => value)),
   }
@@ -160,3 +160,15 @@ function dataDirOf({ DATA_DIR: given, TRACKING_BASE_URL: service }: Environment)
 
 const onlyGuardSettings = (env: Environment): Environment =>
   Object.fromEntries(Object.entries(env).filter(([name]) => name in guardSettings.shape))
+
+const segment = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/**
+ * The token that the sandbox takes unless told otherwise. It opens nothing but a sandbox on this machine, so it may be
+ * known; it looks like a real one (a JWT that states when it ends), so that everything that reads one is exercised.
+ */
+export const sandboxToken = [
+  segment({ alg: 'none' }),
+  segment({ sub: 'sandbox', exp: Date.UTC(2099, 11, 31) / 1000 }),
+  'only-for-the-sandbox',
+].join('.')

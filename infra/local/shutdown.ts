@@ -1,16 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How long work under way may go on once everything stops. Everything together has to be over in five seconds. */
+/** For work under way; the whole stop has to fit into five seconds. */
 const patienceMs = 2_000
 
 type Step = (patience: Promise<void>) => Promise<unknown>
 
 export type Shutdown = ReturnType<typeof createShutdown>
 
-/**
- * Collects what has to be stopped, and stops it once, what was started last first: the API before the ledger it writes,
- * the sandbox last, because answers may still come from it.
- */
+/** Stops everything once, in the reverse order of its start: the API before the ledger that it writes to. */
 export function createShutdown() {
   const steps: Step[] = []
   let stopping: Promise<void> | undefined
@@ -32,7 +29,7 @@ export function createShutdown() {
     onStop: (step: Step) => void steps.push(step),
     isStopping: () => stopping !== undefined,
     stop,
-    /** Ctrl-C reaches this process twice, from the terminal and from npm: the second time changes nothing. */
+    /** Ctrl-C arrives twice, from the terminal and from npm: the second changes nothing. */
     onSignal: (tell: () => void) => {
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
         process.on(signal, () => {
@@ -40,6 +37,30 @@ export function createShutdown() {
           void stop().then(() => process.exit(0))
         })
       }
+    },
+  }
+}
+
+/** Work that no request waits for. A stop lets it end. */
+export function createBackgroundTasks() {
+  const all = new Set<Promise<void>>()
+  const stopping = new AbortController()
+  const { signal } = stopping
+
+  return {
+    isStopping: (): boolean => signal.aborted,
+    /** @param work never fails: the caller says what a failure means. */
+    add: (work: Promise<unknown>): Promise<void> => {
+      const added: Promise<void> = work.then(() => void all.delete(added))
+      all.add(added)
+      return added
+    },
+    /** Cut short by the stop. */
+    pause: (ms: number): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {}),
+    /** Waits for the tasks, until `patience` ends. */
+    stop: async (patience: Promise<void>): Promise<void> => {
+      stopping.abort()
+      await Promise.race([Promise.all(all), patience])
     },
   }
 }

@@ -1,70 +1,74 @@
 import './quiet-sdk.ts'
 import { createApi } from '../../functions/api/app.ts'
+import { createDashboard } from '../../functions/dashboard/app.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
-import { WrongPlans } from '../../shared/guard/plan.ts'
-import { readPlans } from '../../shared/guard/plans-file.ts'
+import { readPlans, WrongPlans } from '../../shared/guard/plans/plans-file.ts'
 import { createServices } from '../../shared/guard/services.ts'
-import { rootBudget } from '../../shared/ledger/definitions.ts'
+import type { GuardSettings } from '../../shared/guard/settings.ts'
+import { rootBudget } from '../../shared/ledger/book/definitions.ts'
 import { sandboxService, WrongLedger } from '../../shared/ledger/identity.ts'
 import type { Ledger } from '../../shared/ledger/ledger.ts'
-import { LedgerUnavailable } from '../../shared/ledger/store.ts'
-import type { View } from '../../shared/ledger/views.ts'
+import { LedgerUnavailable } from '../../shared/ledger/store/store.ts'
+import type { View } from '../../shared/ledger/views/views.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { type Marker, toMarkerText } from '../../shared/platform/marker.ts'
-import { environment, type GuardSettings, WrongSettings } from '../../shared/platform/settings.ts'
-import { newAccessKey } from './access-key.ts'
+import { environment, WrongSettings } from '../../shared/platform/settings.ts'
 import { startBackground } from './background.ts'
-import { readCallerKey } from './caller-key.ts'
-import { signAdminToken } from './caller-token.ts'
-import { takeNothing } from './command.ts'
-import { demonstrate, demonstration } from './demonstration.ts'
-import { createDoor, type Door } from './door.ts'
-import { mustNotBeginAgain } from './earlier-ledger.ts'
+import { readCallerKey, signAdminToken } from './caller-key.ts'
+import { takeNothing } from './commands/command.ts'
+import { checkToken } from './commands/doctor/token.ts'
+import { newAccessKey } from './database/dynamodb.ts'
+import { type LocalLedger, mustNotBeginAgain, openLedger } from './database/local-ledger.ts'
+import { fileMarker, type MarkerStore } from './database/marker-store.ts'
+import { demonstrate, demonstration } from './demo/demonstration.ts'
 import { withoutFound, writeEnvFile } from './env-file.ts'
-import { CannotGoOn } from './failures.ts'
-import { createFront } from './front.ts'
+import { CannotContinue, reasonOf } from './failures.ts'
 import { createGuardLog } from './guard-log.ts'
-import { type LocalLedger, openLedger } from './local-ledger.ts'
+import { createListener, type Listener } from './listener.ts'
 import { openSandbox } from './local-sandbox.ts'
-import { fileMarker } from './marker-store.ts'
 import { localReference } from './reference.ts'
-import { sandboxToken } from './sandbox-token.ts'
+import { createRouter } from './router.ts'
 import { createSecretsEndpoint, type StoredSecret } from './secrets-endpoint.ts'
-import { completeSettings, type LocalSettings, localSigningSecret, readSettings, sandboxUrl } from './settings.ts'
+import {
+  completeSettings,
+  type Environment,
+  type LocalSettings,
+  localSigningSecret,
+  readSettings,
+  sandboxToken,
+  sandboxUrl,
+} from './settings.ts'
 import { createShutdown, type Shutdown } from './shutdown.ts'
-import { describePlans, describeSlack, tellParts, tellWhatToTry } from './telling.ts'
+import { describePlans, describeSlack, tellParts, tellWhatToTry } from './terminal.ts'
 
 const usage = `Starts Unit Guard on this machine, with a stand-in of the service, until it is stopped with Ctrl-C.
 
   npm start
 
-It takes nothing but settings, from the environment: PORT=9000 npm start. README.md lists them.`
+It takes nothing but settings, from the environment: PORT=9000 npm start. docs/settings.md lists them.`
 
 /** `npm start`: the whole of Unit Guard on one machine, until it is stopped. */
 async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   const plans = readPlans(local.ownPlans ?? local.guard.PLANS)
-  const front = await createDoor({ port: local.port, setting: 'PORT' })
-  const sandboxDoor =
-    local.sandboxPort === null ? null : await createDoor({ port: local.sandboxPort, setting: 'SANDBOX_PORT' })
+  const main = await createListener({ port: local.port, setting: 'PORT' })
+  const sandboxListener =
+    local.sandboxPort === null ? null : await createListener({ port: local.sandboxPort, setting: 'SANDBOX_PORT' })
   const { log, file, close } = await createGuardLog(local.directory)
   shutdown.onStop(close)
   const ledger = await openLedger({ ...local, endpoint: local.dynamoDb, accessKey: local.dynamoDbKey, shutdown })
-  const sandbox = sandboxDoor && (await startSandbox(local, { door: sandboxDoor, ledger, shutdown }))
-  const secrets = await createDoor({ port: 0 })
+  const sandbox = sandboxListener && (await startSandbox(local, { listener: sandboxListener, ledger, shutdown }))
+  const secrets = await createListener({ port: 0 })
   shutdown.onStop(secrets.close)
   const secretsKey = newAccessKey()
 
   const marker = local.keptIn === null ? null : fileMarker(local.keptIn)
-  const known = (ledger.kind === 'dynamodb' && (await marker?.read())) || null
   const found = {
-    ...(known && { LEDGER_MARKER: toMarkerText(known) }),
+    ...(await foundLedger(local, ledger, marker)),
     SECRETS_ENDPOINT: secrets.url,
     SECRETS_ACCESS_KEY: secretsKey,
     ...(sandbox !== null && { TRACKING_BASE_URL: sandbox, LEDGER_SERVICE: sandboxService }),
-    ...(ledger.kind === 'dynamodb' &&
-      !local.dynamoDb && { DYNAMODB_ENDPOINT: ledger.endpoint, DYNAMODB_ACCESS_KEY: ledger.accessKey }),
     ...(local.ownPlans !== null && { PLANS: local.ownPlans }),
-    ...(local.guard.DASHBOARD_URL === undefined && { DASHBOARD_URL: front.url }),
+    ...(local.guard.DASHBOARD_URL === undefined && { DASHBOARD_URL: main.url }),
   }
   const { settings, text } = completeSettings(local, found)
   const callerKey = await readCallerKey(local.keptIn)
@@ -74,31 +78,22 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   const first = await firstView(services.guard.ledger)
   const written = first && markerOf(first, local.table)
   if (written) await marker?.write(written)
-  // Somebody's own service is left alone: nothing is spent there that was not asked for.
+  // Nothing is spent at a user's own service without a request.
   const background = await startBackground(services, { follow: ledger.follow, plans: sandbox === null ? null : plans })
   shutdown.onStop(background.stop)
   const { guard, slackSecret, clock } = services
   const slack = createSlackApp({ ledger: guard.ledger, secret: slackSecret, clock, log })
-  front.open(createFront({ api: createApi(services, localReference), slack }))
-  shutdown.onStop(front.close)
+  const api = createApi(services, localReference)
+  const dashboard = createDashboard(services, localReference)
+  main.open(createRouter({ api, dashboard, slack }))
+  shutdown.onStop(main.close)
 
   const token = await signAdminToken(callerKey.current, systemClock.now())
-  const own = {
-    DATA_DIR: local.directory,
-    UNIT_GUARD_URL: front.url,
-    UNIT_GUARD_TOKEN: token,
-    UNIT_GUARD_PID: String(process.pid),
-    ...(sandbox !== null && { SANDBOX_URL: sandbox }),
-    // What everybody has here is no secret; what was given may be.
-    ...(sandbox !== null && local.serviceToken === sandboxToken && { SANDBOX_TOKEN: sandboxToken }),
-    ...(local.slack.signingSecret === localSigningSecret && { SLACK_SIGNING_SECRET: localSigningSecret }),
-    ...(ledger.kind === 'memory' && { LEDGER: 'memory' }),
-  }
+  const own = environmentOf(local, { url: main.url, token, sandbox, ledger })
   const env = await writeEnvFile(local.directory, { ...own, ...text }, found)
-
-  const service = sandbox === null ? settings.TRACKING_BASE_URL : `${sandbox} (the sandbox)`
   tellParts({
-    ...{ service, ledger: ledger.where, secrets: secrets.url },
+    ...{ service: sandbox === null ? settings.TRACKING_BASE_URL : `${sandbox} (the sandbox)` },
+    ...{ ledger: ledger.where, secrets: secrets.url },
     slack: describeSlack(local.slack),
     plans: describePlans(plans, { areFired: sandbox !== null }),
     log: file,
@@ -106,14 +101,51 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   if (local.serviceToken === null) {
     console.log('There is no token for the service: every update answers 503 until TRACKING_TOKEN is set.\n')
   }
-  if (local.demonstrates) await demonstrate({ url: front.url, token })
+  if (local.demonstrates) await demonstrate({ url: main.url, token })
   const isKept = ledger.kind === 'dynamodb'
   const hasLittle = isKept && sandbox !== null && first !== null && hasNoBudgetOfItsOwn(first)
-  tellWhatToTry(env, { url: front.url, hasSandbox: sandbox !== null, hasLittle, plans: isKept ? plans : [] })
-  console.log(`ready ${front.url}`)
+  tellWhatToTry(env, { url: main.url, hasSandbox: sandbox !== null, hasLittle, plans: isKept ? plans : [] })
+  console.log(`ready ${main.url}`)
+  if (sandbox === null) checkTokenLater(local, settings)
 }
 
-/** `null`: the ledger does not answer right now, which ends no start: until it does, requests are answered 503. */
+/** What the next start looks for again: the marker, and the database where this start began it. */
+async function foundLedger(local: LocalSettings, ledger: LocalLedger, marker: MarkerStore | null) {
+  if (ledger.kind === 'memory') return {}
+  const known = await marker?.read()
+  return {
+    ...(known && { LEDGER_MARKER: toMarkerText(known) }),
+    ...(!local.dynamoDb && { DYNAMODB_ENDPOINT: ledger.endpoint, DYNAMODB_ACCESS_KEY: ledger.accessKey }),
+  }
+}
+
+/** For the env file. A token or secret that was given is not written: only those that every machine has. */
+function environmentOf(
+  local: LocalSettings,
+  { url, token, sandbox, ledger }: { url: string; token: string; sandbox: string | null; ledger: LocalLedger },
+): Environment {
+  return {
+    DATA_DIR: local.directory,
+    UNIT_GUARD_URL: url,
+    UNIT_GUARD_TOKEN: token,
+    UNIT_GUARD_PID: String(process.pid),
+    ...(sandbox !== null && { SANDBOX_URL: sandbox }),
+    ...(sandbox !== null && local.serviceToken === sandboxToken && { SANDBOX_TOKEN: sandboxToken }),
+    ...(local.slack.signingSecret === localSigningSecret && { SLACK_SIGNING_SECRET: localSigningSecret }),
+    ...(ledger.kind === 'memory' && { LEDGER: 'memory' }),
+  }
+}
+
+/** Not awaited: a service that hangs must not delay the start. */
+function checkTokenLater({ serviceToken }: LocalSettings, settings: GuardSettings): void {
+  if (serviceToken === null) return
+  const { TRACKING_BASE_URL: baseUrl, SERVICE_TIMEOUT_MS: timeoutMs } = settings
+  void checkToken({ baseUrl, token: serviceToken, timeoutMs }).catch((error) =>
+    console.error('unit-guard: the token could not be checked:', reasonOf(error)),
+  )
+}
+
+/** `null`: the ledger does not answer now. The start continues, and requests are answered 503 until it does. */
 async function firstView(ledger: Ledger): Promise<View | null> {
   try {
     return await ledger.view()
@@ -123,7 +155,7 @@ async function firstView(ledger: Ledger): Promise<View | null> {
   }
 }
 
-/** `null`: in memory, and for a month that was made up, there is no table to know. */
+/** `null`: a ledger in memory and a demonstration month have no table. */
 function markerOf({ definitions: { identity } }: View, tableName: string): Marker | null {
   if (!identity?.table) return null
   return { ledger: identity.ledger, epoch: identity.epoch ?? 0, table: identity.table, tableName }
@@ -138,18 +170,20 @@ const secretsOf = (local: LocalSettings, names: GuardSettings, callerKey: Stored
   [names.SLACK_SECRET]: { current: JSON.stringify(local.slack) },
 })
 
-/** Its state is on the ledger's database, so it stops before that and after everything that asks it. */
+/** Its state is in the ledger's database, so it stops before that. */
 async function startSandbox(
   local: LocalSettings,
-  { door, ledger, shutdown }: { door: Door; ledger: LocalLedger; shutdown: Shutdown },
+  { listener, ledger, shutdown }: { listener: Listener; ledger: LocalLedger; shutdown: Shutdown },
 ): Promise<string> {
-  door.open(await openSandbox(local, ledger.kind === 'dynamodb' ? ledger : null, local.serviceToken ?? sandboxToken))
-  shutdown.onStop(door.close)
-  return sandboxUrl(door.port)
+  listener.open(
+    await openSandbox(local, ledger.kind === 'dynamodb' ? ledger : null, local.serviceToken ?? sandboxToken),
+  )
+  shutdown.onStop(listener.close)
+  return sandboxUrl(listener.port)
 }
 
 takeNothing(usage)
-// A terminal that is gone must not take updates under way with it.
+// A closed terminal must not end updates that are running.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 const shutdown = createShutdown()
 shutdown.onSignal(() => console.log('\nstopping …'))
@@ -159,7 +193,7 @@ try {
   mustNotBeginAgain(env)
   await start(settings, shutdown)
 } catch (error) {
-  const isPlain = [WrongSettings, WrongPlans, WrongLedger, CannotGoOn].some((plain) => error instanceof plain)
+  const isPlain = [WrongSettings, WrongPlans, WrongLedger, CannotContinue].some((plain) => error instanceof plain)
   console.error('unit-guard:', isPlain && error instanceof Error ? error.message : error)
   await shutdown.stop()
   process.exit(1)

@@ -33,6 +33,18 @@ export interface AskOptions extends CallOptions {
   respondAsync?: boolean
 }
 
+export interface CancelOptions extends CallOptions {
+  /** Stands in the history of each update. */
+  reason?: string
+}
+
+/** `notCancelled` says why for each update that was left as it is. */
+export interface Cancellation {
+  kind: 'cancelled'
+  updates: Update[]
+  notCancelled: { id: string; detail: string }[]
+}
+
 interface Wanted {
   kind: Kind
   /** Who pays; without it the project's owner, else `account`. */
@@ -68,14 +80,14 @@ type NoAnswer = { kind: 'problem'; problem: Problem } | { kind: 'unanswered'; wh
 
 /**
  * Unit Guard's API for programs. Refusals and problems are values; what throws is wrong in the program that calls: an
- * address that is none, or is somebody else's. Nothing here is sent in a way that could spend twice: an update is asked
+ * address that is not valid or not Unit Guard's. Nothing here is sent in a way that could spend twice: an update is asked
  * for with one idempotency key for all attempts, and the guard answers these from its records.
  */
 export class UnitGuard {
   readonly #connection: Connection
   readonly #deadlineMs: number
 
-  /** @throws TypeError for an address that is no http or https address, and for a token that is none. */
+  /** @throws TypeError for an address that is no http or https address, and for a token that is not valid. */
   constructor({ url, token, deadlineMs = 120_000, fetch = globalThis.fetch }: UnitGuardOptions) {
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
       throw new TypeError(`url must be the address of Unit Guard, such as http://127.0.0.1:8787; it is ${url}`)
@@ -116,6 +128,27 @@ export class UnitGuard {
     const patience = this.#patience(how)
     const shown = await this.#read<Update>(`/updates/${encodeURIComponent(id)}`, patience)
     return shown.kind === 'answered' ? this.#ended(outcomeOf(shown.value, false), patience) : shown
+  }
+
+  /**
+   * Cancels updates that have not been started: at most 100, those that this caller asked for. After a repeated request,
+   * an update that it did not cancel is looked at: an attempt before may have cancelled it.
+   */
+  async cancel(ids: readonly string[], { reason, ...how }: CancelOptions = {}): Promise<Cancellation | NoAnswer> {
+    const patience = this.#patience(how)
+    const body = { ids, ...(reason !== undefined && { reason }) }
+    const sent = await send(this.#connection, { method: 'POST', path: '/updates/cancel', body }, patience)
+    if (sent.kind === 'unanswered') return { kind: sent.kind, why: sent.why }
+    // As the document says it is; a test compares document and types.
+    const { updates = [], notCancelled = [] } = sent.body as Partial<Cancellation>
+    const problem = sent.kind === 'problem' ? sent.problem : undefined
+    const left = problem ? ids.map((id) => ({ id, detail: undefined })) : notCancelled
+    const again = sent.isRepeated ? await this.#lookAt(left, patience) : { cancelled: [], notCancelled }
+    if (!problem || again.cancelled.length > 0)
+      return { kind: 'cancelled', updates: [...updates, ...again.cancelled], notCancelled: again.notCancelled }
+    return mayHaveCancelled(problem, sent.isRepeated)
+      ? { kind: 'unanswered', why: problem.detail }
+      : { kind: 'problem', problem }
   }
 
   /** What updates would cost, and whether they would pass. Spends nothing. */
@@ -170,6 +203,18 @@ export class UnitGuard {
     return latest
   }
 
+  async #lookAt(left: readonly { id: string; detail: string | undefined }[], patience: Patience) {
+    const cancelled: Update[] = []
+    const notCancelled: Cancellation['notCancelled'] = []
+    for (const { id, detail } of left) {
+      const shown = await this.#read<Update>(`/updates/${encodeURIComponent(id)}`, patience)
+      const state = shown.kind === 'answered' ? shown.value.state : 'not known'
+      if (shown.kind === 'answered' && state === 'cancelled') cancelled.push(shown.value)
+      else notCancelled.push({ id, detail: detail ?? `${id} was not cancelled; its state is ${state}.` })
+    }
+    return { cancelled, notCancelled }
+  }
+
   async #read<Shown>(path: string, patience: Patience): Promise<{ kind: 'answered'; value: Shown } | NoAnswer> {
     const sent = await send(this.#connection, { method: 'GET', path }, patience)
     if (sent.kind === 'problem') return { kind: 'problem', problem: sent.problem }
@@ -203,6 +248,10 @@ const saysNothingOfBefore: ReadonlySet<string> = new Set([
   '/problems/secret-unavailable',
 ])
 
+/** Problems after which some of several updates may be cancelled all the same. */
+const mayHaveCancelled = ({ type }: Problem, isRepeated: boolean): boolean =>
+  leavesOpen.has(type) || type === '/problems/undecided' || (isRepeated && saysNothingOfBefore.has(type))
+
 function toOutcomes(sent: Awaited<ReturnType<typeof send>>, projects: readonly string[], key: string): Outcome[] {
   if (sent.kind === 'unanswered') return projects.map(() => ({ kind: sent.kind, why: sent.why, key }))
   const { updates = [], notRecorded = [] } = sent.body as {
@@ -228,6 +277,6 @@ function queryOf(members: object): string {
   return query.toString()
 }
 
-/** 128 bits by chance: nobody else has this key. */
+/** 128 bits by chance: no other request has this key. */
 const newKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -7,7 +7,7 @@ export type Outcome =
   | { kind: 'settled'; update: Update; units: number; earlier: boolean }
   /** It provably did not run, and its units were given back. */
   | { kind: 'released'; update: Update; problem: Problem | null }
-  /** It may have run. Its units stay counted, and nobody sends it again; a person, or evidence, decides. */
+  /** It may have run. Its units stay counted, and it is never sent again; a person, or evidence, decides. */
   | { kind: 'in-doubt'; update: Update }
   | { kind: 'awaiting-approval'; update: Update }
   /** Nothing was spent. `problem` has the numbers, and every budget that refused. */

@@ -32,20 +32,24 @@ const longestTimerMs = 2 ** 31 - 1
 
 /**
  * Sends until there is an answer that another attempt would not change, or until the time is over. Only what may be
- * sent twice may come here: reads, and requests with an idempotency key, which the guard answers from its records.
+ * sent twice may come here: reads, cancellations, and requests with an idempotency key, which the guard answers from its
+ * records.
  *
- * `followsLoss`: the answer to an attempt before it was lost, and what that one asked for may have been done.
+ * `followsLoss`: the answer to an attempt before it was lost, and what that one asked for may have been done. `isRepeated`: this
+ * answers an attempt after the first.
  */
 export async function send(
   connection: Connection,
   asked: Asked,
   patience: Patience,
-): Promise<Sent & { readonly followsLoss: boolean }> {
+): Promise<Sent & { readonly followsLoss: boolean; readonly isRepeated: boolean }> {
   let followsLoss = false
+  let isRepeated = false
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
     const { sent, retryAfterMs } = await sendOnce(connection, asked, patience)
     const wait = Math.max(pauseMs, retryAfterMs)
-    if (!isTemporary(sent) || performance.now() + wait >= patience.until) return { ...sent, followsLoss }
+    if (!isTemporary(sent) || performance.now() + wait >= patience.until) return { ...sent, followsLoss, isRepeated }
+    isRepeated = true
     followsLoss ||= sent.kind === 'unanswered'
     await pause(wait, patience.signal)
   }

@@ -1,10 +1,10 @@
-import type { Json } from '../tracking/strict-json.ts'
+import type { Json } from '../platform/json.ts'
 
 /** What is wrong with something that people wrote, as they are told it: where, and what is taken there. */
 export type Fault = { readonly path: string; readonly message: string }
 
-/** How much of a name that somebody made up is shown to them again. */
-const longestName = 60
+/** How much of a name that a caller made up is shown to them again. */
+const maxNameLength = 60
 
 /** What a schema of ours would not see: text that has no UTF-8, and a name that zod leaves out of a record. */
 export function textFaults(value: Json, path: readonly string[] = []): Fault[] {
@@ -47,5 +47,5 @@ export const toPath = (path: readonly PropertyKey[]): string => path.map((name) 
 /** Names come from outside: what was sent is not sent back at length, nor what a terminal would act on. */
 export function shorten(name: string): string {
   const plain = name.toWellFormed().replace(/\p{Cc}/gu, '\u{fffd}')
-  return plain.length > longestName ? `${plain.slice(0, longestName).toWellFormed()}…` : plain
+  return plain.length > maxNameLength ? `${plain.slice(0, maxNameLength).toWellFormed()}…` : plain
 }

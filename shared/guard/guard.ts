@@ -2,22 +2,22 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
+import type { Kinds } from '../tracking/kinds.ts'
 import type { Tracking } from '../tracking/tracking.ts'
-import { createApplying } from './applying.ts'
-import { createAsking } from './asking.ts'
-import { createBatch } from './batch.ts'
-import { createBudgeting } from './budgeting.ts'
-import { createCallers } from './callers.ts'
-import { createClosing } from './closing.ts'
-import { createDeciding } from './deciding.ts'
-import { createEstimating } from './estimating.ts'
-import type { Keeping } from './keeping.ts'
-import { onDemand } from './on-demand.ts'
+import type { Keeping } from './background.ts'
+import { onDemand } from './lazy.ts'
 import type { GuardOptions } from './options.ts'
-import { createPerforming } from './performing.ts'
-import type { Plan } from './plan.ts'
-import { createQuoting } from './quoting.ts'
-import { createStarting } from './starting.ts'
+import { createBudgetsFile } from './people/apply-budgets.ts'
+import { createApprovals } from './people/approvals.ts'
+import { createBudgets } from './people/budgets.ts'
+import { createCallers } from './people/callers.ts'
+import type { Plan } from './plans/plans-file.ts'
+import { createBatch } from './update/batch.ts'
+import { createEstimates } from './update/estimate.ts'
+import { createExecution } from './update/execute.ts'
+import { createQuotes } from './update/quote.ts'
+import { createResume } from './update/resume.ts'
+import { createSubmit } from './update/submit.ts'
 
 export type Guard = ReturnType<typeof createGuard>
 
@@ -30,7 +30,8 @@ export interface GuardParts {
   ids: Ids
   log: Log
   options: GuardOptions
-  /** What schedules ask for, in order of priority; read when somebody asks for it. */
+  kinds?: Kinds
+  /** What schedules ask for, in order of priority; read on request. */
   plans: () => Promise<readonly Plan[]>
 }
 
@@ -42,51 +43,50 @@ export interface GuardParts {
  */
 export function createGuard(parts: GuardParts) {
   const { ledger } = parts
-  const quoting = createQuoting(parts)
-  const closing = createClosing(parts)
-  const performing = createPerforming({ ...parts, closing })
-  const batch = createBatch({ ...parts, performing, quoting })
-  const { ask } = createAsking({ ...parts, performing, batch })
-  const { estimate } = createEstimating({ ...parts, quoting })
-  const starting = createStarting({ ...parts, performing, quoting })
-  const deciding = createDeciding({ ...parts, closing })
+  const quotes = createQuotes(parts)
+  const execution = createExecution(parts)
+  const batch = createBatch({ ...parts, execution, quotes })
+  const { submit } = createSubmit({ ...parts, execution, batch })
+  const { estimate } = createEstimates({ ...parts, quotes })
+  const resume = createResume({ ...parts, execution, quotes })
+  const approvals = createApprovals(parts)
 
   async function loadKeeping(): Promise<Keeping> {
-    const [{ createKeeping }, plans] = await Promise.all([import('./keeping.ts'), parts.plans()])
-    return createKeeping({ ...parts, plans, closing, deciding, starting })
+    const [{ createKeeping }, plans] = await Promise.all([import('./background.ts'), parts.plans()])
+    return createKeeping({ ...parts, plans, approvals, resume })
   }
 
   return {
     ledger,
-    ask,
+    submit,
     estimate,
-    start: starting.start,
-    ...deciding,
-    ...createBudgeting(parts),
-    ...createApplying(parts),
+    start: resume.start,
+    ...approvals,
+    ...createBudgets(parts),
+    ...createBudgetsFile(parts),
     ...createCallers(parts),
     ...onDemand(loadKeeping, {
       fire: true,
       runAgain: true,
       advance: true,
       report: true,
-      planned: true,
-      foresee: true,
-      ahead: true,
+      planStatuses: true,
+      forecast: true,
+      upcoming: true,
       budgetsOf: true,
       readPrices: true,
       sweep: true,
-      goOn: true,
-      watchThresholds: true,
-      lookForForeignData: true,
-      watchToken: true,
+      advanceOccurrences: true,
+      checkThresholds: true,
+      findRunsOutside: true,
+      checkTokenExpiry: true,
       statement: true,
       digest: true,
       announceDigest: true,
       measure: true,
       audit: true,
-      keepPicture: true,
-      keepTallies: true,
+      keepSummaries: true,
+      course: true,
     }),
   }
 }

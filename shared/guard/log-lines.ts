@@ -1,11 +1,10 @@
 import * as z from 'zod/mini'
-import { windowKinds } from '../ledger/definitions.ts'
-import { vias } from '../ledger/update.ts'
-import { kinds } from '../platform/words.ts'
+import { windowKinds } from '../ledger/book/definitions.ts'
+import { vias } from '../ledger/updates/update.ts'
 
 /**
- * The log lines that others rely on: docs/log.md says what they mean. A member that a reader does not know is left out, so that
- * lines of a later version can still be read.
+ * The log lines that others rely on: docs/log.md says what they mean. A member that a reader does not know is left
+ * out, so that lines of a later version can still be read.
  */
 
 const text = z.string()
@@ -21,7 +20,7 @@ const common = {
 
 const held = {
   update: text,
-  kind: z.enum(kinds),
+  kind: text,
   project: text,
   budget: text,
   budgets: ids,

@@ -1,12 +1,13 @@
 import * as z from 'zod/mini'
-import { isUnits, kinds, mostUnits, type Units } from '../platform/words.ts'
+import { isUnits, maxUnits, type Units } from '../platform/words.ts'
+import { anyOf, type Kinds, namesOf } from '../tracking/kinds.ts'
 
 /** Pieces of schemas for what people write: the bodies and queries of the API, and the plans file. */
 
 /** @param instead what to do with another number. */
 export const wholeUnits = (from: 0 | 1, instead?: string) => {
-  const takes = `takes a whole number of units, ${from} to ${mostUnits}${instead === undefined ? '' : `; ${instead}`}`
-  const isInRange = (number: number) => isUnits(number) && number >= from && number <= mostUnits
+  const takes = `takes a whole number of units, ${from} to ${maxUnits}${instead === undefined ? '' : `; ${instead}`}`
+  const isInRange = (number: number) => isUnits(number) && number >= from && number <= maxUnits
   return z.pipe(
     z.number(takes).check(z.refine(isInRange, takes)),
     z.transform((number) => number as Units),
@@ -16,7 +17,7 @@ export const wholeUnits = (from: 0 | 1, instead?: string) => {
 export const units = wholeUnits(0)
 export const someUnits = wholeUnits(1)
 
-export const kind = z.enum(kinds, 'takes ranking or keyword-difficulty')
+export const kindOf = (kinds: Kinds) => z.enum(namesOf(kinds), `takes ${anyOf(namesOf(kinds))}`)
 
 const isProject = (text: string) =>
   /^[^\p{Cc}]{1,512}$/u.test(text) && text !== '.' && text !== '..' && text.isWellFormed()
@@ -34,8 +35,8 @@ export const budgetName = z.string('takes the name of a budget').check(shortName
 /** As a budget's: it is part of the name of an EventBridge rule, and of the caller `schedule:<plan>`. */
 export const planName = z.string('takes the name of a plan').check(shortName)
 
-const longestQuery = 20
-const longestValue = 512
+const maxQueryNames = 20
+const maxValueLength = 512
 
 const queryName = z
   .string()
@@ -48,7 +49,7 @@ const queryValue = z.pipe(
         .string()
         .check(
           z.minLength(1, 'must not be empty'),
-          z.maxLength(longestValue, `takes at most ${longestValue} characters`),
+          z.maxLength(maxValueLength, `takes at most ${maxValueLength} characters`),
         ),
       z.number(),
       z.boolean(),
@@ -61,4 +62,4 @@ const queryValue = z.pipe(
 /** What is sent to the service with `estimate` and `run`, identically. */
 export const query = z
   .record(queryName, queryValue)
-  .check(z.refine((query) => Object.keys(query).length <= longestQuery, `takes at most ${longestQuery} names`))
+  .check(z.refine((query) => Object.keys(query).length <= maxQueryNames, `takes at most ${maxQueryNames} names`))

@@ -1,15 +1,17 @@
 import { dayMs, hourMs, minuteMs } from '../platform/clock.ts'
-import type { Cooldown } from '../platform/settings.ts'
-import type { Kind } from '../platform/words.ts'
+import type { Kind } from '../tracking/kinds.ts'
 
-/** What the protocol is told by the configuration. Times are milliseconds. */
+/** How long a settled update answers for the same work: to the end of the account's day, or a number of ms. */
+export type Cooldown = 'day' | number
+
+/** The configuration of the protocol. Times are milliseconds. */
 export interface GuardOptions {
   /** The deadline of one call of the service. */
   readonly serviceTimeoutMs: number
   /** How long a request may still take effect after it was given up. */
   readonly serviceFlightMs: number
   readonly cooldown: Readonly<Record<Kind, Cooldown>>
-  /** What stands between several projects in one path segment; absent: nobody has said. */
+  /** What stands between several projects in one path segment; absent: unknown. */
   readonly separator?: string
 }
 
@@ -37,7 +39,7 @@ export const estimateLastsMs = 30_000
 /** Before a decision is made again because what it was made on has moved; the first pauses are shorter. */
 export const maxDecisionPauseMs = 400
 /** How often a person's decision is made again because its record has changed. */
-export const mostDecisions = 8
+export const maxDecisions = 8
 /** How many updates of one request are estimated, or run, at the same time. */
 export const runsAtOnce = 5
 /** The stream begins what is requested; the sweep begins what is older than this. */

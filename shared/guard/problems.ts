@@ -1,6 +1,9 @@
+import type { EnterOutcome } from '../ledger/book/enter.ts'
 import { WrongLedger } from '../ledger/identity.ts'
-import { AnswerLost, Contention, type LedgerUnavailable } from '../ledger/store.ts'
-import type { Problem } from '../ledger/update.ts'
+import { AnswerLost, Contention, ItemTooLarge, type LedgerUnavailable } from '../ledger/store/store.ts'
+import type { Problem } from '../ledger/updates/update.ts'
+import { toRfc3339 } from '../platform/clock.ts'
+import { count, units as inUnits } from './sentences.ts'
 
 /**
  * Every way to say no: status and title of each problem type (RFC 9457). Answers, pages and tests derive from it.
@@ -54,10 +57,11 @@ export const problem = (slug: Slug, detail: string, members: Problem['members'] 
 export const invalidRequest = (errors: readonly { readonly path: string; readonly message: string }[]): Problem =>
   problem('invalid-request', errors.map(({ message }) => message).join(' '), { errors })
 
-/** What whoever asked is told when the ledger failed before anything was sent to the service. */
+/** The answer when the ledger failed before anything was sent to the service. */
 export function ledgerProblem(cause: LedgerUnavailable): Problem {
   if (cause instanceof WrongLedger) return problem('ledger-unavailable', cause.detail)
   if (cause instanceof Contention) return undecided
+  if (cause instanceof ItemTooLarge) return itemTooLarge
   return cause instanceof AnswerLost ? answerLost : ledgerUnavailable
 }
 
@@ -67,6 +71,11 @@ export const undecidedRetryAfter = 5
 const undecided = problem(
   'undecided',
   `Other requests changed the same records each time, so this request could not be decided in time. Nothing was sent to the service and nothing was spent. Send the same request again in ${undecidedRetryAfter} seconds.`,
+)
+
+const itemTooLarge = problem(
+  'wrong-state',
+  'The book of the month or the definitions would be larger than the 400 KB that DynamoDB takes, so nothing was written and nothing was spent. An administrator makes room by deleting budgets and callers that are not used, or limits of callers; then the same request may be sent again.',
 )
 
 const answerLost = problem(
@@ -81,4 +90,43 @@ const ledgerUnavailable = problem(
 
 export function describe(slug: string): { readonly status: number; readonly title: string } {
   return Object.hasOwn(problems, slug) ? problems[slug as Slug] : problems.internal
+}
+
+export const noBudget = (name: string): Problem => problem('not-found', `There is no budget ${name}.`)
+
+/** Why nothing was booked. */
+export function notEntered(outcome: Exclude<EnterOutcome, { kind: 'entered' }>): Problem {
+  switch (outcome.kind) {
+    case 'unknown-budget':
+      return noBudget(outcome.budget)
+    case 'unknown-entry':
+      return problem('not-found', 'There is no such entry.')
+    case 'key-reused': {
+      const detail = 'This idempotency key was used before, for another entry; use a new key for a new one.'
+      return problem('key-reused', detail)
+    }
+    case 'short': {
+      const { budget, window, available, needed, counters, ends, past } = outcome
+      const open = window === 'day' ? 'today' : 'this month'
+      const where = past ? `in ${past[window]}` : open
+      const grant = `a grant of ${count(needed - available)} to ${budget} before (POST /budgets/${budget}/entries, scope admin)`
+      const detail = `${budget} has ${inUnits(available)} left ${where}, so ${count(needed)} cannot be taken from it; what is held, in doubt or spent stays.`
+      return problem('over-budget', detail, {
+        units: needed,
+        short: needed - available,
+        budgets: counters.map(({ granted: _, needed: takes, ...counter }) => ({
+          ...counter,
+          short: takes - counter.available,
+          resetsAt: toRfc3339(ends[counter.window]),
+        })),
+        wouldPass: [
+          ...(available > 0 ? [`at most ${inUnits(available)}, now`] : []),
+          // A month that is over takes none.
+          ...(past ? [] : [grant]),
+        ],
+      })
+    }
+    case 'not-possible':
+      return problem('wrong-state', outcome.why)
+  }
 }

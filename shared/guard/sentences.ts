@@ -1,9 +1,9 @@
-import { callerOfCounter } from '../ledger/definitions.ts'
-import type { View } from '../ledger/views.ts'
-import { latestRenewal } from '../ledger/windows.ts'
+import { callerOfCounter } from '../ledger/book/definitions.ts'
+import { latestRenewal } from '../ledger/book/windows.ts'
+import type { View } from '../ledger/views/views.ts'
 import { grouped } from '../platform/words.ts'
 import { toLocal } from '../platform/zone.ts'
-import type { Figures } from './figures.ts'
+import type { Figures } from './reports/figures.ts'
 
 /** Numbers and times as people write them in a sentence. */
 

@@ -1,13 +1,14 @@
 import { openLedger } from '../ledger/open-ledger.ts'
-import type { Store } from '../ledger/store.ts'
+import type { Store } from '../ledger/store/store.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { systemIds } from '../platform/ids.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { createSecret, createSecretsClient, type Secret } from '../platform/secrets.ts'
-import type { GuardSettings } from '../platform/settings.ts'
+import { eachKind, type Kinds, productKinds } from '../tracking/kinds.ts'
 import { createTracking, type Tracking } from '../tracking/tracking.ts'
 import { createGuard, type Guard } from './guard.ts'
 import type { GuardOptions } from './options.ts'
+import { type GuardSettings, toCooldown } from './settings.ts'
 
 export interface Services {
   readonly guard: Guard
@@ -18,9 +19,10 @@ export interface Services {
   /** What Slack and the guard share. */
   readonly slackSecret: Secret
   readonly options: GuardOptions
-  /** Where people find the dashboard, without a slash at its end; `null`: nobody has said. */
+  readonly kinds: Kinds
+  /** Where people find the dashboard, without a slash at its end; `null`: unknown. */
   readonly dashboardUrl: string | null
-  /** Endpoints are on this machine, and so may be whoever plays Slack. */
+  /** Endpoints are on this machine, and a stand-in of Slack may be, too. */
   readonly isLocal: boolean
   readonly clock: Clock
   readonly log: Log
@@ -32,13 +34,16 @@ export interface Services {
  */
 export function createServices(
   settings: GuardSettings,
-  own: { store?: Store; clock?: Clock; log?: Log } = {},
+  own: { store?: Store; clock?: Clock; log?: Log; kinds?: Kinds; secretsWithinMs?: number } = {},
 ): Services {
+  const { kinds = productKinds } = own
   const clock = own.clock ?? systemClock
   const log = own.log ?? createLog({ write: (line) => process.stdout.write(`${line}\n`), now: clock.now })
-  const secrets = createSecretsClient(settings.SECRETS_ENDPOINT, settings.SECRETS_ACCESS_KEY)
-  const token = createSecret({ client: secrets, id: settings.SERVICE_TOKEN_SECRET, clock, log })
-  const callerKey = createSecret({ client: secrets, id: settings.CALLER_KEY_SECRET, keepsPrevious: true, clock, log })
+  const withinMs = own.secretsWithinMs
+  const client = createSecretsClient(settings.SECRETS_ENDPOINT, settings.SECRETS_ACCESS_KEY, withinMs)
+  const secrets = { client, clock, log, ...(withinMs !== undefined && { withinMs }) }
+  const token = createSecret({ ...secrets, id: settings.SERVICE_TOKEN_SECRET })
+  const callerKey = createSecret({ ...secrets, id: settings.CALLER_KEY_SECRET, keepsPrevious: true })
   const serviceToken = async () => (await token.read()).current
   const tracking = createTracking({
     baseUrl: settings.TRACKING_BASE_URL,
@@ -52,32 +57,30 @@ export function createServices(
     },
     timeoutMs: settings.SERVICE_TIMEOUT_MS,
     pointers: {
-      estimate: pointers(settings.ESTIMATE_POINTER_RANKING, settings.ESTIMATE_POINTER_DIFFICULTY),
-      run: pointers(settings.RUN_POINTER_RANKING, settings.RUN_POINTER_DIFFICULTY),
+      estimate: eachKind(kinds, (kind) => settings[kind.settings.estimatePointer]),
+      run: eachKind(kinds, (kind) => settings[kind.settings.runPointer]),
     },
+    kinds,
   })
   const ledger = openLedger(settings, { clock, ...(own.store && { store: own.store }) })
-  const plans = async () => (settings.PLANS ? (await import('./plans-file.ts')).readPlans(settings.PLANS) : [])
+  const plans = async () =>
+    settings.PLANS ? (await import('./plans/plans-file.ts')).readPlans(settings.PLANS, kinds) : []
   const options = {
     serviceTimeoutMs: settings.SERVICE_TIMEOUT_MS,
     serviceFlightMs: settings.SERVICE_FLIGHT_MS,
-    cooldown: { ranking: settings.COOLDOWN_RANKING, 'keyword-difficulty': settings.COOLDOWN_DIFFICULTY },
+    cooldown: eachKind(kinds, (kind) => settings[kind.settings.cooldown] ?? toCooldown(kind.cooldown)),
     ...(settings.PROJECT_SEPARATOR !== undefined && { separator: settings.PROJECT_SEPARATOR }),
   }
   return {
-    guard: createGuard({ ledger, tracking, serviceToken, clock, ids: systemIds, log, options, plans }),
+    guard: createGuard({ ledger, tracking, serviceToken, clock, ids: systemIds, log, options, kinds, plans }),
     tracking,
     callerKey,
-    slackSecret: createSecret({ client: secrets, id: settings.SLACK_SECRET, clock, log }),
+    slackSecret: createSecret({ ...secrets, id: settings.SLACK_SECRET }),
     options,
+    kinds,
     dashboardUrl: settings.DASHBOARD_URL === undefined ? null : new URL(settings.DASHBOARD_URL).origin,
     isLocal: settings.SECRETS_ENDPOINT !== undefined,
     clock,
     log,
   }
 }
-
-const pointers = (ranking: string | undefined, difficulty: string | undefined) => ({
-  ...(ranking !== undefined && { ranking }),
-  ...(difficulty !== undefined && { 'keyword-difficulty': difficulty }),
-})

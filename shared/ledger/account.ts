@@ -1,20 +1,20 @@
 import { digest } from '../platform/ids.ts'
 import { toUnits } from '../platform/words.ts'
-import type { MakeChange } from './changes.ts'
-import { limitOf, rootBudget } from './definitions.ts'
-import { entryKey, openingId } from './entry.ts'
-import { type Account, sandboxService } from './identity.ts'
-import type { Store } from './store.ts'
-import { changeRenewal, latestRenewal, type Renewal } from './windows.ts'
+import type { MakeChange } from './book/changes.ts'
+import { type Account, limitOf, rootBudget } from './book/definitions.ts'
+import { entryKey, fromEntryItem, openingId } from './book/entry.ts'
+import { changeRenewal, latestRenewal, type Renewal } from './book/windows.ts'
+import { sandboxService } from './identity.ts'
+import type { Store } from './store/store.ts'
 
 /** Changes of a whole ledger that only an operator makes, with a command. Each goes to `Ledger.change`. */
 
 /** Lets the month turn at another time once the open month has ended. What is absent stays as it is. */
 export const renewalChange =
-  (wanted: Partial<Renewal>): MakeChange =>
+  (changes: Partial<Renewal>): MakeChange =>
   ({ definitions, now }) => {
     const before = latestRenewal(definitions.calendar)
-    const renewal = { ...before, ...wanted }
+    const renewal = { ...before, ...changes }
     const calendar = changeRenewal(definitions.calendar, renewal, now)
     if (calendar === definitions.calendar) return { refused: `The month turns ${showRenewal(before)} already.` }
     const reason = `the month turns ${showRenewal(renewal)} once the open one has ended`
@@ -93,5 +93,5 @@ export const replacement =
 /** What was booked as used when the ledger began. */
 export async function openingUnits(store: Store): Promise<number> {
   const [entry] = await store.get([entryKey(openingId)])
-  return typeof entry?.units === 'number' ? entry.units : 0
+  return entry ? fromEntryItem(entry).units : 0
 }

@@ -1,15 +1,8 @@
 import type { Marker } from '../platform/marker.ts'
 import { toUnits, type Units } from '../platform/words.ts'
-import { type Definitions, limitOf, rootBudget } from './definitions.ts'
-import { LedgerUnavailable } from './store.ts'
-import { latestRenewal, type Renewal } from './windows.ts'
-
-/** What the root budget begins with in a new ledger, and when its month turns. */
-export interface Account {
-  readonly unitsPerMonth: Units
-  readonly usedAtStart: Units
-  readonly renewal: Renewal
-}
+import { type Account, type Definitions, type Identity, limitOf, rootBudget } from './book/definitions.ts'
+import { latestRenewal } from './book/windows.ts'
+import { LedgerUnavailable } from './store/store.ts'
 
 /** Where nothing else was said, on one machine. A deployment on AWS has to say all of it. */
 export const usualAccount: Account = {
@@ -21,23 +14,6 @@ export const usualAccount: Account = {
 /** What the ledger calls the stand-in, whatever port it listens on. */
 export const sandboxService = 'sandbox'
 
-/** What a ledger is the ledger of. It is stored in the definitions, which every decision reads. */
-export interface Identity {
-  readonly ledger: string
-  /** `sandbox`, or the normalised address of the service; `null`: the process that began the ledger did not know it. */
-  readonly service: string | null
-  /** The account settings that the ledger began with, or was adopted with. */
-  readonly began: Account
-  /** The table that it was begun in, adopted in or restored to. A copy says so of another table. */
-  readonly table?: string
-  /** Raised with each restore; absent: 0. */
-  readonly epoch?: number
-  /** When a restored table was accepted, and the time that it was restored to, where that was said. */
-  readonly restored?: { readonly at: number; readonly to?: number }
-  /** Another table has taken over, which only an operator changes. */
-  readonly replacedBy?: string
-}
-
 /** The account settings by the names that people set; what is absent says nothing. */
 export interface AccountSettings {
   readonly ACCOUNT_UNITS_PER_MONTH?: Units | undefined
@@ -48,7 +24,7 @@ export interface AccountSettings {
 }
 
 /** What a process was told about the ledger that it opens. */
-export interface Expected {
+export interface ExpectedLedger {
   readonly service?: string | undefined
   readonly account?: AccountSettings
   /** What is known outside of the table; `null`: no ledger was begun yet, as far as is known there. */
@@ -96,7 +72,7 @@ const adopt = 'npm run account -- adopt'
 /** Why a process may not use this ledger; empty when it may. @param table the id of the table that was read; `null`: it has none. */
 export function identityFaults(
   definitions: Definitions,
-  expected: Expected,
+  expected: ExpectedLedger,
   table: string | null = null,
 ): IdentityFault[] {
   const { identity } = definitions

@@ -1,37 +1,33 @@
 import type { Clock } from '../platform/clock.ts'
 import { digest, systemIds } from '../platform/ids.ts'
-import { once } from '../platform/once.ts'
-import { type Announcement, announcements } from './announcement.ts'
-import { type AuditedCounter, createAudit } from './audit.ts'
-import type { Book } from './book.ts'
-import { type ChangeOutcome, createChanges, type Fault, type MakeChange } from './changes.ts'
-import { type CloseOutcome, createClosing } from './closing.ts'
-import type { Definitions } from './definitions.ts'
-import { createEntering, type EnterOutcome, type EntryPreview } from './entering.ts'
-import type { Entry } from './entry.ts'
-import type { EntryRequest } from './entry-booking.ts'
-import type { Finding } from './finding.ts'
-import { createHolding, type Seen } from './holding.ts'
-import { type Account, type Expected, epochFaults, WrongLedger } from './identity.ts'
-import { createLastAudits, type LastAudits } from './last-audit.ts'
-import { createLists, type EntryFilter, type Page, type Span, type UpdateFilter } from './lists.ts'
+import { once } from '../platform/parallel.ts'
+import { type AuditedCounter, createAudit, createLastAudit, type LastAudit } from './book/audit.ts'
+import type { Book } from './book/book.ts'
+import { type ChangeOutcome, createChanges, type Fault, type MakeChange } from './book/changes.ts'
+import type { Account, Definitions } from './book/definitions.ts'
+import { createEntering, type EnterOutcome, type EntryPreview } from './book/enter.ts'
+import type { Entry } from './book/entry.ts'
+import type { EntryRequest } from './book/entry-request.ts'
+import { createHolding, createTurns, type HoldBasis } from './book/hold.ts'
+import type { RunOutcome } from './book/outcome.ts'
+import { createSettle, type SettleOutcome } from './book/settle.ts'
+import { newCalendar } from './book/windows.ts'
+import { type ExpectedLedger, epochFaults, WrongLedger } from './identity.ts'
 import { createLogins, type Logins } from './login.ts'
-import { type Occurrence, occurrences } from './occurrence.ts'
-import { createPictures, type Pictures } from './picture.ts'
-import { createPrices, type Prices } from './price.ts'
-import { type ProjectChange, toProjectChangeItem } from './project-change.ts'
-import { createQueue, type Queue } from './queue.ts'
-import { createRotation, type Round } from './rotation.ts'
 import { setUp } from './setup.ts'
-import { createSightings, type Sightings } from './sighting.ts'
-import { type SlackEvent, slackEvents } from './slack-event.ts'
-import type { Store } from './store.ts'
-import { createTallies, type Tallies } from './tally.ts'
-import { createTurns } from './turns.ts'
-import type { Update } from './update.ts'
-import { fromUpdateItem, type OpenAs } from './update-item.ts'
-import { type Ask, createViews, readUpdates, type View } from './views.ts'
-import { newCalendar } from './windows.ts'
+import type { Store } from './store/store.ts'
+import { type Announcement, announcements } from './updates/announcement.ts'
+import { type Occurrence, occurrences } from './updates/occurrence.ts'
+import { type ProjectChange, toProjectChangeItem } from './updates/project-change.ts'
+import { createQueue, createRotation, type Queue, type Round } from './updates/queue.ts'
+import { type SlackEvent, slackEvents } from './updates/slack-event.ts'
+import type { Update } from './updates/update.ts'
+import { fromUpdateItem, type OpenAs } from './updates/update-item.ts'
+import { createKnownDates, type KnownDatesStore } from './views/known-dates.ts'
+import { createLists, type EntryFilter, type Page, type Span, type UpdateFilter } from './views/lists.ts'
+import { createPrices, type Prices } from './views/price.ts'
+import { createSummaries, type Summaries } from './views/summary.ts'
+import { createViews, readUpdates, type View, type ViewQuery } from './views/views.ts'
 
 /**
  * The unit ledger: definitions, books, work, updates and entries in one table. Every promise about units is kept by
@@ -41,7 +37,7 @@ import { newCalendar } from './windows.ts'
  */
 export interface Ledger {
   /** The definitions and the current book, and what is known about these updates and their work, read consistently. */
-  view(asks?: readonly Ask[]): Promise<View>
+  view(queries?: readonly ViewQuery[]): Promise<View>
   /** The definitions as this process saw them last, and when; nothing is read. */
   lastSeen(): { readonly definitions: Definitions; readonly at: number } | null
   /** The book of a month as it is stored; `null`: nothing was ever counted in it. */
@@ -55,11 +51,11 @@ export interface Ledger {
    * one transaction. `moved`: something that was decided on has changed, or it could not be sent until then; look again
    * and decide again.
    */
-  hold(view: View, seen: Seen, update: Update, until?: number): Promise<'held' | 'moved'>
+  hold(view: View, basis: HoldBasis, update: Update, until?: number): Promise<'held' | 'moved'>
   /** Writes a record that moves no units. `moved` as above. */
   record(update: Update, seen: Update | null): Promise<'recorded' | 'moved'>
-  /** Settles, releases, doubts or corrects: whatever the finding means for the update as it is by then. */
-  close(update: Update, finding: Finding): Promise<CloseOutcome>
+  /** Settles, releases, doubts or corrects: whatever the outcome means for the update as it is now. */
+  settle(update: Update, outcome: RunOutcome): Promise<SettleOutcome>
 
   /** Changes the definitions as one revision, and the books with them. */
   change(by: string, make: MakeChange): Promise<ChangeOutcome>
@@ -82,15 +78,17 @@ export interface Ledger {
   projectChanges(limit: number, cursor?: string): Promise<Page<ProjectChange>>
   /** The current, the previous and the next book, each against the sum of its entries. */
   audit(): Promise<readonly AuditedCounter[]>
+  /** The result of the latest audit; `null`: none was made yet. */
+  lastAudit(): Promise<LastAudit | null>
+  /** Keeps the result of an audit. */
+  keepAudit(made: Pick<LastAudit, 'at' | 'by'>, audited: readonly AuditedCounter[]): Promise<void>
 
   readonly announcements: Queue<Announcement>
   readonly slackEvents: Queue<SlackEvent>
   readonly occurrences: Queue<Occurrence>
-  readonly pictures: Pictures
-  readonly tallies: Tallies
-  readonly lastAudits: LastAudits
+  readonly summaries: Summaries
   readonly prices: Prices
-  readonly sightings: Sightings
+  readonly knownDates: KnownDatesStore
   readonly logins: Logins
 }
 
@@ -104,7 +102,7 @@ export function createLedger(options: {
   store: Store
   clock: Clock
   account: Account
-  expected?: Expected
+  expected?: ExpectedLedger
   begins?: boolean
 }): Ledger {
   const { store, clock, account, expected = null, begins = true } = options
@@ -118,16 +116,16 @@ export function createLedger(options: {
   })
 
   /** Every reading for a decision shows whether another table has taken over since this process began. */
-  async function look(asks: readonly Ask[] = []): Promise<View> {
-    const view = await views.look(asks)
+  async function look(queries: readonly ViewQuery[] = []): Promise<View> {
+    const view = await views.look(queries)
     const faults = expected && epoch !== null ? epochFaults(view.definitions, epoch) : []
     if (faults.length > 0) throw new WrongLedger(faults)
     return view
   }
 
-  async function view(asks: readonly Ask[] = []): Promise<View> {
+  async function view(queries: readonly ViewQuery[] = []): Promise<View> {
     await ready()
-    return look(asks)
+    return look(queries)
   }
 
   const createdAt = once(async () => (await view()).definitions.createdAt)
@@ -139,25 +137,24 @@ export function createLedger(options: {
     update: async (id) => (await readUpdates(store, [id]))[0] ?? null,
     updatesNamed: (ids) => readUpdates(store, ids),
     ...createHolding({ store, turns, clock }),
-    ...createClosing({ store, clock }),
+    ...createSettle({ store, clock, calendarAt: views.calendarAt }),
     bookNamed,
     lastSeen,
     ...createEntering({ store, view, books, bookNamed }),
     ...createAudit({ view, books, bookNamed, lists, clock }),
+    ...createLastAudit({ store }),
     ...lists,
     openRound: (name, ...how) => rotation.round({ name, read: fromUpdateItem }, ...how),
     announcements: createQueue(announcements, { store, lists, rotation }),
     slackEvents: createQueue(slackEvents, { store, lists, rotation }),
     occurrences: createQueue(occurrences, { store, lists, rotation }),
-    pictures: createPictures({ store }),
-    tallies: createTallies({ store }),
-    lastAudits: createLastAudits({ store }),
+    summaries: createSummaries({ store, lists }),
     prices: createPrices({ store }),
-    sightings: createSightings({ store }),
+    knownDates: createKnownDates({ store }),
     logins: createLogins({ store, ids: systemIds }),
     noteProjectChange: async (change) => {
-      const isNew = { is: change.status === null ? 'absent-item' : 'present-item' } as const
-      const writes = [{ do: 'put', item: toProjectChangeItem(change), when: [isNew] }] as const
+      const isNew = { kind: change.status === null ? 'absent-item' : 'present-item' } as const
+      const writes = [{ kind: 'put', item: toProjectChangeItem(change), when: [isNew] }] as const
       await store.transact(writes, digest('project-change', JSON.stringify(change)))
     },
     change: async (by, make) => {

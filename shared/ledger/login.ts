@@ -1,7 +1,7 @@
 import { minuteMs } from '../platform/clock.ts'
 import { digest, type Ids } from '../platform/ids.ts'
-import type { Store } from './store.ts'
-import { expiryOf } from './table.ts'
+import type { Store } from './store/store.ts'
+import { expiryOf } from './store/table.ts'
 
 /** How long a link to the dashboard is good for. */
 const goodForMs = 5 * minuteMs
@@ -9,13 +9,13 @@ const goodForMs = 5 * minuteMs
 const keptForDays = 1
 
 /**
- * Codes that let somebody into the dashboard, once, for five minutes. The table knows a code by its digest alone, so
- * whoever reads the table cannot log in with what is there.
+ * Codes that let a user into the dashboard, once, for five minutes. The table knows a code by its digest alone, so
+ * a reader of the table cannot log in with what is there.
  */
 export interface Logins {
   /** @param caller who comes in with it; what they may do is looked up when they do something. */
   issue(caller: string, now: number): Promise<string>
-  /** Who it was issued to; `null`: it is none of ours, or too old, or was used before. */
+  /** Who it was issued to; `null`: it is not ours, too old, or was used before. */
   redeem(code: string, now: number): Promise<string | null>
 }
 
@@ -25,7 +25,7 @@ export function createLogins({ store, ids }: { store: Store; ids: Ids }): Logins
       const code = ids.random()
       const until = now + goodForMs
       const item = { ...loginKey(code), caller, until, ...expiryOf(now, keptForDays) }
-      const writes = [{ do: 'put', item, when: [{ is: 'absent-item' }] }] as const
+      const writes = [{ kind: 'put', item, when: [{ kind: 'absent-item' }] }] as const
       const { applied } = await store.transact(writes, digest('login', JSON.stringify(item)))
       if (!applied) throw new Error('a new code was there before')
       return code
@@ -36,9 +36,9 @@ export function createLogins({ store, ids }: { store: Store; ids: Ids }): Logins
       const key = loginKey(code)
       const [item] = await store.get([key])
       if (typeof item?.caller !== 'string') return null
-      const isUnused = { is: 'absent', path: ['usedAt'] } as const
-      const isGood = { is: 'at-least', path: ['until'], value: now + 1 } as const
-      const writes = [{ do: 'update', key, set: [[['usedAt'], now]], add: [], when: [isUnused, isGood] }] as const
+      const isUnused = { kind: 'absent', path: ['usedAt'] } as const
+      const isGood = { kind: 'at-least', path: ['until'], value: now + 1 } as const
+      const writes = [{ kind: 'update', key, set: [[['usedAt'], now]], add: [], when: [isUnused, isGood] }] as const
       // A token of its own for each try: of two in the same millisecond, the same one would let both in.
       const { applied } = await store.transact(writes, ids.random())
       return applied ? item.caller : null

@@ -1,11 +1,11 @@
 import type { Clock } from '../platform/clock.ts'
 import { systemIds } from '../platform/ids.ts'
 import type { LedgerOnlySettings } from '../platform/settings.ts'
-import { createDynamoClient } from './dynamo-client.ts'
-import { createDynamoStore } from './dynamo-store.ts'
-import { type AccountSettings, accountOf, type Expected, serviceNameOf } from './identity.ts'
+import { type AccountSettings, accountOf, type ExpectedLedger, serviceNameOf } from './identity.ts'
 import { createLedger, type Ledger } from './ledger.ts'
-import type { Store } from './store.ts'
+import { createDynamoClient } from './store/dynamo-client.ts'
+import { createDynamoStore } from './store/dynamo-store.ts'
+import type { Store } from './store/store.ts'
 
 /** The ledger that the settings of a process name. Nothing is read or connected before the first request. */
 export function openLedger(settings: LedgerSettings, own: { clock: Clock; store?: Store }): Ledger {
@@ -20,14 +20,14 @@ export function openLedger(settings: LedgerSettings, own: { clock: Clock; store?
     })
   // On AWS a table that is empty by mistake would be a fresh allowance: there an operator begins the ledger.
   const begins = own.store !== undefined || settings.DYNAMODB_ENDPOINT !== undefined
-  return createLedger({ store, clock, account: accountOf(settings), expected: expectedBy(settings), begins })
+  return createLedger({ store, clock, account: accountOf(settings), expected: expectedLedgerOf(settings), begins })
 }
 
-/** Slack's function does not call the service, and is told its name by the deployment. */
+/** Slack's function does not call the service; the deployment sets its name. */
 type LedgerSettings = LedgerOnlySettings & { readonly TRACKING_BASE_URL?: string }
 type IdentitySettings = AccountSettings & Pick<LedgerSettings, 'LEDGER_SERVICE' | 'LEDGER_MARKER' | 'TRACKING_BASE_URL'>
 
-export function expectedBy(settings: IdentitySettings): Expected {
+export function expectedLedgerOf(settings: IdentitySettings): ExpectedLedger {
   const { LEDGER_SERVICE: name, TRACKING_BASE_URL: baseUrl, LEDGER_MARKER: marker } = settings
   return {
     ...(marker !== undefined && { marker }),

@@ -1,13 +1,14 @@
 import type { Clock } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
-import { asNumber, freshBook, toBookItem } from './book.ts'
-import { type Definitions, rootBudget } from './definitions.ts'
-import { toDefinitionsItem } from './definitions-item.ts'
-import { openingId, toEntryItem } from './entry.ts'
-import { type Account, type Expected, emptyFault, identityFaults, WrongLedger } from './identity.ts'
-import type { Store, Write } from './store.ts'
-import { NoDefinitions, type Views } from './views.ts'
-import { dayAt, monthAt, newCalendar } from './windows.ts'
+import { asNumber, freshBook } from './book/book.ts'
+import { toBookItem } from './book/book-item.ts'
+import { type Account, type Definitions, rootBudget } from './book/definitions.ts'
+import { toDefinitionsItem } from './book/definitions-item.ts'
+import { openingId, toEntryItem } from './book/entry.ts'
+import { dayAt, monthAt, newCalendar } from './book/windows.ts'
+import { type ExpectedLedger, emptyFault, identityFaults, WrongLedger } from './identity.ts'
+import type { Store, Write } from './store/store.ts'
+import { NoDefinitions, type Views } from './views/views.ts'
 
 const actor = 'setup'
 
@@ -21,7 +22,7 @@ export async function setUp(options: {
   store: Store
   clock: Clock
   account: Account
-  expected: Expected | null
+  expected: ExpectedLedger | null
   begins: boolean
   look: Views['look']
 }): Promise<number> {
@@ -50,7 +51,7 @@ export async function setUp(options: {
  */
 async function makeDefinitions(
   store: Store,
-  how: { account: Account; expected: Expected | null; table: string | null; now: number },
+  how: { account: Account; expected: ExpectedLedger | null; table: string | null; now: number },
 ) {
   const { account, expected, table, now } = how
   const service = expected?.service ?? null
@@ -74,7 +75,7 @@ async function makeDefinitions(
       },
     },
   }
-  const writes: Write[] = [{ do: 'put', item: toDefinitionsItem(definitions), when: [{ is: 'absent-item' }] }]
+  const writes: Write[] = [{ kind: 'put', item: toDefinitionsItem(definitions), when: [{ kind: 'absent-item' }] }]
   if (account.usedAtStart > 0) writes.push(...opening(definitions, account, now))
   await store.transact(writes, digest('setup', JSON.stringify(writes)))
 }
@@ -100,7 +101,7 @@ function opening(definitions: Definitions, account: Account, now: number): Write
     moves: [{ budget: rootBudget, window: 'month' as const, move: { spent: account.usedAtStart } }],
   }
   return [
-    { do: 'put', item: toBookItem(book), when: [{ is: 'absent-item' }] },
-    { do: 'put', item: toEntryItem(entry), when: [{ is: 'absent-item' }] },
+    { kind: 'put', item: toBookItem(book), when: [{ kind: 'absent-item' }] },
+    { kind: 'put', item: toEntryItem(entry), when: [{ kind: 'absent-item' }] },
   ]
 }

@@ -1,7 +1,7 @@
 /** Time as milliseconds since the epoch. Passed in everywhere, so that tests and the simulation own it. */
 export interface Clock {
   now(): number
-  /** Resolves after `ms`; may be cut short by nobody. */
+  /** Resolves after `ms`; cannot be cancelled. */
   sleep(ms: number): Promise<void>
 }
 

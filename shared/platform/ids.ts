@@ -11,7 +11,6 @@ export interface Ids {
 const idLength = 26
 
 const idBytes = 17
-/** Asking the system once for many names costs less than asking for each. */
 const pool = Buffer.alloc(256 * idBytes)
 let poolUsed = pool.length
 

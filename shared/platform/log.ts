@@ -1,4 +1,6 @@
-import { logContext } from './log-context.ts'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Clock } from './clock.ts'
+import { systemIds } from './ids.ts'
 
 /** One JSON line per event, of named fields. Never a whole event, body or header: those may carry secrets. */
 export interface Log {
@@ -14,7 +16,7 @@ type Fields = Readonly<Record<string, unknown>>
 const lineLimit = 8_192
 /** Escaping may double it. */
 const cutLength = 4_000
-const shortestSecret = 8
+const minSecretLength = 8
 
 export function createLog(options: { write(line: string): void; now(): number }): Log {
   /** As JSON shows them; the longest first, because a secret may begin with another one. */
@@ -24,9 +26,9 @@ export function createLog(options: { write(line: string): void; now(): number })
     const context = logContext()
     const requestId = context?.requestId
     const lambdaRequestId = context?.lambdaRequestId
-    // One literal: two spreads into one object cost more than all the rest of a line.
+    // One literal: a second spread costs more than the rest of the line.
     const text = redact(toJson({ at, level, event, requestId, lambdaRequestId, ...fields }), hidden)
-    // A line that is cut in the middle is no JSON, and alarms read JSON.
+    // Alarms read JSON, so a long line is cut as a field.
     const cut = () => ({ at, level, event, requestId, lambdaRequestId, cut: text.slice(0, cutLength) })
     options.write(text.length <= lineLimit ? text : JSON.stringify(cut()))
   }
@@ -35,13 +37,13 @@ export function createLog(options: { write(line: string): void; now(): number })
     error: (event, fields) => line('error', event, fields),
     hide: (secret) => {
       const shown = JSON.stringify(secret).slice(1, -1)
-      if (secret.length < shortestSecret || hidden.includes(shown)) return
+      if (secret.length < minSecretLength || hidden.includes(shown)) return
       hidden = [...hidden, shown].sort((a, b) => b.length - a.length)
     },
   }
 }
 
-/** Logging never fails: what JSON cannot show (a circle of causes) is left out, and plain fields stay. */
+/** Logging never fails: what JSON cannot show is left out. */
 function toJson(fields: Fields): string {
   try {
     const isFlat = Object.values(fields).every((value) => typeof value !== 'object')
@@ -52,7 +54,7 @@ function toJson(fields: Fields): string {
   }
 }
 
-/** An Error has no enumerable fields, so JSON would show `{}`; its stack stays in the log and nowhere else. */
+/** JSON would show an Error as `{}`. */
 const plain = (_key: string, value: unknown) =>
   value instanceof Error ? { name: value.name, message: value.message, stack: value.stack, cause: value.cause } : value
 
@@ -63,4 +65,62 @@ function redact(text: string, hidden: readonly string[]): string {
   let redacted = text
   for (const secret of hidden) redacted = redacted.replaceAll(secret, '[redacted]')
   return redacted.replace(jwtLike, '[redacted]').replace(bearer, '$1[redacted]')
+}
+
+/** The ids that every line of one request or job carries. */
+export interface LogIds {
+  readonly requestId?: string | undefined
+  /** The id of the invocation, by which CloudWatch finds Lambda's own lines. */
+  readonly lambdaRequestId?: string | undefined
+}
+
+interface LogContext extends LogIds {
+  /** Every update that this request or job recorded, changed or answered with. */
+  readonly updates: Set<string>
+}
+
+const contexts = new AsyncLocalStorage<LogContext>()
+
+/** Every line that `work` logs, at whatever depth, carries these ids and those of the work around it. */
+export function inLogContext<T>(ids: LogIds, work: () => T): T {
+  const around = contexts.getStore()
+  const requestId = ids.requestId ?? around?.requestId
+  const lambdaRequestId = ids.lambdaRequestId ?? around?.lambdaRequestId
+  return contexts.run({ requestId, lambdaRequestId, updates: new Set() }, work)
+}
+
+const logContext = (): LogContext | undefined => contexts.getStore()
+
+/** The line of this request or job names the update. */
+export const noteUpdate = (id: string): void => void contexts.getStore()?.updates.add(id)
+
+/** A line is cut at 8 KB, and a plan may have 500 projects. */
+const maxNamed = 100
+
+/** The fields of a line that names the updates of its request or job; none where it had none. */
+export function notedUpdates(): { updates?: readonly string[]; moreUpdates?: number } {
+  const updates = [...(contexts.getStore()?.updates ?? [])]
+  if (updates.length === 0) return {}
+  const more = updates.length - maxNamed
+  return { updates: updates.slice(0, maxNamed), ...(more > 0 && { moreUpdates: more }) }
+}
+
+/** Work that no HTTP request asks for, with one log line. */
+export async function asJob<T>(
+  { clock, log }: { clock: Clock; log: Log },
+  job: 'sweep' | 'digest' | 'plan' | 'start' | 'tell',
+  fields: { readonly plan?: string; readonly time?: string; readonly slackEvents?: readonly string[] | undefined },
+  work: () => Promise<T>,
+): Promise<T> {
+  return inLogContext({ requestId: systemIds.random() }, async () => {
+    const from = clock.now()
+    let failed: true | undefined = true
+    try {
+      const result = await work()
+      failed = undefined
+      return result
+    } finally {
+      log.info('job', { job, ...fields, ms: clock.now() - from, failed, ...notedUpdates() })
+    }
+  })
 }

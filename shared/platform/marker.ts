@@ -1,6 +1,6 @@
 /**
- * What is known about a ledger outside of its table: a parameter on AWS, a file in DATA_DIR on one machine. A table that does
- * not agree with it is not used.
+ * What is known about a ledger outside of its table: a parameter on AWS, a file in DATA_DIR on one machine. A table
+ * that does not agree with it is not used.
  */
 export interface Marker {
   readonly ledger: string

@@ -1,17 +1,17 @@
 /** Does `work` for each item, at most `most` at once; results are in the order of the items. */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
-  most: number,
+  max: number,
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
-  const slots = createSlots(most)
+  const slots = createSlots(max)
   return Promise.all(items.map((item) => slots.use(() => work(item))))
 }
 
-/** A number of places; who finds none waits for one, first come first served. */
-export function createSlots(most: number) {
+/** A number of places, first come first served. */
+export function createSlots(max: number) {
   const waiting: (() => void)[] = []
-  let free = most
+  let free = max
 
   async function take(): Promise<void> {
     if (free > 0) free--
@@ -34,4 +34,16 @@ export function createSlots(most: number) {
   }
 
   return { take, give, use }
+}
+
+/** Runs until it succeeds once; all callers share the answer. */
+export function once<T>(run: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined
+  return () => {
+    done ??= run().catch((error) => {
+      done = undefined
+      throw error
+    })
+    return done
+  }
 }

@@ -3,7 +3,6 @@ import { type Clock, minuteMs } from './clock.ts'
 import type { Log } from './log.ts'
 import { standIn } from './stand-in.ts'
 
-/** A secret could not be had: nothing was sent with it, and nothing may be. */
 export class SecretUnavailable extends Error {
   override readonly name = 'SecretUnavailable'
   constructor(
@@ -29,7 +28,7 @@ export interface Secret {
 
 const cachedForMs = 5 * minuteMs
 const rereadAfterMs = 10_000
-const answerWithinMs = 3_000
+const defaultWithinMs = 3_000
 
 /**
  * One secret of AWS Secrets Manager, read lazily and by one request at a time.
@@ -41,10 +40,11 @@ export function createSecret(options: {
   client: SecretsManagerClient
   id: string
   keepsPrevious?: boolean
+  withinMs?: number
   clock: Clock
   log: Log
 }): Secret {
-  const { client, id, clock, log } = options
+  const { client, id, clock, log, withinMs = defaultWithinMs } = options
   let cached: { value: SecretValue; at: number } | undefined
   let triedAt = Number.NEGATIVE_INFINITY
   let pending: Promise<SecretValue> | undefined
@@ -54,8 +54,8 @@ export function createSecret(options: {
 
   async function stage(name: 'AWSCURRENT' | 'AWSPREVIOUS'): Promise<string> {
     const answer = await client.send(new GetSecretValueCommand({ SecretId: id, VersionStage: name }), {
-      requestTimeout: answerWithinMs,
-      abortSignal: AbortSignal.timeout(answerWithinMs),
+      requestTimeout: withinMs,
+      abortSignal: AbortSignal.timeout(withinMs),
     })
     const value = answer.SecretString ?? ''
     if (!/^[\x21-\x7e]+$/.test(value)) throw new Error(`the ${name} value is empty or not visible ASCII`)
@@ -71,7 +71,7 @@ export function createSecret(options: {
     return cached.value
   }
 
-  /** A secret that was never rotated has no previous value. Any other fault must not take away the one we know. */
+  /** Without a rotation there is no previous value. Any other fault keeps the known one. */
   function without(current: string, cause: Error): string | null {
     if (cause.name === 'ResourceNotFoundException' || !cached) return null
     return cached.value.current === current ? cached.value.previous : cached.value.current
@@ -92,15 +92,19 @@ export function createSecret(options: {
 
   return {
     read: async () => (cached && (isYoungerThan(cached.at, cachedForMs) || triedLately()) ? cached.value : refresh()),
-    // Whoever comes while it is being read waits for it: the value of before may be the one that was refused.
+    // A caller who comes during a read waits for it: the cached value may be the refused one.
     reread: async () => (cached && !pending && triedLately() ? cached.value : refresh()),
   }
 }
 
 /** @param endpoint a stand-in that speaks GetSecretValue. */
-export function createSecretsClient(endpoint: string | undefined, accessKey?: string): SecretsManagerClient {
+export function createSecretsClient(
+  endpoint: string | undefined,
+  accessKey?: string,
+  withinMs = defaultWithinMs,
+): SecretsManagerClient {
   // No shorter time to connect: the system repeats a lost SYN after a second, and a busy machine is late by one.
-  const timeouts = { connectionTimeout: answerWithinMs, requestTimeout: answerWithinMs, throwOnRequestTimeout: true }
+  const timeouts = { connectionTimeout: withinMs, requestTimeout: withinMs, throwOnRequestTimeout: true }
   return new SecretsManagerClient({
     maxAttempts: 2,
     requestHandler: timeouts,

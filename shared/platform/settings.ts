@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
-import { dayMs, hourMs, minuteMs } from './clock.ts'
 import { parseMarker } from './marker.ts'
-import { mostUnits, toUnits } from './words.ts'
+import { maxUnits, toUnits } from './words.ts'
 import { isZone } from './zone.ts'
 
 /** The environment as it was given; only this room reads it. */
@@ -28,60 +27,22 @@ export function parseSettings<Schema extends z.ZodMiniType>(
   throw new WrongSettings(`these settings are missing or wrong: ${[...new Set(faults)].join('; ')}`)
 }
 
-const matching = (pattern: RegExp, takes: string) => z.string(takes).check(z.regex(pattern, takes))
+export const matching = (pattern: RegExp, takes: string) => z.string(takes).check(z.regex(pattern, takes))
 
-const wholeNumber = (takes: string, from: number, to: number = Number.MAX_SAFE_INTEGER) =>
+export const wholeNumber = (takes: string, from: number, to: number = Number.MAX_SAFE_INTEGER) =>
   z.pipe(
     z.pipe(matching(/^\d{1,16}$/, takes), z.transform(Number)),
     z.number().check(z.int(takes), z.gte(from, takes), z.lte(to, takes)),
   )
 
-const units = z.pipe(
-  wholeNumber(`takes a whole number of units, 0 to ${mostUnits}`, 0, mostUnits),
+export const units = z.pipe(
+  wholeNumber(`takes a whole number of units, 0 to ${maxUnits}`, 0, maxUnits),
   z.transform(toUnits),
 )
 const renewalDay = wholeNumber('takes a day of the month, 1 to 31', 1, 31)
 const renewalTime = matching(/^([01]\d|2[0-3]):[0-5]\d$/, 'takes a time like 00:00')
 const zoneTakes = 'takes a time zone of the IANA database, such as Europe/Berlin; UTC is one'
 const timeZone = z.string(zoneTakes).check(z.refine(isZone, zoneTakes))
-const pointer = matching(/^(\/([^~]|~[01])*)*$/, 'takes a JSON Pointer (RFC 6901), such as /data/units')
-
-const cooldown = z.pipe(
-  matching(/^(day|0|\d{1,4}[mhd])$/, 'takes day, 0, or a time such as 30m, 6h, 7d'),
-  z.transform(toCooldown),
-)
-
-/** How long a settled update answers for the same work: to the end of the account's day, or a number of ms. */
-export type Cooldown = 'day' | number
-
-const unitMs = { m: minuteMs, h: hourMs, d: dayMs } as const
-
-function toCooldown(text: string): Cooldown {
-  if (text === 'day') return 'day'
-  const unit = text.at(-1)
-  return unit === 'm' || unit === 'h' || unit === 'd' ? Number(text.slice(0, -1)) * unitMs[unit] : 0
-}
-
-/** An address that others build upon: nothing but scheme, host and port. */
-function isOrigin(text: string): boolean {
-  if (!URL.canParse(text)) return false
-  const { protocol, origin, href } = new URL(text)
-  return /^https?:$/.test(protocol) && href === `${origin}/`
-}
-
-const baseUrl = z.string('takes the address of the service, ending in /v3').check(
-  z.refine((text) => {
-    if (!URL.canParse(text)) return false
-    const url = new URL(text)
-    const plain = url.search === '' && url.hash === '' && url.username === '' && url.password === ''
-    return plain && /^https?:$/.test(url.protocol) && url.pathname.endsWith('/v3')
-  }, 'takes an http(s) address that ends in /v3, without a query or credentials'),
-)
-
-const httpAddress = z
-  .string('takes the address of the dashboard')
-  .check(z.refine(isOrigin, 'takes an http(s) address without a path, such as https://units.example'))
-
 const endpoint = z.optional(z.url('takes the address of an endpoint'))
 
 /** Of a stand-in at one of these endpoints; DynamoDB Local takes no others. */
@@ -124,25 +85,7 @@ export const accountSettings = z.object({
   ACCOUNT_TIME_ZONE: z.optional(timeZone),
 })
 
-/** The service, and how its answers are read. */
-const serviceSettings = z.object({
-  TRACKING_BASE_URL: baseUrl,
-  SERVICE_TIMEOUT_MS: z._default(wholeNumber('takes 100 to 60000 milliseconds', 100, 60_000), 20_000),
-  SERVICE_FLIGHT_MS: z._default(wholeNumber('takes 1000 milliseconds to a day', 1_000, dayMs), 300_000),
-  ESTIMATE_POINTER_RANKING: z.optional(pointer),
-  ESTIMATE_POINTER_DIFFICULTY: z.optional(pointer),
-  RUN_POINTER_RANKING: z.optional(pointer),
-  RUN_POINTER_DIFFICULTY: z.optional(pointer),
-  COOLDOWN_RANKING: z._default(cooldown, 'day'),
-  COOLDOWN_DIFFICULTY: z._default(cooldown, 7 * dayMs),
-  PROJECT_SEPARATOR: z.optional(matching(/^[,;|:+~!*]$/, 'takes one of , ; | : + ~ ! *')),
-  PLANS: z.optional(z.string('takes the path of a plans file')),
-})
-
-/** Where people find the dashboard; nothing but links is made of it. */
-const dashboardSettings = z.object({ DASHBOARD_URL: z.optional(httpAddress) })
-
-/** Everything that a function needs which writes the ledger and calls nobody. */
+/** Everything that a function needs which writes the ledger and calls no service. */
 export const ledgerOnlySettings = z.object({
   ...ledgerSettings.shape,
   ...secretSettings.shape,
@@ -150,18 +93,6 @@ export const ledgerOnlySettings = z.object({
 })
 
 export type LedgerOnlySettings = z.output<typeof ledgerOnlySettings>
-
-/** Everything that a function needs which guards updates. */
-export const guardSettings = z.object({
-  ...ledgerOnlySettings.shape,
-  ...serviceSettings.shape,
-  ...dashboardSettings.shape,
-})
-
-export type GuardSettings = z.output<typeof guardSettings>
-
-/** What a deployment must be told: on AWS the account has no defaults. */
-export const deploymentSettings = z.object({ ...guardSettings.shape, ACCOUNT_UNITS_PER_MONTH: units })
 
 /** What the first ledger on AWS must be told, beside the limit: none of it has a default there. */
 export const openingSettings = z.object({
@@ -172,10 +103,10 @@ export const openingSettings = z.object({
   ACCOUNT_TIME_ZONE: timeZone,
 })
 
-/** The first deployment is told what the ledger is then begun with. */
-export const firstDeploymentSettings = z.object({ ...guardSettings.shape, ...openingSettings.shape })
-
-/** @throws WrongSettings when more was used than there is: such an account could only be a mistake. @param limit where none is set. */
+/**
+ * @throws WrongSettings when more was used than there is: such an account could only be a mistake. @param limit where
+ * none is set.
+ */
 export function mustFitLimit(settings: z.output<typeof accountSettings>, limit: number): void {
   const { ACCOUNT_UNITS_PER_MONTH: most = limit, ACCOUNT_UNITS_USED_AT_START: used = 0 } = settings
   if (used > most) throw new WrongSettings('ACCOUNT_UNITS_USED_AT_START: takes at most ACCOUNT_UNITS_PER_MONTH')

@@ -1,4 +1,3 @@
-/** What a stand-in takes that does not look at credentials. */
 const anyAccessKey = 'local'
 
 /**

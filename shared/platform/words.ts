@@ -5,7 +5,7 @@ export type Units = number & { readonly [unitsBrand]: true }
 declare const unitsBrand: unique symbol
 
 /** No more move at once: far above any account, and so far below 2⁵³ that no sum of a book leaves the safe integers. */
-export const mostUnits = 1_000_000_000_000
+export const maxUnits = 1_000_000_000_000
 
 export const isUnits = (value: unknown): value is Units => Number.isSafeInteger(value) && (value as number) >= 0
 
@@ -17,10 +17,6 @@ export function toUnits(value: number): Units {
 
 /** `12,345`, as people read it. A formatter of Intl would cost a cold start ten milliseconds. */
 export const grouped = (whole: number): string => String(whole).replace(/\B(?=(?:\d{3})+$)/g, ',')
-
-/** The two things the service does for units: an on-demand ranking update, or a keyword-difficulty update. */
-export const kinds = ['ranking', 'keyword-difficulty'] as const
-export type Kind = (typeof kinds)[number]
 
 /** What a caller may do. */
 export const scopes = ['read', 'run', 'propose', 'write', 'approve', 'admin'] as const

@@ -46,7 +46,7 @@ export function toLocal(instant: number, zone: string): LocalTime {
   return local
 }
 
-/** The bounds of the open windows are asked for again with every reading of the ledger, and formatting is dear. */
+/** Every reading asks for the open windows again, and formatting is slow. */
 const shownBefore = new Map<string, LocalTime>()
 const maxShown = 500
 
@@ -99,10 +99,9 @@ const offsetAt = (instant: number, zone: string): number => utcOf(toLocal(instan
 const utcOf = ({ year, month, day, hour = 0, minute = 0, second = 0, ms = 0 }: LocalDate & Partial<LocalTime>) =>
   Date.UTC(year, month - 1, day, hour, minute, second, ms)
 
-/** Never negative, also before 1970. */
 const modulo = (value: number, by: number): number => ((value % by) + by) % by
 
-/** Making a formatter costs a hundred times its use. An account has one zone, or a few when it moved. */
+/** Making a formatter costs a hundred times its use. */
 const formatters = new Map<string, Intl.DateTimeFormat>()
 const maxFormatters = 32
 

@@ -5,12 +5,11 @@ import { clean, cut, cutMarked, limits, withoutMarks } from './text.ts'
 /** The few blocks that messages are made of, within Slack's limits. https://docs.slack.dev/reference/block-kit/blocks */
 export type Block = HeaderBlock | SectionBlock | ContextBlock | ActionsBlock
 
-/** What is posted to a webhook or to a command's `response_url`. */
 export interface Message {
   /** The whole message in plain words: notifications and screen readers show nothing else. */
   readonly text: string
   readonly blocks: readonly Block[]
-  /** `ephemeral`: seen by nobody but whoever asked. */
+  /** `ephemeral`: seen only by the user who asked. */
   readonly response_type?: 'ephemeral' | 'in_channel'
   readonly replace_original?: boolean
 }
@@ -19,7 +18,7 @@ export interface Message {
 export type Action = 'confirm' | 'approve' | 'reject' | 'resolve-ran' | 'resolve-did-not-run'
 
 export const toAsker = { response_type: 'ephemeral' } as const
-/** Instead of the message whose button was pressed. */
+/** Replaces the message whose button was pressed. */
 export const inPlace = { replace_original: true } as const
 
 /** @param lead what it is about, in marked text; the notification shows it without marks. */
@@ -45,10 +44,10 @@ export const context = (text: string): ContextBlock => ({
 /** Names and values in two columns, at most ten. */
 export const fields = (rows: readonly (readonly [name: string, value: string])[]): SectionBlock => ({
   type: 'section',
-  fields: rows.slice(0, mostFields).map(([name, value]) => marked(`*${name}*\n${value}`, limits.field)),
+  fields: rows.slice(0, maxFields).map(([name, value]) => marked(`*${name}*\n${value}`, limits.field)),
 })
 
-const mostFields = 10
+const maxFields = 10
 
 /** Lines, in as few sections as they fit in. */
 export function sections(lines: readonly string[], between = '\n'): SectionBlock[] {
@@ -61,12 +60,12 @@ export function sections(lines: readonly string[], between = '\n'): SectionBlock
   return texts.map(section)
 }
 
-/** The first of many lines, as many as can be read, and how many more there are. */
-export function first(lines: readonly string[], most: number, mostBytes: number = limits.section): string[] {
+/** The first lines, and how many more there are. */
+export function first(lines: readonly string[], max: number, maxBytes: number = limits.section): string[] {
   let bytes = 0
-  const kept = lines.slice(0, most).filter((line) => {
+  const kept = lines.slice(0, max).filter((line) => {
     bytes += Buffer.byteLength(line)
-    return bytes <= mostBytes
+    return bytes <= maxBytes
   })
   const more = lines.length - kept.length
   return more === 0 ? kept : [...kept, `… and ${more} more`]
@@ -74,7 +73,7 @@ export function first(lines: readonly string[], most: number, mostBytes: number 
 
 export const buttons = (...elements: readonly Button[]): ActionsBlock => ({ type: 'actions', elements: [...elements] })
 
-/** Buttons under a price: a press says what it was, since a button's value is an id and nothing else. */
+/** A press tells the price that was shown, since a button's value is an id only. */
 export const buttonsShowing = (units: Units, ...elements: readonly Button[]): ActionsBlock => ({
   ...buttons(...elements),
   block_id: `${shownPrefix}${units}`,
@@ -117,16 +116,16 @@ export const button = (
   }),
 })
 
-const plain = (text: string, most: number) => ({ type: 'plain_text', text: cut(text, most), emoji: false }) as const
+const plain = (text: string, max: number) => ({ type: 'plain_text', text: cut(text, max), emoji: false }) as const
 
 /** `verbatim`: Slack makes no links, channels or mentions of what merely looks like them. */
-const marked = (text: string, most: number): MrkdwnElement => ({
+const marked = (text: string, max: number): MrkdwnElement => ({
   type: 'mrkdwn',
-  text: cutMarked(text, most),
+  text: cutMarked(text, max),
   verbatim: true,
 })
 
-/** Buttons always stay; of the rest as much as Slack takes, from the top. */
+/** Buttons always stay; the rest is cut from the end. */
 function fitting(blocks: readonly Block[]): Block[] {
   const cutHere = context('This message was cut: Slack takes no longer one.')
   const reserved = [cutHere, ...blocks.filter(isActions)]

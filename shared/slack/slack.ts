@@ -1,12 +1,12 @@
 import type { Services } from '../guard/services.ts'
 import { minuteMs } from '../platform/clock.ts'
-import { createAnswering } from './answering.ts'
-import { createSlackClient } from './client.ts'
-import { createCommands } from './commanding.ts'
-import { createComposing } from './composing.ts'
-import { createPosting } from './posting.ts'
-import { createPresses } from './pressing.ts'
-import { createTelling } from './telling.ts'
+import { createCommands } from './receive/commands.ts'
+import { createAnswers } from './receive/events.ts'
+import { createPresses } from './receive/presses.ts'
+import { createSlackClient } from './tell/client.ts'
+import { createComposer } from './tell/compose.ts'
+import { createPoster } from './tell/post.ts'
+import { createTeller } from './tell/tell.ts'
 
 export type Slack = ReturnType<typeof createSlack>
 
@@ -15,24 +15,24 @@ const sweptAfterMs = 2 * minuteMs
 /** So long one sweep may take for answers, and so long for announcements. */
 const sweptForMs = 30_000
 
-/** Slack's side of the guard: what people type and press there is done and answered, and what they should know is told. */
+/** Slack's side of the guard: does and answers what people type and press, and tells them what they should know. */
 export function createSlack(services: Services) {
-  const { guard, options, dashboardUrl, slackSecret, clock, log } = services
+  const { guard, options, kinds, dashboardUrl, slackSecret, clock, log } = services
   const client = createSlackClient({ clock, log, allowLoopback: services.isLocal })
-  const posting = createPosting({ client, secret: slackSecret, clock, log })
-  const answering = createAnswering({
-    ...{ guard, posting, clock, log },
-    commands: createCommands({ guard, dashboardUrl, clock }),
-    presses: createPresses({ guard, clock }),
+  const poster = createPoster({ client, secret: slackSecret, clock, log })
+  const answers = createAnswers({
+    ...{ guard, poster, clock, log },
+    commands: createCommands({ guard, dashboardUrl, clock, kinds }),
+    presses: createPresses({ guard, clock, kinds }),
   })
-  const telling = createTelling({ guard, composing: createComposing({ guard, options }), posting, clock, log })
+  const teller = createTeller({ guard, composer: createComposer({ guard, options }), poster, clock, log })
   return {
-    answer: answering.answer,
-    tell: telling.tell,
+    answer: answers.answer,
+    tell: teller.tell,
     sweep: async () => {
       const sweeping = () => ({ olderThanMs: sweptAfterMs, endsAt: clock.now() + sweptForMs })
-      await answering.sweep(sweeping())
-      await telling.sweep(sweeping())
+      await answers.sweep(sweeping())
+      await teller.sweep(sweeping())
     },
   }
 }

@@ -1,7 +1,7 @@
 import { when } from '../guard/sentences.ts'
 
 /**
- * Text for Slack's mrkdwn. Whatever somebody else wrote (names, reasons, details) passes `code` or `prose`: it can then
+ * Text for Slack's mrkdwn. What users wrote (names, reasons, details) passes `code` or `prose`: it can then
  * neither ping, nor link, nor format, nor hide.
  *
  * @see https://docs.slack.dev/messaging/formatting-message-text
@@ -19,7 +19,7 @@ export const limits = {
   dialogTitle: 100,
   dialogText: 300,
   dialogButton: 30,
-  /** Slack would take more; nobody reads more. */
+  /** Slack would take more; no one reads more. */
   message: 3000,
   /**
    * All blocks together, as bytes of JSON. Slack names no number, and refuses with `msg_blocks_too_long` from about
@@ -28,31 +28,30 @@ export const limits = {
   blocksBytes: 12_000,
 } as const
 
-const longestName = 80
-const longestProse = 1_000
-/** What comes after is not even looked at. */
-const longestRead = 10_000
+const maxNameLength = 80
+const maxProseLength = 1_000
+const maxReadLength = 10_000
 
-/** A name that somebody made up, in the one form that Slack leaves alone. */
-export const code = (text: string, most = longestName): string =>
-  `\`${escaped(cut(clean(text).replaceAll('`', 'ˋ'), most))}\``
+/** A name, in the one form that Slack leaves alone. */
+export const code = (text: string, max = maxNameLength): string =>
+  `\`${escaped(cut(clean(text).replaceAll('`', 'ˋ'), max))}\``
 
-/** A sentence that somebody else wrote, on one line and without effect. */
-export const prose = (text: string, most = longestProse): string => escaped(inert(cut(clean(text), most)))
+/** A user's sentence, on one line and without effect. */
+export const prose = (text: string, max = maxProseLength): string => escaped(inert(cut(clean(text), max)))
 
-/** The three characters that Slack reads as its own; no others may be encoded. */
+/** Slack allows no other characters to be encoded. */
 export const escaped = (text: string): string => text.replace(/[&<>]/g, (character) => entities[character] ?? '')
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
 /** At most so many characters, of which the last is … where something was cut, and no half of a character or entity. */
-export const cut = (text: string, most: number): string =>
-  text.length <= most ? text : `${withoutHalves(text.slice(0, most - 1))}…`
+export const cut = (text: string, max: number): string =>
+  text.length <= max ? text : `${withoutHalves(text.slice(0, max - 1))}…`
 
 /** The same for text with marks of ours, of which none is left open. */
-export function cutMarked(text: string, most: number): string {
-  if (text.length <= most) return text
-  const kept = withoutHalves(text.slice(0, most - 1)).replace(/<[^<>]*$/, '')
+export function cutMarked(text: string, max: number): string {
+  if (text.length <= max) return text
+  const kept = withoutHalves(text.slice(0, max - 1)).replace(/<[^<>]*$/, '')
   const isInsideCode = kept.split('`').length % 2 === 0
   return `${isInsideCode ? kept.slice(0, kept.lastIndexOf('`')) : kept}…`
 }
@@ -62,7 +61,7 @@ const withoutHalves = (text: string): string => text.replace(/[\ud800-\udbff]$/,
 /** One line of visible text: control characters, line ends and what turns or hides other letters are gone. */
 export const clean = (text: string): string =>
   text
-    .slice(0, longestRead)
+    .slice(0, maxReadLength)
     .toWellFormed()
     .replace(/[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu, '')
     .replace(/[\p{Cc}\p{Z}]+/gu, ' ')

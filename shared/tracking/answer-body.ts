@@ -1,17 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import type { Leaving } from './leaving.ts'
-import { createTokenFilter } from './token-filter.ts'
+import { tokenForms } from './service-token.ts'
 
 const reasons = {
   connection: 'the connection closed in the middle of the answer',
   idle: 'the service stopped in the middle of the answer',
   overlong: 'the answer took too long',
   token: "the answer carries the service's token",
-  aborted: 'whoever asked went away',
+  aborted: 'the caller went away',
 } as const
 
-/** Why a body ended before its end. Whoever passes the body on has to break off too, or half would look whole. */
+/** A body that broke off. Its reader must break off too, or half would look whole. */
 export class AnswerBroken extends Error {
   override readonly name = 'AnswerBroken'
   constructor(readonly why: keyof typeof reasons) {
@@ -19,14 +18,23 @@ export class AnswerBroken extends Error {
   }
 }
 
+/**
+ * Tells when the caller goes away. An AbortSignal is one; where there is something lighter, it need not be: making a
+ * signal and listening to it takes twice as long as the log line of a request.
+ */
+export interface AbortSource {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', act: () => void): void
+  removeEventListener(type: 'abort', act: () => void): void
+}
+
 export interface BodyLimits {
-  /** How long the service may say nothing while more is wanted. A slow reader of ours does not count against it. */
+  /** The longest silence of the service while more is wanted. A slow reader of ours does not count. */
   readonly idleMs: number
-  /** How long the body may take as a whole, slow readers included: each holds a connection. */
+  /** For the whole body, slow readers included: each holds a connection. */
   readonly bodyMs: number
 }
 
-/** What is kept for a reader that is slower than the service. */
 const bufferBytes = 64 * 1024
 
 /**
@@ -35,7 +43,7 @@ const bufferBytes = 64 * 1024
  */
 export function createAnswerBody(
   response: IncomingMessage,
-  options: { token: string; limits: BodyLimits; signal: Leaving | undefined; abandon: () => void },
+  options: { token: string; limits: BodyLimits; signal: AbortSource | undefined; abandon: () => void },
 ): Readable {
   const { token, limits, signal, abandon } = options
   const filter = createTokenFilter(token)
@@ -65,7 +73,7 @@ export function createAnswerBody(
     idleTimer = setTimeout(breakOff, limits.idleMs, 'idle')
   }
 
-  body.on('error', () => {}) // it may come when nobody listens any more, or not yet
+  body.on('error', () => {}) // it may come before or after anything listens
   signal?.addEventListener('abort', onAbort)
   response.pause()
   response.on('data', (chunk: Buffer) => {
@@ -85,4 +93,41 @@ export function createAnswerBody(
   response.on('error', () => breakOff('connection'))
   response.on('close', () => isWhole || breakOff('connection'))
   return body
+}
+
+/** Watches a stream for the service's token; holds back at most one token's length. */
+export interface TokenFilter {
+  /** What may go on of everything so far; null as soon as the token is there, of which then no byte went on. */
+  pass(chunk: Buffer): Buffer | null
+  end(): Buffer
+}
+
+export function createTokenFilter(token: string): TokenFilter {
+  const forms = tokenForms(token).map((form) => Buffer.from(form))
+  let kept: Buffer = Buffer.alloc(0)
+  return {
+    pass(chunk) {
+      const bytes = kept.length === 0 ? chunk : Buffer.concat([kept, chunk])
+      if (forms.some((form) => bytes.includes(form))) return null
+      const end = Math.min(...forms.map((form) => startOfPart(bytes, form)))
+      kept = Buffer.from(bytes.subarray(end)) // a copy: a view would hold on to the whole chunk
+      return bytes.subarray(0, end)
+    },
+    end: () => kept,
+  }
+}
+
+/** Where the end of `bytes` begins to be the beginning of `form`; the length of `bytes` where it does not. */
+function startOfPart(bytes: Buffer, form: Buffer): number {
+  const first = form.readUInt8()
+  let at = bytes.indexOf(first, Math.max(0, bytes.length - form.length + 1))
+  while (at !== -1) {
+    if (bytes.compare(form, 0, bytes.length - at, at) === 0) return at
+    at = bytes.indexOf(first, at + 1)
+  }
+  return bytes.length
+}
+
+export function holdsToken(text: string, token: string): boolean {
+  return tokenForms(token).some((form) => text.includes(form))
 }

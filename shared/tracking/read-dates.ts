@@ -1,6 +1,5 @@
-import { textOf } from './body.ts'
-import { isErrorEnvelope } from './error-envelope.ts'
-import { isObject, type Json, parseStrictJson } from './strict-json.ts'
+import { isObject, type Json, parseStrictJson } from '../platform/json.ts'
+import { isErrorEnvelope, textOf } from './answer.ts'
 import { type Exchange, isSuccess } from './transport.ts'
 
 export type DatesReading =
@@ -12,8 +11,8 @@ export type DatesReading =
 const maxDates = 20_000
 
 /**
- * The dates for which a project has data. The interface document does not show the body ("Rules and gaps", 1), so
- * every string and every name in it that is an ISO 8601 calendar date counts, alone or before a `T`. Advice only.
+ * The dates for which a project has data. The vendor does not document the body, so every string and every name in it
+ * that is an ISO 8601 calendar date counts, alone or before a `T`. Advice only.
  */
 export function readDates(exchange: Exchange): DatesReading {
   if (exchange.kind === 'failed') return unreadable(exchange.reason)

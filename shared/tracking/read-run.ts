@@ -1,8 +1,6 @@
-import { type StoredBody, storedBodyOf, textOf } from './body.ts'
-import { isErrorEnvelope, saysItWentWell } from './error-envelope.ts'
-import { type JsonPointer, resolvePointer } from './json-pointer.ts'
-import { integerOf, pointerSource, readUnits } from './read-units.ts'
-import { parseLenientJson, parseStrictJson } from './strict-json.ts'
+import { parseLenientJson, parseStrictJson } from '../platform/json.ts'
+import { isErrorEnvelope, type StoredBody, saysItWentWell, storedBodyOf, textOf } from './answer.ts'
+import { integerOf, type JsonPointer, pointerSource, readUnits, resolvePointer } from './read-units.ts'
 import { type Answered, type Exchange, isSuccess } from './transport.ts'
 
 /** What a run's answer says about the units it took. Not the last word: the guard judges it against the hold. */
@@ -20,7 +18,7 @@ export type RunResult =
   | ({ readonly kind: 'unknown' } & WhyNotRan)
 
 interface WhyNotRan {
-  /** For people: no address, no token, nothing that the service wrote. */
+  /** Holds no address, no token and nothing that the service wrote. */
   readonly reason: string
   readonly status: number | null
   /** Null when no whole answer came. */
@@ -31,10 +29,10 @@ interface WhyNotRan {
 const refusals: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 405, 410, 422, 429])
 
 /**
- * Whether the units of a run were consumed, judged by the one exchange it is allowed ("Run" in the design).
+ * Whether the units of a run were consumed, judged by its one exchange (docs/architecture.md).
  *
  * `did-not-run` gives units back, so it needs proof; `ran` charges them; everything else is `unknown` and stays
- * counted. The interface document shows neither success nor error bodies ("Rules and gaps", 1).
+ * counted. The vendor documents neither success nor error bodies.
  */
 export function readRun(exchange: Exchange, options: { pointer: JsonPointer | undefined; token: string }): RunResult {
   if (exchange.kind === 'failed') {
@@ -62,14 +60,14 @@ function judgeBody(answer: Answered, pointer: JsonPointer | undefined): Judgemen
   const value = parseLenientJson(body.text)
   if (value === undefined) return { kind: 'unknown', reason: 'the body is neither JSON nor empty' }
   if (!isErrorEnvelope(value)) return { kind: 'ran', stated: readStated(body.text, pointer) }
-  // A name that is there twice, once with an error and once without, proves nothing.
+  // A repeated name, with and without an error, proves nothing.
   if (!parseStrictJson(body.text).ok) return { kind: 'unknown', reason: 'the body is an ambiguous error envelope' }
   if (saysItWentWell(value))
     return { kind: 'unknown', reason: 'the body says both that it went well and that it failed' }
   return { kind: 'did-not-run', reason: `an error envelope with status ${answer.status}` }
 }
 
-/** Null for whatever is not plainly stated: the hold is charged then. */
+/** Null: the hold is charged. */
 function readStated(text: string, pointer: JsonPointer | undefined): StatedUnits | null {
   if (pointer === undefined) {
     const reading = readUnits(text, undefined)

@@ -1,20 +1,18 @@
+import { isObject, type Json, parseStrictJson } from '../platform/json.ts'
 import { isUnits, type Units } from '../platform/words.ts'
-import { holdsErrorEnvelope } from './error-envelope.ts'
-import { type JsonPointer, resolvePointer } from './json-pointer.ts'
-import { isObject, type Json, parseStrictJson } from './strict-json.ts'
+import { holdsErrorEnvelope } from './answer.ts'
 
 export type UnitsReading =
   | { readonly kind: 'units'; readonly units: Units; readonly source: string }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
-/** Names under which services state units; any other needs a configured pointer. */
+/** Any other name needs a configured pointer. */
 const wellKnownNames: ReadonlySet<string> = new Set([
   ...['keyword_units', 'units', 'estimated_units', 'required_units', 'total_units'],
   ...['keywordUnits', 'estimatedUnits', 'requiredUnits', 'totalUnits'],
   ...['estimate', 'cost', 'total'],
 ])
 
-/** What a part of the body says: nothing about units, one number, or something that must not be guessed at. */
 type Finding =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'number'; readonly units: Units; readonly names: readonly string[]; readonly summed: boolean }
@@ -22,8 +20,8 @@ type Finding =
 type NumberFound = Extract<Finding, { kind: 'number' }>
 
 /**
- * Extracts exactly one number of units from a JSON text whose form the interface document does not show ("Rules and
- * gaps", 1). Whatever could be read in two ways is unreadable: a wrong number would be spent, a missing one is asked for.
+ * Extracts exactly one number of units from a JSON text whose form the vendor does not document. Whatever could be
+ * read in two ways is unreadable: a wrong number would be spent, a missing one is asked for.
  *
  * `source` is the pointer or the names the number was read by; neither it nor `reason` holds a value of the body.
  */
@@ -75,7 +73,7 @@ function findInObject(object: { [name: string]: Json }): Finding {
     const isScalar = typeof member !== 'object' || member === null
     const found = isKnown && isScalar ? findInScalar(member, name) : findIn(member, name)
     if (found.kind === 'unreadable') return found
-    // Rows in a form that is not understood must not hide behind a total that is.
+    // Unreadable rows must not hide behind a readable total.
     if (found.kind === 'nothing' && isKnown) return unreadable(`${name} holds no readable units`)
     if (found.kind === 'number') (isScalar ? own : nested).push(found)
   }
@@ -95,7 +93,7 @@ function findInProjects(projects: { [name: string]: Json }): Finding {
   return sumOfRows(Object.values(projects).map((row) => findIn(row, '')))
 }
 
-/** Rows that all say nothing are about something else; when one states units, every one must. */
+/** When one row states units, every row must. */
 function sumOfRows(rows: readonly Finding[]): Finding {
   const numbers: NumberFound[] = []
   for (const row of rows) {
@@ -126,3 +124,32 @@ function onlyOne(nested: readonly NumberFound[]): Finding {
 }
 
 const unreadable = (reason: string) => ({ kind: 'unreadable', reason }) as const
+
+/** A JSON Pointer (RFC 6901) that has been parsed: `text` as configured, `tokens` unescaped. */
+export interface JsonPointer {
+  readonly text: string
+  readonly tokens: readonly string[]
+}
+
+/**
+ * The empty pointer is the whole document; any other starts with `/`.
+ *
+ * @throws RangeError when `text` is not a pointer: a misspelt setting must fail at start, not at the first update.
+ */
+export function parsePointer(text: string): JsonPointer {
+  if (text === '') return { text, tokens: [] }
+  if (!text.startsWith('/') || /~(?![01])/.test(text)) throw new RangeError(`not a JSON Pointer: ${text}`)
+  const unescaped = (token: string) => token.replaceAll('~1', '/').replaceAll('~0', '~')
+  return { text, tokens: text.slice(1).split('/').map(unescaped) }
+}
+
+/** The value that `pointer` names in `document`; undefined when there is no such value (RFC 6901, section 4). */
+export function resolvePointer(document: Json, pointer: JsonPointer): Json | undefined {
+  let value: Json | undefined = document
+  for (const token of pointer.tokens) {
+    if (Array.isArray(value)) value = /^(0|[1-9]\d*)$/.test(token) ? value[Number(token)] : undefined
+    else if (isObject(value)) value = Object.hasOwn(value, token) ? value[token] : undefined
+    else return undefined
+  }
+  return value
+}

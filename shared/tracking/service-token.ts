@@ -1,5 +1,5 @@
 /**
- * The token for the service (interface document, "Authentication"). Both calls are bounded by the secret store's own
+ * The token for the service. Both calls are bounded by the secret store's own
  * deadline, and throw when there is no token to be had.
  */
 export interface ServiceToken {
@@ -8,13 +8,12 @@ export interface ServiceToken {
   reread(refused: string): Promise<string>
 }
 
-/** Anything else would break the header, or let a secret with a line break in it write headers of its own. */
+/** Anything else would break the header. */
 export const isUsableToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
 
-/** The forms of the token that was asked for last: one token is looked for in every header of every answer. */
+/** The last token's forms: every header of every answer is searched for them. */
 let latest: { readonly token: string; readonly forms: readonly string[] } | undefined
 
-/** Each form in which an echo would carry the token; of a JWT they are all the same. */
 export function tokenForms(token: string): readonly string[] {
   if (latest?.token !== token) latest = { token, forms: formsOf(token) }
   return latest.forms
@@ -26,7 +25,6 @@ function formsOf(token: string): readonly string[] {
   return [...new Set([token, inJson, withEscapedSlashes, encodeURIComponent(token)])]
 }
 
-/** Takes the token out of a text that the service wrote. */
 export type Redact = (text: string) => string
 
 export function redactorOf(token: string): Redact {

@@ -1,4 +1,4 @@
-import type { Kind } from '../platform/words.ts'
+import { type Kind, type Kinds, productKinds } from './kinds.ts'
 
 /** What an estimate and a run are about, byte for byte as it goes on the wire. */
 export interface Target {
@@ -9,31 +9,26 @@ export interface Target {
   readonly search: string
 }
 
-const familyOf = { ranking: 'on-demand', 'keyword-difficulty': 'keyword-difficulty' } as const satisfies Record<
-  Kind,
-  string
->
-
 /**
  * The target of a project's name or identifier. Equal arguments give equal bytes, so that what was estimated is what
  * is run.
  *
- * @throws RangeError when `project` cannot be one path segment: empty, `.`, `..` (both change the path in the hands of
- * whoever normalizes it), or not well-formed Unicode.
+ * @throws RangeError when `project` cannot be one path segment: empty, `.`, `..` (both change the path where a
+ * server normalizes it), or not well-formed Unicode.
  */
 export function targetOf(kind: Kind, project: string, query: Readonly<Record<string, string>> = {}): Target {
   const search = Object.entries(query).map(([name, value]) => `${encode(name)}=${encode(value)}`)
   return checked({ kind, segment: encode(project), search: search.join('&') })
 }
 
-/** `/on-demand/{name}/estimate` and its three sisters (interface document, "On-demand ranking updates" and after). */
-export function updatePath(target: Target, operation: 'estimate' | 'run'): string {
+/** `/on-demand/{name}/estimate` and its three sisters. */
+export function updatePath(target: Target, operation: 'estimate' | 'run', kinds: Kinds = productKinds): string {
   const { kind, segment, search } = checked(target)
-  const path = `/${familyOf[kind]}/${segment}/${operation}`
+  const path = `/${kinds[kind].path}/${segment}/${operation}`
   return search === '' ? path : `${path}?${search}`
 }
 
-/** `/projects/{name}/dates` (interface document, "Projects"). */
+/** `/projects/{name}/dates`. */
 export const datesPath = (target: Target): string => `/projects/${checked(target).segment}/dates`
 
 /** A segment or a query that would reach another operation is a fault of ours: the gateway refuses it first. */

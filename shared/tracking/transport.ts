@@ -1,11 +1,9 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import http from 'node:http'
 import https from 'node:https'
-import { parseBaseUrl } from './base-url.ts'
-import { watchConnection } from './connection.ts'
 import { isUsableToken } from './service-token.ts'
 
-/** Far above any answer of the operations used here; an endless body must not fill the memory. */
+/** An endless body must not fill the memory. */
 export const maxAnswerBytes = 1024 * 1024
 const maxReadSockets = 16
 
@@ -21,9 +19,8 @@ export interface Failed {
   /** `no` is a proof: the connection never came up. Everything else is `maybe`, our own deadline included. */
   readonly sent: 'no' | 'maybe'
   readonly cause: 'deadline' | 'connection' | 'too-large' | 'protocol'
-  /** For people: no address, no secret, nothing that the service wrote. */
+  /** Holds no address, no secret and nothing that the service wrote. */
   readonly reason: string
-  /** The status line, when it came before the failure. */
   readonly status: number | null
 }
 
@@ -117,7 +114,7 @@ function exchange(
     // The listeners stay after the end: a late error without one would take the process down.
     request.on('error', onError)
     request.on('close', () => {
-      // With an answer under way this says nothing: a body that ends with its connection is handed over after it.
+      // With an answer under way this says nothing: such a body is handed over later.
       if (status === null) fail('connection', 'the connection closed without an answer')
     })
     request.on('upgrade', (response, socket) => {
@@ -149,7 +146,7 @@ function collect(response: IncomingMessage, done: (body: Buffer | 'too-large') =
   response.on('end', () => done(Buffer.concat(chunks)))
 }
 
-/** An abort is not "did not run": how far the request came is not known here. */
+/** An abort does not prove that the update did not run. */
 const overdue = (status: number | null): Failed => ({
   kind: 'failed',
   sent: 'maybe',
@@ -157,3 +154,92 @@ const overdue = (status: number | null): Failed => ({
   reason: 'no whole answer before the deadline',
   status,
 })
+
+export interface Connection {
+  /** True once a byte of the request may have left. */
+  isUsable(): boolean
+  describe(error: NodeJS.ErrnoException): string
+}
+
+/** Until TCP and TLS are up, node keeps the request to itself: an earlier error proves that the service saw nothing. */
+export function watchConnection(request: ClientRequest, isSecure: boolean): Connection {
+  let progress: 'none' | 'connected' | 'usable' = 'none'
+  request.once('socket', (socket) => {
+    if (!socket.connecting) {
+      progress = 'usable' // a kept connection
+      return
+    }
+    socket.once('connect', () => {
+      progress = isSecure ? 'connected' : 'usable'
+    })
+    socket.once('secureConnect', () => {
+      progress = 'usable'
+    })
+  })
+  return {
+    isUsable: () => progress === 'usable',
+    describe: (error) => (progress === 'connected' ? 'TLS refused' : describeCode(error.code)),
+  }
+}
+
+function describeCode(code: string | undefined): string {
+  switch (code) {
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return 'name not resolved'
+    case 'ECONNREFUSED':
+      return 'connection refused'
+    case 'ECONNRESET':
+      return 'connection reset'
+    default:
+      return `connection failed (${code ?? 'no code'})`
+  }
+}
+
+export interface BaseUrl {
+  readonly isSecure: boolean
+  /** Without the brackets of an IPv6 address. */
+  readonly host: string
+  readonly port: number
+  /** Ends in `/v3`, without a trailing slash. */
+  readonly path: string
+}
+
+/**
+ * The one address that is ever contacted.
+ *
+ * @throws RangeError when `text` is not an http(s) address whose path ends in `/v3`, or holds credentials, a query or
+ * a fragment. The address itself is not in the message: it may hold a password.
+ */
+export function parseBaseUrl(text: string): BaseUrl {
+  const url = URL.canParse(text) ? new URL(text) : null
+  const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:'
+  const path = url?.pathname.replace(/\/$/, '')
+  const hasMore = Boolean(url?.username || url?.password || url?.search || url?.hash)
+  if (!url || !path || !isHttp || hasMore || !path.endsWith('/v3')) {
+    throw new RangeError('the base address must be http(s), end in /v3 and hold no credentials, query or fragment')
+  }
+  const isSecure = url.protocol === 'https:'
+  const defaultPort = isSecure ? 443 : 80
+  return { isSecure, host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) || defaultPort, path }
+}
+
+/** setTimeout turns a longer delay into one millisecond. */
+const maxTimeoutMs = 2 ** 31 - 1
+
+/**
+ * Runs `use` with a signal that aborts after `timeoutMs`, in real time: it ends real sockets. The timer never outlives
+ * the call.
+ *
+ * @throws RangeError when no timer can be set to `timeoutMs`; nothing was started.
+ */
+export async function withDeadline<T>(timeoutMs: number, use: (deadline: AbortSignal) => Promise<T>): Promise<T> {
+  if (!(timeoutMs >= 1 && timeoutMs <= maxTimeoutMs)) throw new RangeError(`not a timeout: ${timeoutMs} ms`)
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(), timeoutMs)
+  try {
+    return await use(controller.signal)
+  } finally {
+    clearTimeout(timer)
+  }
+}

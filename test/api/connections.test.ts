@@ -2,22 +2,21 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createDoor } from '../../infra/local/door.ts'
-import { createFront } from '../../infra/local/front.ts'
-import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
+import { createListener } from '../../infra/local/listener.ts'
+import { createRouter } from '../../infra/local/router.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { streamAnswers } from '../../shared/platform/function-url.ts'
-import type { Platform } from '../../shared/platform/raw-path.ts'
-import { readWhole } from '../../shared/platform/whole-body.ts'
+import { type Platform, readWhole } from '../../shared/platform/raw-request.ts'
 import { awslambda, callStreaming, urlEvent } from '../support/lambda.ts'
 import { type Product, startProduct } from '../support/product.ts'
 
 /** The port of `npm start`, to which a test writes what it likes. */
 async function serve() {
   const product = await startProduct({ store: createMemoryStore(), slack: true })
-  const door = await openDoor()
-  const front = createFront({ api: product.api, slack: product.startProcess().slackApp })
+  const listener = await openListener()
+  const front = createRouter({ ...product, slack: product.startProcess().slackApp })
   let latest: Platform['incoming']
-  door.open({
+  listener.open({
     fetch: (request, env: Platform) => {
       latest = env.incoming
       return front.fetch(request, env)
@@ -25,13 +24,13 @@ async function serve() {
   })
   const token = await product.signed({ sub: 'tool', scope: 'run read write admin', budgets: '*' })
   const isBeingRead = () => latest?.readableDidRead === true
-  return { product, token, isBeingRead, open: () => connect(door.port, '127.0.0.1') }
+  return { product, token, isBeingRead, open: () => connect(listener.port, '127.0.0.1') }
 }
 
-async function openDoor() {
-  const door = await createDoor({ port: 0 })
-  onTestFinished(() => door.close(Promise.resolve()))
-  return door
+async function openListener() {
+  const listener = await createListener({ port: 0 })
+  onTestFinished(() => listener.close(Promise.resolve()))
+  return listener
 }
 
 type Sender = (how: { product: Product; token: string }) => string | Promise<string>
@@ -40,7 +39,7 @@ const json: Sender = ({ token }) => `Authorization: Bearer ${token}\r\nContent-T
 const form: Sender = () => 'Content-Type: application/x-www-form-urlencoded\r\nSec-Fetch-Site: same-origin\r\n'
 const formOfSession: Sender = async ({ product, token }) => {
   const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
-  const answer = await product.api.request('/login', { method: 'POST', headers, body: `token=${token}` })
+  const answer = await product.dashboard.request('/login', { method: 'POST', headers, body: `token=${token}` })
   const cookies = answer.headers.getSetCookie().map((cookie) => cookie.split(';')[0])
   return `${await form({ product, token })}Cookie: ${cookies.join('; ')}\r\n`
 }
@@ -81,9 +80,9 @@ describe('an upload that is cut', () => {
   })
 
   test('is not taken for a request without a body where it was cut before it was read', async () => {
-    const door = await openDoor()
+    const listener = await openListener()
     const read = new Promise((resolve, reject) => {
-      door.open({
+      listener.open({
         fetch: async (raw: Request, env: Platform) => {
           if (env.incoming) await once(env.incoming, 'close').catch(() => {})
           readWhole({ req: { raw }, env }, 1000).then(resolve, reject)
@@ -91,7 +90,7 @@ describe('an upload that is cut', () => {
         },
       })
     })
-    const socket = connect(door.port, '127.0.0.1')
+    const socket = connect(listener.port, '127.0.0.1')
     socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n', () => socket.resetAndDestroy())
     expect(await read).toBe('cut')
   })

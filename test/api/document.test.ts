@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
-import { allOperations, openApiDocument } from '../../infra/reference/document.ts'
+import { allOperations, openApiDocument } from '../../infra/openapi/document.ts'
 
 const document = openApiDocument()
 const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema({ $id: 'openapi', ...document })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { type Called, startProduct } from '../support/product.ts'
 
 const charged = ({ headers }: Called) => [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openApiDocument } from '../../infra/reference/document.ts'
+import { openApiDocument } from '../../infra/openapi/document.ts'
 import { startProduct } from '../support/product.ts'
 
 const ran = { outcome: 'ran' }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { startProduct } from '../support/product.ts'
 
 const start = (separator?: string) =>
@@ -28,6 +28,26 @@ describe('several projects in one run of the gateway', () => {
     expect(headers.get('unit-guard-update')).toBe(ids.join(', '))
     expect(runs(product).toSorted()).toEqual(segments.map((segment) => `/v3/on-demand/${segment}/run`).toSorted())
     expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+  })
+
+  const figuresIn = (headers: Headers) =>
+    ['charged', 'charged-now', 'available'].map((name) => headers.get(`unit-guard-units-${name}`))
+
+  test('its headers have the sums: what the updates cost, and what this request charged', async () => {
+    const product = await start(',')
+    await product.call('GET', '/v3/on-demand/acme/run')
+    const some = await product.call('GET', '/v3/on-demand/acme,globex/run', { headers: { 'idempotency-key': 'k' } })
+    expect(figuresIn(some.headers)).toEqual(['80', '40', '49920'])
+    const again = await product.call('GET', '/v3/on-demand/acme,globex/run', { headers: { 'idempotency-key': 'k' } })
+    expect(figuresIn(again.headers)).toEqual(['80', '0', '49920'])
+  })
+
+  test('what is left is in no header where several budgets pay', async () => {
+    const product = await start(',')
+    const projects = [{ name: 'acme' }]
+    await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 700 }], projects } })
+    const { headers } = await product.call('GET', '/v3/on-demand/acme,globex/run')
+    expect(figuresIn(headers)).toEqual(['80', '80', null])
   })
 
   test('with another separator that is configured', async () => {
@@ -64,8 +84,9 @@ describe('several projects in one run of the gateway', () => {
       ...{ store: createMemoryStore(), env: { PROJECT_SEPARATOR: ',' } },
       service: ({ url }) => (url.includes('globex/run') ? { status: 500, body: '' } : undefined),
     })
-    const { status, body } = await product.call('GET', '/v3/on-demand/acme,globex/run')
+    const { status, body, headers } = await product.call('GET', '/v3/on-demand/acme,globex/run')
     expect([status, body.updates.map(({ state }: { state: string }) => state)]).toEqual([202, ['settled', 'in-doubt']])
+    expect(figuresIn(headers)).toEqual(['40', '40', '49920'])
   })
 
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
-import { Contention, LedgerUnavailable, type Store } from '../../shared/ledger/store.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { Contention, LedgerUnavailable, type Store } from '../../shared/ledger/store/store.ts'
 import { openBrowser } from '../support/browser.ts'
 import { makes } from '../support/guard.ts'
 import { startProduct } from '../support/product.ts'

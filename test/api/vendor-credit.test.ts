@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { days } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 

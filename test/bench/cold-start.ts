@@ -46,7 +46,7 @@ const environment = {
   ACCOUNT_UNITS_PER_MONTH: '50000',
 }
 
-const answersHttp = ['bare Hono', 'api', 'slack']
+const answersHttp = ['bare Hono', 'api', 'dashboard', 'slack']
 const answered = (name: string) => `${name}, answered`
 
 export async function benchColdStart(): Promise<Found> {

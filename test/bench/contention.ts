@@ -1,6 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import type { Answer } from '../../shared/guard/answer.ts'
-import { createDynamoStore } from '../../shared/ledger/dynamo-store.ts'
+import type { Answer } from '../../shared/guard/update/answer.ts'
+import { createDynamoStore } from '../../shared/ledger/store/dynamo-store.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { type Database, withDatabase } from './database.ts'

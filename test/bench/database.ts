@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { startDynamoDbLocal } from '../../infra/local/dynamodb.ts'
-import { createTable } from '../../infra/local/table.ts'
-import { createDynamoClient } from '../../shared/ledger/dynamo-client.ts'
+import { startDynamoDbLocal } from '../../infra/local/database/dynamodb.ts'
+import { createTable } from '../../infra/local/database/table.ts'
+import { createDynamoClient } from '../../shared/ledger/store/dynamo-client.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 
 export interface Database {

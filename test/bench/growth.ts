@@ -1,12 +1,12 @@
 import { BatchWriteItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import { bookKey } from '../../shared/ledger/book.ts'
-import { definitionsKey } from '../../shared/ledger/definitions-item.ts'
-import { createDynamoStore } from '../../shared/ledger/dynamo-store.ts'
-import type { Store } from '../../shared/ledger/store.ts'
-import { tableKey } from '../../shared/ledger/table.ts'
-import type { Update } from '../../shared/ledger/update.ts'
-import { toUpdateItem } from '../../shared/ledger/update-item.ts'
+import { bookKey } from '../../shared/ledger/book/book-item.ts'
+import { definitionsKey } from '../../shared/ledger/book/definitions-item.ts'
+import { createDynamoStore } from '../../shared/ledger/store/dynamo-store.ts'
+import type { Store } from '../../shared/ledger/store/store.ts'
+import { tableKey } from '../../shared/ledger/store/table.ts'
+import type { Update } from '../../shared/ledger/updates/update.ts'
+import { toUpdateItem } from '../../shared/ledger/updates/update-item.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { inParallel } from '../../shared/platform/parallel.ts'
 import { toUnits } from '../../shared/platform/words.ts'
@@ -31,8 +31,8 @@ const monthsBefore = '2026-10-27T00:00:00Z'
 const thisMonth = '2026-11-20T09:00:00Z'
 /** Enough that a list is filled from the current month. */
 const fullPage = 60
-/** More sweeps than the largest table takes to be counted. */
-const sweeps = 12
+/** More sweeps than two years of days and the largest table take to be counted. */
+const sweeps = 40
 
 interface Size {
   readonly updates: number
@@ -115,7 +115,7 @@ async function openWorld(database: Database, service: Server, size: Size, ofThis
   if (!settled) throw new Error('the first update is there')
   await seed(patient, name, settled, { count: ofThisMonth, until: thisMonth })
   await seed(patient, name, settled, { count: size.updates, until: monthsBefore })
-  for (let sweep = 0; sweep < sweeps; sweep++) await guarded.services.guard.keepTallies()
+  for (let sweep = 0; sweep < sweeps; sweep++) await guarded.services.guard.keepSummaries()
   const cookie = await logIn(guarded)
   let asked = 0
 

@@ -6,8 +6,8 @@ import {
   type ServiceOutputTypes,
   type TransactWriteItem,
 } from '@aws-sdk/client-dynamodb'
-import { createDynamoClient } from '../../shared/ledger/dynamo-client.ts'
-import { indexes } from '../../shared/ledger/table.ts'
+import { createDynamoClient } from '../../shared/ledger/store/dynamo-client.ts'
+import { indexes } from '../../shared/ledger/store/table.ts'
 import { itemSize } from '../support/item-size.ts'
 
 /** What was asked of DynamoDB, and what AWS would charge for it. */

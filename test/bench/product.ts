@@ -3,12 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { createApi } from '../../functions/api/app.ts'
+import { createDashboard } from '../../functions/dashboard/app.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
+import { createRouter } from '../../infra/local/router.ts'
 import { createServices } from '../../shared/guard/services.ts'
-import type { Store } from '../../shared/ledger/store.ts'
+import { guardSettings } from '../../shared/guard/settings.ts'
+import type { Store } from '../../shared/ledger/store/store.ts'
 import { type Clock, systemClock } from '../../shared/platform/clock.ts'
 import { createLog } from '../../shared/platform/log.ts'
-import { guardSettings, parseSettings } from '../../shared/platform/settings.ts'
+import { parseSettings } from '../../shared/platform/settings.ts'
 import { startTestSecrets } from '../support/secrets.ts'
 import { slackSecretOf } from '../support/slack.ts'
 
@@ -42,9 +45,12 @@ export async function startGuard(options: {
   })
   const log = createLog({ write: () => {}, now: clock.now })
   const services = createServices(settings, { store, clock, log })
-  // What is to be read about the API comes with its build, and asks nobody.
+  // What is to be read about the API comes with its build, without a request.
   const api = createApi(services, async (name) => name)
+  const dashboard = createDashboard(services, async (name) => name)
   const slack = createSlackApp({ ...services, ledger: services.guard.ledger, secret: services.slackSecret })
+
+  const front = createRouter({ api, dashboard, slack })
 
   const signed = (sub: string, scope: string) =>
     new SignJWT({ sub, aud: 'unit-guard', scope, budgets: '*' })
@@ -61,7 +67,7 @@ export async function startGuard(options: {
     how: { body?: unknown; as?: keyof typeof tokens; headers?: Record<string, string> } = {},
   ): Promise<string> {
     const { body, as = 'ada', headers = {} } = how
-    const response = await api.request(path, {
+    const request = new Request(new URL(path, 'http://localhost'), {
       method,
       headers: {
         authorization: `Bearer ${tokens[as]}`,
@@ -70,6 +76,7 @@ export async function startGuard(options: {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
+    const response = await front.fetch(request, {})
     const text = await response.text()
     if (response.status >= 400) throw new Error(`${method} ${path}: ${response.status} ${text}`)
     return text
@@ -90,11 +97,12 @@ export async function startGuard(options: {
       whenShort: 'refuse',
       ...(budget !== undefined && { budget }),
     } as const
-    return services.guard.ask(asker, asked, { respondAsync: false, endsAt: clock.now() + 120_000 })
+    return services.guard.submit(asker, asked, { respondAsync: false, endsAt: clock.now() + 120_000 })
   }
 
   return {
     api,
+    dashboard,
     slack,
     services,
     clock,

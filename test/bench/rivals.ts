@@ -12,7 +12,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
 import type { Context } from 'aws-lambda'
-import { createDynamoStore } from '../../shared/ledger/dynamo-store.ts'
+import { createDynamoStore } from '../../shared/ledger/store/dynamo-store.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import type { Database } from './database.ts'

@@ -1,4 +1,4 @@
-import { iconPath, stylesheetPath } from '../../functions/api/pages/assets.ts'
+import { iconPath, stylesheetPath } from '../../functions/dashboard/assets.ts'
 import { operationNames, operations } from '../../shared/tracking/operations.ts'
 import { signedFor } from '../support/slack.ts'
 import type { Guarded } from './product.ts'
@@ -15,7 +15,7 @@ export const plans = [
 
 /**
  * One request for each route that succeeds and does what the route is for, in a small world: ten budgets, a caller, two
- * plans, a few updates in each state that waits for somebody.
+ * plans, a few updates in each state that waits for a decision.
  */
 export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
   const { call, clock } = guarded
@@ -24,7 +24,7 @@ export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
   const month = (units: number) => [{ window: 'month', units }]
   const reason = 'counted'
 
-  /** Asked for by somebody else than who decides. */
+  /** Asked for by another person than the one who decides. */
   const asked = async (project: string, more: object = {}, headers = {}): Promise<string> => {
     const body = { kind: 'ranking', project, ...more }
     const answer = await call('POST', '/updates', { body, as: 'bob', headers })
@@ -50,10 +50,13 @@ export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
   const look = (path: string) => () => () => call('GET', path, { headers: { cookie } })
   const send = async (path: string, fields: Record<string, string>) => {
     const body = new URLSearchParams(fields)
-    return taken(await guarded.api.request(path, { method: 'POST', headers: { ...formHeaders, cookie }, body }), path)
+    return taken(
+      await guarded.dashboard.request(path, { method: 'POST', headers: { ...formHeaders, cookie }, body }),
+      path,
+    )
   }
 
-  /** As somebody who looks at a page and presses one of its buttons. */
+  /** As a user who looks at a page and presses one of its buttons. */
   const press = async (page: string, path: string, fields: Record<string, string>, also?: 'revision'): Promise<Ask> => {
     const html = await call('GET', page, { headers: { cookie } })
     const seen = also === undefined ? {} : { [also]: hiddenIn(html, also) }
@@ -198,9 +201,9 @@ const hiddenIn = (html: string, name: string): string =>
 const formHeaders = { origin: 'null', 'sec-fetch-site': 'same-origin' }
 
 /** @returns the cookie of the session. */
-export async function logIn({ api, tokens }: Guarded): Promise<string> {
+export async function logIn({ dashboard, tokens }: Guarded): Promise<string> {
   const body = new URLSearchParams({ token: tokens.ada })
-  const { headers } = await api.request('/login', { method: 'POST', headers: formHeaders, body })
+  const { headers } = await dashboard.request('/login', { method: 'POST', headers: formHeaders, body })
   return headers.getSetCookie()[0]?.split(';')[0] ?? ''
 }
 

@@ -91,7 +91,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     await page.getByRole('link', { name: 'Overview' }).click()
     expect(await page.getByRole('status').count()).toBe(0)
     expect(await dashboard.stateOf(update)).toBe('awaiting-approval')
-    expect((await dashboard.stage.guard.ledger.view()).definitions.callers?.['reporting-agent']?.disabled).toBe(
+    expect((await dashboard.scenario.guard.ledger.view()).definitions.callers?.['reporting-agent']?.disabled).toBe(
       undefined,
     )
   })
@@ -135,7 +135,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
 
   test('a link to a run that somebody opens who is logged in spends nothing', async () => {
     const { page } = await dashboard.insider(undefined, noScript)
-    const { service, guard } = dashboard.stage
+    const { service, guard } = dashboard.scenario
     const [runs, updates] = [await service.runs(), (await guard.ledger.updates({}, 200)).rows.length]
     for (const path of ['/v3/on-demand/globex/run', '/v3/keyword-difficulty/1002/run', '/updates'])
       expect([path, (await page.goto(path))?.status()]).toEqual([path, 401])
@@ -199,7 +199,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       expect(await page.getByRole('status').innerText()).toContain(
         'The ranking update of lakeside-hotels.example is approved and begins in a moment.',
       )
-      const { guard, clock, service } = month.stage
+      const { guard, clock, service } = month.scenario
       const before = (await service.runs()).length
       const path = month.updateOf('lakeside-hotels.example', 'awaiting-approval')
       await guard.start(path.split('/').at(-1) ?? '', clock.now() + 60_000) // which the table's stream does
@@ -240,7 +240,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
         /Limit per month\s+100 →\s+then\s+400/,
       )
       await page.getByRole('button', { name: 'Change it' }).click()
-      const { definitions } = await month.stage.guard.ledger.view()
+      const { definitions } = await month.scenario.guard.ledger.view()
       expect(definitions.budgets.press?.limits).toEqual([{ window: 'month', units: 400 }])
       expect(troubles).toEqual([])
     })
@@ -250,12 +250,12 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       const limits = [{ window: 'month', units } as const, { window: 'day', units } as const]
       for (let level = 1; level < 8; level++) {
         const [parent, name] = [level - 1, level].map((each) => (each === 0 ? 'account' : `${each}`.repeat(63)))
-        await month.stage.guard.putBudget(
+        await month.scenario.guard.putBudget(
           { name: name ?? '', parent: parent ?? '', limits, projects: [] },
           { caller: 'mira' },
         )
       }
-      await month.stage.guard.freeze('7'.repeat(63), { caller: 'mira', reason: 'it is over '.repeat(45) })
+      await month.scenario.guard.freeze('7'.repeat(63), { caller: 'mira', reason: 'it is over '.repeat(45) })
       const { page } = await month.insider()
       await page.goto('/dashboard/budgets')
       const rows = await page.getByRole('row').all()
@@ -266,7 +266,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
 
     test('looks right: a budget that was made just now, of which no day is known yet', async () => {
       const limits = [{ window: 'month', units: toUnits(500) }] as const
-      await month.stage.guard.putBudget({ name: 'new', parent: 'account', limits, projects: [] }, { caller: 'mira' })
+      await month.scenario.guard.putBudget({ name: 'new', parent: 'account', limits, projects: [] }, { caller: 'mira' })
       const { page } = await month.insider()
       await page.goto('/dashboard/budgets/new')
       expect(await everyLook(page)).toEqual([])

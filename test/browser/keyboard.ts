@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 
 const mostSteps = 60
 
-/** As somebody without a mouse: from one thing to the next, and each time they see where they are. */
+/** As a user without a mouse: from one thing to the next, and each time they see where they are. */
 export async function tabTo(page: Page, to: Locator): Promise<void> {
   const focused = page.locator(':focus')
   for (let step = 0; step < mostSteps; step++) {

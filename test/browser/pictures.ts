@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Page, PageScreenshotOptions } from 'playwright-core'
-import { createComposing } from '../../shared/slack/composing.ts'
+import { createComposer } from '../../shared/slack/tell/compose.ts'
 import { toPage } from '../support/block-kit.ts'
 import { chromiumPath } from '../support/chromium.ts'
 import { type Dashboard, openDashboard } from '../support/dashboard.ts'
@@ -37,11 +37,11 @@ async function downTo(page: Page, region: string): Promise<PageScreenshotOptions
 }
 
 /** The message as it is sent; how Slack draws its blocks is imitated. */
-async function slackApproval({ stage, browser }: Dashboard): Promise<void> {
-  const { guard, services } = stage
+async function slackApproval({ scenario, browser }: Dashboard): Promise<void> {
+  const { guard, services } = scenario
   const { rows } = await guard.ledger.open('awaiting-approval', 20)
   const update = rows.find(({ project }) => project === 'lakeside-hotels.example')?.id ?? ''
-  const composing = createComposing({ guard, options: services.options })
+  const composing = createComposer({ guard, options: services.options })
   const message = await composing.compose({ kind: 'approval-wanted', update })
   if (!message) throw new Error('nothing waits for an approval')
   const page = await browser.newPage({ ...screen, viewport: { width: 660, height: 390 } })

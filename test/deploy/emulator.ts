@@ -58,6 +58,6 @@ const idIn = (url: Json): Json => ({
   'Fn::Select': [0, { 'Fn::Split': ['.', { 'Fn::Select': [2, { 'Fn::Split': ['/', url] }] }] }],
 })
 
-/** Where the emulator answers for a function's URL: its names are known to nobody's DNS. */
+/** Where the emulator answers for a function's URL: no DNS knows its names. */
 export const emulatedUrl = (url: string, endpoint: string): string =>
   `${endpoint}${urlsBelow}${new URL(url).hostname.split('.')[0]}`

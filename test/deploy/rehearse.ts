@@ -21,8 +21,8 @@ import {
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager'
 import { DeleteParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
-import { signAdminToken } from '../../infra/local/caller-token.ts'
-import { createTable } from '../../infra/local/table.ts'
+import { signAdminToken } from '../../infra/local/caller-key.ts'
+import { createTable } from '../../infra/local/database/table.ts'
 import { ledgerParameter } from '../../shared/platform/marker.ts'
 import { adaptToEmulator, emulatedUrl } from './emulator.ts'
 
@@ -82,25 +82,27 @@ async function synth(...options: readonly string[]): Promise<void> {
   if (isEmulator) for (const change of await adaptToEmulator(assembly, endpoint ?? '')) say(`     ${change}`)
 }
 
-async function deployAssembly(name: string): Promise<{ ApiUrl: string; SlackUrl: string; TableName: string }> {
+async function deployAssembly(
+  name: string,
+): Promise<Record<'ApiUrl' | 'DashboardUrl' | 'SlackUrl' | 'TableName', string>> {
   const outputs = join(folder, 'outputs.json')
   const answers = ['--require-approval', 'never', '--outputs-file', outputs]
   await step(name, () => cdk(['deploy', 'UnitGuard', '--app', assembly, ...answers]))
   return JSON.parse(await readFile(outputs, 'utf8')).UnitGuard
 }
 
-async function deploy(): Promise<{ api: string; slack: string }> {
+async function deploy(): Promise<Record<'api' | 'dashboard' | 'slack', string>> {
   const plan = { name: 'rehearsal', kind: 'ranking', projects: ['initech'], schedule: 'rate(1 minute)' }
   await writeFile(plans, JSON.stringify([plan]))
   await synth('-c', 'firstLedger=true')
   await step('bootstrap', () => cdk(['bootstrap', '--app', assembly]))
-  const { ApiUrl, SlackUrl, TableName } = await deployAssembly('deploy, for the first time')
+  const { ApiUrl, DashboardUrl, SlackUrl, TableName } = await deployAssembly('deploy, for the first time')
   tableName = TableName
   const place = (url: string) => (isEmulator ? emulatedUrl(url, endpoint ?? '') : url.replace(/\/$/, ''))
-  return { api: place(ApiUrl), slack: place(SlackUrl) }
+  return { api: place(ApiUrl), dashboard: place(DashboardUrl), slack: place(SlackUrl) }
 }
 
-async function rehearse(urls: { api: string; slack: string }): Promise<void> {
+async function rehearse(urls: Awaited<ReturnType<typeof deploy>>): Promise<void> {
   const signingSecret = 'rehearsal-signing-secret'
   await step('secrets: the service’s token and Slack’s signing secret are put in', async () => {
     await put('unit-guard/service-token', 'rehearsal-service-token')
@@ -145,6 +147,13 @@ async function rehearse(urls: { api: string; slack: string }): Promise<void> {
     const refused = await call('POST', '/updates', { kind: 'ranking', project: 'acme.example', budget: 'small' })
     assert.equal(refused.status, 402, JSON.stringify(refused.body))
     assert.equal((await call('DELETE', '/budgets/small')).status, 204)
+  })
+  await step('dashboard: a token opens it, and a link to the API’s host leads there', async () => {
+    const form = { method: 'POST', body: new URLSearchParams({ token }), redirect: 'manual' } as const
+    const [cookie = ''] = (await fetch(`${urls.dashboard}/login`, form)).headers.getSetCookie()[0]?.split(';') ?? []
+    assert.match(await (await fetch(`${urls.dashboard}/`, { headers: { cookie } })).text(), /<h1>Overview<\/h1>/)
+    const link = await fetch(`${urls.api}/dashboard/updates?state=settled`, { redirect: 'manual' })
+    assert.match(`${link.status} ${link.headers.get('location')}`, /^308 .*\/dashboard\/updates\?state=settled$/)
   })
   await step('gateway: the service’s own projects', async () => {
     assert.equal((await call('GET', '/v3/projects')).status, 200)
@@ -274,7 +283,7 @@ async function operate(script: string, args: readonly string[], table = tableNam
     ...{ SECRETS_ENDPOINT: '', DATA_DIR: folder, TABLE_NAME: table, LEDGER_SERVICE: 'sandbox', TRACKING_BASE_URL: '' },
     ...{ ...account, AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
   }
-  await run('npx', ['tsx', `infra/local/${script}.ts`, ...args], { env: { ...process.env, ...settings } })
+  await run('npx', ['tsx', `infra/local/commands/${script}.ts`, ...args], { env: { ...process.env, ...settings } })
 }
 
 async function put(SecretId: string, SecretString: string): Promise<void> {

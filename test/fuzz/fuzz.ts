@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { parseArgs } from 'node:util'
 import { readEnvFile } from '../../infra/local/env-file.ts'
+import { readOptions, say } from '../support/command-line.ts'
 import { byDesign } from './by-design.ts'
 import { type Found, readReport } from './report.ts'
 
@@ -14,19 +14,7 @@ to every operation and along its links, with every check. Fails where a finding 
 
   SCHEMATHESIS=<path> npm run fuzz [-- --examples <number> --seconds <number> --seed <number>]`
 
-const { values } = parseArgs({
-  options: {
-    examples: { type: 'string', default: '20' },
-    seconds: { type: 'string', default: '480' },
-    seed: { type: 'string', default: '1' },
-    help: { type: 'boolean' },
-  },
-})
-const say = (line: string) => process.stdout.write(`${line}\n`)
-if (values.help) {
-  say(usage)
-  process.exit(0)
-}
+const values = readOptions(usage, { examples: '20', seconds: '480', seed: '1' })
 
 const directory = await mkdtemp(join(tmpdir(), 'unit-guard-fuzz-'))
 const product = spawn(process.execPath, ['--import', 'tsx', 'infra/local/start.ts'], {

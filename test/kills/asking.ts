@@ -23,7 +23,7 @@ export interface Ask {
 
 export interface Tokens {
   readonly admin: string
-  /** Somebody else, because nobody approves what they have asked for. */
+  /** Another person, because no one approves their own request. */
   readonly approver: string
 }
 

@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util'
 import { inParallel } from '../../shared/platform/parallel.ts'
 import { chanceOf } from '../simulation/chance.ts'
+import { readOptions, say } from '../support/command-line.ts'
 import { type Ask, createAsks, isFinal, makeBudgets, send } from './asking.ts'
 import { changedAnswers, reckon, sum, type Told } from './reckoning.ts'
 import { createStage, type Running } from './stage.ts'
@@ -12,18 +12,7 @@ ledger with what the service saw. The database is a process of its own, and stay
   npm run kills                     204 kills: twelve at each step
   npm run kills -- --kills <number> --seed <number>`
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '204' },
-    seed: { type: 'string', default: '1' },
-    help: { type: 'boolean' },
-  },
-})
-const say = (line: string) => process.stdout.write(`${line}\n`)
-if (values.help) {
-  say(usage)
-  process.exit(0)
-}
+const values = readOptions(usage, { kills: '204', seed: '1' })
 
 /** Of what is still open when a process is started again, so much is asked again with what is new. */
 const askedAgain = 10

@@ -63,7 +63,7 @@ async function allUpdates(running: Running): Promise<Told[]> {
   return all
 }
 
-/** Nobody asks for the same twice with a reason, so that only what provably did not run may be sent again. */
+/** No ask forces a repetition, so only what provably did not run may be sent again. */
 function againstTheService(updates: readonly Told[], runs: readonly Run[]): string[] {
   const workOf = ({ kind, project }: { kind: string; project: string }) => `${kind} ${project}`
   const works = new Set([...updates.map(workOf), ...runs.map(workOf)])

@@ -8,7 +8,7 @@ export interface Run {
   readonly project: string
   /** Which request of ours it came from: the query goes through to the service as it is. */
   readonly ask: string
-  /** Units that it cost; it may have cost them after whoever sent it was dead. */
+  /** Units that it cost; it may have cost them after its sender was dead. */
   consumed: number
   /** Answered with a status that says that it did not happen. */
   readonly refused: boolean

@@ -8,7 +8,7 @@ export type Moment =
   | 'before'
   /** Of a run: the service is at it. */
   | 'during'
-  /** It has happened, and nobody has been told. */
+  /** It has happened, and no one knows yet. */
   | 'applied'
   /** The answer is on its way. */
   | 'answered'

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { bookKey } from '../../shared/ledger/book.ts'
-import type { Caller, Definitions } from '../../shared/ledger/definitions.ts'
-import { definitionsKey } from '../../shared/ledger/definitions-item.ts'
-import { toAttributes } from '../../shared/ledger/expression.ts'
+import { bookKey } from '../../shared/ledger/book/book-item.ts'
+import type { Caller, Definitions } from '../../shared/ledger/book/definitions.ts'
+import { definitionsKey } from '../../shared/ledger/book/definitions-item.ts'
 import { usualAccount } from '../../shared/ledger/identity.ts'
 import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
-import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
-import { type Item, nameOf, type Value } from '../../shared/ledger/store.ts'
+import { toAttributes } from '../../shared/ledger/store/expression.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { type Item, nameOf, type Value } from '../../shared/ledger/store/store.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock, days } from '../support/clock.ts'
 import { itemSize } from '../support/item-size.ts'
@@ -124,7 +124,7 @@ test('the largest book that is allowed takes holds, settlements and changes, wit
   const item = { ...book, month: full(book.month), day: full(book.day) }
   expect(itemSize(toAttributes(item))).toBeGreaterThan(320_000)
   expect(itemSize(toAttributes(item))).toBeLessThan(350_000)
-  await store.transact([{ do: 'put', item, when: [] }], 'filled')
+  await store.transact([{ kind: 'put', item, when: [] }], 'filled')
   expect((await product.update({ kind: 'ranking', project: 'second' })).body.updates).toMatchObject([
     { state: 'settled' },
   ])

@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'vitest'
 import { adoption, openingUnits, renewalChange } from '../../shared/ledger/account.ts'
-import { type Expected, serviceNameOf, usualAccount, WrongLedger } from '../../shared/ledger/identity.ts'
+import { type ExpectedLedger, serviceNameOf, usualAccount, WrongLedger } from '../../shared/ledger/identity.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
-import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
-import type { Item } from '../../shared/ledger/store.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import type { Item } from '../../shared/ledger/store/store.ts'
 import { createTestClock } from '../support/clock.ts'
 import { u } from '../support/reading.ts'
 
 const service = 'https://service.example/v3'
-const trial: Expected = { service: 'sandbox', account: {} }
+const trial: ExpectedLedger = { service: 'sandbox', account: {} }
 const account = { unitsPerMonth: u(20_000), usedAtStart: u(800), renewal: { day: 12, time: '00:00', zone: 'UTC' } }
 
 /** A ledger that began with the account above; each `open` is another process with settings of its own. */
-async function begun(expected: Expected = { service }) {
+async function begun(expected: ExpectedLedger = { service }) {
   const items = new Map<string, Item>()
   const store = createMemoryStore(items)
   const clock = createTestClock('2026-11-20T10:00:00Z')
-  const open = (told?: Expected) =>
+  const open = (told?: ExpectedLedger) =>
     createLedger({ store, clock, account: usualAccount, ...(told && { expected: told }) })
   await createLedger({ store, clock, account, expected }).view()
   return { items, store, open }
@@ -47,6 +47,11 @@ describe('a ledger knows the service and the account that it began with', () => 
       'it began with the service https://service.example/v3, and the service here is https://other.example/v3: use the service that it began with, or another ledger (DATA_DIR, or another deployment); where the same account has moved to a new address, say so with npm run account -- adopt',
     ],
     [
+      'another port of the same host',
+      { service: 'https://service.example:8443/v3' },
+      'it began with the service https://service.example/v3, and the service here is https://service.example:8443/v3: use the service that it began with, or another ledger (DATA_DIR, or another deployment); where the same account has moved to a new address, say so with npm run account -- adopt',
+    ],
+    [
       'another limit',
       { service, account: { ACCOUNT_UNITS_PER_MONTH: u(50_000) } },
       'ACCOUNT_UNITS_PER_MONTH is 50000 here, and the ledger began with 20000: unset it (PUT /budgets/account changes the limit)',
@@ -66,7 +71,7 @@ describe('a ledger knows the service and the account that it began with', () => 
       { service, account: { ACCOUNT_RENEWAL_TIME: '06:00', ACCOUNT_TIME_ZONE: 'Europe/Berlin' } },
       'ACCOUNT_RENEWAL_TIME is 06:00 here, and the ledger began with 00:00: unset it (npm run account -- renewal changes it); ACCOUNT_TIME_ZONE is Europe/Berlin here, and the ledger began with UTC: unset it (npm run account -- renewal changes it)',
     ],
-  ])('refuses %s in one sentence that says both, and changes nothing', async (_, expected: Expected, text) => {
+  ])('refuses %s in one sentence that says both, and changes nothing', async (_, expected: ExpectedLedger, text) => {
     const { items, open } = await begun()
     const before = JSON.stringify([...items])
     expect(await refusalOf(open(expected))).toBe(`This ledger is not the one that is set here: ${text}.`)

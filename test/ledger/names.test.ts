@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { folded } from '../../shared/ledger/names.ts'
+import { folded } from '../../shared/ledger/book/definitions.ts'
 
 describe('one folded name for all spellings of a project', () => {
   test.each([

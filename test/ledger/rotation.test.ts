@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { createLedger } from '../../shared/ledger/ledger.ts'
-import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
-import { enough } from '../../shared/ledger/rotation.ts'
-import { LedgerUnavailable, type Store } from '../../shared/ledger/store.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { LedgerUnavailable, type Store } from '../../shared/ledger/store/store.ts'
+import { enough } from '../../shared/ledger/updates/queue.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock } from '../support/clock.ts'
 import { stores } from '../support/stores.ts'
@@ -75,7 +75,7 @@ test('a place that cannot be written keeps nothing from the rest of the sweep', 
   const { round } = await sixty({
     ...inner,
     transact: async (writes, token) => {
-      if (writes.some((write) => write.do === 'put' && write.item.pk.startsWith('sweep#')))
+      if (writes.some((write) => write.kind === 'put' && write.item.pk.startsWith('sweep#')))
         throw new LedgerUnavailable('away')
       return inner.transact(writes, token)
     },

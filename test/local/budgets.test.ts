@@ -1,22 +1,12 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { readBudgetsFile } from '../../infra/local/budgets-file.ts'
-import { createDoor } from '../../infra/local/door.ts'
-import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
-import { runLocal, temporaryDirectory } from '../support/local.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { readBudgetsFile } from '../../infra/local/commands/budgets/file.ts'
+import { createListener } from '../../infra/local/listener.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { budgetsFiles, lines } from '../support/budgets-file.ts'
+import { runLocal } from '../support/local.ts'
 import { startProduct } from '../support/product.ts'
 
-const { directory, remove } = await temporaryDirectory()
-afterAll(remove)
-
-async function fileOf(text: string, name = 'budgets.csv'): Promise<string> {
-  const file = join(directory, name)
-  await writeFile(file, text)
-  return file
-}
-
-const lines = (...of: string[]) => `${of.join('\n')}\n`
+const { directory, fileOf } = await budgetsFiles()
 
 describe('a CSV of budgets', () => {
   const budgets = [
@@ -59,11 +49,11 @@ describe('npm run budgets', () => {
       service: ({ url }) =>
         listed && url.endsWith('/projects') ? { body: JSON.stringify({ projects: listed }) } : undefined,
     })
-    const door = await createDoor({ port: 0 })
-    onTestFinished(() => door.close(Promise.resolve()))
-    door.open(product.api)
+    const listener = await createListener({ port: 0 })
+    onTestFinished(() => listener.close(Promise.resolve()))
+    listener.open(product.api)
     const token = await product.signed({ sub: 'ada', scope: 'read admin' })
-    const env = { UNIT_GUARD_URL: door.url, UNIT_GUARD_TOKEN: token, DATA_DIR: directory }
+    const env = { UNIT_GUARD_URL: listener.url, UNIT_GUARD_TOKEN: token, DATA_DIR: directory }
     await product.call('PUT', '/budgets/acme', {
       body: {
         limits: [

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { createDoor } from '../../infra/local/door.ts'
+import { createListener } from '../../infra/local/listener.ts'
 import { runLocal, temporaryDirectory } from '../support/local.ts'
 
 const { directory, remove } = await temporaryDirectory()
 afterAll(remove)
 
-const closed = await createDoor({ port: 0 })
+const closed = await createListener({ port: 0 })
 await closed.close(Promise.resolve())
 const nowhere = closed.url
 const stopped = {
@@ -31,10 +31,10 @@ describe('a command while npm start does not run', () => {
 })
 
 test('budgets says what to do about a token that the guard does not take', async () => {
-  const door = await createDoor({ port: 0 })
-  afterAll(() => door.close(Promise.resolve()))
-  door.open({ fetch: () => new Response('{"detail": "no"}', { status: 401 }) })
-  const { code, err } = await runLocal('budgets', ['export'], { ...stopped, UNIT_GUARD_URL: door.url })
+  const listener = await createListener({ port: 0 })
+  afterAll(() => listener.close(Promise.resolve()))
+  listener.open({ fetch: () => new Response('{"detail": "no"}', { status: 401 }) })
+  const { code, err } = await runLocal('budgets', ['export'], { ...stopped, UNIT_GUARD_URL: listener.url })
   expect([code, err]).toEqual([
     1,
     'UNIT_GUARD_TOKEN is not valid there: source the env file again, or make a token with npm run --silent token.\n',

@@ -6,12 +6,11 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { readAccessKey } from '../../infra/local/access-key.ts'
-import { startDynamoDbLocal } from '../../infra/local/dynamodb.ts'
+import { readAccessKey, startDynamoDbLocal } from '../../infra/local/database/dynamodb.ts'
+import { ensureTable } from '../../infra/local/database/local-ledger.ts'
+import { createTable } from '../../infra/local/database/table.ts'
 import { readEnvFile } from '../../infra/local/env-file.ts'
-import { ensureTable } from '../../infra/local/local-ledger.ts'
-import { createTable } from '../../infra/local/table.ts'
-import { createDynamoClient } from '../../shared/ledger/dynamo-client.ts'
+import { createDynamoClient } from '../../shared/ledger/store/dynamo-client.ts'
 import { hasJava, spawnLocal, temporaryDirectory } from '../support/local.ts'
 
 /** Resolves to whether something answers there. */
@@ -37,13 +36,13 @@ const otherAddresses = () => [
 test('LoopbackDynamoDb.class is what its source was compiled to', async () => {
   const digest = async (file: string) =>
     createHash('sha256')
-      .update(await readFile(join('infra/local', file)))
+      .update(await readFile(join('infra/local/database', file)))
       .digest('hex')
       .slice(0, 16)
   // Compile again as the source says, then write down both.
   expect([await digest('LoopbackDynamoDb.java'), await digest('LoopbackDynamoDb.class')]).toEqual([
-    '7e7b47d3626774d2',
-    'a7661c761fee51a2',
+    'e2211962e5400fbe',
+    '31039f78638bbfe8',
   ])
 })
 

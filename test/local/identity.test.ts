@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { createTable } from '../../infra/local/database/table.ts'
 import { readEnvFile } from '../../infra/local/env-file.ts'
 import { readSettings } from '../../infra/local/settings.ts'
-import { createTable } from '../../infra/local/table.ts'
-import { createDynamoClient } from '../../shared/ledger/dynamo-client.ts'
+import { createDynamoClient } from '../../shared/ledger/store/dynamo-client.ts'
 import { hasJava, runLocal, spawnLocal, temporaryDirectory } from '../support/local.ts'
 
 const { directory, remove } = await temporaryDirectory()

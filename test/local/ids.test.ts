@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { findIds } from '../../infra/local/budgets-ids.ts'
-import { examineStore } from '../../infra/local/doctor-ledger.ts'
-import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
+import { findIds } from '../../infra/local/commands/budgets/ids.ts'
+import { examineStore } from '../../infra/local/commands/doctor/ledger.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { createTestClock } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 

@@ -3,6 +3,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
+import { say } from '../support/command-line.ts'
 import { type Bug, bugs, type Scene, scenes } from './bugs.ts'
 import { workBugs } from './work-bugs.ts'
 import { checkWorkBug, checkWorks } from './works.ts'
@@ -29,7 +30,6 @@ interface Found {
 }
 
 const run = promisify(execFile)
-const say = (line: string) => process.stdout.write(`${line}\n`)
 const here = import.meta.dirname
 const quick: readonly Scene[] = ['RACE', 'APPROVAL', 'CHANGES']
 /** A search without an error visits every state; the hash table is 2^24 slots, a path may have 100,000 steps. */

@@ -94,7 +94,7 @@
 #define DELIVERIES 2
 #define LIMIT 3
 #define FAULTS 0
-#define CALM 1        /* nobody dies, and the service answers: two updates that nothing ties together are enough to search */
+#define CALM 1        /* no process dies, and the service answers: two updates that nothing ties together are enough to search */
 #define DAYS 1
 #endif
 

@@ -50,7 +50,7 @@ bool data[WORKS];                     /* the service has data of today */
 bool gone[DELIVERIES];                /* the process has ended: nothing comes from it any more */
 byte today, faults = FAULTS;
 bool excused;                         /* a limit was lowered or an overrun booked: available may be negative */
-bool vouched[UPDATES];                /* whoever said "did not run" looked, and it had not */
+bool vouched[UPDATES];                /* who said "did not run" looked, and it had not */
 
 /* A transaction that is still on its way when its sender has stopped to wait for it. */
 typedef Late { mtype:post what = nothing; byte whose, me, version, holder, past, rev, day; mtype:known dates = unread; mtype:found found = unknown; mtype:state seen = absent }
@@ -78,7 +78,7 @@ hidden short diff;
 #define isOpen(u) (record[u].state == running || record[u].state == in_doubt)
 
 #define isWordOfPerson(u) (record[u].state == released && record[u].closedBy == person && !record[u].corrected)
-/* Lose nothing; and whoever looks, and keeps to the rules, does not err. */
+/* Lose nothing; and a person who looks, and keeps to the rules, does not err. */
 #define isCounted(u) (!consumed[u] || isOpen(u) || record[u].charged >= UNITS || (isWordOfPerson(u) && !vouched[u]))
 #define isProven(u) (record[u].closedBy != evidence || consumed[u])
 
@@ -113,7 +113,7 @@ inline become(u, to) {
 #define isUnchanged(u, seen) (record[u].version == seen || (BUG == RECORD_UNGUARDED && seen > 0))
 #define isSeen(u, seen) (isUnchanged(u, seen) || BUG == SETTLED_UNSEEN)
 
-/* holding.ts `record`: one item, under the version that was seen */
+/* hold.ts `record`: one item, under the version that was seen */
 inline put(u, seen, to) {
   if
   :: isUnchanged(u, seen) -> become(u, to); ok = true
@@ -133,7 +133,7 @@ inline move(w, h, d, s) {
 #define isRival(v, u) (WORK(v) == WORK(u) && (record[v].state == running || (record[v].state == in_doubt && !(isQuiet(v) && today > record[v].day)) || (record[v].state == settled && record[v].day == today && !FORCED(u))))
 #define fits(w) (counter[w].available >= UNITS || BUG == BLIND_HOLD)
 
-/* holding.ts `hold`: book, record and work item in one transaction */
+/* hold.ts `hold`: book, record and work item in one transaction */
 inline holdNow(u, mine, seen, by, before, rv, dy, dated) {
   if
   :: (revision == rv || BUG == STALE_REVISION) && (bookDay == dy || BUG == STALE_DAY) && fits(MONTH) && fits(DAY) &&
@@ -148,18 +148,18 @@ inline holdNow(u, mine, seen, by, before, rv, dy, dated) {
      workRan[WORK(u)] = before;
      assert(!frozen);                                          /* what is stopped is stopped at once */
      assert(!NEEDS_APPROVAL(u) || record[u].approved);
-     assert(NONE_BUT(u, isRival));                             /* never twice, whoever asks */
+     assert(NONE_BUT(u, isRival));                             /* never twice, for any caller */
      ok = true
   :: else -> ok = false
   fi;
   check()
 }
 
-/* finding.ts `close`: whether a finding changes a record as it is now */
+/* outcome.ts `close`: whether a finding changes a record as it is now */
 #define isNews(u, f, by) (record[u].state == running || (record[u].state == in_doubt && f != unknown) || isCorrection(u, f, by))
 #define isCorrection(u, f, by) ((record[u].state == released || (record[u].state == settled && by != evidence)) && (by == sender || by == evidence) && f != unknown && record[u].closedBy != sender && !record[u].corrected && BUG != LATE_ANSWER_DROPPED)
 
-/* finding.ts `closeOpen` and `correct`, closing.ts `writesFor`; `was` is the state that was seen */
+/* outcome.ts `closeOpen` and `correct`, settle.ts `writesFor`; `was` is the state that was seen */
 inline closeNow(u, news, by, cost, was, isDayOpen) {
   d_step {
     units = (news == ran && BUG != SETTLED_AT_NOTHING -> (BUG == OVERRUN_CLIPPED && cost > UNITS -> UNITS : cost) : 0);
@@ -191,7 +191,7 @@ inline closeNow(u, news, by, cost, was, isDayOpen) {
   }
 }
 
-/* ---- one delivery: asking.ts, starting.ts, batch.ts, performing.ts ---- */
+/* ---- one delivery: submit.ts, resume.ts, batch.ts, execute.ts ---- */
 
 #if CALM
 #define mayDie
@@ -199,7 +199,7 @@ inline closeNow(u, news, by, cost, was, isDayOpen) {
 #define mayDie :: goto over
 #endif
 #define sentFor(v, key) (KEY(v) == key -> sent[v] : 0)
-/* Another run of the same work, running or in flight; of what a person closed too early, nobody can know. */
+/* Another run of the same work, running or in flight; what a person closed too early cannot be known. */
 #define isBesides(v, u) (WORK(v) == WORK(u) && (record[v].state == running || (inFlight[v] && record[v].closedBy != person)))
 
 /* asks: a request that may create its record; else the stream's reader or the sweep, which begin what is requested */
@@ -227,7 +227,7 @@ look: /* views.ts `look`, the first batch */
     holder = workHolder[WORK(u)];
     ranBefore = workRan[WORK(u)]
   };
-  atomic { /* decide.ts, on the holder that a second batch reads; quoting.ts: the estimate, and dates as advice */
+  atomic { /* decide.ts, on the holder that a second batch reads; quote.ts: the estimate, and dates as advice */
     if
     :: holder > 0 && record[holder - 1].state == running && BUG != RUNNING_IGNORED -> isStopped = true
     :: holder > 0 && record[holder - 1].state == in_doubt && BUG != DOUBT_IGNORED &&
@@ -267,7 +267,7 @@ look: /* views.ts `look`, the first batch */
   :: else
   fi;
 #endif
-  atomic { /* holding.ts `hold` */
+  atomic { /* hold.ts `hold` */
     if
     :: BUG == RUN_BEFORE_HOLD -> goto fenced
     :: d_step { holdNow(u, me, version, holder, ranBefore, rev, day, dates) };
@@ -296,7 +296,7 @@ look: /* views.ts `look`, the first batch */
     :: skip
     fi
   };
-  atomic { /* holding.ts `isOurs` */
+  atomic { /* hold.ts `isOurs` */
     if
     :: BUG == LOST_IS_HELD -> goto fenced
     :: record[u].state == running && (record[u].attempt == me || BUG == FOREIGN_FENCE) -> goto fenced
@@ -304,7 +304,7 @@ look: /* views.ts `look`, the first batch */
     fi
   };
 
-fenced: /* performing.ts `run` */
+fenced: /* execute.ts `run` */
   atomic {
     version++; was = running; isDayOpen = true;
     isStopped = false; isAgreed = false; dates = unread; ranBefore = 0; holder = 0; rev = 0; day = 0;
@@ -322,7 +322,7 @@ fenced: /* performing.ts `run` */
       inFlight[u] = true
     }
   };
-  atomic { /* findings.ts `findingOf` */
+  atomic { /* run-outcome.ts `findingOf` */
     if
     :: reply[u] == accepted -> f = ran; cost = consumed[u]
     :: reply[u] == rejected -> f = did_not_run
@@ -337,7 +337,7 @@ fenced: /* performing.ts `run` */
     fi
   };
 
-close: /* performing.ts `settle`, closing.ts `close` */
+close: /* execute.ts `settle`, settle.ts `close` */
   atomic {
     if
     :: skip; ok = true
@@ -442,9 +442,9 @@ proctype Post() {
 #define thenWrites
 #endif
 
-/* ---- sweeping.ts, evidence.ts ---- */
+/* ---- sweep.ts, evidence.ts ---- */
 
-/* landing.ts `landedBy`: nothing that was sent can still take effect, as far as the guard knows */
+/* in-flight.ts `landedBy`: nothing that was sent can still take effect, as far as the guard knows */
 #define isLanded(u) (record[u].doubtBy == sender -> !inFlight[u] : isQuiet(u))
 #define isWatched(u) (record[u].state == released && record[u].closedBy == person && !record[u].corrected && BUG != EVIDENCE_UNWATCHED)
 #define mayHaveMade(u) (hasHold(u) && !(record[u].state == released && record[u].closedBy == sender) && record[u].dataBefore != yes)
@@ -489,7 +489,7 @@ proctype Sweep() {
   od
 }
 
-/* ---- people: deciding.ts ---- */
+/* ---- people: approvals.ts ---- */
 
 /* `resolve`: may say anything that the rules allow, true or not */
 #define isAsked(n) :: record[n].state == in_doubt -> u = n; f = ran
@@ -526,7 +526,7 @@ proctype Decider(byte u; mtype:state to) {
        :: to == requested && (record[u].state == awaiting || (BUG == ENDED_IS_APPROVED && record[u].state != absent))
        :: to != requested && (record[u].state == awaiting || record[u].state == requested ||
           (BUG == RUNNING_IS_CANCELLED && record[u].state == running))
-       :: break                                                /* nobody decides, or it is too late for it */
+       :: break                                                /* no one decides, or it is too late for it */
        fi;
        version = record[u].version;
        thenWrites

@@ -24,7 +24,7 @@ export interface Rules {
   readonly correctedRan: boolean
   /** That write leaves the holder as it is. */
   readonly holderStays: boolean
-  /** It keeps the runs before it, until one that nobody can take back. */
+  /** It keeps the runs before it, until one that nothing can take back. */
   readonly earlierRuns: boolean
   /** A run is judged by the record of its update; otherwise its being remembered is enough. */
   readonly judgedByRecord: boolean
@@ -171,7 +171,7 @@ export function createModel(scene: Scene, rules: Rules) {
     return update.step === 'in-doubt' && rules.doubtBlocks && inDoubtBlocks(update, tick)
   }
 
-  /** The runs that these items know of, newest first, until the first that nobody can take back. */
+  /** The runs that these items know of, newest first, until the first that nothing can take back. */
   function runsOf({ items, updates }: State, judged: readonly string[]): readonly number[] {
     const known = judged.flatMap((item) => items[item] ?? [])
     const held = known.map(({ holder }) => holder).filter((id) => isKnownToHaveRun(updates[id] ?? fresh))
@@ -181,7 +181,7 @@ export function createModel(scene: Scene, rules: Rules) {
     return cut(updates, [...held, ...remembered])
   }
 
-  /** What nobody can take back answers for longer than all that ran before it. */
+  /** What nothing can take back answers for longer than all that ran before it. */
   function cut(updates: readonly Update[], ids: readonly number[]): readonly number[] {
     const newest = newestFirst(updates, ids)
     const last = rules.earlierRuns ? newest.findIndex((id) => updates[id]?.isFinal) : 0

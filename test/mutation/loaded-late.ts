@@ -1,5 +1,4 @@
 // What the product loads when it is first asked for: otherwise what runs once at load would count as code of the one test
 // that asks first, and each mutant of it would be judged by that test alone.
-import '../../functions/api/pages/pages.ts'
-import '../../shared/guard/keeping.ts'
-import '../../shared/guard/plans-file.ts'
+import '../../shared/guard/background.ts'
+import '../../shared/guard/plans/plans-file.ts'

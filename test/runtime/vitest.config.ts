@@ -5,6 +5,6 @@ import base from '../vitest.config.ts'
 export default mergeConfig(
   { ...base, test: { ...base.test, include: [] } },
   defineConfig({
-    test: { include: ['test/runtime/**/*.check.ts', 'test/bundles.test.ts', 'test/sandbox-handler.test.ts'] },
+    test: { include: ['test/runtime/**/*.check.ts', 'test/infra/bundles.test.ts', 'test/sandbox/handler.test.ts'] },
   }),
 )

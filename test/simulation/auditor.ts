@@ -1,8 +1,9 @@
-import type { Item } from '../../shared/ledger/store.ts'
+import type { Item } from '../../shared/ledger/store/store.ts'
 import { lookAtBooks } from './books.ts'
 import { lookAtPayer } from './payers.ts'
 import type { Estimated } from './ports.ts'
 import { asRow, broken, countersOf, definitionsIn, type Items, isUpdate, type Row, rowsOf } from './stored.ts'
+import { lookAtTries } from './tries.ts'
 import { lookAtWork } from './works.ts'
 import type { Run, World } from './world.ts'
 
@@ -21,14 +22,14 @@ const beginnings = ['awaiting-approval', 'requested', 'refused', 'running']
  *
  * @param excused the budgets of which more may be spent than they have: their limit was lowered, or somebody spent
  * outside of the guard.
- * @param clocksDifferByMs how far two processes may be from each other.
+ * @param clocks how far the clock of each process is ahead of the world's.
  * @throws Broken
  */
 export function lookAtStep(
   before: World,
   after: World,
   excused: ReadonlySet<string> = new Set(),
-  clocksDifferByMs = 0,
+  clocks: Clocks = new Map(),
 ): void {
   if (after.runs.length > before.runs.length) lookAtRun(before, after.runs[before.runs.length])
   let unitsMayHaveMoved = false
@@ -37,7 +38,7 @@ export function lookAtStep(
     if (old === item) continue
     if (isUpdate(item)) {
       lookAtRecord(old && asRow(old), asRow(item), after)
-      lookAtPatience(old && asRow(old), asRow(item), after.now + clocksDifferByMs)
+      lookAtPatience(old && asRow(old), asRow(item), after.now, clocks)
     }
     if (item.sk === 'entry') lookAtEntry(old, item)
     unitsMayHaveMoved ||= isUpdate(item) || item.pk === 'book'
@@ -67,15 +68,6 @@ function lookAtRecord(before: Row | undefined, record: Row, { items, now }: Worl
   if (version !== before.version + 1) broken(`${id} goes from version ${before.version} to ${version}`)
   if (state !== before.state && !(edges[before.state] ?? []).includes(state))
     broken(`${id} goes from ${before.state} to ${state}`)
-}
-
-/** A plan tries a project again at the same time only where it provably did not run before. */
-function lookAtTries({ id, plan, content }: Row, items: Items): void {
-  if (plan === undefined) return
-  const before = rowsOf(items).find(
-    (row) => row.id !== id && row.plan === plan && row.content.digest === content.digest && row.state !== 'released',
-  )
-  if (before) broken(`${id} is tried for ${plan}, though ${before.id} is ${before.state}`)
 }
 
 /**
@@ -120,16 +112,29 @@ export function lookAtPrice(before: World, after: World, estimates: readonly Est
   }
 }
 
+/** By the name of a process: how far its clock is ahead. */
+export type Clocks = ReadonlyMap<string, number>
+
 const serviceTimeoutMs = 20_000
 const serviceFlightMs = 300_000
 
-/** Nobody gives up a sender that may still wait, nor a request that may still take effect. */
-function lookAtPatience(before: Row | undefined, { id, state, hold, doubt, closedBy }: Row, now: number): void {
+/**
+ * The sweep gives up no sender that may still wait, and no person a request that may still take effect. The flight is far
+ * longer than any request takes, so clocks may differ there.
+ */
+function lookAtPatience(
+  before: Row | undefined,
+  { id, state, hold, doubt, closedBy }: Row,
+  now: number,
+  clocks: Clocks,
+): void {
   if (!hold || state === before?.state) return
-  if (state === 'in-doubt' && doubt?.by === 'sweep' && now < hold.at + serviceTimeoutMs)
+  const heldAt = hold.at - (clocks.get(processOf(hold.attempt)) ?? 0)
+  if (state === 'in-doubt' && doubt?.by === 'sweep' && now < heldAt + serviceTimeoutMs)
     broken(`${id} was put in doubt while its sender waited`)
   const silentFrom = doubt?.by === 'sender' ? doubt.at : hold.senderUntil
-  if (state === 'released' && closedBy === 'person' && now < silentFrom + serviceFlightMs)
+  const differMs = 2 * Math.max(0, ...[...clocks.values()].map(Math.abs))
+  if (state === 'released' && closedBy === 'person' && now + differMs < silentFrom + serviceFlightMs)
     broken(`${id} was released while it could still take effect`)
 }
 
@@ -168,7 +173,9 @@ function lookAtRun({ items, runs }: World, run: Run | undefined): void {
 
 /** Attempts are named by the process that makes them. */
 const isAttemptOf = (attempt: string | undefined, process: string): boolean =>
-  attempt?.startsWith(`${process}-`) === true
+  attempt !== undefined && processOf(attempt) === process
+
+const processOf = (attempt: string): string => attempt.slice(0, attempt.lastIndexOf('-'))
 
 /**
  * Whatever was consumed is counted, and whoever was answered, and could write it down, wrote down the answer.
@@ -182,6 +189,8 @@ export function lookAtConsumption(
 ): void {
   const rows = rowsOf(items)
   for (const { id, state, closedBy, charged, project, hold } of rows) {
+    const wasRun = runs.some((run) => run.ran && run.project === project && isAttemptOf(hold?.attempt, run.process))
+    if (closedBy === 'evidence' && !wasRun) broken(`${id} is proven to have run, and has not run`)
     if (state !== 'settled' || closedBy !== 'sender') continue
     const run = runs.find((each) => each.project === project && isAttemptOf(hold?.attempt, each.process))
     if (run?.stated !== undefined && charged !== run.stated)

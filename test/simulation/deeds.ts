@@ -1,6 +1,5 @@
-import type { Plan } from '../../shared/guard/plan.ts'
-import { parsePlans } from '../../shared/guard/plan.ts'
-import type { Item } from '../../shared/ledger/store.ts'
+import { type Plan, parsePlans } from '../../shared/guard/plans/plans-file.ts'
+import type { Item } from '../../shared/ledger/store/store.ts'
 import { one } from './chance.ts'
 import { askedForClient, changeClient, moveProject } from './payers.ts'
 import type { Answered, Rooms } from './rooms.ts'
@@ -28,7 +27,7 @@ export interface Asked {
   readonly body: object
 }
 
-type Deed = (rooms: Rooms, scene: Scene) => Promise<Answered | unknown>
+export type Deed = (rooms: Rooms, scene: Scene) => Promise<Answered | unknown>
 
 export const plans: readonly Plan[] = parsePlans(
   JSON.stringify([
@@ -75,6 +74,15 @@ function batchOf({ stream, chance }: Scene): object {
   const from = chance(stream.length + 1)
   const some = stream.slice(from, from + 1 + chance(12))
   return { Records: [...some, ...some.slice(0, chance(3))] }
+}
+
+/** What a person has begun again of an occurrence of a plan. */
+export const runsPlanAgain: Deed = async (rooms, { chance }) => {
+  const occurrences = (await seen(rooms)).filter(({ sk }) => sk === 'occurrence')
+  if (occurrences.length === 0) return
+  const { plan, time } = one(chance, occurrences)
+  const body = { time: new Date(Number(time)).toISOString(), only: one(chance, ['refused', 'refused', 'unsent']) }
+  return rooms.call('root', 'POST', `/plans/${plan}/run`, body)
 }
 
 const changePrice = ({ ask }: Rooms, { chance }: Scene, project: string): Promise<void> =>

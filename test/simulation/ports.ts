@@ -1,12 +1,10 @@
-import type { Store } from '../../shared/ledger/store.ts'
-import { AnswerLost, LedgerUnavailable } from '../../shared/ledger/store.ts'
+import { AnswerLost, LedgerUnavailable, type Store } from '../../shared/ledger/store/store.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
 import type { Ids } from '../../shared/platform/ids.ts'
 import { toUnits } from '../../shared/platform/words.ts'
-import type { SlackClient } from '../../shared/slack/client.ts'
-import { createFlights } from '../../shared/tracking/flights.ts'
+import type { SlackClient } from '../../shared/slack/tell/client.ts'
 import { updatePath } from '../../shared/tracking/target.ts'
-import type { EstimateReading, RunResult, Tracking } from '../../shared/tracking/tracking.ts'
+import { createFlights, type EstimateReading, type RunResult, type Tracking } from '../../shared/tracking/tracking.ts'
 import { type Ask, death } from './step.ts'
 import { priceOf, receiveRun, tellUnits, type World } from './world.ts'
 
@@ -48,6 +46,8 @@ export const storeThrough = (ask: Ask, late?: Lateness): Store => ({
       what: `reads ${keys.map(({ pk }) => pk).join(', ')}`,
       faults: ['unavailable'],
       reads: true,
+      // Only a sweep that is cut writes its place, and no race has two sweeps.
+      isLocal: !late && keys.every(({ pk }) => pk.startsWith('sweep#')),
       take: async ({ store }, fault) => {
         if (fault !== null) throw new LedgerUnavailable('simulated')
         return store.get(keys)
@@ -65,7 +65,7 @@ export const storeThrough = (ask: Ask, late?: Lateness): Store => ({
     }),
   transact: (writes, token) =>
     ask({
-      what: `writes ${writes.map((write) => (write.do === 'put' ? write.item.pk : write.key.pk)).join(', ')}`,
+      what: `writes ${writes.map((write) => (write.kind === 'put' ? write.item.pk : write.key.pk)).join(', ')}`,
       faults: [
         'unavailable',
         'answer lost, not applied',
@@ -132,7 +132,7 @@ export function trackingThrough(
             ? { kind: 'dates', dates: dates[segment] ?? [] }
             : { kind: 'unreadable', reason: 'simulated', shape: 'simulated' },
       }),
-    run: async ({ segment }, { timeoutMs }) => {
+    run: async ({ kind, segment }, { timeoutMs }) => {
       // A timer counts time, whatever the clock says.
       const deadline = now() - aheadMs + timeoutMs
       const result = await ask({
@@ -145,7 +145,13 @@ export function trackingThrough(
           if (fault === 'not sent') return didNotRun(null)
           const ran = fault === null || fault === 'costs more'
           const units = priceOf(world, segment)
-          receiveRun(world, { project: segment, process, ran, units: Math.min(units, known.get(segment) ?? units) })
+          receiveRun(world, {
+            kind,
+            project: segment,
+            process,
+            ran,
+            units: Math.min(units, known.get(segment) ?? units),
+          })
           if (fault === 'refused') return didNotRun(429)
           return ran ? ranFor(fault === null ? units : units + moreUnits) : unknown
         },

@@ -1,8 +1,8 @@
-import type { UpdatesRequest } from '../../shared/guard/asking.ts'
-import { budgetFor } from '../../shared/guard/charging.ts'
-import { runningRecord } from '../../shared/guard/records.ts'
-import { chainOf } from '../../shared/ledger/definitions.ts'
-import type { Finding } from '../../shared/ledger/finding.ts'
+import { budgetFor } from '../../shared/guard/update/charged-budgets.ts'
+import { runningRecord } from '../../shared/guard/update/records.ts'
+import type { UpdatesRequest } from '../../shared/guard/update/submit.ts'
+import { chainOf } from '../../shared/ledger/book/definitions.ts'
+import type { RunOutcome } from '../../shared/ledger/book/outcome.ts'
 import { type Scope, toUnits } from '../../shared/platform/words.ts'
 import { type Machine, options } from './machine.ts'
 import { createCalm } from './rest.ts'
@@ -19,7 +19,7 @@ const ask = (
   more: Partial<UpdatesRequest> = {},
   respondAsync = false,
 ) =>
-  guard.ask(
+  guard.submit(
     { caller, token: { scopes, budgets: '*' }, via: 'http', route: 'POST /updates', key },
     { kind: 'ranking', projects: [project], whenShort: 'refuse', ...more },
     { respondAsync, endsAt: endsAt() },
@@ -69,10 +69,10 @@ const begins: Deed = async ({ guard, endsAt }) => {
 const awaiting = async ({ guard }: Machine) => (await guard.ledger.open('awaiting-approval', 10)).rows
 
 /** An update that was held and is closed so, as if its process had done no more. */
-async function leaves({ guard, endsAt }: Machine, project: string, finding: Finding): Promise<string> {
+async function leaves({ guard, endsAt }: Machine, project: string, finding: RunOutcome): Promise<string> {
   const kind = 'keyword-difficulty'
   const view = await guard.ledger.view([{ work: { kind, project } }])
-  const [asked] = view.asked
+  const [asked] = view.results
   if (!asked) throw new Error('nothing was shown')
   const id = `upd_left_${project}`
   const content = { digest: id, count: 1 }
@@ -91,7 +91,7 @@ async function leaves({ guard, endsAt }: Machine, project: string, finding: Find
   const how = { counters: chainOf(view.definitions, budget), attempt: id, endsAt: endsAt(), options }
   const update = runningRecord({ view, asked, request, quote }, how)
   await guard.ledger.hold(view, { update: null, works: asked.works, runs: [] }, update)
-  await guard.ledger.close(update, finding)
+  await guard.ledger.settle(update, finding)
   return id
 }
 
@@ -183,6 +183,16 @@ export const races = {
     },
     check: ({ runs, items }) => {
       if (runs.length > 1) throw new Broken(`${runs.length} runs of one update`)
+      if (rowsOf(items).length > 2) throw new Broken('one key made two records')
+    },
+  },
+  'two requests under one key': {
+    unitsPerMonth: 1_000,
+    processes: {
+      a: (machine) => ask(machine, 'ada', 'same', 'acme'),
+      q: (machine) => ask(machine, 'ada', 'same', 'globex', {}, true),
+    },
+    check: ({ items }) => {
       if (rowsOf(items).length > 2) throw new Broken('one key made two records')
     },
   },

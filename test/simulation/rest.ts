@@ -1,4 +1,4 @@
-import type { Plan } from '../../shared/guard/plan.ts'
+import type { Plan } from '../../shared/guard/plans/plans-file.ts'
 import type { Log } from '../../shared/platform/log.ts'
 import { lookAtConsumption, lookAtStep } from './auditor.ts'
 import { createMachine, type Machine } from './machine.ts'

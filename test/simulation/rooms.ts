@@ -6,13 +6,14 @@ import { createTriggers } from '../../functions/scheduled/triggers.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
-import { createAnswering } from '../../shared/slack/answering.ts'
-import type { SlackClient } from '../../shared/slack/client.ts'
-import { createCommands } from '../../shared/slack/commanding.ts'
-import { createComposing } from '../../shared/slack/composing.ts'
-import { createPosting } from '../../shared/slack/posting.ts'
-import { createPresses } from '../../shared/slack/pressing.ts'
-import { createTelling } from '../../shared/slack/telling.ts'
+import { createCommands } from '../../shared/slack/receive/commands.ts'
+import { createAnswers } from '../../shared/slack/receive/events.ts'
+import { createPresses } from '../../shared/slack/receive/presses.ts'
+import type { SlackClient } from '../../shared/slack/tell/client.ts'
+import { createComposer } from '../../shared/slack/tell/compose.ts'
+import { createPoster } from '../../shared/slack/tell/post.ts'
+import { createTeller } from '../../shared/slack/tell/tell.ts'
+import { productKinds } from '../../shared/tracking/kinds.ts'
 import { type Machine, options } from './machine.ts'
 import { slackThrough } from './ports.ts'
 import { minuteMs } from './world.ts'
@@ -39,7 +40,7 @@ export interface Answered {
 export function createRooms(machine: Machine, told: (message: string) => void) {
   const { guard, clock, log, ask } = machine
   const services: Services = {
-    ...{ guard, clock, log, options, dashboardUrl: null, isLocal: false },
+    ...{ guard, clock, log, options, kinds: productKinds, dashboardUrl: null, isLocal: false },
     tracking: { open: () => Promise.reject(new Error('nothing is passed through here')) },
     callerKey: secretOf(callerKey),
     slackSecret: secretOf(JSON.stringify({ signingSecret, webhookUrl })),
@@ -104,17 +105,17 @@ export type Rooms = ReturnType<typeof createRooms>
 
 /** As `createSlack` does, but with a Slack of our own. */
 function slackOf({ guard, clock, log, slackSecret, dashboardUrl }: Services, client: SlackClient) {
-  const posting = createPosting({ client, secret: slackSecret, clock, log })
+  const poster = createPoster({ client, secret: slackSecret, clock, log })
   const commands = createCommands({ guard, dashboardUrl, clock })
-  const answering = createAnswering({ guard, posting, clock, log, commands, presses: createPresses({ guard, clock }) })
-  const telling = createTelling({ guard, composing: createComposing({ guard, options }), posting, clock, log })
+  const answers = createAnswers({ guard, poster, clock, log, commands, presses: createPresses({ guard, clock }) })
+  const teller = createTeller({ guard, composer: createComposer({ guard, options }), poster, clock, log })
   return {
-    answer: answering.answer,
-    tell: telling.tell,
+    answer: answers.answer,
+    tell: teller.tell,
     sweep: async () => {
       const how = { olderThanMs: 2 * minuteMs, endsAt: clock.now() + minuteMs / 2 }
-      await answering.sweep(how)
-      await telling.sweep(how)
+      await answers.sweep(how)
+      await teller.sweep(how)
     },
   }
 }

@@ -32,8 +32,13 @@ interface Process {
   error?: unknown
 }
 
-/** So many steps go well before one fails: faults are spread over the day. */
-const oneStepOf = 12
+export interface Faults {
+  readonly max: number
+  /** One step of so many fails, so that faults are spread over the day. */
+  readonly oneStepOf: number
+  /** Without it, whatever can happen to a step. */
+  readonly only?: readonly string[]
+}
 
 /** Far above what any run takes. */
 const mostSteps = 5_000
@@ -42,12 +47,12 @@ const mostSteps = 5_000
 export function createScheduler(options: {
   world: World
   choose: Choose
-  mostFaults: number
+  faults: Faults
   look: (before: World, after: World, process: string) => void
   failed: (process: string, error: unknown) => void
 }): Scheduler {
   const { world, choose, look, failed } = options
-  let faultsLeft = options.mostFaults
+  let faultsLeft = options.faults.max
   let waiting: Waiting[] = []
   let living: Process[] = []
   let taken = 0
@@ -86,8 +91,8 @@ export function createScheduler(options: {
       const alone = waiting.find(({ step }) => step.isLocal)
       const able = alone ? [alone] : waiting
       const chosen = one(choose, able)
-      const { faults } = chosen.step
-      const fails = faultsLeft > 0 && faults.length > 0 && choose(oneStepOf) === 0
+      const faults = chosen.step.faults.filter((fault) => options.faults.only?.includes(fault) !== false)
+      const fails = faultsLeft > 0 && faults.length > 0 && choose(options.faults.oneStepOf) === 0
       await take(chosen, fails ? one(choose, faults) : null)
       await quiet()
     }

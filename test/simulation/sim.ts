@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import { say } from '../support/command-line.ts'
 import { mutants } from './mutants.ts'
 import { type RaceName, raceNames } from './races.ts'
 import { attempt, type Outcome, type Task } from './trial.ts'
@@ -18,7 +19,6 @@ const mostFaults = 2
 const usualWorkloads = 20_000
 const checkedWorkloads = 300
 const workloadsAtOnce = 50
-const say = (line: string) => process.stdout.write(`${line}\n`)
 
 /** Hands tasks to as many processes as there are, until they are done or something breaks. */
 async function doAll(tasks: readonly Task[], workers: readonly Worker[], told: (task: Task, outcome: Outcome) => void) {
@@ -97,7 +97,7 @@ const hunt: readonly Task[] = [
   ...racesWith(0).toReversed(),
   { do: 'workloads', from: 1, count: 60 },
   ...racesWith(1).toReversed(),
-  { do: 'workloads', from: 61, count: 600 },
+  { do: 'workloads', from: 61, count: 940 },
 ]
 
 async function everyBug(all: Workers, bugs: typeof mutants): Promise<boolean> {
@@ -110,7 +110,9 @@ async function everyBug(all: Workers, bugs: typeof mutants): Promise<boolean> {
         const worker = all.start(await all.bundle(mutant))
         const start = performance.now()
         let caught: Outcome['failure'] = null
-        for (const task of hunt) if (!caught) caught = (await worker.do(task)).failure
+        const { seed } = mutant
+        const known: Task[] = seed === undefined ? [] : [{ do: 'workloads', from: seed, count: 1 }]
+        for (const task of [...known, ...hunt]) if (!caught) caught = (await worker.do(task)).failure
         worker.stop()
         if (!caught) survivors.push(mutant.bug)
         const how = caught ? `caught    ${mutant.bug}: ${caught.promise.split('\n')[0]}` : `SURVIVED  ${mutant.bug}`
@@ -175,7 +177,9 @@ function run(): Promise<boolean> {
   }
   if (values.long) return forLong(Number(positionals[0] ?? Number.POSITIVE_INFINITY))
   if (values.bugs) {
-    const wanted = mutants.filter(({ bug }) => bug.includes(positionals[0] ?? ''))
+    const wanted = mutants.filter(
+      ({ bug }) => positionals.length === 0 || positionals.some((words) => bug.includes(words)),
+    )
     return withWorkers((all) => everyBug(all, wanted))
   }
   return everything(values.check ? checkedWorkloads : usualWorkloads)

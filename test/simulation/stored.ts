@@ -1,4 +1,4 @@
-import type { Item } from '../../shared/ledger/store.ts'
+import type { Item } from '../../shared/ledger/store/store.ts'
 
 /** How the table looks as it is stored, to whoever knows nothing of the ledger's code; and what they say about it. */
 
@@ -28,12 +28,14 @@ export interface Row {
   readonly state: string
   readonly version: number
   readonly month: string
+  readonly createdAt: number
   readonly charged?: number
   readonly overrun?: number
   readonly closedBy?: string
   readonly finishedAt?: number
   readonly force?: true
   readonly corrected?: true
+  readonly problem?: { readonly slug: string }
   readonly approval?: { readonly by: string }
   readonly hold?: {
     readonly units: number

@@ -1,3 +1,4 @@
+import { digest } from '../../shared/platform/ids.ts'
 import { broken, definitionsIn, type Items, type Row, rowsOf } from './stored.ts'
 import { dayMs } from './world.ts'
 
@@ -6,6 +7,10 @@ import { dayMs } from './world.ts'
  * doubt, and never within the cool-down of one that is known to have run, unless it is forced.
  */
 export function lookAtWork(held: Row, items: Items, now: number): void {
+  const { id, kind, project } = held
+  const own = `work#${kind}#${digest(project)}`
+  if (![...items.values()].some(({ pk, update }) => pk === own && update === id))
+    broken(`${id} does not hold the work of ${project}`)
   const names = namesOf(held, items)
   for (const other of rowsOf(items)) {
     if (other.id === held.id || other.kind !== held.kind || !other.hold) continue

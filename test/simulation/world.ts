@@ -1,5 +1,6 @@
-import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
-import type { Item, Store } from '../../shared/ledger/store.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import type { Item, Store } from '../../shared/ledger/store/store.ts'
+import type { Kind } from '../../shared/tracking/kinds.ts'
 
 /** Everything outside of the processes: the table, the service, Slack, and the time. */
 export interface World {
@@ -17,6 +18,7 @@ export interface World {
 }
 
 export interface Run {
+  readonly kind: Kind
   readonly project: string
   readonly process: string
   readonly ran: boolean
@@ -49,12 +51,13 @@ const worldOf = ({ items, applied, prices, dates = {}, runs = [], now }: Content
 
 export const priceOf = ({ prices }: World, project: string): number => prices[project] ?? 40
 
-/** A request for `run` arrives; where it runs, the service has data of today. */
+/** A request for `run` arrives; where a ranking update runs, the service has data of today. */
 export function receiveRun(world: World, run: Run): void {
   const today = new Date(world.now).toISOString().slice(0, 10)
   const known = world.dates[run.project] ?? []
   world.runs = [...world.runs, run]
-  if (run.ran && !known.includes(today)) world.dates = { ...world.dates, [run.project]: [...known, today].toSorted() }
+  if (run.ran && run.kind === 'ranking' && !known.includes(today))
+    world.dates = { ...world.dates, [run.project]: [...known, today].toSorted() }
 }
 
 /** The answer to the request that this process sent last for the project has arrived. */

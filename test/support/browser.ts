@@ -1,6 +1,6 @@
 import type { Product } from './product.ts'
 
-/** A page as somebody got it. */
+/** A page as a user got it. */
 export interface Shown {
   readonly status: number
   readonly headers: Headers
@@ -22,8 +22,8 @@ interface Asking {
 
 export const ours = 'http://localhost'
 
-/** Somebody who looks at pages: keeps cookies, and sends forms as browsers do. */
-export function openBrowser({ api }: Pick<Product, 'api'>) {
+/** A user who looks at pages: keeps cookies, and sends forms as browsers do. */
+export function openBrowser({ dashboard }: Pick<Product, 'dashboard'>) {
   const cookies = new Map<string, string>()
 
   async function ask(
@@ -32,7 +32,7 @@ export function openBrowser({ api }: Pick<Product, 'api'>) {
     { headers = {}, origin = ours }: Asking,
     body?: string,
   ): Promise<Shown> {
-    const response = await api.request(`${origin}${path}`, {
+    const response = await dashboard.request(`${origin}${path}`, {
       method,
       headers: {
         ...(cookies.size > 0 && { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') }),

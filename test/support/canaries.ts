@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from 'vitest'
-import type { Store } from '../../shared/ledger/store.ts'
+import type { Store } from '../../shared/ledger/store/store.ts'
 
 /**
  * Every secret of the tests has a name that begins like this, so that one search finds each of them wherever it should
@@ -44,7 +44,7 @@ export function watchForSecrets() {
         const named = [...answer.headers].filter(([name]) => name !== 'set-cookie')
         look(`the headers of ${pathname}`, JSON.stringify(named))
         if (!pathname.startsWith('/v3/') && answer.body !== null)
-          // What breaks off on purpose is looked at by whoever reads it.
+          // A test that reads what breaks off on purpose looks at it itself.
           pending.push(
             answer
               .clone()

@@ -15,7 +15,7 @@ if (chromiumPath === null)
     '*** NO CHROMIUM: the pages were not tested in a browser. Install chromium, or set CHROMIUM to one. ***',
   )
 
-/** Without a sandbox of its own, which containers do not allow, and asking nobody for updates. */
+/** Without a sandbox of its own, which containers do not allow, and without a look for updates. */
 export const launchChromium = () =>
   chromium.launch({
     executablePath: chromiumPath ?? '',

@@ -1,4 +1,5 @@
-import { copyFile, mkdir, readdir, rm } from 'node:fs/promises'
+import { copyFile, mkdir, rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { build } from 'esbuild'
 import type { TestProject } from 'vitest/node'
 
@@ -10,11 +11,14 @@ declare module 'vitest' {
 }
 
 const sources = 'infra/local'
-/** What modules of theirs find beside themselves. */
-const beside = ['plans.json', 'dynamodb-keeper.js', 'LoopbackDynamoDb.class']
+/** What the modules find beside themselves. */
+const beside = [
+  ...['plans.json', 'database/dynamodb-keeper.js', 'database/LoopbackDynamoDb.class'],
+  ...['../openapi/docs.css', '../../functions/dashboard/dashboard.css'],
+]
 
 /**
- * Builds the commands of `infra/local` once for the whole run: compiling them anew in each of forty processes would take
+ * Builds the commands of `infra/local` once for the whole run: compiling them in each of forty processes would take
  * longer than everything that they do. `npm start` itself is also tested as it is.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -29,8 +33,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
 export async function buildCommands(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   await build({
-    entryPoints: (await readdir(sources)).filter((name) => name.endsWith('.ts')).map((name) => `${sources}/${name}`),
+    entryPoints: ['*.ts', 'commands/*.ts', 'demo/demo-month.ts'].map((names) => `${sources}/${names}`),
     outdir: folder,
+    entryNames: '[name]',
     outExtension: { '.js': '.mjs' },
     bundle: true,
     splitting: true,
@@ -42,5 +47,5 @@ export async function buildCommands(folder: string): Promise<void> {
     logLevel: 'error',
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
   })
-  await Promise.all(beside.map((name) => copyFile(`${sources}/${name}`, `${folder}/${name}`)))
+  await Promise.all(beside.map((name) => copyFile(`${sources}/${name}`, join(folder, basename(name)))))
 }

@@ -1,8 +1,12 @@
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { signCallerToken } from '../../infra/local/caller-token.ts'
-import { playMonth } from '../../infra/local/demo-month-play.ts'
-import { createDoor } from '../../infra/local/door.ts'
-import type { State, Update } from '../../shared/ledger/update.ts'
+import { createApi } from '../../functions/api/app.ts'
+import { createDashboard } from '../../functions/dashboard/app.ts'
+import { signCallerToken } from '../../infra/local/caller-key.ts'
+import { runMonth } from '../../infra/local/demo/month.ts'
+import { createListener } from '../../infra/local/listener.ts'
+import { localReference } from '../../infra/local/reference.ts'
+import { createRouter } from '../../infra/local/router.ts'
+import type { State, Update } from '../../shared/ledger/updates/update.ts'
 import { type Scope, scopes } from '../../shared/platform/words.ts'
 import { launchChromium } from './chromium.ts'
 import { openMonth } from './month.ts'
@@ -14,21 +18,23 @@ interface Who {
   readonly may: readonly Scope[]
 }
 
-const everybody: Who = { sub: 'rita', may: scopes }
+const everyScope: Who = { sub: 'rita', may: scopes }
 const tokenLastsMs = 8 * 3600_000
 
 /**
- * The pages behind a real port, over the month of `npm run demo:month`, and one Chromium that looks at them; whoever asks
- * for it closes it. The clock of the pages stands still at the month's end.
+ * The pages behind a real port, over the month of `npm run demo:month`, and one Chromium that looks at them; the caller
+ * closes it. The clock of the pages stands still at the month's end.
  */
 export async function openDashboard(end: string) {
-  const door = await createDoor({ port: 0 })
-  const { stage, shutdown } = await openMonth(end, { DASHBOARD_URL: door.url })
-  const [browser] = await Promise.all([launchChromium(), playMonth(stage, () => {})])
-  door.open(stage.api)
-  shutdown.onStop(door.close)
+  const listener = await createListener({ port: 0 })
+  const { scenario, shutdown } = await openMonth(end, { DASHBOARD_URL: listener.url })
+  const [browser] = await Promise.all([launchChromium(), runMonth(scenario, () => {})])
+  const api = createApi(scenario.services)
+  // One address for both, as on one machine: a cookie must not open the API.
+  listener.open(createRouter({ api, dashboard: createDashboard(scenario.services, localReference), slack: api }))
+  shutdown.onStop(listener.close)
   shutdown.onStop(() => browser.close())
-  const { rows: updates } = await stage.guard.ledger.updates({}, 200)
+  const { rows: updates } = await scenario.guard.ledger.updates({}, 200)
 
   const addressOf = (what: string, update: Update | undefined): string => {
     if (!update) throw new Error(`the month has no update ${what}`)
@@ -37,39 +43,31 @@ export async function openDashboard(end: string) {
 
   const tokenOf = ({ sub, may }: Who) =>
     signCallerToken({
-      ...{ key: stage.callerKey, sub, scopes: may, budgets: '*' },
-      ...{ now: stage.clock.now(), lastsMs: tokenLastsMs },
+      ...{ key: scenario.callerKey, sub, scopes: may, budgets: '*' },
+      ...{ now: scenario.clock.now(), lastsMs: tokenLastsMs },
     })
 
-  /** Somebody in front of a browser of their own. What went wrong in it is collected. */
+  /** A user with a browser of their own. */
   async function visitor(options: BrowserContextOptions = {}): Promise<Visitor> {
-    const context = await browser.newContext({ baseURL: door.url, viewport: { width: 1280, height: 800 }, ...options })
+    const context = await browser.newContext({
+      baseURL: listener.url,
+      viewport: { width: 1280, height: 800 },
+      ...options,
+    })
     const page = await context.newPage()
-    const troubles: string[] = []
-    page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) troubles.push(`console: ${message.text()}`)
-    })
-    page.on('pageerror', (error) => troubles.push(`script: ${error.message}`))
-    page.on('requestfailed', (request) => {
-      const why = request.failure()?.errorText ?? 'without a reason'
-      // Whoever goes on before the icon was there has not missed anything.
-      if (why !== 'net::ERR_ABORTED') troubles.push(`failed: ${request.url()}: ${why}`)
-    })
-    page.on('request', (request) => {
-      if (!request.url().startsWith(`${door.url}/`)) troubles.push(`elsewhere: ${request.url()}`)
-    })
+    const troubles = collectTroubles(page, listener.url)
     return { context, page, troubles }
   }
 
-  /** The same, logged in as somebody who may do everything, or as told. */
-  async function insider(who: Who = everybody, options: BrowserContextOptions = {}): Promise<Visitor> {
+  /** The same, logged in as `who`; as a user who may do everything without it. */
+  async function insider(who: Who = everyScope, options: BrowserContextOptions = {}): Promise<Visitor> {
     const seen = await visitor(options)
     await seen.context.request.post('/login', { form: { token: await tokenOf(who) }, maxRedirects: 0 })
     return seen
   }
 
   return {
-    ...{ url: door.url, stage, browser, visitor, insider, tokenOf },
+    ...{ url: listener.url, scenario, browser, visitor, insider, tokenOf },
     close: () => shutdown.stop(),
     /** The latest update of a project in the month, by its state. */
     updateOf: (project: string, state: State): string =>
@@ -77,16 +75,32 @@ export async function openDashboard(end: string) {
         `of ${project} that is ${state}`,
         updates.find((update) => update.project === project && update.state === state),
       ),
-    /** As it is by now. */
     stateOf: async (address: string): Promise<State | undefined> =>
-      (await stage.guard.ledger.update(address.split('/').at(-1) ?? ''))?.state,
-    /** The one that has cost more than was held. */
+      (await scenario.guard.ledger.update(address.split('/').at(-1) ?? ''))?.state,
     overrun: (): string =>
       addressOf(
         'with an overrun',
         updates.find(({ overrun }) => overrun !== undefined),
       ),
   }
+}
+
+/** What goes wrong in a page: messages, script errors, failed requests, and requests to another host. */
+function collectTroubles(page: Page, url: string): string[] {
+  const troubles: string[] = []
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) troubles.push(`console: ${message.text()}`)
+  })
+  page.on('pageerror', (error) => troubles.push(`script: ${error.message}`))
+  page.on('requestfailed', (request) => {
+    const why = request.failure()?.errorText ?? 'without a reason'
+    // A user who leaves before the icon was there has not missed anything.
+    if (why !== 'net::ERR_ABORTED') troubles.push(`failed: ${request.url()}: ${why}`)
+  })
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${url}/`)) troubles.push(`elsewhere: ${request.url()}`)
+  })
+  return troubles
 }
 
 export interface Visitor {

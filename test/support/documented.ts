@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { openApiDocument } from '../../infra/reference/document.ts'
+import { openApiDocument } from '../../infra/openapi/document.ts'
+import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
 
 /** An answer as a caller gets it. */
 export interface Answered {
@@ -19,16 +20,17 @@ type Node = any
  * wrong in the words of a library. Where the document names
  * no operation, JSON can only be a problem; what the service itself answered is not looked into.
  */
-export function mustBeDocumented(answered: Answered): void {
+export function mustBeDocumented(answered: Answered, kinds: Kinds = productKinds): void {
   const { method, path, status, headers, text } = answered
+  const reference = referenceOf(kinds)
   if (text.includes('Invalid input')) throw new Error(`${method} ${path} does not say what it takes: ${text}`)
   const type = headers.get('content-type')?.split(';')[0] ?? null
-  const operation = operationAt(method, path)
+  const operation = operationAt(reference, method, path)
   if (!operation) {
-    if (/json/.test(type ?? '')) mustFit('#/components/schemas/Problem', answered)
+    if (/json/.test(type ?? '')) mustFit(reference, '#/components/schemas/Problem', answered)
     return
   }
-  const response = responseTo(operation, status)
+  const response = responseTo(reference, operation, status)
   if (!response) throw new Error(`${method} ${path} answered ${status}, which the OpenAPI document does not know`)
   const { content } = response.node
   const isAny = content?.['*/*'] !== undefined && type !== 'application/problem+json'
@@ -37,17 +39,25 @@ export function mustBeDocumented(answered: Answered): void {
     throw new Error(`${method} ${path} answered ${status} as ${type}, which the OpenAPI document does not know`)
   }
   if (/json/.test(type ?? '') && content[type ?? ''].schema) {
-    mustFit(`${response.at}/content/${pointed(type ?? '')}/schema`, answered)
+    mustFit(reference, `${response.at}/content/${pointed(type ?? '')}/schema`, answered)
   }
 }
 
-let made: { document: Node; ajv: Ajv2020; paths: readonly { template: string; pattern: RegExp }[] } | undefined
+interface Reference {
+  readonly document: Node
+  readonly ajv: Ajv2020
+  readonly paths: readonly { template: string; pattern: RegExp }[]
+  readonly compiled: Map<string, ValidateFunction>
+}
 
-/** Made once in each process, and only where something is asked. */
-function reference() {
-  if (made) return made
-  const document = openApiDocument()
-  // The document is checked by a test of its own, and every test file compiles it anew: what is quick to make will do.
+const references = new Map<Kinds, Reference>()
+
+/** Made once in each process for each table of kinds, and only where something is asked. */
+function referenceOf(kinds: Kinds): Reference {
+  const known = references.get(kinds)
+  if (known) return known
+  const document = openApiDocument(kinds)
+  // The document is checked by a test of its own, and every test file compiles it again: what is quick to make will do.
   const quick = { validateSchema: false, meta: false, inlineRefs: false, code: { optimize: false } }
   const ajv = new Ajv2020({ ...quick, strict: false, formats: { 'date-time': isTime } })
   ajv.addSchema({ $id: 'openapi', ...document })
@@ -57,14 +67,18 @@ function reference() {
     template,
     pattern: new RegExp(`^${template.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
   }))
-  made = { document, ajv, paths }
+  const made = { document, ajv, paths, compiled: new Map() }
+  references.set(kinds, made)
   return made
 }
 
 const isTime = (text: string) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text)
 
-function operationAt(method: string, path: string): { at: string; node: Node } | undefined {
-  const { document, paths } = reference()
+function operationAt(
+  { document, paths }: Reference,
+  method: string,
+  path: string,
+): { at: string; node: Node } | undefined {
   const plain = decoded(path.replace(/[?#].*$/, ''))
   const template = paths.find(({ pattern }) => pattern.test(plain))?.template
   const node = template && document.paths[template]?.[method.toLowerCase()]
@@ -80,19 +94,21 @@ function decoded(path: string): string {
   }
 }
 
-function responseTo({ at, node }: { at: string; node: Node }, status: number): { at: string; node: Node } | undefined {
+function responseTo(
+  { document }: Reference,
+  { at, node }: { at: string; node: Node },
+  status: number,
+): { at: string; node: Node } | undefined {
   const key = [String(status), `${String(status)[0]}XX`, 'default'].find((each) => each in node.responses)
   if (key === undefined) return undefined
   const response = node.responses[key]
   if (response.$ref === undefined) return { at: `${at}/responses/${key}`, node: response }
   const name = response.$ref.replace('#/components/responses/', '')
-  return { at: response.$ref, node: reference().document.components.responses[name] }
+  return { at: response.$ref, node: document.components.responses[name] }
 }
 
-const compiled = new Map<string, ValidateFunction>()
-
-function mustFit(pointer: string, { method, path, status, text }: Answered): void {
-  const fits = compiled.get(pointer) ?? reference().ajv.compile({ $ref: `openapi${pointer}` })
+function mustFit({ ajv, compiled }: Reference, pointer: string, { method, path, status, text }: Answered): void {
+  const fits = compiled.get(pointer) ?? ajv.compile({ $ref: `openapi${pointer}` })
   compiled.set(pointer, fits)
   const body = JSON.parse(text)
   if (fits(body)) return

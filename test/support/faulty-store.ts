@@ -1,4 +1,4 @@
-import { createDynamoStore } from '../../shared/ledger/dynamo-store.ts'
+import { createDynamoStore } from '../../shared/ledger/store/dynamo-store.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { createPassingClock } from './clock.ts'
 import { createLocalTable } from './stores.ts'

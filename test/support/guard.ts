@@ -1,12 +1,12 @@
-import type { Answer } from '../../shared/guard/answer.ts'
-import type { Asker, UpdatesRequest } from '../../shared/guard/asking.ts'
-import { figuresOf } from '../../shared/guard/figures.ts'
 import { createGuard, type Guard, type GuardParts } from '../../shared/guard/guard.ts'
-import type { Budget, Caller } from '../../shared/ledger/definitions.ts'
+import { figuresOf } from '../../shared/guard/reports/figures.ts'
+import type { Answer } from '../../shared/guard/update/answer.ts'
+import type { Asker, UpdatesRequest } from '../../shared/guard/update/submit.ts'
+import type { Budget, Caller } from '../../shared/ledger/book/definitions.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
-import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
-import type { Item, ListPage, Store, Write } from '../../shared/ledger/store.ts'
-import type { Update } from '../../shared/ledger/update.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import type { Item, ListPage, Store, Write } from '../../shared/ledger/store/store.ts'
+import type { Update } from '../../shared/ledger/updates/update.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import type { RunResult, Target, Tracking } from '../../shared/tracking/tracking.ts'
 import { createTestClock } from './clock.ts'
@@ -114,7 +114,8 @@ export async function startGuard(how: { units?: number; parts?: Partial<GuardPar
     asker: Asker,
     wanted: Partial<UpdatesRequest> = {},
     { endsAt = clock.now() + 60_000, respondAsync = false } = {},
-  ) => by.ask(asker, { kind: 'ranking', projects: ['shop'], whenShort: 'refuse', ...wanted }, { endsAt, respondAsync })
+  ) =>
+    by.submit(asker, { kind: 'ranking', projects: ['shop'], whenShort: 'refuse', ...wanted }, { endsAt, respondAsync })
 
   return {
     ...{ guard, elsewhere, other, clock, slept, service, sent, lines, before, items, reads, parts },
@@ -131,7 +132,7 @@ export async function startGuard(how: { units?: number; parts?: Partial<GuardPar
         },
       })),
     caller: (name: string, caller: Caller) => change(({ callers }) => ({ callers: { ...callers, [name]: caller } })),
-    /** Whoever it is, for a ranking of `shop`. */
+    /** Any caller, for a ranking of `shop`. */
     askAs: (asker: Asker) => asks(guard, asker),
     /** As bob, who may run and charge everything. @param how.by another process, where nothing gets between. */
     ask: (
@@ -153,7 +154,7 @@ export async function startGuard(how: { units?: number; parts?: Partial<GuardPar
 export const makes =
   (state: string) =>
   (writes: readonly Write[]): boolean =>
-    writes.some((write) => write.do === 'put' && write.item.state === state)
+    writes.some((write) => write.kind === 'put' && write.item.state === state)
 
 export function only({ updates }: Pick<Answer, 'updates'>): Update {
   const [update, ...others] = updates

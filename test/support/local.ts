@@ -36,8 +36,10 @@ export async function temporaryDirectory() {
   return { directory, remove }
 }
 
+const folderOf = (script: string): string => (script === 'start' || script === 'sandbox' ? '' : 'commands/')
+
 /**
- * One of `infra/local`, in a process group of its own, with no setting of whoever runs the tests.
+ * One of `infra/local`, in a process group of its own, with no setting of the user who runs the tests.
  *
  * @param options.asIs compiled on the way, as `npm start` does it.
  */
@@ -46,7 +48,7 @@ export function spawnLocal(
   options: { args?: readonly string[]; env?: Environment; asIs?: boolean } = {},
 ) {
   const program = options.asIs
-    ? ['--import', 'tsx', `infra/local/${script}.ts`]
+    ? ['--import', 'tsx', `infra/local/${folderOf(script)}${script}.ts`]
     : [join(inject('commands'), `${script}.mjs`)]
   const child = spawn(process.execPath, [...program, ...(options.args ?? [])], {
     detached: true,
@@ -61,7 +63,7 @@ export function spawnLocal(
     said.err += text
   })
   const ended = once(child, 'close').then(([code]): Ended => {
-    // A token is what `npm run token` is for, and everybody has the one of the sandbox.
+    // A token is what `npm run token` is for, and every user has the one of the sandbox.
     if (script !== 'token' && script !== 'sandbox')
       expect(secretsIn(said.out + said.err), 'secrets were said').toEqual([])
     return { code, ...said }

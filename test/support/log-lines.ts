@@ -59,7 +59,7 @@ export function eventsInSource(): Map<string, Set<string>> {
   return events
 }
 
-/** Calls of the log whose event is no literal, so that nobody could find it. */
+/** Calls of the log whose event is no literal, so that a search could not find it. */
 export function eventsWithoutName(): string[] {
   return ['functions', 'shared'].flatMap((room) =>
     readdirSync(room, { recursive: true, encoding: 'utf8' })

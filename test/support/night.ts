@@ -1,4 +1,4 @@
-import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { minutes } from './clock.ts'
 import { type Product, startProduct } from './product.ts'
 import type { Answer, Recorded } from './scripted-service.ts'

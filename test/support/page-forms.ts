@@ -6,7 +6,7 @@ type Fields = Record<string, string | readonly string[]>
 type Browser = ReturnType<typeof openBrowser>
 
 /**
- * Presses a button of a page that was got: everything that its form carries is sent, and what somebody has filled in.
+ * Presses a button of a page that was got: everything that its form carries is sent, and what the user has filled in.
  *
  * @param within text of the form's HTML, where several forms have such a button.
  * @returns where it leads to.

@@ -5,18 +5,21 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { SignJWT } from 'jose'
 import { expect, onTestFinished } from 'vitest'
 import { createApi } from '../../functions/api/app.ts'
-import { showAudit } from '../../functions/api/showing.ts'
+import { createDashboard } from '../../functions/dashboard/app.ts'
 import { createStartReader, createTellReader } from '../../functions/outbox/readers.ts'
 import { readChanges } from '../../functions/outbox/stream-event.ts'
 import { createTriggers } from '../../functions/scheduled/triggers.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
-import { withStream } from '../../infra/local/memory-stream.ts'
+import { withStream } from '../../infra/local/database/memory-stream.ts'
 import { localReference } from '../../infra/local/reference.ts'
+import { showAudit } from '../../shared/api/to-json.ts'
 import { createServices } from '../../shared/guard/services.ts'
-import type { Store } from '../../shared/ledger/store.ts'
+import { guardSettingsOf } from '../../shared/guard/settings.ts'
+import type { Store } from '../../shared/ledger/store/store.ts'
 import { createLog } from '../../shared/platform/log.ts'
-import { guardSettings, parseSettings } from '../../shared/platform/settings.ts'
+import { parseSettings } from '../../shared/platform/settings.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
+import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
 import { watchForSecrets } from './canaries.ts'
 import { createTestClock, type TestClock } from './clock.ts'
 import { mustBeDocumented } from './documented.ts'
@@ -24,7 +27,7 @@ import { faultOf } from './log-lines.ts'
 import { type Answer, type Recorded, startScriptedService } from './scripted-service.ts'
 import { startTestSecrets } from './secrets.ts'
 import { slackOf, slackSecretOf, startSlackChannel } from './slack.ts'
-import { createStore } from './stores.ts'
+import { createStore, patienceMs } from './stores.ts'
 
 export const serviceToken = 'canary-service-token-7f3a9c'
 export const callerKey = 'canary-caller-key-0123456789abcdefghijklmnop'
@@ -61,9 +64,11 @@ export async function startProduct(
     /** A Slack that takes messages; with answers of its own for the first ones. */
     slack?: true | Parameters<typeof startSlackChannel>[0]
     plans?: readonly object[]
+    kinds?: Kinds
   } = {},
 ) {
   const clock = options.clock ?? createTestClock()
+  const { kinds = productKinds } = options
   const watch = watchForSecrets()
   const units = options.units ?? {}
   const service = await startScriptedService({
@@ -115,7 +120,7 @@ export async function startProduct(
     await Promise.race([Promise.allSettled(reads), sleep(5)])
     await nextTurn()
   }
-  const settings = parseSettings(guardSettings, {
+  const settings = parseSettings(guardSettingsOf(kinds), {
     TABLE_NAME: 'given',
     LEDGER_SERVICE: 'sandbox',
     TRACKING_BASE_URL: service.baseUrl,
@@ -128,7 +133,7 @@ export async function startProduct(
   /** Another process of the same deployment: its own caches, the same table. */
   const startProcess = () => {
     const log = createLog({ write: keep, now: clock.now })
-    const services = createServices(settings, { store, clock, log })
+    const services = createServices(settings, { store, clock, log, kinds, secretsWithinMs: patienceMs })
     const parts = { ...services, slack: createSlack(services) }
     const slackApp = watch.answers(
       createSlackApp({ ...services, ledger: services.guard.ledger, secret: services.slackSecret }),
@@ -136,6 +141,7 @@ export async function startProduct(
     return {
       services,
       api: watch.answers(createApi(services, localReference)),
+      dashboard: watch.answers(createDashboard(services, localReference)),
       slackApp,
       slack: parts.slack,
       start: createStartReader(parts),
@@ -144,7 +150,7 @@ export async function startProduct(
     }
   }
   const main = startProcess()
-  const { services, api } = main
+  const { services, api, dashboard } = main
   const endsAt = () => clock.now() + 15 * 60_000
 
   /** Hands everything that the stream has to its two readers, until nothing new comes. */
@@ -169,14 +175,16 @@ export async function startProduct(
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
-    mustBeDocumented({ method, path, status: response.status, headers: response.headers, text })
+    mustBeDocumented({ method, path, status: response.status, headers: response.headers, text }, kinds)
     watch.look(`the answer of ${path}`, text)
     const isJson = /json/.test(response.headers.get('content-type') ?? '')
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text, text }
   }
 
+  /** When a token ends that lasts so long from now, as `exp` says it. */
+  const inDays = (days: number) => Math.floor(clock.now() / 1000 + days * 24 * 3600)
   const signed = (claims: Record<string, unknown> = {}, key = callerKey) =>
-    new SignJWT({ aud: 'unit-guard', exp: Math.floor(clock.now() / 1000) + 3600, ...claims })
+    new SignJWT({ aud: 'unit-guard', exp: inDays(1 / 24), ...claims })
       .setProtectedHeader({ alg: 'HS256' })
       .sign(new TextEncoder().encode(key))
 
@@ -184,7 +192,7 @@ export async function startProduct(
     sub: 'ada',
     scope: 'read run propose write approve admin',
     budgets: '*',
-    exp: Math.floor(clock.now() / 1000) + 300 * 24 * 3600,
+    exp: inDays(300),
   })
 
   return {
@@ -195,6 +203,7 @@ export async function startProduct(
     services,
     guard: services.guard,
     api,
+    dashboard,
     triggers: main.triggers,
     deliver,
     endsAt,
@@ -208,6 +217,7 @@ export async function startProduct(
     startProcess,
     call,
     signed,
+    inDays,
     /** What the service saw of one operation. */
     seen: (operation: 'run' | 'estimate' | 'dates') =>
       service.requests.filter(({ url }) => new URL(url, 'http://x').pathname.endsWith(`/${operation}`)),

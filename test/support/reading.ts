@@ -1,8 +1,14 @@
-import { bookAsOf, freshCounter } from '../../shared/ledger/book.ts'
-import { type Budget, type Definitions, limitedNamed, limitOf, windowKinds } from '../../shared/ledger/definitions.ts'
-import type { Hold, Update } from '../../shared/ledger/update.ts'
-import type { View } from '../../shared/ledger/views.ts'
-import { dayAt, monthAt, newCalendar } from '../../shared/ledger/windows.ts'
+import { bookAsOf, freshCounter } from '../../shared/ledger/book/book.ts'
+import {
+  type Budget,
+  counterOwnerNamed,
+  type Definitions,
+  limitOf,
+  windowKinds,
+} from '../../shared/ledger/book/definitions.ts'
+import { dayAt, monthAt, newCalendar } from '../../shared/ledger/book/windows.ts'
+import type { Hold, Update } from '../../shared/ledger/updates/update.ts'
+import type { View } from '../../shared/ledger/views/views.ts'
 import type { Units } from '../../shared/platform/words.ts'
 
 export const at = (rfc3339: string): number => Date.parse(rfc3339)
@@ -39,7 +45,7 @@ export function readingOf(
   const fresh = bookAsOf(null, definitions, month.name, day.name)
   const counters = windowKinds.map((window) => {
     const spent = Object.entries(how.spent?.[window] ?? {}).map(([name, units]) => {
-      const limited = limitedNamed(definitions, name)
+      const limited = counterOwnerNamed(definitions, name)
       if (!limited) throw new Error(`nothing is called ${name}`)
       const counter = freshCounter(limitOf(limited, window))
       return [name, { ...counter, spent: units, available: counter.available - units }]
@@ -47,7 +53,7 @@ export function readingOf(
     return [window, { ...fresh.counters[window], ...Object.fromEntries(spent) }]
   })
   const book = { ...fresh, counters: Object.fromEntries(counters) }
-  return { now, definitions, month, day, stored: book, book, asked: [] }
+  return { now, definitions, month, day, stored: book, book, results: [] }
 }
 
 export const holdOf = (changes: Partial<Hold> = {}): Hold => ({

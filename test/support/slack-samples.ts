@@ -1,28 +1,27 @@
 import * as fc from 'fast-check'
-import type { Estimate } from '../../shared/guard/estimating.ts'
-import type { Figures } from '../../shared/guard/figures.ts'
-import { overBudget } from '../../shared/guard/over-budget.ts'
-import type { State, Update } from '../../shared/ledger/update.ts'
+import type { Figures } from '../../shared/guard/reports/figures.ts'
+import type { Estimate } from '../../shared/guard/update/estimate.ts'
+import { overBudget } from '../../shared/guard/update/limits.ts'
+import type { State, Update } from '../../shared/ledger/updates/update.ts'
 import type { Units } from '../../shared/platform/words.ts'
 import type { Message } from '../../shared/slack/blocks.ts'
-import { parseCommand } from '../../shared/slack/command.ts'
 import { approvalMessage } from '../../shared/slack/messages/approval.ts'
-import { correctionMessage, overrunMessage } from '../../shared/slack/messages/booked.ts'
 import { digestMessage } from '../../shared/slack/messages/digest.ts'
-import { doubtMessage } from '../../shared/slack/messages/doubt.ts'
+import { correctionMessage, doubtMessage, overrunMessage } from '../../shared/slack/messages/doubt.ts'
 import { acceptedMessage, confirmMessage, estimateMessage } from '../../shared/slack/messages/estimate.ts'
 import { figuresMessage } from '../../shared/slack/messages/figures.ts'
 import { helpMessage, problemMessage, usageMessage } from '../../shared/slack/messages/help.ts'
 import { occurrenceMessage } from '../../shared/slack/messages/occurrence.ts'
-import { outcomeMessage, pressedMessage } from '../../shared/slack/messages/outcome.ts'
-import { updateMessage, updatesMessage } from '../../shared/slack/messages/updates.ts'
-import { foreignDataMessage, tokenExpiresMessage } from '../../shared/slack/messages/vendor.ts'
+import { outcomeMessage, pressedMessage, updateMessage, updatesMessage } from '../../shared/slack/messages/updates.ts'
 import {
+  foreignDataMessage,
   frozenMessage,
   pausedMessage,
   refusalsMessage,
   thresholdMessage,
+  tokenExpiresMessage,
 } from '../../shared/slack/messages/warnings.ts'
+import { parseCommand } from '../../shared/slack/receive/command.ts'
 
 /** Every message once or more, as one account could have seen them. */
 
@@ -236,7 +235,7 @@ export function samples(by: Written = written, size = 3): readonly (readonly [na
   )
   const requested = updateWith({ state: 'requested' }, by)
   const rejected = updateWith({ state: 'rejected', history: lines('rejected', by.reason, 'slack:U03BOB') }, by)
-  const expired = updateWith({ state: 'expired', history: lines('expired', 'nobody approved it in time', 'sweep') }, by)
+  const expired = updateWith({ state: 'expired', history: lines('expired', 'not approved in time', 'sweep') }, by)
   const all = [
     settled(by),
     refused,

@@ -30,7 +30,7 @@ export function synthesize(
   const env = { ...needed, ...options.env, ...(options.plans && { PLANS: writePlans(options.plans) }) }
   const deployment = readDeployment(env, (name) => options.context?.[name])
   const folder = emptyBundle()
-  const bundles = { api: folder, slack: folder, scheduled: folder, outbox: folder, sandbox: folder }
+  const bundles = { api: folder, dashboard: folder, slack: folder, scheduled: folder, outbox: folder, sandbox: folder }
   const outdir = mkdtempSync(join(tmpdir(), 'unit-guard-synth-'))
   const { checks } = options
   const app = new App({
@@ -47,7 +47,7 @@ export function synthesize(
     ([id, resource]) => ({ id, ...resource }),
   )
   const ofType = (type: string) => resources.filter(({ Type }) => Type === type)
-  /** What synth tells whoever deploys, beside what it refuses. */
+  /** What synth tells the operator, beside what it refuses. */
   const told = () =>
     Annotations.fromStack(stack)
       .findInfo('*', Match.anyValue())

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
-import { createTable } from '../../infra/local/table.ts'
-import { createDynamoClient } from '../../shared/ledger/dynamo-client.ts'
-import { createDynamoStore } from '../../shared/ledger/dynamo-store.ts'
-import { createMemoryStore } from '../../shared/ledger/memory-store.ts'
-import type { Store } from '../../shared/ledger/store.ts'
+import { createTable } from '../../infra/local/database/table.ts'
+import { createDynamoClient } from '../../shared/ledger/store/dynamo-client.ts'
+import { createDynamoStore } from '../../shared/ledger/store/dynamo-store.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import type { Store } from '../../shared/ledger/store/store.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 
@@ -23,9 +23,12 @@ async function createLocalStore(): Promise<Store> {
   return createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
 }
 
-/** Without a stream, unless somebody reads it: DynamoDB Local takes half as long again for each write to keep one. */
+/** A busy machine must not look like a lost answer, or a secret that cannot be read. */
+export const patienceMs = 60_000
+
+/** Without a stream, unless a test reads it: DynamoDB Local takes half as long again for each write to keep one. */
 export async function createLocalTable({ stream = false } = {}) {
-  const client = createDynamoClient(inject('dynamodb') ?? '')
+  const client = createDynamoClient(inject('dynamodb') ?? '', undefined, patienceMs)
   const table = `test-${randomUUID()}`
   await createTable(client, table, { stream })
   return { client, table }

@@ -1,4 +1,4 @@
-import { fraction, hashOf, mix } from './hash.ts'
+import { fraction, hashOf, mix } from './hosts.ts'
 import type { ResultPage } from './result-page.ts'
 
 const firstPositionShare = 0.3
@@ -26,5 +26,5 @@ export function difficultyOf(page: ResultPage): number {
 
 export const rounded = (value: number, digits: number): number => Math.round(value * 10 ** digits) / 10 ** digits
 
-/** The share of searches in which a position comes into sight at all: few people turn the page. */
+/** The share of searches in which a position is seen: few people turn the page. */
 export const resultsSeen = (position: number): number => (position <= 10 ? 1 : 0.3)

@@ -1,9 +1,7 @@
 import { dayMs } from '../../../shared/platform/clock.ts'
-import { fraction, hashOf, mix } from './hash.ts'
-import { type Host, publicHosts } from './hosts.ts'
-import { urlOf } from './url.ts'
+import { fraction, type Host, hashOf, mix, publicHosts, urlOf } from './hosts.ts'
 
-/** What somebody searches with: the fields of the interface's SearchEngine. Two that are equal see the same pages. */
+/** Two searchers with equal fields see the same pages. */
 export interface Searcher {
   readonly name: string
   readonly country: string
@@ -32,10 +30,10 @@ interface Candidate {
 }
 
 /**
- * The one page of the world for each keyword, engine and date. It is computed from nothing but these and the hosts of
- * the project, so it needs no memory and is the same for ever. A public host is where it is whoever looks.
+ * Computes the page for a keyword, engine and date from these and the project's hosts alone: nothing is stored. A
+ * public host has the same place for every project.
  *
- * @param tracked hosts that are no public ones.
+ * @param tracked hosts that are not public.
  */
 export function createResultPages(tracked: readonly Host[]) {
   const engines = new WeakMap<Searcher, number>()
@@ -50,7 +48,7 @@ export function createResultPages(tracked: readonly Host[]) {
     return seed
   }
 
-  /** Grows with the keywords of one project and with nothing else: dates and engines are the long dimensions. */
+  /** Grows with the keywords of one project only: dates and engines are the long dimensions. */
   function candidatesOf(keyword: string): readonly Candidate[] {
     const known = candidates.get(keyword)
     if (known) return known
@@ -85,8 +83,7 @@ function choose(keyword: string, tracked: readonly Host[]): readonly Candidate[]
 }
 
 /**
- * The best, the first one first. Sorted by insertion: they come in nearly the right order, and a long export does this a
- * hundred thousand times, where Array.sort and an object for each took most of the time.
+ * The best first. Insertion sort, since they come nearly sorted and a long export does this a hundred thousand times.
  */
 function inOrder(candidates: readonly Candidate[], score: (candidate: Candidate) => number): Candidate[] {
   const sorted: Candidate[] = []
@@ -105,7 +102,7 @@ function inOrder(candidates: readonly Candidate[], score: (candidate: Candidate)
   return sorted.slice(0, resultsPerPage)
 }
 
-/** Engines differ a little for good; the tide moves over weeks; a ripple swaps neighbours from day to day. */
+/** Engines differ a little; positions drift over weeks, and neighbours swap from day to day. */
 function scoreOf({ seed, strength }: Candidate, engine: number, day: number): number {
   const here = mix(seed, engine)
   const week = Math.floor(day / 7)

@@ -6,7 +6,7 @@ export interface Site {
   /** Its place in the project, from 1. */
   readonly id: number
   readonly name: string
-  /** The first one; the others are its competitors. */
+  /** The first website; the others are competitors. */
   readonly main: boolean
   owns(host: string): boolean
 }
@@ -32,7 +32,6 @@ export const domainOwner = (domain: string) => ownerOf([hostOf(domain), `*.${bar
 export const bestOf = (page: ResultPage, site: Site): Result | undefined =>
   page.find(({ host }) => site.owns(host.name))
 
-/** A page is asked for the same few hosts again and again. */
 function ownerOf(patterns: readonly string[]): (host: string) => boolean {
   const known = new Map<string, boolean>()
   return (host) => {
@@ -44,7 +43,7 @@ function ownerOf(patterns: readonly string[]): (host: string) => boolean {
 
 const bare = (name: string): string => hostOf(name).replace(/^www\./, '')
 
-/** `*` stands for anything ("a wildcard pattern is accepted"). Compared piece by piece: a pattern is no program. */
+/** `*` stands for anything. Compared piece by piece, not as a regular expression. */
 function isLike(host: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*')
   if (rest.length === 0) return first !== '' && host === first

@@ -4,11 +4,10 @@ import { trackedHost } from './hosts.ts'
 import { createResultPages, type ResultPage } from './result-page.ts'
 import { hostOf, type Site, sitesOf } from './websites.ts'
 
-/** What everything that is exported is a view of. */
 export interface World {
   readonly sites: readonly Site[]
   readonly engines: readonly Engine[]
-  /** What one engine showed on one date, keyword by keyword. Computed while it is read, so that nothing piles up. */
+  /** Computed while it is read, so that nothing piles up. */
   sightings(engine: Engine, date: string): Iterable<Sighting>
 }
 
@@ -48,6 +47,5 @@ export function* placesOf(world: World, dates: readonly string[]): Generator<Pla
       yield { engine, date, fields: { date, svc_id: engine.svc_id, search_engine: labelOf(engine) } }
 }
 
-/** As the application shows it. */
 export const labelOf = ({ name, country, language, se_type }: Engine): string =>
   `${name} ${country} ${language}, ${se_type}`

@@ -1,5 +1,5 @@
 import { units as inUnits } from '../../guard/sentences.ts'
-import type { Update } from '../../ledger/update.ts'
+import type { Update } from '../../ledger/updates/update.ts'
 import { toUnits } from '../../platform/words.ts'
 import {
   type Block,
@@ -13,13 +13,14 @@ import {
   section,
 } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
-import { quoted } from './became.ts'
+import { quoted } from './updates.ts'
 import { boldUnits, capital, person, updateOf } from './words.ts'
 
 /**
- * Somebody else has to agree before this update may spend.
+ * Another person has to agree before this update may spend.
  *
- * @param owner the project's, where another budget pays. @param until when it expires. @param isReminder it was announced before, and half of the time has passed.
+ * @param owner the project's, where another budget pays. @param until when it expires. @param isReminder it was
+ * announced before, and half of the time has passed.
  */
 export function approvalMessage({
   update,

@@ -1,11 +1,11 @@
-import type { Digest } from '../../guard/digest.ts'
+import type { Digest } from '../../guard/reports/digest.ts'
 import { count } from '../../guard/sentences.ts'
-import { asNumber } from '../../ledger/book.ts'
-import type { Update } from '../../ledger/update.ts'
+import { asNumber } from '../../ledger/book/book.ts'
+import type { Update } from '../../ledger/updates/update.ts'
 import { type Block, context, first, header, type Message, message, section, sections } from '../blocks.ts'
 import { clean, code, date, prose } from '../text.ts'
-import { briefly } from './became.ts'
-import { bar, bold, boldUnits, counted, kindName, percent } from './words.ts'
+import { briefly } from './updates.ts'
+import { bar, bold, boldUnits, counted, percent } from './words.ts'
 
 type DigestRow = Digest['budgets'][number]
 /** Prices are only shown, so any numbers will do. */
@@ -14,8 +14,8 @@ type PriceMove = Omit<Digest['priceMoves'][number], 'before' | 'now'> & {
   readonly now: number
 }
 
-const mostBudgets = 20
-const mostRows = 10
+const maxBudgets = 20
+const maxRows = 10
 
 /** What happened in the 24 hours before it, and how the budgets stand. */
 export function digestMessage({
@@ -43,7 +43,7 @@ export function digestMessage({
     ...sections(
       first(
         budgets.map((each) => budgetLines(each, zone)),
-        mostBudgets,
+        maxBudgets,
         5_000,
       ),
       '\n\n',
@@ -78,10 +78,10 @@ function outlook(projected: number | null, exhaustedAt: number | null, zone: str
 const doubtLine = (update: Update): string => `${briefly(update)} · ${code(update.id)}`
 
 const priceLine = ({ project, kind, before, now }: PriceMove): string =>
-  `• ${code(project)} ${kindName(kind)}: ${count(before)} → ${count(now)} units${change(before, now)}`
+  `• ${code(project)} ${kind}: ${count(before)} → ${count(now)} units${change(before, now)}`
 
 const change = (before: number, now: number): string =>
   before > 0 ? ` (${now >= before ? '+' : '−'}${count(Math.round((Math.abs(now - before) / before) * 100))} %)` : ''
 
-const listed = (title: string, lines: readonly string[], mostBytes: number): Block[] =>
-  lines.length === 0 ? [] : [section(bold(title)), ...sections(first(lines, mostRows, mostBytes))]
+const listed = (title: string, lines: readonly string[], maxBytes: number): Block[] =>
+  lines.length === 0 ? [] : [section(bold(title)), ...sections(first(lines, maxRows, maxBytes))]

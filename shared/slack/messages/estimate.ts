@@ -1,7 +1,7 @@
-import type { Estimate } from '../../guard/estimating.ts'
 import { count, units as inUnits, list } from '../../guard/sentences.ts'
-import { rootBudget } from '../../ledger/definitions.ts'
-import type { Kind } from '../../platform/words.ts'
+import type { Estimate } from '../../guard/update/estimate.ts'
+import { rootBudget } from '../../ledger/book/definitions.ts'
+import type { Kind } from '../../tracking/kinds.ts'
 import {
   type Block,
   button,
@@ -16,8 +16,8 @@ import {
   toAsker,
 } from '../blocks.ts'
 import { code, prose } from '../text.ts'
-import { quoted } from './became.ts'
-import { bold, boldUnits, capital, counted, kindName, updateOf } from './words.ts'
+import { quoted } from './updates.ts'
+import { bold, boldUnits, capital, counted, updateOf } from './words.ts'
 
 /** At once, while the service is asked. */
 export function acceptedMessage({ kind, projects }: { kind: Kind; projects: readonly string[] }): Message {
@@ -50,7 +50,7 @@ export function estimateMessage(estimate: Estimate): Message {
  * `/units run`: what it will cost, with the button that begins it; without the button where it would be refused.
  *
  * @param askId the waiting item that the button names. @param budgets what the updates are charged to.
- * @param approval why somebody else will have to approve, where that is known.
+ * @param approval why another person will have to approve, where that is known.
  */
 export function confirmMessage({
   askId,
@@ -74,7 +74,7 @@ export function confirmMessage({
   const charged = list(
     first(
       budgets.map((budget) => code(budget)),
-      mostBudgetsNamed,
+      maxBudgetsNamed,
     ),
   )
   const lead = `${what} will cost ${boldUnits(units)}, charged to ${charged}.`
@@ -95,8 +95,8 @@ export function confirmMessage({
 const whyNot = ({ problem, projects }: Estimate): string =>
   problem && (projects.length === 1 || projects.every((each) => !each.problem)) ? quoted(problem.detail) : ''
 
-const mostRows = 20
-const mostBudgetsNamed = 5
+const maxRows = 20
+const maxBudgetsNamed = 5
 
 const names = (projects: Estimate['projects']): string[] => projects.map(({ project }) => project)
 
@@ -104,7 +104,7 @@ const names = (projects: Estimate['projects']): string[] => projects.map(({ proj
 const whatOf = (kind: Kind, projects: readonly string[]): string =>
   projects.length === 1
     ? `a ${updateOf({ kind, project: projects[0] ?? '' })}`
-    : `${kindName(kind)} updates of ${counted(projects.length, 'project')}`
+    : `${kind} updates of ${counted(projects.length, 'project')}`
 
 const costs = (projects: Estimate['projects']): Block[] =>
   projects.length < 2
@@ -115,7 +115,7 @@ const costs = (projects: Estimate['projects']): Block[] =>
             ({ project, units, problem }) =>
               `• ${code(project)}: ${units === null ? 'no estimate' : inUnits(units)}${problem ? quoted(problem.detail) : ''}`,
           ),
-          mostRows,
+          maxRows,
         ),
       )
 
@@ -127,7 +127,7 @@ const paidAbove = ({ projects, payers }: Estimate): Block[] => {
       ? []
       : [`• ${code(project)} belongs to ${code(owner)}, and ${code(budget)} pays`]
   })
-  return above.length === 0 ? [] : sections(first(above, mostRows))
+  return above.length === 0 ? [] : sections(first(above, maxRows))
 }
 
 /**
@@ -142,5 +142,5 @@ function remains({ figures, units, projects }: Estimate, budgets: readonly strin
       const after = isOneBudget || budget === rootBudget ? `, ${count(available - units)} afterwards` : ''
       return `• ${bold(prose(budget))} ${window === 'day' ? 'today' : 'this month'}: ${inUnits(available)} left now${after}`
     })
-  return lines.length === 0 ? [] : sections(first(lines, mostRows))
+  return lines.length === 0 ? [] : sections(first(lines, maxRows))
 }

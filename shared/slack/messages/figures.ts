@@ -1,6 +1,6 @@
-import type { Figures } from '../../guard/figures.ts'
+import type { Figures } from '../../guard/reports/figures.ts'
 import { count, left } from '../../guard/sentences.ts'
-import { asNumber } from '../../ledger/book.ts'
+import { asNumber } from '../../ledger/book/book.ts'
 import { type Block, context, first, header, type Message, message, sections, toAsker } from '../blocks.ts'
 import { date, prose } from '../text.ts'
 import { bar, bold, percent } from './words.ts'
@@ -12,8 +12,8 @@ export interface BudgetFigures {
   readonly isFrozen?: boolean
 }
 
-const mostBudgets = 40
-const mostBytes = 9_500
+const maxBudgets = 40
+const maxBytes = 9_500
 
 /** `/units`: what is left of every budget. */
 export function figuresMessage({ budgets, zone }: { budgets: readonly BudgetFigures[]; zone: string }): Message {
@@ -21,7 +21,7 @@ export function figuresMessage({ budgets, zone }: { budgets: readonly BudgetFigu
     return message('There are no budgets yet.', sections(['There are no budgets yet.']), toAsker)
   const blocks: Block[] = [
     header('Keyword units'),
-    ...sections(first(budgets.map(paragraph), mostBudgets, mostBytes), '\n\n'),
+    ...sections(first(budgets.map(paragraph), maxBudgets, maxBytes), '\n\n'),
     ...footnotes(budgets, zone),
   ]
   const lead = budgets.map(({ figures }) => (figures[0] ? left(figures[0]) : '')).filter((each) => each !== '')

@@ -1,19 +1,22 @@
+import { type Kinds, productKinds } from '../../tracking/kinds.ts'
 import { context, header, type Message, message, section, sections, toAsker } from '../blocks.ts'
-import type { Mistake } from '../command.ts'
-import { commandLines } from '../command-lines.ts'
+import type { Mistake } from '../receive/command.ts'
+import { lineOf, verbs } from '../receive/command-words.ts'
 import { code, prose } from '../text.ts'
 
-const longestLine = 200
+const maxLineLength = 200
 
 /** `/units help`: every command with what it does and an example. */
-export function helpMessage(): Message {
-  const lines = Object.values(commandLines).map(
-    ({ usage, does, example }) =>
-      `${code(usage, longestLine)}\n${does}${example === usage ? '' : `; for example ${code(example, longestLine)}`}`,
-  )
+export function helpMessage(kinds: Kinds = productKinds): Message {
+  const lines = verbs
+    .map((verb) => lineOf(verb, kinds))
+    .map(
+      ({ usage, does, example }) =>
+        `${code(usage, maxLineLength)}\n${does}${example === usage ? '' : `; for example ${code(example, maxLineLength)}`}`,
+    )
   const lead = 'Unit Guard watches over the keyword units that updates of the tracking service cost.'
   return message(
-    `${lead} The commands: ${Object.keys(commandLines).join(', ')}.`,
+    `${lead} The commands: ${verbs.join(', ')}.`,
     [
       header('What /units can do'),
       section(`${lead} Whatever spends units asks you first.`),
@@ -28,8 +31,8 @@ export function helpMessage(): Message {
 export function usageMessage({ sentence, usage }: Mistake): Message {
   const said = prose(sentence)
   return message(
-    `${said} ${usageLead} ${code(usage, longestLine)}`,
-    [section(`${said}\n${usageLead} ${code(usage, longestLine)}`), context('`/units help` lists all commands.')],
+    `${said} ${usageLead} ${code(usage, maxLineLength)}`,
+    [section(`${said}\n${usageLead} ${code(usage, maxLineLength)}`), context('`/units help` lists all commands.')],
     toAsker,
   )
 }
@@ -43,3 +46,16 @@ export const doneMessage = (sentence: string): Message =>
 /** Something cannot be done, in one sentence. */
 export const problemMessage = (sentence: string): Message =>
   message(prose(sentence), [section(`⚠️ ${prose(sentence, 2_500)}`)], toAsker)
+
+/** @param url of ours, with a code that lets in its first user: it stands in no notification. */
+export const loginMessage = (url: string): Message =>
+  message(
+    'Your link to the dashboard is here. It works once, within five minutes.',
+    [
+      section(`<${url}|Open the dashboard>`),
+      context(
+        'This link logs in anyone who opens it. It works once, within five minutes. Ask for as many as you like.',
+      ),
+    ],
+    toAsker,
+  )

@@ -1,6 +1,6 @@
 import { type Block, context, first, header, type Message, message, section, sections } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
-import { quoted } from './became.ts'
+import { quoted } from './updates.ts'
 import { boldUnits, counted } from './words.ts'
 
 /** A plan at one scheduled time, once it is over. */
@@ -57,7 +57,7 @@ export function occurrenceMessage(occurrence: Occurrence): Message {
 function spentBy({ state, counts, unitsCharged }: Occurrence, lines: readonly string[]): string {
   if (unitsCharged > 0) return `${boldUnits(unitsCharged)} charged in all.`
   if (counts.inDoubt > 0) return 'Nothing is charged yet.'
-  // Of a plan that is not in the file any more nobody knows the projects, and some of them may have been updated.
+  // The projects of a plan that left the file are unknown, and some of them may have been updated.
   return state === 'stopped' && lines.length === 0
     ? 'What it did before is among `/units updates`.'
     : 'Nothing was spent.'

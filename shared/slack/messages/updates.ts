@@ -1,11 +1,12 @@
-import { count } from '../../guard/sentences.ts'
-import type { Update } from '../../ledger/update.ts'
+import { count, units as inUnits } from '../../guard/sentences.ts'
+import type { Update } from '../../ledger/updates/update.ts'
 import {
   type Block,
   context,
   fields,
   first,
   header,
+  inPlace,
   type Message,
   message,
   section,
@@ -13,12 +14,11 @@ import {
   toAsker,
 } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
-import { became, briefly } from './became.ts'
-import { actor, bold, capital, kindName, person, states } from './words.ts'
+import { actor, bold, boldUnits, capital, counted, person, states, stayCounted, updateOf } from './words.ts'
 
 /** Two blocks each, and Slack takes 50. */
-const mostRows = 15
-const mostLines = 15
+const maxRows = 15
+const maxLines = 15
 
 /** `/units updates`: the latest ones, the newest first. */
 export function updatesMessage({ updates, zone }: { updates: readonly Update[]; zone: string }): Message {
@@ -27,14 +27,14 @@ export function updatesMessage({ updates, zone }: { updates: readonly Update[]; 
     return message(none, [section(none)], toAsker)
   }
   const shown = updates
-    .slice(0, mostRows)
+    .slice(0, maxRows)
     .flatMap((update) => [
       section(briefly(update)),
       context(
         `${date(update.createdAt, zone)} · ${person(update.caller)} · ${code(update.budget)} · ${code(update.id)}`,
       ),
     ])
-  const more = updates.length > mostRows ? `These are the latest ${mostRows}. ` : ''
+  const more = updates.length > maxRows ? `These are the latest ${maxRows}. ` : ''
   return message(
     `The latest updates: ${first(updates.map(briefly), 5).join('; ')}`,
     [header('Latest updates'), ...shown, context(`${more}${code('/units show <id>')} tells more about one.`)],
@@ -53,10 +53,10 @@ export function updateMessage({ update, zone }: { update: Update; zone: string }
       const note = line.note === undefined ? '' : `: ${prose(line.note, 300)}`
       return `• ${date(line.at, zone)} ${bold(what)} (${actor(line.by)})${note}`
     })
-    .slice(-mostLines)
+    .slice(-maxLines)
   const earlier = history.length - lines.length
   const blocks: Block[] = [
-    header(`${capital(kindName(update.kind))} update`),
+    header(`${capital(update.kind)} update`),
     section(sentence),
     fields([
       ['Project', code(update.project)],
@@ -77,3 +77,134 @@ export function updateMessage({ update, zone }: { update: Update; zone: string }
 }
 
 const known = (units: number | undefined): string => (units === undefined ? '–' : count(units))
+
+const maxOutcomeRows = 20
+
+/**
+ * What became of the updates that a user asked for, at whatever point they are.
+ *
+ * @param replaces stands where the confirmation was, so that its button cannot be pressed again.
+ */
+export function outcomeMessage({
+  updates,
+  zone,
+  replaces = false,
+}: {
+  readonly updates: readonly Update[]
+  readonly zone: string
+  readonly replaces?: boolean
+}): Message {
+  const how = replaces ? { ...toAsker, ...inPlace } : toAsker
+  const [only] = updates
+  if (!only) return message('Nothing was asked for.', [section('Nothing was asked for.')], how)
+  if (updates.length === 1) {
+    const sentence = became(only, zone)
+    return message(sentence, [section(sentence), context(moreAbout(only.id))], how)
+  }
+  const charged = updates.reduce((sum, update) => sum + (update.charged ?? 0), 0)
+  const done = updates.filter(({ state }) => state === 'settled').length
+  const lead = `${done} of ${counted(updates.length, 'update')} done, ${boldUnits(charged)} charged.`
+  const lines = first(updates.map(briefly), maxOutcomeRows)
+  const hint = `${code('/units show <id>')} tells more about one; \`/units updates\` has the ids.`
+  return message(`${lead} ${lines.join('; ')}`, [section(lead), ...sections(lines), context(hint)], how)
+}
+
+/** Instead of a message whose button was pressed: what the press led to, and no button to press twice. */
+export function pressedMessage({ update, by, zone }: { update: Update; by: string; zone: string }): Message {
+  const sentence = became(update, zone)
+  const { history } = update
+  const at = (history.findLast((line) => line.by === by) ?? history.at(-1))?.at
+  const pressed = `Decided by ${actor(by)}${at === undefined ? '' : ` · ${date(at, zone)}`} · ${moreAbout(update.id)}`
+  return message(sentence, [section(sentence), context(pressed)], inPlace)
+}
+
+const moreAbout = (id: string): string => `More: \`/units show ${id}\``
+
+/** What became of an update, for the person who asked for it: one to three sentences, then the reason if there is one. */
+function became(update: Update, zone: string): string {
+  const what = `The ${updateOf(update)}`
+  return `${signOf(update)} ${sentenceOf(update, what, zone)}`
+}
+
+/** The same in a few words, for a list. */
+export function briefly(update: Update): string {
+  const { kind, project, problem } = update
+  const detail = problem && isRefusal(update) ? `: ${prose(problem.detail, shortDetail)}` : ''
+  return `${signOf(update)} ${code(project)} ${kind} · ${wordsOf(update)}${detail}`
+}
+
+const shortDetail = 160
+
+function sentenceOf(update: Update, what: string, zone: string): string {
+  const { state, charged = 0, hold, estimated, budget, history } = update
+  const last = history.at(-1)
+  const units = hold?.units ?? estimated
+  switch (state) {
+    case 'settled':
+      if (update.corrected && charged === 0)
+        return `${what} was counted as done, but has turned out not to have run. No units are charged for it.`
+      return `${what} is done: ${boldUnits(charged)} charged to ${code(budget)}.${extra(update)}`
+    case 'released':
+      if (update.corrected && charged > 0)
+        return `${what} was counted as not run, but has turned out to have run: ${boldUnits(charged)} charged to ${code(budget)}.`
+      return `${what} did not run, and nothing was spent.${saidBy(update)}${why(update)}`
+    case 'refused':
+      if (update.problem?.slug === 'already-updated')
+        return `${what} was done a short while ago, so it was not repeated. Nothing was spent.${why(update)}`
+      return `${what} was refused. Nothing was spent.${why(update)}`
+    case 'in-doubt':
+      return `It is not known whether the ${updateOf(update)} ran: it was sent, and no clear answer came back. ${stayCounted(units)} on ${code(budget)} until that is clear, and it is never sent again. Without proof it counts as run after seven days; a person who knows can say so before.`
+    case 'awaiting-approval':
+      return `${what} waits for approval by another person${until(update, zone)}. Nothing is spent before that.${quoted(last?.note)}`
+    case 'requested':
+      return `${what} ${approvedBy(update)}will begin in a moment. Nothing has been spent yet.`
+    case 'running':
+      return `${what} is running. ${units === undefined ? '' : `Set aside for it: ${inUnits(units)}.`}`.trimEnd()
+    case 'rejected':
+    case 'cancelled':
+      return `${what} was ${state} by ${person(last?.by ?? '')}. Nothing was spent.${quoted(last?.note)}`
+    case 'expired':
+      return `${what} expired before it began. Nothing was spent.${quoted(last?.note)}`
+  }
+}
+
+const approvedBy = ({ approval }: Update): string => (approval ? `was approved by ${person(approval.by)} and ` : '')
+
+const signOf = (update: Update): string => {
+  if (update.state === 'refused' && update.problem?.slug === 'already-updated') return '☑️'
+  return update.state === 'released' && (update.charged ?? 0) > 0 ? '⚠️' : states[update.state].sign
+}
+
+function wordsOf(update: Update): string {
+  const { state, charged = 0, hold, estimated } = update
+  if (state === 'settled') return `${inUnits(charged)} charged`
+  if (state === 'refused' && update.problem?.slug === 'already-updated') return 'already done'
+  if (state === 'released') return charged > 0 ? `ran after all, ${inUnits(charged)} charged` : 'did not run'
+  const units = hold?.units ?? estimated
+  if (state === 'in-doubt') return `in doubt, ${inUnits(units ?? 0)} stay counted`
+  return `${states[state].words}${state === 'awaiting-approval' && units !== undefined ? `, ${inUnits(units)}` : ''}`
+}
+
+function extra(update: Update): string {
+  const { overrun, closedBy } = update
+  const over = overrun === undefined ? '' : ` That is ${count(overrun)} more than expected.`
+  if (closedBy === 'evidence') return `${over} It had been in doubt; the service's data show that it ran.`
+  if (closedBy === 'time')
+    return `${over} It had been in doubt for seven days, and nothing showed whether it ran, so it counts as run.`
+  return `${over}${saidBy(update)}`
+}
+
+function saidBy({ closedBy, state, history }: Update): string {
+  const line = closedBy === 'person' ? history.find((each) => each.state === state) : undefined
+  return line ? ` It had been in doubt; ${person(line.by)} said so.${quoted(line.note)}` : ''
+}
+
+const isRefusal = ({ state }: Update): boolean => state === 'refused' || state === 'released'
+
+const why = ({ problem }: Update): string => quoted(problem?.detail)
+
+const until = ({ approvableUntil }: Update, zone: string): string =>
+  approvableUntil === undefined ? '' : `, open until ${date(approvableUntil, zone)}`
+
+/** On a line of its own, as what a person said. */
+export const quoted = (said: string | undefined): string => (said === undefined ? '' : `\n> ${prose(said)}`)

@@ -1,15 +1,12 @@
 import { count, units as inUnits } from '../../guard/sentences.ts'
-import type { State, Update } from '../../ledger/update.ts'
-import type { Kind } from '../../platform/words.ts'
+import type { State, Update } from '../../ledger/updates/update.ts'
 import { code } from '../text.ts'
 
 /** The words that messages share. */
 
-export const kindName = (kind: Kind): string => (kind === 'ranking' ? 'ranking' : 'keyword-difficulty')
-
 /** ``ranking update of `acme` `` */
 export const updateOf = ({ kind, project }: Pick<Update, 'kind' | 'project'>): string =>
-  `${kindName(kind)} update of ${code(project)}`
+  `${kind} update of ${code(project)}`
 
 export const bold = (text: string): string => `*${text}*`
 export const boldUnits = (units: number): string => bold(inUnits(units))

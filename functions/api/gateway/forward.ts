@@ -1,0 +1,118 @@
+import type { Context } from 'hono'
+import { invalid } from '../../../shared/api/refusal.ts'
+import type { Caller } from '../../../shared/auth/tokens.ts'
+import { problem } from '../../../shared/guard/problems.ts'
+import type { Services } from '../../../shared/guard/services.ts'
+import type { ProjectChange } from '../../../shared/ledger/updates/project-change.ts'
+import { systemIds } from '../../../shared/platform/ids.ts'
+import type { AbortSource } from '../../../shared/tracking/answer-body.ts'
+import { type OpenedAnswer, pairsOf } from '../../../shared/tracking/forward.ts'
+import { decodeSegment, type OpenOperation } from '../../../shared/tracking/operations.ts'
+import { checkCreateProject, checkCreateQuery, checkUpdateProject } from '../../../shared/tracking/projects.ts'
+import { answerProblem } from '../answer-problem.ts'
+import type { ApiEnv } from '../context.ts'
+import { readJsonBytes } from '../input.ts'
+import { passOn } from './pass-on.ts'
+
+interface ForwardRequest {
+  readonly caller: Caller
+  readonly operation: OpenOperation
+  readonly segment: string | null
+  readonly search: string
+}
+
+/** Reads and writes through the gateway: checked where the interface says something, and passed on in their own bytes. */
+export function createForwarding({ guard, tracking, clock, log }: Services) {
+  return async (c: Context<ApiEnv>, forwarded: ForwardRequest): Promise<Response> => {
+    const { operation, segment, search } = forwarded
+    if (operation === 'create-project' || operation === 'update-project') {
+      const body = await readJsonBytes(c)
+      return write(c, { ...forwarded, operation }, body)
+    }
+    // Where the platform tells that the caller left, the rest of a read is not needed.
+    const signal = leavingOf(c)
+    return pass(c, await tracking.open({ operation, segment, search, headers: headersOf(c), signal }))
+  }
+
+  /** Noted before it is sent, because afterwards may be too late, and again with what became of it. */
+  async function write(
+    c: Context<ApiEnv>,
+    { caller, operation, segment, search }: ForwardRequest & { operation: 'create-project' | 'update-project' },
+    body: Uint8Array,
+  ): Promise<Response> {
+    const change: ProjectChange = {
+      id: `chg_${systemIds.random()}`,
+      operation: operation === 'create-project' ? 'create' : 'update',
+      project: decodeSegment(segment ?? '') ?? segment ?? '',
+      caller: caller.sub,
+      at: clock.now(),
+      ...countsOf(operation, search, body),
+      status: null,
+    }
+    await guard.ledger.noteProjectChange(change)
+    const answer = await tracking.open({ operation, segment, search, headers: headersOf(c), body })
+    if (answer.kind === 'answered') {
+      // It took effect, whether or not that can be noted now: the caller gets the service's answer.
+      const noted = guard.ledger.noteProjectChange({ ...change, status: answer.status })
+      await noted.catch((cause) => log.error('change-not-noted', { change: change.id, status: answer.status, cause }))
+    }
+    return pass(c, answer)
+  }
+}
+
+/** @throws Refusal 400 with all that is wrong with the body and the query. */
+function countsOf(
+  operation: 'create-project' | 'update-project',
+  search: string,
+  body: Uint8Array,
+): Pick<ProjectChange, 'added' | 'removed'> {
+  if (operation === 'create-project') {
+    const query = checkCreateQuery(search)
+    const checked = checkCreateProject(body)
+    const faults = [...(query.ok ? [] : query.faults), ...(checked.ok ? [] : checked.faults)]
+    if (!checked.ok || faults.length > 0) throw invalid(faults)
+    const { keywords, searchengines, websites } = checked.value
+    const added = { keywords: keywords.length, searchengines: searchengines.length, websites: websites.length }
+    return { added, removed: {} }
+  }
+  const checked = checkUpdateProject(body)
+  if (!checked.ok) throw invalid(checked.faults)
+  const { keywords = [], websites = [], addSearchengines = [], removeSearchengines = [] } = checked.value
+  return {
+    added: { keywords: keywords.length, searchengines: addSearchengines.length, websites: websites.length },
+    removed: { searchengines: removeSearchengines.length },
+  }
+}
+
+/** As they came, where the platform has them: a `Headers` would be made for nine names. */
+const headersOf = ({ env, req }: Context<ApiEnv>) =>
+  env?.incoming ? pairsOf(env.incoming.rawHeaders) : req.raw.headers
+
+/** A response also closes at its ordinary end; then the answer has been read, and nothing listens. */
+function leavingOf({ env, req }: Context<ApiEnv>): AbortSource {
+  const outgoing = env?.outgoing
+  if (!outgoing) return req.raw.signal
+  return {
+    get aborted() {
+      return outgoing.destroyed
+    },
+    addEventListener(_abort, act) {
+      outgoing.on('close', act)
+    },
+    removeEventListener(_abort, act) {
+      outgoing.off('close', act)
+    },
+  }
+}
+
+async function pass(c: Context<ApiEnv>, answer: OpenedAnswer): Promise<Response> {
+  if (answer.kind === 'failed') {
+    const outcome =
+      answer.sent === 'no' || c.req.method === 'GET'
+        ? 'Nothing was changed; the same request may be sent again.'
+        : 'Whether it took effect is not known: look at the project before you send it again.'
+    const detail = `The service could not be reached: ${answer.reason}. ${outcome}`
+    return answerProblem(c, problem('service-unreachable', detail, { serviceStatus: answer.status }))
+  }
+  return passOn(c, answer)
+}

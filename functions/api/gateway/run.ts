@@ -1,0 +1,135 @@
+import type { Context } from 'hono'
+import { invalid } from '../../../shared/api/refusal.ts'
+import { showAnswer, showUpdate } from '../../../shared/api/to-json.ts'
+import type { Caller } from '../../../shared/auth/tokens.ts'
+import { budgetName, project } from '../../../shared/guard/names.ts'
+import { figuresOf } from '../../../shared/guard/reports/figures.ts'
+import type { Services } from '../../../shared/guard/services.ts'
+import type { Answer } from '../../../shared/guard/update/answer.ts'
+import { budgetNamed } from '../../../shared/ledger/book/definitions.ts'
+import { isKnownToHaveRun, type Update } from '../../../shared/ledger/updates/update.ts'
+import { decodeSegment, type GuardedOperation, operations } from '../../../shared/tracking/operations.ts'
+import { answerProblem } from '../answer-problem.ts'
+import type { ApiEnv } from '../context.ts'
+import { idempotencyKey } from '../input.ts'
+import { passOnKept } from './pass-on.ts'
+
+interface Run {
+  readonly caller: Caller
+  readonly operation: GuardedOperation
+  /** Raw, as the caller encoded it; so is the query. */
+  readonly segment: string
+  readonly search: string
+}
+
+/** As many as `POST /updates` takes. */
+const maxProjects = 20
+
+/** `GET …/run` through the gateway: a guarded update, or one for each project that its segment names. */
+export function createGatewayRuns({ guard, options: { separator } }: Services) {
+  return async (c: Context<ApiEnv>, run: Run): Promise<Response> => {
+    const { caller, operation, segment, search } = run
+    const budget = read(budgetName, c.req.header('unit-guard-budget'), 'Unit-Guard-Budget')
+    const segments = segmentsOf(segment, separator)
+    const targets = segments.map((each) => ({ segment: each, search }))
+    const [target, ...others] = targets
+    const key = idempotencyKey(c)
+    const answer = await guard.submit(
+      {
+        caller: caller.sub,
+        token: caller,
+        via: 'gateway',
+        route: 'GET /v3/…/run',
+        ...(key !== undefined && { key }),
+      },
+      {
+        kind: operations[operation].guarded,
+        projects: segments.map(projectOf),
+        whenShort: 'refuse',
+        ...(target && others.length === 0 ? { target } : { targets }),
+        ...(budget !== undefined && { budget }),
+      },
+      { respondAsync: false, endsAt: c.var.endsAt },
+    )
+    if (answer.replayed) c.header('Idempotency-Replayed', 'true')
+    if (answer.problem) return answerProblem(c, answer.problem, answer)
+    const [update] = answer.updates
+    if (!update) throw new Error('an answer without a problem has an update')
+    c.header('Unit-Guard-Update', answer.updates.map(({ id }) => id).join(', '))
+    if (others.length > 0) return answerSeveral(c, answer)
+    if (update.state !== 'settled' && !isKnownToHaveRun(update)) return c.json(showAnswer(answer), 202)
+    return answerSettled(c, update, answer)
+  }
+
+  async function answerSeveral(c: Context<ApiEnv>, answer: Answer): Promise<Response> {
+    const { status, earlier } = answer
+    if (earlier.length > 0) c.header('Unit-Guard-Replayed', earlier.join(', '))
+    await addFigures(c, answer)
+    return c.json(showAnswer(answer), status === 202 ? 202 : 200)
+  }
+
+  async function answerSettled(c: Context<ApiEnv>, update: Update, answer: Answer): Promise<Response> {
+    if (answer.earlier.length > 0) c.header('Unit-Guard-Replayed', update.id)
+    await addFigures(c, answer)
+    const { service } = update
+    const isWhole = service && !service.truncated && service.status >= 200 && service.status < 300
+    return isWhole ? passOnKept(c, service) : c.json(showUpdate(update))
+  }
+
+  /** Of several updates the sums; what is left to a budget stands for no sum of several budgets. */
+  async function addFigures(c: Context<ApiEnv>, { updates, replayed, earlier }: Answer): Promise<void> {
+    const sum = (all: readonly Update[]) => String(all.reduce((units, { charged }) => units + (charged ?? 0), 0))
+    c.header('Unit-Guard-Units-Charged', sum(updates))
+    c.header('Unit-Guard-Units-Charged-Now', sum(replayed ? [] : updates.filter(({ id }) => !earlier.includes(id))))
+    const [first, ...others] = updates
+    if (!first || others.some(({ budget }) => budget !== first.budget)) return
+    const available = await availableTo(first)
+    if (available !== null) c.header('Unit-Guard-Units-Available', String(available))
+  }
+
+  /**
+   * Units that are left to the update's budget this month. `null`: as many as its ancestors have, or unknown;
+   * what has run is answered all the same.
+   */
+  async function availableTo({ budget }: Update): Promise<number | null> {
+    const view = await guard.ledger.view().catch(() => null)
+    const named = view && budgetNamed(view.definitions, budget)
+    if (!named) return null
+    const { limit, available } = figuresOf(view, named, 'month')
+    return limit === 'unlimited' ? null : available
+  }
+}
+
+interface Schema {
+  safeParse(
+    value: unknown,
+  ): { success: true; data: string } | { success: false; error: { issues: { message: string }[] } }
+}
+
+function read(schema: Schema, value: string | undefined, path: string): string | undefined {
+  if (value === undefined) return undefined
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw invalid([{ path, message: parsed.error.issues[0]?.message ?? 'is not valid' }])
+}
+
+/**
+ * The parts of a segment between separators, raw or encoded, each in the caller's own bytes.
+ *
+ * @throws Refusal 400: an empty part, or too many.
+ */
+function segmentsOf(segment: string, separator: string | undefined): readonly string[] {
+  if (separator === undefined) return [segment]
+  const encoded = `%${separator.charCodeAt(0).toString(16)}`
+  const parts = segment.replaceAll(new RegExp(encoded, 'gi'), separator).split(separator)
+  if (parts.length > 1 && parts.includes('')) throw invalid([{ path: 'project', message: 'names an empty project' }])
+  if (parts.length > maxProjects)
+    throw invalid([{ path: 'project', message: `names more than ${maxProjects} projects` }])
+  return parts
+}
+
+function projectOf(segment: string): string {
+  const name = read(project, decodeSegment(segment) ?? undefined, 'project')
+  if (name === undefined) throw invalid([{ path: 'project', message: 'is not percent-encoded UTF-8' }])
+  return name
+}

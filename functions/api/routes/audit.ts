@@ -1,0 +1,17 @@
+import type { Hono } from 'hono'
+import { showAudit } from '../../../shared/api/to-json.ts'
+import type { Services } from '../../../shared/guard/services.ts'
+import { type ApiEnv, mustHave } from '../context.ts'
+import { route } from '../route.ts'
+
+/** `GET /audit`: every counter against the sum of its lines. */
+export function addAudit(app: Hono<ApiEnv>, { guard }: Services): void {
+  route(app, '/audit', {
+    GET: async (c) => {
+      await mustHave(c, 'read')
+      const reads = c.get('expensiveReads')
+      reads.admit(c.get('caller').sub)
+      return c.json(showAudit(await reads.audit(guard.ledger.audit)))
+    },
+  })
+}

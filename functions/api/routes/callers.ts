@@ -1,0 +1,70 @@
+import type { Context, Hono } from 'hono'
+import { callerAs, callerRequest, subject } from '../../../shared/api/callers.ts'
+import { invalid, Refusal } from '../../../shared/api/refusal.ts'
+import { showCaller } from '../../../shared/api/to-json.ts'
+import { problem } from '../../../shared/guard/problems.ts'
+import type { Services } from '../../../shared/guard/services.ts'
+import { callerNamed } from '../../../shared/ledger/book/definitions.ts'
+import { answerProblem } from '../answer-problem.ts'
+import { type ApiEnv, mustHave } from '../context.ts'
+import { readBody } from '../input.ts'
+import { route } from '../route.ts'
+import { revisionOf } from './budgets.ts'
+
+/** Who may do what, beside what their token says. */
+export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
+  route(app, '/callers', {
+    GET: async (c) => {
+      await mustHave(c, 'admin')
+      const view = await guard.ledger.view()
+      const { definitions } = view
+      c.header('ETag', `"${definitions.revision}"`)
+      const callers = Object.entries(definitions.callers ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
+      return c.json({ callers: callers.map(([sub, caller]) => showCaller(view, sub, caller)) })
+    },
+  })
+
+  route(app, '/callers/:sub', {
+    GET: async (c) => {
+      await mustHave(c, 'admin')
+      return answerCaller(c, 200)
+    },
+
+    PUT: async (c) => {
+      const { sub } = await mustHave(c, 'admin')
+      const { reason, ...wanted } = await readBody(c, callerRequest)
+      const caller = callerAs(wanted)
+      const by = { caller: sub, ...(reason !== undefined && { reason }), ...revisionOf(c) }
+      const changed = await guard.putCaller(nameOf(c), caller, by)
+      return changed.kind === 'changed'
+        ? answerCaller(c, changed.created ? 201 : 200)
+        : answerProblem(c, changed.problem)
+    },
+
+    DELETE: async (c) => {
+      const { sub } = await mustHave(c, 'admin')
+      const changed = await guard.deleteCaller(nameOf(c), { caller: sub, ...revisionOf(c) })
+      return changed.kind === 'changed' ? c.body(null, 204) : answerProblem(c, changed.problem)
+    },
+  })
+
+  async function answerCaller(c: Context<ApiEnv>, status: 200 | 201): Promise<Response> {
+    const view = await guard.ledger.view()
+    const { definitions } = view
+    const caller = callerNamed(definitions, nameOf(c))
+    if (!caller) throw notListed(nameOf(c))
+    c.header('ETag', `"${definitions.revision}"`)
+    return c.json(showCaller(view, nameOf(c), caller), status)
+  }
+}
+
+/** @throws Refusal 404 when no caller can have that name, or 400 when a caller wants to list it. */
+function nameOf(c: Context<ApiEnv>): string {
+  const parsed = subject.safeParse(c.req.param('sub'))
+  if (parsed.success) return parsed.data
+  if (c.req.method === 'PUT') throw invalid([{ path: 'sub', message: parsed.error.issues[0]?.message ?? '' }])
+  throw new Refusal(problem('not-found', 'There is no such caller.'))
+}
+
+const notListed = (name: string) =>
+  new Refusal(problem('not-found', `${name} is not listed; a token's own scopes and budgets hold for them.`))

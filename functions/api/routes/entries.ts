@@ -1,0 +1,79 @@
+import type { Context, Hono } from 'hono'
+import * as z from 'zod/mini'
+import { budgetNameOf } from '../../../shared/api/budgets.ts'
+import { answerCsv, csvPage, wantsCsv } from '../../../shared/api/csv.ts'
+import { entryColumns, entryIdentity, entryRequest, reconciliation } from '../../../shared/api/entries.ts'
+import { invalid } from '../../../shared/api/refusal.ts'
+import { instant, monthWindow, pageCursor, pageLimit } from '../../../shared/api/schemas.ts'
+import { showEntry } from '../../../shared/api/to-json.ts'
+import { notEntered } from '../../../shared/guard/problems.ts'
+import type { Services } from '../../../shared/guard/services.ts'
+import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
+import type { EnterOutcome } from '../../../shared/ledger/book/enter.ts'
+import { monthNamed } from '../../../shared/ledger/book/windows.ts'
+import { answerProblem } from '../answer-problem.ts'
+import { type ApiEnv, mustHave } from '../context.ts'
+import { readKeyedBody, readQuery } from '../input.ts'
+import { route } from '../route.ts'
+
+export const entryFilter = z.strictObject({
+  window: z.exactOptional(monthWindow),
+  since: z.exactOptional(instant),
+  limit: pageLimit,
+  cursor: z.exactOptional(pageCursor),
+})
+
+/** What is booked in the ledger without an update. */
+export function addEntries(app: Hono<ApiEnv>, { guard }: Services): void {
+  const { ledger } = guard
+
+  route(app, '/budgets/:name/entries', {
+    GET: async (c) => {
+      await mustHave(c, 'read')
+      const { window, since, limit, cursor } = readQuery(c, entryFilter)
+      const view = await ledger.view()
+      const month = window ?? view.month.name
+      if (!monthNamed(view.definitions.calendar, month))
+        throw invalid([{ path: 'window', message: `there is no window ${month}` }])
+      const filter = { month, budget: budgetNameOf(c), ...(since !== undefined && { since }) }
+      if (wantsCsv(c)) {
+        c.get('expensiveReads').admit(c.get('caller').sub)
+        return answerCsv(c, 'entries', entryColumns, (after) => ledger.entries(filter, csvPage, after))
+      }
+      const { rows, next } = await ledger.entries(filter, limit, cursor)
+      return c.json({ entries: rows.map(showEntry), ...(next !== undefined && { next }) })
+    },
+
+    POST: async (c) => {
+      const { sub } = await mustHave(c, 'admin')
+      const budget = budgetNameOf(c)
+      const { key, body } = await readKeyedBody(c, entryRequest)
+      const asked = { ...body, budget }
+      const outcome = await ledger.enter({ ...asked, ...identityOf(c, key, asked), by: sub })
+      // What the path names is not found; what the body names is wrong.
+      if (outcome.kind === 'unknown-budget' && outcome.budget !== budget)
+        throw invalid([{ path: 'to', message: `there is no budget ${outcome.budget}` }])
+      return answerEntered(c, outcome, 201)
+    },
+  })
+
+  route(app, '/budgets/account/reconcile', {
+    POST: async (c) => {
+      const { sub } = await mustHave(c, 'admin')
+      const { key, body } = await readKeyedBody(c, reconciliation)
+      const asked = { type: 'reconcile', ...body } as const
+      const outcome = await ledger.enter({ ...asked, ...identityOf(c, key, asked), budget: rootBudget, by: sub })
+      return answerEntered(c, outcome, 200)
+    },
+  })
+
+  function identityOf(c: Context<ApiEnv>, key: string | undefined, asked: object) {
+    return entryIdentity(c.get('caller').sub, key ?? c.get('requestId'), asked)
+  }
+
+  function answerEntered(c: Context<ApiEnv>, outcome: EnterOutcome, status: 200 | 201): Response {
+    if (outcome.kind !== 'entered') return answerProblem(c, notEntered(outcome))
+    if (outcome.again) c.header('Idempotency-Replayed', 'true')
+    return c.json(showEntry(outcome.entry), status)
+  }
+}

@@ -1,0 +1,91 @@
+import type { Context, Hono } from 'hono'
+import * as z from 'zod/mini'
+import { mustBeCovered } from '../../../shared/api/permissions.ts'
+import { Refusal } from '../../../shared/api/refusal.ts'
+import { instant, reasonBody } from '../../../shared/api/schemas.ts'
+import { showForecast, showOccurrence, showPlan } from '../../../shared/api/to-json.ts'
+import { planName } from '../../../shared/guard/names.ts'
+import { problem } from '../../../shared/guard/problems.ts'
+import type { Services } from '../../../shared/guard/services.ts'
+import { Contention, LedgerUnavailable } from '../../../shared/ledger/store/store.ts'
+import { answerProblem } from '../answer-problem.ts'
+import { type ApiEnv, mustHave } from '../context.ts'
+import { prefersAsync, readBody } from '../input.ts'
+import { route } from '../route.ts'
+
+export const occurrence = z.strictObject({
+  time: instant,
+  only: z.exactOptional(z.enum(['unsent', 'refused'], 'takes unsent or refused')),
+})
+
+const overtaken = problem(
+  'undecided',
+  'Other requests changed the same records each time, so this could not be finished in time. What it had started is recorded, and the sweep continues it; send the same request again, and it runs nothing twice.',
+)
+
+const brokenOff = problem(
+  'ledger-unavailable',
+  'The ledger does not answer. What this had begun is recorded, and the sweep goes on with it; the same request may be sent again, and runs nothing twice.',
+)
+
+/** `/plans` and `/forecast`. */
+export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): void {
+  route(app, '/plans', {
+    GET: async (c) => {
+      await mustHave(c, 'read')
+      const { plans, zone } = await guard.planStatuses()
+      return c.json({ plans: plans.map((planned) => showPlan(planned, zone)) })
+    },
+  })
+
+  for (const action of ['pause', 'resume'] as const) {
+    route(app, `/plans/:name/${action}`, {
+      POST: async (c) => {
+        const { sub } = await mustHave(c, 'admin')
+        const { reason } = await readBody(c, reasonBody)
+        const name = await known(c)
+        const change = action === 'pause' ? guard.pausePlan : guard.resumePlan
+        const changed = await change(name, { caller: sub, reason })
+        if (changed.kind === 'problem') return answerProblem(c, changed.problem)
+        const { plans, zone } = await guard.planStatuses()
+        return c.json(plans.filter(({ plan }) => plan.name === name).map((planned) => showPlan(planned, zone))[0])
+      },
+    })
+  }
+
+  route(app, '/plans/:name/run', {
+    POST: async (c) => {
+      const caller = await mustHave(c, 'run')
+      const { time, only } = await readBody(c, occurrence)
+      const name = await known(c)
+      await mustBeCovered(guard, name, caller)
+      const endsAt = prefersAsync(c) ? clock.now() : c.var.endsAt
+      try {
+        const fired = await (only ? guard.runAgain(name, time, only, endsAt) : guard.fire(name, time, endsAt))
+        if (fired.kind === 'problem') return answerProblem(c, fired.problem)
+        const report = await guard.report(fired.occurrence)
+        return c.json(showOccurrence(report), fired.occurrence.doneAt === undefined ? 202 : 200)
+      } catch (cause) {
+        if (!(cause instanceof LedgerUnavailable)) throw cause
+        // Some of its projects may have run before the ledger failed.
+        log.error('failed', { cause })
+        return answerProblem(c, cause instanceof Contention ? overtaken : brokenOff)
+      }
+    },
+  })
+
+  route(app, '/forecast', {
+    GET: async (c) => {
+      await mustHave(c, 'read')
+      return c.json({ budgets: (await guard.forecast()).map(showForecast) })
+    },
+  })
+
+  /** @throws Refusal 404 for an unknown plan. */
+  async function known(c: Context<ApiEnv>): Promise<string> {
+    const parsed = planName.safeParse(c.req.param('name'))
+    const { plans } = await guard.planStatuses()
+    if (parsed.success && plans.some(({ plan }) => plan.name === parsed.data)) return parsed.data
+    throw new Refusal(problem('not-found', 'There is no such plan.'))
+  }
+}

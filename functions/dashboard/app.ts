@@ -1,0 +1,60 @@
+import { Hono } from 'hono'
+import { acceptRequests, type FaceEnv, refuseTwoHosts } from '../../shared/api/face.ts'
+import type { Reference } from '../../shared/api/reference.ts'
+import { Refusal } from '../../shared/api/refusal.ts'
+import { problem } from '../../shared/guard/problems.ts'
+import type { Services } from '../../shared/guard/services.ts'
+import { rawPathOf } from '../../shared/platform/raw-request.ts'
+import { addAssets } from './assets.ts'
+import { addAudit } from './pages/audit.tsx'
+import { addBudgetPages } from './pages/budgets/budgets.tsx'
+import { addCallerPages } from './pages/callers/callers.tsx'
+import { addDecisions } from './pages/decisions.tsx'
+import { addLedger } from './pages/ledger.tsx'
+import { addLogin } from './pages/login.tsx'
+import { addNeedsYou } from './pages/needs-you.tsx'
+import { addOverview } from './pages/overview.tsx'
+import { addPlan } from './pages/plan.tsx'
+import { addPlans } from './pages/plans.tsx'
+import { addReference } from './pages/reference.ts'
+import { addStatements } from './pages/statements.tsx'
+import { addUpdate } from './pages/update.tsx'
+import { addUpdateList } from './pages/updates.tsx'
+import { createPageRoutes } from './session.tsx'
+
+/**
+ * The dashboard: pages made here, which work without scripts. They take a cookie of their own, and nothing else does; they
+ * ask the same guard as the API, so a user may not do here what they may not do there.
+ *
+ * @param reference what is to be read about the API; nothing, where it has no readers.
+ */
+export function createDashboard(services: Services, reference: Reference = async () => null): Hono<FaceEnv> {
+  const app = new Hono<FaceEnv>({ getPath: rawPathOf })
+  app.use(acceptRequests(services))
+  const routes = createPageRoutes(app, services)
+  app.use(refuseTwoHosts)
+  addAssets(app)
+  addReference(routes, reference)
+  addLogin(routes, services)
+  addOverview(routes, services)
+  addUpdateList(routes, services)
+  addUpdate(routes, services)
+  addNeedsYou(routes, services)
+  addDecisions(routes, services)
+  addPlans(routes, services)
+  addPlan(routes, services)
+  addStatements(routes, services)
+  addLedger(routes, services)
+  addAudit(routes, services)
+  addBudgetPages(routes, services)
+  addCallerPages(routes, services)
+  routes.page('/dashboard/*', {
+    GET: async ({ c }) => {
+      if (c.req.path === '/dashboard') return c.redirect('/', 303)
+      throw new Refusal(problem('not-found', 'There is no such page.'))
+    },
+  })
+  app.notFound((c) => routes.showFailure(c, new Refusal(problem('not-found', 'There is nothing at this address.'))))
+  app.onError((error, c) => routes.showFailure(c, error))
+  return app
+}

@@ -1,0 +1,116 @@
+import type { Forecast } from '../../../shared/guard/plans/forecast.ts'
+import type { Course } from '../../../shared/guard/reports/course.ts'
+import { type Figures, figuresOf } from '../../../shared/guard/reports/figures.ts'
+import { asNumber } from '../../../shared/ledger/book/book.ts'
+import {
+  type Budget,
+  chainOf,
+  childrenOf,
+  limitOf,
+  rootBudget,
+  type Stop,
+  type WindowKind,
+} from '../../../shared/ledger/book/definitions.ts'
+import type { View } from '../../../shared/ledger/views/views.ts'
+
+/** One budget as the overview shows it. */
+export interface BudgetRow {
+  readonly name: string
+  /** 0 for the root. */
+  readonly depth: number
+  /** By whose stop it stands still: its own, or that of one above it. */
+  readonly frozen: { readonly budget: string; readonly stop: Stop } | null
+  readonly month: CounterRow
+  /** How the month went until last night, as far as it is known: for the drawing alone. */
+  readonly past: readonly Past[]
+  /** Where days are limited. */
+  readonly day: CounterRow | null
+}
+
+/** What was used at one moment of a window. */
+interface Past {
+  readonly at: number
+  /** The share of the window that was over, 0 to 1. */
+  readonly elapsed: number
+  readonly used: number
+}
+
+/** One counter with all that is drawn of it. */
+export interface CounterRow extends Figures {
+  /** `null`: unlimited. */
+  readonly total: number | null
+  /** Spent, held and in doubt. */
+  readonly used: number
+  /** What would be used by now, were the window's units used evenly; `null`: unlimited. */
+  readonly evenPace: number | null
+  /** The share of the window that is over, 0 to 1. */
+  readonly elapsed: number
+  readonly committed: number
+  readonly projected: number
+  readonly unpriced: number
+  readonly exhaustedAt: number | null
+}
+
+/**
+ * Every budget with its children below it, as a tree is read; the order among siblings is that of their names.
+ *
+ * @param nights what is known of past days, for drawing them.
+ */
+export function budgetRows(
+  view: View,
+  forecasts: readonly Forecast[],
+  nights: Course['nights'] = [],
+): readonly BudgetRow[] {
+  const foreseen = new Map(forecasts.map((each) => [keyOf(each), each]))
+  const rowsFrom = (budget: Budget, depth: number): BudgetRow[] => [
+    rowOf(budget, depth),
+    ...childrenOf(view.definitions, budget.name)
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      .flatMap((child) => rowsFrom(child, depth + 1)),
+  ]
+
+  function rowOf(budget: Budget, depth: number): BudgetRow {
+    const stopped = chainOf(view.definitions, budget.name).find(({ frozen }) => frozen)
+    const counted = (window: WindowKind) => {
+      const figures = figuresOf(view, budget, window)
+      return count(figures, foreseen.get(keyOf(figures)), view.now)
+    }
+    return {
+      name: budget.name,
+      depth,
+      frozen: stopped?.frozen ? { budget: stopped.name, stop: stopped.frozen } : null,
+      month: counted('month'),
+      past: pastOf(view, nights, budget.name),
+      day: limitOf(budget, 'day') === 'unlimited' ? null : counted('day'),
+    }
+  }
+
+  const root = view.definitions.budgets[rootBudget]
+  return root ? rowsFrom(root, 0) : []
+}
+
+function count(figures: Figures, forecast: Forecast | undefined, now: number): CounterRow {
+  const { limit, granted, held, inDoubt, spent, start, end } = figures
+  const total = limit === 'unlimited' ? null : asNumber(limit) + granted
+  const used = spent + held + inDoubt
+  const elapsed = Math.min(1, Math.max(0, (now - start) / (end - start)))
+  const committed = forecast?.committed ?? 0
+  return {
+    ...figures,
+    ...{ total, used, elapsed, committed },
+    evenPace: total === null ? null : Math.round(total * elapsed),
+    // Both from this reading of the book, so that they fit each other.
+    projected: used + committed,
+    unpriced: forecast?.unpriced ?? 0,
+    exhaustedAt: forecast?.exhaustedAt ?? null,
+  }
+}
+
+function pastOf({ month: { start, end } }: View, nights: Course['nights'], budget: string): readonly Past[] {
+  return nights.flatMap(({ at, used }) => {
+    const known = Object.hasOwn(used, budget) ? used[budget] : undefined
+    return known ? [{ at, elapsed: (at - start) / (end - start), used: known.used }] : []
+  })
+}
+
+const keyOf = ({ budget, window }: { budget: string; window: WindowKind }) => `${window} ${budget}`

@@ -1,0 +1,114 @@
+import type { Child } from 'hono/jsx'
+import { iconPath, stylesheetPath } from '../assets.ts'
+import type { Flash } from '../flash.ts'
+
+/** What stands around a page for a user who has logged in. */
+export interface Frame {
+  readonly sub: string
+  /** Every form carries it: it shows that a page of this session has sent it. */
+  readonly formToken: string
+  readonly flash: Flash | null
+  /** The address of this page in the navigation. */
+  readonly here: string | undefined
+  /** They see what only administrators may open. */
+  readonly isAdmin?: boolean
+}
+
+export interface PageProps {
+  readonly title: string
+  /** Absent before there is a session. */
+  readonly frame?: Frame
+  /** Where to go on to, without anybody doing anything. */
+  readonly goOnTo?: string
+  readonly children: Child
+}
+
+export const Page = ({ title, frame, goOnTo, children }: PageProps) => (
+  <html lang="en">
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <meta name="robots" content="noindex" />
+      {goOnTo === undefined ? null : <meta http-equiv="refresh" content={`0; url=${goOnTo}`} />}
+      <title>{title} – Unit Guard</title>
+      <link rel="stylesheet" href={stylesheetPath} />
+      <link rel="icon" href={iconPath} type="image/svg+xml" />
+    </head>
+    <body>
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <Header {...(frame && { frame })} />
+      <main id="content">
+        <h1>{title}</h1>
+        {frame?.flash ? <Outcome of={frame.flash} /> : null}
+        {children}
+      </main>
+    </body>
+  </html>
+)
+
+const places = [
+  { path: '/', name: 'Overview' },
+  { path: '/dashboard/updates', name: 'Updates' },
+  { path: '/dashboard/needs-you', name: 'Needs you' },
+  { path: '/dashboard/plans', name: 'Plans' },
+  { path: '/dashboard/budgets', name: 'Budgets' },
+  { path: '/dashboard/statements', name: 'Statements' },
+  { path: '/dashboard/ledger', name: 'Ledger' },
+  { path: '/dashboard/callers', name: 'Callers', isForAdmins: true },
+]
+
+const Header = ({ frame }: { frame?: Frame }) => (
+  <header class="top">
+    <p class="brand">Unit Guard</p>
+    {frame ? (
+      <>
+        <nav aria-label="Dashboard">
+          <ul>
+            {places
+              .filter(({ isForAdmins }) => !isForAdmins || frame.isAdmin)
+              .map(({ path, name }) => (
+                <li>
+                  <a href={path} aria-current={currentAs(path, frame.here)}>
+                    {name}
+                  </a>
+                </li>
+              ))}
+          </ul>
+        </nav>
+        <form method="post" action="/logout" class="who">
+          <FormToken of={frame} />
+          <span class="name">{frame.sub}</span>
+          <button type="submit" class="plain">
+            Log out
+          </button>
+        </form>
+      </>
+    ) : null}
+  </header>
+)
+
+/** A page below one of these belongs to it. */
+const currentAs = (path: string, here: string | undefined): 'page' | 'true' | undefined =>
+  path === here ? 'page' : here?.startsWith(`${path}/`) && path !== '/' ? 'true' : undefined
+
+export const FormToken = ({ of }: { of: Pick<Frame, 'formToken'> }) => (
+  <input type="hidden" name="form" value={of.formToken} />
+)
+
+const Outcome = ({ of: { done, failed } }: { of: Flash }) => (
+  <div role="status" class="outcome">
+    {done.map((sentence) => (
+      <p class="done">
+        <span aria-hidden="true">✓</span> {sentence}
+      </p>
+    ))}
+    {failed.map((sentence) => (
+      <p class="failed">
+        <span aria-hidden="true">✕</span> {sentence}
+      </p>
+    ))}
+  </div>
+)

@@ -1,0 +1,11 @@
+import { referenceBeside } from '../../shared/api/reference.ts'
+import { createServices } from '../../shared/guard/services.ts'
+import { guardSettings } from '../../shared/guard/settings.ts'
+import { streamAnswers } from '../../shared/platform/function-url.ts'
+import { environment, parseSettings } from '../../shared/platform/settings.ts'
+import { createDashboard } from './app.ts'
+
+const services = createServices(parseSettings(guardSettings, environment()))
+
+/** The Lambda function behind the dashboard's function URL, in response streaming mode: an export may be long. */
+export const handler = streamAnswers(createDashboard(services, referenceBeside(import.meta.url)), services.log)

@@ -1,0 +1,154 @@
+import * as z from 'zod/mini'
+import { count, shownCounter, zoneOf } from '../../../shared/guard/sentences.ts'
+import type { Services } from '../../../shared/guard/services.ts'
+import type { LastAudit } from '../../../shared/ledger/book/audit.ts'
+import type { Counter } from '../../../shared/ledger/book/book.ts'
+import { FormToken, type Frame } from '../components/layout.tsx'
+import { dayNamed, InZone, Time } from '../components/parts.tsx'
+import { readFields } from '../forms.ts'
+import type { PageRoutes } from '../session.tsx'
+
+export const auditPath = '/dashboard/ledger/audit'
+
+const nothingElse = z.strictObject({ form: z.string() })
+
+/** Every counter of the books against the sum of its lines, as the last audit found it; the button makes another. */
+export function addAudit({ page }: PageRoutes, { guard }: Services): void {
+  page(auditPath, {
+    GET: async ({ mustHave, show, frame }) => {
+      mustHave('read')
+      const [view, last] = await Promise.all([guard.ledger.view(), guard.ledger.lastAudit()])
+      const zone = zoneOf(view)
+      return show(
+        'Audit',
+        <>
+          <AuditResult of={last} zone={zone} />
+          {last && last.rows.length > 0 ? <Table of={last} /> : null}
+          <AuditNow frame={frame} />
+          <p>
+            <a href="/dashboard/ledger">Back to the ledger</a>
+          </p>
+          <InZone zone={zone} />
+        </>,
+      )
+    },
+    /** It reads every update of three months: the user who presses the button waits for that. */
+    POST: async ({ c, form, mustHave, session, tell }) => {
+      mustHave('read')
+      readFields(form, nothingElse)
+      const reads = c.get('expensiveReads')
+      reads.admit(session.sub)
+      await reads.keptAudit(() => guard.audit(session.sub))
+      return tell({ done: ['The books were audited.'], failed: [] }, auditPath)
+    },
+  })
+}
+
+export const AuditNow = ({ frame }: { frame: Frame }) => (
+  <form method="post" action={auditPath}>
+    <FormToken of={frame} />
+    <p class="buttons">
+      <button type="submit">Audit now</button>
+    </p>
+  </form>
+)
+
+export function AuditResult({ of, zone }: { of: LastAudit | null; zone: string }) {
+  if (!of)
+    return <p class="empty">No audit was made yet: there is one every night, and whenever somebody asks for it.</p>
+  const { at, by, counters, wrong, moved } = of
+  return (
+    <>
+      <div class="outcome">
+        {wrong > 0 ? (
+          <p class="failed">
+            <span aria-hidden="true">✕</span> {count(wrong)} of {count(counters)} counters differ from the sum of their
+            lines. Something else has written the table: the runbook says what to look at.
+          </p>
+        ) : null}
+        {moved > 0 ? (
+          <p>
+            <span aria-hidden="true">?</span> {count(moved)} counters moved while they were read: audit again in a
+            quieter moment.
+          </p>
+        ) : null}
+        {wrong + moved === 0 ? (
+          <p class="done">
+            <span aria-hidden="true">✓</span> {whole(counters)}
+          </p>
+        ) : null}
+      </div>
+      <p class="note">
+        Audited on <Time at={at} zone={zone} /> by {by}.
+      </p>
+    </>
+  )
+}
+
+const whole = (counters: number): string =>
+  counters === 0 ? 'Nothing had been counted yet.' : `All ${count(counters)} counters were the sum of their lines.`
+
+const figures = ['granted', 'spent', 'held', 'inDoubt', 'available'] as const
+const names: Readonly<Record<(typeof figures)[number], string>> = {
+  granted: 'Granted',
+  spent: 'Spent',
+  held: 'Held',
+  inDoubt: 'In doubt',
+  available: 'Left',
+}
+
+const Table = ({ of: { rows, counters } }: { of: LastAudit }) => (
+  <div class="wide">
+    <table class="rows">
+      <caption>
+        {rows.length < counters ? `The first ${count(rows.length)} counters` : 'Counters'} as the books had them; where
+        the sum of the lines was another, it stands beside
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Counter</th>
+          <th scope="col">Adds up</th>
+          {figures.map((figure) => (
+            <th scope="col" class="number">
+              {names[figure]}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ window, budget, recorded, recomputed, ok }) => (
+          <tr>
+            <th scope="row">
+              {shownCounter(budget)}
+              <span class="note">{windowNamed(window)}</span>
+            </th>
+            <td data-name="Adds up">
+              {ok === null ? '? it moved' : ok ? '✓ yes' : <strong class="differs">✕ no</strong>}
+            </td>
+            {figures.map((figure) => (
+              <td data-name={names[figure]} class="number">
+                <Compared one={shown(recorded, figure)} other={shown(recomputed, figure)} />
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+/** `month from 1 Nov 2026`, of a window as the ledger names it: `month:2026-11-01`. */
+function windowNamed(name: string): string {
+  const [kind = '', day = ''] = name.split(':')
+  return `${kind === 'month' ? 'month from' : kind} ${dayNamed(day)}`
+}
+
+const shown = (counter: Counter, figure: (typeof figures)[number]): string =>
+  counter.limit === 'unlimited' && figure === 'available' ? 'no limit' : count(counter[figure])
+
+const Compared = ({ one, other }: { one: string; other: string }) => (
+  <>
+    {one}
+    {one === other ? null : <strong class="differs"> ≠ {other}</strong>}
+  </>
+)

@@ -1,0 +1,102 @@
+import * as z from 'zod/mini'
+import { budgetNameOf } from '../../../../shared/api/budgets.ts'
+import { reason } from '../../../../shared/api/schemas.ts'
+import type { Services } from '../../../../shared/guard/services.ts'
+import { type Budget, budgetNamed } from '../../../../shared/ledger/book/definitions.ts'
+import { Hidden, ReasonField } from '../../components/fields.tsx'
+import { FormToken, type Frame } from '../../components/layout.tsx'
+import { budgetAddress } from '../../components/parts.tsx'
+import { flashOf } from '../../form-steps.ts'
+import { readFields } from '../../forms.ts'
+import type { PageRoutes } from '../../session.tsx'
+
+const stopping = z.strictObject({ form: z.string(), revision: z.string(), reason })
+const deletion = z.strictObject({ form: z.string(), revision: z.string(), reason: z.exactOptional(reason) })
+
+/** Freezing, letting go on, and deleting. */
+export function addStopping({ page }: PageRoutes, { guard }: Services): void {
+  page('/dashboard/budgets/:name/freeze', {
+    POST: async ({ c, form, session, mustHave, tell }) => {
+      mustHave('admin')
+      const name = budgetNameOf(c)
+      const { reason } = readFields(form, stopping)
+      // Whatever else has changed: a stop is a stop.
+      const changed = await guard.freeze(name, { caller: session.sub, reason })
+      return tell(
+        flashOf(changed, `${name} is frozen: nothing more is admitted on it, nor below it.`),
+        budgetAddress(name),
+      )
+    },
+  })
+
+  page('/dashboard/budgets/:name/unfreeze', {
+    POST: async ({ c, form, session, mustHave, tell }) => {
+      mustHave('admin')
+      const name = budgetNameOf(c)
+      const { reason, revision } = readFields(form, stopping)
+      // No user lifts a stop that they have not seen.
+      const changed = await guard.unfreeze(name, { caller: session.sub, reason, onlyAt: [Number(revision)] })
+      const done = `${name} is not frozen: updates are admitted again.`
+      // Another user may have been faster, or this one pressed twice: it is what they wanted.
+      const { definitions } = await guard.ledger.view()
+      const budget = budgetNamed(definitions, name)
+      const isGoing = budget !== undefined && !budget.frozen
+      const said = isGoing ? { done: [done], failed: [] } : flashOf(changed, done)
+      return tell(said, budgetAddress(name))
+    },
+  })
+
+  page('/dashboard/budgets/:name/delete', {
+    POST: async ({ c, form, session, mustHave, tell }) => {
+      mustHave('admin')
+      const name = budgetNameOf(c)
+      const { reason, revision } = readFields(form, deletion)
+      const by = { caller: session.sub, ...(reason !== undefined && { reason }), onlyAt: [Number(revision)] }
+      const changed = await guard.deleteBudget(name, by)
+      const isGone = changed.kind === 'changed'
+      return tell(flashOf(changed, `${name} is deleted.`), isGone ? '/dashboard/budgets' : budgetAddress(name))
+    },
+  })
+}
+
+interface FreezeProps {
+  readonly budget: Budget
+  readonly frame: Frame
+  readonly revision: number
+}
+
+export const Stop = ({ budget: { name, frozen }, frame, revision }: FreezeProps) => (
+  <section aria-labelledby="stop">
+    <h2 id="stop">{frozen ? 'Let it go on' : 'Freeze'}</h2>
+    <p class="note">
+      {frozen
+        ? 'Updates are admitted again, as far as its limits and all above it let them.'
+        : `Nothing more is admitted on ${name}, nor on any budget below it. What runs goes on and is accounted for.`}
+    </p>
+    <form method="post" action={budgetAddress(name, frozen ? '/unfreeze' : '/freeze')}>
+      <FormToken of={frame} />
+      <Hidden of={{ revision: String(revision) }} />
+      <ReasonField of="stop" />
+      <p class="buttons">
+        <button type="submit">{frozen ? 'Unfreeze' : 'Freeze'}</button>
+      </p>
+    </form>
+  </section>
+)
+
+export const Deletion = ({ budget: { name }, frame, revision }: FreezeProps) => (
+  <details class="card">
+    <summary>Delete {name}</summary>
+    <p class="note">
+      Only without budgets below it, and with nothing held or in doubt. What it spent this month stays counted above it.
+    </p>
+    <form method="post" action={budgetAddress(name, '/delete')}>
+      <FormToken of={frame} />
+      <Hidden of={{ revision: String(revision) }} />
+      <ReasonField of="delete" required={false} />
+      <p class="buttons">
+        <button type="submit">Delete {name}</button>
+      </p>
+    </form>
+  </details>
+)

@@ -1,0 +1,136 @@
+import * as z from 'zod/mini'
+import { budgetNameOf, projects as ownedProjects } from '../../../../shared/api/budgets.ts'
+import { project } from '../../../../shared/guard/names.ts'
+import type { Author, ChangeResult } from '../../../../shared/guard/people/budgets.ts'
+import { noBudget, problem } from '../../../../shared/guard/problems.ts'
+import { count, list } from '../../../../shared/guard/sentences.ts'
+import type { Services } from '../../../../shared/guard/services.ts'
+import { type Budget, budgetNamed } from '../../../../shared/ledger/book/definitions.ts'
+import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts'
+import { TextField } from '../../components/fields.tsx'
+import { FormToken, type Frame } from '../../components/layout.tsx'
+import { budgetAddress } from '../../components/parts.tsx'
+import { onNewest } from '../../form-steps.ts'
+import { readFields } from '../../forms.ts'
+import type { PageRoutes } from '../../session.tsx'
+
+const change = z.discriminatedUnion('do', [
+  z.strictObject({ form: z.string(), do: z.literal('add'), name: project, id: z.exactOptional(project) }),
+  z.strictObject({
+    form: z.string(),
+    do: z.literal('remove'),
+    project: z.array(project, 'takes at least one project: choose some first'),
+  }),
+])
+type Change = z.output<typeof change>
+
+/** Which projects a budget owns: their updates are charged to it without anybody naming it. */
+export function addProjects({ page }: PageRoutes, { guard }: Services): void {
+  page('/dashboard/budgets/:name/projects', {
+    POST: async ({ c, form, session, mustHave, tell }) => {
+      mustHave('admin')
+      const name = budgetNameOf(c)
+      const asked = readFields(form, change, ['project'])
+      const [said, reason] =
+        asked.do === 'add'
+          ? [`${asked.name} belongs to ${name}.`, `owns ${asked.name}`]
+          : [`${list(asked.project)}: not owned by ${name} any more.`, `does not own ${list(asked.project)} any more`]
+      const by = { caller: session.sub, reason: reason.slice(0, 500).toWellFormed() }
+      const changed = await onNewest(() => changeProjects(name, asked, by))
+      const told =
+        changed.kind === 'changed' ? { done: [said], failed: [] } : { done: [], failed: [changed.problem.detail] }
+      return tell(told, `${budgetAddress(name)}#projects`)
+    },
+  })
+
+  async function changeProjects(name: string, asked: Change, by: Author): Promise<ChangeResult> {
+    const { definitions } = await guard.ledger.view()
+    const budget = budgetNamed(definitions, name)
+    if (!budget) return { kind: 'problem', problem: noBudget(name) }
+    const { frozen: _frozen, ...same } = budget
+    const projects = ownedProjects.safeParse(projectsAfter(budget.projects, asked))
+    if (!projects.success) {
+      const detail = `${name} ${projects.error.issues[0]?.message}.`
+      return { kind: 'problem', problem: problem('invalid-request', detail) }
+    }
+    if (projects.data.length === budget.projects.length) return { kind: 'changed', created: false }
+    return guard.putBudget({ ...same, projects: projects.data }, { ...by, onlyAt: [definitions.revision] })
+  }
+}
+
+/** To add what is there, or to remove what is not, changes nothing: pressing twice is as good as once. */
+function projectsAfter(projects: Budget['projects'], asked: Change): Budget['projects'] {
+  if (asked.do === 'remove') return projects.filter(({ name }) => !asked.project.includes(name))
+  const { name, id } = asked
+  if (projects.some((owned) => owned.name === name && owned.id === id)) return projects
+  return [...projects, { name, ...(id !== undefined && { id }) }]
+}
+
+export const Projects = (of: { budget: Budget; frame: Frame; isAdmin: boolean; kinds: Kinds }) => {
+  const { budget, frame, isAdmin, kinds } = of
+  const { name, projects } = budget
+  const action = budgetAddress(name, '/projects')
+  return (
+    <section aria-labelledby="projects">
+      <h2 id="projects">Projects{projects.length === 0 ? null : ` (${count(projects.length)})`}</h2>
+      {projects.length === 0 ? (
+        <p class="empty">
+          It owns none. Updates of a project that a budget owns are charged to it without anybody naming the budget.
+        </p>
+      ) : isAdmin ? (
+        <form method="post" action={action}>
+          <FormToken of={frame} />
+          <ul class="projects">
+            {projects.map((owned, position) => (
+              <li>
+                <input type="checkbox" name="project" value={owned.name} id={`project-${position}`} />
+                <label for={`project-${position}`}>
+                  <Named of={owned} />
+                </label>
+              </li>
+            ))}
+          </ul>
+          <p class="buttons">
+            <button type="submit" name="do" value="remove">
+              Remove those chosen
+            </button>
+          </p>
+        </form>
+      ) : (
+        <ul class="projects">
+          {projects.map((owned) => (
+            <li>
+              <Named of={owned} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {isAdmin ? (
+        <form method="post" action={action}>
+          <FormToken of={frame} />
+          <div class="fields">
+            <TextField of="project" name="name" label="Project" longest={512} required />
+            <TextField
+              of="project"
+              name="id"
+              label="Its id (may be left out)"
+              note={`As ${anyOf(kindsBy(kinds, 'id'))} paths name it.`}
+            />
+          </div>
+          <p class="buttons">
+            <button type="submit" name="do" value="add">
+              Add it
+            </button>
+          </p>
+        </form>
+      ) : null}
+    </section>
+  )
+}
+
+const Named = ({ of: { name, id } }: { of: Budget['projects'][number] }) => (
+  <span>
+    {name}
+    {id === undefined ? null : <span class="note"> id {id}</span>}
+  </span>
+)

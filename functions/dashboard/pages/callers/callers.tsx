@@ -1,0 +1,180 @@
+import * as z from 'zod/mini'
+import { subject } from '../../../../shared/api/callers.ts'
+import { Refusal } from '../../../../shared/api/refusal.ts'
+import { reason } from '../../../../shared/api/schemas.ts'
+import { problem } from '../../../../shared/guard/problems.ts'
+import { figuresOf } from '../../../../shared/guard/reports/figures.ts'
+import { count, left, zoneOf } from '../../../../shared/guard/sentences.ts'
+import type { Services } from '../../../../shared/guard/services.ts'
+import { type Caller, limitOf, limitsOfCaller, windowKinds } from '../../../../shared/ledger/book/definitions.ts'
+import type { View } from '../../../../shared/ledger/views/views.ts'
+import { NoneByEnter, ReasonField, TextField } from '../../components/fields.tsx'
+import { FormToken } from '../../components/layout.tsx'
+import { callerAddress, callersAddress, Fact, Facts, InZone } from '../../components/parts.tsx'
+import { oneByOne } from '../../each-update.ts'
+import { readFields, typedIn } from '../../forms.ts'
+import type { PageRoutes, Visit } from '../../session.tsx'
+import { addCallerEditing, notYourself } from './edit.tsx'
+import { ListForm } from './list.tsx'
+
+const disabling = z
+  .strictObject({
+    form: z.string(),
+    do: z.enum(['disable', 'enable'], 'takes one of the buttons'),
+    sub: z._default(z.array(subject).check(z.maxLength(100, 'takes at most 100 callers')), []),
+    other: z.exactOptional(subject),
+    reason,
+  })
+  .check(
+    z.refine(({ sub, other }) => sub.length > 0 || other !== undefined, {
+      path: ['sub'],
+      message: 'takes at least one caller: choose some first, or name one',
+    }),
+  )
+
+/** Who may do what beside what their token says, to be changed by administrators; and a stop for each, listed or not. */
+export function addCallerPages(routes: PageRoutes, services: Services): void {
+  const { guard, log } = services
+  addCallerEditing(routes, services)
+
+  routes.page(callersAddress, {
+    GET: async (visit) => {
+      visit.mustHave('admin')
+      const view = await guard.ledger.view()
+      const callers = Object.entries(view.definitions.callers ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
+      const typed = visit.frame.flash?.typed
+      return visit.show(
+        'Callers',
+        <>
+          <p class="note">
+            For whoever asks with a token, what is listed here narrows it; for somebody in Slack, it is all that they
+            may do. Whoever is disabled can do nothing at all, from the next request on.
+          </p>
+          <form method="post" action={callersAddress} class="sheet">
+            <FormToken of={visit.frame} />
+            <section aria-labelledby="listed">
+              <h2 id="listed">Listed</h2>
+              {callers.length === 0 ? (
+                <p class="empty">
+                  Nobody is listed: a token's own scopes and budgets hold for them, and nobody in Slack may do anything.
+                  List somebody below, by name.
+                </p>
+              ) : (
+                <ul class="waiting-list">
+                  {callers.map(([sub, caller]) => (
+                    <Row {...{ sub, caller, view, visit }} />
+                  ))}
+                </ul>
+              )}
+            </section>
+            <section aria-labelledby="stop">
+              <h2 id="stop">Disable or enable</h2>
+              <p class="note">
+                Those chosen above, and one more whom nobody has listed: a token that got into wrong hands.
+              </p>
+              <div class="fields">
+                <TextField
+                  of="stop"
+                  name="other"
+                  label="Somebody not listed (may be left out)"
+                  value={typed?.other}
+                  longest={200}
+                />
+                <ReasonField of="stop" value={typed?.reason} />
+              </div>
+              <p class="buttons">
+                <NoneByEnter />
+                <button type="submit" name="do" value="disable">
+                  Disable
+                </button>
+                <button type="submit" name="do" value="enable">
+                  Enable
+                </button>
+              </p>
+            </section>
+          </form>
+          <ListForm />
+          <InZone zone={zoneOf(view)} />
+        </>,
+      )
+    },
+
+    POST: async ({ form, mustHave, session, tell }) => {
+      mustHave('admin')
+      try {
+        const { do: action, sub, other, reason } = readFields(form, disabling, ['sub'])
+        const by = { caller: session.sub, reason, disabled: action === 'disable' }
+        const disable = async (name: string) => {
+          if (by.disabled && name === session.sub)
+            return { kind: 'problem', problem: problem('forbidden', notYourself) } as const
+          const changed = await guard.disableCaller(name, by)
+          return changed.kind === 'problem' ? changed : ({ kind: 'disabled', name } as const)
+        }
+        const outcomes = await oneByOne([...sub, ...(other === undefined ? [] : [other])], disable, log)
+        const failed = outcomes.flatMap((each) => (each.kind === 'problem' ? [each.problem.detail] : []))
+        const done = outcomes.flatMap((each) => (each.kind === 'disabled' ? [`${each.name} is ${action}d.`] : []))
+        return tell({ done, failed }, callersAddress)
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+        const typed = typedIn(form, 'other', 'reason')
+        return tell({ done: [], failed: [error.problem.detail], typed }, callersAddress)
+      }
+    },
+  })
+}
+
+function Row({ sub, caller, view, visit }: { sub: string; caller: Caller; view: View; visit: Visit }) {
+  const { scopes, budgets, person, disabled, mayForce, mayChargeAncestors, perUpdate, ratePerMinute } = caller
+  const isSlack = sub.startsWith('slack:')
+  const unnamed = isSlack ? 'none' : 'as the token says'
+  return (
+    <li>
+      {sub === visit.session.sub ? (
+        <span class="no-box" />
+      ) : (
+        <input type="checkbox" name="sub" value={sub} aria-label={`Choose ${sub}`} />
+      )}
+      <div>
+        <p class="what">
+          {sub}
+          {person === undefined ? null : <span class="note"> is {person}</span>}
+          {sub === visit.session.sub ? <span class="note"> (you: somebody else has to disable you)</span> : null}
+        </p>
+        {disabled ? (
+          <p class="failed">
+            <span aria-hidden="true">✕</span> Disabled: whatever they ask for is refused.
+          </p>
+        ) : null}
+        <Facts>
+          <Fact name="Scopes">{scopes ? scopes.join(', ') || 'none' : unnamed}</Fact>
+          <Fact name="Budgets">
+            {budgets === undefined ? unnamed : budgets === '*' ? 'all' : budgets.join(', ') || 'none'}
+          </Fact>
+          {mayForce ? <Fact name="May force">yes</Fact> : null}
+          {mayChargeAncestors ? <Fact name="May charge ancestors of an owner">yes</Fact> : null}
+          {perUpdate === undefined ? null : <Fact name="At most for one update">{count(perUpdate)}</Fact>}
+          {ratePerMinute === undefined ? null : <Fact name="Requests a minute">{count(ratePerMinute)}</Fact>}
+        </Facts>
+        <Limits sub={sub} view={view} />
+        <p>
+          <a href={callerAddress(sub)} aria-label={`Change what ${sub} may do`}>
+            Change
+          </a>
+        </p>
+      </div>
+    </li>
+  )
+}
+
+function Limits({ sub, view }: { sub: string; view: View }) {
+  const [counted] = limitsOfCaller(view.definitions, sub)
+  if (!counted) return null
+  const limited = windowKinds.filter((window) => limitOf(counted, window) !== 'unlimited')
+  return (
+    <>
+      {limited.map((window) => (
+        <p>{left(figuresOf(view, counted, window))}.</p>
+      ))}
+    </>
+  )
+}

@@ -1,0 +1,110 @@
+import type { Context } from 'hono'
+import type { FaceEnv } from '../../../shared/api/face.ts'
+import { createTokens } from '../../../shared/auth/tokens.ts'
+import type { Services } from '../../../shared/guard/services.ts'
+import { show } from '../answer.tsx'
+import { readForm } from '../forms.ts'
+import type { PageRoutes } from '../session.tsx'
+
+/** With a token, or with the link that `/units login` gives in Slack. A GET takes no code: previews of links ask, too. */
+export function addLogin(routes: PageRoutes, { guard, clock, callerKey }: Services): void {
+  const tokens = createTokens({ key: callerKey, clock })
+  const { open, page, logIn, logOut, sessionOf, mustBeOurs } = routes
+
+  open('/login', {
+    GET: async (c) => {
+      const code = c.req.query('code')
+      if (code !== undefined) return show(c, { title: 'Log in', children: <WithCode code={code} /> }, 200)
+      const to = ownPath(c.req.query('to'))
+      if (await sessionOf(c)) return c.redirect(to, 303)
+      const wrong = c.req.query('ended') === undefined ? {} : { wrong: ended }
+      return show(c, { title: 'Log in', children: <WithToken to={to} {...wrong} /> }, 200)
+    },
+
+    POST: async (c) => {
+      mustBeOurs(c)
+      const form = await readForm(c)
+      const code = form.get('code')
+      return code === null ? byToken(c, form) : byCode(c, code)
+    },
+  })
+
+  page('/logout', { POST: async ({ c }) => logOut(c) })
+
+  async function byToken(c: Context<FaceEnv>, form: URLSearchParams): Promise<Response> {
+    const to = ownPath(form.get('to') ?? undefined)
+    const caller = await tokens.verify(`Bearer ${(form.get('token') ?? '').trim()}`)
+    if (caller) return logIn(c, caller, to)
+    const wrong = 'This is no valid token: it may have ended, be cut off, or be signed with another key.'
+    return show(c, { title: 'Log in', children: <WithToken to={to} wrong={wrong} /> }, 401)
+  }
+
+  async function byCode(c: Context<FaceEnv>, code: string): Promise<Response> {
+    const caller = await guard.ledger.logins.redeem(code, clock.now())
+    if (caller !== null) return logIn(c, caller, '/')
+    const wrong = 'This link was used before, or is older than five minutes. Type /units login in Slack for a new one.'
+    return show(c, { title: 'Log in', children: <WithToken to="/" wrong={wrong} /> }, 401)
+  }
+}
+
+const ended = 'Your session had ended, so nothing was done. Log in, and send the form once more.'
+
+/** A page of ours to go on to; whatever else is asked for, the overview. */
+function ownPath(path = '/'): string {
+  return /^\/dashboard\/[\w./-]*(\?[\w.~%&=+:-]*)?$/.test(path) && !path.includes('..') ? path : '/'
+}
+
+const WithCode = ({ code }: { code: string }) => (
+  <form method="post" action="/login" class="login">
+    <p>This link from Slack lets you in once.</p>
+    <input type="hidden" name="code" value={code} />
+    <button type="submit" class="primary">
+      Open the dashboard
+    </button>
+  </form>
+)
+
+const WithToken = ({ to, wrong }: { to: string; wrong?: string }) => (
+  <>
+    <form method="post" action="/login" class="login">
+      {wrong === undefined ? null : (
+        <p role="alert" class="failed">
+          <span aria-hidden="true">✕</span> {wrong}
+        </p>
+      )}
+      <label for="token">Your token</label>
+      <input
+        id="token"
+        name="token"
+        type="password"
+        required
+        autocomplete="off"
+        spellcheck={false}
+        aria-describedby="token-note"
+      />
+      <p class="note" id="token-note">
+        The one that you use for the API. You stay logged in for eight hours, or until the token ends.
+      </p>
+      <input type="hidden" name="to" value={to} />
+      <button type="submit" class="primary">
+        Log in
+      </button>
+    </form>
+    <section class="ways">
+      <h2>No token?</h2>
+      <p>
+        In Slack, type <code>/units login</code>: you get a link that lets you in, once, within five minutes.
+      </p>
+      <p>Whoever operates Unit Guard makes tokens. To look on, and to approve:</p>
+      <pre>
+        <code>npm run --silent token -- --sub alice --scope "read approve" --expires 8h</code>
+      </pre>
+      <p>
+        On your own machine, <code>npm start</code> has made one that may do everything:
+      </p>
+      <pre>
+        <code>source .local/env; echo "$UNIT_GUARD_TOKEN"</code>
+      </pre>
+    </section>
+  </>
+)

@@ -1,0 +1,234 @@
+import { figuresOfChain, tightest } from '../../../shared/guard/reports/figures.ts'
+import { left, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import type { Services } from '../../../shared/guard/services.ts'
+import { ownerPaidFor } from '../../../shared/guard/update/charged-budgets.ts'
+import { budgetNamed, chainOf } from '../../../shared/ledger/book/definitions.ts'
+import type { Update } from '../../../shared/ledger/updates/update.ts'
+import type { View } from '../../../shared/ledger/views/views.ts'
+import { Evidence } from '../components/evidence.tsx'
+import { FormToken } from '../components/layout.tsx'
+import { addressOf, InZone, Time } from '../components/parts.tsx'
+import type { PageRoutes, Visit } from '../session.tsx'
+import { type Action, Buttons, Consequences, choicesFor, ShownUnits } from './decisions.tsx'
+
+const maxShown = 100
+
+interface WaitingUpdates {
+  readonly visit: Visit
+  readonly view: View
+  readonly options: Services['options']
+  readonly kinds: Services['kinds']
+}
+
+/** What waits for people: approvals, the one first that ends first; and doubts, the oldest first. */
+export function addNeedsYou({ page }: PageRoutes, { guard, options, kinds }: Services): void {
+  page('/dashboard/needs-you', {
+    GET: async (visit) => {
+      visit.mustHave('read')
+      const [view, approvals, doubts] = await Promise.all([
+        guard.ledger.view(),
+        guard.ledger.open('awaiting-approval', maxShown),
+        guard.ledger.open('in-doubt', maxShown),
+      ])
+      const choose = visit.c.req.query('choose')
+      const waiting = { visit, view, options, kinds }
+      const byEnd = approvals.rows.toSorted((a, b) => (a.approvableUntil ?? 0) - (b.approvableUntil ?? 0))
+      const byAge = doubts.rows.toSorted((a, b) => (a.doubt?.at ?? 0) - (b.doubt?.at ?? 0))
+      return visit.show(
+        'Needs you',
+        <>
+          <section aria-labelledby="approvals">
+            <h2 id="approvals">Awaiting approval</h2>
+            {byEnd.length === 0 ? (
+              <p class="empty">
+                Nothing waits for an approval. What a budget wants approved, or an agent proposes, comes up here.
+              </p>
+            ) : (
+              <Form
+                {...waiting}
+                rows={byEnd}
+                of={['approve', 'reject']}
+                Row={Approval}
+                isAll={choose === 'approvals'}
+              />
+            )}
+            {approvals.next === undefined ? null : <More />}
+          </section>
+          <section aria-labelledby="doubts">
+            <h2 id="doubts">In doubt</h2>
+            <p class="note">
+              It was sent, and nobody knows whether it ran. Its units stay counted until evidence, or somebody who has
+              looked at the vendor’s screen, says otherwise.
+            </p>
+            {byAge.length === 0 ? (
+              <p class="empty">Nothing is in doubt.</p>
+            ) : (
+              <Form {...waiting} rows={byAge} of={['ran', 'did-not-run']} Row={Doubt} isAll={choose === 'doubts'} />
+            )}
+            {doubts.next === undefined ? null : <More />}
+          </section>
+          <InZone zone={zoneOf(view)} />
+        </>,
+      )
+    },
+  })
+}
+
+const More = () => <p class="note">There are more than these; they come up here when these are done.</p>
+
+/** One form for all of them: the user chooses some, says why, and presses a button. */
+function Form({
+  rows,
+  of,
+  Row,
+  isAll,
+  ...waiting
+}: WaitingUpdates & {
+  rows: readonly Update[]
+  of: readonly [Action, Action]
+  Row: typeof Approval | typeof Doubt
+  /** Whether all are chosen to begin with. */
+  isAll: boolean
+}) {
+  const choices = rows.map((update) => choicesFor(update, waiting.view, waiting.visit, waiting.options))
+  const possible = of.filter((action) => choices.some((choice) => choice.possible.includes(action)))
+  const choosable = choices.filter((choice) => choice.possible.some((action) => of.includes(action))).length
+  const name = of[0]
+  const typed = waiting.visit.frame.flash?.typed
+  return (
+    <form method="post" action="/dashboard/decide" class="decide">
+      <FormToken of={waiting.visit.frame} />
+      <input type="hidden" name="from" value="needs-you" />
+      {choosable > 1 ? <ChooseAll of={name === 'approve' ? 'approvals' : 'doubts'} isAll={isAll} /> : null}
+      <ul class="waiting-list">
+        {rows.map((update, position) => {
+          const { possible = [], barred = [] } = choices[position] ?? {}
+          const isMine = possible.some((action) => of.includes(action))
+          return (
+            <li>
+              {isMine ? (
+                <input
+                  type="checkbox"
+                  name="id"
+                  value={update.id}
+                  id={`of-${update.id}`}
+                  aria-label={`Choose the ${update.kind} update of ${update.project}`}
+                  checked={isAll || rows.length === 1}
+                />
+              ) : (
+                <span class="no-box" />
+              )}
+              <div>
+                <Row {...waiting} update={update} />
+                <ShownUnits of={update} />
+                {barred.map((sentence) => (
+                  <p class="note">{sentence}</p>
+                ))}
+              </div>
+            </li>
+          )
+        })}
+      </ul>
+      {possible.length === 0 ? null : (
+        <div class="together">
+          <Consequences of={possible} />
+          <p>
+            <label for={`reason-${name}`}>
+              Reason, for all that are chosen{name === 'ran' ? '' : ' (may be left out)'}
+            </label>
+            <input
+              id={`reason-${name}`}
+              name="reason"
+              type="text"
+              value={of.some((action) => action === typed?.do) ? typed?.reason : ''}
+              maxlength={500}
+              required={name === 'ran'}
+              autocomplete="off"
+            />
+          </p>
+          <Buttons of={possible} />
+        </div>
+      )}
+    </form>
+  )
+}
+
+/** Nothing runs in the page, so choosing all of them is a page of its own. */
+const ChooseAll = ({ of, isAll }: { of: 'approvals' | 'doubts'; isAll: boolean }) => (
+  <p class="note">
+    {isAll ? (
+      <a href={`/dashboard/needs-you#${of}`}>Choose none</a>
+    ) : (
+      <a href={`/dashboard/needs-you?choose=${of}#${of}`}>Choose all</a>
+    )}
+  </p>
+)
+
+/** @param owner where another budget pays. */
+const Title = ({ update, owner }: { update: Update; owner: string | null }) => (
+  <p class="what">
+    <a href={addressOf(update.id)}>{update.project}</a>, {update.kind} update, on the budget {update.budget}
+    {owner === null ? null : `, for ${owner}`}
+  </p>
+)
+
+function Approval({ update, view }: WaitingUpdates & { update: Update }) {
+  const { caller, via, reason, estimated, approvableUntil, history } = update
+  const zone = zoneOf(view)
+  return (
+    <>
+      <Title update={update} owner={ownerPaidFor(view.definitions, update)} />
+      <p>
+        <strong>{estimated === undefined ? 'Units not known' : units(estimated)}</strong>, asked for by {caller} via{' '}
+        {via} on <Time at={update.createdAt} zone={zone} />
+        {reason === undefined ? null : <>: “{reason}”</>}
+      </p>
+      <p class="note">
+        Somebody has to agree because{' '}
+        {history.findLast(({ state }) => state === 'awaiting-approval')?.note ?? 'a budget wants it'}.
+        {approvableUntil === undefined ? null : (
+          <>
+            {' '}
+            It expires on <Time at={approvableUntil} zone={zone} />.
+          </>
+        )}
+      </p>
+      <Room update={update} view={view} />
+    </>
+  )
+}
+
+/** Whether there is room for it now, and what approving grants where there was not. */
+function Room({ update: { budget, short = [] }, view }: { update: Update; view: View }) {
+  if (!budgetNamed(view.definitions, budget)) return null
+  const least = tightest(figuresOfChain(view, chainOf(view.definitions, budget)))
+  return (
+    <p class="note">
+      {least ? `${left(least)}.` : 'Nothing limits it.'}
+      {short.map((grant) => (
+        <>
+          {' '}
+          To approve it grants {grant.budget} {units(grant.units)} {grant.window === 'day' ? 'today' : 'this month'},
+          once.
+        </>
+      ))}
+    </p>
+  )
+}
+
+function Doubt({ update, view, options, kinds }: WaitingUpdates & { update: Update }) {
+  const zone = zoneOf(view)
+  const { caller, via, hold, doubt, reason } = update
+  return (
+    <>
+      <Title update={update} owner={hold?.owners?.[0] ?? null} />
+      <p>
+        <strong>{units(hold?.units ?? 0)}</strong> held, asked for by {caller} via {via}
+        {reason === undefined ? null : <>: “{reason}”</>}. In doubt since{' '}
+        <Time at={doubt?.at ?? update.createdAt} zone={zone} />:{' '}
+        {update.history.findLast(({ state }) => state === 'in-doubt')?.note ?? 'no reason was noted'}.
+      </p>
+      <Evidence {...{ update, view, options, kinds }} />
+    </>
+  )
+}

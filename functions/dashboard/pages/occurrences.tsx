@@ -1,0 +1,163 @@
+import { isRefusal, isUnsent } from '../../../shared/guard/plans/attempts.ts'
+import type { PlanStatus } from '../../../shared/guard/plans/calendar.ts'
+import type { OccurrenceReport } from '../../../shared/guard/plans/occurrences.ts'
+import { count, units } from '../../../shared/guard/sentences.ts'
+import type { Occurrence } from '../../../shared/ledger/updates/occurrence.ts'
+import { type Update, wasUpToDate } from '../../../shared/ledger/updates/update.ts'
+import { toRfc3339 } from '../../../shared/platform/clock.ts'
+import { FormToken } from '../components/layout.tsx'
+import { addressOf, planAddress, StateName, Time, Units } from '../components/parts.tsx'
+import type { Visit } from '../session.tsx'
+
+/** What became of a plan at its times, and what is left of one of them. */
+
+export function Became({
+  report: { occurrence, unitsCharged, rows },
+  zone,
+}: {
+  report: OccurrenceReport
+  zone: string
+}) {
+  return (
+    <section aria-labelledby="became">
+      <h2 id="became">
+        What became of <Time at={occurrence.time} zone={zone} />
+      </h2>
+      <p>
+        {occurrence.state}
+        {occurrence.reason === undefined ? null : `: ${occurrence.reason}`}; {units(unitsCharged)} charged.
+        {occurrence.doneAt === undefined ? (
+          <>
+            {' '}
+            It goes on at <Time at={occurrence.nextAt} zone={zone} />.
+          </>
+        ) : null}
+      </p>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Project</th>
+              <th scope="col">State</th>
+              <th scope="col" class="number">
+                Charged
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ project, update }) => (
+              <tr>
+                <th scope="row">{update ? <a href={addressOf(update.id)}>{project}</a> : project}</th>
+                <td>{update ? <Outcome of={update} /> : 'not sent'}</td>
+                <td class="number">
+                  <Units of={update?.charged} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
+
+function Outcome({ of }: { of: Update }) {
+  if (wasUpToDate(of)) return 'up to date'
+  return (
+    <>
+      <StateName of={of.state} />
+      {of.problem ? <span class="note">{of.problem.detail}</span> : null}
+    </>
+  )
+}
+
+/** What did not run may be run late: by someone who has read what it is. */
+export function Again({
+  visit: { allowed, frame },
+  planned: { plan, paused },
+  report: { occurrence, rows },
+  zone,
+}: {
+  visit: Visit
+  planned: PlanStatus
+  report: OccurrenceReport
+  zone: string
+}) {
+  if (occurrence.doneAt === undefined || !plan.enabled) return null
+  const mayRun = !paused && allowed.scopes.has('run')
+  return (
+    <>
+      {runsAgain.map(({ only, title, became, consequence, isMeant }) => {
+        const projects = rows.flatMap(({ project, update }) => (isMeant(update) ? [project] : []))
+        if (projects.length === 0) return null
+        return (
+          <section aria-labelledby={only} class="decide">
+            <h2 id={only}>{title}</h2>
+            <p>
+              Of <Time at={occurrence.time} zone={zone} />,{' '}
+              {projects.length === 1 ? 'one project' : `${count(projects.length)} projects`} {became}:{' '}
+              {projects.join(', ')}.
+            </p>
+            {paused ? <p class="note">Resume the plan first.</p> : null}
+            {mayRun ? (
+              <form method="post" action={`${planAddress(plan.name)}/${only}`}>
+                <FormToken of={frame} />
+                <input type="hidden" name="time" value={toRfc3339(occurrence.time)} />
+                <p class="tick">
+                  <input type="checkbox" id={`confirm-${only}`} name="confirm" value="yes" required />
+                  <label for={`confirm-${only}`}>
+                    Run {projects.length === 1 ? 'it' : 'them'} now: {consequence}
+                  </label>
+                </p>
+                <p class="buttons">
+                  <button type="submit" class="primary">
+                    {title}
+                  </button>
+                </p>
+              </form>
+            ) : null}
+          </section>
+        )
+      })}
+    </>
+  )
+}
+
+const runsAgain = [
+  {
+    ...{ only: 'unsent', title: 'Run what was not sent', isMeant: isUnsent },
+    became: 'never began, expired or provably did not run',
+    consequence: 'units are spent, as far as budgets allow',
+  },
+  {
+    ...{ only: 'refused', title: 'Run what was refused', isMeant: isRefusal },
+    became: 'were refused',
+    consequence: 'each is decided again, by the budgets and limits as they are now',
+  },
+] as const
+
+export const Occurrences = ({ of, plan, zone }: { of: readonly Occurrence[]; plan: string; zone: string }) => (
+  <section aria-labelledby="occurrences">
+    <h2 id="occurrences">Its latest times</h2>
+    {of.length === 0 ? (
+      <p class="empty">
+        It has not been due yet. <code>npm run plan -- {plan}</code> fires it as its rule would.
+      </p>
+    ) : (
+      <ul class="lines">
+        {of.map(({ time, state, reason }) => (
+          <li>
+            <a href={`${planAddress(plan)}?time=${encodeURIComponent(toRfc3339(time))}`}>
+              <Time at={time} zone={zone} />
+            </a>{' '}
+            {state}
+            {reason === undefined ? null : <span class="note">: {reason}</span>}
+          </li>
+        ))}
+      </ul>
+    )}
+    <p>
+      <a href={`/dashboard/updates?plan=${encodeURIComponent(plan)}`}>All updates of this plan</a>
+    </p>
+  </section>
+)

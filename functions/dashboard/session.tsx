@@ -1,0 +1,176 @@
+import type { Context, Hono } from 'hono'
+import type { Child } from 'hono/jsx'
+import type { FaceEnv } from '../../shared/api/face.ts'
+import { mustBeAmong } from '../../shared/api/permissions.ts'
+import { problemOf } from '../../shared/api/problem-of.ts'
+import { Refusal } from '../../shared/api/refusal.ts'
+import type { Permissions } from '../../shared/guard/people/permissions.ts'
+import { problem } from '../../shared/guard/problems.ts'
+import type { Services } from '../../shared/guard/services.ts'
+import { systemIds } from '../../shared/platform/ids.ts'
+import type { Log } from '../../shared/platform/log.ts'
+import type { Scope } from '../../shared/platform/words.ts'
+import { dress, show, showProblem } from './answer.tsx'
+import type { Frame } from './components/layout.tsx'
+import { createCookies } from './cookies.ts'
+import { createFlash, type Flash, type FlashCookie } from './flash.ts'
+import { readForm } from './forms.ts'
+import { createOrigins } from './origin.ts'
+import { createSessions, type Session, type Sessions } from './session-cookie.ts'
+
+type Method = 'GET' | 'POST'
+type Handlers<Asked> = Partial<Record<Method, (asked: Asked) => Promise<Response>>>
+
+/** A page for a user who has logged in. */
+export interface Visit {
+  readonly c: Context<FaceEnv>
+  readonly session: Session
+  readonly allowed: Permissions
+  /** What was filled in; empty with GET. */
+  readonly form: URLSearchParams
+  readonly frame: Frame
+  /** @throws Refusal when they hold none of these. */
+  mustHave(...any: readonly Scope[]): void
+  show(title: string, content: Child): Response | Promise<Response>
+  /** Goes on to another page, which tells what came of a form. */
+  tell(flash: Flash, to: string): Promise<Response>
+}
+
+export type PageRoutes = ReturnType<typeof createPageRoutes>
+
+const yearSeconds = 365 * 24 * 3600
+
+/** Where a form leads whose session is over: the login says that nothing was done. */
+const sessionEnded = '/login?ended'
+
+/** Sees to what is the same for all pages: who is looking, where forms come from, headers, and what goes wrong. */
+export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
+  const { guard, callerKey, clock, log } = services
+  const origins = createOrigins(services.dashboardUrl)
+  const cookies = createCookies(origins)
+  const sessions = createSessions({ key: callerKey, clock, ids: systemIds })
+  const outcomes = createFlash({ sessions, cookies })
+
+  app.use((c, next) => {
+    dress(c)
+    if (origins.isSecure(c)) c.header('Strict-Transport-Security', `max-age=${yearSeconds}`)
+    return next()
+  })
+
+  /** A page for everybody. */
+  function open(path: string, handlers: Handlers<Context<FaceEnv>>): void {
+    const methods = Object.keys(handlers).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    app.all(path, async (c) => {
+      try {
+        const method = c.req.method === 'HEAD' ? 'GET' : c.req.method
+        const handler = Object.hasOwn(handlers, method) ? handlers[method as Method] : undefined
+        if (handler) return await handler(c)
+        c.header('Allow', methods.join(', '))
+        throw new Refusal(problem('method-not-allowed', `This page takes ${methods.join(', ')}, not ${c.req.method}.`))
+      } catch (error) {
+        return showFailure(c, error)
+      }
+    })
+  }
+
+  const showFailure = (c: Context<FaceEnv>, error: unknown) => answerFailure(log, c, error)
+
+  /** A page for those who have logged in. */
+  function page(path: string, handlers: Handlers<Visit>): void {
+    const inside = (handler: (visit: Visit) => Promise<Response>) => async (c: Context<FaceEnv>) => {
+      const isForm = c.req.method === 'POST'
+      if (isForm) mustBeOurs(c)
+      const session = await sessionOf(c)
+      if (!session) return isForm ? c.redirect(sessionEnded, 303) : letIn(c)
+      c.set('sub', session.sub)
+      const form = isForm ? await readForm(c) : new URLSearchParams()
+      if (isForm && !(await sessions.isSigned(form.get('form') ?? '', session, 'form')))
+        throw new Refusal(notThisSession)
+      return showPage({ guard, log, sessions, outcomes }, { c, session, form }, handler)
+    }
+    open(path, Object.fromEntries(Object.entries(handlers).map(([method, handler]) => [method, inside(handler)])))
+  }
+
+  const sessionOf = async (c: Context<FaceEnv>): Promise<Session | null> => {
+    const cookie = cookies.read(c, 'unit-guard')
+    return cookie === undefined ? null : sessions.read(cookie)
+  }
+
+  /** @throws Refusal when another site has sent this form, or an unknown one. */
+  function mustBeOurs(c: Context<FaceEnv>): void {
+    if (!origins.isOurs(c)) throw new Refusal(notOurs)
+  }
+
+  async function logIn(c: Context<FaceEnv>, who: Parameters<typeof sessions.open>[0], to: string): Promise<Response> {
+    const { cookie, lastsMs } = await sessions.open(who)
+    cookies.write(c, 'unit-guard', cookie, lastsMs)
+    return c.redirect(to, 303)
+  }
+
+  function logOut(c: Context<FaceEnv>): Response {
+    cookies.remove(c, 'unit-guard')
+    return c.redirect('/login', 303)
+  }
+
+  return { open, page, showFailure, sessionOf, mustBeOurs, logIn, logOut }
+}
+
+function answerFailure(log: Log, c: Context<FaceEnv>, error: unknown, frame?: Frame): Response | Promise<Response> {
+  if (error instanceof Refusal) for (const [name, value] of Object.entries(error.headers)) c.header(name, value)
+  return showProblem(c, problemOf(error, log), frame)
+}
+
+/** Runs the handler of a page for a user who has logged in, with what they may do now. */
+async function showPage(
+  { guard, log, sessions, outcomes }: Pick<Services, 'guard' | 'log'> & { sessions: Sessions; outcomes: FlashCookie },
+  { c, session, form }: Pick<Visit, 'c' | 'session' | 'form'>,
+  handler: (visit: Visit) => Promise<Response>,
+): Promise<Response> {
+  let frame: Frame = {
+    sub: session.sub,
+    formToken: await sessions.sign(session, 'form'),
+    flash: c.req.method === 'POST' ? null : await outcomes.take(c, session),
+    here: c.req.path,
+  }
+  try {
+    const named = { caller: session.sub, ...(session.token && { token: session.token }) }
+    const allowed = await guard.permissions(named, { atOnce: c.req.method === 'POST' })
+    if (allowed.isDisabled) throw new Refusal(problem('forbidden', `${session.sub} is disabled; ask an administrator.`))
+    frame = { ...frame, isAdmin: allowed.scopes.has('admin') }
+    return await handler({
+      ...{ c, session, allowed, form, frame },
+      mustHave: (...any) => mustBeAmong(session.sub, allowed.scopes, any),
+      show: (title, content) => show(c, { title, frame, children: content }, 200),
+      tell: async (flash, to) => {
+        await outcomes.keep(c, session, flash)
+        return c.redirect(to, 303)
+      },
+    })
+  } catch (error) {
+    return answerFailure(log, c, error, frame)
+  }
+}
+
+/**
+ * A link on another site brings no cookie of ours along, not even that of a user who has logged in. Asking once more,
+ * from a page of our own, does.
+ */
+function letIn(c: Context<FaceEnv>): Response | Promise<Response> {
+  const { pathname, search } = new URL(c.req.url)
+  const to = `${pathname}${search}`
+  if (c.req.header('sec-fetch-site') === 'cross-site') {
+    const content = (
+      <p>
+        <a href={to}>Go on to the dashboard</a>
+      </p>
+    )
+    return show(c, { title: 'One moment', goOnTo: to, children: content }, 200)
+  }
+  return c.redirect(to === '/' ? '/login' : `/login?to=${encodeURIComponent(to)}`, 303)
+}
+
+const notOurs = problem('forbidden', 'This form was sent by another site, so nothing was done.')
+const notThisSession = problem(
+  'forbidden',
+  'This form belongs to another session, so nothing was done. Go back, load the page again, and send it once more.',
+)

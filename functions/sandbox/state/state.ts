@@ -1,0 +1,88 @@
+import type { Fault } from '../faults.ts'
+import type { Project, ProjectInput, Run } from '../project.ts'
+
+/** Each method is one atomic step. */
+export interface State {
+  /** The projects, and the first fault that matches, which is counted down. */
+  meet(matches: (fault: Fault, projects: readonly Project[]) => boolean): Promise<Met>
+  /** Gives the project its id; `undefined` when its name is taken. */
+  addProject(project: ProjectInput): Promise<Project | undefined>
+  /** `undefined` when the project is missing, or when `change` declines. */
+  changeProject(id: string, change: (project: Project) => Project | undefined): Promise<Project | undefined>
+  /** `false` when the month cannot pay for it: nothing is kept. */
+  addRun(run: Run, unitsPerMonth: number): Promise<boolean>
+  /** Oldest first. */
+  runs(): Promise<readonly Run[]>
+  /** The runs of one project, by its name, oldest first. */
+  runsOf(project: string): Promise<readonly Run[]>
+  faults(): Promise<readonly Fault[]>
+  replaceFaults(faults: readonly Fault[]): Promise<void>
+}
+
+interface Met {
+  readonly projects: readonly Project[]
+  readonly fault: Fault | undefined
+}
+
+export const firstId = 1001
+
+/** The units that are taken in the UTC month of `instant`. */
+export function usedInMonth(runs: readonly Run[], instant: number): number {
+  const month = monthOf(instant)
+  return runs.filter((run) => monthOf(run.at) === month).reduce((sum, run) => sum + run.units, 0)
+}
+
+export const monthOf = (instant: number): string => new Date(instant).toISOString().slice(0, 7)
+
+/** The list after one of its faults was used. */
+export const counted = (faults: readonly Fault[], taken: Fault): readonly Fault[] =>
+  faults.flatMap((fault) => (fault === taken ? countedDown(fault) : [fault]))
+
+function countedDown(fault: Fault): Fault[] {
+  if (fault.times === undefined) return [fault]
+  return fault.times > 1 ? [{ ...fault, times: fault.times - 1 }] : []
+}
+
+export class ProjectTooLarge extends Error {
+  override readonly name = 'ProjectTooLarge'
+}
+
+export function createMemoryState(demonstration: readonly ProjectInput[]): State {
+  const projects: Project[] = []
+  const runs: Run[] = []
+  let faults: readonly Fault[] = []
+
+  const add = (project: ProjectInput): Project => {
+    const added = { id: String(firstId + projects.length), ...project }
+    projects.push(added)
+    return added
+  }
+  for (const project of demonstration) add(project)
+
+  return {
+    meet: async (matches) => {
+      const fault = faults.find((each) => matches(each, projects))
+      if (fault) faults = counted(faults, fault)
+      return { projects: [...projects], fault }
+    },
+    addProject: async (project) => (projects.some(({ name }) => name === project.name) ? undefined : add(project)),
+    changeProject: async (id, change) => {
+      const index = projects.findIndex((project) => project.id === id)
+      const found = projects[index]
+      const changed = found && change(found)
+      if (changed) projects[index] = changed
+      return changed
+    },
+    addRun: async (run, unitsPerMonth) => {
+      if (usedInMonth(runs, run.at) + run.units > unitsPerMonth) return false
+      runs.push(run)
+      return true
+    },
+    runs: async () => runs.toSorted((a, b) => a.at - b.at),
+    runsOf: async (project) => runs.filter(({ projects }) => projects.includes(project)).sort((a, b) => a.at - b.at),
+    faults: async () => faults,
+    replaceFaults: async (replacement) => {
+      faults = replacement
+    },
+  }
+}

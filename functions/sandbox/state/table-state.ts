@@ -1,0 +1,230 @@
+import { gunzipSync, gzipSync } from 'node:zlib'
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { type Clock, toRfc3339 } from '../../../shared/platform/clock.ts'
+import { digest, type Ids } from '../../../shared/platform/ids.ts'
+import type { Fault } from '../faults.ts'
+import type { Project, ProjectInput, Run } from '../project.ts'
+import { counted, firstId, monthOf, ProjectTooLarge, type State } from './state.ts'
+import { type Head, parseHead, parseProject, parseRun } from './table.ts'
+import { createTableAccess, type Key, type TableAccess } from './table-access.ts'
+
+const maxFaultRounds = 100
+
+/**
+ * The state in a DynamoDB table of its own, which several processes may share and which outlives them.
+ *
+ * | pk | sk | item |
+ * |---|---|---|
+ * | `head` | `head` | the faults, the last id, revisions |
+ * | `projects` | digest of the name | one project |
+ * | `months` | `2026-11` | the units that the month's runs have taken |
+ * | `runs` | time and chance | one run |
+ * | `runs#` digest of the name | time and chance | the same run, for each of its projects |
+ *
+ * @param options.demonstration what an empty table is filled with, once.
+ */
+export function createTableState(options: {
+  client: DynamoDBClient
+  table: string
+  clock: Clock
+  ids: Ids
+  demonstration: () => readonly ProjectInput[]
+}): State {
+  const { ids, demonstration } = options
+  const access = createTableAccess(options)
+  const projects = createTableProjects(access)
+  let seeded: Promise<void> | undefined
+
+  /** Lazily: on AWS a function must not wait for a table before its first request. */
+  function open(): Promise<void> {
+    seeded ??= seed(access, demonstration()).catch((error) => {
+      seeded = undefined
+      throw error
+    })
+    return seeded
+  }
+
+  const runsIn = async (partition: string) => {
+    await open()
+    return (await access.list(partition)).map(({ json }) => parseRun(String(json)))
+  }
+
+  return {
+    meet: async (matches) => {
+      await open()
+      return meet(access, projects, matches)
+    },
+
+    addProject: async (project) => {
+      await open()
+      return projects.add(project)
+    },
+
+    changeProject: async (id, change) => {
+      await open()
+      return projects.change(id, change)
+    },
+
+    addRun: async (run, unitsPerMonth) => {
+      if (run.units > unitsPerMonth) return false
+      await open()
+      const id = `${toRfc3339(run.at)}#${ids.random()}`
+      return addRun(access, run, { id, unitsPerMonth })
+    },
+
+    runs: () => runsIn('runs'),
+    runsOf: (project) => runsIn(runsPartition(project)),
+    faults: async () => {
+      await open()
+      return (await projects.readHead()).faults
+    },
+    replaceFaults: async (faults: readonly Fault[]) => {
+      await open()
+      await access.write(
+        access.update(headKey, 'SET faults = :faults, faultsRevision = faultsRevision + :one', {
+          ':faults': JSON.stringify(faults),
+          ':one': 1,
+        }),
+      )
+    },
+  }
+}
+
+const runsPartition = (project: string): string => `runs#${digest(project)}`
+
+/** Counts a fault down before it is used, so that two processes never use it once too often. */
+async function meet(
+  access: TableAccess,
+  projects: ReturnType<typeof createTableProjects>,
+  matches: Parameters<State['meet']>[0],
+): ReturnType<State['meet']> {
+  for (let round = 0; round < maxFaultRounds; round++) {
+    const head = await projects.readHead()
+    const known = await projects.at(head)
+    const fault = head.faults.find((each) => matches(each, known))
+    if (fault?.times === undefined) return { projects: known, fault }
+    const [isMine] = await access.write(
+      access.update(
+        headKey,
+        'SET faults = :faults, faultsRevision = faultsRevision + :one',
+        { ':faults': JSON.stringify(counted(head.faults, fault)), ':one': 1, ':seen': head.faultsRevision },
+        'faultsRevision = :seen',
+      ),
+    )
+    if (isMine) return { projects: known, fault }
+  }
+  throw new Error('too many requests for one fault at once')
+}
+
+async function addRun(
+  access: TableAccess,
+  run: Run,
+  { id, unitsPerMonth }: { id: string; unitsPerMonth: number },
+): Promise<boolean> {
+  const json = JSON.stringify(run)
+  const done = await access.write(
+    access.update(
+      { pk: 'months', sk: monthOf(run.at) },
+      'SET used = if_not_exists(used, :none) + :units',
+      { ':none': 0, ':units': run.units, ':most': unitsPerMonth - run.units },
+      'attribute_not_exists(used) OR used <= :most',
+    ),
+    ...['runs', ...run.projects.map(runsPartition)].map((pk) => access.put({ pk, sk: id, json })),
+  )
+  return done.every(Boolean)
+}
+
+const headKey: Key = { pk: 'head', sk: 'head' }
+const isAbsent = 'attribute_not_exists(pk)'
+const maxProjectRounds = 20
+/** An item of DynamoDB has 400 KB. */
+const maxBytes = 380_000
+
+type Kept = { readonly project: Project; readonly revision: number }
+
+/** The projects in the table, cached for as long as the head says that none has changed. */
+function createTableProjects(access: TableAccess) {
+  let known: { readonly revision: number; readonly kept: readonly Kept[] } | undefined
+
+  async function readHead(): Promise<Head> {
+    return parseHead(await access.get(headKey))
+  }
+
+  async function keptAt({ projectsRevision }: Head): Promise<readonly Kept[]> {
+    if (known?.revision === projectsRevision) return known.kept
+    // They may be newer than the head that was read, never older: both move in one transaction.
+    const kept = (await access.list('projects')).map(fromItem)
+    kept.sort((a, b) => Number(a.project.id) - Number(b.project.id))
+    known = { revision: projectsRevision, kept }
+    return kept
+  }
+
+  const moveHead = (lastId: number, seen: number) =>
+    access.update(
+      headKey,
+      'SET projectsRevision = projectsRevision + :one, lastId = :id',
+      { ':one': 1, ':id': lastId, ':seen': seen },
+      'lastId = :seen',
+    )
+
+  async function add(input: ProjectInput): Promise<Project | undefined> {
+    for (let round = 0; round < maxProjectRounds; round++) {
+      const { lastId } = await readHead()
+      const project = { id: String(lastId + 1), ...input }
+      const [nameIsFree, idIsFree] = await access.write(
+        access.put(toItem(project, 1), isAbsent),
+        moveHead(lastId + 1, lastId),
+      )
+      if (!nameIsFree) return undefined
+      if (idIsFree) return project
+    }
+    throw new Error('too many projects are made at once')
+  }
+
+  async function change(id: string, changed: (project: Project) => Project | undefined): Promise<Project | undefined> {
+    for (let round = 0; round < maxProjectRounds; round++) {
+      const head = await readHead()
+      const found = (await keptAt(head)).find(({ project }) => project.id === id)
+      const project = found && changed(found.project)
+      if (!project) return undefined
+      const done = await access.write(
+        access.put(toItem(project, found.revision + 1), 'revision = :seen', { ':seen': found.revision }),
+        moveHead(head.lastId, head.lastId),
+      )
+      if (done.every(Boolean)) return project
+    }
+    throw new Error('too many changes of one project at once')
+  }
+
+  return {
+    readHead,
+    at: async (head: Head): Promise<readonly Project[]> => (await keptAt(head)).map(({ project }) => project),
+    add,
+    change,
+  }
+}
+
+/** Fills a new table; the second process changes nothing. */
+async function seed(access: TableAccess, demonstration: readonly ProjectInput[]): Promise<void> {
+  if (await access.get(headKey)) return
+  const projects = demonstration.map((input, index) => ({ id: String(firstId + index), ...input }))
+  const head = { projectsRevision: 1, faultsRevision: 1, faults: '[]', lastId: firstId + projects.length - 1 }
+  await access.write(
+    access.put({ ...headKey, ...head }, isAbsent),
+    ...projects.map((project) => access.put(toItem(project, 1), isAbsent)),
+  )
+}
+
+/** A key has 1,024 bytes, which a name may exceed. */
+const keyOf = (name: string): Key => ({ pk: 'projects', sk: digest(name) })
+
+function toItem(project: Project, revision: number) {
+  const packed = gzipSync(JSON.stringify(project))
+  if (packed.length > maxBytes) throw new ProjectTooLarge(`${packed.length} bytes`)
+  return { ...keyOf(project.name), name: project.name, revision, packed }
+}
+
+function fromItem({ packed, revision }: Readonly<Record<string, unknown>>): Kept {
+  if (!(packed instanceof Uint8Array) || typeof revision !== 'number') throw new Error('not the item of a project')
+  return { project: parseProject(gunzipSync(packed).toString()), revision }
+}

@@ -1,0 +1,166 @@
+import {
+  Alarm,
+  AlarmStatusWidget,
+  Dashboard,
+  GraphWidget,
+  type IWidget,
+  LogQueryWidget,
+  MathExpression,
+} from 'aws-cdk-lib/aws-cloudwatch'
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs'
+import { Topic } from 'aws-cdk-lib/aws-sns'
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
+import { ArnFormat, Duration, Stack } from 'aws-cdk-lib/core'
+import { Construct } from 'constructs'
+import { metricNamespace } from '../shared/platform/metrics.ts'
+import { acknowledge } from './acknowledge.ts'
+import type { LedgerTable } from './ledger-table.ts'
+import {
+  alarmOf,
+  errorLines,
+  logMetrics,
+  ofAll,
+  otherErrors,
+  vital,
+  type Watch,
+  type Watched,
+  watchesOf,
+} from './watches.ts'
+
+const runbook = 'docs/runbook.md'
+
+export interface AlarmsProps extends Watched {
+  readonly logGroup: LogGroup
+  readonly ledger: LedgerTable
+  /** Where alarms are sent; without it they are only shown. */
+  readonly email: string | undefined
+}
+
+/** What a person should look at, and where they look. */
+export class Alarms extends Construct {
+  constructor(scope: Construct, id: string, props: AlarmsProps) {
+    super(scope, id)
+    const watches = watchesOf(props)
+    this.countLines(props.logGroup, watches)
+    const topic = props.email === undefined ? null : this.mailTo(props.email)
+    const alarms = watches.map((watch) => {
+      const alarmDescription = `${watch.says}. ${runbook}#${watch.anchor}`
+      const alarm = new Alarm(this, watch.name, { alarmDescription, ...alarmOf(watch) })
+      if (topic) alarm.addAlarmAction(new SnsAction(topic))
+      return alarm
+    })
+    new Dashboard(this, 'Dashboard', {
+      // Dashboards belong to no region: with the same name in a second one, its stack could not be made.
+      dashboardName: `unit-guard-${Stack.of(this).region}`,
+      defaultInterval: Duration.days(1),
+      widgets: [[new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: 5 })], ...rowsOf(props)],
+    })
+  }
+
+  /** Lines of the log become metrics: errors by their event, errors without an alarm of their own, and plans that left something undone. */
+  private countLines(logGroup: LogGroup, watches: readonly Watch[]): void {
+    const counted = { logGroup, metricNamespace, metricValue: '1' }
+    new MetricFilter(this, 'ErrorLines', {
+      ...counted,
+      metricName: logMetrics.errorLines,
+      filterPattern: FilterPattern.stringValue('$.level', '=', 'error'),
+      dimensions: { event: '$.event' },
+    })
+    new MetricFilter(this, 'OtherErrorLines', {
+      ...counted,
+      metricName: logMetrics.otherErrorLines,
+      filterPattern: FilterPattern.literal(otherErrors(watches)),
+    })
+    new MetricFilter(this, 'PlansNotDone', {
+      ...counted,
+      metricName: logMetrics.plansNotDone,
+      filterPattern: FilterPattern.literal(
+        '{ $.event = "occurrence" && ($.state = "missed" || $.state = "stopped" || $.refused > 0 || $.unsent > 0) }',
+      ),
+    })
+  }
+
+  private mailTo(email: string): Topic {
+    const topic = new Topic(this, 'Topic', { displayName: 'Unit Guard', enforceSSL: true })
+    topic.addSubscription(new EmailSubscription(email))
+    // The policy that demands TLS takes the place of the one that a topic begins with, by which alarms may publish.
+    // https://repost.aws/knowledge-center/cloudwatch-receive-sns-for-alarm-trigger
+    const alarms = Stack.of(this).formatArn({
+      ...{ service: 'cloudwatch', resource: 'alarm', resourceName: '*' },
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    })
+    topic.grantPublish(
+      new ServicePrincipal('cloudwatch.amazonaws.com', { conditions: { ArnLike: { 'aws:SourceArn': alarms } } }),
+    )
+    acknowledge(this, {
+      'Serverless-SNSRedrivePolicy': 'An e-mail that does not arrive is seen on the dashboard, where the alarm stands',
+    })
+    return topic
+  }
+}
+
+const rowsOf = ({ functions, streamReaders, deadLetters, ledger, logGroup }: AlarmsProps): IWidget[][] => [
+  [
+    new GraphWidget({ title: 'Account used, %', left: [vital('AccountUsedPercent')], leftYAxis: { min: 0 }, width: 8 }),
+    new GraphWidget({ title: 'Oldest doubt, minutes', left: [vital('OldestDoubtMinutes')], width: 8 }),
+    new GraphWidget({
+      title: 'Errors in the log, by event',
+      left: [
+        new MathExpression({
+          expression: `SEARCH('{${metricNamespace},event} MetricName="${logMetrics.errorLines}"', 'Sum', 300)`,
+          label: '',
+        }),
+      ],
+      width: 8,
+    }),
+  ],
+  [
+    new GraphWidget({
+      title: 'Calls',
+      left: Object.values(functions).map(({ lambda }) => lambda.metricInvocations()),
+      width: 8,
+    }),
+    new GraphWidget({
+      title: 'Duration, p95',
+      left: Object.values(functions).map(({ lambda }) => lambda.metricDuration({ statistic: 'p95' })),
+      width: 8,
+    }),
+    new GraphWidget({
+      title: 'Errors, throttles, dead letters',
+      left: [
+        ofAll(functions, 'Errors', 'SUM'),
+        ofAll(functions, 'Throttles', 'SUM'),
+        deadLetters.queue.metricApproximateNumberOfMessagesVisible(),
+      ],
+      width: 8,
+    }),
+  ],
+  [
+    new GraphWidget({ title: 'Behind the stream, ms', left: [ofAll(streamReaders, 'IteratorAge', 'MAX')], width: 8 }),
+    new GraphWidget({
+      title: 'Size of book and definitions, bytes',
+      left: [vital('BookBytes'), vital('DefinitionsBytes')],
+      right: [vital('OpenAnnouncements')],
+      width: 8,
+    }),
+    new GraphWidget({
+      title: 'Table: units written and read',
+      left: [
+        ledger.table.metricConsumedWriteCapacityUnits({ statistic: 'Sum' }),
+        ledger.table.metricConsumedReadCapacityUnits({ statistic: 'Sum' }),
+      ],
+      right: [errorLines('not-admitted')],
+      width: 8,
+    }),
+  ],
+  [
+    new LogQueryWidget({
+      title: 'The latest errors',
+      logGroupNames: [logGroup.logGroupName],
+      queryLines: ['fields at, event, update, cause.message', 'filter level = "error"', 'sort at desc', 'limit 50'],
+      width: 24,
+    }),
+  ],
+]

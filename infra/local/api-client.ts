@@ -1,0 +1,38 @@
+import * as z from 'zod/mini'
+import { isUsableToken } from '../../shared/tracking/service-token.ts'
+import { CannotContinue, hintFor, reasonOf } from './failures.ts'
+
+/** Where a command finds the API, and the token that it shows. */
+export const apiSettings = z.object({
+  UNIT_GUARD_URL: z.url('takes the address of Unit Guard'),
+  UNIT_GUARD_TOKEN: z
+    .string('takes a bearer token')
+    // What `fetch` says of any other shows it.
+    .check(z.refine(isUsableToken, 'takes a bearer token alone, as npm run --silent token prints it')),
+})
+
+interface Options extends Pick<RequestInit, 'redirect' | 'signal'> {
+  readonly body?: object
+  readonly key?: string | undefined
+  readonly etag?: string | undefined
+}
+
+/** Sends requests to a Unit Guard that runs somewhere. @throws CannotContinue when it does not answer. */
+export function createSend({ url, token }: { url: string; token: string }) {
+  const origin = url.replace(/\/$/, '')
+  return (method: string, path: string, { body, key, etag, ...how }: Options = {}): Promise<Response> =>
+    fetch(`${origin}${path}`, {
+      ...how,
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body && { 'content-type': 'application/json' }),
+        ...(key !== undefined && { 'idempotency-key': key }),
+        ...(etag !== undefined && { 'if-match': etag }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    }).catch((cause) => {
+      const reason = reasonOf(cause)
+      throw new CannotContinue(`Unit Guard at ${url} does not answer: ${reason}${hintFor(reason)}`, { cause })
+    })
+}

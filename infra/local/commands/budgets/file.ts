@@ -1,0 +1,290 @@
+import { readFile } from 'node:fs/promises'
+import { CsvError, parse } from 'csv-parse/sync'
+import { stringify } from 'csv-stringify/sync'
+import { budgetName } from '../../../../shared/guard/names.ts'
+import { type Prunable, prunable } from '../../../../shared/guard/people/apply-budgets.ts'
+import { isObject, type Json, parseStrictJson, placeIn } from '../../../../shared/platform/json.ts'
+import { fromUtf8 } from '../../../../shared/platform/utf8.ts'
+import { CannotContinue } from '../../failures.ts'
+
+/** A budget as `GET /budgets` shows it, as far as files say anything about it. */
+export interface ShownBudget {
+  readonly name: string
+  readonly parent: string | null
+  readonly limits: readonly ShownLimit[]
+  readonly projects: readonly { readonly name: string; readonly id?: string }[]
+  readonly perUpdate?: number
+  readonly approvalAbove?: number
+  readonly approvers: readonly string[]
+}
+
+interface ShownLimit {
+  readonly window: 'month' | 'day'
+  readonly units: number | 'unlimited'
+}
+
+/** What a file says of one budget; what it does not name stays as it is. */
+export type WantedBudget = Readonly<Record<string, unknown>> & { readonly name: string }
+
+export interface BudgetsFile {
+  readonly budgets: readonly WantedBudget[]
+  /** As it stands there: whether it is one is for the guard to say. */
+  readonly reason?: Json
+  /** The members that this kind of file can name, and that `--prune` takes away where it does not. */
+  readonly prunable: readonly Prunable[]
+  /** Where the file speaks of the budget at this position. */
+  placeOf(position: number): string
+}
+
+const columns = [
+  'budget',
+  'parent',
+  'month',
+  'day',
+  'project',
+  'id',
+  'perUpdate',
+  'approvalAbove',
+  'approvers',
+] as const
+type Column = (typeof columns)[number]
+type Cells = { readonly [C in Column]?: string }
+
+/**
+ * @param current the budgets there are: limits are one member of a budget, so a file that names the month keeps the day.
+ * @throws CannotContinue with everything that is wrong, line by line.
+ */
+export async function readBudgetsFile(
+  file: string,
+  current: readonly ShownBudget[],
+  how: { prune?: boolean } = {},
+): Promise<BudgetsFile> {
+  const bytes = await readFile(file).catch((cause) => {
+    throw new CannotContinue(`${file} cannot be read (${cause.code ?? cause.message})`, { cause })
+  })
+  const text = fromUtf8(bytes)
+  // A spreadsheet may write another encoding.
+  if (text === null) throw new CannotContinue(`${file} is not UTF-8: save it as CSV UTF-8, or as JSON in UTF-8`)
+  return /\.csv$/i.test(file) ? fromCsv(file, text, { current, prune: how.prune === true }) : fromJson(file, text)
+}
+
+function fromJson(file: string, text: string): BudgetsFile {
+  const parsed = parseStrictJson(text)
+  if (!parsed.ok)
+    throw new CannotContinue(`${file} is not JSON that can be read in one way: ${parsed.reason}${placeIn(text)}`)
+  const { budgets, reason, ...others } = isObject(parsed.value) ? parsed.value : { budgets: parsed.value }
+  if (!Array.isArray(budgets) || !budgets.every(isWanted))
+    throw new CannotContinue(`${file} takes {"budgets": [{"name": …}]}, or such a list`)
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined)
+    throw new CannotContinue(`${file}: there is no member ${JSON.stringify(unknown)} beside budgets and reason`)
+  return {
+    budgets,
+    ...(reason !== undefined && { reason }),
+    prunable,
+    placeOf: (position) => budgets[position]?.name ?? '',
+  }
+}
+
+const isWanted = (value: Json): value is { [name: string]: Json } & { name: string } =>
+  isObject(value) && typeof value.name === 'string'
+
+interface Row {
+  readonly line: number
+  readonly cells: Cells
+}
+
+interface How {
+  readonly current: readonly ShownBudget[]
+  readonly prune: boolean
+}
+
+function fromCsv(file: string, text: string, { current, prune }: How): BudgetsFile {
+  const { names, rows, faults } = readRows(file, text)
+  const named = new Map<string, Row[]>()
+  for (const row of rows) {
+    const name = row.cells.budget ?? ''
+    named.set(name, [...(named.get(name) ?? []), row])
+  }
+  const budgets = [...named].map(([name, of]) => {
+    for (const column of ['parent', 'month', 'day', 'perUpdate', 'approvalAbove', 'approvers'] as const)
+      faults.push(...contradictions(column, of))
+    const shown = current.find((budget) => budget.name === name)
+    return { name, ...toMembers(of), ...toLimits(of, { shown, emptied: prune ? names : [] }) }
+  })
+  if (faults.length > 0) throw new CannotContinue(`${file} is not applied:\n  ${inOrder(faults).join('\n  ')}`)
+  const lines = [...named.values()].map(([first]) => first?.line ?? 1)
+  const members = prunable.filter((member) => names.includes(columnOf[member] ?? member))
+  return {
+    budgets,
+    prunable: isLimited(names) ? ['limits', ...members] : members,
+    placeOf: (position) => `line ${lines[position]}, ${budgets[position]?.name}`,
+  }
+}
+
+interface Fault {
+  readonly line: number
+  readonly message: string
+}
+
+const inOrder = (faults: readonly Fault[]): string[] =>
+  faults.toSorted((a, b) => a.line - b.line).map(({ line, message }) => `line ${line}: ${message}`)
+
+/** A file says nothing about what it has no column for. */
+const columnOf: Partial<Record<Prunable, Column>> = { projects: 'project' }
+const isLimited = (names: readonly string[]) => names.includes('month') || names.includes('day')
+
+interface Rows {
+  readonly names: readonly string[]
+  readonly rows: readonly Row[]
+  readonly faults: Fault[]
+}
+
+function readRows(file: string, text: string): Rows {
+  const [header, ...records] = parseCsv(file, text)
+  if (!header) throw new CannotContinue(`${file} is empty; its first line names the columns: ${columns.join(',')}`)
+  const names = header.record.map((name) => name.trim())
+  const faults = faultsOfHeader(names)
+  if (faults.length > 0) return { names, rows: [], faults }
+  const rows = records.map(({ record, line }): Row => {
+    if (record.length !== names.length)
+      faults.push({ line, message: `has ${record.length} cells, and the header ${names.length}` })
+    const cells = Object.fromEntries(
+      names.flatMap((name, position) => {
+        const cell = unescaped((record[position] ?? '').trim())
+        return cell === '' ? [] : [[name, cell]]
+      }),
+    ) as Cells
+    faults.push(...faultsOfCells(cells).map((message) => ({ line, message })))
+    return { line, cells }
+  })
+  if (rows.length === 0) faults.push({ line: 1, message: 'no budget stands below the header' })
+  return { names, rows, faults }
+}
+
+function parseCsv(file: string, text: string): { record: string[]; line: number }[] {
+  try {
+    const delimiter = delimiterOf(text)
+    const options = { delimiter, bom: true, info: true, relax_column_count: true, skip_empty_lines: true } as const
+    const parsed = parse(text, options) as unknown as { record: string[]; info: { lines: number } }[]
+    return parsed
+      .map(({ record, info }) => ({ record, line: info.lines }))
+      .filter(({ record }) => record.some((cell) => cell.trim() !== ''))
+  } catch (cause) {
+    if (!(cause instanceof CsvError)) throw cause
+    throw new CannotContinue(`${file} is not CSV: ${cause.message}`, { cause })
+  }
+}
+
+/** A spreadsheet writes semicolons where the decimal mark is a comma. No name of a column holds one of these. */
+function delimiterOf(text: string): string {
+  const [header = ''] = /[^\r\n\ufeff]+/.exec(text) ?? []
+  return [',', ';', '\t'].find((delimiter) => header.includes(delimiter)) ?? ','
+}
+
+function faultsOfHeader(names: readonly string[]): Fault[] {
+  const isColumn = (name: string) => columns.some((column) => column === name)
+  const messages = [
+    ...names.filter((name) => !isColumn(name)).map((name) => `there is no column ${JSON.stringify(name)}`),
+    ...names
+      .filter((name, position) => isColumn(name) && names.indexOf(name) < position)
+      .map((name) => `${name} twice`),
+    ...(names.includes('budget') ? [] : ['the column budget is missing']),
+  ]
+  const hint = messages.length > 0 ? [`the columns are ${columns.join(',')}`] : []
+  return [...messages, ...hint].map((message) => ({ line: 1, message }))
+}
+
+const isName = (text: string) => budgetName.safeParse(text).success
+
+function faultsOfCells(cells: Cells): string[] {
+  const { budget, parent, project, id } = cells
+  const wrong = (column: Column, takes: string) => `${column} ${JSON.stringify(cells[column] ?? '')}: takes ${takes}`
+  const isUnits = (column: Column) => /^\d{1,13}$/.test(cells[column] ?? '0')
+  const name = 'a name of a-z, 0-9 and -'
+  return [
+    ...(budget !== undefined && isName(budget) ? [] : [wrong('budget', name)]),
+    ...(parent === undefined || isName(parent) ? [] : [wrong('parent', name)]),
+    ...(['month', 'day'] as const)
+      .filter((column) => cells[column] !== 'unlimited' && !isUnits(column))
+      .map((column) => wrong(column, 'a whole number of units, such as 2000, or unlimited')),
+    ...(['perUpdate', 'approvalAbove'] as const)
+      .filter((column) => !isUnits(column))
+      .map((column) => wrong(column, 'a whole number of units, such as 500')),
+    ...(id !== undefined && project === undefined ? ['an id needs a project'] : []),
+  ]
+}
+
+/** A budget is described once, on any of its rows. */
+function contradictions(column: Column, rows: readonly Row[]): Fault[] {
+  const [first, ...others] = rows.filter(({ cells }) => cells[column] !== undefined)
+  return others
+    .filter(({ cells }) => cells[column] !== first?.cells[column])
+    .map(({ line, cells }) => ({
+      line,
+      message: `${column} is ${cells[column]} here, and ${first?.cells[column]} in line ${first?.line}`,
+    }))
+}
+
+const firstCell = (column: Column, rows: readonly Row[]) =>
+  rows.map(({ cells }) => cells[column]).find((text) => text !== undefined)
+
+function toMembers(rows: readonly Row[]) {
+  const number = (column: 'perUpdate' | 'approvalAbove') => {
+    const text = firstCell(column, rows)
+    return text === undefined ? {} : { [column]: Number(text) }
+  }
+  const parent = firstCell('parent', rows)
+  const approvers = firstCell('approvers', rows)
+  const projects = rows.flatMap(({ cells: { project, id } }) =>
+    project === undefined ? [] : [{ name: project, ...(id !== undefined && { id }) }],
+  )
+  return {
+    ...(parent !== undefined && { parent }),
+    ...(projects.length > 0 && { projects }),
+    ...number('perUpdate'),
+    ...number('approvalAbove'),
+    ...(approvers !== undefined && { approvers: splitApprovers(approvers) }),
+  }
+}
+
+/** @param how.emptied the columns whose empty cells take a limit away; any other limit stays. */
+function toLimits(
+  rows: readonly Row[],
+  { shown, emptied }: { shown: ShownBudget | undefined; emptied: readonly string[] },
+) {
+  const limits = (['month', 'day'] as const).flatMap((window): ShownLimit[] => {
+    const text = firstCell(window, rows)
+    if (text !== undefined) return [{ window, units: text === 'unlimited' ? text : Number(text) }]
+    const stays = !emptied.includes(window) && shown?.limits.filter((limit) => limit.window === window)
+    return stays || []
+  })
+  const isNamed = isLimited(emptied) || (['month', 'day'] as const).some((window) => firstCell(window, rows))
+  return isNamed && limits.length > 0 ? { limits } : {}
+}
+
+const splitApprovers = (text: string): string[] =>
+  text
+    .split(';')
+    .map((approver) => approver.trim())
+    .filter((approver) => approver !== '')
+
+/** All budgets as such a file: one row for each project, the rest on the first. */
+export function toBudgetsCsv(budgets: readonly ShownBudget[]): string {
+  const rows = budgets.flatMap((budget) => {
+    const { name, parent, limits, projects, perUpdate, approvalAbove, approvers } = budget
+    const unitsOf = (window: string) => limits.find((limit) => limit.window === window)?.units
+    const [first, ...others] = projects
+    return [
+      [
+        ...[name, parent, unitsOf('month'), unitsOf('day'), first?.name, first?.id],
+        ...[perUpdate, approvalAbove, approvers.join(';')],
+      ],
+      ...others.map((project) => [name, '', '', '', project.name, project.id, '', '', '']),
+    ]
+  })
+  return stringify([[...columns], ...rows], { escape_formulas: true })
+}
+
+/** What a spreadsheet would have taken for a formula was written with an apostrophe before it. */
+const unescaped = (cell: string): string => cell.replace(/^'(?=[=+\-@])/, '')

@@ -1,0 +1,122 @@
+import { folded } from '../../../../shared/ledger/book/definitions.ts'
+import type { BudgetsFile, ShownBudget, WantedBudget } from './file.ts'
+
+export interface OwnedProject {
+  readonly name: string
+  readonly id?: string | undefined
+}
+
+interface Owner {
+  readonly name: string
+  readonly projects: readonly OwnedProject[]
+}
+
+/** What the service's lists say about the projects of budgets. */
+export interface IdsFound {
+  /** Of projects without an id: the one that the service lists under exactly that name. */
+  readonly missing: readonly { readonly budget: string; readonly project: string; readonly id: string }[]
+  /** Two listings that the service shows to be one project, each a sentence. */
+  readonly twice: readonly string[]
+  /** Names of projects at the service that no budget owns. */
+  readonly unowned: readonly string[]
+}
+
+/** @param lists of projects, as far as the service shows them. */
+export function findIds(budgets: readonly Owner[], lists: readonly (readonly OwnedProject[])[]): IdsFound {
+  const owners = new Map<string, { budget: string; project: string }>()
+  const listings = budgets.flatMap(({ name: budget, projects }) =>
+    projects.map((project) => ({ budget, project: project.name, id: project.id })),
+  )
+  for (const { budget, project, id } of listings) {
+    for (const spelling of [project, id ?? project]) owners.set(folded(spelling), { budget, project })
+  }
+  const found = listings.flatMap(({ budget, project, id }) => {
+    const listed = id === undefined ? idOf(project, lists) : undefined
+    return listed === undefined || folded(listed) === folded(project) ? [] : [{ budget, project, id: listed }]
+  })
+  const takenBy = ({ id }: { id: string }) => owners.get(folded(id))
+  const known = new Map(lists.flat().map((project) => [project.name, project]))
+  return {
+    missing: found.filter((row) => !takenBy(row)),
+    twice: found.flatMap((row) => {
+      const other = takenBy(row)
+      return other
+        ? [`${row.project} of ${row.budget} and ${other.project} of ${other.budget} are one project (id ${row.id})`]
+        : []
+    }),
+    unowned: [...known.values()].flatMap(({ name, id }) =>
+      [name, id ?? name].some((spelling) => owners.has(folded(spelling))) ? [] : [name],
+    ),
+  }
+}
+
+/** Nothing where a list names it twice, or two lists do not agree. */
+function idOf(name: string, lists: readonly (readonly OwnedProject[])[]): string | undefined {
+  const rows = lists.map((list) => list.filter((project) => project.name === name))
+  const ids = new Set(rows.flat().flatMap(({ id }) => id ?? []))
+  return rows.every(({ length }) => length <= 1) && ids.size === 1 ? [...ids][0] : undefined
+}
+
+const maxNamed = 5
+
+/** `a, b and 3 more`. */
+export function named(names: readonly string[]): string {
+  const more = names.length - maxNamed
+  return more > 1 ? `${names.slice(0, maxNamed).join(', ')} and ${more} more` : names.join(', ')
+}
+
+export const unownedInWords = (names: readonly string[]): string =>
+  `no budget owns ${named(names)}; account pays for ${names.length === 1 ? 'its' : 'their'} updates`
+
+/**
+ * Gives the projects of a file the ids that the service lists, and says what else its lists show.
+ *
+ * @param lists `null`: the service did not show them.
+ */
+export function withIds(
+  file: BudgetsFile,
+  how: { budgets: readonly ShownBudget[]; prune: boolean },
+  lists: readonly (readonly OwnedProject[])[] | null,
+): { readonly file: BudgetsFile; readonly lines: readonly string[] } {
+  if (lists === null) {
+    const isIncomplete = file.budgets.some((budget) => rowsOf(budget).some(({ id }) => id === undefined))
+    return { file, lines: isIncomplete ? ['! the service does not list its projects now: no id is filled in'] : [] }
+  }
+  const { missing, twice, unowned } = findIds(ownersAfter(file, how), lists)
+  const filled: string[] = []
+  const budgets = file.budgets.map((budget) => {
+    const found = new Map(missing.flatMap((row) => (row.budget === budget.name ? [[row.project, row.id]] : [])))
+    const rows = rowsOf(budget)
+    if (!rows.some(({ name }) => found.has(name))) return budget
+    const projects = rows.map((row) => {
+      const id = found.get(row.name)
+      if (id !== undefined) filled.push(`    ${row.name} has the id ${id} at the service`)
+      return id === undefined ? row : { ...row, id }
+    })
+    return { ...budget, projects }
+  })
+  const lines = [
+    ...filled,
+    ...twice.map((sentence) => `! ${sentence}: keep one of them`),
+    ...(unowned.length > 0 ? [`! ${unownedInWords(unowned)}`] : []),
+  ]
+  return { file: { ...file, budgets }, lines }
+}
+
+const rowsOf = ({ projects }: WantedBudget): readonly OwnedProject[] =>
+  Array.isArray(projects) && projects.every((row) => typeof row?.name === 'string') ? projects : []
+
+/** The budgets as they are once the file is applied, as far as projects go. */
+function ownersAfter(file: BudgetsFile, { budgets, prune }: { budgets: readonly ShownBudget[]; prune: boolean }) {
+  const owners = new Map<string, Owner>(budgets.map((budget) => [budget.name, budget]))
+  const isPruned = prune && file.prunable.includes('projects')
+  for (const wanted of file.budgets) {
+    const listed = owners.get(wanted.name)?.projects ?? []
+    const rows = rowsOf(wanted)
+    const nameOf = (project: OwnedProject) => folded(project.name)
+    const merged = rows.map((row) => ({ ...listed.find((project) => nameOf(project) === nameOf(row)), ...row }))
+    const stay = listed.filter((project) => !rows.some((row) => nameOf(row) === nameOf(project)))
+    owners.set(wanted.name, { name: wanted.name, projects: [...merged, ...(isPruned ? [] : stay)] })
+  }
+  return [...owners.values()]
+}

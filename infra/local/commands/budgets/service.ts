@@ -1,0 +1,131 @@
+import type { BudgetDifference } from '../../../../shared/guard/people/apply-budgets.ts'
+import { membersInWords } from '../../../../shared/guard/people/differences.ts'
+import { folded } from '../../../../shared/ledger/book/definitions.ts'
+import type { Member } from '../../../../shared/ledger/book/difference.ts'
+import { parseStrictJson } from '../../../../shared/platform/json.ts'
+import { createSend } from '../../api-client.ts'
+import { CannotContinue } from '../../failures.ts'
+import { projectsIn } from '../doctor/projects.ts'
+import type { BudgetsFile, ShownBudget, WantedBudget } from './file.ts'
+import type { OwnedProject } from './ids.ts'
+
+/** What a file made, or would make. */
+export interface Applied {
+  readonly revision: number
+  readonly differences: readonly BudgetDifference[]
+}
+
+/** What the lists add is a help: a service that hangs must not hold up the budgets. */
+const listsWithinMs = 10_000
+
+const wrongToken =
+  'UNIT_GUARD_TOKEN is not valid there: source the env file again, or make a token with npm run --silent token.'
+
+/** The budgets of a Unit Guard that runs somewhere, by its own HTTP API. */
+export function createBudgetsService({ url, token }: { url: string; token: string }) {
+  const request = createSend({ url, token })
+
+  async function send(method: 'GET' | 'PUT', path: string, etag?: string, body?: object) {
+    const response = await request(method, path, { ...(body && { body }), etag })
+    const answer = (await response.json().catch(() => ({}))) as Applied & Refused & { budgets: readonly ShownBudget[] }
+    return { status: response.status, etag: response.headers.get('etag') ?? '', answer }
+  }
+
+  /** @throws CannotContinue */
+  async function read(): Promise<{ budgets: readonly ShownBudget[]; etag: string }> {
+    const { status, etag, answer } = await send('GET', '/budgets')
+    if (status === 401) throw new CannotContinue(wrongToken)
+    if (status !== 200) throw new CannotContinue(sentenceOf(status, answer))
+    return { budgets: answer.budgets, etag }
+  }
+
+  /** @throws CannotContinue also where anything has changed since the revision of `etag`. */
+  async function apply(
+    file: BudgetsFile,
+    how: { etag: string; dryRun: boolean; prune?: boolean; reason?: string },
+  ): Promise<Applied> {
+    const reason = how.reason ?? file.reason
+    const body = { budgets: file.budgets, ...(reason !== undefined && { reason }) }
+    const query = new URLSearchParams(how.dryRun ? { 'dry-run': 'true' } : {})
+    for (const member of how.prune ? file.prunable : []) query.append('prune', member)
+    const { status, answer } = await send('PUT', `/budgets?${query}`, how.etag, body)
+    if (status === 200) return answer
+    if (status === 412)
+      throw new CannotContinue('The budgets have changed meanwhile, and nothing was applied; run it again.')
+    throw new CannotContinue(sentenceOf(status, answer, file))
+  }
+
+  /** The service's free lists of projects; the second has ids where the first lacks them. `null`: not shown now. */
+  async function listProjects(): Promise<readonly (readonly OwnedProject[])[] | null> {
+    const first = await list('/v3/projects')
+    if (first === null || first.some(({ id }) => id !== undefined)) return first && [first]
+    return [first, (await list('/v3/marketshare/projects')) ?? []]
+  }
+
+  async function list(path: string): Promise<readonly OwnedProject[] | null> {
+    const response = await request('GET', path, { signal: AbortSignal.timeout(listsWithinMs) }).catch(() => null)
+    const json = parseStrictJson((await response?.text().catch(() => '')) ?? '')
+    return response?.ok && json.ok ? projectsIn(json.value) : null
+  }
+
+  return { read, apply, listProjects }
+}
+
+interface Refused {
+  readonly detail?: string
+  readonly errors?: readonly { readonly path: string; readonly message: string }[]
+}
+
+/** Every fault at the place in the file that it is about. */
+function sentenceOf(status: number, { detail, errors }: Refused, file?: BudgetsFile): string {
+  if (!file || !errors) return detail ?? `Unit Guard answers with status ${status}.`
+  const lines = errors.map(({ path, message }) => {
+    const [, position, member] = /^budgets\.(\d+)\.?(.*)$/.exec(path) ?? []
+    const place = position === undefined ? path : [file.placeOf(Number(position)), member].filter(Boolean).join(', ')
+    return `${place}: ${message}`
+  })
+  return `Nothing was applied:\n  ${lines.join('\n  ')}`
+}
+
+/** What a file would change, for people: a line for each budget that is new or another, and how many are not. */
+export function linesOf(differences: readonly BudgetDifference[], named: number): string[] {
+  const unchanged = named - differences.length
+  return [
+    ...differences.flatMap(({ budget, isNew, members }) => {
+      const told = membersInWords(members, isNew)
+      const gone = members.flatMap(takenAway)
+      return [
+        `${isNew ? '+' : '~'} ${budget}  ${isNew ? 'new: ' : ''}${told.join(', ')}`,
+        ...(gone.length > 0 ? [`    takes away ${gone.join(', ')}`] : []),
+      ]
+    }),
+    ...(unchanged > 0 ? [`= ${unchanged} unchanged`] : []),
+  ]
+}
+
+type Projects = readonly { readonly name: string }[]
+type Limits = readonly { readonly window: string }[]
+
+/** Every one by its name: the line above counts the projects after the third. */
+function takenAway({ member, from, to }: Member): string[] {
+  if (member === 'limits') {
+    const stay = (to as Limits).map(({ window }) => window)
+    return ((from ?? []) as Limits).flatMap(({ window }) =>
+      stay.includes(window) ? [] : [`the limit of the ${window}`],
+    )
+  }
+  if (member !== 'projects') return from !== null && to === null ? [member] : []
+  const stay = new Set((to as Projects).map(({ name }) => folded(name)))
+  return ((from ?? []) as Projects).flatMap(({ name }) => (stay.has(folded(name)) ? [] : [`the project ${name}`]))
+}
+
+/** Of the budgets whose projects a file names, those that it does not name. */
+export function countUnnamed(wanted: readonly WantedBudget[], current: readonly ShownBudget[]): number {
+  const counts = wanted.map(({ name, projects }) => {
+    if (!Array.isArray(projects)) return 0
+    const named = new Set((projects as Projects).map((project) => folded(project.name)))
+    const listed = current.find((budget) => budget.name === name)?.projects ?? []
+    return listed.filter((project) => !named.has(folded(project.name))).length
+  })
+  return counts.reduce((sum, of) => sum + of, 0)
+}

@@ -1,0 +1,183 @@
+import { whyNotPaidBy } from '../../../../shared/guard/plans/calendar.ts'
+import { leavesToNoBudget } from '../../../../shared/guard/plans/plan-rules.ts'
+import type { Plan } from '../../../../shared/guard/plans/plans-file.ts'
+import { figuresOf } from '../../../../shared/guard/reports/figures.ts'
+import { count, list, units, when, zoneOf } from '../../../../shared/guard/sentences.ts'
+import type { GuardSettings } from '../../../../shared/guard/settings.ts'
+import { spellingFaults } from '../../../../shared/guard/update/project-names.ts'
+import { showRenewal } from '../../../../shared/ledger/account.ts'
+import { type Budget, type Definitions, rootBudget, windowKinds } from '../../../../shared/ledger/book/definitions.ts'
+import { collisionsIn } from '../../../../shared/ledger/book/faults.ts'
+import { latestRenewal, newCalendar } from '../../../../shared/ledger/book/windows.ts'
+import { accountOf, emptyFault, identityFaults } from '../../../../shared/ledger/identity.ts'
+import { expectedLedgerOf } from '../../../../shared/ledger/open-ledger.ts'
+import { createDynamoClient } from '../../../../shared/ledger/store/dynamo-client.ts'
+import { createDynamoStore } from '../../../../shared/ledger/store/dynamo-store.ts'
+import type { Store } from '../../../../shared/ledger/store/store.ts'
+import { createViews, NoDefinitions, type View } from '../../../../shared/ledger/views/views.ts'
+import { type Clock, systemClock } from '../../../../shared/platform/clock.ts'
+import { systemIds } from '../../../../shared/platform/ids.ts'
+import { reasonOf } from '../../failures.ts'
+import { findIds, named, type OwnedProject, unownedInWords } from '../budgets/ids.ts'
+import type { Findings } from './findings.ts'
+
+/** What the ledger is compared with. */
+interface Seen {
+  readonly plans: readonly Plan[]
+  /** The projects that the service lists. */
+  readonly lists: readonly (readonly OwnedProject[])[]
+}
+
+interface Options {
+  readonly isOnAws?: boolean
+  /** `PROJECT_SEPARATOR`, which a plan's project may not contain. */
+  readonly separator?: string | undefined
+}
+
+type Settings = Parameters<typeof expectedLedgerOf>[0]
+
+/** The state of the open book, budget by budget. */
+export async function examineLedger(
+  settings: GuardSettings,
+  { inMemory, ...seen }: { inMemory: boolean } & Seen,
+): Promise<Findings> {
+  if (inMemory) {
+    return {
+      lines: ['it is in the memory of npm start, where no other process can read it: GET /budgets can'],
+      toDo: [],
+    }
+  }
+  const { TABLE_NAME: table, DYNAMODB_ENDPOINT: endpoint } = settings
+  const client = createDynamoClient(endpoint, settings.DYNAMODB_ACCESS_KEY)
+  const store = createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
+  try {
+    return await examineStore(settings, store, systemClock, {
+      ...seen,
+      isOnAws: endpoint === undefined,
+      separator: settings.PROJECT_SEPARATOR,
+    })
+  } catch (error) {
+    return {
+      lines: [`cannot be read at ${endpoint ?? 'AWS'}: ${reasonOf(error)}`],
+      toDo: ['see that the ledger answers; until then every update is answered 503'],
+    }
+  } finally {
+    client.destroy()
+  }
+}
+
+/** Only reads: opening a ledger to use it would set it up. */
+export async function examineStore(
+  settings: Settings,
+  store: Store,
+  clock: Clock,
+  { plans = [], lists = [], isOnAws = false, separator }: Partial<Seen> & Options = {},
+): Promise<Findings> {
+  const account = accountOf(settings)
+  try {
+    const view = await createViews({ store, clock, calendar: newCalendar(account.renewal) }).look()
+    const faults = identityFaults(view.definitions, expectedLedgerOf(settings), (await store.tableId?.()) ?? null).map(
+      ({ text }) => text,
+    )
+    const owners = ownership(view, lists)
+    return {
+      lines: [identityOf(view), ...linesOf(view), ...faults, ...owners.lines],
+      toDo: [
+        ...frozenBudgets(view),
+        ...collisions(view),
+        ...refusedPlans(plans, (_, project) => spellingFaults(view.definitions, [{ project }], separator)[0]?.message),
+        ...refusedPlans(plans, (plan, project) => whyNotPaidBy(view.definitions, plan, project)?.detail),
+        ...owners.toDo,
+        ...plans.flatMap((plan) => leavesToNoBudget(view.definitions, { ...plan, plan: plan.name })?.detail ?? []),
+        ...(faults.length > 0 ? [notThisLedger] : []),
+      ],
+    }
+  } catch (error) {
+    if (!(error instanceof NoDefinitions)) throw error
+    const { LEDGER_MARKER: marker } = settings
+    if (marker || isOnAws) {
+      const { text } = emptyFault(marker)
+      return { lines: ['it is empty'], toDo: [text] }
+    }
+    const { unitsPerMonth, usedAtStart, renewal } = account
+    const first = `the first request makes it: ${units(unitsPerMonth)} a month, ${count(usedAtStart)} of them used, the month turns ${showRenewal(renewal)}`
+    return { lines: [`it is empty; ${first}`], toDo: [] }
+  }
+}
+
+/** A plan that is refused for a project is refused every night: better known before the first one. */
+const refusedPlans = (plans: readonly Plan[], whyNot: (plan: Plan, project: string) => string | undefined): string[] =>
+  plans.flatMap((plan) => {
+    const refused = plan.projects.flatMap((project) => {
+      const detail = whyNot(plan, project)
+      return detail === undefined ? [] : [{ project, detail }]
+    })
+    const names = refused.slice(0, maxNamed).map(({ project }) => project)
+    const more = refused.length > maxNamed ? [`${count(refused.length - maxNamed)} more`] : []
+    const [first] = refused
+    return first
+      ? [`correct the plan ${plan.name}, which is refused for ${list([...names, ...more])}: ${first.detail}`]
+      : []
+  })
+
+const maxNamed = 5
+
+/** A request by an id that no budget lists is charged to `account`, also where a budget owns the project. */
+function ownership({ definitions }: View, lists: Seen['lists']): Findings {
+  const { missing, twice, unowned } = findIds(Object.values(definitions.budgets), lists)
+  const ids = missing.map(({ project, id }) => `${project} has ${id}`)
+  return {
+    lines: unowned.length > 0 ? [unownedInWords(unowned)] : [],
+    toDo: [
+      ...(ids.length > 0 ? [`give owned projects their ids: npm run budgets -- ids (${named(ids)})`] : []),
+      ...twice.map((sentence) => `keep one of two listings: ${sentence}`),
+    ],
+  }
+}
+
+const notThisLedger =
+  'repair what the ledger and the settings do not agree on: the guard does not start, or answers 503'
+
+function identityOf({ definitions: { identity, calendar } }: View): string {
+  const turns = `the month turns ${showRenewal(latestRenewal(calendar))}`
+  return identity ? `${identity.ledger}, a ledger of ${identity.service ?? 'no known service'}; ${turns}` : turns
+}
+
+function* linesOf(view: View): Generator<string> {
+  const { definitions, month } = view
+  yield `${month.name} is open until ${when(month.end, zoneOf(view))}; revision ${definitions.revision} of the definitions`
+  const all = rootFirst(definitions)
+  const told = all.filter((budget) => budget.name === rootBudget || isTouched(view, budget))
+  for (const budget of told) {
+    for (const window of windowKinds) {
+      const { limit, granted, available, held, inDoubt, spent } = figuresOf(view, budget, window)
+      if (limit === 'unlimited' && window === 'day') continue
+      const most = limit === 'unlimited' ? 'unlimited' : `${count(available)} of ${count(limit + granted)} available`
+      const rest = `${count(held)} held, ${count(inDoubt)} in doubt, ${count(spent)} spent`
+      yield `${budget.name}, ${window}: ${most}, ${rest}${budget.frozen ? ', FROZEN' : ''}`
+    }
+  }
+  const others = all.length - told.length
+  if (others > 0)
+    yield `and ${count(others)} ${others === 1 ? 'budget' : 'budgets'} of which nothing was used this month`
+}
+
+function isTouched(view: View, budget: Budget): boolean {
+  const { held, inDoubt, spent } = figuresOf(view, budget, 'month')
+  return held !== 0 || inDoubt !== 0 || spent !== 0 || budget.frozen !== undefined
+}
+
+const rootFirst = ({ budgets }: Definitions): Budget[] => {
+  const all = Object.values(budgets).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  return [...all.filter(({ parent }) => parent === null), ...all.filter(({ parent }) => parent !== null)]
+}
+
+const frozenBudgets = ({ definitions }: View): string[] =>
+  Object.values(definitions.budgets).flatMap(({ name, frozen }) =>
+    frozen ? [`unfreeze ${name} when it may spend again (frozen by ${frozen.by}: ${frozen.reason})`] : [],
+  )
+
+const collisions = ({ definitions }: View): string[] =>
+  collisionsIn(definitions).map(
+    (collision) => `${collision}; until a budget drops one of them, its updates are refused`,
+  )

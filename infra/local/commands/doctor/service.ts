@@ -1,0 +1,155 @@
+import { count } from '../../../../shared/guard/sentences.ts'
+import type { GuardSettings } from '../../../../shared/guard/settings.ts'
+import { systemClock } from '../../../../shared/platform/clock.ts'
+import { eachKind, type Kinds, namesOf, productKinds } from '../../../../shared/tracking/kinds.ts'
+import { updatePath } from '../../../../shared/tracking/target.ts'
+import {
+  createReader,
+  createTracking,
+  type EstimateReading,
+  type Target,
+  targetOf,
+} from '../../../../shared/tracking/tracking.ts'
+import { createTransport, type Exchange } from '../../../../shared/tracking/transport.ts'
+import { CannotContinue } from '../../failures.ts'
+import type { OwnedProject } from '../budgets/ids.ts'
+import { readSecret } from '../secret.ts'
+import { type Findings, joined } from './findings.ts'
+import { pointersToUnits, readProjects } from './projects.ts'
+import { describeToken, tokenInHand, tokenRefused } from './token.ts'
+
+type Read = ReturnType<typeof createReader>
+
+/** What the service answers to free reads, and whether the guard can make anything of it. */
+export async function examineService(
+  settings: GuardSettings,
+  wanted: { project: string | undefined; id: string | undefined },
+  kinds: Kinds = productKinds,
+): Promise<Findings & { readonly lists?: readonly (readonly OwnedProject[])[] }> {
+  const token = await readSecret(settings.SERVICE_TOKEN_SECRET, settings).catch((error) => {
+    if (error instanceof CannotContinue) return error
+    throw error
+  })
+  if (token instanceof CannotContinue) {
+    const where =
+      settings.SECRETS_ENDPOINT === undefined ? settings.SERVICE_TOKEN_SECRET : 'TRACKING_TOKEN of npm start'
+    return {
+      lines: [`token: ${token.message}`],
+      toDo: [`see that the service's token can be read: it comes from ${where}`],
+    }
+  }
+  const source = tokenInHand(token)
+  const timeoutMs = settings.SERVICE_TIMEOUT_MS
+  const read = createReader({ transport: createTransport(settings.TRACKING_BASE_URL), token: source, timeoutMs })
+  const tracking = createTracking({
+    baseUrl: settings.TRACKING_BASE_URL,
+    token: source,
+    timeoutMs,
+    pointers: {
+      estimate: eachKind(kinds, (kind) => settings[kind.settings.estimatePointer]),
+      run: {},
+    },
+    kinds,
+  })
+
+  const { exchange } = await read('/projects')
+  const listing = readProjects(exchange)
+  const lists = [listing.projects]
+  // This list has ids where the first may not.
+  if (listing.projects.length > 0 && listing.projects.every(({ id }) => id === undefined))
+    lists.push(readProjects((await read('/marketshare/projects')).exchange).projects)
+  const aboutToken = describeToken(token, exchange, systemClock.now())
+  const listed = listing.projects.find(
+    ({ name, id }) => wanted.project === undefined || [name, id].includes(wanted.project),
+  )
+  const project = wanted.project ?? listed?.name
+  if (project === undefined) {
+    const toDo = whyNoProject(exchange, listing.reason)
+    return { ...joined([aboutToken, { lines: [`projects: ${listing.reason}`], toDo }]), lists }
+  }
+  const id = wanted.id ?? listed?.id ?? project
+  const targets = namesOf(kinds).map((kind) => targetOf(kind, kinds[kind].projectBy === 'name' ? project : id))
+  const estimates: Findings[] = []
+  for (const target of targets)
+    estimates.push(await describeEstimate(target, await tracking.estimate(target), { read, kinds }))
+  const dated = targets.find(({ kind }) => kinds[kind].leavesDates)
+  const findings = joined([
+    aboutToken,
+    { lines: [`projects: ${listing.reason}; looking at ${project}${id === project ? '' : `, id ${id}`}`], toDo: [] },
+    ...estimates,
+    ...(dated ? [describeDates(await tracking.dates(dated))] : []),
+    describeRuns(settings, kinds),
+  ])
+  return { ...findings, lists }
+}
+
+/** A name helps only where the service answers; that it refuses the token is said with the token. */
+function whyNoProject(listing: Exchange, reason: string): string[] {
+  if (listing.kind === 'failed') return [unanswered(listing.reason)]
+  if (isTokenRefused(listing.status)) return []
+  return [`name a project: npm run doctor -- --project <name> (${reason})`]
+}
+
+const unanswered = (reason: string) => `see why the service does not answer: ${reason}`
+const isTokenRefused = (status: number) => status === 401 || status === 403
+
+async function describeEstimate(
+  target: Target,
+  reading: EstimateReading,
+  { read, kinds }: { read: Read; kinds: Kinds },
+): Promise<Findings> {
+  const { kind } = target
+  const name = `${kind} estimate`
+  switch (reading.kind) {
+    case 'units':
+      return { lines: [`${name}: ${count(reading.units)} units, read by ${reading.source}`], toDo: [] }
+    case 'refused':
+      return {
+        lines: [`${name}: refused with status ${reading.status}`],
+        toDo: whyRefused(target, reading.status, kinds),
+      }
+    case 'unreachable':
+      return {
+        lines: [`${name}: not to be had (${reading.reason})`],
+        toDo: [unanswered(reading.reason)],
+      }
+    case 'unreadable': {
+      const candidates = pointersToUnits((await read(updatePath(target, 'estimate', kinds))).exchange)
+      const setting = kinds[kind].settings.estimatePointer
+      const where = candidates.length === 0 ? '/path/to/the/units' : candidates.join(`  or  ${setting}=`)
+      return {
+        lines: [`${name}: unreadable (${reading.reason})`, `  its shape: ${reading.shape}`],
+        toDo: [`set the path of the units in that body: ${setting}=${where}`],
+      }
+    }
+  }
+}
+
+function whyRefused({ kind, segment }: Target, status: number, kinds: Kinds): string[] {
+  if (isTokenRefused(status)) return [tokenRefused]
+  const flag = kinds[kind].projectBy === 'name' ? '--project' : '--id'
+  return [
+    `name a project that the service knows: it refuses the ${kind} estimate of ${segment} (${status}); see ${flag}`,
+  ]
+}
+
+function describeDates(reading: Awaited<ReturnType<ReturnType<typeof createTracking>['dates']>>): Findings {
+  const advice = 'updates go on without knowing whether data is fresh, and doubts are left to people'
+  const line =
+    reading.kind === 'dates'
+      ? `${reading.dates.length} can be read, the latest is ${reading.dates.at(-1) ?? 'none'}`
+      : `unreadable (${reading.reason}); nothing is to be set: ${advice}`
+  return { lines: [`dates: ${line}`], toDo: [] }
+}
+
+/** What a run answers cannot be seen without spending. */
+function describeRuns(settings: GuardSettings, kinds: Kinds): Findings {
+  const by = (pointer: string | undefined) =>
+    pointer ?? 'a well-known name where that is not below the estimate, else the estimate is charged'
+  const names = namesOf(kinds)
+  const pointers = eachKind(kinds, (kind) => settings[kind.settings.runPointer])
+  const [same, ...others] = new Set(Object.values(pointers))
+  const all = names.length === 2 ? 'both' : 'all'
+  if (others.length === 0) return { lines: [`units of a run, ${all} kinds: ${by(same)}`], toDo: [] }
+  return { lines: names.map((kind) => `units of a run, ${kind}: ${by(pointers[kind])}`), toDo: [] }
+}

@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Guard } from '../../../shared/guard/guard.ts'
+import type { ResultKind, Results } from '../../../shared/guard/plans/attempts.ts'
+import { readPlans } from '../../../shared/guard/plans/plans-file.ts'
+import { list, units } from '../../../shared/guard/sentences.ts'
+import { type Occurrence, occurrenceId } from '../../../shared/ledger/updates/occurrence.ts'
+import { isTerminal, type Problem, type Update, wasUpToDate } from '../../../shared/ledger/updates/update.ts'
+import { minuteMs, systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
+import { workLastsMs } from '../background.ts'
+import { CannotContinue } from '../failures.ts'
+import { command, commandEnvironment, parseInstant, WrongUsage } from './command.ts'
+import { openTriggers } from './triggers.ts'
+
+const usage = `Fires a plan as its rule would, waits for its updates to end, and says what became of each.
+
+  npm run plan -- <name> [--time <instant>]
+
+  <name>  of a plan in the plans file
+  --time  the time that it is fired for, in RFC 3339: 2026-11-20T09:00:00Z; the current minute without it. The same
+          plan and time never runs a project twice.`
+
+const lookEveryMs = 500
+/** For a retry that is due soon. */
+const worthWaitingMs = 10_000
+
+const words: Readonly<Record<ResultKind, string>> = {
+  settled: 'updated',
+  upToDate: 'up to date',
+  refused: 'refused',
+  released: 'did not run',
+  inDoubt: 'in doubt',
+  awaitingApproval: 'waiting for approval',
+  requested: 'not begun yet',
+  expired: 'expired',
+  unsent: 'not tried',
+}
+
+const { now } = systemClock
+const endsAt = () => now() + workLastsMs
+
+await command(
+  usage,
+  { time: { type: 'string' } },
+  ({ time }, name = '') => fire(name, time === undefined ? Math.floor(now() / minuteMs) * minuteMs : toInstant(time)),
+  ['<name>'],
+)
+
+/** Answers whether it was run, whatever the outcome. */
+async function fire(name: string, time: number): Promise<boolean> {
+  const { settings, guard, triggers, reached } = openTriggers(commandEnvironment(), systemClock)
+  const progress = createProgress(guard, `The plan ${name} of ${toRfc3339(time)}`)
+  const id = occurrenceId(name, time)
+
+  /** Prints what ends while `work` is under way. */
+  async function watched<Result>(work: Promise<Result>): Promise<Result> {
+    const isOver = work.then(
+      () => true,
+      () => true,
+    )
+    while (!(await Promise.race([isOver, sleep(lookEveryMs, false)]))) {
+      const occurrence = await guard.ledger.occurrences.get(id)
+      if (occurrence) await progress.tell(occurrence)
+    }
+    return work
+  }
+
+  async function run(): Promise<Occurrence> {
+    const seen = await guard.ledger.occurrences.get(id)
+    if (seen?.doneAt !== undefined) progress.note('It was fired before: nothing runs again.')
+    const fired = await watched(triggers.fire(name, time, endsAt()))
+    if (fired.kind === 'problem') throw new CannotContinue(sentenceOf(fired.problem, settings.PLANS))
+    let { occurrence } = fired
+    for (;;) {
+      await progress.tell(occurrence)
+      const isHeld = now() < (occurrence.lease?.until ?? 0)
+      const waitsLong = !isHeld && occurrence.nextAt > now() + worthWaitingMs
+      if (occurrence.doneAt !== undefined || waitsLong) return occurrence
+      // Another process runs it, such as npm start, or there was not enough time for all.
+      await sleep(lookEveryMs)
+      occurrence = (await watched(guard.advance(id, endsAt()))) ?? occurrence
+    }
+  }
+
+  const occurrence = await reached(run())
+  await reached(progress.sum(occurrence))
+  return occurrence.state === 'running' || occurrence.state === 'done'
+}
+
+function sentenceOf({ slug, detail }: Problem, file: string | undefined): string {
+  if (slug !== 'not-found') return detail
+  const names = readPlans(file).map(({ name }) => name)
+  const hint = names.length === 0 ? 'PLANS names a file of plans; it is not set.' : `The plans file has ${list(names)}.`
+  return `${detail} ${hint}`
+}
+
+function toInstant(text: string): number {
+  const instant = parseInstant(text)
+  if (instant === null) throw new WrongUsage('--time takes a time such as 2026-11-20T09:00:00Z')
+  return instant
+}
+
+/** Prints each outcome of a project once, and the sum at the end. */
+function createProgress(guard: Guard, heading: string) {
+  const told = new Set<string>()
+
+  function note(line: string): void {
+    if (told.size === 0) console.log(heading)
+    if (!told.has(line)) console.log(`  ${line}`)
+    told.add(line)
+  }
+
+  async function tell(occurrence: Occurrence): Promise<void> {
+    for (const { project, update } of (await guard.report(occurrence)).rows) {
+      if (update && hasEnded(update)) note(`${project}  ${lineOf(update)}`)
+    }
+  }
+
+  async function sum(occurrence: Occurrence): Promise<void> {
+    const report = await guard.report(occurrence)
+    const { state, reason, doneAt, nextAt } = occurrence
+    if (state === 'missed' || state === 'paused') return note(`not run, ${reason}`)
+    note(summary(report))
+    if (state === 'stopped') note(`stopped before its end, ${reason}`)
+    if (doneAt === undefined) {
+      note(
+        `what has not run is tried again at ${toRfc3339(nextAt)}; the schedule goes on by itself while npm start runs`,
+      )
+    }
+  }
+
+  return { note, tell, sum }
+}
+
+function hasEnded({ state }: Update): boolean {
+  return isTerminal(state) || state === 'in-doubt' || state === 'awaiting-approval'
+}
+
+function lineOf(update: Update): string {
+  const { state, charged, hold, problem } = update
+  if (state === 'settled') return `settled, ${units(charged ?? 0)}`
+  if (state === 'in-doubt') return `in doubt: it may have run, and its ${units(hold?.units ?? 0)} stay counted`
+  const words = wasUpToDate(update) ? 'up to date' : state.replace('-', ' ')
+  return problem ? `${words}: ${problem.detail}` : words
+}
+
+function summary({ counts, unitsCharged }: Results): string {
+  const parts = Object.entries(words).flatMap(([name, what]) => {
+    const number = counts[name as ResultKind]
+    return number === 0 ? [] : [`${number} ${what}`]
+  })
+  return `${parts.join(', ')}; ${units(unitsCharged)} charged`
+}

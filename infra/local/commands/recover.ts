@@ -1,0 +1,161 @@
+import { readFile } from 'node:fs/promises'
+import * as z from 'zod/mini'
+import { count } from '../../../shared/guard/sentences.ts'
+import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
+import { toRfc3339 } from '../../../shared/platform/clock.ts'
+import { parseSettings } from '../../../shared/platform/settings.ts'
+import { apiSettings, createSend } from '../api-client.ts'
+import { CannotContinue, reasonOf } from '../failures.ts'
+import { command, commandEnvironment, parseInstant, WrongUsage } from './command.ts'
+import { type LoggedRun, loggedRuns } from './recover-lines.ts'
+
+const usage = `Books what ran after the time that a ledger was restored to, as the log of the guard says (docs/deploy.md, "Restoring").
+
+  npm run recover -- <file> --since <instant> [--dry-run]
+
+  <file>     log lines, or what aws logs filter-log-events printed as JSON
+  --since    the time that the table was restored to, in RFC 3339
+  --dry-run  shows what would be booked, and books nothing
+
+It speaks to UNIT_GUARD_URL with UNIT_GUARD_TOKEN (scopes admin and approve). It may be repeated: nothing is booked twice.`
+
+const update = z.object({
+  state: z.string(),
+  budget: z.string(),
+  units: z.object({ charged: z.nullable(z.number()) }),
+})
+const entries = z.object({ entries: z.array(z.object({ reason: z.string() })), next: z.optional(z.string()) })
+const problem = z.object({ detail: z.string() })
+
+type Api = ReturnType<typeof createApi>
+
+await command(
+  usage,
+  { since: { type: 'string' }, 'dry-run': { type: 'boolean' } },
+  async ({ since = '', 'dry-run': dryRun }, file = '') => {
+    const from = parseInstant(since)
+    if (from === null) throw new WrongUsage('--since takes a time such as 2026-11-20T09:55:00Z')
+    const text = await readFile(file, 'utf8').catch((cause) => {
+      throw new CannotContinue(`${file} cannot be read: ${reasonOf(cause)}`)
+    })
+    const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
+    const runs = loggedRuns(text, from)
+    const api = createApi({ url, token, from, isDry: dryRun !== undefined })
+    let open = 0
+    for (const run of runs) {
+      const said = await recover(api, run)
+      console.log(`${run.update}  ${said.text}`)
+      if (said.isOpen) open++
+    }
+    const rest = open === 0 ? '' : `; ${count(open)} have to be looked at by a person`
+    console.log(`${count(runs.length)} updates since ${toRfc3339(from)}, ${count(api.booked())} units booked${rest}.`)
+    if (dryRun !== undefined) console.log('Nothing was changed (--dry-run).')
+    return open === 0
+  },
+  ['<file>'],
+)
+
+interface Said {
+  readonly text: string
+  /** A person has to look at it, or the command has to be repeated. */
+  readonly isOpen?: boolean
+}
+
+async function recover(api: Api, run: LoggedRun): Promise<Said> {
+  const found = await api.find(run.update)
+  if (!found) return run.units === 0 ? { text: 'cost nothing' } : book(api, run, run.units)
+  switch (found.state) {
+    case 'running':
+      return {
+        text: 'is running in the restored ledger: let the sweep put it in doubt, then repeat this',
+        isOpen: true,
+      }
+    case 'in-doubt':
+      if (!run.isKnown) return { text: 'is in doubt: resolve it', isOpen: true }
+      return api.resolve(run)
+    case 'requested':
+    case 'awaiting-approval':
+      await api.cancel(run)
+      return run.units === 0 ? { text: 'cancelled; it cost nothing' } : book(api, run, run.units)
+    default: {
+      const missing = run.units - (found.units.charged ?? 0)
+      if (missing === 0) return { text: 'is booked already' }
+      if (missing > 0) return book(api, { ...run, budget: found.budget }, missing)
+      return {
+        text: `cost ${count(-missing)} units less than is booked: correct it with the reconciliation`,
+        isOpen: true,
+      }
+    }
+  }
+}
+
+async function book(api: Api, run: LoggedRun & { budget?: string }, units: number): Promise<Said> {
+  const { held, update: id } = run
+  const what = held ? `${held.kind} of ${held.project} by ${held.caller}, held ${held.heldAt}` : 'held before'
+  const outcome = run.isKnown ? 'ran' : 'may have run'
+  return api.spend({
+    id,
+    units,
+    budget: run.budget ?? held?.budget ?? rootBudget,
+    reason: `recovered ${id}: ${what}, ${outcome}`,
+  })
+}
+
+function createApi({ url, token, from, isDry }: { url: string; token: string; from: number; isDry: boolean }) {
+  let booked = 0
+  const reasons = new Map<string, Promise<readonly string[]>>()
+  const request = createSend({ url, token })
+
+  async function send(method: 'GET' | 'POST', path: string, body?: object, key?: string) {
+    const response = await request(method, path, { ...(body && { body }), key })
+    const answer: unknown = await response.json().catch(() => ({}))
+    // What was lost is not found, and a budget may be gone.
+    if (!response.ok && response.status !== 404)
+      throw new CannotContinue(problem.safeParse(answer).data?.detail ?? `${path}: status ${response.status}`)
+    return response.ok ? answer : null
+  }
+
+  /** Another operator has a key of their own, and must not book it once more. */
+  async function reasonsOf(budget: string): Promise<readonly string[]> {
+    const all: string[] = []
+    for (let cursor = ''; ; ) {
+      const query = new URLSearchParams({ since: toRfc3339(from), limit: '200', ...(cursor && { cursor }) })
+      const answer = await send('GET', `/budgets/${budget}/entries?${query}`)
+      const page = entries.parse(answer ?? { entries: [] })
+      all.push(...page.entries.map(({ reason }) => reason))
+      if (page.next === undefined) return all
+      cursor = page.next
+    }
+  }
+
+  return {
+    booked: () => booked,
+    find: async (id: string) => {
+      const answer = await send('GET', `/updates/${id}`)
+      return answer === null ? null : update.parse(answer)
+    },
+    cancel: async ({ update: id }: LoggedRun) => {
+      if (!isDry) await send('POST', `/updates/${id}/cancel`, { reason: 'it was begun before the restore' })
+    },
+    resolve: async ({ update: id, units }: LoggedRun): Promise<Said> => {
+      const reason = 'recovered from the log'
+      const body = units > 0 ? { outcome: 'ran', units, reason } : { outcome: 'did-not-run', reason }
+      if (!isDry) await send('POST', `/updates/${id}/resolve`, body)
+      return { text: units > 0 ? `resolved: it ran, ${count(units)} units` : 'resolved: it did not run' }
+    },
+    spend: async (how: { id: string; budget: string; units: number; reason: string }): Promise<Said> => {
+      const { id, units, reason } = how
+      const body = { type: 'external-spend', units, reason }
+      for (const budget of new Set([how.budget, rootBudget])) {
+        const known = reasons.get(budget) ?? reasonsOf(budget)
+        reasons.set(budget, known)
+        if ((await known).some((each) => each.startsWith(`recovered ${id}:`))) return { text: 'is booked already' }
+        const isThere = isDry || (await send('POST', `/budgets/${budget}/entries`, body, `recover-${id}`)) !== null
+        if (!isThere) continue
+        booked += units
+        return { text: `${count(units)} units on ${budget}: ${reason}` }
+      }
+      throw new CannotContinue(`${id} could not be booked`)
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import { acceptance, replacement } from '../../../shared/ledger/account.ts'
+import { systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
+import { type OperatorLedger, withOperatorLedger } from '../database/operator-ledger.ts'
+import { CannotContinue, reasonOf } from '../failures.ts'
+import { command, parseInstant, WrongUsage } from './command.ts'
+
+const usage = `Lets a table that was restored from a backup take over. It freezes the account: unfreeze it after a reconciliation.
+
+  npm run restore -- accept --to <instant> [--dry-run]
+
+  --to       the time that the table was restored to, in RFC 3339: 2026-11-20T09:55:00Z
+  --dry-run  shows what would change, and changes nothing
+
+TABLE_NAME names the restored table: on AWS where SECRETS_ENDPOINT is set to nothing, else in the database of this machine.`
+
+await command(
+  usage,
+  { to: { type: 'string' }, 'dry-run': { type: 'boolean' } },
+  async ({ to = '', 'dry-run': dryRun }, what) => {
+    if (what !== 'accept') throw new WrongUsage(`takes accept, not ${what}`)
+    const instant = parseInstant(to)
+    if (instant === null || instant > systemClock.now())
+      throw new WrongUsage('--to takes a past time such as 2026-11-20T09:55:00Z')
+    return withOperatorLedger((opened) => accept(opened, instant, dryRun !== undefined))
+  },
+  ['<accept>'],
+)
+
+/** The restored table first, then the marker, then the table of before: each step can be repeated. */
+async function accept(opened: OperatorLedger, to: number, isDry: boolean): Promise<boolean> {
+  const { ledger, marker, table, tableId, where, ledgerIn } = opened
+  const { identity } = (await ledger.view()).definitions
+  if (!identity) throw new CannotContinue(`${table} holds no ledger that knows its service: npm run account -- adopt`)
+  const known = await marker.read()
+  if (!known) throw new CannotContinue('No ledger is known outside of the table: npm run account -- adopt')
+  if (known.ledger !== identity.ledger)
+    throw new CannotContinue(`${table} holds the ledger ${identity.ledger}, and ${known.ledger} is known here.`)
+  const { epoch = 0 } = identity
+  if (identity.table === tableId && epoch === known.epoch)
+    throw new CannotContinue(`${table} holds the ledger already.`)
+
+  const next = Math.max(known.epoch, epoch) + 1
+  console.log(
+    `The ledger ${known.ledger} moves from ${known.tableName} (epoch ${known.epoch}) to ${where} (epoch ${next}).`,
+  )
+  console.log('  account is frozen until it is reconciled and unfrozen')
+  if (isDry) {
+    console.log('Nothing was changed (--dry-run).')
+    return true
+  }
+  const isHalfDone = identity.table === tableId && epoch === known.epoch + 1
+  if (!isHalfDone) {
+    const make = acceptance({ table: tableId, epoch: next, to, toText: toRfc3339(to) })
+    const outcome = await ledger.change('setup', make)
+    if (outcome.kind !== 'changed')
+      throw new CannotContinue(String(outcome.kind === 'refused' ? outcome.refused : outcome.kind))
+  }
+  await marker.write({ ledger: known.ledger, epoch: isHalfDone ? epoch : next, table: tableId, tableName: table })
+  if (known.tableName !== table) await replace(ledgerIn(known.tableName), known.tableName, table)
+  console.log(
+    'Accepted. Deploy with this table (or start with it), book what ran since, reconcile, and unfreeze account.',
+  )
+  return true
+}
+
+async function replace(before: OperatorLedger['ledger'], name: string, table: string): Promise<void> {
+  try {
+    await before.change('setup', replacement(table))
+    console.log(`  ${name} is not used any more, by processes of before either`)
+  } catch (error) {
+    console.log(
+      `  ${name} does not answer (${reasonOf(error)}): processes of before may use it until they are deployed again`,
+    )
+  }
+}

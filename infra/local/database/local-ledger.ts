@@ -1,0 +1,136 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { serviceNameOf } from '../../../shared/ledger/identity.ts'
+import { createDynamoClient } from '../../../shared/ledger/store/dynamo-client.ts'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import type { Store } from '../../../shared/ledger/store/store.ts'
+import { makePrivateDirectory } from '../directory.ts'
+import { readEnvFile } from '../env-file.ts'
+import { CannotContinue, reasonOf } from '../failures.ts'
+import { defaultDirectory, directoryOf, type Environment } from '../settings.ts'
+import type { Shutdown } from '../shutdown.ts'
+import { NoJava, readAccessKey, startDynamoDbLocal, waitForLock } from './dynamodb.ts'
+import { withStream } from './memory-stream.ts'
+import { type Follow, followTable } from './stream.ts'
+import { createTable } from './table.ts'
+
+export type LocalLedger = { readonly follow: Follow } & (
+  | (Database & { readonly kind: 'dynamodb' })
+  | { readonly kind: 'memory'; readonly store: Store; readonly where: string }
+)
+
+/** Where a database answers, and the access key under which the tables are. */
+export interface Place {
+  readonly endpoint: string
+  readonly accessKey: string | undefined
+}
+
+interface Database extends Place {
+  readonly where: string
+}
+
+interface Whereabouts {
+  /** A DynamoDB that runs already, and the access key that it wants. */
+  readonly endpoint: string | undefined
+  readonly accessKey: string | undefined
+  /** `null` keeps nothing. */
+  readonly keptIn: string | null
+  readonly shutdown: Shutdown
+}
+
+/** The ledger of this machine, with its table: in the database of this machine, else in memory. */
+export async function openLedger(options: Whereabouts & { table: string }): Promise<LocalLedger> {
+  const found = await openDatabase(options)
+  if (found === null) {
+    console.error(
+      '*** NO JAVA: install Java 17 or newer to keep the ledger. Going on with a ledger IN MEMORY: nothing is kept. ***\n',
+    )
+    return { kind: 'memory', ...openMemory(), where: 'IN MEMORY, nothing is kept' }
+  }
+  await ensureTable(found, options.table, createTable)
+  const place = { ...found, table: options.table }
+  return { kind: 'dynamodb', ...found, follow: (how) => followTable(place, how) }
+}
+
+function openMemory(): { store: Store; follow: Follow } {
+  const followers: Parameters<Follow>[0][] = []
+  const store = withStream(createMemoryStore(), ({ Records }) => {
+    for (const { take } of followers) void take(Records)
+  })
+  return {
+    store,
+    follow: async (how) => {
+      followers.push(how)
+      return { stop: async () => void followers.splice(followers.indexOf(how), 1) }
+    },
+  }
+}
+
+/** @throws CannotContinue when `create` fails. */
+export async function ensureTable(
+  { endpoint, accessKey }: Place,
+  table: string,
+  create: typeof createTable,
+): Promise<void> {
+  const client = createDynamoClient(endpoint, accessKey)
+  try {
+    await create(client, table)
+  } catch (error) {
+    throw new CannotContinue(`the table ${table} could not be made at ${endpoint}: ${reasonOf(error)}`, {
+      cause: error,
+    })
+  } finally {
+    client.destroy()
+  }
+}
+
+/** The DynamoDB that was given, else DynamoDB Local; `null` where there is no Java to run it with. */
+export async function openDatabase({ endpoint, accessKey, ...options }: Whereabouts): Promise<Database | null> {
+  return endpoint === undefined ? startDatabase(options) : { endpoint, accessKey, where: `DynamoDB at ${endpoint}` }
+}
+
+async function startDatabase({
+  keptIn,
+  shutdown,
+}: Omit<Whereabouts, 'endpoint' | 'accessKey'>): Promise<Database | null> {
+  // DynamoDB Local runs in a directory of its own, so the path must not be relative.
+  const directory = keptIn === null ? null : resolve(keptIn, 'dynamodb')
+  if (directory !== null) {
+    await makePrivateDirectory(directory)
+    await waitForLock(directory, (message) => console.log(message))
+  }
+  const accessKey = await readAccessKey(directory)
+  try {
+    const { endpoint, ended, stop } = await startDynamoDbLocal(directory)
+    shutdown.onStop(stop)
+    void ended.then(() => {
+      if (!shutdown.isStopping()) console.error('unit-guard: DynamoDB Local has ended; stop and start again')
+    })
+    const kept = keptIn === null ? 'nothing is kept' : `kept in ${join(keptIn, 'dynamodb')}`
+    return { endpoint, accessKey, where: `DynamoDB Local at ${endpoint}, ${kept}` }
+  } catch (error) {
+    if (error instanceof NoJava) return null
+    throw error
+  }
+}
+
+/**
+ * Refuses to begin a second ledger for a service whose ledger an earlier version keeps in `.local`: its allowance would
+ * begin again. The env file there names the service, unless it was the stand-in.
+ *
+ * @param root where relative directories begin.
+ * @throws CannotContinue with the directory to set.
+ */
+export function mustNotBeginAgain(env: Environment, root = '.'): void {
+  const { DATA_DIR: given, TRACKING_BASE_URL: service } = env
+  const directory = directoryOf(env)
+  if (given || !service || hasLedger(join(root, directory)) || !hasLedger(join(root, defaultDirectory))) return
+  const { SANDBOX_URL: sandbox, TRACKING_BASE_URL: before } = readEnvFile(join(root, defaultDirectory))
+  if (sandbox !== undefined || before === undefined || !URL.canParse(before)) return
+  if (serviceNameOf(before) !== serviceNameOf(service)) return
+  throw new CannotContinue(
+    `${defaultDirectory} holds a ledger of ${serviceNameOf(service)} from an earlier version, and ${directory} holds none. To continue with it, set DATA_DIR=${defaultDirectory}; to begin a new ledger on purpose, set DATA_DIR=${directory}.`,
+  )
+}
+
+const hasLedger = (directory: string): boolean => existsSync(join(directory, 'dynamodb'))

@@ -1,0 +1,57 @@
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { GetParameterCommand, ParameterNotFound, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
+import { ledgerParameter, type Marker, parseMarker, toMarkerText } from '../../../shared/platform/marker.ts'
+import { makeDirectory } from '../directory.ts'
+import { CannotContinue, reasonOf } from '../failures.ts'
+
+/** Where the marker of a ledger is kept: outside of its table. */
+export interface MarkerStore {
+  /** `null`: no ledger was begun. */
+  read(): Promise<Marker | null>
+  write(marker: Marker): Promise<void>
+}
+
+/** On one machine: beside the ledger's files. */
+export function fileMarker(directory: string): MarkerStore {
+  const file = join(directory, 'ledger')
+  return {
+    read: async () => parsed(await readFile(file, 'utf8').catch(() => null), file),
+    write: async (marker) => {
+      await makeDirectory(directory)
+      await writeFile(`${file}.new`, `${toMarkerText(marker)}\n`, { mode: 0o600 })
+      await rename(`${file}.new`, file)
+    },
+  }
+}
+
+/** On AWS: a parameter of the Systems Manager, which no deployment and no deleted stack takes away. */
+export function parameterMarker(): MarkerStore {
+  const client = new SSMClient({})
+  const where = `the parameter ${ledgerParameter}`
+  return {
+    read: async () => {
+      try {
+        const { Parameter } = await client.send(new GetParameterCommand({ Name: ledgerParameter }))
+        return parsed(Parameter?.Value ?? null, where)
+      } catch (error) {
+        if (error instanceof ParameterNotFound) return null
+        throw error instanceof CannotContinue
+          ? error
+          : new CannotContinue(`${where} cannot be read: ${reasonOf(error)}`)
+      }
+    },
+    write: async (marker) => {
+      const put = { Name: ledgerParameter, Value: toMarkerText(marker), Type: 'String', Overwrite: true } as const
+      await client.send(new PutParameterCommand(put)).catch((error) => {
+        throw new CannotContinue(`${where} cannot be written: ${reasonOf(error)}`)
+      })
+    },
+  }
+}
+
+function parsed(text: string | null, where: string): Marker | null {
+  const marker = text === null ? null : parseMarker(text)
+  if (marker === undefined) throw new CannotContinue(`${where} does not name a ledger; see docs/deploy.md, "Restoring"`)
+  return marker
+}

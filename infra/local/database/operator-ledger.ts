@@ -1,0 +1,97 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { accountOf, sandboxService, serviceNameOf } from '../../../shared/ledger/identity.ts'
+import { createLedger, type Ledger } from '../../../shared/ledger/ledger.ts'
+import { createDynamoClient } from '../../../shared/ledger/store/dynamo-client.ts'
+import { createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
+import type { Store } from '../../../shared/ledger/store/store.ts'
+import { systemClock } from '../../../shared/platform/clock.ts'
+import { systemIds } from '../../../shared/platform/ids.ts'
+import { accountSettings, environment, parseSettings } from '../../../shared/platform/settings.ts'
+import { commandEnvironment, isInMemory } from '../commands/command.ts'
+import { withoutFound } from '../env-file.ts'
+import { CannotContinue } from '../failures.ts'
+import { type Environment, readSettings } from '../settings.ts'
+import { createShutdown, type Shutdown } from '../shutdown.ts'
+import { isDynamoDb } from './dynamodb.ts'
+import { openLedger } from './local-ledger.ts'
+import { fileMarker, type MarkerStore, parameterMarker } from './marker-store.ts'
+
+/** A ledger as the commands of an operator see it: they repair what a comparison refuses, so nothing is compared. */
+export interface OperatorLedger {
+  readonly table: string
+  readonly tableId: string
+  readonly where: string
+  readonly isOnAws: boolean
+  readonly store: Store
+  readonly ledger: Ledger
+  readonly marker: MarkerStore
+  /** Another table of the same database. */
+  readonly ledgerIn: (table: string) => Ledger
+}
+
+/**
+ * Opens the ledger of this machine, whether `npm start` runs or not; or the one on AWS, where `SECRETS_ENDPOINT` is set to
+ * nothing, as for every other command, or where this machine has no ledger.
+ */
+export async function withOperatorLedger(work: (opened: OperatorLedger) => Promise<boolean>): Promise<boolean> {
+  const shutdown = createShutdown()
+  shutdown.onSignal(() => console.log('\nstopping …'))
+  try {
+    const env = commandEnvironment()
+    const { endpoint, accessKey, table, where, marker } = await findTable(env, shutdown)
+    const client = createDynamoClient(endpoint, accessKey)
+    shutdown.onStop(async () => client.destroy())
+    const storeOf = (name: string) => createDynamoStore({ client, table: name, clock: systemClock, ids: systemIds })
+    const account = accountOf(parseSettings(accountSettings, env))
+    const ledgerIn = (name: string) =>
+      createLedger({ store: storeOf(name), clock: systemClock, account, begins: false })
+    const store = storeOf(table)
+    const tableId = (await store.tableId?.()) ?? table
+    return await work({
+      ...{ table, tableId, where, store, ledger: ledgerIn(table), marker, ledgerIn },
+      isOnAws: endpoint === undefined,
+    })
+  } finally {
+    await shutdown.stop()
+  }
+}
+
+async function findTable(env: Environment, shutdown: Shutdown) {
+  if (isOnAws()) {
+    const table = environment().TABLE_NAME
+    if (!table) throw new CannotContinue('TABLE_NAME names the ledger table; it is an output of the stack.')
+    const where = `the table ${table} on AWS`
+    return { endpoint: undefined, accessKey: undefined, table, where, marker: parameterMarker() }
+  }
+  if (isInMemory(env)) throw new CannotContinue('The ledger is in the memory of npm start, and ends with it.')
+  const local = readSettings(withoutFound(environment()))
+  const { table, keptIn, directory } = local
+  const marker = fileMarker(keptIn ?? directory)
+  const running = env.DYNAMODB_ENDPOINT
+  if (running !== undefined && (await isDynamoDb(running))) {
+    const where = `the table ${table} at ${running}`
+    return { endpoint: running, accessKey: env.DYNAMODB_ACCESS_KEY, table, where, marker }
+  }
+  const opened = await openLedger({ ...local, endpoint: local.dynamoDb, accessKey: local.dynamoDbKey, shutdown })
+  if (opened.kind === 'memory') throw new CannotContinue('There is no ledger that is kept: install Java 17 or newer.')
+  const { endpoint, accessKey, where } = opened
+  return { endpoint, accessKey, table, where: `the table ${table}, ${where}`, marker }
+}
+
+function isOnAws(): boolean {
+  const given = environment()
+  if (given.SECRETS_ENDPOINT === '') return true
+  const { keptIn, dynamoDb } = readSettings(withoutFound(given))
+  return dynamoDb === undefined && (keptIn === null || !existsSync(join(keptIn, 'dynamodb')))
+}
+
+/** The service that is set here, as ledgers know it. */
+export function serviceHere(): string {
+  const { TRACKING_BASE_URL: service, LEDGER_SERVICE: name } = withoutFound(environment())
+  if (service) return serviceNameOf(service)
+  if (!isOnAws() || name === sandboxService) return sandboxService
+  throw new CannotContinue(
+    'TRACKING_BASE_URL names the service that the ledger belongs to (or LEDGER_SERVICE=sandbox).',
+  )
+}

@@ -1,0 +1,288 @@
+import { type AttributeValue, DescribeTableCommand } from '@aws-sdk/client-dynamodb'
+import {
+  DescribeStreamCommand,
+  DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+  type Shard,
+  type _Record as TableRecord,
+} from '@aws-sdk/client-dynamodb-streams'
+import type { BatchAnswer } from '../../../functions/outbox/readers.ts'
+import { createDynamoClient } from '../../../shared/ledger/store/dynamo-client.ts'
+import type { Log } from '../../../shared/platform/log.ts'
+import { createSlots } from '../../../shared/platform/parallel.ts'
+import { standIn } from '../../../shared/platform/stand-in.ts'
+import { CannotContinue } from '../failures.ts'
+import { createBackgroundTasks } from '../shutdown.ts'
+
+type Image = Readonly<Record<string, AttributeValue>>
+
+/** A change of one item as a function on AWS receives it, as far as this machine knows it. */
+export interface StreamRecord {
+  readonly eventSource: 'aws:dynamodb'
+  readonly eventName: 'INSERT' | 'MODIFY' | 'REMOVE'
+  readonly dynamodb: {
+    readonly Keys: Image
+    readonly NewImage?: Image
+    readonly OldImage?: Image
+    readonly SequenceNumber: string
+  }
+}
+
+/**
+ * The event of a function on a table's stream.
+ *
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html
+ */
+export interface StreamEvent {
+  readonly Records: readonly StreamRecord[]
+}
+
+type Take = (batch: readonly StreamRecord[]) => Promise<void>
+
+/** Hands every batch of a table's changes from now on to `take`; ready when it resolves. */
+export type Follow = (how: { take: Take; log: Log }) => Promise<Following>
+
+interface Following {
+  stop(patience: Promise<void>): Promise<void>
+}
+
+interface TablePlace {
+  readonly endpoint: string
+  readonly accessKey?: string | undefined
+  readonly table: string
+}
+
+const pollEveryMs = 200
+const retryAfterMs = 1_000
+const connectWithinMs = 3_000
+const answerWithinMs = 5_000
+
+/**
+ * Follows the stream of a table from now on: the sweep finds what was missed before. Where the database goes away, it
+ * retries and continues where it stopped.
+ *
+ * @throws CannotContinue when the table has no stream.
+ */
+export async function followTable(place: TablePlace, { take, log }: Parameters<Follow>[0]): Promise<Following> {
+  const client = createStreamsClient(place)
+  const reader: StreamReader = { client, stream: await streamOf(place), take, known: new Set(), open: new Map() }
+  await listShards(reader)
+  const { table } = place
+  const tasks = createBackgroundTasks()
+
+  async function poll(): Promise<void> {
+    let isAway = false
+    while (!tasks.isStopping()) {
+      try {
+        const taken = await readShards(reader)
+        if (isAway) log.info('stream-read-again', { table })
+        isAway = false
+        if (taken === 0) await tasks.pause(pollEveryMs)
+      } catch (cause) {
+        // Logged once for each time that it goes away: the terminal must stay readable.
+        if (!isAway && !tasks.isStopping()) log.error('stream-not-read', { table, cause })
+        isAway = true
+        await tasks.pause(retryAfterMs)
+      }
+    }
+  }
+
+  void tasks.add(poll())
+  return {
+    stop: async (patience) => {
+      await tasks.stop(patience)
+      client.destroy()
+    },
+  }
+}
+
+const createStreamsClient = ({ endpoint, accessKey }: TablePlace): DynamoDBStreamsClient =>
+  new DynamoDBStreamsClient({
+    ...standIn(endpoint, accessKey),
+    maxAttempts: 1,
+    requestHandler: {
+      connectionTimeout: connectWithinMs,
+      requestTimeout: answerWithinMs,
+      throwOnRequestTimeout: true,
+    },
+  })
+
+async function streamOf({ endpoint, accessKey, table }: TablePlace): Promise<string> {
+  const client = createDynamoClient(endpoint, accessKey)
+  try {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: table }))
+    if (Table?.LatestStreamArn !== undefined && Table.StreamSpecification?.StreamEnabled) return Table.LatestStreamArn
+    throw new CannotContinue(`the table ${table} at ${endpoint} has no stream; enable one with new and old images`)
+  } finally {
+    client.destroy()
+  }
+}
+
+/**
+ * All shards of a stream, each read once, the parts of a divided one after it.
+ *
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html#Streams.Processing
+ */
+interface StreamReader {
+  readonly client: DynamoDBStreamsClient
+  readonly stream: string
+  readonly take: Take
+  readonly known: Set<string>
+  readonly open: Map<string, ShardPlace>
+  listedAt?: number
+}
+
+/** A shard that is being read, and how far. */
+interface ShardPlace {
+  readonly id: string
+  readonly parent: string | undefined
+  from: 'LATEST' | 'TRIM_HORIZON'
+  /** The last record that was taken. */
+  after?: string | undefined
+  iterator?: string | undefined
+}
+
+const listEveryMs = 5_000
+const longAgo = Number.NEGATIVE_INFINITY
+/** The batch size of the functions on AWS. */
+const maxRecords = 100
+
+/** The first time, open shards are read from now on; a shard that appears later is read from its beginning. */
+async function listShards(reader: StreamReader): Promise<void> {
+  const { known, open } = reader
+  const isFirst = reader.listedAt === undefined
+  for await (const { ShardId: id, ParentShardId: parent, SequenceNumberRange } of shardsOf(reader)) {
+    if (id === undefined || known.has(id)) continue
+    const isOver = isFirst && SequenceNumberRange?.EndingSequenceNumber !== undefined
+    const shard: ShardPlace = { id, parent, from: isFirst ? 'LATEST' : 'TRIM_HORIZON' }
+    if (isFirst && !isOver) shard.iterator = await iteratorFor(reader, shard)
+    if (!isOver) open.set(id, shard)
+    known.add(id)
+  }
+  reader.listedAt = performance.now()
+}
+
+async function* shardsOf({ client, stream }: StreamReader): AsyncGenerator<Shard> {
+  let after: string | undefined
+  do {
+    const more = after !== undefined && { ExclusiveStartShardId: after }
+    const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn: stream, ...more }))
+    yield* StreamDescription?.Shards ?? []
+    after = StreamDescription?.LastEvaluatedShardId
+  } while (after !== undefined)
+}
+
+/** Takes what is new in each shard, and answers how many records that were. */
+async function readShards(reader: StreamReader): Promise<number> {
+  const { open } = reader
+  if (performance.now() - (reader.listedAt ?? longAgo) > listEveryMs) await listShards(reader)
+  let taken = 0
+  for (const shard of [...open.values()]) {
+    const isAfterAnother = shard.parent !== undefined && open.has(shard.parent)
+    if (!isAfterAnother) taken += await readShard(reader, shard)
+  }
+  return taken
+}
+
+async function readShard(reader: StreamReader, shard: ShardPlace): Promise<number> {
+  try {
+    shard.iterator ??= await iteratorFor(reader, shard)
+    const command = new GetRecordsCommand({ ShardIterator: shard.iterator, Limit: maxRecords })
+    const { Records = [], NextShardIterator } = await reader.client.send(command)
+    const records = Records.flatMap(toStreamRecord)
+    if (records.length > 0) await reader.take(records)
+    shard.after = records.at(-1)?.dynamodb.SequenceNumber ?? shard.after
+    shard.iterator = NextShardIterator
+    // Closed and read to its end: its children are listed now.
+    if (NextShardIterator === undefined) leave(reader, shard)
+    return records.length
+  } catch (error) {
+    const name = error instanceof Error ? error.name : ''
+    if (name === 'ExpiredIteratorException') shard.iterator = undefined
+    else if (name === 'TrimmedDataAccessException') Object.assign(shard, beginning)
+    else if (name === 'ResourceNotFoundException') leave(reader, shard)
+    else throw error
+    return 0
+  }
+}
+
+const beginning = { from: 'TRIM_HORIZON', after: undefined, iterator: undefined } as const
+
+function leave(reader: StreamReader, { id }: ShardPlace): void {
+  reader.open.delete(id)
+  reader.listedAt = longAgo
+}
+
+async function iteratorFor({ client, stream }: StreamReader, shard: ShardPlace): Promise<string | undefined> {
+  const where =
+    shard.after === undefined
+      ? { ShardIteratorType: shard.from }
+      : { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER' as const, SequenceNumber: shard.after }
+  return (await client.send(new GetShardIteratorCommand({ StreamArn: stream, ShardId: shard.id, ...where })))
+    .ShardIterator
+}
+
+function toStreamRecord({ eventName, dynamodb }: TableRecord): StreamRecord[] {
+  if (eventName === undefined || dynamodb?.Keys === undefined || dynamodb.SequenceNumber === undefined) return []
+  const { Keys, NewImage, OldImage, SequenceNumber } = dynamodb
+  const images = { ...(NewImage && { NewImage }), ...(OldImage && { OldImage }) }
+  return [{ eventSource: 'aws:dynamodb', eventName, dynamodb: { Keys, ...images, SequenceNumber } }]
+}
+
+const maxRepeats = 3
+const repeatsAfterMs = 1_000
+
+/**
+ * Hands batches of a table's stream to a reader, as AWS does: a failed record comes again, and with it everything behind
+ * it, a few times and each time later.
+ *
+ * @param parts.batchesAtOnce as the parallelization factor of AWS: one slow batch then holds up nothing else.
+ * @param parts.repeatsAfterMs the first pause; each further one is twice as long.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html
+ */
+export function createDelivery(parts: {
+  read: (event: StreamEvent) => Promise<BatchAnswer>
+  name: string
+  batchesAtOnce: number
+  repeatsAfterMs?: number
+  log: Log
+}) {
+  const { read, name, batchesAtOnce, log } = parts
+  const slots = createSlots(batchesAtOnce)
+  const tasks = createBackgroundTasks()
+
+  async function deliver(batch: readonly StreamRecord[]): Promise<void> {
+    let left = batch
+    for (let repeats = 0; ; repeats++) {
+      left = await failedOf(left)
+      if (left.length === 0) return
+      if (repeats === maxRepeats) return log.error('stream-records-given-up', { reader: name, records: left.length })
+      await tasks.pause((parts.repeatsAfterMs ?? repeatsAfterMs) * 2 ** repeats)
+      if (tasks.isStopping()) return
+    }
+  }
+
+  async function failedOf(records: readonly StreamRecord[]): Promise<readonly StreamRecord[]> {
+    try {
+      const failed = new Set((await read({ Records: records })).batchItemFailures.map((each) => each.itemIdentifier))
+      if (failed.size === 0) return []
+      const first = records.findIndex(({ dynamodb }) => failed.has(dynamodb.SequenceNumber))
+      // Where it names none of these, AWS takes all of them for failed.
+      return records.slice(Math.max(0, first))
+    } catch (cause) {
+      log.error('stream-reader-failed', { reader: name, cause })
+      return records
+    }
+  }
+
+  return {
+    /** Resolves as soon as the batch has its place, not when it was read. A stopped delivery takes nothing more. */
+    take: async (batch: readonly StreamRecord[]): Promise<void> => {
+      await slots.take()
+      if (tasks.isStopping()) return slots.give()
+      void tasks.add(deliver(batch).finally(slots.give))
+    },
+    stop: tasks.stop,
+  }
+}

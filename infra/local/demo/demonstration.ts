@@ -1,0 +1,76 @@
+import * as z from 'zod/mini'
+import { createSend } from '../api-client.ts'
+import { reasonOf } from '../failures.ts'
+
+const budget = 'demo'
+const unitsPerMonth = 100
+const reason = 'demonstration'
+const answersWithinMs = 30_000
+
+/** The same keys each time: where the ledger was kept, a restart is answered from the record and spends nothing. */
+const asks = [
+  { project: 'acme.example', key: 'demonstration-runs' },
+  { project: 'globex', key: 'demonstration-refused' },
+] as const
+
+/** The same for code that makes it in a ledger of its own. */
+export const demonstration = { budget, unitsPerMonth, reason, asks } as const
+
+const update = z.object({
+  state: z.string(),
+  units: z.object({ estimated: z.nullable(z.number()), charged: z.nullable(z.number()) }),
+})
+type Update = z.output<typeof update>
+const answer = z.object({ detail: z.optional(z.string()), updates: z.optional(z.array(update)) })
+
+type Call = (method: string, path: string, options?: { body: object; key?: string }) => Promise<Response>
+
+/**
+ * One guarded update that runs and one that is refused, asked for as any caller asks: through the API. An error is
+ * printed and changes nothing else.
+ */
+export async function demonstrate({ url, token }: { url: string; token: string }): Promise<void> {
+  const send = createSend({ url, token })
+  const call: Call = (method, path, options) =>
+    send(method, path, { ...options, redirect: 'error', signal: AbortSignal.timeout(answersWithinMs) })
+  console.log('A demonstration, against the sandbox')
+  try {
+    await makeBudget(call)
+    for (const { project, key } of asks) await ask(call, project, key)
+  } catch (error) {
+    console.log(`  The demonstration did not work: ${reasonOf(error)}`)
+  }
+  console.log()
+}
+
+async function makeBudget(call: Call): Promise<void> {
+  const found = await call('GET', `/budgets/${budget}`)
+  await found.body?.cancel()
+  if (found.status !== 404) return
+  const body = { limits: [{ window: 'month', units: unitsPerMonth }], reason: 'for the demonstration' }
+  const made = await call('PUT', `/budgets/${budget}`, { body })
+  if (!made.ok) throw new Error(`PUT /budgets/${budget} was answered ${made.status}: ${await detailOf(made)}`)
+  await made.body?.cancel()
+  console.log(`  The budget ${budget} was made; it may spend ${unitsPerMonth} units a month.`)
+}
+
+async function ask(call: Call, project: string, key: string): Promise<void> {
+  const body = { kind: 'ranking', project, budget, reason }
+  const asked = await call('POST', '/updates', { body, key })
+  const { detail, updates = [] } = answer.parse(await asked.json())
+  const [update] = updates
+  console.log(`  POST /updates: a ranking update of ${project}, charged to ${budget}`)
+  console.log(`    ${asked.status} ${update?.state ?? 'not recorded'}. ${detail ?? unitsOf(update)}`)
+  if (asked.headers.get('idempotency-replayed') === 'true') {
+    console.log('    (Answered from the record of the first time: nothing was spent now.)')
+  }
+}
+
+function unitsOf(update: Update | undefined): string {
+  const { estimated, charged } = update?.units ?? { estimated: null, charged: null }
+  return `Estimated at ${estimated ?? 'unknown'} units; ${charged ?? 'not yet known how many'} were charged.`
+}
+
+async function detailOf(response: Response): Promise<string> {
+  return answer.parse(await response.json()).detail ?? 'no reason given'
+}

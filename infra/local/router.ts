@@ -1,0 +1,10 @@
+import { rawPathOf } from '../../shared/platform/raw-request.ts'
+import type { App } from './listener.ts'
+
+const ofDashboard = /^\/(|login|logout|docs|docs\.css|(dashboard|problems)(\/.*)?)$/
+
+/** Three functions of AWS behind one port: what Slack calls, the pages, and everything else. */
+export function createRouter({ api, dashboard, slack }: Record<'api' | 'dashboard' | 'slack', App>): App {
+  const appFor = (path: string) => (path.startsWith('/slack/') ? slack : ofDashboard.test(path) ? dashboard : api)
+  return { fetch: (request, env) => appFor(rawPathOf(request, { env })).fetch(request, env) }
+}

@@ -1,0 +1,152 @@
+import { Page } from '../../functions/dashboard/components/layout.tsx'
+import { problems, type Slug } from '../../shared/guard/problems.ts'
+import type { Kinds } from '../../shared/tracking/kinds.ts'
+import { type Input, inputsOf } from './docs-inputs.ts'
+import { allOperations, problemsByStatus } from './document.ts'
+import { pathParameters } from './gateway-operations.ts'
+import type { Operation } from './operation.ts'
+import { Prose } from './problem-page.tsx'
+import type { JsonSchema } from './schemas.ts'
+
+type Schemas = Readonly<Record<string, JsonSchema>>
+
+/** The OpenAPI document as a page: every operation by its group, with a command that can be pasted. */
+export const DocsPage = ({ schemas, kinds }: { schemas: Schemas; kinds: Kinds }) => {
+  const groups = [...new Set(allOperations.map(({ group }) => group))]
+  return (
+    <Page title="The HTTP API">
+      <link rel="stylesheet" href="/docs.css" />
+      <section>
+        <p>
+          For programs: <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1). Bodies are JSON, times RFC 3339 in UTC,
+          units whole numbers; what is not known is <code>null</code>, never 0. Where a scope is named, a bearer token
+          with that scope is needed, and nothing else lets in. The commands take three variables:
+        </p>
+        <pre>
+          {
+            'UNIT_GUARD_URL=https://…   # the address of the API\nauth="Authorization: Bearer $UNIT_GUARD_TOKEN"\njson="Content-Type: application/json"'
+          }
+        </pre>
+        <p>
+          From 400 on an answer is a problem with a sentence in <code>detail</code>. With every operation that takes a
+          token: <ProblemLinks of={[...everywhere]} />; with a body: <ProblemLinks of={[...withBody]} />. An address
+          that takes other methods answers <ProblemLinks of={['method-not-allowed']} />.
+        </p>
+        <nav aria-label="Groups">
+          <ul>
+            {groups.map((group) => (
+              <li>
+                <a href={`#${anchorOf(group)}`}>{group}</a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+      </section>
+      {groups.map((group) => (
+        <section aria-labelledby={anchorOf(group)}>
+          <h2 id={anchorOf(group)}>{group}</h2>
+          {allOperations
+            .filter((operation) => operation.group === group)
+            .map((operation) => (
+              <OperationShown operation={operation} schemas={schemas} kinds={kinds} />
+            ))}
+        </section>
+      ))}
+    </Page>
+  )
+}
+
+/** Told once, at the top. */
+const everywhere: ReadonlySet<Slug> = new Set([
+  ...(['unauthorized', 'forbidden', 'too-many-requests'] as const),
+  ...(['ledger-unavailable', 'undecided', 'secret-unavailable', 'internal'] as const),
+])
+const withBody: ReadonlySet<Slug> = new Set(['invalid-request', 'too-large', 'unsupported-media-type'])
+
+const anchorOf = (group: string): string => group.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
+
+const OperationShown = ({ operation, schemas, kinds }: { operation: Operation; schemas: Schemas; kinds: Kinds }) => {
+  const { id, method, path, summary, more, scopes } = operation
+  return (
+    <article id={id} aria-labelledby={`${id}-title`}>
+      <h3 id={`${id}-title`}>
+        <span class="method">{method}</span>
+        <a href={`#${id}`}>
+          <code>{path}</code>
+        </a>
+      </h3>
+      <p>
+        <Prose of={summary} />. <span class="note">{scopes ? `Scope: ${scopes.join(' or ')}.` : 'No token.'}</span>
+      </p>
+      {more === undefined ? null : (
+        <p>
+          <Prose of={more} />
+        </p>
+      )}
+      <Inputs of={inputsOf(operation, schemas, kinds)} />
+      <pre>{curlOf(operation)}</pre>
+      <Answers of={operation} />
+    </article>
+  )
+}
+
+const Inputs = ({ of: inputs }: { of: readonly Input[] }) =>
+  inputs.length === 0 ? null : (
+    <dl class="inputs">
+      {inputs.map(({ name, where, needed, takes, meaning }) => (
+        <div>
+          <dt>
+            <code>{name}</code>
+            <span class="note">{needed ? `${where}, needed` : where}</span>
+          </dt>
+          <dd>
+            <Prose of={meaning} />
+            <span class="note">{takes}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+
+const Answers = ({ of }: { of: Operation }) => {
+  const own = [...problemsByStatus(of)]
+    .map(([status, slugs]) => [status, slugs.filter((slug) => !everywhere.has(slug) && !withBody.has(slug))] as const)
+    .filter(([, slugs]) => slugs.length > 0)
+  return (
+    <ul class="answers">
+      {Object.entries(of.answers).map(([status, answer]) => (
+        <li>
+          <strong>{status}</strong> <Prose of={answer?.means ?? ''} />
+          {answer?.csv ? ' (with Accept: text/csv all rows as CSV)' : ''}
+        </li>
+      ))}
+      {own.map(([status, slugs]) => (
+        <li>
+          <strong>{status}</strong> <ProblemLinks of={slugs} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const ProblemLinks = ({ of: slugs }: { of: readonly Slug[] }) => (
+  <>
+    {slugs.map((slug, at) => (
+      <>
+        {at > 0 ? ', ' : ''}
+        <a href={`/problems/${slug}`} title={problems[slug].title}>
+          {slug}
+        </a>
+      </>
+    ))}
+  </>
+)
+
+/** A command that asks this, after `auth` and `json` have been set. */
+function curlOf({ method, path, example, scopes, body }: Operation): string {
+  const target = example ?? path.replace(/\{(\w+)\}/g, (_, name) => pathParameters(path, name).example ?? name)
+  const asked = method === 'GET' ? 'curl -s' : `curl -s -X ${method}`
+  const auth = scopes ? ' -H "$auth"' : ''
+  const sent = body ? ` -H "$json" \\\n  -d '${JSON.stringify(body.example)}'` : ''
+  return `${asked} "$UNIT_GUARD_URL${target}"${auth}${sent}`
+}

@@ -1,0 +1,165 @@
+import packaged from '../../package.json' with { type: 'json' }
+import { problems, type Slug } from '../../shared/guard/problems.ts'
+import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
+import { gatewayOperations, pathParameters } from './gateway-operations.ts'
+import { meaningOf } from './members.ts'
+import type { AnswerOf, Operation } from './operation.ts'
+import { answerHeaders, requestHeaders } from './operation.ts'
+import { ownOperations } from './own-operations.ts'
+import { componentSchemas, problemSchemaOf, queryParameters, refTo, slugs } from './schemas.ts'
+
+export const allOperations: readonly Operation[] = [...ownOperations, ...gatewayOperations]
+
+/** An object of the document that is no schema. */
+type Part = Readonly<Record<string, unknown>>
+
+const json = 'application/json'
+const problemJson = 'application/problem+json'
+const responsePath = '#/components/responses/'
+const headersTooLarge = 'headers-too-large'
+
+/** The OpenAPI 3.1 document: what the code says about itself, put together when it is built. */
+export function openApiDocument(kinds: Kinds = productKinds) {
+  const paths: Record<string, Record<string, Part>> = {}
+  for (const operation of allOperations) {
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method.toLowerCase()]: toOperation(operation, kinds),
+    }
+  }
+  const document = {
+    openapi: '3.1.1',
+    info: {
+      title: 'Unit Guard',
+      version: packaged.version,
+      summary: 'A budget guard for on-demand updates of a metered search-ranking tracking service',
+      description:
+        'Bodies are JSON, times RFC 3339 in UTC, units whole numbers; what is not known is `null`, never 0. From 400 on an answer is a problem (RFC 9457), whose `type` is the address of a page.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'Where this document comes from' }],
+    tags: [...new Set(allOperations.map(({ group }) => group))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: componentSchemas(kinds),
+      responses: {
+        ...Object.fromEntries(slugs.map((slug) => [slug, problemAnswer([slug])])),
+        [headersTooLarge]: {
+          description:
+            'The address and the headers are longer than the platform takes (16 KiB on one machine). The guard never sees the request, so the answer has no body.',
+        },
+      },
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description:
+            'HS256; `sub`, `exp`, `aud: "unit-guard"`, `scope` (any of read, run, propose, write, approve, admin) and `budgets`: those that may be charged, descendants included, or `"*"`. The names in a requirement are scopes.',
+        },
+      },
+    },
+  }
+  return { ...document, components: { ...document.components, responses: referredTo(document) } }
+}
+
+/** The shared answers that an operation refers to: some problems are only ever answered beside others. */
+function referredTo({ paths, components: { responses } }: { paths: object; components: { responses: Part } }): Part {
+  const text = JSON.stringify(paths)
+  return Object.fromEntries(Object.entries(responses).filter(([name]) => text.includes(`"${responsePath}${name}"`)))
+}
+
+function toOperation(operation: Operation, kinds: Kinds): Part {
+  const { id, group, summary, more, scopes, body } = operation
+  const parameters = parametersOf(operation, kinds)
+  return {
+    operationId: id,
+    tags: [group],
+    summary,
+    ...(more !== undefined && { description: more }),
+    security: (scopes ?? []).map((scope) => ({ bearer: [scope] })),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: {
+        required: body.optional !== true,
+        content: { [json]: { schema: refTo(body.schema), example: body.example } },
+      },
+    }),
+    responses: responsesOf(operation),
+  }
+}
+
+function parametersOf({ path, query, headers = [] }: Operation, kinds: Kinds): Part[] {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    ...{ name, in: 'path', required: true },
+    ...pathParameters(path, name),
+  }))
+  const inQuery = (query ? queryParameters(query, kinds) : []).map(({ name, required, schema }) => ({
+    ...{ name, in: 'query', required },
+    description: meaningOf(`query ${query}`, name, kinds),
+    schema,
+  }))
+  return [...inPath, ...inQuery, ...headers.map((name) => ({ name, in: 'header', ...requestHeaders[name] }))]
+}
+
+function responsesOf(operation: Operation): Part {
+  const answers = Object.entries<AnswerOf | undefined>(operation.answers).flatMap(([status, answer]) =>
+    answer ? [[status, answerOf(answer)] as const] : [],
+  )
+  const failures = [...problemsByStatus(operation)].map(([status, found]) => {
+    const [only] = found
+    const isShared = found.length === 1 && only !== undefined && !operation.passedOn
+    return [status, isShared ? { $ref: `${responsePath}${only}` } : problemAnswer(found, operation)] as const
+  })
+  return Object.fromEntries([...answers, ...failures, [431, { $ref: `${responsePath}${headersTooLarge}` }]])
+}
+
+function answerOf({ means, body, csv, headers = [] }: AnswerOf): Part {
+  const content = typeof body === 'string' ? { [json]: { schema: refTo(body) } } : body && { [body.type]: {} }
+  return {
+    description: means,
+    headers: headersOf(headers),
+    ...(content && { content: { ...content, ...(csv && { 'text/csv': { schema: { type: 'string' } } }) } }),
+  }
+}
+
+const headersOf = (names: readonly (keyof typeof answerHeaders)[]): Part =>
+  Object.fromEntries(['X-Request-Id' as const, ...names].map((name) => [name, answerHeaders[name]]))
+
+/** All problems of an operation by the status that they are answered with. */
+export function problemsByStatus(operation: Operation): ReadonlyMap<number, readonly Slug[]> {
+  const { scopes, body, query, headers = [], alsoAs = {} } = operation
+  const found = new Set<Slug>([
+    ...(scopes ? (['unauthorized', 'forbidden', 'too-many-requests'] as const) : []),
+    ...(scopes ? (['ledger-unavailable', 'undecided', 'secret-unavailable', 'internal'] as const) : []),
+    ...(query || headers.includes('Idempotency-Key') || operation.method === 'PUT'
+      ? (['invalid-request'] as const)
+      : []),
+    ...(body ? (['invalid-request', 'too-large', 'unsupported-media-type'] as const) : []),
+    ...operation.problems,
+  ])
+  const byStatus = new Map<number, Slug[]>()
+  const add = (status: number, slug: Slug) => byStatus.set(status, [...(byStatus.get(status) ?? []), slug])
+  for (const slug of found) add(problems[slug].status, slug)
+  for (const [status, also] of Object.entries(alsoAs)) for (const slug of also) add(Number(status), slug)
+  return new Map([...byStatus].toSorted(([a], [b]) => a - b))
+}
+
+function problemAnswer(found: readonly Slug[], { passedOn }: Pick<Operation, 'passedOn'> = {}): Part {
+  const refs = found.map((slug) => refTo(problemSchemaOf(slug)))
+  return {
+    description: found.map((slug) => problems[slug].title).join('; '),
+    headers: headersOf(found.flatMap((slug) => headersOfProblem[slug] ?? [])),
+    content: {
+      [problemJson]: { schema: refs.length === 1 ? refs[0] : { anyOf: refs } },
+      ...(passedOn && { '*/*': {} }),
+    },
+  }
+}
+
+const headersOfProblem: Partial<Record<Slug, readonly (keyof typeof answerHeaders)[]>> = {
+  unauthorized: ['WWW-Authenticate'],
+  'method-not-allowed': ['Allow'],
+  'too-many-requests': ['Retry-After'],
+  undecided: ['Retry-After'],
+}

@@ -1,0 +1,109 @@
+import { gatewayPath } from '../../functions/api/gateway/raw-target.ts'
+import { type OperationName, operationNames, operations, parameters } from '../../shared/tracking/operations.ts'
+import { type AnswerOf, type Operation, recordedAs, refusals } from './operation.ts'
+import { type JsonSchema, projectName } from './schemas.ts'
+
+const passedOn: AnswerOf = {
+  means: 'The service’s own answer: its status, its headers, its bytes',
+  body: { type: '*/*' },
+}
+const passedOnFailure: AnswerOf = { ...passedOn, means: 'Any other status of the service, with its headers and bytes' }
+
+const ran: AnswerOf = {
+  means:
+    'The service’s own status and body; within the cool-down those of the earlier update. Where no whole body was stored: 200 with the Update; of several projects: 200 with Updates',
+  body: { type: '*/*' },
+  headers: [
+    ...(['Unit-Guard-Update', 'Unit-Guard-Units-Charged', 'Unit-Guard-Units-Charged-Now'] as const),
+    ...(['Unit-Guard-Units-Available', 'Unit-Guard-Replayed', 'Idempotency-Replayed'] as const),
+  ],
+}
+const pending: AnswerOf = {
+  means: 'It is in doubt, running, requested or awaits approval',
+  body: 'Updates',
+  headers: [
+    ...(['Unit-Guard-Update', 'Unit-Guard-Units-Charged', 'Unit-Guard-Units-Charged-Now'] as const),
+    ...(['Unit-Guard-Units-Available', 'Unit-Guard-Replayed', 'Idempotency-Replayed'] as const),
+  ],
+}
+
+const examples = {
+  CreateProjectInput: {
+    keywords: [{ name: 'running shoes' }],
+    searchengines: [{ name: 'Google', country: 'DE', language: 'de' }],
+    websites: [{ name: 'acme.example' }],
+  },
+  UpdateProjectInput: { keywords: [{ name: 'trail shoes' }] },
+}
+
+/** The service's own operations, as the gateway takes them. */
+export const gatewayOperations: readonly Operation[] = operationNames.map(toOperation)
+
+function toOperation(name: OperationName): Operation {
+  const { method, path, section, purpose, scope, guarded, body, query } = operations[name]
+  const common = { method, path: `${gatewayPath}${path}`, id: name, group: `Gateway: ${section}` } as const
+  if (guarded !== null) {
+    return {
+      ...common,
+      scopes: ['run'],
+      summary: `${sentence(purpose)}, guarded: held against its budgets, and sent at most once`,
+      more: 'Where `PROJECT_SEPARATOR` is set, a segment with several projects is one request for as many updates: 200 with `updates`, or the problem. Where it is not set, such a segment is 400.',
+      headers: ['Unit-Guard-Budget', 'Idempotency-Key'],
+      answers: { '2XX': ran, 202: pending },
+      problems: [...refusals, 'invalid-request', 'not-found'],
+      alsoAs: recordedAs,
+    }
+  }
+  return {
+    ...common,
+    scopes: [scope],
+    summary: sentence(purpose),
+    ...(name === 'create-project' && {
+      example: '/v3/projects/acme-shop/create?frequency=ondemand',
+      more: 'With a `frequency` other than `ondemand` it takes the scope `admin`, because the service then reserves units on its own.',
+    }),
+    ...(query.length > 0 && { query: 'createProject' }),
+    ...(body && { body: { schema: body, example: examples[body] } }),
+    answers: { '2XX': passedOn, default: passedOnFailure },
+    problems: ['invalid-request', 'not-found', 'service-unreachable'],
+    passedOn: true,
+  }
+}
+
+function sentence(purpose: string): string {
+  return purpose.replace(/^[a-z]/, (letter) => letter.toUpperCase())
+}
+
+interface Parameter {
+  readonly description: string
+  readonly schema: JsonSchema
+  readonly example?: string
+}
+
+const text = { type: 'string', minLength: 1 }
+const subject = { type: 'string', pattern: '^[\\x21\\x22\\x24-\\x7e]{1,200}$' }
+const shortName = { type: 'string', pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }
+
+const own: Readonly<Record<string, Parameter>> = {
+  '/budgets {name}': { description: 'A budget; `account` is the root of all.', schema: shortName, example: 'seo' },
+  '/plans {name}': { description: 'A plan.', schema: shortName, example: 'morning' },
+  '/updates {id}': { description: 'An update.', schema: text, example: 'upd_0k3v9q2m' },
+  '/callers {sub}': { description: 'A caller.', schema: subject, example: 'eve' },
+  '/problems {slug}': { description: 'A type of problem.', schema: text, example: 'over-budget' },
+}
+
+/** What a parameter of a path stands for. @throws Error for one without a description. */
+export function pathParameters(path: string, name: string): Parameter {
+  const [, first = ''] = path.split('/')
+  const found = `/${first}` === gatewayPath ? ofService(path, name) : own[`/${first} {${name}}`]
+  if (!found) throw new Error(`the parameter {${name}} of ${path} is not described`)
+  return found
+}
+
+function ofService(path: string, name: string): Parameter | undefined {
+  const known = Object.entries(parameters).find(([each]) => each === name)
+  const schema = path.endsWith('/run') ? projectName : text
+  return known && { description: `${known[1]}; it goes on exactly as it is encoded`, schema, example: exampleOf(name) }
+}
+
+const exampleOf = (name: string): string => (name === 'name' ? 'initech' : '1003')

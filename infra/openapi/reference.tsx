@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
+import { DocsPage } from './docs-page.tsx'
+import { openApiDocument } from './document.ts'
+import { ProblemPage } from './problem-page.tsx'
+import { slugs } from './schemas.ts'
+
+/** The OpenAPI document and its pages, by the names that functions/dashboard and functions/api serve them under. */
+export function makeReference(kinds: Kinds = productKinds): ReadonlyMap<string, string> {
+  const document = openApiDocument(kinds)
+  return new Map([
+    ['openapi.json', JSON.stringify(document)],
+    ['docs.html', toPage(<DocsPage schemas={document.components.schemas} kinds={kinds} />)],
+    ['docs.css', readFileSync(new URL('./docs.css', import.meta.url), 'utf8')],
+    ...slugs.map((slug) => [`problems/${slug}.html`, toPage(<ProblemPage slug={slug} />)] as const),
+  ])
+}
+
+const toPage = (page: { toString(): string }): string => `<!doctype html>${page.toString()}`
+
+/** Puts it beside the code of a function, where that looks for it. */
+export async function writeReference(folder: string): Promise<void> {
+  for (const [name, text] of makeReference()) {
+    const file = join(folder, 'reference', name)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, text)
+  }
+}

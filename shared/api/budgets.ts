@@ -1,0 +1,111 @@
+import type { Context } from 'hono'
+import * as z from 'zod/mini'
+import { budgetName, kindOf, project, units } from '../guard/names.ts'
+import { approvalMsOf } from '../guard/options.ts'
+import { maxProjects, prunable } from '../guard/people/apply-budgets.ts'
+import { problem } from '../guard/problems.ts'
+import { windowKinds } from '../ledger/book/definitions.ts'
+import type { Kinds } from '../tracking/kinds.ts'
+import { invalid, Refusal } from './refusal.ts'
+import { monthWindow, reason } from './schemas.ts'
+
+/** Bodies and queries of `/budgets`: what people set of a budget. */
+
+const subject = z
+  .string('takes the name of a caller')
+  .check(z.regex(/^[\x21-\x7e]{1,200}$/, 'takes 1 to 200 visible characters'))
+const once = <Row>(keyOf: (row: Row) => unknown, message: string) =>
+  z.refine<readonly Row[]>((rows) => new Set(rows.map(keyOf)).size === rows.length, message)
+
+const limit = z.strictObject({
+  window: z.enum(windowKinds, 'takes month or day'),
+  units: z.union([units, z.literal('unlimited')], 'takes a whole number of units, or unlimited'),
+})
+
+export const limits = z.array(limit, 'takes a list of limits').check(
+  z.minLength(1, 'takes 1 or 2 limits'),
+  z.maxLength(2, 'takes 1 or 2 limits'),
+  once(({ window }) => window, 'names a window twice'),
+)
+
+export const projects = z
+  .array(z.strictObject({ name: project, id: z.exactOptional(project) }), 'takes a list of projects')
+  .check(
+    z.maxLength(maxProjects, `takes at most ${maxProjects} projects`),
+    once(({ name }) => name, 'names a project twice'),
+  )
+
+const perCent = (from: number, to: number) => {
+  const takes = `takes whole per cent, ${from} to ${to}`
+  return z.number(takes).check(z.int(takes), z.gte(from, takes), z.lte(to, takes))
+}
+
+const takesDuration = 'must be 15 minutes to 7 days, such as 30m, 4h or 2d'
+export const approvalExpiresAfter = z
+  .string(takesDuration)
+  .check(z.refine((text) => approvalMsOf(text) !== null, takesDuration))
+
+/** The bodies that name kinds of updates. */
+export function budgetBodies(kinds: Kinds) {
+  const kindList = z.array(kindOf(kinds), 'takes a list of kinds').check(once((kind) => kind, 'names a kind twice'))
+  const policies = {
+    perUpdate: z.exactOptional(units),
+    approvalAbove: z.exactOptional(units),
+    approvalIfGrown: z.exactOptional(perCent(0, 10_000)),
+    approvalExpiresAfter: z.exactOptional(approvalExpiresAfter),
+    kinds: z.exactOptional(kindList),
+    approvers: z.exactOptional(
+      z.array(subject, 'takes a list of callers').check(z.maxLength(50, 'takes at most 50 approvers')),
+    ),
+    thresholds: z.exactOptional(
+      z.array(perCent(1, 1_000), 'takes a list of per cent').check(z.maxLength(10, 'takes at most 10 thresholds')),
+    ),
+    freezeOnOverrun: z.exactOptional(z.boolean('takes true or false')),
+  }
+
+  /** The whole of one budget: what is not named has its default. */
+  const budgetRequest = z.strictObject({
+    parent: z.exactOptional(z.nullable(budgetName)),
+    limits,
+    projects: z._default(projects, []),
+    ...policies,
+    reason: z.exactOptional(reason),
+  })
+
+  /** Many budgets: what is not named stays as it is, unless the query says prune. */
+  const applyRequest = z.strictObject({
+    budgets: z
+      .array(
+        z.strictObject({
+          name: budgetName,
+          parent: z.exactOptional(budgetName),
+          limits: z.exactOptional(limits),
+          projects: z.exactOptional(projects),
+          ...policies,
+        }),
+        'takes a list of budgets',
+      )
+      .check(
+        z.minLength(1, 'takes 1 to 500 budgets'),
+        z.maxLength(500, 'takes 1 to 500 budgets'),
+        once(({ name }) => name, 'names a budget twice'),
+      ),
+    reason: z.exactOptional(reason),
+  })
+
+  return { kindList, budgetRequest, applyRequest }
+}
+
+export const windowQuery = z.strictObject({ window: z.exactOptional(monthWindow) })
+export const applyQuery = z.strictObject({
+  'dry-run': z.exactOptional(z.enum(['true', 'false'], 'takes true or false')),
+  prune: z.exactOptional(z.array(z.enum(['all', ...prunable], `takes all, or one of ${prunable.join(', ')}`))),
+})
+
+/** @throws Refusal 404 when there cannot be such a budget, or 400 when a caller wants to make it. */
+export function budgetNameOf({ req }: Pick<Context, 'req'>): string {
+  const parsed = budgetName.safeParse(req.param('name'))
+  if (parsed.success) return parsed.data
+  if (req.method === 'PUT') throw invalid([{ path: 'name', message: parsed.error.issues[0]?.message ?? '' }])
+  throw new Refusal(problem('not-found', 'There is no such budget.'))
+}

@@ -1,0 +1,49 @@
+import * as z from 'zod/mini'
+import { budgetName, units } from '../guard/names.ts'
+import type { Caller } from '../ledger/book/definitions.ts'
+import { scopes } from '../platform/words.ts'
+import { limits } from './budgets.ts'
+import { reason } from './schemas.ts'
+
+export const subject = z
+  .string('takes the name of a caller')
+  .check(z.regex(/^(?!__proto__$)[\x21\x22\x24-\x7e]{1,200}$/, 'takes 1 to 200 visible characters without #'))
+const scope = z.enum(scopes, `takes one of ${scopes.join(', ')}`)
+const takesRate = 'takes a whole number of requests, 1 to 100000'
+const rate = z.number(takesRate).check(z.int(takesRate), z.gte(1, takesRate), z.lte(100_000, takesRate))
+const yesOrNo = z.boolean('takes true or false')
+
+export const callerRequest = z.strictObject({
+  scopes: z.exactOptional(
+    z.array(scope, 'takes a list of scopes').check(z.maxLength(scopes.length, 'names a scope twice')),
+  ),
+  budgets: z.exactOptional(
+    z.union(
+      [z.literal('*'), z.array(budgetName).check(z.maxLength(200))],
+      'takes "*", or a list of at most 200 budgets',
+    ),
+  ),
+  person: z.exactOptional(subject),
+  disabled: z._default(yesOrNo, false),
+  mayForce: z._default(yesOrNo, false),
+  mayChargeAncestors: z._default(yesOrNo, false),
+  limits: z.exactOptional(limits),
+  perUpdate: z.exactOptional(units),
+  ratePerMinute: z.exactOptional(rate),
+  reason: z.exactOptional(reason),
+})
+
+/** Rights that are not given are not stored. */
+export function callerAs({
+  disabled,
+  mayForce,
+  mayChargeAncestors,
+  ...given
+}: Omit<z.output<typeof callerRequest>, 'reason'>): Caller {
+  return {
+    ...given,
+    ...(disabled && { disabled }),
+    ...(mayForce && { mayForce }),
+    ...(mayChargeAncestors && { mayChargeAncestors }),
+  }
+}

@@ -1,0 +1,73 @@
+import * as z from 'zod/mini'
+import { budgetName, someUnits, units, wholeUnits } from '../guard/names.ts'
+import { differenceInWords } from '../guard/people/differences.ts'
+import type { Entry } from '../ledger/book/entry.ts'
+import { toRfc3339 } from '../platform/clock.ts'
+import { digest } from '../platform/ids.ts'
+import type { Columns } from './csv.ts'
+import { reason } from './schemas.ts'
+import { showEntry } from './to-json.ts'
+
+/** What a caller books: bodies of `/budgets/{name}/entries` and `/budgets/account/reconcile`, and the forms of pages. */
+
+const month = z._default(z.enum(['month', 'day', 'next-month'], 'takes month, day or next-month'), 'month')
+
+const givenBack = 'for units that the vendor gave back, book a grant with wholeChain'
+const takesEntry = `takes the id of an entry; what an update was charged is not corrected: ${givenBack}`
+
+export const spentOutside = wholeUnits(1, givenBack)
+
+export const entryRequest = z.discriminatedUnion(
+  'type',
+  [
+    z.strictObject({
+      type: z.literal('grant'),
+      units: someUnits,
+      window: month,
+      wholeChain: z._default(z.boolean('takes true or false'), false),
+      reason,
+    }),
+    z.strictObject({
+      type: z.literal('transfer'),
+      units: someUnits,
+      window: z._default(z.enum(['month', 'day'], 'takes month or day'), 'month'),
+      to: budgetName,
+      reason,
+    }),
+    // It always counts in the month and the day of the whole chain.
+    z.strictObject({ type: z.literal('external-spend'), units: spentOutside, reason }),
+    z.strictObject({
+      type: z.literal('correction'),
+      units,
+      corrects: z.string(takesEntry).check(z.regex(/^ent_[0-9a-z]{1,64}$/, takesEntry)),
+      reason,
+    }),
+  ],
+  'takes grant, transfer, external-spend or correction',
+)
+
+export const reconciliation = z.strictObject({ unitsLeft: units, reason })
+
+/**
+ * The same key of the same caller is the same entry, whichever budget it names.
+ *
+ * @param asked what the key stands for: other content under it is refused.
+ */
+export const entryIdentity = (caller: string, key: string, asked: object): { id: string; content: string } => ({
+  id: `ent_${digest(caller, 'POST /budgets/entries', key)}`,
+  content: digest(JSON.stringify(asked)),
+})
+
+export const entryColumns: Columns<Entry> = {
+  id: ({ id }) => id,
+  at: ({ at }) => toRfc3339(at),
+  type: ({ type }) => type,
+  budget: ({ budget }) => budget,
+  units: ({ units }) => units,
+  window: (entry) => showEntry(entry).window,
+  by: ({ by }) => by,
+  reason: ({ reason }) => reason,
+  to: ({ to }) => to ?? '',
+  corrects: ({ corrects }) => corrects ?? '',
+  changed: ({ changed }) => (changed ?? []).map(differenceInWords).join('; '),
+}

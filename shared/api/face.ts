@@ -1,0 +1,67 @@
+import type { ServerResponse } from 'node:http'
+import type { MiddlewareHandler } from 'hono'
+import { problem } from '../guard/problems.ts'
+import type { Clock } from '../platform/clock.ts'
+import { systemIds } from '../platform/ids.ts'
+import { inLogContext, type Log, notedUpdates } from '../platform/log.ts'
+import type { Platform } from '../platform/raw-request.ts'
+import { createExpensiveReads, type ExpensiveReads } from './expensive-reads.ts'
+import { Refusal } from './refusal.ts'
+
+/** What every request carries, whether a program or a browser sent it. */
+export interface FaceEnv {
+  Variables: {
+    requestId: string
+    /** Who asks, once that is known. */
+    sub?: string
+    expensiveReads: ExpensiveReads
+    /** When this process ends, whatever it is doing. */
+    endsAt: number
+    /** The status of an answer that is the service's own, and stays as it is. */
+    passedOn?: number
+    /** The route as the log names it, where it is not this app's own. */
+    route?: string
+  }
+  Bindings: Platform & {
+    /** On one machine. */
+    outgoing?: ServerResponse
+    /** On Lambda. */
+    context?: { readonly awsRequestId: string; getRemainingTimeInMillis(): number }
+  }
+}
+
+/** How long a request may take where no platform says so. */
+const requestLastsMs = 120_000
+
+/** Gives every request an id, a deadline and a line in the log. */
+export function acceptRequests({ clock, log }: { clock: Clock; log: Log }): MiddlewareHandler<FaceEnv> {
+  const expensiveReads = createExpensiveReads({ clock })
+  return (c, next) => {
+    const requestId = systemIds.random()
+    c.set('requestId', requestId)
+    c.set('expensiveReads', expensiveReads)
+    const from = clock.now()
+    c.set('endsAt', from + (c.env?.context?.getRemainingTimeInMillis() ?? requestLastsMs))
+    return inLogContext({ requestId, lambdaRequestId: c.env?.context?.awsRequestId }, async () => {
+      await next()
+      const passedOn = c.get('passedOn')
+      if (passedOn === undefined) {
+        c.res.headers.set('X-Request-Id', requestId)
+        if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store')
+      }
+      const { method, routePath } = c.req
+      const status = passedOn ?? c.res.status
+      const route = c.get('route') ?? routePath
+      log.info('request', { caller: c.get('sub'), method, route, status, ms: clock.now() - from, ...notedUpdates() })
+    })
+  }
+}
+
+/** Node takes the first of two, and a proxy in front may have taken the other. @throws Refusal 400 */
+export const refuseTwoHosts: MiddlewareHandler<FaceEnv> = (c, next) => {
+  const { rawHeaders = [] } = c.env?.incoming ?? {}
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host')
+  if (hosts.length > 1)
+    throw new Refusal(problem('invalid-request', 'A request has one Host header, and this one has more.'))
+  return next()
+}

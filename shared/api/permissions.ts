@@ -1,0 +1,24 @@
+import type { Guard } from '../guard/guard.ts'
+import type { Permissions } from '../guard/people/permissions.ts'
+import { problem } from '../guard/problems.ts'
+import type { Scope } from '../platform/words.ts'
+import { Refusal } from './refusal.ts'
+
+/** @throws Refusal */
+export function mustBeAmong(sub: string, scopes: ReadonlySet<Scope>, any: readonly Scope[]): void {
+  if (any.some((scope) => scopes.has(scope))) return
+  const held = [...scopes].join(' ') || 'none'
+  throw new Refusal(problem('forbidden', `${sub} needs the scope ${any.join(' or ')} for this, and has: ${held}.`))
+}
+
+/** @throws Refusal when the plan charges a budget that they may not charge. */
+export async function mustBeCovered(
+  guard: Pick<Guard, 'budgetsOf'>,
+  plan: string,
+  { sub, mayCharge }: { sub: string } & Pick<Permissions, 'mayCharge'>,
+): Promise<void> {
+  const barred = (await guard.budgetsOf(plan)).find((budget) => !mayCharge(budget))
+  if (barred === undefined) return
+  const detail = `${sub} may not charge the budget ${barred}, which the plan ${plan} charges.`
+  throw new Refusal(problem('forbidden', detail, { budget: barred }))
+}

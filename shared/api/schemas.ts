@@ -1,0 +1,58 @@
+import * as z from 'zod/mini'
+import { project } from '../guard/names.ts'
+
+/** Pieces of schemas that routes and pages share. */
+
+export const text = (most: number) => {
+  const takes = `takes 1 to ${most} characters`
+  return z.string('takes a text').check(z.minLength(1, takes), z.maxLength(most, takes))
+}
+
+/** The projects of one request, each once. */
+export const projectsOfRequest = (takes: string) =>
+  z.array(project, takes).check(
+    z.minLength(1, 'takes 1 to 20 projects'),
+    z.maxLength(20, 'takes 1 to 20 projects'),
+    z.refine((names) => new Set(names).size === names.length, 'names a project twice'),
+  )
+
+export const reason = z
+  .string({ error: ({ input }) => (input === undefined ? 'is needed: say why' : 'takes a text') })
+  .check(
+    z.minLength(1, 'must not be empty'),
+    z.maxLength(500, 'takes at most 500 characters'),
+    z.refine((text) => !/\p{Cc}/u.test(text), 'must not contain line breaks or other control characters'),
+  )
+
+/** The body of what takes a reason and nothing else. */
+export const reasonBody = z.strictObject({ reason })
+export const optionalReasonBody = z.strictObject({ reason: z.exactOptional(reason) })
+
+const wholeFrom1To200 = z.string().check(z.regex(/^([1-9]\d?|1\d\d|200)$/, 'takes a whole number from 1 to 200'))
+
+export const pageLimit = z.pipe(z._default(wholeFrom1To200, '50'), z.transform(Number))
+
+/** What a page gave out as `next`; the list itself decides whether it is one of its own. */
+export const pageCursor = z
+  .string()
+  .check(z.minLength(1, 'takes 1 to 2000 characters'), z.maxLength(2_000, 'takes 1 to 2000 characters'))
+
+export const monthWindow = z
+  .string()
+  .check(z.regex(/^month:\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, 'takes a month such as month:2026-11-12'))
+
+const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+
+/** Date.parse takes 30 February for 2 March. */
+function isInstant(text: string): boolean {
+  const [, year, month, day] = rfc3339.exec(text) ?? []
+  return (
+    Number(day) <= new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate() && !Number.isNaN(Date.parse(text))
+  )
+}
+
+const takesInstant = 'takes an RFC 3339 time such as 2026-11-20T09:00:00Z'
+export const instant = z.pipe(
+  z.string(takesInstant).check(z.refine(isInstant, takesInstant)),
+  z.transform((text) => Date.parse(text)),
+)

@@ -1,0 +1,58 @@
+import type { Context } from 'hono'
+import * as z from 'zod/mini'
+import { type Statement, type StatementRow, type StatementSum, statementKeys } from '../guard/reports/statements.ts'
+import { answerCsv, type Columns } from './csv.ts'
+import type { FaceEnv } from './face.ts'
+import { invalid, type Refusal } from './refusal.ts'
+import { monthWindow } from './schemas.ts'
+
+/** Prices are counted in millionths, so that no sum is rounded before its end. */
+export const perWhole = 1_000_000
+
+const price = z.pipe(
+  z.string().check(z.regex(/^\d{1,6}(\.\d{1,6})?$/, 'takes a price for one unit, such as 0.012')),
+  z.transform((text) => BigInt(Math.round(Number(text) * perWhole))),
+)
+
+export const statementKey = z.enum(statementKeys, `takes one of ${statementKeys.join(', ')}`)
+
+export const statementQuery = z.strictObject({
+  window: z.exactOptional(monthWindow),
+  by: z._default(statementKey, 'budget'),
+  price: z.exactOptional(price),
+})
+
+export const noWindow = (window: string | undefined): Refusal =>
+  invalid([{ path: 'window', message: `there is no window ${window} yet` }])
+
+/** What was paid for, charged and spent outside, to the cent; half a cent counts as one. */
+export function amountOf({ charged, external }: StatementSum, price: bigint): number {
+  const units = charged + external
+  const cents = (BigInt(Math.abs(units)) * price + 5_000n) / 10_000n
+  return (Math.sign(units) * Number(cents)) / 100
+}
+
+export function answerStatementCsv<E extends FaceEnv>(
+  c: Context<E>,
+  statement: Statement,
+  price: bigint | undefined,
+): Promise<Response> {
+  const columns: Columns<StatementRow> = {
+    window: () => statement.window.name,
+    status: () => statement.status,
+    [statement.by]: ({ key }) => key ?? '',
+    updates: ({ updates }) => updates,
+    charged: ({ charged }) => charged,
+    external: ({ external }) => external,
+    granted: ({ granted }) => granted,
+    held: ({ held }) => held,
+    inDoubt: ({ inDoubt }) => inDoubt,
+    refused: ({ refused }) => refused,
+    ...(price !== undefined && { amount: (row: StatementRow) => amountOf(row, price) }),
+    // The last one, so that all others stay where they were.
+    ...(statement.by === 'budget' && { paidElsewhere: ({ paidElsewhere }: StatementRow) => paidElsewhere }),
+  }
+  return answerCsv(c, `statement-${statement.window.name.replace(':', '-')}`, columns, async () => ({
+    rows: statement.rows,
+  }))
+}

@@ -1,0 +1,275 @@
+import type { PlanStatus } from '../guard/plans/calendar.ts'
+import type { Forecast } from '../guard/plans/forecast.ts'
+import type { OccurrenceReport } from '../guard/plans/occurrences.ts'
+import { describe } from '../guard/problems.ts'
+import { type Figures, figuresOf } from '../guard/reports/figures.ts'
+import { when } from '../guard/sentences.ts'
+import type { Answer } from '../guard/update/answer.ts'
+import type { Estimate } from '../guard/update/estimate.ts'
+import type { AuditedCounter } from '../ledger/book/audit.ts'
+import { asNumber, type Counter } from '../ledger/book/book.ts'
+import {
+  type Budget,
+  type Caller,
+  childrenOf,
+  limitOf,
+  limitsOfCaller,
+  type WindowKind,
+  windowKinds,
+} from '../ledger/book/definitions.ts'
+import type { Entry } from '../ledger/book/entry.ts'
+import type { Occurrence } from '../ledger/updates/occurrence.ts'
+import type { ProjectChange } from '../ledger/updates/project-change.ts'
+import { isTerminal, type Problem, type Update, wasUpToDate } from '../ledger/updates/update.ts'
+import type { View } from '../ledger/views/views.ts'
+import { toRfc3339 } from '../platform/clock.ts'
+import type { Kind } from '../tracking/kinds.ts'
+
+/** How things look in JSON. Times are RFC 3339 in UTC; what is not known is `null`, never 0. */
+
+/** A problem as its own member of something else (RFC 9457, section 3). */
+export function showProblem({ slug, detail, members }: Problem) {
+  const { status, title } = describe(slug)
+  return { type: `/problems/${slug}`, title, status, detail, ...members }
+}
+
+const showNotRecorded = (row: Answer['notRecorded'][number]) => ({
+  project: row.project,
+  problem: showProblem(row.problem),
+})
+
+/** What became of each project of a request. */
+export const showAnswer = ({ updates, notRecorded }: Pick<Answer, 'updates' | 'notRecorded'>) => ({
+  updates: updates.map(showUpdate),
+  ...(notRecorded.length > 0 && { notRecorded: notRecorded.map(showNotRecorded) }),
+})
+
+export function showUpdate(update: Update) {
+  const { id, kind, project, budget, caller, via, plan, reason, force, maxUnits, query, state, month } = update
+  const { hold, overrun, finishedAt, approval, problem, service } = update
+  return {
+    id,
+    kind,
+    project,
+    budget,
+    caller,
+    via,
+    ...(plan !== undefined && { plan }),
+    ...(reason !== undefined && { reason }),
+    ...(force && { force }),
+    ...(maxUnits !== undefined && { maxUnits }),
+    ...(query && { query }),
+    state,
+    window: month,
+    units: {
+      estimated: update.estimated ?? null,
+      held: hold?.units ?? 0,
+      charged: update.charged ?? (isTerminal(state) ? 0 : null),
+    },
+    ...(overrun !== undefined && { overrun }),
+    createdAt: toRfc3339(update.createdAt),
+    ...(finishedAt !== undefined && { finishedAt: toRfc3339(finishedAt) }),
+    ...(approval && { approvedBy: approval.by }),
+    ...(problem && { problem: showProblem(problem) }),
+    ...(service && { service: showService(service) }),
+    history: update.history.map(({ state, at, by, note }) => ({
+      state,
+      at: toRfc3339(at),
+      by,
+      ...(note !== undefined && { note }),
+    })),
+  }
+}
+
+const showService = ({ status, body, truncated }: NonNullable<Update['service']>) => ({
+  status,
+  body,
+  ...(truncated && { truncated }),
+})
+
+export function showBudget(view: View, budget: Budget, kindNames: readonly Kind[]) {
+  const { name, parent, limits, projects, perUpdate, approvalAbove, approvalIfGrown, kinds, frozen, approvers } = budget
+  // The book of another month counts its last day, or its first: no caller asks for that.
+  const isOpen = view.month.start <= view.now && view.now < view.month.end
+  const shown = windowKinds.filter(
+    (window) => window === 'month' || (isOpen && limitOf(budget, window) !== 'unlimited'),
+  )
+  return {
+    name,
+    parent,
+    limits,
+    projects,
+    ...(perUpdate !== undefined && { perUpdate }),
+    ...(approvalAbove !== undefined && { approvalAbove }),
+    ...(approvalIfGrown !== undefined && { approvalIfGrown }),
+    ...(budget.approvalExpiresAfter !== undefined && { approvalExpiresAfter: budget.approvalExpiresAfter }),
+    kinds: kinds ?? kindNames,
+    frozen: frozen ? { ...frozen, at: toRfc3339(frozen.at) } : false,
+    approvers: approvers ?? [],
+    ...(budget.thresholds && { thresholds: budget.thresholds }),
+    ...(budget.freezeOnOverrun && { freezeOnOverrun: true }),
+    windows: shown.map((window) => ({
+      ...showFigures(figuresOf(view, budget, window)),
+      ...showChildren(view, budget, window),
+    })),
+  }
+}
+
+/** What the children may spend together, beside the own limit: more than that is possible, and checked at every hold. */
+function showChildren({ definitions }: View, { name }: Budget, window: WindowKind) {
+  const limits = childrenOf(definitions, name).map((child) => limitOf(child, window))
+  if (limits.length === 0) return {}
+  const sum = limits.reduce<number>((total, limit) => total + asNumber(limit), 0)
+  return { childrenLimit: limits.includes('unlimited') ? 'unlimited' : sum }
+}
+
+function showFigures({ window, start, end, limit, granted, available, held, inDoubt, spent }: Figures) {
+  const times = { start: toRfc3339(start), end: toRfc3339(end), resetsAt: toRfc3339(end) }
+  const left = limit === 'unlimited' ? null : available
+  return { window, ...times, limit, granted, available: left, held, inDoubt, spent }
+}
+
+export const showEstimate = ({ kind, units, projects, allowed, problem, figures }: Estimate) => ({
+  kind,
+  units,
+  projects: projects.map(({ project, units, problem }) => ({
+    ...{ project, units },
+    ...(problem && { problem: showProblem(problem) }),
+  })),
+  allowed,
+  ...(problem && { problem: showProblem(problem) }),
+  budgets: figures
+    .filter(({ window, limit }) => window === 'month' || limit !== 'unlimited')
+    .map((each) => ({ budget: each.budget, ...showFigures(each) })),
+})
+
+export function showEntry(entry: Entry) {
+  const { id, type, budget, units, to, corrects, month, day, reason, by, at, moves, binds, changed } = entry
+  return {
+    id,
+    type,
+    budget,
+    units,
+    ...(to !== undefined && { to }),
+    ...(corrects !== undefined && { corrects }),
+    window: moves.length > 0 && moves.every((move) => move.window === 'day') ? day : month,
+    budgets: [...new Set(moves.map((move) => move.budget))],
+    reason,
+    by,
+    at: toRfc3339(at),
+    ...(binds && { binds }),
+    ...(changed && { changed }),
+  }
+}
+
+export function showAudit(rows: readonly AuditedCounter[]) {
+  const books = rows.map(({ window, budget, recorded, recomputed }) => ({
+    window,
+    budget,
+    recorded: showCounter(recorded),
+    recomputed: showCounter(recomputed),
+  }))
+  return { ok: areOk(rows), books }
+}
+
+/** `null`: nothing is wrong, as far as it can be told of books that moved. */
+function areOk(rows: readonly AuditedCounter[]): boolean | null {
+  if (rows.some(({ ok }) => ok === false)) return false
+  return rows.some(({ ok }) => ok === null) ? null : true
+}
+
+const showCounter = ({ limit, granted, available, held, inDoubt, spent }: Counter) => ({
+  limit,
+  granted,
+  available: limit === 'unlimited' ? null : available,
+  held,
+  inDoubt,
+  spent,
+})
+
+export function showPlan({ plan, paused, next, last }: PlanStatus, zone: string) {
+  const { name, kind, projects, budget, mayChargeAncestors, schedule, whenShort, query, leave, enabled } = plan
+  return {
+    name,
+    kind,
+    projects,
+    budget: budget ?? null,
+    schedule: schedule.text,
+    whenShort,
+    ...(query && { query }),
+    ...(mayChargeAncestors && { mayChargeAncestors: true }),
+    ...(leave !== undefined && { leave }),
+    enabled,
+    paused: paused ? { ...paused, at: toRfc3339(paused.at) } : false,
+    next: next === null ? null : toRfc3339(next),
+    nextLocal: next === null ? null : when(next, zone),
+    last: last && showWhen(last),
+  }
+}
+
+const showWhen = ({ time, state, reason, doneAt }: Occurrence) => ({
+  time: toRfc3339(time),
+  state,
+  ...(reason !== undefined && { reason }),
+  finishedAt: doneAt === undefined ? null : toRfc3339(doneAt),
+})
+
+export function showOccurrence({ occurrence, counts, unitsCharged, rows }: OccurrenceReport) {
+  return {
+    plan: occurrence.plan,
+    ...showWhen(occurrence),
+    ...(occurrence.doneAt === undefined && { nextTryAt: toRfc3339(occurrence.nextAt) }),
+    counts,
+    unitsCharged,
+    projects: rows.map(({ project, update }) => ({
+      project,
+      update: update?.id ?? null,
+      state: occurrenceStateOf(update),
+      ...(update?.problem && { problem: showProblem(update.problem) }),
+    })),
+  }
+}
+
+function occurrenceStateOf(update: Update | null): Update['state'] | 'up-to-date' | 'unsent' {
+  if (!update) return 'unsent'
+  return wasUpToDate(update) ? 'up-to-date' : update.state
+}
+
+export const showForecast = ({ exhaustedAt, pricedAt, ...row }: Forecast) => ({
+  ...row,
+  ...(exhaustedAt !== null && { exhaustedAt: toRfc3339(exhaustedAt) }),
+  pricedAt: pricedAt === null ? null : toRfc3339(pricedAt),
+})
+
+export const showCaller = (view: View, sub: string, caller: Caller) => {
+  const { scopes, budgets, person, disabled, mayForce, mayChargeAncestors, limits, perUpdate, ratePerMinute } = caller
+  const [counted] = limitsOfCaller(view.definitions, sub)
+  return {
+    sub,
+    ...(scopes && { scopes }),
+    ...(budgets !== undefined && { budgets }),
+    ...(person !== undefined && { person }),
+    disabled: disabled ?? false,
+    ...(mayForce && { mayForce }),
+    ...(mayChargeAncestors && { mayChargeAncestors }),
+    ...(limits && { limits }),
+    ...(perUpdate !== undefined && { perUpdate }),
+    ...(ratePerMinute !== undefined && { ratePerMinute }),
+    ...(counted && {
+      windows: windowKinds
+        .filter((window) => limitOf(counted, window) !== 'unlimited')
+        .map((window) => showFigures(figuresOf(view, counted, window))),
+    }),
+  }
+}
+
+export const showProjectChange = ({ id, operation, project, caller, at, added, removed, status }: ProjectChange) => ({
+  id,
+  operation,
+  project,
+  caller,
+  at: toRfc3339(at),
+  added,
+  removed,
+  serviceStatus: status,
+})

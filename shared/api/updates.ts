@@ -1,0 +1,41 @@
+import * as z from 'zod/mini'
+import { budgetName, kindOf, project } from '../guard/names.ts'
+import { isTerminal, states, type Update, vias } from '../ledger/updates/update.ts'
+import { toRfc3339 } from '../platform/clock.ts'
+import type { Kinds } from '../tracking/kinds.ts'
+import type { Columns } from './csv.ts'
+import { instant, pageCursor, pageLimit, text } from './schemas.ts'
+
+export const updateFilterOf = (kinds: Kinds) =>
+  z.strictObject({
+    state: z.exactOptional(z.enum(states, `takes one of ${states.join(', ')}`)),
+    kind: z.exactOptional(kindOf(kinds)),
+    project: z.exactOptional(project),
+    budget: z.exactOptional(budgetName),
+    caller: z.exactOptional(text(200)),
+    via: z.exactOptional(z.enum(vias, `takes one of ${vias.join(', ')}`)),
+    plan: z.exactOptional(text(200)),
+    since: z.exactOptional(instant),
+    until: z.exactOptional(instant),
+    limit: pageLimit,
+    cursor: z.exactOptional(pageCursor),
+  })
+
+export const updateColumns: Columns<Update> = {
+  id: ({ id }) => id,
+  createdAt: ({ createdAt }) => toRfc3339(createdAt),
+  finishedAt: ({ finishedAt }) => (finishedAt === undefined ? '' : toRfc3339(finishedAt)),
+  state: ({ state }) => state,
+  kind: ({ kind }) => kind,
+  project: ({ project }) => project,
+  budget: ({ budget }) => budget,
+  window: ({ month }) => month,
+  caller: ({ caller }) => caller,
+  via: ({ via }) => via,
+  plan: ({ plan }) => plan ?? '',
+  estimated: ({ estimated }) => estimated ?? '',
+  held: ({ hold }) => hold?.units ?? 0,
+  charged: ({ charged, state }) => charged ?? (isTerminal(state) ? 0 : ''),
+  reason: ({ reason }) => reason ?? '',
+  problem: ({ problem }) => problem?.slug ?? '',
+}

@@ -1,0 +1,103 @@
+import { jwtVerify } from 'jose'
+import * as z from 'zod/mini'
+import { type Clock, dayMs, minuteMs } from '../platform/clock.ts'
+import { parseStrictJson } from '../platform/json.ts'
+import type { Secret } from '../platform/secrets.ts'
+import { type Scope, scopes } from '../platform/words.ts'
+import { withAnyKey } from './caller-key.ts'
+
+/** Who asks, as their token says. */
+export interface Caller {
+  readonly sub: string
+  readonly scopes: ReadonlySet<Scope>
+  /** The budgets that may be charged, descendants included. */
+  readonly budgets: '*' | readonly string[]
+  /** When the token ends. */
+  readonly until: number
+}
+
+export const audience = 'unit-guard'
+export const longestLifeSeconds = (366 * dayMs) / 1000
+const maxTokenLength = 8_192
+const verifiedForMs = minuteMs
+const maxVerified = 1_000
+
+/** Records and entries name these where no person acted, and `*` is kept for all callers. */
+const reserved = ['guard', 'sweep', 'service', 'setup', '*']
+
+/**
+ * 1–128 visible characters without `#`; callers from Slack and from schedules have names of their own. What no map in the
+ * database can have as a name could be neither listed nor disabled.
+ */
+export const subject = z.string().check(
+  z.regex(/^(?!slack:|schedule:|__proto__$)[\x21\x22\x24-\x7e]{1,128}$/),
+  z.refine((sub) => !reserved.includes(sub.toLowerCase())),
+)
+
+const claims = z.object({
+  sub: subject,
+  aud: z.literal(audience),
+  exp: z.number().check(z.int()),
+  scope: z._default(z.string(), ''),
+  budgets: z.optional(z.union([z.literal('*'), z.array(z.string())])),
+})
+
+/**
+ * Reads bearer tokens: JWTs (RFC 7519) signed with HS256 and the current or the previous key. jose does the
+ * cryptography; what it is lenient about is checked here: `exp` is required and sane, and a segment has one spelling.
+ *
+ * The answer is `null` for any fault, and does not say which. @throws SecretUnavailable
+ */
+export function createTokens({ key, clock }: { key: Secret; clock: Clock }) {
+  // A tool sends one token a thousand times, and each verification costs as much as the rest of a small answer.
+  const verified = new Map<string, { readonly caller: Caller; readonly key: string; readonly until: number }>()
+
+  async function verify(header: string | undefined): Promise<Caller | null> {
+    const token = /^bearer ([^\s,]+)$/i.exec(header ?? '')?.[1]
+    if (token === undefined || token.length > maxTokenLength) return null
+    const earlier = verified.get(token)
+    if (!earlier && !(isCanonical(token) && isReadOneWay(token))) return null
+    const known = await key.read()
+    if (earlier && earlier.key === known.current && clock.now() < earlier.until) return earlier.caller
+    return withAnyKey(key, known, (secret) => verifyWith(token, secret))
+  }
+
+  async function verifyWith(token: string, secret: string): Promise<Caller | null> {
+    const now = clock.now()
+    try {
+      const options = { algorithms: ['HS256'], audience, currentDate: new Date(now) }
+      const { payload } = await jwtVerify(token, new TextEncoder().encode(secret), options)
+      const parsed = claims.safeParse(payload)
+      if (!parsed.success || parsed.data.exp > now / 1000 + longestLifeSeconds) return null
+      const caller = toCaller(parsed.data)
+      if (verified.size >= maxVerified) verified.clear()
+      const until = Math.min(caller.until, now + verifiedForMs)
+      verified.set(token, { caller, key: secret, until })
+      return caller
+    } catch {
+      return null
+    }
+  }
+
+  return { verify }
+}
+
+/** Each segment as an encoder writes it: other spellings of the same bytes are other tokens. */
+const isCanonical = (token: string): boolean =>
+  token.split('.').every((segment) => Buffer.from(segment, 'base64url').toString('base64url') === segment)
+
+/** Of a member that stands twice, other readers of the same token may take the first one. */
+export const isReadOneWay = (token: string): boolean =>
+  token
+    .split('.')
+    .slice(0, 2)
+    .every((segment) => parseStrictJson(Buffer.from(segment, 'base64url').toString()).ok)
+
+function toCaller({ sub, scope, budgets, exp }: z.output<typeof claims>): Caller {
+  const held = toScopes(scope)
+  return { sub, scopes: held, budgets: budgets ?? (held.has('admin') ? '*' : []), until: exp * 1000 }
+}
+
+/** As claims write them: separated by spaces, and unknown words allow nothing. */
+export const toScopes = (text: string): ReadonlySet<Scope> =>
+  new Set(scopes.filter((known) => text.split(' ').includes(known)))

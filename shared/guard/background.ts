@@ -1,0 +1,47 @@
+import type { GuardParts } from './guard.ts'
+import type { Approvals } from './people/approvals.ts'
+import { createCalendar } from './plans/calendar.ts'
+import { createOccurrences } from './plans/occurrences.ts'
+import type { Plan } from './plans/plans-file.ts'
+import { createPrices } from './plans/prices.ts'
+import { createCourse } from './reports/course.ts'
+import { createDigesting } from './reports/digest.ts'
+import { createStatements } from './reports/statements.ts'
+import { createSummaries } from './reports/summary.ts'
+import { createAlerts, createTokenExpiry } from './sweep/alerts.ts'
+import { createMetrics } from './sweep/metrics.ts'
+import { createRunsOutside } from './sweep/runs-outside.ts'
+import { createSweep } from './sweep/sweep.ts'
+import type { Resume } from './update/resume.ts'
+
+export type Keeping = ReturnType<typeof createKeeping>
+
+/** What no caller waits for, or few ask for: plans and their costs, the sweep, announcements, metrics and drawings. */
+export function createKeeping(
+  parts: Omit<GuardParts, 'plans'> & {
+    plans: readonly Plan[]
+    approvals: Approvals
+    resume: Resume
+  },
+) {
+  const { ledger, resume } = parts
+  const occurrences = createOccurrences({ ...parts, begin: resume.begin })
+  const alerts = createAlerts(parts)
+  const sweep = createSweep({ ...parts, start: resume.start, alerts, advance: occurrences.advance })
+  const { prices, readPrices } = createPrices(parts)
+  const calendar = createCalendar({ ...parts, prices })
+  return {
+    ...occurrences,
+    ...sweep,
+    ...calendar,
+    readPrices,
+    checkThresholds: alerts.checkThresholds,
+    ...createDigesting({ ledger, prices, foresee: calendar.forecast }),
+    ...createRunsOutside(parts),
+    ...createTokenExpiry(parts),
+    ...createMetrics(parts),
+    ...createSummaries(parts),
+    ...createCourse(parts),
+    ...createStatements(parts),
+  }
+}

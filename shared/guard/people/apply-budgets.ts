@@ -1,0 +1,154 @@
+import {
+  type Budget,
+  budgetNamed,
+  type Definitions,
+  folded,
+  type OwnedProject,
+  rootBudget,
+  type WindowLimit,
+} from '../../ledger/book/definitions.ts'
+import { isSame, type Member } from '../../ledger/book/difference.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { Problem } from '../../ledger/updates/update.ts'
+import { type Author, staleness, toProblem } from './budgets.ts'
+
+export const maxProjects = 500
+/** A budget has always a parent, and at least one limit. */
+export const prunable = [
+  ...(['limits', 'projects', 'perUpdate', 'approvalAbove', 'approvalIfGrown'] as const),
+  ...(['approvalExpiresAfter'] as const),
+  ...(['kinds', 'approvers', 'thresholds', 'freezeOnOverrun'] as const),
+] as const
+export type Prunable = (typeof prunable)[number]
+
+/** A budget of a file: what is not named stays as it is; a new budget has the defaults. */
+export type BudgetChange = { readonly name: string } & Partial<Omit<Budget, 'name' | 'frozen'>>
+
+/** What a file would change, one row for each budget that is not the same already. */
+export interface BudgetDifference {
+  readonly budget: string
+  readonly isNew: boolean
+  readonly members: readonly Member[]
+}
+
+export type ApplyResult =
+  | { readonly kind: 'applied'; readonly revision: number; readonly differences: readonly BudgetDifference[] }
+  | { readonly kind: 'problem'; readonly problem: Problem }
+
+/** Many budgets at once, as one revision; nothing is deleted. */
+export function createBudgetsFile({ ledger }: { ledger: Ledger }) {
+  async function applyBudgets(wanted: readonly BudgetChange[], by: Author, how: ApplyOptions): Promise<ApplyResult> {
+    if (how.dryRun) {
+      const view = await ledger.view()
+      const { definitions } = view
+      const stale = staleness(definitions, by)
+      if (stale) return { kind: 'problem', problem: stale }
+      const made = merged(definitions, wanted, how)
+      if ('slug' in made) return { kind: 'problem', problem: made }
+      const faults = await ledger.faultsOfChange(view, made.definitions)
+      if (faults.length > 0) return { kind: 'problem', problem: toProblem(faults) }
+      return { kind: 'applied', revision: definitions.revision, differences: made.differences }
+    }
+    let differences: readonly BudgetDifference[] = []
+    let revision = 0
+    const outcome = await ledger.change(by.caller, ({ definitions }) => {
+      const stale = staleness(definitions, by)
+      if (stale) return { refused: stale }
+      const made = merged(definitions, wanted, how)
+      if ('slug' in made) return { refused: made }
+      differences = made.differences
+      revision = definitions.revision
+      // The same file twice changes nothing the second time, not even the revision.
+      if (differences.length === 0) return { refused: null }
+      const { length } = differences
+      const reason = by.reason ?? `${length} ${length === 1 ? 'budget' : 'budgets'} from a file`
+      return { definitions: made.definitions, note: { type: 'limit', budget: rootBudget, reason } }
+    })
+    switch (outcome.kind) {
+      case 'changed':
+        return { kind: 'applied', revision: outcome.definitions.revision, differences }
+      case 'refused':
+        return outcome.refused === null
+          ? { kind: 'applied', revision, differences }
+          : { kind: 'problem', problem: outcome.refused as Problem }
+      case 'faulty':
+        return { kind: 'problem', problem: toProblem(outcome.faults) }
+    }
+  }
+
+  return { applyBudgets }
+}
+
+interface Fault {
+  readonly path: string
+  readonly message: string
+}
+
+interface ApplyOptions {
+  readonly dryRun: boolean
+  /** The members that a named budget loses where its row does not name them; a budget that no row names stays. */
+  readonly prune?: readonly Prunable[]
+}
+
+function merged(
+  definitions: Definitions,
+  wanted: readonly BudgetChange[],
+  how: ApplyOptions,
+): { readonly definitions: Definitions; readonly differences: readonly BudgetDifference[] } | Problem {
+  const differences: BudgetDifference[] = []
+  const budgets: Record<string, Budget> = { ...definitions.budgets }
+  const faults = wanted.flatMap((change) => faultOf(definitions, change))
+  for (const change of wanted) {
+    const { name } = change
+    const old = budgetNamed(definitions, name)
+    const made = madeOf(old, change, how)
+    if (made.projects.length > maxProjects) faults.push(tooManyProjects(made))
+    const members = membersOf(old, made, change)
+    if (old && members.length === 0) continue
+    differences.push({ budget: name, isNew: !old, members })
+    budgets[name] = made
+  }
+  return faults.length > 0 ? toProblem(faults) : { definitions: { ...definitions, budgets }, differences }
+}
+
+function membersOf(old: Budget | undefined, made: Budget, change: BudgetChange): Member[] {
+  const names = new Set([...Object.keys(change), ...Object.keys(old ?? {})]) as Set<keyof Budget>
+  return [...names].flatMap((member) => {
+    const [from, to] = [old?.[member] ?? null, made[member] ?? null]
+    return member === 'name' || isSame(from, to) ? [] : [{ member, from, to }]
+  })
+}
+
+/** Limits add up by their window, and projects by their name, as the other members do by theirs. */
+function madeOf(old: Budget | undefined, change: BudgetChange, { prune = [] }: ApplyOptions): Budget {
+  if (!old) return { parent: rootBudget, limits: [], projects: [], ...change }
+  const pruned: readonly string[] = prune
+  const kept = Object.fromEntries(Object.entries(old).filter(([member]) => !pruned.includes(member))) as Partial<Budget>
+  const limits = change.limits ?? old.limits
+  const isNamed = ({ window }: WindowLimit) => limits.some((limit) => limit.window === window)
+  return {
+    ...{ parent: old.parent, ...kept, ...change },
+    limits: [...limits, ...(pruned.includes('limits') ? [] : old.limits.filter((limit) => !isNamed(limit)))],
+    projects: projectsOf(old, change.projects ?? [], pruned.includes('projects')),
+  }
+}
+
+/** A row without an id leaves the id that is listed. */
+function projectsOf({ projects: old }: Budget, rows: readonly OwnedProject[], prune: boolean): OwnedProject[] {
+  const listed = new Map(old.map((project) => [folded(project.name), project]))
+  const named = new Map(rows.map((row) => [folded(row.name), { ...listed.get(folded(row.name)), ...row }]))
+  const added = [...named].flatMap(([key, project]) => (listed.has(key) ? [] : [project]))
+  const stay = old.flatMap((project) => named.get(folded(project.name)) ?? (prune ? [] : [project]))
+  return [...stay, ...added]
+}
+
+function faultOf(definitions: Definitions, { name, limits, parent }: BudgetChange): Fault[] {
+  if (name === rootBudget && parent) return [{ path: name, message: `${rootBudget} is the root and has no parent` }]
+  const needsLimits = !limits && !budgetNamed(definitions, name)
+  return needsLimits ? [{ path: name, message: `the budget ${name} is new, so it needs limits` }] : []
+}
+
+const tooManyProjects = ({ name, projects: { length } }: Budget): Fault => ({
+  path: name,
+  message: `${name} would own ${length} projects, and at most ${maxProjects} are allowed`,
+})

@@ -1,0 +1,146 @@
+import type { Ledger } from '../../ledger/ledger.ts'
+import { Contention } from '../../ledger/store/store.ts'
+import { next, type Problem, type Update } from '../../ledger/updates/update.ts'
+import type { View } from '../../ledger/views/views.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Units } from '../../platform/words.ts'
+import { type GuardOptions, maxDecisions } from '../options.ts'
+import { problem } from '../problems.ts'
+import { settle } from '../update/settle.ts'
+import { outgrown, whyNotApprove, whyNotCancel, whyNotReject, whyNotResolve, wrongState } from './permissions.ts'
+
+/** What came of a person's decision about an update. */
+export type DecisionOutcome =
+  | { readonly kind: 'done'; readonly update: Update }
+  | { readonly kind: 'problem'; readonly problem: Problem }
+
+export interface ApprovalRequest {
+  readonly reason?: string
+  /** The event in Slack that waits for what becomes of it. */
+  readonly replyTo?: string
+  /**
+   * The units that the approver was shown: they agree to no more. `null`: it is unknown what they were shown, so they
+   * agree to nothing that was asked about again; absent: to what it needs now.
+   */
+  readonly shown?: Units | null
+}
+
+export interface Resolution {
+  readonly outcome: 'ran' | 'did-not-run'
+  /** What it cost; without it, what was held. */
+  readonly units?: Units
+  readonly reason: string
+}
+
+export interface ApprovalsParts {
+  ledger: Ledger
+  log: Log
+  options: GuardOptions
+}
+
+/** Approve, reject, cancel, resolve: each is one conditional write, so of two decisions one wins. */
+export const createApprovals = (parts: ApprovalsParts) => ({
+  approve: (id: string, by: string, how?: ApprovalRequest) => approve(parts, id, by, how),
+  reject: (id: string, by: string, reason?: string) => reject(parts, id, by, reason),
+  cancel: (id: string, by: { caller: string; isAdmin: boolean }, reason?: string) => cancel(parts, id, by, reason),
+  expire: (given: Pick<Update, 'id' | 'version'>, note: string) => expire(parts, given, note),
+  resolve: (id: string, by: string, resolution: Resolution) => resolve(parts, id, by, resolution),
+})
+
+/** Recorded first: the update is then `requested` and starts like any other. */
+const approve = (parts: ApprovalsParts, id: string, by: string, how: ApprovalRequest = {}): Promise<DecisionOutcome> =>
+  decideOn(parts, id, (update, view) => {
+    const refusal = whyNotApprove(update, view, by) ?? outgrown(update, how.shown)
+    if (refusal) return refusal
+    const { now } = view
+    const { short, estimated, replyTo = [] } = update
+    const approval = { by, at: now, units: estimated ?? (0 as Units), ...(short && { grants: short }) }
+    // A repeated press waits for the outcome once.
+    const told = how.replyTo === undefined ? {} : { replyTo: [...new Set([...replyTo, how.replyTo])] }
+    const line = { at: now, by, note: how.reason ?? 'approved' }
+    return next(update, 'requested', { approval, requestedAt: now, queued: true, ...told }, line)
+  })
+
+const reject = (parts: ApprovalsParts, id: string, by: string, reason?: string): Promise<DecisionOutcome> =>
+  decideOn(parts, id, (update, view) => whyNotReject(update, view, by) ?? end(update, 'rejected', view.now, by, reason))
+
+const cancel = (
+  parts: ApprovalsParts,
+  id: string,
+  by: { caller: string; isAdmin: boolean },
+  reason?: string,
+): Promise<DecisionOutcome> =>
+  decideOn(
+    parts,
+    id,
+    (update, view) => whyNotCancel(update, view, by) ?? end(update, 'cancelled', view.now, by.caller, reason),
+  )
+
+/** Expires an update that was not started or approved in time. Conditional on the version checked. */
+const expire = (
+  parts: ApprovalsParts,
+  { id, version }: Pick<Update, 'id' | 'version'>,
+  note: string,
+): Promise<DecisionOutcome> =>
+  decideOn(parts, id, (update, view) => {
+    if (update.version !== version) return wrongState(view, update, 'expired')
+    if (update.state !== 'awaiting-approval' && update.state !== 'requested') return wrongState(view, update, 'expired')
+    return end(update, 'expired', view.now, 'sweep', note)
+  })
+
+/**
+ * Closes an update in doubt on a named person's word: "ran" at once, "did not run" only when nothing can still be
+ * in flight. Later evidence against it is booked as a correction.
+ */
+async function resolve(
+  parts: ApprovalsParts,
+  id: string,
+  by: string,
+  resolution: Resolution,
+): Promise<DecisionOutcome> {
+  const { ledger, options } = parts
+  const { outcome, reason } = resolution
+  const view = await ledger.view([{ id }])
+  const found = view.results[0]?.update
+  if (!found) return { kind: 'problem', problem: noUpdate(id) }
+  const refusal = whyNotResolve(found, view, outcome, options)
+  if (refusal || !found.hold) return { kind: 'problem', problem: refusal ?? wrongState(view, found, 'resolved') }
+  const said = { from: 'person', by, note: reason } as const
+  const { update, changed } = await settle(
+    parts,
+    found,
+    outcome === 'ran'
+      ? { kind: 'ran', units: resolution.units ?? found.hold.units, ...said }
+      : { kind: 'did-not-run', ...said },
+  )
+  return changed ? { kind: 'done', update } : { kind: 'problem', problem: wrongState(view, update, 'resolved') }
+}
+
+async function decideOn(
+  parts: ApprovalsParts,
+  id: string,
+  change: (update: Update, view: View) => Update | Problem,
+): Promise<DecisionOutcome> {
+  const { ledger } = parts
+  for (let round = 0; round < maxDecisions; round++) {
+    const view = await ledger.view([{ id }])
+    const seen = view.results[0]?.update
+    if (!seen) return { kind: 'problem', problem: noUpdate(id) }
+    const changed = change(seen, view)
+    if ('slug' in changed) return { kind: 'problem', problem: changed }
+    if ((await ledger.record(changed, seen)) === 'recorded') return { kind: 'done', update: changed }
+  }
+  throw new Contention(`the record ${id} keeps changing`)
+}
+
+export type Approvals = ReturnType<typeof createApprovals>
+
+export const noUpdate = (id: string): Problem => problem('not-found', `There is no update ${id}.`)
+
+const end = (
+  update: Update,
+  state: 'rejected' | 'cancelled' | 'expired',
+  at: number,
+  by: string,
+  note?: string,
+): Update => next(update, state, { finishedAt: at }, { at, by, ...(note !== undefined && { note }) })

@@ -1,0 +1,217 @@
+import { bookAsOf, counterOf } from '../../ledger/book/book.ts'
+import type { ChangeOutcome, MakeChange } from '../../ledger/book/changes.ts'
+import {
+  type Budget,
+  budgetNamed,
+  childrenOf,
+  type Definitions,
+  rootBudget,
+  type Stop,
+} from '../../ledger/book/definitions.ts'
+import { monthAt } from '../../ledger/book/windows.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { Problem } from '../../ledger/updates/update.ts'
+import { pagesOf } from '../../ledger/views/lists.ts'
+import type { View } from '../../ledger/views/views.ts'
+import { noBudget, problem } from '../problems.ts'
+import { list, when, zoneOf } from '../sentences.ts'
+
+/** A budget as a caller wants it; `frozen` stays as it is. */
+export type BudgetRequest = Omit<Budget, 'frozen'>
+
+export type ChangeResult =
+  | { readonly kind: 'changed'; readonly created: boolean }
+  | { readonly kind: 'problem'; readonly problem: Problem }
+
+/** One reading, and what it would show after the change. */
+export type Preview =
+  | { readonly kind: 'possible'; readonly before: View; readonly after: View }
+  | { readonly kind: 'problem'; readonly problem: Problem }
+
+export interface Author {
+  readonly caller: string
+  readonly reason?: string
+  /** Only if the definitions still have one of these revisions; or, `any`, if there is such a thing. */
+  readonly onlyAt?: readonly number[] | 'any'
+}
+
+/** Who lifts a stop, and why. */
+export interface LiftRequest extends Author {
+  readonly reason: string
+  /** When they asked for it, if it may be done later, or again: a stop that is younger was not meant. */
+  readonly askedAt?: number
+}
+
+/**
+ * Each change is one revision of the definitions. It counts at once, also for updates that are decided and not yet
+ * held.
+ */
+export function createBudgets({ ledger }: { ledger: Ledger }) {
+  async function putBudget(wanted: BudgetRequest, by: Author): Promise<ChangeResult> {
+    let created = false
+    const outcome = await ledger.change(by.caller, (view) => {
+      created = !budgetNamed(view.definitions, wanted.name)
+      return budgetChange(view, wanted, by)
+    })
+    return toChangeResult(outcome, () => created)
+  }
+
+  /** What `putBudget` would do. Nothing is written. */
+  async function previewBudget(wanted: BudgetRequest, by: Author): Promise<Preview> {
+    const before = await ledger.view()
+    return previewOf(ledger, before, budgetChange(before, wanted, by))
+  }
+
+  async function deleteBudget(name: string, by: Author): Promise<ChangeResult> {
+    const change: MakeChange = (view) => {
+      const absent = budgetNamed(view.definitions, name) ? null : `budget ${name}`
+      const refused = staleness(view.definitions, by, absent) ?? undeletable(view, name)
+      if (refused) return { refused }
+      const { [name]: _gone, ...budgets } = view.definitions.budgets
+      const note = { type: 'budget-deleted', budget: name, reason: by.reason ?? 'no reason given' } as const
+      return { definitions: { ...view.definitions, budgets }, note, idle: name }
+    }
+    return toChangeResult(await ledger.change(by.caller, change))
+  }
+
+  async function freeze(name: string, by: Author & { reason: string }): Promise<ChangeResult> {
+    const change: MakeChange = ({ definitions, now }) => {
+      const budget = budgetNamed(definitions, name)
+      if (!budget) return { refused: noBudget(name) }
+      const stale = staleness(definitions, by)
+      if (stale) return { refused: stale }
+      // The first stop and its reason stay.
+      if (budget.frozen) return { refused: null }
+      const frozen = { reason: by.reason, by: by.caller, at: now }
+      const note = { type: 'freeze', budget: name, reason: by.reason } as const
+      return { definitions: withBudget(definitions, { ...budget, frozen }), note }
+    }
+    return toChangeResult(await ledger.change(by.caller, change))
+  }
+
+  async function unfreeze(name: string, by: LiftRequest): Promise<ChangeResult> {
+    const early = await notReconciled(ledger, await ledger.view(), name)
+    if (early) return toChangeResult({ kind: 'refused', refused: early })
+    const change: MakeChange = (view) => {
+      const { definitions } = view
+      const budget = budgetNamed(definitions, name)
+      if (!budget) return { refused: noBudget(name) }
+      const stale = staleness(definitions, by)
+      if (stale) return { refused: stale }
+      const { frozen, ...rest } = budget
+      if (!frozen) return { refused: null }
+      const later = laterStop(frozen, view, by, `The budget ${name} was frozen`)
+      if (later) return { refused: later }
+      const note = { type: 'unfreeze', budget: name, reason: by.reason } as const
+      return { definitions: withBudget(definitions, rest), note }
+    }
+    return toChangeResult(await ledger.change(by.caller, change))
+  }
+
+  return { putBudget, previewBudget, deleteBudget, freeze, unfreeze }
+}
+
+/** What the books would be with definitions as they are wanted. */
+export async function previewOf(
+  ledger: Ledger,
+  before: View,
+  made: { readonly definitions: Omit<Definitions, 'revision'> } | { readonly refused: Problem },
+): Promise<Preview> {
+  if ('refused' in made) return { kind: 'problem', problem: made.refused }
+  const definitions = { ...made.definitions, revision: before.definitions.revision + 1 }
+  const faults = await ledger.faultsOfChange(before, definitions)
+  if (faults.length > 0) return { kind: 'problem', problem: toProblem(faults) }
+  const book = bookAsOf(before.book, definitions, before.month.name, before.day.name)
+  return { kind: 'possible', before, after: { ...before, definitions, book } }
+}
+
+/** One budget as it is wanted, among the others as they are. */
+function budgetChange({ definitions }: View, wanted: BudgetRequest, by: Author) {
+  const old = budgetNamed(definitions, wanted.name)
+  const stale = staleness(definitions, by, old ? null : `budget ${wanted.name}`)
+  if (stale) return { refused: stale }
+  if ((wanted.name === rootBudget) !== (wanted.parent === null)) return { refused: wrongParent(wanted) }
+  const month = wanted.limits.find(({ window }) => window === 'month')
+  const note = {
+    type: old ? 'limit' : 'budget-created',
+    budget: wanted.name,
+    units: month?.units === 'unlimited' ? 0 : (month?.units ?? 0),
+    reason: by.reason ?? 'no reason given',
+  } as const
+  return { definitions: withBudget(definitions, { ...wanted, ...(old?.frozen && { frozen: old.frozen }) }), note }
+}
+
+const withBudget = (definitions: Definitions, budget: Budget): Definitions => ({
+  ...definitions,
+  budgets: { ...definitions.budgets, [budget.name]: budget },
+})
+
+/**
+ * The answer to `If-Match` where the definitions are not what it asks for.
+ *
+ * @param absent what is to be changed, where there is no such thing.
+ */
+export function staleness({ revision }: Definitions, { onlyAt }: Author, absent: string | null = null): Problem | null {
+  if (onlyAt === undefined || (onlyAt === 'any' ? absent === null : onlyAt.includes(revision))) return null
+  const why = onlyAt === 'any' ? `There is no ${absent}` : `The definitions are at revision ${revision}`
+  return problem('precondition-failed', `${why}, which is not what If-Match asks for; read them again.`, { revision })
+}
+
+/** The answer to a caller who would lift a stop that they cannot have known of. */
+export function laterStop({ at, by, reason }: Stop, view: View, { askedAt = at }: LiftRequest, what: string) {
+  if (at <= askedAt) return null
+  const detail = `${what} by ${by} on ${when(at, zoneOf(view))}, after this was asked for, and stays so: ${reason}.`
+  return problem('wrong-state', detail)
+}
+
+function wrongParent({ name }: BudgetRequest): Problem {
+  const message =
+    name === rootBudget ? `${rootBudget} is the root and has no parent.` : 'Every budget but the root has a parent.'
+  return problem('invalid-request', message, { errors: [{ path: 'parent', message }] })
+}
+
+function undeletable({ definitions, book }: View, name: string): Problem | null {
+  if (!budgetNamed(definitions, name)) return noBudget(name)
+  const cannot = (why: string) => problem('wrong-state', `${name} cannot be deleted: ${why}.`, { budget: name })
+  if (name === rootBudget) return cannot('it is the root of all budgets')
+  const children = childrenOf(definitions, name)
+  if (children.length > 0) return cannot(`it has the children ${list(children.map((child) => child.name))}`)
+  const counter = counterOf(book, 'month', name)
+  return counter && counter.held + counter.inDoubt > 0 ? cannot('units of it are held or in doubt') : null
+}
+
+/** @param created asked afterwards: what was wanted may have been decided more than once. */
+export function toChangeResult(outcome: ChangeOutcome, created = () => false): ChangeResult {
+  switch (outcome.kind) {
+    case 'changed':
+      return { kind: 'changed', created: created() }
+    case 'refused':
+      return outcome.refused === null
+        ? { kind: 'changed', created: false }
+        : { kind: 'problem', problem: outcome.refused as Problem }
+    case 'faulty':
+      return { kind: 'problem', problem: toProblem(outcome.faults) }
+  }
+}
+
+export function toProblem(faults: readonly { path: string; message: string }[]): Problem {
+  const detail = faults.map(({ message }) => message).join('; ')
+  return problem('invalid-request', `${detail}.`, { errors: faults })
+}
+
+const rowsAtATime = 100
+
+/** The freeze of a restore stays until the book has what ran since. */
+async function notReconciled(ledger: Pick<Ledger, 'entries'>, view: View, budget: string): Promise<Problem | null> {
+  const { identity, calendar, budgets } = view.definitions
+  const restored = identity?.restored
+  if (!restored || budgets[budget]?.frozen?.at !== restored.at) return null
+  for (const month of new Set([monthAt(calendar, restored.at).name, view.month.name])) {
+    const pages = pagesOf((cursor) => ledger.entries({ month, budget, since: restored.at }, rowsAtATime, cursor))
+    for await (const { rows } of pages) if (rows.some(({ type }) => type === 'reconcile')) return null
+  }
+  return problem(
+    'wrong-state',
+    `${budget} was frozen by a restore, and its book lacks what ran since: reconcile it with the vendor's figure first (POST /budgets/${budget}/reconcile).`,
+  )
+}

@@ -1,0 +1,173 @@
+import type { MakeChange } from '../../ledger/book/changes.ts'
+import {
+  budgetNamed,
+  type Caller,
+  callerNamed,
+  type Definitions,
+  namesOf,
+  pauseOf,
+  rootBudget,
+} from '../../ledger/book/definitions.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { View } from '../../ledger/views/views.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { invalidRequest, problem } from '../problems.ts'
+import {
+  type Author,
+  type ChangeResult,
+  type LiftRequest,
+  laterStop,
+  type Preview,
+  previewOf,
+  staleness,
+  toChangeResult,
+} from './budgets.ts'
+import { type CallerIdentity, type Permissions, permissionsOf } from './permissions.ts'
+
+/** How long permissions are cached for requests that spend and change nothing. */
+const believedForMs = 2_000
+
+export interface CallersParts {
+  ledger: Ledger
+  clock: Clock
+}
+
+/** Changes of callers and pauses are revisions of the definitions, so they count at once. */
+export const createCallers = (parts: CallersParts) => ({
+  permissions: (named: CallerIdentity, how: { atOnce: boolean }) => permissions(parts, named, how),
+  rateOf: (caller: string) => rateOf(parts, caller),
+  putCaller: (name: string, caller: Caller, by: Author) => putCaller(parts, name, caller, by),
+  previewCaller: (name: string, caller: Caller, by: Author) => previewCaller(parts, name, caller, by),
+  disableCaller: (name: string, by: Author & { reason: string; disabled: boolean }) => disableCaller(parts, name, by),
+  deleteCaller: (name: string, by: Author) => deleteCaller(parts, name, by),
+  pausePlan: (plan: string, by: Author & { reason: string }) => pausePlan(parts, plan, by),
+  resumePlan: (plan: string, by: LiftRequest) => resumePlan(parts, plan, by),
+})
+
+/** @param how.atOnce what was read a moment ago is not enough. */
+const permissions = async (
+  parts: CallersParts,
+  named: CallerIdentity,
+  how: { atOnce: boolean },
+): Promise<Permissions> => permissionsOf(await definitionsNow(parts, how), named)
+
+/** Requests a minute, as far as this process has seen; `undefined`: as many as they like. */
+function rateOf(parts: CallersParts, caller: string): number | undefined {
+  const { ledger } = parts
+  const seen = ledger.lastSeen()
+  return seen ? callerNamed(seen.definitions, caller)?.ratePerMinute : undefined
+}
+
+async function definitionsNow(parts: CallersParts, { atOnce }: { atOnce: boolean }): Promise<Definitions> {
+  const { ledger, clock } = parts
+  const seen = ledger.lastSeen()
+  const isBelieved = !atOnce && seen !== null && clock.now() - seen.at <= believedForMs
+  return isBelieved ? seen.definitions : (await ledger.view()).definitions
+}
+
+async function putCaller(parts: CallersParts, name: string, caller: Caller, by: Author): Promise<ChangeResult> {
+  const { ledger } = parts
+  let created = false
+  const outcome = await ledger.change(by.caller, (view) => {
+    created = !callerNamed(view.definitions, name)
+    return listing(view, name, caller, by)
+  })
+  return toChangeResult(outcome, () => created)
+}
+
+/** What `putCaller` would do. Nothing is written. */
+async function previewCaller(parts: CallersParts, name: string, caller: Caller, by: Author): Promise<Preview> {
+  const { ledger } = parts
+  const before = await ledger.view()
+  return previewOf(ledger, before, listing(before, name, caller, by))
+}
+
+/** Stops a caller, listed or not, or lets them go on; all else that is listed of them stays as it is. */
+async function disableCaller(
+  parts: CallersParts,
+  name: string,
+  by: Author & { reason: string; disabled: boolean },
+): Promise<ChangeResult> {
+  const { ledger } = parts
+  const change: MakeChange = ({ definitions }) => {
+    if (name === forAll && by.disabled) return { refused: noCallerForAll }
+    const { disabled: was, ...rest } = callerNamed(definitions, name) ?? {}
+    // A repetition changes nothing and writes no entry.
+    if ((was ?? false) === by.disabled) return { refused: null }
+    const note = { type: 'caller', budget: rootBudget, reason: disabling(name, by) } as const
+    const caller: Caller = by.disabled ? { ...rest, disabled: true } : rest
+    return { definitions: { ...definitions, callers: { ...definitions.callers, [name]: caller } }, note }
+  }
+  return toChangeResult(await ledger.change(by.caller, change))
+}
+
+async function deleteCaller(parts: CallersParts, name: string, by: Author): Promise<ChangeResult> {
+  const { ledger } = parts
+  const change: MakeChange = ({ definitions }) => {
+    if (!callerNamed(definitions, name)) return { refused: problem('not-found', `${name} is not listed.`) }
+    const stale = staleness(definitions, by)
+    if (stale) return { refused: stale }
+    const { [name]: _gone, ...callers } = definitions.callers ?? {}
+    const note = {
+      type: 'caller',
+      budget: rootBudget,
+      reason: by.reason ?? `${name} is not listed any more`,
+    } as const
+    return { definitions: { ...definitions, callers }, note }
+  }
+  return toChangeResult(await ledger.change(by.caller, change))
+}
+
+async function pausePlan(parts: CallersParts, plan: string, by: Author & { reason: string }): Promise<ChangeResult> {
+  const { ledger } = parts
+  const change: MakeChange = ({ definitions, now }) => {
+    // The first stop and its reason stay.
+    if (pauseOf(definitions, plan)) return { refused: null }
+    const pause = { reason: by.reason, by: by.caller, at: now }
+    const note = { type: 'pause', budget: rootBudget, plan, reason: by.reason } as const
+    return { definitions: { ...definitions, pausedPlans: { ...definitions.pausedPlans, [plan]: pause } }, note }
+  }
+  return toChangeResult(await ledger.change(by.caller, change))
+}
+
+async function resumePlan(parts: CallersParts, plan: string, by: LiftRequest): Promise<ChangeResult> {
+  const { ledger } = parts
+  const change: MakeChange = (view) => {
+    const { definitions } = view
+    const pause = pauseOf(definitions, plan)
+    if (!pause) return { refused: null }
+    const later = laterStop(pause, view, by, `The plan ${plan} was paused`)
+    if (later) return { refused: later }
+    const { [plan]: _resumed, ...pausedPlans } = definitions.pausedPlans ?? {}
+    const note = { type: 'resume', budget: rootBudget, plan, reason: by.reason } as const
+    return { definitions: { ...definitions, pausedPlans }, note }
+  }
+  return toChangeResult(await ledger.change(by.caller, change))
+}
+
+/** Reserved for callers that are not listed: it must never give `mayForce` or `mayChargeAncestors` to all. */
+const forAll = '*'
+const noCallerForAll = invalidRequest([{ path: 'sub', message: 'No caller can be named *.' }])
+
+/** One caller as they are wanted, among the others as they are. */
+function listing({ definitions }: View, name: string, caller: Caller, by: Author) {
+  if (name === forAll) return { refused: noCallerForAll }
+  const stale = staleness(definitions, by, callerNamed(definitions, name) ? null : `caller ${name}`)
+  if (stale) return { refused: stale }
+  const given = { ...definitions, callers: { ...definitions.callers, [name]: caller } }
+  const names = namesOf(given, name)
+  if (new Set(names).size < names.length) {
+    const message = `The persons of ${name} lead in a circle: ${names.slice(0, -1).join(', ')}. Name the person at the end of the chain.`
+    return { refused: invalidRequest([{ path: 'person', message }]) }
+  }
+  const unknown = [caller.budgets ?? []].flat().filter((budget) => budget !== '*' && !budgetNamed(definitions, budget))
+  if (unknown.length > 0) {
+    const errors = unknown.map((budget) => ({ path: 'budgets', message: `There is no budget ${budget}.` }))
+    return { refused: invalidRequest(errors) }
+  }
+  const note = { type: 'caller', budget: rootBudget, reason: by.reason ?? `${name} is listed` } as const
+  return { definitions: given, note }
+}
+
+const disabling = (name: string, { disabled, reason }: { disabled: boolean; reason: string }): string =>
+  `${name} is ${disabled ? 'disabled' : 'enabled'}: ${reason}`

@@ -1,0 +1,76 @@
+import type { Difference, Member } from '../../ledger/book/difference.ts'
+import { count, list } from '../sentences.ts'
+
+const maxNamed = 3
+
+type Limits = readonly { readonly window: string; readonly units: number | 'unlimited' }[]
+type Projects = readonly { readonly name: string; readonly id?: string }[]
+
+/** `budget acme: month 100 → 200, approvers none → bob`; `caller eve: new: disabled`. */
+export function differenceInWords({ kind, name, how, members }: Difference): string {
+  if (kind === 'plan') return `plan ${name}: ${pausesInWords[how]}`
+  const told = how === 'removed' ? [] : membersInWords(members, how === 'made')
+  if (told.length === 0) return `${kind} ${name}: ${inWords[how]}`
+  return `${kind} ${name}: ${how === 'made' ? 'new: ' : ''}${told.join(', ')}`
+}
+
+const inWords = { made: 'new', changed: 'changed', removed: 'removed' } as const
+/** Of a plan, the definitions say only that it is paused. */
+const pausesInWords = { made: 'paused', changed: 'still paused', removed: 'resumed' } as const
+
+/** What is set of a budget or caller that is new, or what else is set than before. */
+export const membersInWords = (members: readonly Member[], isNew: boolean): string[] =>
+  members.flatMap((member) => (isNew ? asNew(member) : asChanged(member)))
+
+function asNew({ member, to }: Member): string[] {
+  if (Array.isArray(to) && to.length === 0) return []
+  switch (member) {
+    case 'limits':
+      return (to as Limits).map(({ window, units }) => `${shown(units)} a ${window}`)
+    case 'projects':
+      return [projectsOf(to as Projects)]
+    case 'parent':
+      return [`below ${to}`]
+    default:
+      return [to === true ? member : `${member} ${shown(to)}`]
+  }
+}
+
+function asChanged({ member, from, to }: Member): string[] {
+  if (member === 'limits') return changedLimits((from ?? []) as Limits, (to ?? []) as Limits)
+  if (member === 'projects') return [changedProjects((from ?? []) as Projects, (to ?? []) as Projects)]
+  return [`${member} ${shown(from)} → ${shown(to)}`]
+}
+
+function changedLimits(from: Limits, to: Limits): string[] {
+  return ['month', 'day'].flatMap((window) => {
+    const unitsIn = (limits: Limits) => limits.find((limit) => limit.window === window)?.units ?? null
+    const [before, after] = [unitsIn(from), unitsIn(to)]
+    return before === after ? [] : [`${window} ${shown(before)} → ${shown(after)}`]
+  })
+}
+
+function changedProjects(from: Projects, to: Projects): string {
+  const named = (projects: Projects, name: string) => projects.find((project) => project.name === name)
+  const changes = [
+    ...to.flatMap(({ name, id }) => {
+      const before = named(from, name)
+      if (!before) return [`+ ${name}`]
+      return before.id === id ? [] : [`${name}: id ${shown(before.id)} → ${shown(id)}`]
+    }),
+    ...from.filter(({ name }) => !named(to, name)).map(({ name }) => `− ${name}`),
+  ]
+  const more = changes.length - maxNamed
+  const told = `${changes.slice(0, maxNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  return from.length === to.length
+    ? `${projectsOf(to)} (${told})`
+    : `${count(from.length)} → ${projectsOf(to)} (${told})`
+}
+
+const projectsOf = ({ length }: Projects): string => `${count(length)} ${length === 1 ? 'project' : 'projects'}`
+
+function shown(value: unknown): string {
+  if (value === null || value === undefined) return 'none'
+  if (typeof value === 'number') return count(value)
+  return Array.isArray(value) ? list(value.map(shown)) || 'none' : String(value)
+}

@@ -1,0 +1,205 @@
+import {
+  budgetNamed,
+  type Caller,
+  callerNamed,
+  chainOf,
+  type Definitions,
+  namesOf,
+  ownerOf,
+  personOf,
+} from '../../ledger/book/definitions.ts'
+import type { Grant, Problem, Request, Update } from '../../ledger/updates/update.ts'
+import type { View } from '../../ledger/views/views.ts'
+import { toRfc3339 } from '../../platform/clock.ts'
+import { scopes as anyScope, type Scope, type Units } from '../../platform/words.ts'
+import type { GuardOptions } from '../options.ts'
+import { problem } from '../problems.ts'
+import { units as inUnits, when, zoneOf } from '../sentences.ts'
+import { covers, whyNotPaid } from '../update/charged-budgets.ts'
+import { inFlightUntil } from '../update/duplicate-work.ts'
+
+/**
+ * What keeps a person from deciding about an update, as one reading shows it; `null`: nothing does. Pure: what decides
+ * asks before it writes, and what shows buttons asks before it shows them.
+ */
+
+export function whyNotApprove(update: Update, view: View, by: string): Problem | null {
+  const { id, state, budget } = update
+  if (state !== 'awaiting-approval') return wrongState(view, update, 'approved')
+  if (isPast(update, view.now)) {
+    const detail = `${id} could be approved until ${when(update.approvableUntil ?? view.now, zoneOf(view))}; ask for the update again.`
+    return problem('wrong-state', detail, { update: id, state })
+  }
+  if (!budgetNamed(view.definitions, budget)) {
+    const detail = `${id} cannot be approved: its budget ${budget} was deleted; make it again, or reject the update.`
+    return problem('wrong-state', detail, { update: id, state })
+  }
+  const own = ownership(by, update, view)
+  if (own) return problem('forbidden', `${own} asked for ${id}, so another person has to approve it.`)
+  const moved = whyNotPaid(view.definitions, update, true)
+  if (moved) {
+    const detail = `${id} cannot be approved: ${moved.detail}`
+    return problem('wrong-state', detail, { update: id, state })
+  }
+  return whyNotAmongApprovers(view.definitions, update, { by, ...(update.short && { grants: update.short }) })
+}
+
+/**
+ * The project's owner, the budget that pays, and each budget that would be granted units must all accept the approver.
+ */
+export function whyNotAmongApprovers(
+  definitions: Definitions,
+  { project, budget }: Pick<Update, 'project' | 'budget'>,
+  { by, grants = [] }: { readonly by: string; readonly grants?: readonly Grant[] },
+): Problem | null {
+  const owner = ownerOf(definitions, project)?.name ?? budget
+  const barring = [owner, budget].find((name) => !isApproverOf(definitions, name, by))
+  if (barring !== undefined) return problem('forbidden', `${by} is not among the approvers of ${barring}.`)
+  const grant = grants.find(
+    (each) => budgetNamed(definitions, each.budget) && !isApproverOf(definitions, each.budget, by),
+  )
+  if (!grant) return null
+  const detail = `${by} is not among the approvers of ${grant.budget}, and the approval would grant ${grant.budget} ${inUnits(grant.units)}.`
+  return problem('forbidden', detail)
+}
+
+/** The nearest budget that names approvers decides who they are; with an empty list any approver may approve. */
+function isApproverOf(definitions: Definitions, budget: string, by: string): boolean {
+  const named = chainOf(definitions, budget).find(({ approvers = [] }) => approvers.length > 0)
+  return named?.approvers === undefined || namesOf(definitions, by).some((name) => named.approvers?.includes(name))
+}
+
+/** An update may have grown since a person agreed to it, and been put to people again. */
+export function outgrown({ id, state, estimated, approval }: Update, shown: Units | null | undefined): Problem | null {
+  const agreed = shown === null ? approval?.units : shown
+  if (agreed === undefined || estimated === undefined || estimated <= agreed) return null
+  const detail = `${id} cannot be approved so: it needs ${inUnits(estimated)} now, and ${inUnits(agreed)} were shown. Nothing was spent; look at it again.`
+  return problem('wrong-state', detail, { update: id, state })
+}
+
+export function whyNotReject(update: Update, view: View, by: string): Problem | null {
+  if (update.state !== 'awaiting-approval') return wrongState(view, update, 'rejected')
+  const own = ownership(by, update, view)
+  return own ? problem('forbidden', `${own} asked for ${update.id}; cancel it instead.`) : null
+}
+
+export function whyNotCancel(update: Update, view: View, by: { caller: string; isAdmin: boolean }): Problem | null {
+  const { id, caller, state } = update
+  if (caller !== by.caller && !by.isAdmin)
+    return problem('forbidden', `${id} was asked for by ${caller}; only they or an administrator may cancel it.`)
+  return state === 'awaiting-approval' || state === 'requested' ? null : wrongState(view, update, 'cancelled')
+}
+
+export function whyNotResolve(
+  update: Update,
+  view: View,
+  outcome: 'ran' | 'did-not-run',
+  options: GuardOptions,
+): Problem | null {
+  const { id, state, hold } = update
+  if (state !== 'in-doubt' || !hold) return wrongState(view, update, 'resolved')
+  const retryAt = inFlightUntil(update, options)
+  if (outcome === 'ran' || view.now >= retryAt) return null
+  const detail = `The request for ${id} may still take effect; that it did not run can be said from ${when(retryAt, zoneOf(view))} on. That it ran can be said now.`
+  return problem('wrong-state', detail, { update: id, state, retryAt: toRfc3339(retryAt) })
+}
+
+export function wrongState(view: View, { id, state, history }: Update, wanted: string): Problem {
+  const last = history.at(-1)
+  const since = last ? ` since ${when(last.at, zoneOf(view))} (${last.by})` : ''
+  return problem('wrong-state', `${id} cannot be ${wanted}: it has been ${state}${since}.`, { update: id, state })
+}
+
+const isPast = (update: Update, now: number): boolean =>
+  update.approvableUntil !== undefined && update.approvableUntil <= now
+
+/** Four eyes: all names of a caller are one person. `null`: another person asked. */
+function ownership(by: string, { caller }: Update, { definitions }: View): string | null {
+  if (caller === by) return by
+  return personOf(definitions, caller) === personOf(definitions, by) ? `${by}, who is also ${caller},` : null
+}
+
+/** A token names scopes and budgets; a person in Slack has neither. */
+export interface CallerIdentity {
+  readonly caller: string
+  readonly token?: { readonly scopes: ReadonlySet<Scope>; readonly budgets: '*' | readonly string[] }
+}
+
+export interface Permissions {
+  readonly isListed: boolean
+  readonly scopes: ReadonlySet<Scope>
+  readonly mayForce: boolean
+  readonly mayChargeAncestors: boolean
+  readonly isDisabled: boolean
+  mayCharge(budget: string): boolean
+}
+
+/** A caller's listing narrows their token; without a token, the listing is all that they may do. */
+export function permissionsOf(definitions: Definitions, { caller, token }: CallerIdentity): Permissions {
+  const listed = callerNamed(definitions, caller)
+  const given: CallerIdentity['token'] = token ?? unlisted(listed)
+  const isDisabled = listed?.disabled === true
+  const may = (scope: Scope) => given.scopes.has(scope) && (listed?.scopes?.includes(scope) ?? true)
+  const scopes = new Set([...given.scopes].filter((scope) => !isDisabled && may(scope)))
+  return {
+    isListed: listed !== undefined,
+    scopes,
+    isDisabled,
+    mayForce: listed?.mayForce ?? scopes.has('admin'),
+    mayChargeAncestors: listed?.mayChargeAncestors ?? scopes.has('admin'),
+    mayCharge: (budget) =>
+      covers(definitions, given.budgets, budget) && covers(definitions, listed?.budgets ?? '*', budget),
+  }
+}
+
+function unlisted(listed: Caller | undefined): NonNullable<CallerIdentity['token']> {
+  const scopes = new Set(listed?.scopes ?? [])
+  return { scopes, budgets: listed?.budgets ?? (scopes.has('admin') ? '*' : []) }
+}
+
+/** The part of a token that is kept with a request, to check it against the list of callers again. */
+export function keptOf(
+  definitions: Definitions,
+  { scopes, budgets }: NonNullable<CallerIdentity['token']>,
+  budget: string,
+): NonNullable<Request['token']> {
+  return {
+    scopes: (['run', 'propose', 'admin'] as const).filter((scope) => scopes.has(scope)),
+    budgets:
+      budgets === '*' ? '*' : chainOf(definitions, budget).flatMap(({ name }) => (budgets.includes(name) ? name : [])),
+  }
+}
+
+/** `null`: unknown, for schedules and for records without a token. */
+export function permissionsNow(definitions: Definitions, { caller, via, token }: Request): Permissions | null {
+  if (token) return permissionsOf(definitions, { caller, token: { ...token, scopes: new Set(token.scopes) } })
+  return via === 'slack' ? permissionsOf(definitions, { caller }) : null
+}
+
+/** The approver's token is not kept, so only the list of callers can revoke an approval. */
+export function mayStillApprove(definitions: Definitions, by: string): boolean {
+  const token = { scopes: new Set(anyScope), budgets: '*' } as const
+  return permissionsOf(definitions, by.startsWith('slack:') ? { caller: by } : { caller: by, token }).scopes.has(
+    'approve',
+  )
+}
+
+export function whyNotSubmit(caller: string, { isDisabled, scopes }: Permissions): Problem | null {
+  if (isDisabled) return problem('forbidden', `${caller} is disabled; ask an administrator.`)
+  if (scopes.has('run') || scopes.has('propose')) return null
+  return problem('forbidden', `${caller} needs the scope run or propose for this.`)
+}
+
+export function whyNotCharge(
+  { caller, token }: Pick<Request, 'caller'> & { token?: unknown },
+  allowed: Permissions,
+  { force, budgets }: { force: boolean | undefined; budgets: readonly string[] },
+): Problem | null {
+  if (force && !allowed.mayForce)
+    return problem('forbidden', `${caller} may not force updates; that takes the scope admin.`)
+  const other = budgets.find((budget) => !allowed.mayCharge(budget))
+  if (other === undefined) return null
+  const who = token ? 'its token names' : 'the list of callers names'
+  const detail = `${caller} may not charge the budget ${other}; ${who} the budgets that it may.`
+  return problem('forbidden', detail, { budget: other })
+}

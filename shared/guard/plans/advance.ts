@@ -1,0 +1,171 @@
+import type { Ledger } from '../../ledger/ledger.ts'
+import { ItemTooLarge, LedgerUnavailable } from '../../ledger/store/store.ts'
+import { announce } from '../../ledger/updates/announcement.ts'
+import type { Occurrence, OccurrenceState } from '../../ledger/updates/occurrence.ts'
+import { isKnownToHaveRun, type Request } from '../../ledger/updates/update.ts'
+import { type Clock, hourMs, minuteMs } from '../../platform/clock.ts'
+import type { Ids } from '../../platform/ids.ts'
+import type { Log } from '../../platform/log.ts'
+import { SecretUnavailable } from '../../platform/secrets.ts'
+import { type GuardOptions, planStepMs } from '../options.ts'
+import type { StartResult } from '../update/resume.ts'
+import {
+  attemptsOf,
+  isUnfinished,
+  mayAttempt,
+  type ProjectAttempts,
+  pausedSince,
+  requestOf,
+  resultsOf,
+} from './attempts.ts'
+import type { Plan } from './plans-file.ts'
+
+/** A later occurrence is missed: a nightly plan must not run in the morning. */
+export const missedAfterMs = hourMs
+const roundsAtMs = [0, 5, 15, 30, 55].map((minutes) => minutes * minuteMs)
+/** After this every request that could not begin has expired. */
+export const overAfterMs = hourMs
+/** This many failures in a row mean the service is at fault, not the projects. */
+const maxFailuresInARow = 3
+
+export interface OccurrencesParts {
+  ledger: Ledger
+  begin: (request: Request, endsAt: number) => Promise<StartResult>
+  plans: readonly Plan[]
+  clock: Clock
+  ids: Ids
+  log: Log
+  options: GuardOptions
+}
+
+interface Pass {
+  readonly occurrence: Occurrence
+  /** How the occurrence ends with this pass; otherwise, when it is to go on. */
+  readonly end?: OccurrenceState
+  readonly reason?: string
+  readonly tried?: readonly ProjectAttempts[]
+  readonly next?: Pick<Occurrence, 'round' | 'nextAt'>
+}
+
+type Attempted = StartResult | { readonly update: null; readonly failure?: never }
+
+const leaseMs = (options: GuardOptions): number => 3 * planStepMs(options)
+
+/** Resumes an occurrence until its time is over, unless another process has its lease. */
+export async function advance(parts: OccurrencesParts, id: string, endsAt: number): Promise<Occurrence | null> {
+  const { clock, ids, plans, ledger, options } = parts
+  const { occurrences } = ledger
+  const seen = await occurrences.get(id)
+  const now = clock.now()
+  const isHeld = seen?.lease !== undefined && now < seen.lease.until
+  if (!seen || seen.doneAt !== undefined || isHeld || now < seen.nextAt) return seen
+  const mine = { ...seen, version: seen.version + 1, lease: { by: ids.random(), until: now + leaseMs(options) } }
+  if (!(await occurrences.change(mine, seen))) return occurrences.get(id)
+  const plan = plans.find(({ name }) => name === seen.plan)
+  const stopped = (reason: string) => close(parts, { occurrence: mine, end: 'stopped', reason })
+  if (!plan?.enabled) return stopped(plan ? 'the plan is not enabled any more' : 'there is no such plan any more')
+  // The rest of a night must not run in the morning either.
+  const leftSince = Math.max(seen.nextAt, seen.lease?.until ?? 0)
+  if (now - leftSince > missedAfterMs) return stopped('no process could resume it for more than an hour')
+  return close(parts, await tryAll(parts, plan, mine, endsAt))
+}
+
+/** One project after another, in the plan's order: each that has to be tried in this round, once. */
+async function tryAll(parts: OccurrencesParts, plan: Plan, begun: Occurrence, endsAt: number): Promise<Pass> {
+  const { clock, ledger, options } = parts
+  let occurrence = begun
+  const tried = await attemptsOf(ledger, plan, occurrence)
+  const row = { inDoubt: 0, unanswered: 0 }
+  for (const [position, before] of tried.entries()) {
+    let latest = before
+    const roundAt = roundsAtMs[occurrence.round]
+    const isDue =
+      roundAt !== undefined && mayAttempt(before, { roundAt: occurrence.startedAt + roundAt, ...occurrence })
+    if (isDue && row.unanswered < maxFailuresInARow) {
+      if (clock.now() + planStepMs(options) > endsAt)
+        return { occurrence, next: { round: occurrence.round, nextAt: clock.now() } }
+      occurrence = await renewed(parts, occurrence)
+      const begun = await attempt(parts, plan, occurrence, before, endsAt)
+      if (begun === 'not-now') return { occurrence, next: nextRound(occurrence) }
+      if (begun.failure?.slug !== 'service-unreachable') row.unanswered = 0
+      // A project that failed in an earlier round must not cost the others their turn.
+      else if (before.updates.at(-1)?.state !== 'requested') row.unanswered++
+      latest = begun.update ? { ...before, updates: [...before.updates, begun.update] } : before
+      tried[position] = latest
+    }
+    const update = latest.updates.at(-1)
+    const paused = pausedSince(update, occurrence.startedAt)
+    if (paused !== null) return { occurrence, end: 'paused', reason: paused }
+    if (update?.state === 'in-doubt') row.inDoubt++
+    else if (update && isKnownToHaveRun(update)) row.inDoubt = 0
+    if (row.inDoubt === maxFailuresInARow) {
+      return {
+        occurrence,
+        end: 'stopped',
+        reason: `${maxFailuresInARow} updates in a row are in doubt; resolve them, then run what was not sent`,
+      }
+    }
+  }
+  if (tried.every((each) => !isUnfinished(each, occurrence))) return { occurrence, end: 'done', tried }
+  const isOver = clock.now() >= occurrence.startedAt + overAfterMs
+  return isOver ? { occurrence, end: 'done', tried } : { occurrence, next: nextRound(occurrence) }
+}
+
+async function attempt(
+  parts: OccurrencesParts,
+  plan: Plan,
+  occurrence: Occurrence,
+  tried: ProjectAttempts,
+  endsAt: number,
+): Promise<Attempted | 'not-now'> {
+  const { begin, log, ledger } = parts
+  try {
+    return await begin(await requestOf(ledger, plan, occurrence, tried), endsAt)
+  } catch (cause) {
+    if (cause instanceof LedgerUnavailable && !(cause instanceof ItemTooLarge)) throw cause
+    const { project } = tried
+    log.error('project-waits', { plan: plan.name, time: occurrence.time, project, cause })
+    // Without a token or room in the book, the whole round waits. Any other fault is this project's own.
+    return cause instanceof SecretUnavailable || cause instanceof ItemTooLarge ? 'not-now' : { update: null }
+  }
+}
+
+async function renewed(parts: OccurrencesParts, occurrence: Occurrence): Promise<Occurrence> {
+  const { clock, options, ledger } = parts
+  const { occurrences } = ledger
+  const { lease } = occurrence
+  const now = clock.now()
+  if (!lease || lease.until - now > 2 * planStepMs(options)) return occurrence
+  const longer = { ...occurrence, version: occurrence.version + 1, lease: { ...lease, until: now + leaseMs(options) } }
+  if (await occurrences.change(longer, occurrence)) return longer
+  throw new Error(`another process has taken over the occurrence ${occurrence.id}`)
+}
+
+function nextRound({ round, startedAt }: Occurrence): Pick<Occurrence, 'round' | 'nextAt'> {
+  return { round: round + 1, nextAt: startedAt + (roundsAtMs[round + 1] ?? overAfterMs) }
+}
+
+async function close(parts: OccurrencesParts, { occurrence, end, reason, tried, next }: Pass): Promise<Occurrence> {
+  const { clock, log, ledger } = parts
+  const { occurrences } = ledger
+  const { lease: _lease, ...rest } = occurrence
+  const now = clock.now()
+  const closed: Occurrence = {
+    ...rest,
+    ...next,
+    ...(end && { state: end, doneAt: now }),
+    ...(reason !== undefined && { reason }),
+  }
+  const version = occurrence.version + 1
+  const isOurs = await occurrences.change(closed, occurrence, end ? [ended({ ...closed, version }, now)] : [])
+  // Another process has taken over, with newer results.
+  if (!isOurs) return (await occurrences.get(closed.id)) ?? closed
+  if (end) {
+    const { refused, unsent } = resultsOf(tried ?? [], closed).counts
+    log.info('occurrence', { plan: closed.plan, time: closed.time, state: end, refused, unsent })
+  }
+  return { ...closed, version }
+}
+
+export const ended = (occurrence: Occurrence, now: number) =>
+  announce(`${occurrence.id}#${occurrence.version}`, now, { kind: 'occurrence', occurrence: occurrence.id })

@@ -1,0 +1,216 @@
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { Occurrence } from '../../ledger/updates/occurrence.ts'
+import {
+  isKnownToHaveRun,
+  isTerminal,
+  type Problem,
+  type Request,
+  type Update,
+  wasUpToDate,
+} from '../../ledger/updates/update.ts'
+import { digest } from '../../platform/ids.ts'
+import { budgetFor } from '../update/charged-budgets.ts'
+import type { Plan } from './plans-file.ts'
+
+/** A project of an occurrence with its attempts, the oldest first. */
+export interface ProjectAttempts {
+  readonly project: string
+  readonly updates: readonly Update[]
+}
+
+/** When an occurrence, or one of its rounds, was begun, and whether it is for what was refused alone. */
+type RoundStart = Pick<Occurrence, 'startedAt' | 'only'>
+
+/** Whether something is left to try, now or in a later round. */
+export function isUnfinished({ updates }: ProjectAttempts, begun: RoundStart): boolean {
+  if (!isMeant(updates, begun)) return false
+  const last = updates.at(-1)
+  if (!last) return true
+  return last.state === 'requested' || last.state === 'running' || mayRetry(updates, begun)
+}
+
+/**
+ * Whether to try it in this round, which may take several processes: what was tried since it was due has had its turn.
+ *
+ * @param roundAt when the round was due.
+ */
+export function mayAttempt(
+  { updates }: ProjectAttempts,
+  { roundAt, ...begun }: RoundStart & { roundAt: number },
+): boolean {
+  if (!isMeant(updates, begun)) return false
+  const last = updates.at(-1)
+  if (!last || last.state === 'requested') return true
+  return attemptedAt(last) < roundAt && mayRetry(updates, begun)
+}
+
+/** A request for what was refused spends nothing on what was not sent. */
+function isMeant(updates: readonly Update[], { startedAt, only }: RoundStart): boolean {
+  return only === undefined || isRefusal(updates.findLast((update) => attemptedAt(update) < startedAt) ?? null)
+}
+
+/**
+ * Retries what provably did not run: by itself if the sender proved it, and from before someone had the occurrence begun
+ * again. What one of the tries is known to have done is done, whatever became of the others.
+ */
+function mayRetry(updates: readonly Update[], { startedAt, only }: RoundStart): boolean {
+  const last = updates.at(-1)
+  if (!last || updates.length >= maxAttempts || updates.some(isKnownToHaveRun)) return false
+  if (attemptedAt(last) >= startedAt) return last.state === 'released' && last.closedBy === 'sender'
+  return only === 'refused' ? isRefusal(last) : wasNotSent(last)
+}
+
+/** Five rounds, and as many again each time that a person has it begun again. */
+const maxAttempts = 50
+
+/** An update may be held or refused long after it was requested. */
+function attemptedAt({ state, hold, finishedAt, createdAt }: Update): number {
+  return hold?.at ?? (state === 'refused' ? (finishedAt ?? createdAt) : createdAt)
+}
+
+/** Whether another update of the project may have followed this one, also before it turned out that this one ran. */
+const mayHaveMore = (update: Update | undefined): boolean => !update || wasNotSent(update) || isRefusal(update)
+
+const wasNotSent = (update: Update): boolean =>
+  update.state === 'released' ||
+  update.state === 'expired' ||
+  (update.state === 'settled' && !isKnownToHaveRun(update)) ||
+  wasStoppedByPause(update)
+
+/** Of an occurrence that is over: whether running what was not sent would try this project again. */
+export const isUnsent = (update: Update | null): boolean =>
+  !update || (wasNotSent(update) && !isKnownToHaveRun(update)) || (update.state === 'requested' && !update.approval)
+
+/** The guard refused it, and would decide again if someone asked: budgets and limits may be others by now. */
+export const isRefusal = (update: Update | null): boolean =>
+  update?.state === 'refused' && !wasUpToDate(update) && !wasStoppedByPause(update)
+
+/** The plan was paused when its turn came: nothing was decided about the project itself. */
+const wasStoppedByPause = ({ problem }: Update): boolean => problem?.slug === 'plan-paused'
+
+/** Why the occurrence, since it was begun, is not to go on, where the plan was paused meanwhile. */
+export const pausedSince = (update: Update | undefined, startedAt: number): string | null =>
+  update && wasStoppedByPause(update) && attemptedAt(update) >= startedAt ? (update.problem?.detail ?? '') : null
+
+export interface Results {
+  readonly counts: Readonly<Record<ResultKind, number>>
+  readonly unitsCharged: number
+  /** What was refused, and why. */
+  readonly refusals: readonly { readonly project: string; readonly problem: Problem }[]
+  readonly rows: readonly { readonly project: string; readonly update: Update | null }[]
+}
+
+const counted = [
+  'settled',
+  'upToDate',
+  'refused',
+  'released',
+  'inDoubt',
+  'awaitingApproval',
+  'requested',
+  'expired',
+  'unsent',
+] as const
+export type ResultKind = (typeof counted)[number]
+
+/** What became of each project. Once an occurrence is over, no process begins what it has left requested. */
+export function resultsOf(tried: readonly ProjectAttempts[], { doneAt }: Pick<Occurrence, 'doneAt'>): Results {
+  const rows = tried.map(({ project, updates }) => ({ project, update: outcomeOf(updates) }))
+  const isOver = doneAt !== undefined
+  const counts = Object.fromEntries(
+    counted.map((name) => [name, rows.filter(({ update }) => countedAs(update, isOver) === name).length]),
+  ) as Record<ResultKind, number>
+  return {
+    counts,
+    unitsCharged: tried.flatMap(({ updates }) => updates).reduce((sum, { charged }) => sum + (charged ?? 0), 0),
+    refusals: rows.flatMap(({ project, update }) =>
+      update?.problem && isRefusal(update) ? [{ project, problem: update.problem }] : [],
+    ),
+    rows,
+  }
+}
+
+/** The latest try; once that has ended, the one that ran. */
+function outcomeOf(updates: readonly Update[]): Update | null {
+  const last = updates.at(-1) ?? null
+  return last && isTerminal(last.state) ? (updates.findLast(isKnownToHaveRun) ?? last) : last
+}
+
+function countedAs(update: Update | null, isOver: boolean): ResultKind {
+  if (update && isTerminal(update.state) && isKnownToHaveRun(update)) return 'settled'
+  if (update && wasUpToDate(update)) return 'upToDate'
+  if (update && wasStoppedByPause(update)) return 'unsent'
+  switch (update?.state) {
+    case undefined:
+      return 'unsent'
+    case 'settled':
+    case 'released':
+      return 'released'
+    case 'refused':
+    case 'expired':
+      return update.state
+    case 'rejected':
+    case 'cancelled':
+      return 'refused'
+    case 'awaiting-approval':
+      return 'awaitingApproval'
+    case 'in-doubt':
+      return 'inDoubt'
+    case 'running':
+      return 'requested'
+    case 'requested':
+      // What a person has agreed to is begun like any other.
+      return isOver && !update.approval ? 'unsent' : 'requested'
+  }
+}
+
+/** All tries of each project of the plan, read together: most have one. */
+export async function attemptsOf(
+  ledger: Ledger,
+  plan: Plan,
+  { time }: Pick<Occurrence, 'time'>,
+): Promise<ProjectAttempts[]> {
+  let tried: ProjectAttempts[] = plan.projects.map((project) => ({ project, updates: [] }))
+  for (let number = 0; number < maxAttempts; number++) {
+    const wanted = tried.filter(({ updates }) => updates.length === number && mayHaveMore(updates.at(-1)))
+    if (wanted.length === 0) break
+    const found = await ledger.updatesNamed(wanted.map(({ project }) => attemptId(plan.name, time, project, number)))
+    const more = new Map(wanted.map(({ project }, position) => [project, found[position]]))
+    tried = tried.map((each) => {
+      const update = more.get(each.project)
+      return update ? { ...each, updates: [...each.updates, update] } : each
+    })
+  }
+  return tried
+}
+
+export async function requestOf(
+  ledger: Ledger,
+  plan: Plan,
+  { time }: Occurrence,
+  { project, updates }: ProjectAttempts,
+): Promise<Request> {
+  const last = updates.at(-1)
+  if (last?.state === 'requested') return last
+  const { definitions, now } = await ledger.view()
+  const { kind, query, leave, whenShort } = plan
+  return {
+    id: attemptId(plan.name, time, project, updates.length),
+    kind,
+    project,
+    plan: plan.name,
+    budget: budgetFor(definitions, plan, project),
+    ...(plan.budget === undefined && { byDefault: true }),
+    caller: `schedule:${plan.name}`,
+    via: 'schedule',
+    ...(query && { query }),
+    ...(leave !== undefined && { leave }),
+    ...(whenShort === 'ask' && { whenShort }),
+    content: { digest: digest(plan.name, String(time), project), count: 1 },
+    createdAt: now,
+  }
+}
+
+/** The id follows from plan, time, project and number, so that two processes make one record. */
+const attemptId = (plan: string, time: number, project: string, number: number): string =>
+  `upd_${digest('plan', plan, String(time), project, String(number))}`

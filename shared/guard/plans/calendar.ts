@@ -1,0 +1,147 @@
+import { bookAsOf } from '../../ledger/book/book.ts'
+import { chainOf, type Definitions, pauseOf, type Stop } from '../../ledger/book/definitions.ts'
+import { dayAt, monthAfter } from '../../ledger/book/windows.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { type Occurrence, occurrencesOf } from '../../ledger/updates/occurrence.ts'
+import type { Problem } from '../../ledger/updates/update.ts'
+import type { Price } from '../../ledger/views/price.ts'
+import type { View } from '../../ledger/views/views.ts'
+import { dayMs } from '../../platform/clock.ts'
+import { type Figures, figuresOf, figuresOfChain } from '../reports/figures.ts'
+import { zoneOf } from '../sentences.ts'
+import { budgetFor, whyNotPaid } from '../update/charged-budgets.ts'
+import { type Cost, costsOf, type DayAhead, daysAhead, lookAhead } from './days-ahead.ts'
+import { type Forecast, type ForecastCounter, forecastCounters } from './forecast.ts'
+import type { Plan } from './plans-file.ts'
+import { priceKey } from './prices.ts'
+import { timesOf } from './schedule.ts'
+
+/** A plan as it stands: what the file says, and what has become of it. */
+export interface PlanStatus {
+  readonly plan: Plan
+  readonly paused: Stop | null
+  /** When it is due next; `null`: never, or unknown here (a rate counts from when AWS made the rule). */
+  readonly next: number | null
+  readonly last: Occurrence | null
+}
+
+export interface Upcoming {
+  readonly days: readonly DayAhead[]
+  /** By the plan's name. */
+  readonly costs: ReadonlyMap<string, Cost>
+}
+
+/** How far ahead a plan is searched: a leap day may be years away. */
+const lookedAheadMs = 9 * 366 * dayMs
+
+export interface CalendarParts {
+  ledger: Ledger
+  plans: readonly Plan[]
+  prices: () => Promise<readonly Price[]>
+}
+
+export const createCalendar = (parts: CalendarParts) => ({
+  planStatuses: () => planStatuses(parts),
+  forecast: (given?: View | Promise<View>) => forecast(parts, given),
+  upcoming: (weeks: number) => upcoming(parts, weeks),
+  budgetsOf: (name: string) => budgetsOf(parts, name),
+})
+
+async function planStatuses(
+  parts: CalendarParts,
+): Promise<{ readonly plans: readonly PlanStatus[]; readonly zone: string }> {
+  const { ledger, plans } = parts
+  const view = await ledger.view()
+  const rows = plans.map(async (plan): Promise<PlanStatus> => {
+    const last = await lastOf(parts, plan)
+    const paused = pauseOf(view.definitions, plan.name) ?? null
+    return { plan, paused, last, next: plan.enabled ? nextOf(plan, last, view.now) : null }
+  })
+  return { plans: await Promise.all(rows), zone: zoneOf(view) }
+}
+
+const lastOf = async ({ ledger }: CalendarParts, plan: Plan): Promise<Occurrence | null> =>
+  (await ledger.occurrences.latest(occurrencesOf(plan.name), 1))[0] ?? null
+
+/**
+ * What plans will still take from every counter before it begins again.
+ *
+ * @param given what to take for the ledger: a reading that its caller makes too, or what it would be after a change.
+ */
+async function forecast(parts: CalendarParts, given?: View | Promise<View>): Promise<readonly Forecast[]> {
+  const { view, ...outlook } = await lookOut(parts, given)
+  const counters = figuresOfChain(view, Object.values(view.definitions.budgets)).map(toForecast)
+  return forecastCounters({ now: view.now, counters, ...outlook })
+}
+
+/**
+ * What plans will do this week and in those after it, day by day. Units run out within a month: each month that the
+ * days reach into is counted with its own.
+ */
+async function upcoming(parts: CalendarParts, weeks: number): Promise<Upcoming> {
+  const { ledger } = parts
+  const { view, ...outlook } = await lookOut(parts)
+  const { definitions, now, month } = view
+  const days = daysAhead(definitions.calendar, now, weeks)
+  const next = monthAfter(definitions.calendar, month)
+  const nextDay = dayAt(definitions.calendar, next.start).name
+  const nextBook = bookAsOf(await ledger.bookNamed(next.name), definitions, next.name, nextDay)
+  const counters = [view, { ...view, month: next, book: nextBook }].flatMap((each) =>
+    Object.values(definitions.budgets).map((budget) => toForecast(figuresOf(each, budget, 'month'))),
+  )
+  const runsOut = forecastCounters({ now, counters, ...outlook }).flatMap(({ budget, exhaustedAt }) =>
+    exhaustedAt === null ? [] : [{ budget, at: exhaustedAt }],
+  )
+  const costs = costsOf(outlook.plans, outlook.priceOf)
+  return {
+    days: lookAhead({ now, days, runsOut, resets: [month.end, next.end], costs, plans: outlook.plans }),
+    costs,
+  }
+}
+
+/** What a look into the future needs: how things stand, and what plans ask for at which prices. */
+async function lookOut(parts: CalendarParts, given?: View | Promise<View>) {
+  const { ledger, prices, plans } = parts
+  const [view, known] = await Promise.all([given ?? ledger.view(), prices()])
+  const { definitions } = view
+  const priced = new Map(known.map((price) => [priceKey(price.kind, price.project), price]))
+  const due = plans.map(async (plan) => ({
+    plan,
+    paused: pauseOf(definitions, plan.name) !== undefined,
+    chainOf: (project: string) => chargedBy(definitions, plan, project),
+    last: (await lastOf(parts, plan))?.time ?? null,
+  }))
+  const priceOf = (kind: Plan['kind'], project: string) => priced.get(priceKey(kind, project)) ?? null
+  return { view, plans: await Promise.all(due), priceOf }
+}
+
+/** Every budget that an occurrence of this plan charges. */
+async function budgetsOf(parts: CalendarParts, name: string): Promise<readonly string[]> {
+  const { ledger, plans } = parts
+  const { definitions } = await ledger.view()
+  const plan = plans.find((each) => each.name === name)
+  return [...new Set(plan?.projects.flatMap((project) => chargedBy(definitions, plan, project).slice(0, 1)))]
+}
+
+const toForecast = (figures: Figures): ForecastCounter => ({
+  ...figures,
+  available: figures.limit === 'unlimited' ? null : figures.available,
+})
+
+/** The budget and all above it; none where the plan may not charge it for this project: its update is refused. */
+function chargedBy(definitions: Definitions, plan: Plan, project: string): readonly string[] {
+  return whyNotPaidBy(definitions, plan, project) === null
+    ? chainOf(definitions, budgetFor(definitions, plan, project)).map(({ name }) => name)
+    : []
+}
+
+/** Why a plan's update of this project would be refused, whatever is left of the budget. */
+export function whyNotPaidBy(definitions: Definitions, plan: Plan, project: string): Problem | null {
+  const charge = { project, budget: budgetFor(definitions, plan, project), caller: `schedule:${plan.name}` }
+  return whyNotPaid(definitions, charge, plan.mayChargeAncestors)
+}
+
+function nextOf({ schedule }: Plan, last: Occurrence | null, now: number): number | null {
+  if (schedule.kind === 'rate' && !last) return null
+  return timesOf(schedule, { from: now, until: now + lookedAheadMs, max: 1, anchor: last?.time ?? 0 })[0] ?? null
+}

@@ -1,0 +1,155 @@
+import { pauseOf, type Stop } from '../../ledger/book/definitions.ts'
+import { type Occurrence, occurrenceId } from '../../ledger/updates/occurrence.ts'
+import type { Problem } from '../../ledger/updates/update.ts'
+import { minuteMs, toRfc3339 } from '../../platform/clock.ts'
+import { problem } from '../problems.ts'
+import { when, zoneOf } from '../sentences.ts'
+import { advance, ended, missedAfterMs, type OccurrencesParts, overAfterMs } from './advance.ts'
+import { attemptsOf, isUnfinished, type Results, resultsOf } from './attempts.ts'
+import type { Plan } from './plans-file.ts'
+
+export type OccurrenceReport = Results & { readonly occurrence: Occurrence }
+
+/** The part of an occurrence that a person may have begun again. */
+export type RunAgain = 'unsent' | 'refused'
+
+export type OccurrenceResult =
+  | { readonly kind: 'fired'; readonly occurrence: Occurrence }
+  | { readonly kind: 'problem'; readonly problem: Problem }
+
+/** Clocks differ a little. */
+const earlyByMs = 2 * minuteMs
+/**
+ * Each occurrence is a task in the table, leased to one process at a time. Progress is derived from the update
+ * records, so any process can resume it.
+ */
+export const createOccurrences = (parts: OccurrencesParts) => ({
+  fire: (name: string, time: number, endsAt: number) => fire(parts, name, time, endsAt),
+  runAgain: (name: string, time: number, only: RunAgain, endsAt: number) => runAgain(parts, name, time, only, endsAt),
+  advance: (id: string, endsAt: number) => advance(parts, id, endsAt),
+  report: (occurrence: Occurrence) => report(parts, occurrence),
+})
+
+/** Records the occurrence, once, and runs what there is time for. */
+async function fire(parts: OccurrencesParts, name: string, time: number, endsAt: number): Promise<OccurrenceResult> {
+  const { ledger, log } = parts
+  const { occurrences } = ledger
+  const plan = enabledPlan(parts, name)
+  if ('slug' in plan) return { kind: 'problem', problem: plan }
+  const { definitions, now } = await ledger.view()
+  if (time - now > earlyByMs) return { kind: 'problem', problem: tooEarly(name, time) }
+  const refused = refusedAt(time, now, pauseOf(definitions, name))
+  const id = occurrenceId(name, time)
+  const fresh: Occurrence = {
+    id,
+    version: 1,
+    createdAt: now,
+    plan: name,
+    time,
+    startedAt: now,
+    round: 0,
+    nextAt: now,
+    ...(refused ? { ...refused, doneAt: now } : { state: 'running' as const }),
+  }
+  const isNew = await occurrences.add(fresh, refused ? [ended(fresh, now)] : [])
+  if (isNew) log.info('occurrence', { plan: name, time, state: fresh.state })
+  return { kind: 'fired', occurrence: (await advance(parts, id, endsAt)) ?? fresh }
+}
+
+/** Runs what was not sent, or decides again about what was refused, however late it is. */
+async function runAgain(
+  parts: OccurrencesParts,
+  name: string,
+  time: number,
+  only: RunAgain,
+  endsAt: number,
+): Promise<OccurrenceResult> {
+  const { ledger } = parts
+  const { occurrences } = ledger
+  const plan = enabledPlan(parts, name)
+  if ('slug' in plan) return { kind: 'problem', problem: plan }
+  const view = await ledger.view()
+  const { definitions, now } = view
+  if (time - now > earlyByMs) return { kind: 'problem', problem: tooEarly(name, time) }
+  const pause = pauseOf(definitions, name)
+  if (pause) {
+    const detail = `The plan ${name} was paused by ${pause.by}: ${pause.reason}. Resume it first.`
+    return { kind: 'problem', problem: problem('plan-paused', detail, { plan: name }) }
+  }
+  const id = occurrenceId(name, time)
+  const mode = only === 'refused' ? { only } : {}
+  const again = { plan: name, time, state: 'running' as const, startedAt: now, round: 0, nextAt: now, ...mode }
+  const seen = await occurrences.get(id)
+  const refusal = whyNotAgain(seen, { plan: name, time, only, zone: zoneOf(view) })
+  if (refusal) return { kind: 'problem', problem: refusal }
+  const isReopened = !seen
+    ? await occurrences.add({ id, version: 1, createdAt: now, ...again })
+    : seen.doneAt === undefined ||
+      (await isThrough(parts, plan, seen, again)) ||
+      (await occurrences.change({ ...withoutItsEnd(seen), ...again }, seen))
+  // Another process was faster, perhaps with the other half of the work.
+  if (!isReopened) return runAgain(parts, name, time, only, endsAt)
+  const occurrence = await advance(parts, id, endsAt)
+  if (!occurrence) throw new Error(`the occurrence ${id} was neither written nor found`)
+  return { kind: 'fired', occurrence }
+}
+
+/** Nothing is left to run, and people were told so. */
+async function isThrough(
+  parts: OccurrencesParts,
+  plan: Plan,
+  seen: Occurrence,
+  again: Pick<Occurrence, 'startedAt' | 'only'>,
+) {
+  const { ledger } = parts
+  if (seen.state !== 'done' && !again.only) return false
+  return (await attemptsOf(ledger, plan, seen)).every((each) => !isUnfinished(each, again))
+}
+
+/** What became of an occurrence so far, for people. */
+async function report(parts: OccurrencesParts, occurrence: Occurrence): Promise<OccurrenceReport> {
+  const { plans, ledger } = parts
+  const plan = plans.find(({ name }) => name === occurrence.plan)
+  return { occurrence, ...resultsOf(plan ? await attemptsOf(ledger, plan, occurrence) : [], occurrence) }
+}
+
+function enabledPlan(parts: OccurrencesParts, name: string): Plan | Problem {
+  const { plans } = parts
+  const plan = plans.find((each) => each.name === name)
+  if (!plan) return problem('not-found', `There is no plan ${name}.`)
+  return plan.enabled
+    ? plan
+    : problem('wrong-state', `The plan ${name} is not enabled in the plans file.`, { plan: name })
+}
+
+const whatIsRun = { unsent: 'what was not sent', refused: 'what was refused' } as const
+
+/** Why an occurrence is not begun again for what was not sent, or for what was refused. */
+function whyNotAgain(
+  seen: Occurrence | null,
+  { plan, time, only, zone }: { plan: string; time: number; only: RunAgain; zone: string },
+): Problem | null {
+  if (!seen) {
+    if (only === 'unsent') return null
+    const detail = `The plan ${plan} has not run at ${when(time, zone)}, so nothing of it was refused; run what was not sent instead.`
+    return problem('wrong-state', detail, { plan })
+  }
+  if (seen.doneAt !== undefined || (seen.only ?? 'unsent') === only) return null
+  const overAt = seen.startedAt + overAfterMs
+  const detail = `The run of the plan ${plan} of ${when(time, zone)} is not over; it may retry until ${when(overAt, zone)}. Run ${whatIsRun[only]} once it is over.`
+  return problem('wrong-state', detail, { plan, retryAt: toRfc3339(overAt) })
+}
+
+/** Of an occurrence that ended: what does not hold any more when it is begun again. */
+function withoutItsEnd({ doneAt: _done, lease: _lease, reason: _reason, only: _only, ...rest }: Occurrence) {
+  return rest
+}
+
+const tooEarly = (plan: string, time: number): Problem =>
+  problem('wrong-state', `${toRfc3339(time)} is still to come; the plan ${plan} runs then, not before.`, { plan })
+
+/** Why an occurrence is over before it began; `null`: it is not. */
+function refusedAt(time: number, now: number, pause: Stop | undefined): Pick<Occurrence, 'state' | 'reason'> | null {
+  if (now - time > missedAfterMs) return { state: 'missed', reason: 'it came more than an hour late' }
+  return pause ? { state: 'paused', reason: `paused by ${pause.by}: ${pause.reason}` } : null
+}

@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import * as z from 'zod/mini'
+import type { Leave } from '../../ledger/updates/update.ts'
+import { isObject, type Json, parseStrictJson, placeIn } from '../../platform/json.ts'
+import { fromUtf8 } from '../../platform/utf8.ts'
+import { maxUnits } from '../../platform/words.ts'
+import { type Kind, type Kinds, productKinds } from '../../tracking/kinds.ts'
+import { allFaults, type Fault, textFaults } from '../faults.ts'
+import { budgetName, kindOf, planName, project, query, units } from '../names.ts'
+import { parseSchedule, type Schedule } from './schedule.ts'
+
+/** Updates that a schedule asks for (contract, "Schedules"). Its caller is `schedule:<name>`. */
+export interface Plan {
+  readonly name: string
+  readonly kind: Kind
+  /** In the order in which they are updated: what comes first gets units first. */
+  readonly projects: readonly string[]
+  /** Absent: each project is charged to its owner, else to the account. */
+  readonly budget?: string
+  readonly schedule: Schedule
+  /** What happens when the units are short: `fit` updates what fits, `refuse` judges each alone, `ask` asks a person. */
+  readonly whenShort: 'fit' | 'refuse' | 'ask'
+  /** Sent identically to `estimate` and `run`. */
+  readonly query?: Readonly<Record<string, string>>
+  /** May charge its budget for projects that a budget below it owns; otherwise they are refused. */
+  readonly mayChargeAncestors: boolean
+  readonly leave?: Leave
+  /** A plan that is not enabled runs by no door. */
+  readonly enabled: boolean
+}
+
+/** A plans file is wrong. The message says everything that is, by plan and field; it shows no value at length. */
+export class WrongPlans extends Error {
+  override readonly name = 'WrongPlans'
+}
+
+/**
+ * A stack of CloudFormation has 500 resources, and a plan takes two: its rule, and the permission to call the
+ * function.
+ */
+const maxPlans = 200
+const maxProjects = 500
+/** At most so many faults are shown; a plan with more has these corrected first. */
+const maxFaults = 100
+
+/**
+ * Parses a plans file: JSON, either a list of plans or `{"plans": [...]}`, in order of priority.
+ *
+ * @throws WrongPlans with all faults at once.
+ */
+export function parsePlans(text: string, kinds: Kinds = productKinds): readonly Plan[] {
+  const read = parseStrictJson(text)
+  if (!read.ok)
+    throw new WrongPlans(`the plans are not JSON that can be read in one way: ${read.reason}${placeIn(text)}`)
+  const file = Array.isArray(read.value) ? { plans: read.value } : read.value
+  const parsed = plansFileOf(kinds).safeParse(file)
+  const faults = allFaults([...textFaults(file), ...namesTwice(file)], parsed.error?.issues)
+    .map((fault) => ({ ...fault, ...placeOf(fault) }))
+    .sort((a, b) => a.index - b.index)
+  if (parsed.success && faults.length === 0) return parsed.data.plans
+  const shown = faults.slice(0, maxFaults).map((fault) => sentenceOf(fault, file))
+  const more = faults.length > maxFaults ? `; and ${faults.length - maxFaults} more` : ''
+  throw new WrongPlans(`these plans are wrong: ${shown.join('; ')}${more}`)
+}
+
+const schedule = z.pipe(
+  z.string('takes a text such as "cron(0 5 * * ? *)"'),
+  z.transform((text, context): Schedule => {
+    const parsed = parseSchedule(text)
+    if (parsed.kind === 'schedule') return parsed.schedule
+    context.issues.push({ code: 'custom', message: parsed.message, input: text })
+    return z.NEVER
+  }),
+)
+
+const sizeOfProjects = `takes 1 to ${maxProjects} projects`
+
+/** The record of each update carries it. */
+const maxLeaveBudgets = 50
+const takesLeave = `takes a whole number of units, 0 to ${maxUnits}, or one for each budget, as in {"account": 2000}`
+
+const leave = z.union(
+  [
+    units,
+    z.record(budgetName, units).check(
+      z.refine((byBudget) => {
+        const { length } = Object.keys(byBudget)
+        return length > 0 && length <= maxLeaveBudgets
+      }, `takes 1 to ${maxLeaveBudgets} budgets`),
+    ),
+  ],
+  takesLeave,
+)
+
+const planOf = (kinds: Kinds) =>
+  z.strictObject({
+    name: planName,
+    kind: kindOf(kinds),
+    projects: z.array(project, 'takes a list of project names').check(
+      z.minLength(1, sizeOfProjects),
+      z.maxLength(maxProjects, sizeOfProjects),
+      z.refine((names) => new Set(names).size === names.length, 'names a project twice'),
+    ),
+    budget: z.exactOptional(budgetName),
+    schedule,
+    whenShort: z._default(z.enum(['fit', 'refuse', 'ask'], 'takes fit, refuse or ask'), 'fit'),
+    query: z.exactOptional(query),
+    mayChargeAncestors: z._default(z.boolean('takes true or false'), false),
+    leave: z.exactOptional(leave),
+    enabled: z._default(z.boolean('takes true or false'), true),
+  })
+
+const plansFileOf = (kinds: Kinds) =>
+  z.strictObject({
+    plans: z
+      .array(planOf(kinds), 'takes a list of plans')
+      .check(z.maxLength(maxPlans, `takes at most ${maxPlans} plans`)),
+  })
+
+/** Looked for apart from the schema, which says nothing about the list while a plan in it is wrong. */
+function namesTwice(file: Json): Fault[] {
+  const names = plansIn(file).map(nameOf)
+  return names.flatMap((name, index) => {
+    const first = names.indexOf(name)
+    if (name === undefined || first === index) return []
+    return [{ path: `plans.${index}.name`, message: `is the name of plan ${first + 1} too` }]
+  })
+}
+
+type Place = { readonly index: number; readonly field: string }
+
+/** Of `plans.1.projects.0` it is plan 1, counted from 0, and `projects.0`; of the file itself, plan -1. */
+function placeOf({ path }: Fault): Place {
+  const [, index, field = ''] = /^plans\.(\d+)(?:\.(.+))?$/s.exec(path) ?? []
+  return index === undefined ? { index: -1, field: path } : { index: Number(index), field }
+}
+
+/** As in: plan 2 (morning), projects.0: takes the name of a project */
+function sentenceOf({ index, field, message }: Fault & Place, file: Json): string {
+  const name = planName.safeParse(nameOf(plansIn(file)[index])).data
+  const plan = index < 0 ? '' : `plan ${index + 1}${name === undefined ? '' : ` (${name})`}`
+  const place = [plan, field].filter((part) => part !== '').join(', ')
+  return place === '' ? message : `${place}: ${message}`
+}
+
+const plansIn = (file: Json): readonly Json[] => (isObject(file) && Array.isArray(file.plans) ? file.plans : [])
+
+const nameOf = (plan: Json | undefined): string | undefined =>
+  isObject(plan) && typeof plan.name === 'string' ? plan.name : undefined
+
+/**
+ * The plans of one file; none without a file.
+ *
+ * @throws WrongPlans also when it is not there or cannot be read. Messages have its base name alone: where a machine
+ * keeps it does not concern the rest.
+ */
+export function readPlans(path: string | undefined, kinds: Kinds = productKinds): readonly Plan[] {
+  if (path === undefined) return []
+  const file = basename(path)
+  const text = fromUtf8(read(path, file))
+  if (text === null) throw new WrongPlans(`the plans file ${file} is not UTF-8`)
+  try {
+    return parsePlans(text, kinds)
+  } catch (error) {
+    throw error instanceof WrongPlans ? new WrongPlans(`${file}: ${error.message}`) : error
+  }
+}
+
+function read(path: string, file: string): Uint8Array {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    throw new WrongPlans(`the plans file ${file} ${isMissing ? 'is not there' : 'cannot be read'}`, { cause: error })
+  }
+}

@@ -1,0 +1,264 @@
+import { Cron } from 'croner'
+import { dayMs, hourMs, minuteMs } from '../../platform/clock.ts'
+import { shorten } from '../faults.ts'
+
+/** When a plan is due, parsed from EventBridge's own dialect. Always UTC. */
+export type Schedule = {
+  /** As it was written, and as the EventBridge rule takes it. */
+  readonly text: string
+} & (
+  | {
+      readonly kind: 'cron'
+      readonly hours: readonly number[]
+      readonly minutes: readonly number[]
+      readonly days: string
+    }
+  | { readonly kind: 'rate'; readonly everyMs: number }
+)
+
+export type ParsedSchedule =
+  | { readonly kind: 'schedule'; readonly schedule: Schedule }
+  | { readonly kind: 'fault'; readonly message: string }
+
+/** The API's limit: https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutRule.html */
+const maxScheduleLength = 256
+
+/**
+ * Parses `cron(…)` and `rate(…)` of EventBridge's rules. Where the schedule is wrong, `message` is one sentence without
+ * its full stop that says what to write.
+ *
+ * A cron that no calendar ever meets is a fault too, whatever AWS says to it: a plan that is never due is a mistake.
+ *
+ * Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html
+ */
+export function parseSchedule(text: string): ParsedSchedule {
+  if (text.length > maxScheduleLength) return fault(`a schedule has at most ${maxScheduleLength} characters`)
+  const [, form, inside = ''] = /^(cron|rate)\((.*)\)$/.exec(text) ?? []
+  if (form === 'cron') return parseCron(text, inside)
+  if (form === 'rate') return parseRate(text, inside)
+  return fault(insteadOf(text))
+}
+
+function parseCron(text: string, inside: string): ParsedSchedule {
+  const fields = parseCronFields(inside)
+  if (fields.kind === 'fault') return fields
+  const { hours, minutes, days } = fields
+  if (firstDayAfter(calendarOf(days), -1) === null) return fault('there is no such day in 1970-2199, as with 30 FEB')
+  return { kind: 'schedule', schedule: { kind: 'cron', text, hours, minutes, days } }
+}
+
+const unitMs: Readonly<Record<string, number>> = { minute: minuteMs, hour: hourMs, day: dayMs }
+
+function parseRate(text: string, inside: string): ParsedSchedule {
+  const [, number = '', unit = '', plural = ''] = /^(\d+) +(minute|hour|day)(s?)$/.exec(inside) ?? []
+  const ms = unitMs[unit]
+  if (ms === undefined) {
+    return fault('rate takes a whole number and minute(s), hour(s) or day(s), as in rate(1 hour) and rate(5 minutes)')
+  }
+  if (!/^[1-9]\d{0,6}$/.test(number)) return fault('rate takes a whole number from 1 to 9999999')
+  const should = number === '1' ? unit : `${unit}s`
+  if (`${unit}${plural}` !== should) return fault(`the unit goes with the number: write rate(${number} ${should})`)
+  return { kind: 'schedule', schedule: { kind: 'rate', text, everyMs: Number(number) * ms } }
+}
+
+const nicknames: Readonly<Record<string, string>> = {
+  '@hourly': 'cron(0 * * * ? *)',
+  '@daily': 'cron(0 0 * * ? *)',
+  '@midnight': 'cron(0 0 * * ? *)',
+  '@weekly': 'cron(0 0 ? * SUN *)',
+  '@monthly': 'cron(0 0 1 * ? *)',
+  '@yearly': 'cron(0 0 1 1 ? *)',
+  '@annually': 'cron(0 0 1 1 ? *)',
+}
+
+function insteadOf(text: string): string {
+  const nickname = Object.hasOwn(nicknames, text) ? nicknames[text] : undefined
+  if (nickname !== undefined) return `EventBridge has no ${text}: write ${nickname}`
+  if (text.startsWith('at(')) return 'a rule of EventBridge has no at(…): write a cron with its year'
+  return 'a schedule is cron(…) with six fields or rate(…), such as cron(0 5 * * ? *) and rate(12 hours)'
+}
+
+export type Span = {
+  /** Both in ms since the epoch: the times are after `from`, and not after `until`. */
+  readonly from: number
+  readonly until: number
+  readonly max: number
+  /**
+   * Of a rate: any of its times, such as the last. AWS counts from the moment that the rule was made, which is known
+   * nowhere else; without an anchor the times are multiples since the epoch.
+   */
+  readonly anchor?: number
+}
+
+/** When it is due, ascending, in ms since the epoch; at most `most` of them. */
+export function timesOf(schedule: Schedule, span: Span): readonly number[] {
+  return schedule.kind === 'cron' ? cronTimes(schedule, span) : rateTimes(schedule.everyMs, span)
+}
+
+function rateTimes(everyMs: number, { from, until, max, anchor = 0 }: Span): number[] {
+  const times: number[] = []
+  const first = anchor + (Math.floor((from - anchor) / everyMs) + 1) * everyMs
+  for (let time = first; time <= until && times.length < max; time += everyMs) times.push(time)
+  return times
+}
+
+function cronTimes({ hours, minutes, days }: Schedule & { kind: 'cron' }, { from, until, max }: Span): number[] {
+  const calendar = calendarOf(days)
+  const times: number[] = []
+  let day = firstDayAfter(calendar, Math.floor(from / dayMs) * dayMs - 1)
+  while (day !== null && day <= until) {
+    for (const hour of hours) {
+      for (const minute of minutes) {
+        const time = day + hour * hourMs + minute * minuteMs
+        if (time <= from) continue
+        if (time > until || times.length >= max) return times
+        times.push(time)
+      }
+    }
+    day = firstDayAfter(calendar, day)
+  }
+  return times
+}
+
+/** Only the days are croner's: it takes about 10 µs a step, and a month of every fifth minute has 8,928 times. */
+const calendarOf = (days: string): Cron => new Cron(days, { paused: true, mode: '7-part', utcOffset: 0 })
+
+/** Midnight, in UTC, of the first of its days that begins after `instant`; null after the last. */
+const firstDayAfter = (calendar: Cron, instant: number): number | null =>
+  calendar.nextRun(new Date(instant))?.getTime() ?? null
+
+/** What EventBridge's cron says. The days are apart from the times of day: only they need a calendar. */
+type CronFields = {
+  readonly kind: 'fields'
+  /** Ascending, each once: it is time at any of these minutes of any of these hours. */
+  readonly hours: readonly number[]
+  readonly minutes: readonly number[]
+  /** A pattern of croner with seven fields, from seconds to years: the days, at midnight. */
+  readonly days: string
+}
+type CronFault = { readonly kind: 'fault'; readonly message: string }
+
+/**
+ * Parses what stands between `cron(` and `)`, as far as AWS documents it; what it does not is refused even where AWS
+ * might take it, for a forecast cannot rest on a guess. The message of a fault is one sentence without its full stop.
+ *
+ * Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html, "Cron expressions".
+ */
+function parseCronFields(text: string): CronFields | CronFault {
+  const fields = text.split(/ +/)
+  const [minutesText = '', hoursText = '', dayText = '', monthText = '', weekdayText = '', yearText = ''] = fields
+  if (fields.length !== 6 || fields.includes('')) return fault(sixFields)
+  if (dayText === '?' && weekdayText === '?') return fault('of day of month and day of week only one may be ?')
+  if (dayText !== '?' && weekdayText !== '?') return fault(oneQuestionMark)
+
+  const minutes = valuesOf(minuteField, minutesText)
+  if (isFault(minutes)) return minutes
+  const hours = valuesOf(hourField, hoursText)
+  if (isFault(hours)) return hours
+  const day = dayText === '?' ? '*' : daysOfMonth(dayText)
+  if (isFault(day)) return day
+  const month = valuesOf(monthField, monthText)
+  if (isFault(month)) return month
+  const weekday = weekdayText === '?' ? '*' : daysOfWeek(weekdayText)
+  if (isFault(weekday)) return weekday
+  const year = yearText === '*' ? '1970-2199' : valuesOf(yearField, yearText)
+  if (isFault(year)) return year
+  return { kind: 'fields', minutes, hours, days: `0 0 0 ${day} ${month} ${weekday} ${year}` }
+}
+
+const sixFields =
+  'cron takes six fields with blanks between them and no seconds: minutes, hours, day of month, month, day of week, ' +
+  'year, so that every day at 05:00 is cron(0 5 * * ? *)'
+const oneQuestionMark =
+  'one of day of month and day of week must be ?, so that 05:00 is cron(0 5 * * ? *) every day and ' +
+  'cron(0 5 ? * MON *) every Monday'
+
+type Field = {
+  readonly name: string
+  readonly from: number
+  readonly to: number
+  readonly takes: string
+  /** In capitals; the first stands for `from`. */
+  readonly words?: readonly string[]
+  readonly takesNoSteps?: true
+}
+
+const months = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC']
+const weekdays = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']
+
+const minuteField: Field = { name: 'minutes', from: 0, to: 59, takes: '0-59' }
+const hourField: Field = { name: 'hours', from: 0, to: 23, takes: '0-23' }
+const dayField: Field = { name: 'day of month', from: 1, to: 31, takes: '1-31' }
+const monthField: Field = { name: 'month', from: 1, to: 12, takes: '1-12 or JAN-DEC', words: months }
+const weekdayField: Field = {
+  name: 'day of week',
+  from: 1,
+  to: 7,
+  takes: '1-7 or SUN-SAT (1 is SUN)',
+  words: weekdays,
+  takesNoSteps: true,
+}
+const yearField: Field = { name: 'year', from: 1970, to: 2199, takes: '1970-2199' }
+
+/** W stays within its month; a month without such a day has none: 31W is never in April. */
+function daysOfMonth(text: string): string | CronFault {
+  if (text === 'L') return 'L'
+  const nearest = Number(/^(\d{1,2})W$/.exec(text)?.[1])
+  if (nearest >= 1 && nearest <= 31) return `${nearest}W`
+  if (/[LW]/.test(text)) return wrong(dayField, 'takes L and W alone, as L or as one day such as 15W', text)
+  const days = valuesOf(dayField, text)
+  return isFault(days) ? days : days.join(',')
+}
+
+/** croner counts the days of the week from 0; L alone is the last day of the week. */
+function daysOfWeek(text: string): string | CronFault {
+  if (text === 'L') return '6'
+  const [, last] = /^([1-7])L$/.exec(text) ?? []
+  if (last !== undefined) return `${Number(last) - 1}#L`
+  const [, day = '', nth] = /^([1-7]|[A-Z]{3})#([1-5])$/.exec(text) ?? []
+  const number = numberOf(weekdayField, day)
+  if (number !== null) return `${number - 1}#${nth}`
+  if (/[L#]/.test(text)) return wrong(weekdayField, 'takes L and # alone, as L, as 6L or as one of 3#1 to 3#5', text)
+  const days = valuesOf(weekdayField, text)
+  return isFault(days) ? days : days.map((day) => day - 1).join(',')
+}
+
+/** `*`, a value, a range `a-b`, and any of them with a step: `a/s` is from a to the end. Lists of these have commas. */
+const part = /^(\*|[A-Z]{3}|\d+)(?:-([A-Z]{3}|\d+))?(?:\/(\d{1,3}))?$/
+
+/** Ascending, each once. */
+function valuesOf(field: Field, text: string): readonly number[] | CronFault {
+  const values = new Set<number>()
+  for (const each of text.split(',')) {
+    const [, first = '', last, step] = part.exec(each) ?? []
+    if (first === '*' && last !== undefined) return wrongValue(field, text)
+    const from = first === '*' ? field.from : numberOf(field, first)
+    const end = first === '*' || step !== undefined ? field.to : from
+    const to = last === undefined ? end : numberOf(field, last)
+    if (from === null || to === null) return wrongValue(field, text)
+    if (to < from) return wrong(field, 'takes no range that goes backwards, so write a list', text)
+    if (step !== undefined && field.takesNoSteps) return wrong(field, 'takes no steps', text)
+    const by = step === undefined ? 1 : Number(step)
+    if (by < 1 || by > field.to) return wrong(field, `takes steps of 1 to ${field.to}`, text)
+    for (let value = from; value <= to; value += by) values.add(value)
+  }
+  return [...values].sort((a, b) => a - b)
+}
+
+/** Null when it is not one of the field's values. */
+function numberOf({ from, to, words }: Field, text: string): number | null {
+  const word = words?.indexOf(text) ?? -1
+  if (word >= 0) return from + word
+  const isNumber = /^\d+$/.test(text) && text.length <= String(to).length
+  return isNumber && Number(text) >= from && Number(text) <= to ? Number(text) : null
+}
+
+const isFault = (read: string | readonly number[] | CronFault): read is CronFault =>
+  typeof read === 'object' && 'kind' in read
+
+const wrongValue = (field: Field, text: string): CronFault => wrong(field, `takes ${field.takes}`, text)
+
+const wrong = ({ name }: Field, takes: string, text: string): CronFault =>
+  fault(`the field ${name} has "${shorten(text)}", but it ${takes}`)
+
+const fault = (message: string): CronFault => ({ kind: 'fault', message })

@@ -1,0 +1,124 @@
+import { dayAt } from '../../ledger/book/windows.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { announcement } from '../../ledger/updates/announcement.ts'
+import { type Update, wasUpToDate } from '../../ledger/updates/update.ts'
+import { all } from '../../ledger/views/lists.ts'
+import type { Price } from '../../ledger/views/price.ts'
+import { emptySummary, isComplete, type Summary, summaryDays } from '../../ledger/views/summary.ts'
+import type { View } from '../../ledger/views/views.ts'
+import { dayMs } from '../../platform/clock.ts'
+import type { Units } from '../../platform/words.ts'
+import type { Kind } from '../../tracking/kinds.ts'
+import { approvableForMs } from '../options.ts'
+import type { Forecast } from '../plans/forecast.ts'
+import { zoneOf } from '../sentences.ts'
+import { type Figures, figuresOf } from './figures.ts'
+import { believed, gapsIn, happenedAt } from './summary.ts'
+
+/** What happened in the 24 hours before an instant, and where the budgets stand. */
+export interface Digest {
+  readonly day: string
+  readonly zone: string
+  readonly budgets: readonly DigestRow[]
+  readonly refused: number
+  readonly inDoubt: readonly Update[]
+  readonly priceMoves: readonly PriceMove[]
+  readonly nothingHappened: boolean
+}
+
+interface DigestRow {
+  readonly budget: string
+  readonly spentToday: number
+  readonly month: Figures
+  readonly projected: number | null
+  readonly exhaustedAt: number | null
+}
+
+interface PriceMove {
+  readonly project: string
+  readonly kind: Kind
+  readonly before: Units
+  readonly now: Units
+}
+
+const pageSize = 200
+/** A day with more updates than this is summed up from its latest. */
+const mostRead = 5_000
+const movedByShare = 0.1
+
+export function createDigesting(parts: {
+  ledger: Ledger
+  foresee: (view: Promise<View>) => Promise<readonly Forecast[]>
+  prices: () => Promise<readonly Price[]>
+}) {
+  const { ledger, foresee, prices } = parts
+
+  /** Has the digest of this day told, once. */
+  async function announceDigest(): Promise<void> {
+    const { day, now } = await ledger.view()
+    await ledger.announcements.add(announcement(`digest#${day.name}`, now, { kind: 'digest', until: now }))
+  }
+
+  async function digest(until: number): Promise<Digest> {
+    const looked = ledger.view()
+    const [view, updates, forecast, known] = await Promise.all([
+      looked,
+      looked.then((view) => updatesOf(until, view)),
+      foresee(looked),
+      prices(),
+    ])
+    const inDoubt = (await ledger.open('in-doubt', pageSize)).rows
+    const refused = updates.filter((update) => update.state === 'refused' && !wasUpToDate(update)).length
+    const priceMoves = known.flatMap((price) => moveOf(price, until))
+    return {
+      // It may be told when that day is long over.
+      day: dayAt(view.definitions.calendar, until).name.slice('day:'.length),
+      zone: zoneOf(view),
+      budgets: Object.values(view.definitions.budgets).map((budget) => {
+        const foreseen = forecast.find((row) => row.budget === budget.name && row.window === 'month')
+        return {
+          budget: budget.name,
+          spentToday: spentBy(budget.name, updates),
+          month: figuresOf(view, budget, 'month'),
+          projected: foreseen?.projected ?? null,
+          exhaustedAt: foreseen?.exhaustedAt ?? null,
+        }
+      }),
+      refused,
+      inDoubt,
+      priceMoves,
+      nothingHappened: updates.length === 0 && inDoubt.length === 0 && priceMoves.length === 0,
+    }
+  }
+
+  /**
+   * What came to count, or was decided, on that day: it may have been asked for as long before as people may take to
+   * agree.
+   */
+  async function updatesOf(until: number, { definitions, now }: View): Promise<Update[]> {
+    const since = Math.max(until - dayMs - approvableForMs, definitions.createdAt - dayMs)
+    const days = summaryDays(definitions.calendar, { since, until })
+    const summaries = await ledger.summaries.read(days, { withRows: false })
+    const isOver = (summary: Summary) =>
+      isComplete(summary) && summary.open.length === 0 && summary.lastAt <= until - dayMs
+    const gaps = gapsIn(summaries.map((each) => (isOver(believed(each, now)) ? each : emptySummary(each.day))))
+    const found: Update[] = []
+    for (const { since, until: last } of gaps.toReversed()) {
+      const span = { since, until: Math.min(last, until) }
+      found.push(...(await all((cursor) => ledger.updates(span, pageSize, cursor), mostRead - found.length)))
+    }
+    return found.filter((update) => happenedAt(update) > until - dayMs && happenedAt(update) <= until)
+  }
+
+  return { announceDigest, digest }
+}
+
+const spentBy = (budget: string, updates: readonly Update[]): number =>
+  updates.filter(({ hold }) => hold?.budgets.includes(budget)).reduce((sum, { charged }) => sum + (charged ?? 0), 0)
+
+/** A price of last night that is off the one before by more than a tenth; one of a later night is another day's news. */
+function moveOf({ kind, project, units, before, at }: Price, until: number): PriceMove[] {
+  if (before === undefined || at < until - dayMs || at > until) return []
+  const hasMoved = Math.abs(units - before) > before * movedByShare
+  return hasMoved ? [{ project, kind, before, now: units }] : []
+}

@@ -1,0 +1,232 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Book, counterOf } from '../../ledger/book/book.ts'
+import { type Definitions, listingsOf, rootBudget } from '../../ledger/book/definitions.ts'
+import type { Entry } from '../../ledger/book/entry.ts'
+import { monthAfter, monthBefore, monthNamed, type Window } from '../../ledger/book/windows.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { createdAroundMs, type Update } from '../../ledger/updates/update.ts'
+import { all } from '../../ledger/views/lists.ts'
+import {
+  emptySummary,
+  type Summary,
+  type SummaryDay,
+  type SummaryRow,
+  summaryDays,
+} from '../../ledger/views/summary.ts'
+import type { View } from '../../ledger/views/views.ts'
+import { dayMs } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import { believed, countedOn, rowOf } from './summary.ts'
+
+export const statementKeys = ['budget', 'project', 'caller'] as const
+export type StatementKey = (typeof statementKeys)[number]
+
+/** Where the units of one month went, as figures that add up to its book. */
+export interface Statement {
+  readonly window: Window
+  readonly previous: string
+  readonly next: string | null
+  /** `final`: the month is over, and nothing of it is held or in doubt. */
+  readonly status: 'open' | 'final'
+  readonly by: StatementKey
+  readonly rows: readonly StatementRow[]
+  readonly total: StatementSum
+  /**
+   * What the book of the month says was spent; charged and external units together are just that; `addsUp: null` where
+   * it moved while being read.
+   */
+  readonly spent: number
+  readonly addsUp: boolean | null
+}
+
+export interface StatementSum {
+  /** A budget, a project or a caller; `null`: units that were spent outside the guard. */
+  readonly key: string | null
+  readonly updates: number
+  readonly charged: number
+  readonly external: number
+  readonly granted: number
+  readonly held: number
+  readonly inDoubt: number
+  readonly refused: number
+}
+
+export interface StatementRow extends StatementSum {
+  /** What ancestors paid for projects of this budget. It is charged in their rows, so no total has it. */
+  readonly paidElsewhere: number
+}
+
+/** Updates alike: one that was read, or a row of a day's summary. */
+interface Line extends SummaryRow {
+  readonly held?: number
+  readonly inDoubt?: number
+}
+
+interface Lines {
+  /** What the lines begin with. */
+  readonly summaries: readonly Summary[]
+  readonly lines: readonly Line[]
+  readonly entries: readonly Entry[]
+  readonly book: Book | null
+  readonly isStill: boolean
+}
+
+const pageSize = 100
+const tries = 3
+
+export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) {
+  /** `null`: there is no such window, or it has not begun. */
+  async function statement(name: string | null, by: StatementKey): Promise<Statement | null> {
+    const view = await ledger.view()
+    const window = name === null ? view.month : monthNamed(view.definitions.calendar, name)
+    if (!window || window.start > view.now) return null
+    const days = daysOf(view, window)
+    const seen = window.name === view.month.name ? view.stored : undefined
+    const summed = async () => (await ledger.summaries.read(days)).map((summary) => believed(summary, view.now))
+    const lines = await linesOf(window, summed, seen)
+    const statement = statementOf(view, window, by, lines)
+    const counted = lines.summaries.filter(({ mark }) => mark !== null)
+    if (counted.length === 0 || statement.addsUp !== false) return statement
+    // Before it says so, each update is read.
+    const whole = statementOf(view, window, by, await linesOf(window, async () => days.map(emptySummary)))
+    if (whole.addsUp) await countAgain(window, counted)
+    return whole
+  }
+
+  /**
+   * A book that moves while its lines are read proves nothing: they are read again, a few times.
+   *
+   * @param seen the book, where it has just been read.
+   */
+  async function linesOf(
+    window: Window,
+    summed: () => Promise<readonly Summary[]>,
+    seen?: Book | null,
+  ): Promise<Lines> {
+    let before = seen === undefined ? await ledger.bookNamed(window.name) : seen
+    for (let round = 1; ; round++) {
+      // After the book: the correction that moves it has spoilt the summary, too.
+      const summaries = await summed()
+      const [updates, entries] = await Promise.all([
+        countedOn(ledger, summaries),
+        all((cursor) => ledger.entries({ month: window.name }, pageSize, cursor)),
+      ])
+      const book = await ledger.bookNamed(window.name)
+      const isStill = isDeepStrictEqual(before, book)
+      const lines = [
+        ...summaries.flatMap(({ day, rows }) => rows.filter(({ month = day.month }) => month === window.name)),
+        ...updates.filter(({ month }) => month === window.name).map(lineOf),
+      ]
+      if (isStill || round === tries) return { summaries, lines, entries, book, isStill }
+      before = book
+    }
+  }
+
+  async function countAgain(window: Window, summaries: readonly Summary[]): Promise<void> {
+    log.error('summary-not-ok', { month: window.name })
+    await Promise.all(summaries.map((summary) => ledger.summaries.spoil(summary)))
+  }
+
+  return { statement }
+}
+
+/** The days whose updates may be of this month: an approval may take a week, and clocks differ. */
+function daysOf({ definitions, now }: View, { start, end }: Window): readonly SummaryDay[] {
+  const since = Math.max(start - createdAroundMs, definitions.createdAt - dayMs)
+  return summaryDays(definitions.calendar, { since, until: Math.min(end, now) + dayMs })
+}
+
+function statementOf(view: View, window: Window, by: StatementKey, read: Lines): Statement {
+  const { definitions, now } = view
+  const { lines, entries, book, isStill } = read
+  const rows = rowsOf(definitions, by, lines, entries)
+  const { paidElsewhere: _none, ...total } = rows.reduce(sum, emptyRow(null))
+  const granted = entries.reduce((units, entry) => units + movedOnRoot(entry, 'granted'), 0)
+  const spent = (book && counterOf(book, 'month', rootBudget)?.spent) ?? 0
+  const isOpen = now < window.end || total.held + total.inDoubt > 0
+  return {
+    window,
+    by,
+    rows,
+    spent,
+    previous: monthBefore(definitions.calendar, window).name,
+    next: window.end <= now ? monthAfter(definitions.calendar, window).name : null,
+    status: isOpen ? 'open' : 'final',
+    total: { ...total, granted },
+    addsUp: total.charged + total.external === spent || (isStill ? false : null),
+  }
+}
+
+function rowsOf(
+  definitions: Definitions,
+  by: StatementKey,
+  lines: readonly Line[],
+  entries: readonly Entry[],
+): readonly StatementRow[] {
+  const rows = new Map<string | null, StatementRow>()
+  const add = (key: string | null, more: Partial<StatementRow>) =>
+    rows.set(key, sum(rows.get(key) ?? emptyRow(key), more))
+  for (const line of lines) {
+    const { settled: updates = 0, charged = 0, refused = 0, held = 0, inDoubt = 0, owner } = line
+    add(keyOf(definitions, by, line), { updates, charged, refused, held, inDoubt })
+    if (by === 'budget' && owner !== undefined && charged > 0) add(owner, { paidElsewhere: charged })
+  }
+  const entryNamed = new Map<string | undefined, Entry>(entries.map((entry) => [entry.id, entry]))
+  /** A correction belongs to the budget of the first entry, wherever it was asked for. */
+  const budgetOf = (entry: Entry): string => {
+    const corrected = entryNamed.get(entry.corrects)
+    return corrected ? budgetOf(corrected) : entry.budget
+  }
+  for (const entry of entries) {
+    const external = movedOnRoot(entry, 'spent')
+    if (external !== 0) add(by === 'budget' ? budgetOf(entry) : null, { external })
+    if (by !== 'budget') continue
+    for (const { budget, window, move } of entry.moves) {
+      if (window === 'month' && move.granted) add(budget, { granted: move.granted })
+    }
+  }
+  return [...rows.values()].toSorted((a, b) => (isBefore(a.key, b.key) ? -1 : 1))
+}
+
+/** A project that is known by its name and by its id is one project: the name that its owner gives it. */
+function keyOf(
+  definitions: Definitions,
+  by: StatementKey,
+  { budget, project, caller }: Pick<Line, 'budget' | 'project' | 'caller'>,
+): string {
+  if (by === 'budget') return budget
+  if (by === 'caller') return caller
+  return listingsOf(definitions, project)[0]?.project.name ?? project
+}
+
+function lineOf(update: Update): Line {
+  const { state, hold } = update
+  const units = hold?.units ?? 0
+  return {
+    ...rowOf(update, update.month),
+    held: state === 'running' ? units : 0,
+    inDoubt: state === 'in-doubt' ? units : 0,
+  }
+}
+
+/** Spending outside counts on the whole chain, and so on the root: once. */
+const movedOnRoot = ({ moves }: Entry, what: 'spent' | 'granted'): number =>
+  moves
+    .filter(({ budget, window }) => budget === rootBudget && window === 'month')
+    .reduce((units, { move }) => units + (move[what] ?? 0), 0)
+
+const figures = [
+  ...(['updates', 'charged', 'external', 'granted', 'held', 'inDoubt', 'refused', 'paidElsewhere'] as const),
+]
+
+const emptyRow = (key: string | null): StatementRow => ({
+  ...{ key, updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0, paidElsewhere: 0 },
+})
+
+const sum = (a: StatementRow, b: Partial<StatementRow>): StatementRow => ({
+  ...a,
+  ...Object.fromEntries(figures.map((name) => [name, a[name] + (b[name] ?? 0)])),
+})
+
+/** `null` is behind all others; no two rows have one key. */
+const isBefore = (a: string | null, b: string | null): boolean => a !== null && (b === null || a < b)

@@ -1,0 +1,143 @@
+import { usedOf } from '../../ledger/book/book.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { announcement } from '../../ledger/updates/announcement.ts'
+import type { Update } from '../../ledger/updates/update.ts'
+import { type Clock, dayMs, hourMs } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import { refusalsWithinMs, usualThresholds } from '../options.ts'
+import { figuresOfChain } from '../reports/figures.ts'
+
+export type Alerts = ReturnType<typeof createAlerts>
+
+/** So many refusals of one caller within that time are a burst, and told once an hour. */
+const burst = 10
+const readAtMost = 200
+
+/**
+ * Announces what people should hear of: each thing under an id of its own, so that it is sent
+ * once, also when several processes find it. No update waits for it.
+ */
+export function createAlerts({ ledger, clock }: { ledger: Ledger; clock: Clock }) {
+  const tellOnce = createTellOnce(ledger)
+
+  /** Every budget that has used more of a window than one of its thresholds: once for each window. */
+  async function checkThresholds(): Promise<void> {
+    const view = await ledger.view()
+    const budgets = Object.values(view.definitions.budgets)
+    for (const figures of figuresOfChain(view, budgets)) {
+      const { budget, window, limit, end } = figures
+      const of = limit === 'unlimited' ? 0 : limit + figures.granted
+      const used = usedOf(figures)
+      const thresholds = view.definitions.budgets[budget]?.thresholds ?? usualThresholds
+      const passed = thresholds.filter((percent) => of > 0 && used * 100 >= of * percent)
+      if (passed.length === 0) continue
+      const name = window === 'month' ? view.month.name : view.day.name
+      // Where units jump over two thresholds at once, only the higher one is announced.
+      const percent = Math.max(...passed)
+      const about = { kind: 'threshold', budget, window, percent, used, of, resetsAt: end } as const
+      await tellOnce(`threshold#${budget}#${name}#${percent}`, view.now, about)
+    }
+  }
+
+  /** A caller that is refused this often is likely a loop. */
+  async function checkRefusals(): Promise<void> {
+    const now = clock.now()
+    const since = now - refusalsWithinMs
+    const { rows } = await ledger.updates({ since, state: 'refused' }, readAtMost)
+    const refused = rows.filter(isOfPolicy)
+    for (const caller of new Set(refused.map((update) => update.caller))) {
+      const updates = refused.filter((update) => update.caller === caller)
+      const [latest] = updates
+      if (updates.length < burst || !latest || (await wasToldOf(caller, now))) continue
+      const about = {
+        kind: 'refusals',
+        caller,
+        since,
+        count: updates.length,
+        budget: latest.budget,
+        otherBudgets: new Set(updates.map(({ budget }) => budget)).size - 1,
+        detail: latest.problem?.detail ?? '',
+      } as const
+      await tellOnce(refusalsId(caller, now), now, about)
+    }
+  }
+
+  /** Within the hour, which need not be the clock's. */
+  async function wasToldOf(caller: string, now: number): Promise<boolean> {
+    const told = await ledger.announcements.get(refusalsId(caller, now - hourMs))
+    return told !== null && now - told.createdAt < hourMs
+  }
+
+  /** When half of the time to approve has passed. */
+  async function remind(update: Update): Promise<void> {
+    const { id, version, createdAt, history, approvableUntil = 0 } = update
+    const now = clock.now()
+    const askedAt = history.at(-1)?.at ?? createdAt
+    if (now < (askedAt + approvableUntil) / 2) return
+    await tellOnce(`${id}#approval-reminder#${version}`, now, { kind: 'approval-reminder', update: id })
+  }
+
+  return { checkThresholds, checkRefusals: checkRefusals, remind }
+}
+
+/** Remembers what is known to be written: a busy book is looked at after each of its changes. */
+function createTellOnce(ledger: Ledger) {
+  const known = new Set<string>()
+  return async (...of: Parameters<typeof announcement>): Promise<void> => {
+    const [id] = of
+    if (known.has(id)) return
+    await ledger.announcements.add(announcement(...of))
+    if (known.size > 1_000) known.clear()
+    known.add(id)
+  }
+}
+
+const refusalsId = (caller: string, now: number): string => `refusals#${caller}#${Math.floor(now / hourMs)}`
+
+/** Work that is done or under way is an answer, not a refusal to alert on. */
+const isOfPolicy = ({ problem, plan }: Update): boolean =>
+  plan === undefined && problem?.slug !== 'already-updated' && problem?.slug !== 'duplicate-work'
+
+const warnedBeforeMs = 14 * dayMs
+/** Seconds: what is farther away is no time that can be written. */
+const farthest = 8.64e12
+
+/**
+ * When the service's token says that it ends (RFC 7519, section 4.1.4), in ms; `null`: it does not say. It is not
+ * verified: it is ours.
+ */
+function expiryOf(token: string): number | null {
+  try {
+    const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { exp?: unknown }
+    return typeof exp === 'number' && Math.abs(exp) < farthest ? exp * 1000 : null
+  } catch {
+    return null
+  }
+}
+
+/**
+ * A token that ends unseen stops every update at once: people hear of it two weeks before, every day of the last one,
+ * and once more when it is over.
+ */
+export function createTokenExpiry(parts: {
+  ledger: Ledger
+  serviceToken: () => Promise<string>
+  clock: Clock
+  log: Log
+}) {
+  const { ledger, serviceToken, clock, log } = parts
+
+  async function checkTokenExpiry(): Promise<void> {
+    const expiresAt = expiryOf(await serviceToken())
+    const now = clock.now()
+    if (expiresAt === null || expiresAt - now > warnedBeforeMs) return
+    // Below 0 when it has ended.
+    const daysLeft = Math.max(-1, Math.floor((expiresAt - now) / dayMs))
+    log.error('service-token-expires', { expiresAt: new Date(expiresAt).toISOString(), daysLeft })
+    const told = daysLeft > 7 ? 'two-weeks' : String(daysLeft)
+    const about = { kind: 'token-expires', expiresAt, daysLeft } as const
+    await ledger.announcements.add(announcement(`token-expires#${expiresAt}#${told}`, now, about))
+  }
+
+  return { checkTokenExpiry }
+}

@@ -1,0 +1,123 @@
+import type { Ledger } from '../../ledger/ledger.ts'
+import { announcement } from '../../ledger/updates/announcement.ts'
+import type { Update } from '../../ledger/updates/update.ts'
+import type { KnownDates } from '../../ledger/views/known-dates.ts'
+import { all } from '../../ledger/views/lists.ts'
+import type { View } from '../../ledger/views/views.ts'
+import { type Clock, dayMs } from '../../platform/clock.ts'
+import { digest } from '../../platform/ids.ts'
+import type { Log } from '../../platform/log.ts'
+import { inParallel } from '../../platform/parallel.ts'
+import { datedKinds, type Kind, type Kinds, productKinds } from '../../tracking/kinds.ts'
+import { type Tracking, targetOf } from '../../tracking/tracking.ts'
+import { type GuardOptions, runsAtOnce, settleMarginMs } from '../options.ts'
+import type { Plan } from '../plans/plans-file.ts'
+
+/** A data set of the service that no update of ours can have made. */
+export interface OutsideRun {
+  readonly project: string
+  readonly dates: readonly string[]
+}
+
+const pageSize = 200
+/** The limit of what is read of the updates since the last look, which is a day's work of them or a few. */
+const maxRead = 10_000
+/** A date of an update is within a day of its fence, and the service may take a day to show it. */
+const aroundMs = 2 * dayMs
+const maxTold = 50
+/** Of one project, the latest. */
+const maxDates = 20
+
+interface Look {
+  readonly known: KnownDates
+  readonly seen: KnownDates | null
+  readonly fresh: readonly string[]
+}
+
+/**
+ * Looks, once a night, at which dates the projects that the guard knows have data for. Dates are free to ask for. What is
+ * new and not ours was started elsewhere: by hand in the vendor's screen, by a schedule there, or past the guard.
+ */
+export function createRunsOutside(parts: {
+  ledger: Ledger
+  tracking: Tracking
+  plans: readonly Plan[]
+  clock: Clock
+  log: Log
+  options: GuardOptions
+  kinds?: Kinds
+}) {
+  const { ledger, tracking, plans, clock, log, options, kinds = productKinds } = parts
+  const dated = datedKinds(kinds)
+
+  /** Known dates are written last, so that a failure repeats the finding. */
+  async function findRunsOutside(endsAt: number): Promise<readonly OutsideRun[]> {
+    const projects = knownProjects(await ledger.view(), plans, dated)
+    const before = await ledger.knownDates.read(projects)
+    const found = await inParallel([...projects.entries()], runsAtOnce, async ([position, project]) => {
+      if (clock.now() + options.serviceTimeoutMs + settleMarginMs >= endsAt) return null
+      return lookAt(project, before[position] ?? null).catch((cause) => {
+        log.info('no-dates', { project, cause })
+        return null
+      })
+    })
+    const looks = found.filter((each) => each !== null)
+    const foreign = await foreignIn(looks)
+    if (foreign.length > 0) await tell(foreign)
+    await inParallel(looks, runsAtOnce, ({ known, seen }) => ledger.knownDates.write(known, seen))
+    return foreign
+  }
+
+  async function lookAt(project: string, seen: KnownDates | null): Promise<Look | null> {
+    const [kind] = dated
+    if (!kind) return null
+    const reading = await tracking.dates(targetOf(kind, project))
+    if (reading.kind !== 'dates') return null
+    return { known: { project, dates: reading.dates, at: clock.now() }, seen, fresh: freshIn(reading.dates, seen) }
+  }
+
+  async function foreignIn(looks: readonly Look[]): Promise<readonly OutsideRun[]> {
+    const news = looks.filter(({ fresh }) => fresh.length > 0)
+    if (news.length === 0) return []
+    const since = Math.min(...news.map(({ seen, known }) => seen?.at ?? known.at)) - 3 * dayMs
+    const ofKind = (kind: Kind) => all((cursor) => ledger.updates({ kind, since }, pageSize, cursor), maxRead)
+    const updates = (await Promise.all(dated.map(ofKind))).flat()
+    return news.flatMap(({ known: { project }, fresh }) => {
+      const ours = updates.filter((update) => update.project === project)
+      const dates = fresh.filter((date) => !ours.some((update) => mayHaveMade(update, date)))
+      return dates.length > 0 ? [{ project, dates: dates.slice(-maxDates) }] : []
+    })
+  }
+
+  /** One announcement per finding and night. */
+  async function tell(foreign: readonly OutsideRun[]): Promise<void> {
+    log.error('foreign-data', { projects: foreign.length, first: foreign.slice(0, 10) })
+    const about = {
+      kind: 'foreign-data',
+      found: foreign.slice(0, maxTold),
+      more: Math.max(0, foreign.length - maxTold),
+    } as const
+    const { day } = await ledger.view()
+    const id = `foreign-data#${day.name}#${digest(JSON.stringify(foreign))}`
+    await ledger.announcements.add(announcement(id, clock.now(), about))
+  }
+
+  return { findRunsOutside }
+}
+
+function knownProjects({ definitions }: View, plans: readonly Plan[], dated: readonly Kind[]): readonly string[] {
+  const owned = Object.values(definitions.budgets).flatMap((budget) => budget.projects.map(({ name }) => name))
+  const planned = plans.flatMap(({ kind, projects }) => (dated.includes(kind) ? projects : []))
+  return [...new Set([...owned, ...planned])]
+}
+
+/** The first look only remembers. Dates older than all remembered ones are not news. */
+function freshIn(dates: readonly string[], seen: KnownDates | null): readonly string[] {
+  const from = seen?.dates[0] ?? ''
+  return seen ? dates.filter((date) => date > from && !seen.dates.includes(date)) : []
+}
+
+function mayHaveMade({ hold, state, closedBy }: Update, date: string): boolean {
+  if (!hold || (state === 'released' && closedBy === 'sender')) return false
+  return Math.abs(Date.parse(`${date}T12:00Z`) - hold.at) <= aroundMs
+}

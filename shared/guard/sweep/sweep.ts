@@ -1,0 +1,172 @@
+import { doubtLastsMs } from '../../ledger/book/outcome.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { Occurrence } from '../../ledger/updates/occurrence.ts'
+import { type Hold, next, type Update } from '../../ledger/updates/update.ts'
+import type { OpenAs } from '../../ledger/updates/update-item.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Tracking } from '../../tracking/tracking.ts'
+import { beginLateAfterMs, type GuardOptions, planStepMs, requestLastsMs } from '../options.ts'
+import type { Approvals } from '../people/approvals.ts'
+import { inFlightUntil } from '../update/duplicate-work.ts'
+import { settle } from '../update/settle.ts'
+import type { Alerts } from './alerts.ts'
+import { createEvidence } from './evidence.ts'
+
+/** What one sweep did. */
+export interface SweepResult {
+  /** Updates whose sender has died: now in doubt. */
+  readonly doubted: string[]
+  /** Settled by evidence, or released by a person before and corrected by it. */
+  readonly proven: string[]
+  /** In doubt for seven days without evidence: settled at their hold. */
+  readonly settledByTime: string[]
+  readonly begun: string[]
+  readonly expired: string[]
+  /** The next sweep retries these. */
+  readonly failed: string[]
+}
+
+/** A hanging service must not starve the rest of the sweep: each list may ask it up to this part of the sweep's time. */
+const asksUpTo = { 'in-doubt': 1 / 4, watched: 1 / 3, requested: 1 / 2 } as const
+
+/** Whether there is time left to ask the service about an update. */
+type MayAsk = () => boolean
+
+/** `null`: not due yet, or another process was faster. */
+type Became = keyof SweepResult | null
+
+export interface SweepParts {
+  ledger: Ledger
+  tracking: Tracking
+  approvals: Approvals
+  start: (id: string, endsAt: number) => Promise<Update | null>
+  advance: (id: string, endsAt: number) => Promise<Occurrence | null>
+  alerts: Alerts
+  clock: Clock
+  log: Log
+  options: GuardOptions
+}
+
+/**
+ * Finishes what no other process will. Every step is a conditional write, so it may be repeated and interrupted. It
+ * never gives units back.
+ */
+export const createSweep = (parts: SweepParts) => ({
+  sweep: (endsAt: number) => sweep(parts, endsAt),
+  advanceOccurrences: (endsAt: number) => advanceOccurrences(parts, endsAt),
+})
+
+async function sweep(parts: SweepParts, endsAt: number): Promise<SweepResult> {
+  const { clock, alerts, log, ledger } = parts
+  const swept: SweepResult = { doubted: [], proven: [], settledByTime: [], begun: [], expired: [], failed: [] }
+  const from = clock.now()
+  await each('running', (update) => doubt(parts, update))
+  await each('in-doubt', (update, mayAsk) => clear(parts, update, mayAsk))
+  await each('watched', (update, mayAsk) => watch(parts, update, mayAsk))
+  await each('awaiting-approval', (update) => expireApproval(parts, update))
+  await each('requested', (update, mayAsk) => beginLate(parts, update, mayAsk, endsAt))
+  await alerts.checkThresholds()
+  await alerts.checkRefusals()
+  if (Object.values(swept).some((ids) => ids.length > 0)) log.info('swept', { ...swept })
+  return swept
+
+  async function each(as: OpenAs, step: (update: Update, mayAsk: MayAsk) => Promise<Became>): Promise<void> {
+    const askedUntil = from + (endsAt - from) * ((asksUpTo as Partial<Record<OpenAs, number>>)[as] ?? 1)
+    await ledger.openRound(
+      as,
+      () => clock.now() < askedUntil,
+      async (update, mayAsk) => {
+        const became = await step(update, mayAsk).catch((cause): Became => {
+          log.error('not-swept', { update: update.id, cause })
+          return 'failed'
+        })
+        if (became) swept[became].push(update.id)
+      },
+    )
+  }
+}
+
+async function doubt(parts: SweepParts, update: Update): Promise<Became> {
+  const { clock } = parts
+  if (update.state !== 'running' || !update.hold || clock.now() < update.hold.leaseUntil) return null
+  const note = 'its sender has not reported; it may have run'
+  const { changed } = await settle(parts, update, { kind: 'unknown', from: 'sweep', by: 'sweep', note })
+  return changed ? 'doubted' : null
+}
+
+async function clear(parts: SweepParts, update: Update, mayAsk: MayAsk): Promise<Became> {
+  const { clock, options, ledger, tracking } = parts
+  const { evidenceFor } = createEvidence({ ledger, tracking })
+  const { hold, doubt } = update
+  if (update.state !== 'in-doubt' || !hold || !doubt) return null
+  const date = clock.now() >= inFlightUntil(update, options) && mayAsk() ? await evidenceFor(update) : null
+  if (date) return prove(parts, update, hold, `the service has data of ${date} that it did not have before`)
+  if (clock.now() - doubt.at < doubtLastsMs) return null
+  const note = 'no evidence within seven days; charged as held, because it may have run'
+  const { changed } = await settle(parts, update, { kind: 'ran', units: hold.units, from: 'time', by: 'sweep', note })
+  return changed ? 'settledByTime' : null
+}
+
+/** A person said that it did not run. The sweep checks that against evidence for seven days. */
+async function watch(parts: SweepParts, update: Update, mayAsk: MayAsk): Promise<Became> {
+  const { clock, ledger, tracking } = parts
+  const { evidenceFor } = createEvidence({ ledger, tracking })
+  const { hold, finishedAt } = update
+  if (!hold || finishedAt === undefined || !mayAsk()) return null
+  const date = await evidenceFor(update)
+  if (date !== null) {
+    return prove(parts, update, hold, `it did run: the service has data of ${date} that it did not have before`)
+  }
+  if (clock.now() - finishedAt < doubtLastsMs) return null
+  const line = { at: clock.now(), by: 'sweep', note: 'no evidence to the contrary within seven days' }
+  await ledger.record(next(update, update.state, { unwatched: true }, line), update)
+  return null
+}
+
+/** At the hold: a date proves the run, not its price. */
+async function prove(parts: SweepParts, update: Update, { units }: Hold, note: string): Promise<Became> {
+  const { changed } = await settle(parts, update, { kind: 'ran', units, from: 'evidence', by: 'sweep', note })
+  return changed ? 'proven' : null
+}
+
+async function expireApproval(parts: SweepParts, update: Update): Promise<Became> {
+  const { clock, alerts } = parts
+  if (clock.now() >= (update.approvableUntil ?? 0)) return expire(parts, update, 'not approved in time')
+  await alerts.remind(update)
+  return null
+}
+
+async function beginLate(parts: SweepParts, update: Update, mayAsk: MayAsk, endsAt: number): Promise<Became> {
+  const { clock } = parts
+  const age = clock.now() - (update.requestedAt ?? update.createdAt)
+  if (age >= requestLastsMs) return expire(parts, update, 'could not begin within an hour')
+  if (age < beginLateAfterMs || !mayAsk()) return null
+  const begun = await parts.start(update.id, endsAt)
+  return begun && begun.state !== 'requested' ? 'begun' : null
+}
+
+async function expire(parts: SweepParts, update: Update, note: string): Promise<Became> {
+  const { approvals } = parts
+  const { kind } = await approvals.expire(update, note)
+  return kind === 'done' ? 'expired' : null
+}
+
+/** Continues every due occurrence. A job of its own, because it may take long. */
+async function advanceOccurrences(parts: SweepParts, endsAt: number): Promise<readonly Occurrence[]> {
+  const { ledger, clock, options, log } = parts
+  const advanced: Occurrence[] = []
+  await ledger.occurrences.round(
+    () => clock.now() + planStepMs(options) <= endsAt,
+    async ({ id, nextAt }, mayTake) => {
+      if (clock.now() < nextAt) return
+      mayTake()
+      const occurrence = await parts.advance(id, endsAt).catch((cause) => {
+        log.error('occurrence-failed', { occurrence: id, cause })
+        return null
+      })
+      if (occurrence) advanced.push(occurrence)
+    },
+  )
+  return advanced
+}

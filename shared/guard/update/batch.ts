@@ -1,0 +1,193 @@
+import { chainOf } from '../../ledger/book/definitions.ts'
+import { LedgerUnavailable } from '../../ledger/store/store.ts'
+import type { Problem, Update } from '../../ledger/updates/update.ts'
+import type { Log } from '../../platform/log.ts'
+import { createSlots, inParallel } from '../../platform/parallel.ts'
+import { maxUnits } from '../../platform/words.ts'
+import { type GuardOptions, runsAtOnce } from '../options.ts'
+import { ledgerProblem } from '../problems.ts'
+import { zoneOf } from '../sentences.ts'
+import type { Row } from './answer.ts'
+import { decideEarly } from './decide.ts'
+import type { Execution } from './execute.ts'
+import { countersOf, limited, moreThanAnyHas, overBudget, type Shortage } from './limits.ts'
+import type { DecisionInput, Quote, QuoteResult, Quotes, TimedQuote } from './quote.ts'
+
+/** What happens to an update that does not fit. `refuse` is all or nothing. */
+export type WhenShort = 'refuse' | 'fit' | 'ask'
+
+export type Batch = ReturnType<typeof createBatch>
+
+type QuotedUpdate = { readonly known: DecisionInput; readonly quoted: QuoteResult }
+
+type Priced = { readonly known: DecisionInput; readonly quote: TimedQuote }
+
+interface InOrder {
+  /** All or none: the estimates of a request with `refuse` are summed. */
+  readonly isWhole: boolean
+  readonly token: string
+  readonly endsAt: number
+  put(known: DecisionInput, row: Row): void
+}
+
+export interface BatchParts {
+  execution: Execution
+  quotes: Quotes
+  serviceToken: () => Promise<string>
+  log: Log
+  options: GuardOptions
+}
+
+/** The updates of one request: refused, asked about and estimated together, held in order, run a few at once. */
+export const createBatch = (parts: BatchParts) => ({
+  perform: (knowns: readonly DecisionInput[], whenShort: WhenShort, endsAt: number) =>
+    perform(parts, knowns, whenShort, endsAt),
+})
+
+/**
+ * `refuse` is all or nothing: what the request needs together must be known, and must fit one reading of the book.
+ */
+async function perform(
+  parts: BatchParts,
+  knowns: readonly DecisionInput[],
+  whenShort: WhenShort,
+  endsAt: number,
+): Promise<ReadonlyMap<string, Row>> {
+  const { options, execution } = parts
+  const rows = new Map<string, Row>()
+  const put = ({ request }: DecisionInput, row: Row) => void rows.set(request.id, row)
+  const early = knowns.map((known) => ({ known, decided: decideEarly(known, options) }))
+  const candidates = early.flatMap(({ known, decided }) => (decided.kind === 'go-on' ? [known] : []))
+  // What may fail comes before the first write: a 503 must not leave half of a request recorded.
+  // The token first: it may be slow, and estimates expire.
+  if (candidates.length > 0) await parts.serviceToken()
+  const quotes = await quoteAll(parts, candidates)
+  // Again, from memory: an estimate may have found that the token was rotated.
+  const token = candidates.length === 0 ? '' : await parts.serviceToken()
+
+  const refusals: Problem[] = []
+  for (const { known, decided } of early) {
+    if (decided.kind !== 'refuse') continue
+    refusals.push(decided.problem)
+    put(known, { update: await execution.refuse(known, decided.problem) })
+  }
+  const short = refusals.find(({ slug }) => slug === 'over-budget') ?? null
+  const how = { isWhole: whenShort === 'refuse' && knowns.length > 1, token, endsAt, put }
+  await performInOrder(parts, await admissible(parts, quotes, short, how), how)
+  return rows
+}
+
+const quoteAll = ({ quotes }: BatchParts, knowns: readonly DecisionInput[]): Promise<QuotedUpdate[]> =>
+  inParallel(knowns, runsAtOnce, async (known) => ({ known, quoted: await quotes.quote(known.request) }))
+
+/**
+ * The updates that have an estimate. With `isWhole`: all of them, or none if an estimate is missing or the sum is
+ * short.
+ */
+async function admissible(
+  parts: BatchParts,
+  quotes: readonly QuotedUpdate[],
+  short: Problem | null,
+  { isWhole, put }: Pick<InOrder, 'isWhole' | 'put'>,
+): Promise<Priced[]> {
+  const { execution } = parts
+  const priced: Priced[] = []
+  const unknown: Problem[] = []
+  for (const { known, quoted } of quotes) {
+    if (quoted.kind === 'quote') priced.push({ known, quote: quoted })
+    if (quoted.kind !== 'problem') continue
+    unknown.push(quoted.problem)
+    put(known, { project: known.request.project, problem: quoted.problem })
+  }
+  if (!isWhole) return priced
+  const [missing] = unknown
+  if (missing) {
+    for (const { known } of priced) put(known, { project: known.request.project, problem: missing })
+    return []
+  }
+  const refusal = short ?? allOrNothing(priced)
+  if (!refusal) return priced
+  for (const { known, quote } of priced) put(known, { update: await execution.refuse(known, refusal, quote) })
+  return []
+}
+
+/** Renews estimates that grew old while earlier updates ran. */
+async function renewed(
+  parts: BatchParts,
+  [next, ...later]: readonly [Priced, ...Priced[]],
+  how: InOrder,
+): Promise<Priced[]> {
+  const { execution } = parts
+  const known = await execution.look(next.known.request)
+  return admissible(parts, await quoteAll(parts, [known, ...later.map((each) => each.known)]), null, how)
+}
+
+async function performInOrder(parts: BatchParts, priced: readonly Priced[], how: InOrder): Promise<void> {
+  const { execution, log } = parts
+  const slots = createSlots(runsAtOnce)
+  const running: Promise<void>[] = []
+  const waiting: Update[] = []
+  const left = [...priced]
+  let { token } = how
+  for (let next = left.shift(); next; next = left.shift()) {
+    const { known, quote } = next
+    await slots.take()
+    try {
+      const admitted = await execution.admit({ ...known, waiting }, quote, how.endsAt)
+      if (admitted === 'stale') {
+        const again = await renewed(parts, [next, ...(how.isWhole ? left : [])], how)
+        token = await parts.serviceToken()
+        left.splice(0, how.isWhole ? left.length : 0, ...again)
+      } else {
+        const { update, ours } = admitted
+        if (update.state === 'awaiting-approval') waiting.push(update)
+        how.put(known, { update, ...(ours && { ours }) })
+        if (ours) {
+          running.push(
+            execution
+              .run(update, token)
+              .then((ended) => how.put(known, { update: ended, ours }))
+              // It stays `running`, for the sweep to find.
+              .catch((cause) => log.error('not-settled', { update: update.id, cause }))
+              .finally(slots.give),
+          )
+          continue
+        }
+      }
+    } catch (cause) {
+      if (!(cause instanceof LedgerUnavailable)) {
+        // Waits for what was sent: no other process knows how it ends.
+        await Promise.all(running)
+        throw cause
+      }
+      log.error('not-admitted', { update: known.request.id, cause })
+      how.put(known, { project: known.request.project, problem: ledgerProblem(cause) })
+    }
+    slots.give()
+  }
+  await Promise.all(running)
+}
+
+/** The refusal of updates that do not fit one reading of the book together. */
+export function allOrNothing(
+  priced: readonly { readonly known: DecisionInput; readonly quote: Quote }[],
+): Problem | null {
+  const [first] = priced
+  if (!first) return null
+  const absurd = priced.find(({ quote }) => quote.units > maxUnits)
+  if (absurd) return moreThanAnyHas(`The update of ${absurd.known.request.project}`, absurd.quote.units)
+  const { view } = first.known
+  const sums = new Map<string, Shortage & { readonly needed: number }>()
+  for (const { known, quote } of priced) {
+    const chain = chainOf(view.definitions, known.request.budget)
+    for (const figures of limited(view, countersOf(view, chain, known.request))) {
+      const counter = `${figures.window} ${figures.budget}`
+      sums.set(counter, { figures, needed: (sums.get(counter)?.needed ?? 0) + quote.units })
+    }
+  }
+  const short = [...sums.values()].filter(({ figures, needed }) => needed > figures.available)
+  if (short.length === 0) return null
+  const total = priced.reduce((sum, { quote }) => sum + quote.units, 0)
+  const what = priced.length === 1 ? undefined : () => `these ${priced.length} updates need`
+  return overBudget(short, total, zoneOf(view), what)
+}

@@ -1,0 +1,250 @@
+import {
+  type Budget,
+  budgetNamed,
+  type CounterOwner,
+  callerNamed,
+  callerOfCounter,
+  chainOf,
+  rootBudget,
+} from '../../ledger/book/definitions.ts'
+import type { Grant, Problem, Request, Run, Update } from '../../ledger/updates/update.ts'
+import type { View, ViewResult } from '../../ledger/views/views.ts'
+import { maxUnits, toUnits, type Units } from '../../platform/words.ts'
+import { approvedMayGrowBy, type GuardOptions } from '../options.ts'
+import {
+  mayStillApprove,
+  permissionsNow,
+  whyNotAmongApprovers,
+  whyNotCharge,
+  whyNotSubmit,
+} from '../people/permissions.ts'
+import { leavesToNoBudget, stoppedPlan } from '../plans/plan-rules.ts'
+import { invalidRequest, problem } from '../problems.ts'
+import { count, units as inUnits, when, zoneOf } from '../sentences.ts'
+import { ownersBelow, ruledBy, whyNotPaid } from './charged-budgets.ts'
+import { duplicateOf, mayBeLost, runsOf } from './duplicate-work.ts'
+import {
+  countersOf,
+  limited,
+  mayBeGranted,
+  moreThanAnyHas,
+  neededOf,
+  overBudget,
+  shortBehind,
+  shortfall,
+  whatNeeds,
+  withNothingLeft,
+} from './limits.ts'
+import { spellingFaults } from './project-names.ts'
+import type { DecisionInput, Quote } from './quote.ts'
+
+export type EarlyDecision =
+  | {
+      readonly kind: 'go-on'
+      /** The budget that pays and its ancestors: their limits count. */
+      readonly chain: readonly Budget[]
+      /** The project's owner and its ancestors: their rules hold, also where an ancestor pays. */
+      readonly rules: readonly Budget[]
+      readonly runs: readonly Run[]
+    }
+  | { readonly kind: 'refuse'; readonly problem: Problem }
+
+export type Decision =
+  | {
+      readonly kind: 'hold'
+      readonly counters: readonly CounterOwner[]
+      /** Where an ancestor of the owner pays: the owner, and the budgets between the two. */
+      readonly owners: readonly string[]
+      readonly runs: readonly Run[]
+      /** What the approval grants to budgets that are short. */
+      readonly grants: readonly Grant[]
+    }
+  | { readonly kind: 'ask'; readonly reason: string; readonly short: readonly Grant[] }
+  | { readonly kind: 'refuse'; readonly problem: Problem }
+
+type GoOn = Extract<EarlyDecision, { kind: 'go-on' }>
+
+/** The whole decision: a pure function of one reading, the price and the time. */
+export function decide(known: DecisionInput, quote: Quote, options: GuardOptions): Decision {
+  const early = decideEarly(known, options)
+  return early.kind === 'refuse' ? early : decideLate(known, early, quote)
+}
+
+/** Duplicate work, then policy, then empty budgets: none of it needs the service. */
+export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyDecision {
+  const { view, asked, request } = known
+  const stopped = duplicateOf(known, options) ?? mayBeLost(known, options) ?? whyStopped(known)
+  if (stopped) return { kind: 'refuse', problem: stopped }
+  const faults = spellingFaults(view.definitions, [spelledIn(request)], options.separator)
+  if (faults.length > 0) return { kind: 'refuse', problem: invalidRequest(faults) }
+  if (!budgetNamed(view.definitions, request.budget)) {
+    return refuse('not-found', `The budget ${request.budget} was deleted before the update could begin.`)
+  }
+  const beyond = whyNotListed(view, request) ?? whyNotPaid(view.definitions, request, mayChargeAncestors(known))
+  if (beyond) return { kind: 'refuse', problem: beyond }
+  const nowhere = leavesToNoBudget(view.definitions, request)
+  if (nowhere) return { kind: 'refuse', problem: nowhere }
+  const chain = chainOf(view.definitions, request.budget)
+  const rules = ruledBy(view.definitions, request)
+  for (const budget of rules) {
+    const { frozen, kinds } = budget
+    if (frozen) {
+      const since = when(frozen.at, zoneOf(view))
+      return refuse(
+        'budget-frozen',
+        `${budget.name} was frozen by ${frozen.by} on ${since}: ${frozen.reason}. Ask an administrator to unfreeze it.`,
+        { budget: budget.name },
+      )
+    }
+    if (kinds && !kinds.includes(request.kind)) {
+      const allowed = kinds.length === 0 ? 'no updates at all' : `${kinds.join(' and ')} updates only`
+      return refuse('kind-not-allowed', `${budget.name} allows ${allowed}, and this is a ${request.kind} update.`, {
+        budget: budget.name,
+      })
+    }
+  }
+  const empty = limited(view, countersOf(view, chain, request)).filter(({ available }) => available <= 0)
+  const isRefused = empty.some(
+    ({ budget }) => budget === rootBudget || callerOfCounter(budget) !== null || !mayBeGranted(request),
+  )
+  if (isRefused) return { kind: 'refuse', problem: overBudget(empty.map(withNothingLeft), null, zoneOf(view)) }
+  return { kind: 'go-on', chain, rules, runs: runsOf(asked) }
+}
+
+const spelledIn = ({ project, target }: Request) => ({ project, segment: target?.segment })
+
+/** A plan's right is in its file; another caller's is in the token and the list of callers. */
+const mayChargeAncestors = ({ view, request, plan }: DecisionInput): boolean =>
+  request.plan === undefined
+    ? (permissionsNow(view.definitions, request)?.mayChargeAncestors ?? false)
+    : (plan?.mayChargeAncestors ?? false)
+
+/** The list of callers may have been narrowed since the request was accepted. */
+function whyNotListed({ definitions }: View, request: Request): Problem | null {
+  const allowed = permissionsNow(definitions, request)
+  if (!allowed) return null
+  const { caller, force, budget } = request
+  return whyNotSubmit(caller, allowed) ?? whyNotCharge(request, allowed, { force, budgets: [budget] })
+}
+
+function whyStopped({ view, request, plan }: DecisionInput): Problem | null {
+  const { caller } = request
+  if (callerNamed(view.definitions, caller)?.disabled) {
+    return problem('forbidden', `${caller} is disabled; ask an administrator.`)
+  }
+  return request.plan === undefined ? null : stoppedPlan(view, request.plan, plan)
+}
+
+function decideLate(known: DecisionInput, early: GoOn, quote: Quote): Decision {
+  const { view, asked, request, waiting = [] } = known
+  const { units } = quote
+  const { chain, rules, runs } = early
+  if (request.maxUnits !== undefined && units > request.maxUnits) {
+    return refuse(
+      'over-max-units',
+      `This update needs ${inUnits(units)}, and the request allows at most ${count(request.maxUnits)} (maxUnits).`,
+      { units, maxUnits: request.maxUnits },
+    )
+  }
+  const { caller } = request
+  const strictest = [...rules, { name: caller, perUpdate: callerNamed(view.definitions, caller)?.perUpdate }]
+  for (const { name, perUpdate } of strictest) {
+    if (perUpdate === undefined || units <= perUpdate) continue
+    return refuse(
+      'over-update-limit',
+      `This update needs ${inUnits(units)}, and ${name} allows at most ${count(perUpdate)} for one update.`,
+      { units, budget: name, perUpdate },
+    )
+  }
+  const today = view.day.name.slice('day:'.length)
+  if (!request.force && quote.dates?.includes(today)) {
+    return refuse(
+      'already-fresh',
+      `${request.project} already has ${request.kind} data of today (${today}), so an update would spend ${inUnits(units)} on nothing new; force it with a reason if it must be.`,
+      { units, date: today },
+    )
+  }
+  // Before any sum: a larger number could leave the safe integers.
+  if (units > maxUnits) return { kind: 'refuse', problem: moreThanAnyHas('This update', units) }
+  const approval = standingApproval(view, asked)
+  const counters = countersOf(view, chain, request)
+  const short = limited(view, counters)
+    .map((figures) => neededOf(figures, units, request))
+    .filter(({ figures, needed }) => figures.available < needed)
+  const grants = short.map(({ figures: { budget, window, available }, needed }) => ({
+    ...{ budget, window },
+    units: toUnits(needed - available),
+  }))
+  if (!grants.every((grant) => isGrantable(grant, known, approval))) {
+    return {
+      kind: 'refuse',
+      problem: overBudget(short, units, zoneOf(view), (leave) => whatNeeds(leave, request)),
+    }
+  }
+  const mayRun = permissionsNow(view.definitions, request)?.scopes.has('run') ?? true
+  const needsApproval = approvalNeeded({ rules, runs, approval, isProposed: request.proposed || !mayRun }, units)
+  const isShort = short.length > 0 && !approval
+  if (needsApproval === null && !isShort)
+    return { kind: 'hold', counters, owners: ownersBelow(rules, request.budget), runs, grants }
+  // Earlier updates may be approved first, and then take from the same counters.
+  const behind =
+    mayBeGranted(request) && waiting.length > 0 ? shortBehind(view, waiting, counters, { units, request }) : null
+  const lacks = isShort || (behind !== null && behind.length > 0)
+  const lost = approval ? undefined : asked.update?.approval?.by
+  const reasons = [
+    ...(lost === undefined ? [] : [`${lost} approved it, and may not approve it any more`]),
+    ...(needsApproval === null ? [] : [needsApproval]),
+    ...(lacks ? [shortfall(behind ?? short, units, request)] : []),
+  ]
+  return { kind: 'ask', reason: reasons.join('; '), short: behind?.map(({ grant }) => grant) ?? grants }
+}
+
+/** An approval counts while its approver may still approve, and is named by the budget that owns the project now. */
+function standingApproval({ definitions }: View, { update }: ViewResult): Update['approval'] {
+  const { approval } = update ?? {}
+  if (!update || !approval || !mayStillApprove(definitions, approval.by)) return undefined
+  return whyNotAmongApprovers(definitions, update, approval) === null ? approval : undefined
+}
+
+/** An approval covers a shortage up to what was shown, and never for the root. */
+function isGrantable(
+  { budget, window, units }: Grant,
+  { request }: DecisionInput,
+  approval: Update['approval'],
+): boolean {
+  // An approval of one update cannot raise what a caller may spend.
+  if (budget === rootBudget || callerOfCounter(budget) !== null) return false
+  if (!approval) return mayBeGranted(request)
+  return (
+    approval.grants?.some((grant) => grant.budget === budget && grant.window === window && grant.units >= units) ===
+    true
+  )
+}
+
+function approvalNeeded(
+  {
+    rules,
+    runs: [ran],
+    approval,
+    isProposed,
+  }: Pick<GoOn, 'rules' | 'runs'> & { approval: Update['approval']; isProposed: boolean },
+  units: Units,
+): string | null {
+  if (approval) {
+    if (units <= approval.units * (1 + approvedMayGrowBy)) return null
+    return `${count(approval.units)} units were approved, and it now needs ${count(units)}`
+  }
+  const strict = rules.find(({ approvalAbove }) => approvalAbove !== undefined && units > approvalAbove)
+  if (strict)
+    return `it needs ${inUnits(units)}, and ${strict.name} wants approval above ${count(strict.approvalAbove ?? 0)}`
+  const wary = rules.find(({ approvalIfGrown }) => hasGrown(units, ran?.units, approvalIfGrown))
+  if (wary) {
+    return `it needs ${inUnits(units)}, the last one cost ${count(ran?.units ?? 0)}, and ${wary.name} wants approval above ${wary.approvalIfGrown} % more`
+  }
+  return isProposed ? 'callers with only the scope propose need approval' : null
+}
+
+const hasGrown = (units: number, before: number | undefined, percent: number | undefined): boolean =>
+  before !== undefined && percent !== undefined && units * 100 > before * (100 + percent)
+
+const refuse = (...of: Parameters<typeof problem>) => ({ kind: 'refuse', problem: problem(...of) }) as const

@@ -1,0 +1,122 @@
+import { dayAt } from '../../ledger/book/windows.ts'
+import { isFinal, isKnownToHaveRun, type Problem, type Run, runOf, type Update } from '../../ledger/updates/update.ts'
+import { runsIn } from '../../ledger/updates/work.ts'
+import type { View, ViewResult } from '../../ledger/views/views.ts'
+import { toRfc3339 } from '../../platform/clock.ts'
+import type { Kind } from '../../tracking/kinds.ts'
+import { type Cooldown, doubtBlocksMs, type GuardOptions } from '../options.ts'
+import { problem } from '../problems.ts'
+import { when, zoneOf } from '../sentences.ts'
+import type { DecisionInput } from './quote.ts'
+
+/** The same work is running, in doubt, or within its cool-down. `null`: it may be done. */
+export function duplicateOf({ view, asked, request }: DecisionInput, options: GuardOptions): Problem | null {
+  const same = `The ${request.kind} update of ${request.project}`
+  const holders = holdersOf(asked)
+  const running = holders.find(({ state }) => state === 'running')
+  if (running)
+    return problem('duplicate-work', `${same} is already running as ${running.id}; ask again when it has ended.`, {
+      update: running.id,
+    })
+  for (const holder of holders.filter(({ state }) => state === 'in-doubt')) {
+    const until = doubtBlocksUntil(view, holder, options)
+    if (view.now < until)
+      return problem(
+        'duplicate-work',
+        `${same} is in doubt as ${holder.id}: it may have run. A person can resolve it; without that, the project may go on from ${when(until, zoneOf(view))}.`,
+        { update: holder.id },
+      )
+  }
+  const [ran] = runsOf(asked)
+  if (ran && !request.force) {
+    const until = cooldownUntil(view, ran.at, options.cooldown[request.kind])
+    if (view.now < until)
+      return problem(
+        'already-updated',
+        `${same} was done at ${when(ran.at, zoneOf(view))} as ${ran.update}; until ${when(until, zoneOf(view))} that is the answer, and nothing is spent.`,
+        { update: ran.update },
+      )
+  }
+  return null
+}
+
+function holdersOf({ works, records }: ViewResult): readonly Update[] {
+  const ids = new Set(works.flatMap(({ work }) => (work ? [work.update] : [])))
+  return [...ids].flatMap((id) => records.get(id) ?? [])
+}
+
+/**
+ * The runs of the work that are known, the latest first, up to the first that nothing can take back: that one answers for
+ * longer than those before it. A remembered run is judged by its record; where that is gone, it counts as it was noted.
+ */
+export function runsOf(asked: ViewResult): readonly Run[] {
+  const { works, records } = asked
+  const runs = new Map(holdersOf(asked).map((holder) => [holder.id, runOf(holder)]))
+  for (const noted of works.flatMap(({ work }) => (work ? runsIn(work) : []))) {
+    const record = records.get(noted.update)
+    runs.set(noted.update, record ? runOf(record) : noted)
+  }
+  const known = [...runs.values()]
+    .filter(({ update }) => isKnown(records.get(update)))
+    .toSorted((one, other) => other.at - one.at)
+  const last = known.findIndex(({ update }) => isCertain(records.get(update)))
+  return last < 0 ? known : known.slice(0, last + 1)
+}
+
+const isKnown = (record: Update | undefined): boolean => !record || isKnownToHaveRun(record)
+const isCertain = (record: Update | undefined): boolean => !record || isFinal(record)
+
+function cooldownUntil(view: View, at: number, cooldown: Cooldown): number {
+  return cooldown === 'day' ? dayAt(view.definitions.calendar, at).end : at + cooldown
+}
+
+function doubtBlocksUntil(view: View, update: Update, options: GuardOptions): number {
+  const at = update.hold?.at ?? update.createdAt
+  // Never beside a request that may still take effect.
+  return Math.max(dayAt(view.definitions.calendar, at).end, at + doubtBlocksMs, inFlightUntil(update, options))
+}
+
+/** From when on nothing that was sent for this update can still take effect. */
+export function inFlightUntil({ hold, doubt }: Update, options: GuardOptions): number {
+  const silentFrom = doubt?.by === 'sender' ? doubt.at : (hold?.senderUntil ?? 0)
+  return silentFrom + options.serviceFlightMs
+}
+
+/**
+ * The last update of the work may have been lost with the old table. `force` overrides that, but not for a key from
+ * before: it may have been answered.
+ */
+export function mayBeLost({ view, asked, request, isOldKey }: DecisionInput, options: GuardOptions): Problem | null {
+  const restored = view.definitions.identity?.restored
+  if (!restored) return null
+  const until = lostUntil(view, restored.at, request.kind, options)
+  const [ran] = runsOf(asked)
+  const isKnown = ran !== undefined && ran.at >= restored.at
+  if (view.now >= until || isKnown) return null
+  const isNew = request.createdAt >= restored.at
+  if (request.force && isNew && !isOldKey) return null
+  const zone = zoneOf(view)
+  const from = restored.to === undefined ? '' : `between ${when(restored.to, zone)} and `
+  const prefix = keyPrefix(view)
+  const how = request.force
+    ? `use an Idempotency-Key that begins with ${prefix}, since an older key may have been answered before`
+    : `look at the service, and force it with a reason (an Idempotency-Key must then begin with ${prefix})`
+  return problem(
+    'ledger-restored',
+    `The ledger was restored, so it does not know whether ${request.project} was updated ${from}${when(restored.at, zone)}; until ${when(until, zone)}, ${how}.`,
+    { until: toRfc3339(until) },
+  )
+}
+
+/** Names the epoch that the restore began, so no older key begins like this. */
+const keyPrefix = ({ definitions }: View): string => `restored-${definitions.identity?.epoch ?? 0}-`
+
+/** Whether the old table may have answered a request with this key. */
+export const isOldKey = (view: View, key: string | undefined): boolean =>
+  view.definitions.identity?.restored !== undefined && key !== undefined && !key.startsWith(keyPrefix(view))
+
+/** The time after which a lost update is out of its cool-down, out of doubt and out of flight. */
+function lostUntil(view: View, at: number, kind: Kind, { cooldown, serviceFlightMs }: GuardOptions): number {
+  const rest = cooldown[kind] === 'day' ? 0 : cooldown[kind]
+  return Math.max(dayAt(view.definitions.calendar, at).end, at + Math.max(doubtBlocksMs, serviceFlightMs, rest))
+}

@@ -1,0 +1,233 @@
+import type { RunOutcome } from '../../ledger/book/outcome.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { Contention, LedgerUnavailable } from '../../ledger/store/store.ts'
+import type { Hold, Problem, Request, Update } from '../../ledger/updates/update.ts'
+import type { View, ViewResult } from '../../ledger/views/views.ts'
+import { type Clock, toRfc3339 } from '../../platform/clock.ts'
+import type { Ids } from '../../platform/ids.ts'
+import type { Log } from '../../platform/log.ts'
+import type { RunResult, Tracking } from '../../tracking/tracking.ts'
+import type { HoldFields, RunFields } from '../log-lines.ts'
+import { estimateLastsMs, type GuardOptions, maxDecisionPauseMs, minRunMs, settleMarginMs } from '../options.ts'
+import type { Plan } from '../plans/plans-file.ts'
+import { decide } from './decide.ts'
+import { type DecisionInput, type Quote, type TimedQuote, targetOfRequest } from './quote.ts'
+import { awaitingRecord, refusedRecord, requestedRecord, runningRecord } from './records.ts'
+import { findingOf, isPlausible, neverSent, settle } from './settle.ts'
+
+export interface ExecutionParts {
+  readonly ledger: Ledger
+  readonly tracking: Tracking
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly options: GuardOptions
+  /** Read at each decision: the file says what a plan may charge. */
+  readonly plans: () => Promise<readonly Plan[]>
+}
+
+interface Admitted {
+  readonly update: Update
+  /** This process created the fence: no other may run the update. */
+  readonly ours: boolean
+}
+
+export type Execution = ReturnType<typeof createExecution>
+
+export function createExecution(parts: ExecutionParts) {
+  // One-shot latch: this process never runs a hold twice.
+  const passed = new WeakSet<Hold>()
+  return {
+    look: (request: Request) => look(parts, request),
+    admit: (first: DecisionInput, quote: TimedQuote, endsAt: number) => admit(parts, first, quote, endsAt),
+    refuse: (known: DecisionInput, problem: Problem, quote?: Quote) => refuse(parts, known, problem, quote),
+    queue: (known: DecisionInput, note?: string) => queue(parts, known, note),
+    run: (held: Update, token: string) => run(parts, passed, held, token),
+  }
+}
+
+/** Whether a run and its settlement still fit into this process's time. */
+const hasTime = ({ clock, options }: ExecutionParts, endsAt: number) =>
+  clock.now() + options.serviceTimeoutMs + settleMarginMs <= endsAt
+
+/** A later hold leaves `run` too little of its deadline, which begins with the decision. */
+const holdUntil = ({ options }: ExecutionParts, { now }: View) => now + options.serviceTimeoutMs / 4
+
+async function look(parts: ExecutionParts, request: Request): Promise<DecisionInput> {
+  const { ledger } = parts
+  const plans = request.plan === undefined ? [] : await parts.plans()
+  const plan = plans.find(({ name }) => name === request.plan)
+  const view = await ledger.view([askFor(request)])
+  return { view, asked: onlyOf(view), request, ...(plan && { plan }) }
+}
+
+/**
+ * Decides with what is known, writes the decision down, and decides again when what it was made on has moved. What
+ * comes back is the record as it now is, whichever process wrote it; `stale`: the estimate is too old.
+ * Others can move it again and again: it is decided until the time is over, never only so many times.
+ *
+ * @throws Contention when the time is over; nothing was written.
+ */
+async function admit(
+  parts: ExecutionParts,
+  first: DecisionInput,
+  quote: TimedQuote,
+  endsAt: number,
+): Promise<Admitted | 'stale'> {
+  const { ids, options, ledger, clock } = parts
+  const attempt = ids.random()
+  for (let round = 0; ; round++) {
+    const now = round === 0 ? await bringUpToNow(parts, first) : await lookAgain(parts, first.request, round)
+    const known = { ...first, ...now }
+    const taken = takenUnder(known)
+    if (taken) return { update: taken, ours: false }
+    const seen = known.asked.update
+    if (round > 1 && !hasTime(parts, endsAt))
+      throw new Contention(`gave up on ${first.request.id} after ${round} decisions`)
+    const decision = decide(known, quote, options)
+    // A refusal gives numbers, so it is made on numbers of now, not of before the estimate.
+    if (decision.kind === 'refuse' && round === 0) continue
+    if (decision.kind !== 'hold') {
+      const update =
+        decision.kind === 'ask'
+          ? awaitingRecord({ ...known, quote }, decision.reason, decision.short)
+          : refusedRecord({ ...known, quote }, decision.problem)
+      if ((await ledger.record(update, seen)) === 'recorded') return { update, ours: false }
+      continue
+    }
+    if (!hasTime(parts, endsAt)) return { update: await queue(parts, known), ours: false }
+    const quoteUntil = quote.at + estimateLastsMs
+    if (clock.now() > quoteUntil) return 'stale'
+    const { counters, owners, grants } = decision
+    const update = runningRecord({ ...known, quote }, { counters, owners, grants, attempt, endsAt, options })
+    const basis = { update: seen, works: known.asked.works, runs: decision.runs }
+    const until = Math.min(quoteUntil, holdUntil(parts, known.view))
+    if ((await ledger.hold(known.view, basis, update, until)) === 'held') return { update, ours: true }
+  }
+}
+
+/** The reading from before the estimate still counts, unless a window has turned. */
+async function bringUpToNow(parts: ExecutionParts, known: DecisionInput): Promise<DecisionInput> {
+  const { clock } = parts
+  const now = clock.now()
+  const { view } = known
+  if (now >= Math.min(view.month.end, view.day.end)) return look(parts, known.request)
+  return { ...known, view: { ...view, now } }
+}
+
+async function lookAgain(parts: ExecutionParts, request: Request, round: number): Promise<DecisionInput> {
+  const { clock, ids } = parts
+  // The second decision need not wait: what moved the record is done.
+  if (round > 1) await clock.sleep(ids.fraction() * Math.min(maxDecisionPauseMs, 10 * 2 ** (round - 2)))
+  return look(parts, request)
+}
+
+const refuse = async (parts: ExecutionParts, known: DecisionInput, problem: Problem, quote?: Quote): Promise<Update> =>
+  takenUnder(known) ?? keep(parts, known, refusedRecord({ ...known, ...(quote && { quote }) }, problem))
+
+const queue = async (parts: ExecutionParts, known: DecisionInput, note?: string): Promise<Update> =>
+  known.asked.update ?? keep(parts, known, requestedRecord(known, note))
+
+async function keep(parts: ExecutionParts, { asked }: DecisionInput, update: Update): Promise<Update> {
+  const { ledger } = parts
+  if ((await ledger.record(update, asked.update)) === 'recorded') return update
+  const found = await ledger.update(update.id)
+  if (!found) throw new LedgerUnavailable(`the record ${update.id} was neither written nor found`)
+  return found
+}
+
+/**
+ * ```
+ * fence ─► run ─► settle, release or doubt
+ *   └─ whatever stops in here leaves the update running: the sweep puts it in doubt, and it is never sent again
+ * ```
+ */
+async function run(parts: ExecutionParts, passed: WeakSet<Hold>, held: Update, token: string): Promise<Update> {
+  const { clock, options, log, tracking } = parts
+  const { hold } = held
+  if (!hold || passed.has(hold)) throw new Error(`the fence of ${held.id} is not open`)
+  passed.add(hold)
+  // A clock that was set back since the hold does not make it longer.
+  const from = clock.now()
+  const timeoutMs = Math.min(options.serviceTimeoutMs, hold.at + options.serviceTimeoutMs - from)
+  const hasTimeToRun = timeoutMs >= Math.min(minRunMs, options.serviceTimeoutMs / 2)
+  // Before the request: for a ledger restored to before the hold, only this line says that it may have run.
+  if (hasTimeToRun) log.info('hold', { ...holdFields(held, hold) })
+  const result = hasTimeToRun ? await tracking.run(targetOfRequest(held), { timeoutMs, token }) : null
+  const finding = result ? findingOf(result, hold.units) : neverSent('the hold left too little time for it')
+  if (result?.kind === 'ran' && result.stated && !isPlausible(result.stated.units)) {
+    log.error('impossible-units', { update: held.id, stated: result.stated.units, source: result.stated.source })
+  }
+  log.info('run', { ...runFields(held, hold, { finding, result, ms: clock.now() - from }) })
+  return settleInTime(parts, held, finding)
+}
+
+/** If the ledger does not take it in time, the update stays `running` for the sweep. */
+async function settleInTime(parts: ExecutionParts, held: Update, finding: RunOutcome): Promise<Update> {
+  const { clock, log } = parts
+  const giveUpAt = clock.now() + settleMarginMs
+  for (;;) {
+    try {
+      return (await settle(parts, held, finding)).update
+    } catch (cause) {
+      log.error('not-settled', { update: held.id, cause })
+      if (!(cause instanceof LedgerUnavailable) || clock.now() >= giveUpAt) return held
+      await clock.sleep(settleAgainAfterMs)
+    }
+  }
+}
+
+const settleAgainAfterMs = 500
+
+/**
+ * The record under this key that this request must not decide on: another delivery has decided on it already, or it
+ * belongs to a request with other content, for which alone it may have been approved.
+ */
+function takenUnder({ asked: { update }, request }: DecisionInput): Update | null {
+  const isOurs = update?.state === 'requested' && update.content.digest === request.content.digest
+  return isOurs ? null : update
+}
+
+const askFor = (request: Request) => ({
+  id: request.id,
+  work: { kind: request.kind, project: request.project },
+})
+
+function onlyOf(view: View): ViewResult {
+  const [asked] = view.results
+  if (!asked) throw new Error('a view of one thing shows one thing')
+  return asked
+}
+
+/** Written before `run` is sent, for a ledger that is restored to before the hold (docs/log.md). */
+const holdFields = (update: Update, hold: Hold): HoldFields => ({
+  update: update.id,
+  kind: update.kind,
+  project: update.project,
+  budget: update.budget,
+  budgets: hold.budgets,
+  owners: hold.owners,
+  month: update.month,
+  day: hold.day,
+  caller: update.caller,
+  via: update.via,
+  plan: update.plan,
+  held: hold.units,
+  heldAt: toRfc3339(hold.at),
+  grants: hold.grants,
+})
+
+/** Written before the ledger is, so that the log has it when the ledger fails. */
+const runFields = (
+  update: Update,
+  hold: Hold,
+  { finding, result, ms }: { finding: RunOutcome; result: RunResult | null; ms: number },
+): RunFields => ({
+  ...holdFields(update, hold),
+  found: finding.kind,
+  charged: finding.kind === 'ran' ? finding.units : finding.kind === 'did-not-run' ? 0 : null,
+  stated: result?.kind === 'ran' ? result.stated?.units : undefined,
+  status: (result?.kind === 'ran' ? result.answer.status : result?.status) ?? undefined,
+  note: finding.note,
+  ms,
+})

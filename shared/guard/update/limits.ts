@@ -1,0 +1,149 @@
+import {
+  type Budget,
+  budgetNamed,
+  type CounterOwner,
+  callerOfCounter,
+  chainOf,
+  limitsOfCaller,
+  rootBudget,
+} from '../../ledger/book/definitions.ts'
+import { type Grant, leftOf, type Problem, type Request, type Update } from '../../ledger/updates/update.ts'
+import type { View } from '../../ledger/views/views.ts'
+import { toRfc3339 } from '../../platform/clock.ts'
+import { toUnits, type Units } from '../../platform/words.ts'
+import { problem } from '../problems.ts'
+import { type Figures, figuresOfChain } from '../reports/figures.ts'
+import { count, units as inUnits, left, list, when } from '../sentences.ts'
+
+/** A counter that has too little. */
+export interface Shortage {
+  readonly figures: Figures
+  /** `null` where nothing is left and the service was not even asked. */
+  readonly needed: number | null
+  /** Of what is needed, this much is not spent: a plan leaves it to others. */
+  readonly leave?: number
+}
+
+/**
+ * The refusal of counters that have too little, with the numbers of each, when each resets, and what would pass.
+ *
+ * @param short every counter that refuses, at least one.
+ * @param units what all of it needs, or `null`. @param what who needs it, in the words of the sentence, beside what is
+ * left to others.
+ */
+export function overBudget(short: readonly Shortage[], units: number | null, zone: string, what = thisNeeds): Problem {
+  const worst = short.reduce((a, b) => (missing(b) > missing(a) ? b : a))
+  const { figures, needed } = worst
+  const others = short.filter((each) => each !== worst).map(({ figures }) => figures)
+  const need = needed === null ? '' : ` and ${what(worst.leave ?? 0)} ${count(needed)}`
+  const ask = needed === null ? 'ask for more before trying again' : `ask for ${count(missing(worst))} more`
+  const also = others.map((other) => `${left(other)} (resets ${when(other.end, zone)})`)
+  const detail = `${left(figures)}${need}; resets ${when(figures.end, zone)}; ${ask}.`
+  return problem('over-budget', also.length > 0 ? `${detail} Also short: ${list(also)}.` : detail, {
+    units,
+    short: needed === null ? null : missing(worst),
+    budgets: short.map((each) => row(each)),
+    wouldPass: wouldPass(short, worst, zone),
+  })
+}
+
+const thisNeeds = (_leave: number) => 'this needs'
+
+const missing = ({ figures, needed }: Shortage): number => (needed ?? 0) - figures.available
+
+const row = ({ figures, needed }: Shortage) => ({
+  budget: figures.budget,
+  window: figures.window,
+  limit: figures.limit,
+  held: figures.held,
+  inDoubt: figures.inDoubt,
+  spent: figures.spent,
+  available: figures.available,
+  short: needed === null ? null : needed - figures.available,
+  resetsAt: toRfc3339(figures.end),
+})
+
+function wouldPass(short: readonly Shortage[], worst: Shortage, zone: string): string[] {
+  const most = Math.min(...short.map(({ figures, leave = 0 }) => figures.available - leave))
+  const last = short.reduce((a, b) => (b.figures.end > a.figures.end ? b : a))
+  const least = worst.needed === null ? 'more than ' : ''
+  const ofBudgets = short.filter(({ figures }) => callerOfCounter(figures.budget) === null)
+  const grants = ofBudgets.map(
+    (each) => `${least}${count(missing(each))} to ${each.figures.budget} for the ${each.figures.window}`,
+  )
+  const callers = short.flatMap(({ figures }) => callerOfCounter(figures.budget) ?? [])
+  return [
+    ...(most > 0 ? [`updates of at most ${count(most)} units together, now`] : []),
+    ...(grants.length > 0 ? [`a grant of ${list(grants)} (POST /budgets/<name>/entries, scope admin)`] : []),
+    ...(callers[0] === undefined ? [] : [`a higher limit for ${callers[0]} (PUT /callers/${callers[0]}, scope admin)`]),
+    `the same request after ${when(last.figures.end, zone)}, if it fits then`,
+  ]
+}
+
+/** What an update needs of a counter, and how much of that it leaves to others. */
+export type Needed = Required<Shortage> & { readonly needed: number }
+
+export const neededOf = (figures: Figures, units: number, request: Request): Needed => {
+  const leave = leftOf(request, figures.budget)
+  return { figures, leave, needed: units + leave }
+}
+
+export const whatNeeds = (leave: number, { plan }: Request): string =>
+  leave === 0 ? 'this needs' : `this and the ${inUnits(leave)} that the plan ${plan} leaves to others need`
+
+/** With `whenShort: ask` a shortage is put to a person instead of refused; the root is never granted units. */
+export const mayBeGranted = ({ whenShort }: Request): boolean => whenShort === 'ask'
+
+/** A counter, how much of what it has left is for updates that wait, and what would have to be granted beside them. */
+type Behind = Needed & { readonly ahead: number; readonly grant: Grant }
+
+export const shortBehind = (
+  view: View,
+  waiting: readonly Update[],
+  counters: readonly CounterOwner[],
+  { units, request }: { units: number; request: Request },
+): readonly Behind[] =>
+  limited(view, counters).flatMap((figures) => {
+    const { budget, window, available } = figures
+    const { needed, leave } = neededOf(figures, units, request)
+    const ahead = waiting.reduce((sum, update) => sum + takenBy(update, view, figures), 0)
+    const lacking = needed - available + ahead
+    if (lacking <= 0 || budget === rootBudget || callerOfCounter(budget) !== null) return []
+    return [{ figures, needed, leave, ahead, grant: { budget, window, units: toUnits(lacking) } }]
+  })
+
+/** What a waiting update takes from a counter when approved, beside its own grant. */
+function takenBy({ budget, estimated, short = [] }: Update, view: View, counter: Figures): number {
+  if (!budgetNamed(view.definitions, budget)) return 0
+  if (!chainOf(view.definitions, budget).some(({ name }) => name === counter.budget)) return 0
+  const grant = short.find((each) => each.budget === counter.budget && each.window === counter.window)
+  return Math.max(0, (estimated ?? 0) - (grant?.units ?? 0))
+}
+
+export const moreThanAnyHas = (what: string, units: Units): Problem =>
+  problem(
+    'over-update-limit',
+    `${what} needs ${inUnits(units)}, more than any account has; the estimate is wrong, or read from the wrong place.`,
+    { units },
+  )
+
+const leftBehind = ({ ahead = 0, figures }: Needed & { ahead?: number }): string =>
+  ahead > 0 ? `${left(figures)} (${count(ahead)} for what awaits approval before it)` : left(figures)
+
+export function shortfall(short: readonly (Needed & { ahead?: number })[], units: number, request: Request): string {
+  const leave = Math.max(...short.map((each) => each.leave))
+  const need = leave === 0 ? '' : `, ${whatNeeds(leave, request)} ${count(units + leave)}`
+  return `it needs ${inUnits(units)}${need}, and ${list(short.map(leftBehind))}: to approve it grants what is short, once`
+}
+
+/** Every counter that an update moves: its chain's, and the caller's where it has limits. */
+export const countersOf = (
+  view: View,
+  chain: readonly Budget[],
+  { caller }: Pick<Request, 'caller'>,
+): readonly CounterOwner[] => [...chain, ...limitsOfCaller(view.definitions, caller)]
+
+export const limited = (view: View, counters: readonly CounterOwner[]): readonly Figures[] =>
+  figuresOfChain(view, counters).filter(({ limit }) => limit !== 'unlimited')
+
+export const withNothingLeft = (figures: Figures): Shortage => ({ figures, needed: null })

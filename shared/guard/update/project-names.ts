@@ -1,0 +1,93 @@
+import { type Definitions, folded, listingsOf } from '../../ledger/book/definitions.ts'
+
+/** One project as a request names it. */
+interface Spelled {
+  readonly project: string
+  /** The path segment as the gateway's caller wrote it. */
+  readonly segment?: string | undefined
+}
+
+/**
+ * All that is wrong with the projects of one request, each with a sentence of its own. What a service may read as another
+ * project, or as several, is refused: owner, freeze, limits and cool-down would be those of a project that it does not
+ * run.
+ *
+ * @param separator what stands between several projects in one segment, where that is known (`PROJECT_SEPARATOR`).
+ */
+export function spellingFaults(definitions: Definitions, request: readonly Spelled[], separator?: string) {
+  const first = new Map<string, string>()
+  return request.flatMap((spelled, position) => {
+    const { project } = spelled
+    const work = folded(listingsOf(definitions, project)[0]?.project.name ?? project)
+    const before = first.get(work)
+    first.set(work, before ?? project)
+    const message =
+      whyNotProject(definitions, spelled, separator) ?? (before === undefined ? null : namedTwice(before, project))
+    const path = request.length === 1 ? 'project' : `projects.${position}`
+    return message === null ? [] : [{ path, message }]
+  })
+}
+
+const namedTwice = (before: string, project: string): string =>
+  before === project ? `${project} is named twice.` : `${before} and ${project} are the same project; name it once.`
+
+function whyNotProject(definitions: Definitions, { project, segment }: Spelled, separator?: string): string | null {
+  const [listing, other] = listingsOf(definitions, project)
+  if (listing && other) {
+    const [one, two] = [listing, other].map((each) => `${each.project.name} of ${each.budget.name}`)
+    return `${project} stands for ${one} and for ${two}; an administrator has to remove one of them from its budget.`
+  }
+  const plain = decoded(project).normalize('NFKC')
+  if (plain.split(/[/\\]/).some(isDotSegment))
+    return `${project} has an empty part, or one of dots alone, which changes the path; name the project itself.`
+  if (separator !== undefined && plain.includes(separator)) return `${project} names several projects; ${nameEach}.`
+  const odd = oddness({ project, plain, segment })
+  if (!odd) return null
+  // A name that a budget lists exactly so is what it says, unless one of its readings is listed, too.
+  const isListed = listing && [listing.project.name, listing.project.id].includes(project)
+  const isClear = odd.readings.every((reading) => listingsOf(definitions, reading).length === 0)
+  return isListed && isClear ? null : odd.message
+}
+
+const nameEach = 'name each of them in projects'
+
+/** Also behind what some servers cut off: `..;x`. */
+const isDotSegment = (part: string): boolean => ['', '.', '..'].includes(part.split(';')[0]?.trim() ?? '')
+
+/** What else a service may read, and what to write instead; `null`: there is one reading. */
+function oddness({ project, plain, segment = '' }: Spelled & { plain: string }) {
+  if (plain.includes(',')) {
+    const message = `${project} may be read as several projects; ${nameEach}. If it is one project, list it in a budget under exactly this name. For several in one run through the gateway, set PROJECT_SEPARATOR.`
+    return { readings: plain.split(','), message }
+  }
+  if (plain !== project.normalize('NFKC')) {
+    const message = `${project} has a percent-encoded character that a service may decode once more; write the character itself.`
+    return { readings: [plain], message }
+  }
+  if (segment.includes('+')) {
+    const message = `A + in a path may be read as a blank; write %2B for ${project}, or %20 for a blank.`
+    return { readings: [project.replaceAll('+', ' ')], message }
+  }
+  if (segment.includes(';')) {
+    const message = `A ; in a path may be read as the end of the name; write %3B for ${project}.`
+    return { readings: [project.split(';')[0] ?? ''], message }
+  }
+  return null
+}
+
+/** Escapes may hide in each other (`%2525`); services do not decode more often than this. */
+const maxDecodings = 4
+
+function decoded(text: string): string {
+  let plain = text
+  for (let times = 0; times < maxDecodings; times++) plain = plain.replace(/(?:%[\da-f]{2})+/gi, decodedOnce)
+  return plain
+}
+
+function decodedOnce(escapes: string): string {
+  try {
+    return decodeURIComponent(escapes)
+  } catch {
+    return Buffer.from(escapes.replaceAll('%', ''), 'hex').toString('latin1')
+  }
+}

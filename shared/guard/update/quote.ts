@@ -1,0 +1,119 @@
+import type { Problem, Request, Update } from '../../ledger/updates/update.ts'
+import type { View, ViewResult } from '../../ledger/views/views.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Units } from '../../platform/words.ts'
+import { type Kinds, productKinds } from '../../tracking/kinds.ts'
+import type { EstimateReading, Target, Tracking } from '../../tracking/tracking.ts'
+import { targetOf } from '../../tracking/tracking.ts'
+import { problem } from '../problems.ts'
+
+/** What a decision is made on: one request as one reading of the table shows it. */
+export interface DecisionInput {
+  readonly view: View
+  readonly asked: ViewResult
+  readonly request: Request
+  /** The plan that asks, as its file is now. */
+  readonly plan?: { readonly enabled: boolean; readonly mayChargeAncestors: boolean }
+  /** What the same request has put to a person before this one. */
+  readonly waiting?: readonly Update[]
+  /** The key may be of a request before a restore, whose record is lost. */
+  readonly isOldKey?: boolean
+}
+
+export interface Quote {
+  readonly units: Units
+  /**
+   * Sorted calendar dates for which the project has data; `null` where they could not be read, or the kind leaves
+   * none.
+   */
+  readonly dates: readonly string[] | null
+}
+
+/** @property at when the service had answered with these units. */
+export type TimedQuote = Quote & { readonly at: number }
+
+export type QuoteResult =
+  | ({ readonly kind: 'quote' } & TimedQuote)
+  | { readonly kind: 'problem'; readonly problem: Problem }
+
+type QuoteRequest = Pick<Request, 'kind' | 'project' | 'query' | 'target'>
+
+export const targetOfRequest = ({ kind, project, query, target }: QuoteRequest): Target =>
+  target ? { kind, ...target } : targetOf(kind, project, query)
+
+/** Asks the service for estimate and dates, side by side. Free, and repeated at most once. */
+export type Quotes = ReturnType<typeof createQuotes>
+
+export function createQuotes({
+  tracking,
+  clock,
+  log,
+  kinds = productKinds,
+}: {
+  tracking: Tracking
+  clock: Clock
+  log: Log
+  kinds?: Kinds
+}) {
+  async function quote(asked: QuoteRequest): Promise<QuoteResult> {
+    const target = targetOfRequest(asked)
+    const [[estimate, at], dates] = await Promise.all([
+      tracking.estimate(target).then((estimate) => [estimate, clock.now()] as const),
+      datesOf(asked, target),
+    ])
+    if (estimate.kind === 'units') return { kind: 'quote', units: estimate.units, dates, at }
+    const { kind: found, ...fields } = estimate
+    const seen = { project: asked.project, updateKind: asked.kind, found, ...fields }
+    if (estimate.kind === 'refused' && estimate.status === 404) log.info('no-such-project', seen)
+    else log.error('no-estimate', seen)
+    return { kind: 'problem', problem: problemOf(asked, estimate, kinds) }
+  }
+
+  /** Without dates there is no check of freshness, and no evidence later. */
+  async function datesOf(asked: QuoteRequest, target: Target): Promise<readonly string[] | null> {
+    if (!kinds[asked.kind].leavesDates) return null
+    const reading = await tracking
+      .dates(target)
+      .catch((error: Error) => ({ kind: 'unreadable', reason: error.name }) as const)
+    if (reading.kind === 'dates') return reading.dates
+    log.info('no-dates', { project: asked.project, reason: reading.reason })
+    return null
+  }
+
+  return { quote }
+}
+
+function problemOf(
+  { kind, project }: QuoteRequest,
+  reading: Exclude<EstimateReading, { kind: 'units' }>,
+  kinds: Kinds,
+): Problem {
+  const what = `The estimate of the ${kind} update of ${project}`
+  switch (reading.kind) {
+    case 'unreadable':
+      return problem(
+        'estimate-unreadable',
+        `${what} could not be read (${reading.reason}), so nothing was run and nothing spent. If the figure is in there, set ${kinds[kind].settings.estimatePointer} to where it is.`,
+        { shape: reading.shape },
+      )
+    case 'refused':
+      return problem(
+        'service-refused',
+        `${what} was refused by the service with status ${reading.status}, so nothing was run and nothing spent.${hints[reading.status] ?? ''}`,
+        { serviceStatus: reading.status },
+      )
+    case 'unreachable':
+      return problem(
+        'service-unreachable',
+        `${what} could not be had: ${reading.reason}. Nothing was run and nothing spent; the same request may be sent again.`,
+        { serviceStatus: reading.status },
+      )
+  }
+}
+
+/** What to do about a refusal of the service. */
+const hints: Readonly<Record<number, string>> = {
+  401: ' It does not accept our token: an operator of the guard has to put in a valid one.',
+  404: ' It does not seem to know that project: check the name.',
+}

@@ -1,0 +1,98 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { CounterOwner } from '../../ledger/book/definitions.ts'
+import type { Window } from '../../ledger/book/windows.ts'
+import { begin, type Grant, type Hold, next, type Problem, type Update } from '../../ledger/updates/update.ts'
+import { workKey } from '../../ledger/updates/work.ts'
+import { dayMs } from '../../platform/clock.ts'
+import { approvableForMs, approvalLastsMs, approvalMsOf, type GuardOptions, settleMarginMs } from '../options.ts'
+import { list, shownCounter, units } from '../sentences.ts'
+import { ruledBy } from './charged-budgets.ts'
+import type { DecisionInput, Quote } from './quote.ts'
+
+/** The records that decisions become. Pure: nothing is written here. */
+
+type Quoted = DecisionInput & { readonly quote?: Quote }
+
+const guard = 'guard'
+
+export function refusedRecord(known: Quoted, problem: Problem): Update {
+  const fields = { problem, finishedAt: known.view.now }
+  return write(known, 'refused', fields, { by: guard, note: problem.detail })
+}
+
+export function awaitingRecord(known: Quoted, reason: string, short: readonly Grant[]): Update {
+  const { createdAt } = known.asked.update ?? known.request
+  const rule = ruledBy(known.view.definitions, known.request).find((budget) => budget.approvalExpiresAfter)
+  const lastsMs = approvalMsOf(rule?.approvalExpiresAfter ?? '') ?? approvalLastsMs
+  const approvableUntil = Math.min(known.view.now + lastsMs, createdAt + Math.max(approvableForMs, lastsMs))
+  const line = { by: guard, note: reason }
+  const { short: _before, ...update } = write(known, 'awaiting-approval', { approvableUntil }, line)
+  return short.length > 0 ? { ...update, short } : update
+}
+
+/** Nothing is held yet; any process may begin it. */
+export function requestedRecord(known: DecisionInput, note?: string): Update {
+  const fields = { queued: true, requestedAt: known.view.now } as const
+  return write(known, 'requested', fields, { by: known.request.caller, ...(note !== undefined && { note }) })
+}
+
+export function runningRecord(
+  known: DecisionInput & { quote: Quote },
+  held: {
+    counters: readonly CounterOwner[]
+    owners?: readonly string[]
+    grants?: readonly Grant[]
+    attempt: string
+    endsAt: number
+    options: GuardOptions
+  },
+): Update {
+  const { view, asked, quote, request } = known
+  const { owners = [] } = held
+  const budgets = held.counters.map(({ name }) => name)
+  const datesBefore = quote.dates && datesAround(view.day, quote.dates)
+  const keys = asked.works.map(({ key }) => key)
+  const isOneName = isDeepStrictEqual(keys, [workKey(request.kind, request.project).pk])
+  const previous = [...new Set(asked.works.flatMap(({ work }) => (work ? [work.update] : [])))]
+  const hold: Hold = {
+    units: quote.units,
+    attempt: held.attempt,
+    at: view.now,
+    leaseUntil: view.now + held.options.serviceTimeoutMs + settleMarginMs,
+    senderUntil: held.endsAt,
+    day: view.book.day,
+    budgets,
+    ...(owners.length > 0 && { owners }),
+    ...(held.grants && held.grants.length > 0 && { grants: held.grants }),
+    ...(datesBefore && { datesBefore }),
+    ...(previous.length > 0 && { previous }),
+    ...(isOneName ? {} : { works: keys }),
+  }
+  const paidFor = owners[0] === undefined ? '' : `, for ${owners[0]}`
+  const note = `${units(quote.units)} held on ${list(budgets.map(shownCounter))}${paidFor}`
+  return write(known, 'running', { hold }, { by: guard, note, move: { held: quote.units } })
+}
+
+type Line = { by: string; note?: string; move?: { held: number } }
+
+function write(
+  { view, asked, request, quote }: Quoted,
+  state: 'awaiting-approval' | 'requested' | 'refused' | 'running',
+  changes: Partial<Update>,
+  line: Line,
+): Update {
+  const fields = { month: view.month.name, ...(quote && { estimated: quote.units }), ...changes }
+  const dated = { at: view.now, ...line }
+  return asked.update ? next(asked.update, state, fields, dated) : begin(request, state, fields, dated)
+}
+
+/** Only these dates can tell whether an update ran: the day of its fence and the days around it. */
+function datesAround(day: Window, dates: readonly string[]): readonly string[] {
+  const near = datesNear(day)
+  return dates.filter((date) => near.includes(date))
+}
+
+export function datesNear(day: Window): readonly string[] {
+  const noon = Date.parse(`${day.name.slice('day:'.length)}T12:00Z`)
+  return [noon - dayMs, noon, noon + dayMs].map((instant) => new Date(instant).toISOString().slice(0, 10))
+}

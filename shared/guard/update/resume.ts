@@ -1,0 +1,67 @@
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { Problem, Request, Update } from '../../ledger/updates/update.ts'
+import type { Log } from '../../platform/log.ts'
+import { type GuardOptions, requestLastsMs } from '../options.ts'
+import { decideEarly } from './decide.ts'
+import type { Execution } from './execute.ts'
+import type { Quotes } from './quote.ts'
+
+/** The record afterwards, and why it could not begin without an estimate. */
+export interface StartResult {
+  readonly update: Update
+  readonly failure?: Problem
+}
+
+export type Resume = ReturnType<typeof createResume>
+
+export interface ResumeParts {
+  ledger: Ledger
+  execution: Execution
+  quotes: Quotes
+  serviceToken: () => Promise<string>
+  log: Log
+  options: GuardOptions
+}
+
+/** Starts updates that are `requested`: queued, approved, or left by a process that ran out of time. */
+export const createResume = (parts: ResumeParts) => ({
+  start: (id: string, endsAt: number) => start(parts, id, endsAt),
+  begin: (request: Request, endsAt: number) => begin(parts, request, endsAt),
+})
+
+/**
+ * The record afterwards; `null`: there is no record. Without an estimate it stays `requested`, for the sweep.
+ */
+async function start(parts: ResumeParts, id: string, endsAt: number): Promise<Update | null> {
+  const { ledger } = parts
+  const found = await ledger.update(id)
+  // What a plan asks for is begun by its occurrence, in order; once a person has agreed to it, it is like any other.
+  const isOfOccurrence = found?.plan !== undefined && !found.approval
+  return found?.state !== 'requested' || isOfOccurrence ? found : (await begin(parts, found, endsAt)).update
+}
+
+/** The same for an update that may not be recorded yet. */
+async function begin(parts: ResumeParts, request: Request, endsAt: number): Promise<StartResult> {
+  const { execution, options, quotes, log } = parts
+  const known = await execution.look(request)
+  const { update } = known.asked
+  if (update && (update.state !== 'requested' || isTooOld(update, known.view.now))) return { update }
+  const early = decideEarly(known, options)
+  if (early.kind === 'refuse') return { update: await execution.refuse(known, early.problem) }
+  await parts.serviceToken() // before the estimate, whose time is short
+  for (;;) {
+    const quoted = await quotes.quote(request)
+    if (quoted.kind === 'problem') {
+      log.info('stays-queued', { update: request.id, problem: quoted.problem.slug })
+      return { update: await execution.queue(known, quoted.problem.detail), failure: quoted.problem }
+    }
+    // From memory: if it was rotated, the estimate has found that out, and has had the new one read.
+    const token = await parts.serviceToken()
+    const admitted = await execution.admit(known, quoted, endsAt)
+    if (admitted === 'stale') continue
+    return { update: admitted.ours ? await execution.run(admitted.update, token) : admitted.update }
+  }
+}
+
+const isTooOld = ({ requestedAt, createdAt }: Update, now: number): boolean =>
+  now - (requestedAt ?? createdAt) >= requestLastsMs

@@ -1,0 +1,144 @@
+import { budgetNamed } from '../../ledger/book/definitions.ts'
+import type { RunOutcome } from '../../ledger/book/outcome.ts'
+import type { SettleOutcome } from '../../ledger/book/settle.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { ServiceAnswer, Update } from '../../ledger/updates/update.ts'
+import type { Log } from '../../platform/log.ts'
+import { isUnits, maxUnits, type Units } from '../../platform/words.ts'
+import type { RunResult, StatedUnits, StoredBody } from '../../tracking/tracking.ts'
+import { problem } from '../problems.ts'
+import { count, units as inUnits } from '../sentences.ts'
+
+export interface SettleParts {
+  readonly ledger: Ledger
+  readonly log: Log
+}
+
+/** Closes an update in the ledger and logs how it closed. Freezes what an overrun tells to freeze. */
+export async function settle(parts: SettleParts, update: Update, finding: RunOutcome): Promise<SettleOutcome> {
+  const { ledger, log } = parts
+  const outcome = await ledger.settle(update, finding)
+  const { state, charged, overrun, corrected, closedBy } = outcome.update
+  const seen = { update: update.id, state, found: finding.kind }
+  if (!outcome.changed) log.info('nothing-to-close', seen)
+  else if (corrected) log.error('late-correction', { ...seen, closedBy, charged })
+  else if (state === 'in-doubt') log.error('in-doubt', { ...seen, note: finding.note })
+  // What the sender found stands in the line of its run.
+  else if (finding.from !== 'sender') log.info('closed', { ...seen, closedBy, by: finding.by, charged })
+  // An earlier attempt may have booked it and lost the answer; freezing twice is harmless.
+  const isBooked = outcome.changed || saysWhatIsCharged(finding, outcome.update)
+  if (isBooked && overrun !== undefined) await afterOverrun(parts, outcome.update, overrun)
+  return outcome
+}
+
+/** The units are booked already; a failure to freeze is an alarm. */
+async function afterOverrun({ ledger, log }: SettleParts, update: Update, overrun: number): Promise<void> {
+  log.error('overrun', { update: update.id, held: update.hold?.units, charged: update.charged, overrun })
+  const reason = `${update.id} cost ${count(overrun)} more than were held`
+  const { budgets = [], owners = [] } = update.hold ?? {}
+  for (const name of [...owners, ...budgets]) {
+    try {
+      await ledger.change('guard', ({ definitions, now }) => {
+        const budget = budgetNamed(definitions, name)
+        if (!budget?.freezeOnOverrun || budget.frozen) return { refused: 'nothing to freeze' }
+        const frozen = { ...budget, frozen: { reason, by: 'guard', at: now } }
+        return {
+          definitions: { ...definitions, budgets: { ...definitions.budgets, [name]: frozen } },
+          note: { type: 'freeze', budget: name, reason },
+        }
+      })
+    } catch (cause) {
+      log.error('not-frozen', { budget: name, cause })
+    }
+  }
+}
+
+/** The record was closed or corrected by this same outcome. */
+const saysWhatIsCharged = (finding: RunOutcome, { closedBy, corrected, charged }: Update): boolean =>
+  finding.kind === 'ran' &&
+  finding.from === 'sender' &&
+  (closedBy === 'sender' || corrected === true) &&
+  finding.units === charged
+
+/** What the sender makes of the service's answer to `run`, for an update that holds `held` units. */
+export function findingOf(result: RunResult, held: Units): RunOutcome {
+  const said = { from: 'sender', by: 'service' } as const
+  switch (result.kind) {
+    case 'ran': {
+      const { units, note } = charge(result.stated, held)
+      return { kind: 'ran', units, ...said, note, service: toAnswer(result.answer) }
+    }
+    case 'did-not-run': {
+      const service = result.answer ? { service: toAnswer(result.answer) } : {}
+      return {
+        kind: 'did-not-run',
+        ...said,
+        note: result.reason,
+        problem: refusalOf(result.status, result.reason),
+        ...service,
+      }
+    }
+    case 'unknown': {
+      const service = result.answer ? { service: toAnswer(result.answer) } : {}
+      return { kind: 'unknown', ...said, note: result.reason, ...service }
+    }
+  }
+}
+
+/** An impossible figure is charged as held, and alarms. */
+export const isPlausible = (stated: number): stated is Units => isUnits(stated) && stated <= maxUnits
+
+export const neverSent = (reason: string): RunOutcome => ({
+  kind: 'did-not-run',
+  from: 'sender',
+  by: 'guard',
+  note: reason,
+  problem: problem('service-unreachable', `Nothing was sent to the service: ${reason}. The units were given back.`),
+})
+
+/**
+ * The hold; or what the body states, where a configured pointer names it or it is not below the hold. An overrun is
+ * booked whole.
+ */
+function charge(stated: StatedUnits | null, held: Units): { units: Units; note: string } {
+  if (!stated)
+    return { units: held, note: `ran; the answer states no units, so the ${inUnits(held)} held were charged` }
+  const { units, source } = stated
+  if (!isPlausible(units))
+    return {
+      units: held,
+      note: `ran; the answer states ${units} at ${source}, which cannot be, so the ${inUnits(held)} held were charged`,
+    }
+  if (units > held)
+    return {
+      units,
+      note: `ran; the answer states ${count(units)} at ${source}, ${count(units - held)} more than were held`,
+    }
+  if (units < held && !stated.byPointer)
+    return {
+      units: held,
+      note: `ran; the answer states only ${count(units)} at ${source}, which is not configured to be believed, so the ${inUnits(held)} held were charged`,
+    }
+  return { units, note: `ran; the answer states ${inUnits(units)} at ${source}` }
+}
+
+function refusalOf(status: number | null, reason: string) {
+  if (status === null)
+    return problem(
+      'service-unreachable',
+      `The service could not be reached, so the update provably did not run: ${reason}. The units were given back.`,
+      { serviceStatus: null },
+    )
+  return problem(
+    'service-refused',
+    `The service refused the update with status ${status}, so it provably did not run: ${reason}. The units were given back.`,
+    { serviceStatus: status },
+  )
+}
+
+const toAnswer = ({ status, contentType, body, truncated }: StoredBody): ServiceAnswer => ({
+  status,
+  contentType,
+  body,
+  truncated,
+})

@@ -1,0 +1,203 @@
+import type { Clock } from '../../platform/clock.ts'
+import { digest } from '../../platform/ids.ts'
+import type { Item, Store } from '../store/store.ts'
+import {
+  either,
+  flag,
+  instant,
+  list,
+  number,
+  oneOf,
+  optional,
+  orNull,
+  readItem,
+  record,
+  text,
+  units,
+} from '../store/stored.ts'
+import { createdAroundMs, type Update } from '../updates/update.ts'
+import { all, type Lists } from '../views/lists.ts'
+import type { View, Views } from '../views/views.ts'
+import { asNumber, type Book, type Counter, type Move, madeAvailable } from './book.ts'
+import { counterOwnerNamed, limitOf, type WindowKind, windowKinds } from './definitions.ts'
+import type { Entry } from './entry.ts'
+import { monthNamed } from './windows.ts'
+
+/** One counter as the book has it and as the sum of its entries makes it; `ok: null` where the book moved meanwhile. */
+export interface AuditedCounter {
+  /** `month:2026-11-12` or `day:2026-11-20` */
+  readonly window: string
+  readonly budget: string
+  readonly recorded: Counter
+  readonly recomputed: Counter
+  readonly ok: boolean | null
+}
+
+const pageSize = 100
+const maxRounds = 3
+/** An index shows a new line a moment after the book has moved; on AWS that is a fraction of a second, as a rule. */
+const indexLagsMs = 1_000
+
+export function createAudit(options: {
+  view: () => Promise<View>
+  books: Views['books']
+  bookNamed: Views['bookNamed']
+  lists: Lists
+  clock: Pick<Clock, 'sleep'>
+}) {
+  const { view, books, bookNamed, lists, clock } = options
+
+  /** The books that can still be held in, each counter against the sum of the lines that moved it. */
+  async function audit(): Promise<readonly AuditedCounter[]> {
+    const { definitions, month } = await view()
+    const { previous, current, next } = await books(definitions, month)
+    const audited = [previous, current, next].filter((book) => book !== null).map((book) => auditBook(book.month))
+    return (await Promise.all(audited)).flat()
+  }
+
+  /**
+   * A book that moves while its lines are read proves nothing, nor does a line that is missing at once: they are read
+   * again, a few times.
+   */
+  async function auditBook(name: string): Promise<AuditedCounter[]> {
+    let rows: AuditedCounter[] = []
+    for (let round = 0; round < maxRounds; round++) {
+      if (round > 0) await clock.sleep(indexLagsMs)
+      const before = await lookAt(name)
+      if (!before) return []
+      const updates = await heldIn(before.book, before.view)
+      const entries = await all((cursor) => lists.entries({ month: name }, pageSize, cursor))
+      const after = await lookAt(name)
+      const still = JSON.stringify(before.book) === JSON.stringify(after?.book)
+      rows = compare(before.view, before.book, updates, entries, still)
+      if (rows.every((row) => row.ok)) return rows
+    }
+    return rows
+  }
+
+  async function lookAt(name: string): Promise<{ book: Book; view: View } | null> {
+    const now = await view()
+    const book = await bookNamed(name)
+    return book && { book, view: now }
+  }
+
+  async function heldIn(book: Book, { definitions }: View): Promise<Update[]> {
+    const window = monthNamed(definitions.calendar, book.month)
+    if (!window) return []
+    const filter = { since: window.start - createdAroundMs, until: window.end + createdAroundMs }
+    const found = await all((cursor) => lists.updates(filter, pageSize, cursor))
+    return found.filter((update) => update.hold && update.month === book.month)
+  }
+
+  return { audit }
+}
+
+function compare(view: View, book: Book, updates: readonly Update[], entries: readonly Entry[], still: boolean) {
+  const isCurrent = book.revision === view.definitions.revision && view.month.name <= book.month
+  return windowKinds.flatMap((window) =>
+    Object.entries(book.counters[window]).map(([budget, recorded]): AuditedCounter => {
+      const defined = isCurrent ? counterOwnerNamed(view.definitions, budget) : undefined
+      const limit = defined ? limitOf(defined, window) : recorded.limit
+      const moves = [...movesOfUpdates(book, updates, window, budget), ...movesOfEntries(book, entries, window, budget)]
+      const recomputed = sum(limit, moves)
+      const same = JSON.stringify(inOrder(recorded)) === JSON.stringify(inOrder(recomputed))
+      return {
+        window: window === 'month' ? book.month : book.day,
+        budget,
+        recorded,
+        recomputed,
+        ok: still ? same : same || null,
+      }
+    }),
+  )
+}
+
+function movesOfUpdates(book: Book, updates: readonly Update[], window: WindowKind, budget: string): Move[] {
+  return updates
+    .filter(({ hold }) => hold?.budgets.includes(budget) && (window === 'month' || hold.day === book.day))
+    .flatMap(({ history }) => history.flatMap(({ move }) => (move ? [move] : [])))
+}
+
+function movesOfEntries(book: Book, entries: readonly Entry[], window: WindowKind, budget: string): Move[] {
+  return entries
+    .filter((entry) => window === 'month' || entry.day === book.day)
+    .flatMap(({ moves }) => moves)
+    .filter((each) => each.window === window && each.budget === budget)
+    .map(({ move: { limit: _limit, ...move } }) => move)
+}
+
+function sum(limit: Counter['limit'], moves: readonly Move[]): Counter {
+  const total = (name: 'granted' | 'held' | 'inDoubt' | 'spent') =>
+    moves.reduce((units, move) => units + (move[name] ?? 0), 0)
+  const moved = { granted: total('granted'), held: total('held'), inDoubt: total('inDoubt'), spent: total('spent') }
+  return { limit, ...moved, available: asNumber(limit) + madeAvailable(moved) }
+}
+
+const inOrder = ({ limit, granted, available, held, inDoubt, spent }: Counter) => [
+  limit,
+  granted,
+  available,
+  held,
+  inDoubt,
+  spent,
+]
+
+/** The result of the latest audit with its time and author, so that a reader need not make one. */
+export interface LastAudit {
+  readonly at: number
+  /** A person, or `digest`. */
+  readonly by: string
+  /** How many counters there were, how many differed from the sum of their lines, and how many moved meanwhile. */
+  readonly counters: number
+  readonly wrong: number
+  readonly moved: number
+  /** The counters, those that differ first; of very many the first ones. */
+  readonly rows: readonly AuditedCounter[]
+}
+
+const lastKey = { pk: 'audit', sk: 'latest' } as const
+/** Some sixty kilobytes: three books of sixty budgets, with month and day. */
+const maxRows = 400
+
+export function createLastAudit({ store }: { store: Store }) {
+  /** `null`: none was made yet. */
+  async function lastAudit(): Promise<LastAudit | null> {
+    const [item] = await store.get([lastKey])
+    if (!item) return null
+    const { rows, ...made } = readItem(item, storedAudit)
+    return { ...made, rows: rows.map((row) => ({ recomputed: row.recorded, ...row })) }
+  }
+
+  /** Of two audits at once, the one that ended last is kept. */
+  async function keepAudit(made: Pick<LastAudit, 'at' | 'by'>, audited: readonly AuditedCounter[]): Promise<void> {
+    const counts = {
+      counters: audited.length,
+      wrong: audited.filter(({ ok }) => ok === false).length,
+      moved: audited.filter(({ ok }) => ok === null).length,
+    }
+    const shown = audited.toSorted((a, b) => Number(a.ok ?? false) - Number(b.ok ?? false)).slice(0, maxRows)
+    const rows = shown.map(({ window, budget, ok, recorded, recomputed }) => ({
+      ...{ window, budget, ok, recorded: { ...recorded } },
+      ...(!ok && { recomputed: { ...recomputed } }),
+    }))
+    const item: Item = { ...lastKey, ...made, ...counts, rows }
+    await store.transact([{ kind: 'put', item, when: [] }], digest('audit', JSON.stringify(item)))
+  }
+
+  return { lastAudit, keepAudit }
+}
+
+type StoredRow = Omit<AuditedCounter, 'recomputed'> & Partial<Pick<AuditedCounter, 'recomputed'>>
+
+const counter = record<Counter>({
+  ...{ limit: either(oneOf(['unlimited']), units), granted: number, available: number },
+  ...{ held: number, inDoubt: number, spent: number },
+})
+const storedAudit = record<Omit<LastAudit, 'rows'> & { readonly rows: readonly StoredRow[] }>({
+  ...{ at: instant, by: text, counters: number, wrong: number, moved: number },
+  rows: list(
+    record<StoredRow>({
+      ...{ window: text, budget: text, ok: orNull(flag), recorded: counter, recomputed: optional(counter) },
+    }),
+  ),
+})

@@ -1,0 +1,236 @@
+import { digest } from '../../platform/ids.ts'
+import type { Units } from '../../platform/words.ts'
+import type { Condition, Item, Key, Path, Store, Value, Write } from '../store/store.ts'
+import { either, map, oneOf, readItem, record, text, units, whole } from '../store/stored.ts'
+import {
+  asNumber,
+  type Book,
+  type Counter,
+  counterOf,
+  freshBook,
+  freshCounter,
+  freshCounters,
+  type Move,
+  madeAvailable,
+  withLimit,
+} from './book.ts'
+import type { Definitions } from './definitions.ts'
+import { counterOwnersIn, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
+import { definitionsKey } from './definitions-item.ts'
+import type { Window } from './windows.ts'
+
+// How a book is stored. Names are one letter, because a transaction pays for every kilobyte of the book, twice.
+
+const letters = { limit: 'l', granted: 'g', available: 'a', held: 'h', inDoubt: 'i', spent: 's' } as const
+
+export const bookKey = (month: string) => ({ pk: 'book', sk: month })
+
+export const toBookItem = (book: Book): Item => ({
+  ...bookKey(book.month),
+  today: book.day,
+  revision: book.revision,
+  month: toStoredCounters(book.counters.month),
+  day: toStoredCounters(book.counters.day),
+})
+
+const toStoredCounters = (counters: Readonly<Record<string, Counter>>): Value =>
+  Object.fromEntries(Object.entries(counters).map(([budget, counter]) => [budget, toStoredCounter(counter)]))
+
+const toStoredCounter = (counter: Counter): Value => ({
+  l: counter.limit === 'unlimited' ? 'u' : counter.limit,
+  g: counter.granted,
+  a: counter.available,
+  h: counter.held,
+  i: counter.inDoubt,
+  s: counter.spent,
+})
+
+interface StoredBook {
+  readonly today: string
+  readonly revision: number
+  readonly month: StoredCounters
+  readonly day: StoredCounters
+}
+
+type StoredCounters = Readonly<Record<string, StoredCounter>>
+
+interface StoredCounter {
+  readonly l: Units | 'u'
+  readonly g: number
+  readonly a: number
+  readonly h: number
+  readonly i: number
+  readonly s: number
+}
+
+const storedCounters = map(
+  record<StoredCounter>({ l: either(units, oneOf(['u'])), g: whole, a: whole, h: whole, i: whole, s: whole }),
+)
+
+const storedBook = record<StoredBook>({ today: text, revision: whole, month: storedCounters, day: storedCounters })
+
+export function fromBookItem(item: Item): Book {
+  const { today, revision, month, day } = readItem(item, storedBook)
+  const counters = { month: fromStoredCounters(month), day: fromStoredCounters(day) }
+  return { month: item.sk, day: today, revision, counters }
+}
+
+const fromStoredCounters = (stored: StoredCounters): Record<string, Counter> =>
+  Object.fromEntries(
+    Object.entries(stored).map(([budget, { l, g, a, h, i, s }]) => [
+      budget,
+      { limit: l === 'u' ? 'unlimited' : l, granted: g, available: a, held: h, inDoubt: i, spent: s },
+    ]),
+  )
+
+/** The additions that make `move` on the counters of these budgets. */
+export function additions(window: WindowKind, budgets: readonly string[], move: Move): (readonly [Path, number])[] {
+  const { limit, ...moved } = move
+  const deltas = Object.entries({ ...moved, available: madeAvailable(move) }).filter(([, units]) => units !== 0)
+  return budgets.flatMap((budget) =>
+    deltas.map(([name, units]) => [[window, budget, letters[name as keyof typeof letters]], units as number] as const),
+  )
+}
+
+/** The write that makes these additions; where there are none (0 units), it only checks. */
+export const addTo = (key: Key, add: readonly (readonly [Path, number])[], when: readonly Condition[]): Write =>
+  add.length === 0 ? { kind: 'check', key, when } : { kind: 'update', key, set: [], add, when }
+
+/** "This budget has at least so many units available in this window." */
+export const hasAvailable = (window: WindowKind, budget: string, units: number): Condition => ({
+  kind: 'at-least',
+  path: [window, budget, letters.available],
+  value: units,
+})
+
+/** "This budget has spent at least so many units in this window." */
+export const hasSpent = (window: WindowKind, budget: string, units: number): Condition => ({
+  kind: 'at-least',
+  path: [window, budget, letters.spent],
+  value: units,
+})
+
+/** "This budget has spent just so many units in this window." */
+export const isSpent = (window: WindowKind, budget: string, units: number): Condition => ({
+  kind: 'equal',
+  path: [window, budget, letters.spent],
+  value: units,
+})
+
+/** "Nothing of this budget is held or in doubt in this window." */
+export const isUnheld = (window: WindowKind, budget: string): Condition[] =>
+  [letters.held, letters.inDoubt].map((letter) => ({ kind: 'equal', path: [window, budget, letter], value: 0 }))
+
+/**
+ * The write that brings a stored book to new definitions: limits move and what is available moves by the difference,
+ * budgets that are new to the book get a counter, and a hold decided with the old revision is refused.
+ * A closed book keeps its limits. It must still count the same day: a new day begins without the counters of budgets
+ * that were deleted, so that what is to be set and added would be another.
+ */
+export function bringUp(book: Book, definitions: Definitions, closed: boolean): Write {
+  const key = bookKey(book.month)
+  const same = [isOfRevision(book.revision), isOfDay(book.day)]
+  const revision: readonly [Path, Value] = [['revision'], definitions.revision]
+  const changed = closed ? [] : limitChanges(book, definitions)
+  const fresh = windowKinds.flatMap((window) =>
+    counterOwnersIn(definitions)
+      .filter(({ name }) => !counterOf(book, window, name))
+      .map((limited) => ({ window, name: limited.name, counter: freshCounter(limitOf(limited, window)) })),
+  )
+  if (fresh.length + changed.length * additionsWeigh <= maxWeight) {
+    const set = [
+      ...fresh.map(({ window, name, counter }) => [[window, name], toStoredCounter(counter)] as const),
+      ...changed.map(({ window, name, limit }) => limitSet(window, name, limit)),
+    ]
+    const add = changed.flatMap(({ window, name, by }) => additions(window, [name], { limit: by }))
+    return { kind: 'update', key, set: [revision, ...set], add, when: same }
+  }
+  // What does not fit into an expression is set as a whole, if it still is as it was seen.
+  const wanted = [...fresh, ...changed.map((each) => ({ ...each, counter: withLimit(each.counter, each.limit) }))]
+  const brought = (window: WindowKind) => ({
+    ...book.counters[window],
+    ...Object.fromEntries(wanted.filter((each) => each.window === window).map(({ name, counter }) => [name, counter])),
+  })
+  const set = windowKinds.map((window) => [[window], toStoredCounters(brought(window))] as const)
+  const seen = windowKinds.map(
+    (window): Condition => ({ kind: 'equal', path: [window], value: toStoredCounters(book.counters[window]) }),
+  )
+  return { kind: 'update', key, set: [revision, ...set], add: [], when: [...same, ...seen] }
+}
+
+/** An expression has at most 4 KB: a counter that is set takes up to 17 bytes of it, and one that is added to thrice as much. */
+const maxWeight = 200
+
+const additionsWeigh = 3
+
+function limitChanges(book: Book, definitions: Definitions) {
+  return windowKinds.flatMap((window) =>
+    counterOwnersIn(definitions).flatMap((limited) => {
+      const { name } = limited
+      const limit = limitOf(limited, window)
+      const counter = counterOf(book, window, name)
+      if (!counter || counter.limit === limit) return []
+      return [{ window, name, counter, limit, by: asNumber(limit) - asNumber(counter.limit) }]
+    }),
+  )
+}
+
+const limitSet = (window: WindowKind, name: string, limit: Limit): readonly [Path, Value] => [
+  [window, name, letters.limit],
+  limit === 'unlimited' ? 'u' : limit,
+]
+
+/** The write that begins a new day in a stored book. */
+export const turnDay = (book: Book, definitions: Definitions, day: string): Write => ({
+  kind: 'update',
+  key: bookKey(book.month),
+  set: [
+    [['today'], day],
+    [['day'], toStoredCounters(freshCounters(definitions, 'day'))],
+  ],
+  add: [],
+  when: [isOfRevision(definitions.revision), { kind: 'before', path: ['today'], value: day }],
+})
+
+export const isOfRevision = (revision: number): Condition => ({ kind: 'equal', path: ['revision'], value: revision })
+
+export const isOfDay = (day: string): Condition => ({ kind: 'equal', path: ['today'], value: day })
+
+/**
+ * Sees to it that the stored book is the one that was decided on: made, brought up to the definitions, and turned to
+ * the day. Another process may do the same first: each step is conditional, and whether the book really is as
+ * decided is for the condition of the write that follows.
+ *
+ * @returns whether all of it was done here. If not, another process did it, or it is to be done for another view.
+ */
+export async function prepareBook(store: Store, { stored, definitions, month, book }: Target): Promise<boolean> {
+  if (!stored) return makeBook(store, definitions, freshBook(definitions, month.name, book.day))
+  const isBroughtUp = stored.revision === definitions.revision || (await bringUpNow(store, stored, definitions))
+  const isTurned = stored.day >= book.day || (await attempt(store, [turnDay(stored, definitions, book.day)]))
+  return isBroughtUp && isTurned
+}
+
+/** A book as it is stored, and as it shall be. */
+interface Target {
+  readonly stored: Book | null
+  readonly definitions: Definitions
+  readonly month: Window
+  readonly book: Book
+}
+
+const bringUpNow = (store: Store, stored: Book, definitions: Definitions): Promise<boolean> =>
+  attempt(store, [bringUp(stored, definitions, false), isCurrent(definitions.revision)])
+
+const makeBook = (store: Store, definitions: Definitions, book: Book): Promise<boolean> =>
+  attempt(store, [
+    { kind: 'put', item: toBookItem(book), when: [{ kind: 'absent-item' }] },
+    isCurrent(definitions.revision),
+  ])
+
+export const isPrepared = ({ stored, book }: Pick<Target, 'stored' | 'book'>): boolean =>
+  stored !== null && stored.revision === book.revision && stored.day === book.day
+
+const isCurrent = (revision: number): Write => ({ kind: 'check', key: definitionsKey, when: [isOfRevision(revision)] })
+
+const attempt = async (store: Store, writes: readonly Write[]): Promise<boolean> =>
+  (await store.transact(writes, digest('prepare', JSON.stringify(writes)))).applied

@@ -1,0 +1,133 @@
+import { oneOf, optional, record, text, whole } from '../store/stored.ts'
+import { counterOwnersIn, type Definitions, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
+
+/** Every counter of one month and of its current day. */
+export interface Book {
+  /** The window's name, `month:2026-11-12`. */
+  readonly month: string
+  /** The day that the day counters count, `day:2026-11-20`. It only moves forward. */
+  readonly day: string
+  /** The revision of the definitions that the limits are from. */
+  readonly revision: number
+  readonly counters: Readonly<Record<WindowKind, Readonly<Record<string, Counter>>>>
+}
+
+/** `available + held + inDoubt + spent = limit + granted`, where `unlimited` counts as 0. */
+export interface Counter {
+  readonly limit: Limit
+  readonly granted: number
+  /** Of an unlimited budget a mere remainder, never compared and never shown. */
+  readonly available: number
+  readonly held: number
+  readonly inDoubt: number
+  readonly spent: number
+}
+
+/** What cannot be used any more: spent, or set aside. */
+export const usedOf = ({ held, inDoubt, spent }: Pick<Counter, 'held' | 'inDoubt' | 'spent'>): number =>
+  held + inDoubt + spent
+
+/** A change of one counter. What becomes available follows from it, so the sum cannot be broken. */
+export interface Move {
+  readonly limit?: number
+  readonly granted?: number
+  readonly held?: number
+  readonly inDoubt?: number
+  readonly spent?: number
+}
+
+export const storedMove = record<Move>({
+  limit: optional(whole),
+  granted: optional(whole),
+  held: optional(whole),
+  inDoubt: optional(whole),
+  spent: optional(whole),
+})
+
+/** A move of one counter of a book, by name. */
+export interface CounterMove {
+  readonly budget: string
+  readonly window: WindowKind
+  readonly move: Move
+}
+
+export const storedCounterMove = record<CounterMove>({ budget: text, window: oneOf(windowKinds), move: storedMove })
+
+export const madeAvailable = (move: Move): number =>
+  (move.limit ?? 0) + (move.granted ?? 0) - (move.held ?? 0) - (move.inDoubt ?? 0) - (move.spent ?? 0)
+
+export const asNumber = (limit: Limit): number => (limit === 'unlimited' ? 0 : limit)
+
+export const freshCounter = (limit: Limit): Counter => ({
+  limit,
+  granted: 0,
+  available: asNumber(limit),
+  held: 0,
+  inDoubt: 0,
+  spent: 0,
+})
+
+export const freshCounters = (definitions: Definitions, window: WindowKind) =>
+  Object.fromEntries(counterOwnersIn(definitions).map((budget) => [budget.name, freshCounter(limitOf(budget, window))]))
+
+export const freshBook = (definitions: Definitions, month: string, day: string): Book => ({
+  month,
+  day,
+  revision: definitions.revision,
+  counters: { month: freshCounters(definitions, 'month'), day: freshCounters(definitions, 'day') },
+})
+
+/** The book as a change at this moment finds or makes it: of these definitions, and not of a day before `day`. */
+export function bookAsOf(book: Book | null, definitions: Definitions, month: string, day: string): Book {
+  if (!book) return freshBook(definitions, month, day)
+  const brought = book.revision === definitions.revision ? book : broughtUp(book, definitions)
+  if (brought.day >= day) return brought
+  return { ...brought, day, counters: { ...brought.counters, day: freshCounters(definitions, 'day') } }
+}
+
+function broughtUp(book: Book, definitions: Definitions): Book {
+  const counters = (window: WindowKind) => ({
+    ...book.counters[window],
+    ...Object.fromEntries(
+      counterOwnersIn(definitions).map((budget) => {
+        const limit = limitOf(budget, window)
+        const counter = counterOf(book, window, budget.name)
+        return [budget.name, counter ? withLimit(counter, limit) : freshCounter(limit)]
+      }),
+    ),
+  })
+  return { ...book, revision: definitions.revision, counters: { month: counters('month'), day: counters('day') } }
+}
+
+export const withLimit = (counter: Counter, limit: Limit): Counter => ({
+  ...counter,
+  limit,
+  available: counter.available + asNumber(limit) - asNumber(counter.limit),
+})
+
+/** Own members only: a budget may be called `constructor`. */
+export const counterOf = (book: Book, window: WindowKind, budget: string): Counter | undefined =>
+  Object.hasOwn(book.counters[window], budget) ? book.counters[window][budget] : undefined
+
+/** The book with these counters moved. */
+export function bookAfter(book: Book, moves: readonly CounterMove[]): Book {
+  const counters = (window: WindowKind) => ({
+    ...book.counters[window],
+    ...Object.fromEntries(
+      moves.flatMap((each) => {
+        const counter = each.window === window ? counterOf(book, window, each.budget) : undefined
+        return counter ? [[each.budget, moved(counter, each.move)]] : []
+      }),
+    ),
+  })
+  return { ...book, counters: { month: counters('month'), day: counters('day') } }
+}
+
+const moved = ({ limit, granted, available, held, inDoubt, spent }: Counter, move: Move): Counter => ({
+  limit,
+  granted: granted + (move.granted ?? 0),
+  available: available + madeAvailable(move),
+  held: held + (move.held ?? 0),
+  inDoubt: inDoubt + (move.inDoubt ?? 0),
+  spent: spent + (move.spent ?? 0),
+})

@@ -1,0 +1,163 @@
+import { digest } from '../../platform/ids.ts'
+import { Contention, type Store, type Write } from '../store/store.ts'
+import { announce } from '../updates/announcement.ts'
+import type { Books, View, Views } from '../views/views.ts'
+import { asNumber, type Book, counterOf, type Move } from './book.ts'
+import { bookKey, bringUp, isUnheld } from './book-item.ts'
+import { counterOwnersIn, type Definitions, limitOf, type WindowKind, windowKinds } from './definitions.ts'
+import { toDefinitionsItem } from './definitions-item.ts'
+import { differencesOf, fittingDifferences } from './difference.ts'
+import { type Entry, type EntryType, toEntryItem } from './entry.ts'
+import { bookSizeFaults, faultsOf } from './faults.ts'
+import type { Turns } from './hold.ts'
+import { monthAfter, type Window } from './windows.ts'
+
+/** What a caller wants of the definitions, decided on their newest revision; decided again when that has moved. */
+export type MakeChange = (view: View) => DefinitionsChange | { readonly refused: unknown }
+
+interface DefinitionsChange {
+  readonly definitions: Omit<Definitions, 'revision'>
+  /** Only while nothing of this budget is held or in doubt this month. */
+  readonly idle?: string
+  readonly note: {
+    readonly type: EntryType
+    readonly budget: string
+    readonly units?: number
+    readonly reason: string
+    /** The plan that it is about. */
+    readonly plan?: string
+  }
+}
+
+export type ChangeOutcome =
+  | { readonly kind: 'changed'; readonly definitions: Definitions }
+  | { readonly kind: 'refused'; readonly refused: unknown }
+  | { readonly kind: 'faulty'; readonly faults: readonly Fault[] }
+
+export interface Fault {
+  readonly path: string
+  readonly message: string
+}
+
+const maxRounds = 16
+
+export function createChanges(options: { store: Store; turns: Turns } & Pick<Views, 'look' | 'books'>) {
+  const { store, turns, look, books } = options
+
+  /**
+   * One transaction: the definitions under their old revision, the books that can still be held in, and a line that
+   * says who and why. A hold that was decided with the old revision fails from here on. Holds of this process wait, since
+   * a book that is set as a whole must not move between reading and writing.
+   */
+  const change = (by: string, make: MakeChange): Promise<ChangeOutcome> => turns.next(() => changeNow(by, make))
+
+  async function changeNow(by: string, make: MakeChange): Promise<ChangeOutcome> {
+    for (let round = 0; round < maxRounds; round++) {
+      const now = await look()
+      const wanted = make(now)
+      if ('refused' in wanted) return { kind: 'refused', refused: wanted.refused }
+      const definitions = { ...wanted.definitions, revision: now.definitions.revision + 1 }
+      const found = await books(now.definitions, now.month)
+      const faults = faultsIn(now, definitions, found)
+      if (faults.length > 0) return { kind: 'faulty', faults }
+      const writes = writesFor(now, definitions, { ...wanted, ...found, by })
+      const outcome = await store.transact(writes, digest('change', JSON.stringify(writes)))
+      if (outcome.applied) return { kind: 'changed', definitions }
+    }
+    throw new Contention('the definitions keep changing')
+  }
+
+  function writesFor(now: View, definitions: Definitions, change: DefinitionsChange & Books & { by: string }) {
+    const note = { ...change.note, by: change.by }
+    const { previous, current, next } = change
+    const following = monthAfter(now.definitions.calendar, now.month)
+    const revision = now.definitions.revision
+    return [
+      {
+        kind: 'put',
+        item: toDefinitionsItem(definitions),
+        when: [{ kind: 'equal', path: ['revision'], value: revision }],
+      },
+      ...bookWrites(current, now.month, definitions, change.idle),
+      ...bookWrites(next, following, definitions),
+      ...(previous ? [bringUp(previous, definitions, true)] : []),
+      ...(next ? [entryWrite(now, definitions, next, note)] : []),
+      entryWrite(now, definitions, current ?? now.book, note),
+      ...announcedStop(definitions, note, now.now),
+    ] satisfies Write[]
+  }
+
+  const faultsOfChange = async (now: View, definitions: Definitions): Promise<readonly Fault[]> =>
+    faultsIn(now, definitions, await books(now.definitions, now.month))
+
+  return { change, faultsOfChange }
+}
+
+/** Of the definitions as a whole, and of the books that the change writes. */
+const faultsIn = (now: View, definitions: Definitions, { previous, current, next }: Books): readonly Fault[] => [
+  ...faultsOf(definitions, now.definitions),
+  ...bookSizeFaults(
+    [current ?? now.book, next, previous].filter((book) => book !== null),
+    now.definitions,
+    definitions,
+  ),
+]
+
+function bookWrites(book: Book | null, month: Window, definitions: Definitions, idle?: string): Write[] {
+  if (!book) return [{ kind: 'check', key: bookKey(month.name), when: [{ kind: 'absent-item' }] }]
+  const broughtUp = bringUp(book, definitions, false)
+  const isIdle = idle !== undefined && counterOf(book, 'month', idle) ? isUnheld('month', idle) : []
+  return [{ ...broughtUp, when: [...broughtUp.when, ...isIdle] }]
+}
+
+/** Stops and their ends are announced: not only the person who made them has to know. */
+function announcedStop(
+  { revision }: Definitions,
+  note: DefinitionsChange['note'] & { by: string },
+  at: number,
+): Write[] {
+  const { type, budget, plan, by, reason } = note
+  const told = { by, reason, isStopped: type === 'freeze' || type === 'pause' }
+  switch (type) {
+    case 'freeze':
+    case 'unfreeze':
+      return [announce(`${type}#${revision}`, at, { kind: 'stopped', what: 'budget', name: budget, ...told })]
+    case 'pause':
+    case 'resume':
+      return [announce(`${type}#${revision}`, at, { kind: 'stopped', what: 'plan', name: plan ?? '', ...told })]
+    default:
+      return []
+  }
+}
+
+function entryWrite(
+  now: View,
+  definitions: Definitions,
+  book: Book,
+  note: DefinitionsChange['note'] & { by: string },
+): Write {
+  const changed = fittingDifferences(differencesOf(now.definitions, definitions))
+  const entry: Entry = {
+    id: `ent_${digest('change', String(definitions.revision), book.month)}`,
+    type: note.type,
+    budget: note.budget,
+    units: note.units ?? 0,
+    month: book.month,
+    day: book.day,
+    reason: note.reason,
+    by: note.by,
+    at: now.now,
+    moves: windowKinds.flatMap((window) => limitMoves(book, definitions, window)),
+    ...(changed.length > 0 && { changed }),
+  }
+  return { kind: 'put', item: toEntryItem(entry), when: [{ kind: 'absent-item' }] }
+}
+
+function limitMoves(book: Book, definitions: Definitions, window: WindowKind): Entry['moves'] {
+  return counterOwnersIn(definitions).flatMap((budget) => {
+    const limit = asNumber(limitOf(budget, window))
+    const counter = counterOf(book, window, budget.name)
+    const move: Move = { limit: limit - (counter ? asNumber(counter.limit) : 0) }
+    return move.limit === 0 ? [] : [{ budget: budget.name, window, move }]
+  })
+}

@@ -1,0 +1,70 @@
+import { isDeepStrictEqual } from 'node:util'
+import { any, list, oneOf, record, text } from '../store/stored.ts'
+import type { Definitions } from './definitions.ts'
+
+/** What one change of the definitions made of one budget, caller or plan. */
+export interface Difference {
+  readonly kind: 'budget' | 'caller' | 'plan'
+  readonly name: string
+  readonly how: 'made' | 'changed' | 'removed'
+  readonly members: readonly Member[]
+}
+
+/** `null`: it is not set. */
+export interface Member {
+  readonly member: string
+  readonly from: unknown
+  readonly to: unknown
+}
+
+export const storedDifference = record<Difference>({
+  kind: oneOf(['budget', 'caller', 'plan']),
+  name: text,
+  how: oneOf(['made', 'changed', 'removed']),
+  members: list(record<Member>({ member: text, from: any, to: any })),
+})
+
+type Things = Readonly<Record<string, object>>
+
+/** What is not the same in two revisions. Who has frozen or paused something stands in the entry that says so. */
+export const differencesOf = (before: Definitions, after: Definitions): readonly Difference[] => [
+  ...differing('budget', before.budgets, after.budgets),
+  ...differing('caller', before.callers ?? {}, after.callers ?? {}),
+  ...differing('plan', before.pausedPlans ?? {}, after.pausedPlans ?? {}),
+]
+
+function differing(kind: Difference['kind'], before: Things, after: Things): Difference[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted()
+  return names.flatMap((name): Difference[] => {
+    const [from, to] = [own(before, name), own(after, name)]
+    const members = kind === 'plan' ? [] : membersOf(from ?? {}, to ?? {})
+    if (from && to) return members.length === 0 ? [] : [{ kind, name, how: 'changed', members }]
+    return [{ kind, name, how: to ? 'made' : 'removed', members }]
+  })
+}
+
+function membersOf(from: object, to: object): Member[] {
+  const names = [...new Set([...Object.keys(from), ...Object.keys(to)])].toSorted()
+  return names.flatMap((member) => {
+    const [was, is]: unknown[] = [own(from, member) ?? null, own(to, member) ?? null]
+    return member === 'name' || member === 'frozen' || isSame(was, is) ? [] : [{ member, from: was, to: is }]
+  })
+}
+
+const own = <Of extends object>(things: Of, name: string): Of[keyof Of] | undefined =>
+  Object.hasOwn(things, name) ? things[name as keyof Of] : undefined
+
+/** Limits, projects, kinds and approvers mean the same in any order. */
+export const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(unordered(a), unordered(b))
+
+const unordered = (value: unknown): unknown => (Array.isArray(value) ? value.map(textOf).toSorted() : value)
+
+const textOf = (row: unknown): string => JSON.stringify(row instanceof Object ? Object.entries(row).toSorted() : row)
+
+/** A line has its place in an item, and many lines in a page: what is longer is shown by its names alone. */
+const maxCharacters = 30_000
+
+export function fittingDifferences(differences: readonly Difference[]): readonly Difference[] {
+  if (JSON.stringify(differences).length <= maxCharacters) return differences
+  return differences.map((difference) => ({ ...difference, members: [] }))
+}

@@ -1,0 +1,195 @@
+import { digest } from '../../platform/ids.ts'
+import { AnswerLost, Contention, type Store, type Write } from '../store/store.ts'
+import type { View, Views } from '../views/views.ts'
+import { type Book, bookAfter, bookAsOf, counterOf, madeAvailable } from './book.ts'
+import { additions, addTo, bookKey, isOfDay, isOfRevision, prepareBook } from './book-item.ts'
+import { type Budget, budgetNamed, chainOf, type WindowKind, windowKinds } from './definitions.ts'
+import { correctionMarkKey, type Entry, entryKey, entryWrites, fromCorrectionMark, fromEntryItem } from './entry.ts'
+import { type Booking, bookingOf, correctionBooking, type EntryRefusal, type EntryRequest } from './entry-request.ts'
+import { dayAt, monthAfter, monthNamed, type Window } from './windows.ts'
+
+export type EnterOutcome =
+  | { readonly kind: 'entered'; readonly entry: Entry; readonly again: boolean }
+  | { readonly kind: 'unknown-budget'; readonly budget: string }
+  | { readonly kind: 'unknown-entry' }
+  | { readonly kind: 'key-reused' }
+  | Exclude<EntryRefusal, { kind: 'short' }>
+  | (Extract<EntryRefusal, { kind: 'short' }> & {
+      /** When the windows of the book end. */
+      readonly ends: Readonly<Record<WindowKind, number>>
+      /** What they are called, where the book's month is over. */
+      readonly past?: Readonly<Record<WindowKind, string>>
+    })
+
+/** What an entry would do, had it been booked at this moment: the book that it moves, before and after. */
+export type EntryPreview =
+  | { readonly kind: 'possible'; readonly entry: Entry; readonly before: Book; readonly after: Book }
+  | { readonly kind: 'entered'; readonly entry: Entry; readonly again: true }
+  | Exclude<EnterOutcome, { kind: 'entered' }>
+
+const maxRounds = 8
+
+type OtherOutcome = Exclude<EntryPreview, { kind: 'possible' }>
+
+interface BookableEntry {
+  readonly entry: Entry
+  readonly booking: Booking
+  readonly book: Book
+}
+
+type Prepare = (target: Parameters<typeof prepareBook>[1]) => Promise<unknown>
+
+export function createEntering(options: {
+  store: Store
+  view: () => Promise<View>
+  books: Views['books']
+  bookNamed: Views['bookNamed']
+}) {
+  const { store, view, books } = options
+
+  /** One transaction: the book, under the revision and the day that were seen, and the immutable entry. */
+  async function enter(request: EntryRequest): Promise<EnterOutcome> {
+    for (let round = 0; round < maxRounds; round++) {
+      const made = await make(request, (target) => prepareBook(store, target))
+      if ('kind' in made) return made
+      const writes = writesFor(made.entry, made.booking, made.book)
+      if (await isWritten(writes, made.entry)) return { kind: 'entered', entry: made.entry, again: false }
+    }
+    throw new Contention('the book keeps changing')
+  }
+
+  /** What `enter` would book now, or say instead; nothing is written, not even the book of a new month. */
+  async function previewEntry(request: EntryRequest): Promise<EntryPreview> {
+    const made = await make(request, async () => {})
+    if ('kind' in made) return made
+    const { entry, book } = made
+    return { kind: 'possible', entry, before: book, after: bookAfter(book, entry.moves) }
+  }
+
+  /** @param prepare sees to it that the book is stored as it is moved; a preview leaves it as it is. */
+  async function make(request: EntryRequest, prepare: Prepare): Promise<BookableEntry | OtherOutcome> {
+    const now = await view()
+    const earlier = await entryOf(request.id)
+    if (earlier) {
+      const isSame = earlier.content === request.content
+      return isSame ? { kind: 'entered', entry: earlier, again: true } : { kind: 'key-reused' }
+    }
+    const named = [request.budget, ...(request.type === 'transfer' ? [request.to] : [])]
+    const unknown = named.find((budget) => !budgetNamed(now.definitions, budget))
+    if (unknown !== undefined) return { kind: 'unknown-budget', budget: unknown }
+    return request.type === 'correction' ? makeCorrection(request, now, prepare) : makeNew(request, now, prepare)
+  }
+
+  /** @throws AnswerLost when it is unknown: a caller with a key may send it again. */
+  async function isWritten(writes: readonly Write[], { id }: Entry): Promise<boolean> {
+    try {
+      return (await store.transact(writes, digest('enter', JSON.stringify(writes)))).applied
+    } catch (error) {
+      // Where it cannot be looked up either, it may still be there.
+      if (error instanceof AnswerLost && (await entryOf(id).catch(() => null))) return true
+      throw error
+    }
+  }
+
+  async function makeNew(
+    request: Exclude<EntryRequest, { type: 'correction' }>,
+    now: View,
+    prepare: Prepare,
+  ): Promise<BookableEntry | OtherOutcome> {
+    const target = 'window' in request && request.window === 'next-month' ? await nextMonth(now) : now
+    await prepare(target)
+    const found = target.book
+    const booking = bookingOf(request, now.definitions, found)
+    if ('kind' in booking) return refusedIn(booking, target.month, now, found.day)
+    return { entry: toEntry(request, booking, found, now), booking, book: found }
+  }
+
+  /** In the book that the entry was made in, also after its month has closed. */
+  async function makeCorrection(
+    request: Extract<EntryRequest, { type: 'correction' }>,
+    now: View,
+    prepare: Prepare,
+  ): Promise<BookableEntry | OtherOutcome> {
+    const corrected = await entryOf(request.corrects)
+    if (!corrected) return { kind: 'unknown-entry' }
+    const isOpen = now.month.name === corrected.month
+    if (isOpen) await prepare(now)
+    const found = isOpen ? now.book : await options.bookNamed(corrected.month)
+    if (!found) return { kind: 'unknown-entry' }
+    const [mark] = await store.get([correctionMarkKey(corrected.id)])
+    const booking = correctionBooking(request, corrected, { book: found, isOpen }, mark && fromCorrectionMark(mark))
+    if ('kind' in booking) {
+      return refusedIn(booking, monthNamed(now.definitions.calendar, corrected.month) ?? now.month, now, found.day)
+    }
+    return { entry: toEntry(request, booking, found, now), booking, book: found }
+  }
+
+  async function entryOf(id: string): Promise<Entry | null> {
+    const [item] = await store.get([entryKey(id)])
+    return item ? fromEntryItem(item) : null
+  }
+
+  async function nextMonth({ definitions, month }: View) {
+    const { next: stored } = await books(definitions, month)
+    const following = monthAfter(definitions.calendar, month)
+    const { name } = dayAt(definitions.calendar, following.start)
+    return { stored, definitions, month: following, book: bookAsOf(stored, definitions, following.name, name) }
+  }
+
+  return { enter, previewEntry }
+}
+
+function refusedIn(refused: EntryRefusal, month: Window, { day, now }: View, counted: string): OtherOutcome {
+  if (refused.kind !== 'short') return refused
+  const ends = { month: month.end, day: Math.min(month.end, day.end) }
+  return { ...refused, ends, ...(month.end <= now && { past: { month: month.name, day: counted } }) }
+}
+
+function toEntry(request: EntryRequest, { units, moves, signs, giver }: Booking, book: Book, now: View): Entry {
+  const { id, content, type, budget, reason, by } = request
+  return {
+    id,
+    content,
+    type,
+    budget,
+    reason,
+    by,
+    units,
+    moves,
+    ...(request.type === 'transfer' && { to: request.to }),
+    ...(request.type === 'correction' && { corrects: request.corrects }),
+    ...(signs && { signs }),
+    ...(giver && { giver }),
+    month: book.month,
+    day: book.day,
+    at: now.now,
+    ...bindingAfter(moves, book, chainOf(now.definitions, request.type === 'transfer' ? request.to : budget)),
+  }
+}
+
+/** A person who grants more to one budget should see that its parent has less. */
+function bindingAfter(moves: Entry['moves'], book: Book, chain: readonly Budget[]): Pick<Entry, 'binds'> {
+  const counters = windowKinds.flatMap((window) =>
+    chain.flatMap(({ name: budget }) => {
+      const counter = counterOf(book, window, budget)
+      if (!counter || counter.limit === 'unlimited') return []
+      const moved = moves.filter((each) => each.budget === budget && each.window === window)
+      return [
+        { budget, window, available: moved.reduce((sum, { move }) => sum + madeAvailable(move), counter.available) },
+      ]
+    }),
+  )
+  const [binds] = counters.toSorted((a, b) => a.available - b.available)
+  return binds ? { binds } : {}
+}
+
+function writesFor(entry: Entry, { when }: Booking, book: Book): Write[] {
+  return [
+    addTo(
+      bookKey(book.month),
+      entry.moves.flatMap(({ budget, window, move }) => additions(window, [budget], move)),
+      [isOfRevision(book.revision), isOfDay(book.day), ...when],
+    ),
+    ...entryWrites(entry),
+  ]
+}

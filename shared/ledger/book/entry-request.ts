@@ -1,0 +1,221 @@
+import { assertNever, grouped } from '../../platform/words.ts'
+import type { Condition } from '../store/store.ts'
+import { type Book, type Counter, type CounterMove, counterOf, type Move } from './book.ts'
+import { hasAvailable, hasSpent, isSpent } from './book-item.ts'
+import { chainOf, type Definitions, rootBudget, type WindowKind } from './definitions.ts'
+import type { Entry } from './entry.ts'
+
+/** What a person wants booked that no update did. */
+export type EntryRequest = {
+  readonly id: string
+  /** The digest of what its idempotency key stands for. */
+  readonly content: string
+  readonly budget: string
+  readonly reason: string
+  readonly by: string
+} & (
+  | {
+      readonly type: 'grant'
+      readonly units: number
+      readonly window: WindowKind | 'next-month'
+      /** For all ancestors too. */
+      readonly wholeChain: boolean
+    }
+  | { readonly type: 'transfer'; readonly units: number; readonly window: WindowKind; readonly to: string }
+  /** Counts in the month and the day of the whole chain. */
+  | { readonly type: 'external-spend'; readonly units: number }
+  /** What the corrected entry ought to have said. */
+  | { readonly type: 'correction'; readonly units: number; readonly corrects: string }
+  /** What the vendor's screen shows as left, for the root alone. */
+  | { readonly type: 'reconcile'; readonly unitsLeft: number }
+)
+
+/** The counters that an entry moves, and under which conditions. */
+export interface Booking {
+  /** In words: what was granted, moved or spent; the difference that was booked; what an entry ought to have said. */
+  readonly units: number
+  readonly moves: readonly CounterMove[]
+  readonly when: readonly Condition[]
+  /** Of a correction: what one unit of the first entry did to each counter. */
+  readonly signs?: readonly CounterMove[]
+  /** Who has to have what is given, and keeps it. */
+  readonly giver?: Entry['giver']
+}
+
+export type EntryRefusal =
+  /** A counter would have less than nothing, and nothing was spent that could not be taken back. */
+  | {
+      readonly kind: 'short'
+      readonly budget: string
+      readonly window: WindowKind
+      readonly available: number
+      readonly needed: number
+      /** Every counter that has too little, this one first. */
+      readonly counters: readonly ShortCounter[]
+    }
+  | { readonly kind: 'not-possible'; readonly why: string }
+
+interface ShortCounter extends Counter {
+  readonly budget: string
+  readonly window: WindowKind
+  readonly needed: number
+}
+
+/** Pure: what a request means for this book. */
+export function bookingOf(
+  request: Exclude<EntryRequest, { type: 'correction' }>,
+  definitions: Definitions,
+  book: Book,
+): Booking | EntryRefusal {
+  const chain = chainOf(definitions, request.budget).map(({ name }) => name)
+  switch (request.type) {
+    case 'grant': {
+      const { units, window } = request
+      const budgets = request.wholeChain ? chain : [request.budget]
+      return plain(units, moving(budgets, [window === 'day' ? 'day' : 'month'], { granted: units }))
+    }
+    case 'external-spend':
+      return plain(request.units, moving(chain, ['month', 'day'], { spent: request.units }))
+    case 'transfer': {
+      const { units, window, to } = request
+      // What both have above them stays as it is.
+      const target = chainOf(definitions, to).map(({ name }) => name)
+      const giving = chain.filter((name) => !target.includes(name))
+      const taking = target.filter((name) => !chain.includes(name))
+      if (giving.length + taking.length === 0) return impossible(`${request.budget} and ${to} are the same budget.`)
+      const moves = [
+        ...moving(giving, [window], { granted: 0 - units }),
+        ...moving(taking, [window], { granted: units }),
+      ]
+      // Who gives has to have it, also where it stays: the parent of who gets it is charged for what that spends.
+      const giver = giving.length > 0 ? undefined : { budget: request.budget, window }
+      return guarded(units, moves, book, giver && { ...giver, needed: units })
+    }
+    case 'reconcile':
+      return reconciling(request.unitsLeft, book)
+    default:
+      return assertNever(request)
+  }
+}
+
+/**
+ * The difference between the vendor's figure and the book's. What is held or in doubt is taken as not yet in the
+ * vendor's figure: if it is, the next reconciliation gives it back, and until then too little is available, not too much.
+ */
+function reconciling(unitsLeft: number, book: Book): Booking | EntryRefusal {
+  const counter = counterOf(book, 'month', rootBudget)
+  if (!counter || counter.limit === 'unlimited') {
+    return impossible(`${rootBudget} has no limit this month, so there is no figure to compare with.`)
+  }
+  const { available, held, inDoubt, spent, limit, granted } = counter
+  const difference = available - (unitsLeft - held - inDoubt)
+  if (spent + difference < 0) {
+    return impossible(
+      `The vendor has ${grouped(unitsLeft)} units left, and ${rootBudget} allows only ${grouped(limit + granted)} this month; if the vendor gave the difference, grant it to ${rootBudget}, else raise its limit first.`,
+    )
+  }
+  const moves = difference === 0 ? [] : moving([rootBudget], ['month'], { spent: difference })
+  // Two at once would book the same difference twice.
+  return { units: difference, moves, when: [isSpent('month', rootBudget, spent)] }
+}
+
+/**
+ * The difference to what an entry ought to have said, on the counters that it moved; day counters only while the book
+ * still counts that day.
+ */
+export function correctionBooking(
+  request: Extract<EntryRequest, { type: 'correction' }>,
+  corrected: Entry,
+  { book, isOpen }: { book: Book; isOpen: boolean },
+  correctedBy: string | undefined,
+): Booking | EntryRefusal {
+  if (correctedBy !== undefined) return impossible(`${corrected.id} was corrected by ${correctedBy}; correct that one.`)
+  const isBooking = ['grant', 'transfer', 'external-spend', 'opening', 'correction'].includes(corrected.type)
+  if (corrected.type === 'reconcile') return impossible(whyNoReconcile(corrected, isOpen))
+  if (!isBooking) return impossible(`An entry of the type ${corrected.type} is not corrected; make another change.`)
+  const concerned = [corrected.budget, ...corrected.moves.map(({ budget }) => budget)]
+  if (!concerned.includes(request.budget)) {
+    return impossible(`${corrected.id} did not move ${request.budget}.`)
+  }
+  const difference = request.units - corrected.units
+  const moves = corrected.signs ?? corrected.moves.map(signOf)
+  const kept = moves.filter(({ window }) => window === 'month' || corrected.day === book.day)
+  const isGiven = corrected.giver && kept.length > 0
+  const giver = isGiven ? { ...corrected.giver, needed: difference } : undefined
+  const booking = guarded(request.units, kept.map((each) => scaled(each, difference)).filter(isMove), book, giver)
+  return 'kind' in booking ? booking : { ...booking, signs: kept }
+}
+
+/** What it booked was the difference to a figure, so that the next figure corrects it. */
+const whyNoReconcile = ({ id, month, units }: Entry, isOpen: boolean): string =>
+  isOpen
+    ? `${id} is a reconciliation, which is not corrected: reconcile again with the figure that the vendor shows now, and the difference to this one is booked.`
+    : `${id} is a reconciliation of ${month}, which is over: nothing can be spent in it any more, and its statement keeps ${grouped(units)} units as spent outside, on ${rootBudget}. Reconcile again for the open month.`
+
+/** One unit of what the entry did to this counter. */
+const signOf = ({ budget, window, move: { granted, spent } }: CounterMove): CounterMove => ({
+  budget,
+  window,
+  move: {
+    ...(granted !== undefined && { granted: Math.sign(granted) }),
+    ...(spent !== undefined && { spent: Math.sign(spent) }),
+  },
+})
+
+const scaled = ({ budget, window, move }: CounterMove, by: number): CounterMove => ({
+  budget,
+  window,
+  move: {
+    ...(move.granted !== undefined && { granted: move.granted * by }),
+    ...(move.spent !== undefined && { spent: move.spent * by }),
+  },
+})
+
+const isMove = ({ move }: CounterMove): boolean => Object.values(move).some((units) => units !== 0)
+
+const moving = (budgets: readonly string[], windows: readonly WindowKind[], move: Move): readonly CounterMove[] =>
+  windows.flatMap((window) => budgets.map((budget) => ({ budget, window, move })))
+
+type GiverNeed = NonNullable<Entry['giver']> & { readonly needed: number }
+
+const plain = (units: number, moves: readonly CounterMove[]): Booking => ({ units, moves, when: [] })
+
+/**
+ * Only what is there can be taken away: what is available, and what is spent.
+ *
+ * @param giver what else has to be there, and stays.
+ */
+function guarded(units: number, moves: readonly CounterMove[], book: Book, giver?: GiverNeed): Booking | EntryRefusal {
+  const wanted = moves.map(({ move, ...counter }) => ({ ...counter, needed: 0 - (move.granted ?? 0) }))
+  const taken = [...wanted, ...(giver ? [giver] : [])].flatMap(({ budget, window, needed }) => {
+    const counter = counterOf(book, window, budget)
+    return needed > 0 && counter && counter.limit !== 'unlimited' ? [{ ...counter, budget, window, needed }] : []
+  })
+  const counters = taken.filter(({ needed, available }) => available < needed)
+  const [short] = counters
+  if (short) {
+    const { budget, window, available, needed } = short
+    return { kind: 'short', budget, window, available, needed, counters }
+  }
+  const unspent = moves.flatMap(({ budget, window, move }) => {
+    const back = 0 - (move.spent ?? 0)
+    return back > 0 ? [{ budget, window, back, spent: counterOf(book, window, budget)?.spent ?? 0 }] : []
+  })
+  const more = unspent.find(({ back, spent }) => spent < back)
+  if (more)
+    return impossible(
+      `${more.budget} has spent only ${grouped(more.spent)} units, so ${grouped(more.back)} cannot be taken back.`,
+    )
+  return {
+    units,
+    moves,
+    ...(giver && { giver: { budget: giver.budget, window: giver.window } }),
+    when: [
+      ...taken.map(({ window, budget, needed }) => hasAvailable(window, budget, needed)),
+      ...unspent.map(({ window, budget, back }) => hasSpent(window, budget, back)),
+    ],
+  }
+}
+
+/** @param why a sentence. */
+const impossible = (why: string): EntryRefusal => ({ kind: 'not-possible', why })

@@ -1,0 +1,116 @@
+import { digest } from '../../platform/ids.ts'
+import type { Item, Value, Write } from '../store/store.ts'
+import { instant, list, oneOf, optional, readItem, record, text, textOf, whole } from '../store/stored.ts'
+import { expiryOf, keptForDays, sortKeyOf } from '../store/table.ts'
+import { type CounterMove, storedCounterMove } from './book.ts'
+import { type WindowKind, windowKinds } from './definitions.ts'
+import { type Difference, storedDifference } from './difference.ts'
+
+/** One immutable line for one change of a book that no update made. */
+export interface Entry {
+  readonly id: string
+  readonly type: EntryType
+  /** The budget it was asked for; `moves` names every counter that it changed. */
+  readonly budget: string
+  /** As asked: granted, spent outside, or the new limit's units; 0 where none move. */
+  readonly units: number
+  readonly month: string
+  readonly day: string
+  readonly reason: string
+  readonly by: string
+  readonly at: number
+  readonly moves: readonly CounterMove[]
+  /** Of a change of the definitions: what it made of which budget, caller or plan. */
+  readonly changed?: readonly Difference[]
+  /** Of a transfer: the budget that got the units. */
+  readonly to?: string
+  /** Of a correction: the entry that ought to have said `units`. */
+  readonly corrects?: string
+  /** Of a correction: what one unit of the first entry did to each counter, for the next correction. */
+  readonly signs?: readonly CounterMove[]
+  /** Of a transfer to a budget below, and of its corrections: who has to have what is given, and keeps it. */
+  readonly giver?: { readonly budget: string; readonly window: WindowKind }
+  /** The counter that had the least for an update of the budget afterwards; absent where all are unlimited. */
+  readonly binds?: { readonly budget: string; readonly window: WindowKind; readonly available: number }
+  /** The digest of what the idempotency key stood for. */
+  readonly content?: string
+}
+
+export const entryTypes = [
+  'opening',
+  'grant',
+  'external-spend',
+  'transfer',
+  'correction',
+  'reconcile',
+  'limit',
+  'renewal',
+  'adopt',
+  'restore',
+  'budget-created',
+  'budget-deleted',
+  'freeze',
+  'unfreeze',
+  'caller',
+  'pause',
+  'resume',
+] as const
+export type EntryType = (typeof entryTypes)[number]
+
+/** Of the entry that a ledger with an opening position begins with. */
+export const openingId = `ent_${digest('opening')}`
+
+export const entryKey = (id: string) => ({ pk: `entry#${id}`, sk: 'entry' })
+export const entriesListedIn = (month: string) => `entries#${month}`
+
+/** Names the correction of an entry. One correction per entry: to change it again, correct the correction. */
+export const correctionMarkKey = (id: string) => ({ pk: `righted#${id}`, sk: 'righted' })
+
+export const toEntryItem = (entry: Entry): Item => ({
+  ...entryKey(entry.id),
+  ...(entry as unknown as Record<string, Value>),
+  listedIn: entriesListedIn(entry.month),
+  listedAt: sortKeyOf(entry.at, entry.id),
+  ...expiryOf(entry.at, keptForDays),
+})
+
+/** An entry is written once, and corrected once. */
+export const entryWrites = (entry: Entry): Write[] => [
+  { kind: 'put', item: toEntryItem(entry), when: [{ kind: 'absent-item' }] },
+  ...(entry.corrects === undefined
+    ? []
+    : [
+        {
+          kind: 'put',
+          item: { ...correctionMarkKey(entry.corrects), by: entry.id },
+          when: [{ kind: 'absent-item' }],
+        } as const,
+      ]),
+]
+
+const storedEntry = record<Entry>({
+  id: text,
+  type: textOf(),
+  budget: text,
+  units: whole,
+  month: text,
+  day: text,
+  reason: text,
+  by: text,
+  at: instant,
+  moves: list(storedCounterMove),
+  changed: optional(list(storedDifference)),
+  to: optional(text),
+  corrects: optional(text),
+  signs: optional(list(storedCounterMove)),
+  giver: optional(record<NonNullable<Entry['giver']>>({ budget: text, window: oneOf(windowKinds) })),
+  binds: optional(record<NonNullable<Entry['binds']>>({ budget: text, window: oneOf(windowKinds), available: whole })),
+  content: optional(text),
+})
+
+export const fromEntryItem = (item: Item): Entry => readItem(item, storedEntry, ({ id }) => entryKey(id))
+
+const storedMark = record<{ readonly by: string }>({ by: text })
+
+/** The entry that corrects this one. */
+export const fromCorrectionMark = (item: Item): string => readItem(item, storedMark).by

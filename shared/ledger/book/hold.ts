@@ -1,0 +1,163 @@
+import type { Clock } from '../../platform/clock.ts'
+import { digest } from '../../platform/ids.ts'
+import { noteUpdate } from '../../platform/log.ts'
+import { AnswerLost, type Condition, Contention, type Store, type Write } from '../store/store.ts'
+
+import { announcedWith } from '../updates/announcement.ts'
+import { type Grant, type Hold, leftOf, type Run, type Update } from '../updates/update.ts'
+import { toUpdateItem } from '../updates/update-item.ts'
+import { type SeenWork, takeWork } from '../updates/work.ts'
+import { readUpdates, type View } from '../views/views.ts'
+import { counterOf } from './book.ts'
+import { additions, addTo, bookKey, hasAvailable, isOfDay, isOfRevision, isPrepared, prepareBook } from './book-item.ts'
+import { type WindowKind, windowKinds } from './definitions.ts'
+import { type Entry, toEntryItem } from './entry.ts'
+
+/** What a decision was made on, besides the view: the conditions of its transaction. */
+export interface HoldBasis {
+  /** The record as it was: absent, or `requested`. */
+  readonly update: Update | null
+  readonly works: readonly SeenWork[]
+  /** What the work items shall remember besides the new update. */
+  readonly runs: readonly Run[]
+}
+
+export function createHolding({ store, turns, clock }: { store: Store; turns: Turns; clock: Clock }) {
+  let prepared = ''
+
+  /**
+   * ```
+   * view ─► decide ─► hold: book     day and revision as decided, available >= units on every limited counter
+   *                         update   absent, or requested and unchanged
+   *                         work     every item unchanged
+   * ```
+   * Holds wait for each other inside a process: on AWS two at once would cancel each other.
+   *
+   * @param until later it is not sent any more, neither when its turn comes nor after a conflict: it is `moved`.
+   */
+  async function hold(
+    view: View,
+    basis: HoldBasis,
+    update: Update,
+    until = Number.POSITIVE_INFINITY,
+  ): Promise<'held' | 'moved'> {
+    const { hold: held } = update
+    noteUpdate(update.id)
+    if (update.state !== 'running' || !held) throw new Error(`update ${update.id} is not a hold`)
+    const [record, ...announced] = recordWrites(update, basis.update)
+    const works = takeWork(update, basis.works, basis.runs)
+    const writes = [moveBook(view, update, held), record, ...works, ...grantEntries(view, update, held), ...announced]
+    return turns.inTurn(async () => {
+      const wanted = `${view.book.month} ${view.book.day} ${view.book.revision}`
+      try {
+        if (!isPrepared(view) && prepared !== wanted && (await prepareBook(store, view))) prepared = wanted
+        if (clock.now() > until) return 'moved'
+        const token = digest(held.attempt, JSON.stringify(writes))
+        const outcome = await store.transact(writes, token, until - clock.now())
+        if (!outcome.applied) return 'moved'
+        prepared = wanted
+        return 'held'
+      } catch (error) {
+        // Only our own fence, seen with our own eyes, allows to go on.
+        if (error instanceof AnswerLost && (await isOurs(store, update, held.attempt))) return 'held'
+        if (error instanceof Contention) return 'moved'
+        throw error
+      }
+    })
+  }
+
+  async function record(update: Update, seen: Update | null): Promise<'recorded' | 'moved'> {
+    noteUpdate(update.id)
+    const writes = recordWrites(update, seen)
+    const outcome = await store.transact(writes, digest('record', JSON.stringify(writes)))
+    return outcome.applied ? 'recorded' : 'moved'
+  }
+
+  return { hold, record }
+}
+
+/** What is limited is what the book says: the book of a closed month keeps the limits that it closed with. */
+function moveBook({ book }: View, update: Update, hold: Hold): Write {
+  const granted = (window: WindowKind, budget: string) =>
+    hold.grants?.find((grant) => grant.window === window && grant.budget === budget)?.units ?? 0
+  const limited = windowKinds.flatMap((window) =>
+    hold.budgets
+      .filter((name) => counterOf(book, window, name)?.limit !== 'unlimited')
+      .map((name) => hasAvailable(window, name, hold.units + leftOf(update, name) - granted(window, name))),
+  )
+  return addTo(
+    bookKey(update.month),
+    windowKinds.flatMap((window) =>
+      hold.budgets.flatMap((name) => additions(window, [name], { held: hold.units, granted: granted(window, name) })),
+    ),
+    [isOfRevision(book.revision), isOfDay(hold.day), ...limited],
+  )
+}
+
+/** What an approval grants is booked with the hold that needs it: never without it, and never twice. */
+function grantEntries(view: View, update: Update, hold: Hold): Write[] {
+  return (hold.grants ?? []).map(({ budget, window, units }) => {
+    const entry: Entry = {
+      id: grantEntryId(hold, { budget, window }),
+      type: 'grant',
+      budget,
+      units,
+      month: update.month,
+      day: hold.day,
+      reason: `once, for ${update.id}, as it was approved`,
+      by: update.approval?.by ?? 'guard',
+      at: view.now,
+      moves: [{ budget, window, move: { granted: units } }],
+    }
+    return { kind: 'put', item: toEntryItem(entry), when: [{ kind: 'absent-item' }] }
+  })
+}
+
+export const grantEntryId = ({ attempt }: Hold, { budget, window }: Pick<Grant, 'budget' | 'window'>): string =>
+  `ent_${digest('granted-with', attempt, window, budget)}`
+
+function putUpdate(update: Update, seen: Update | null): Write {
+  const unchanged: Condition = seen
+    ? { kind: 'equal', path: ['version'], value: seen.version }
+    : { kind: 'absent-item' }
+  return { kind: 'put', item: toUpdateItem(update), when: [unchanged] }
+}
+
+/** The record, the first write of all, and what people are told with it. */
+export const recordWrites = (update: Update, seen: Update | null): [Write, ...Write[]] => [
+  putUpdate(update, seen),
+  ...announcedWith(update, seen),
+]
+
+async function isOurs(store: Store, update: Update, attempt: string): Promise<boolean> {
+  // What cannot be looked up was not seen.
+  const [found] = await readUpdates(store, [update.id]).catch(() => [])
+  return found?.state === 'running' && found.hold?.attempt === attempt
+}
+
+export type Turns = ReturnType<typeof createTurns>
+
+/** Runs one after another what would otherwise take the book from each other, inside one process. */
+export function createTurns() {
+  const waiting: (() => Promise<void>)[] = []
+  let isBusy = false
+
+  async function takeTurns(): Promise<void> {
+    if (isBusy) return
+    isBusy = true
+    for (let turn = waiting.shift(); turn; turn = waiting.shift()) await turn()
+    isBusy = false
+  }
+
+  const add = <T>(turn: () => Promise<T>, how: 'push' | 'unshift'): Promise<T> =>
+    new Promise((resolve, reject) => {
+      waiting[how](() => turn().then(resolve, reject))
+      void takeTurns()
+    })
+
+  return {
+    inTurn: <T>(turn: () => Promise<T>): Promise<T> => add(turn, 'push'),
+    /** Before all that wait: a stop means now. */
+    next: <T>(turn: () => Promise<T>): Promise<T> => add(turn, 'unshift'),
+  }
+}

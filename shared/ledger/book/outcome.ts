@@ -1,0 +1,260 @@
+import { dayMs } from '../../platform/clock.ts'
+import { digest } from '../../platform/ids.ts'
+import { assertNever, toUnits, type Units } from '../../platform/words.ts'
+import type { Grant, Hold, Update } from '../updates/update.ts'
+import { isFinal, next, type OutcomeSource, type Problem, type ServiceAnswer } from '../updates/update.ts'
+import { type Book, counterOf, type Move, madeAvailable } from './book.ts'
+import { type WindowKind, windowKinds } from './definitions.ts'
+import type { Entry } from './entry.ts'
+import { grantEntryId } from './hold.ts'
+
+/** What has come to light about a `run`, and who says so. */
+export type RunOutcome =
+  | {
+      readonly kind: 'ran'
+      readonly units: Units
+      readonly from: OutcomeSource
+      readonly by: string
+      readonly note: string
+      readonly service?: ServiceAnswer
+    }
+  | {
+      readonly kind: 'did-not-run'
+      readonly from: 'sender' | 'person'
+      readonly by: string
+      readonly note: string
+      readonly problem?: Problem
+      readonly service?: ServiceAnswer
+    }
+  | {
+      readonly kind: 'unknown'
+      readonly from: 'sender' | 'sweep'
+      readonly by: string
+      readonly note: string
+      readonly problem?: Problem
+      readonly service?: ServiceAnswer
+    }
+
+export interface Settlement {
+  readonly update: Update
+  readonly move: Move
+}
+
+/**
+ * The drawn edges out of `running` and `in-doubt`, and the one correction of what was closed without the sender.
+ * `null`: the outcome changes nothing.
+ */
+export function settlementOf(update: Update, outcome: RunOutcome, at: number): Settlement | null {
+  const { hold } = update
+  if (!hold) return null
+  if (outcome.from === 'person' && update.state !== 'in-doubt') return null
+  switch (update.state) {
+    case 'running':
+    case 'in-doubt':
+      return settleOpen(update, hold, outcome, at)
+    case 'settled':
+    case 'released':
+      return settleLate(update, outcome, at)
+    default:
+      return null
+  }
+}
+
+function settleOpen(update: Update, hold: Hold, outcome: RunOutcome, at: number): Settlement | null {
+  // 0 − 0 is 0, but −0 is not the 0 that a database gives back.
+  const back: Move = update.state === 'running' ? { held: 0 - hold.units } : { inDoubt: 0 - hold.units }
+  const said = { by: outcome.by, note: outcome.note, at }
+  const heard = outcome.service === undefined ? {} : { service: outcome.service }
+  switch (outcome.kind) {
+    case 'unknown': {
+      if (update.state === 'in-doubt') return null
+      const move = { ...back, inDoubt: hold.units }
+      const doubt = { by: outcome.from, at }
+      const problem = outcome.problem && { problem: outcome.problem }
+      return { update: next(update, 'in-doubt', { ...heard, ...problem, doubt }, { ...said, move }), move }
+    }
+    case 'ran': {
+      const overrun = outcome.units - hold.units
+      const move = { ...back, spent: outcome.units }
+      const { problem: _solved, ...rest } = update
+      const settled = {
+        ...heard,
+        charged: outcome.units,
+        ran: true,
+        ...(overrun > 0 && { overrun: overrun as Units }),
+        closedBy: outcome.from,
+        finishedAt: at,
+      }
+      return { update: next(rest, 'settled', settled, { ...said, move }), move }
+    }
+    case 'did-not-run': {
+      const problem = outcome.problem && { problem: outcome.problem }
+      const released = { ...heard, ...problem, charged: 0 as Units, closedBy: outcome.from, finishedAt: at }
+      return { update: next(update, 'released', released, { ...said, move: back }), move: back }
+    }
+    default:
+      return assertNever(outcome)
+  }
+}
+
+/** The state stays; the difference between what is now known and what was charged is booked, once. */
+function settleLate(update: Update, outcome: RunOutcome, at: number): Settlement | null {
+  if (outcome.kind === 'unknown' || outcome.from === 'time') return null
+  if (isFinal(update)) return null
+  const actual = outcome.kind === 'ran' ? outcome.units : (0 as Units)
+  const spent = actual - (update.charged ?? 0)
+  if (outcome.from === 'evidence' && (update.state !== 'released' || spent <= 0)) return null
+  const move = spent === 0 ? {} : { spent }
+  const { overrun: _before, ...rest } = update
+  const over = actual - (update.hold?.units ?? 0)
+  const changes = {
+    charged: actual,
+    ...(over > 0 && { overrun: over as Units }),
+    corrected: true as const,
+    ran: outcome.kind === 'ran',
+    ...(outcome.service && { service: outcome.service }),
+  }
+  return { update: next(rest, update.state, changes, { by: outcome.by, note: outcome.note, at, move }), move }
+}
+
+/** A person's "did not run" is watched for this long, and an update in doubt is settled at its hold after it. */
+export const doubtLastsMs = 7 * dayMs
+
+/** What a settlement that was refused has found in the table. */
+export interface Obstacles {
+  /** `null`: nothing yet. */
+  readonly book: Book | null
+  /** Entries that a person has corrected: their correction stays. */
+  readonly corrected: readonly string[]
+}
+
+type CounterName = Pick<Grant, 'budget' | 'window'>
+
+/** The counters of a hold; those of its day only while the book still counts that day. */
+export function countersOf(hold: Hold, book: Book | null): readonly CounterName[] {
+  const windows: readonly WindowKind[] = !book || book.day === hold.day ? windowKinds : ['month']
+  return windows.flatMap((window) => hold.budgets.map((budget) => ({ budget, window })))
+}
+
+/**
+ * What is booked with a settlement besides the update's own line, which moves all its counters alike: what was given back
+ * before stays spent, and what was granted for an update goes with its hold when it has cost nothing.
+ */
+export function entriesWith(settlement: Settlement, hold: Hold, obstacles: Obstacles): readonly Entry[] {
+  const kept = keptEntries(settlement, hold, obstacles)
+  return [...kept, ...grantsTakenBack(settlement, hold, obstacles, kept), ...grantsAgain(settlement, hold, obstacles)]
+}
+
+/** What the line and the entries do to one counter together. */
+export const moveOn = (counter: CounterName, line: Move, entries: readonly Entry[]): Move =>
+  entries
+    .flatMap(({ moves }) => moves)
+    .filter((each) => each.budget === counter.budget && each.window === counter.window)
+    .reduce((sum, { move }) => plus(sum, move), line)
+
+/**
+ * A counter that has not spent as much as would be given back has had it back before, by a reconciliation or a correction.
+ * It keeps its figure: given back twice, units would be there that the vendor does not have.
+ */
+function keptEntries({ update, move }: Settlement, hold: Hold, { book }: Obstacles): Entry[] {
+  const units = 0 - (move.spent ?? 0)
+  if (!book || units <= 0) return []
+  const kept = countersOf(hold, book).filter(
+    ({ budget, window }) => (counterOf(book, window, budget)?.spent ?? 0) < units,
+  )
+  const [first] = kept
+  if (!first) return []
+  const entry = {
+    id: `ent_${digest('kept', hold.attempt)}`,
+    type: 'external-spend',
+    budget: first.budget,
+    units,
+    reason: `not given back by ${update.id}: they had been given back before`,
+    moves: kept.map((counter) => ({ ...counter, move: { spent: units } })),
+  } as const
+  return [{ ...entry, ...bookedWith(update, hold) }]
+}
+
+/** With a `leave`, more was granted than is held: at most what is still there is taken back. */
+function grantsTakenBack(
+  settlement: Settlement,
+  hold: Hold,
+  { book, corrected }: Obstacles,
+  kept: readonly Entry[],
+): Entry[] {
+  const { update, move } = settlement
+  if (update.charged !== 0 || update.takenBack) return []
+  const counters = countersOf(hold, book)
+  return (hold.grants ?? []).flatMap((grant) => {
+    const { budget, window } = grant
+    const corrects = grantEntryId(hold, grant)
+    const isOpen = counters.some((each) => each.budget === budget && each.window === window)
+    if (!isOpen || corrected.includes(corrects)) return []
+    const freed = madeAvailable(moveOn(grant, move, kept))
+    const available = book ? Math.max(0, counterOf(book, window, budget)?.available ?? 0) : grant.units
+    const units = Math.min(grant.units, freed + available)
+    if (units <= 0) return []
+    const id = takenBackId(hold, grant)
+    return [correctionOf(update, hold, { grant, id, corrects, units: grant.units - units, by: 0 - units })]
+  })
+}
+
+/** A person said that it did not run, and it did: what had been granted for it is what it was charged to. */
+function grantsAgain({ update, move }: Settlement, hold: Hold, { book, corrected }: Obstacles): Entry[] {
+  if ((move.spent ?? 0) <= 0) return []
+  const counters = countersOf(hold, book)
+  return (update.takenBack ?? []).flatMap((grant) => {
+    const { budget, window, units: by } = grant
+    const corrects = takenBackId(hold, grant)
+    const isOpen = counters.some((each) => each.budget === budget && each.window === window)
+    if (!isOpen || corrected.includes(corrects)) return []
+    const units = hold.grants?.find((each) => each.budget === budget && each.window === window)?.units ?? by
+    const id = `ent_${digest('granted-again', hold.attempt, window, budget)}`
+    return [correctionOf(update, hold, { grant, id, corrects, units, by })]
+  })
+}
+
+/** What a record keeps of them: a later correction grants as much again. */
+export function takenBackBy(entries: readonly Entry[]): Pick<Update, 'takenBack'> {
+  const takenBack = entries.flatMap(({ moves }) =>
+    moves.flatMap(({ budget, window, move: { granted = 0 } }) =>
+      granted < 0 ? [{ budget, window, units: toUnits(0 - granted) }] : [],
+    ),
+  )
+  return takenBack.length > 0 ? { takenBack } : {}
+}
+
+const takenBackId = ({ attempt }: Hold, { budget, window }: CounterName): string =>
+  `ent_${digest('taken-back', attempt, window, budget)}`
+
+function correctionOf(
+  update: Update,
+  hold: Hold,
+  {
+    grant: { budget, window },
+    by,
+    ...said
+  }: { grant: CounterName; by: number; id: string; corrects: string; units: number },
+): Entry {
+  return {
+    ...said,
+    type: 'correction',
+    budget,
+    reason: `granted for ${update.id}, which ${by < 0 ? 'has cost nothing' : 'ran after all'}`,
+    moves: [{ budget, window, move: { granted: by } }],
+    signs: [{ budget, window, move: { granted: 1 } }],
+    ...bookedWith(update, hold),
+  }
+}
+
+function bookedWith({ month, history }: Update, { day, at }: Hold): Pick<Entry, 'month' | 'day' | 'by' | 'at'> {
+  const line = history.at(-1)
+  return { month, day, by: line?.by ?? 'guard', at: line?.at ?? at }
+}
+
+const plus = (a: Move, b: Move): Move => ({
+  granted: (a.granted ?? 0) + (b.granted ?? 0),
+  held: (a.held ?? 0) + (b.held ?? 0),
+  inDoubt: (a.inDoubt ?? 0) + (b.inDoubt ?? 0),
+  spent: (a.spent ?? 0) + (b.spent ?? 0),
+})

@@ -1,0 +1,149 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Clock } from '../../platform/clock.ts'
+import { digest } from '../../platform/ids.ts'
+import { noteUpdate } from '../../platform/log.ts'
+import { AnswerLost, type Condition, Contention, type Store, type Write } from '../store/store.ts'
+import { type Hold, isTerminal, runOf, type Update } from '../updates/update.ts'
+import { fromUpdateItem } from '../updates/update-item.ts'
+import { fromWorkItem, noteRun, type SeenWork, workKey, workKeyOf } from '../updates/work.ts'
+import { spoilSummary } from '../views/summary.ts'
+import { readUpdates } from '../views/views.ts'
+import { type CounterMove, type Move, madeAvailable } from './book.ts'
+import { additions, addTo, bookKey, fromBookItem, hasAvailable, hasSpent, isOfDay } from './book-item.ts'
+import { correctionMarkKey, type Entry, entryWrites } from './entry.ts'
+import { recordWrites } from './hold.ts'
+import {
+  countersOf,
+  entriesWith,
+  moveOn,
+  type Obstacles,
+  type RunOutcome,
+  type Settlement,
+  settlementOf,
+  takenBackBy,
+} from './outcome.ts'
+import type { Calendar } from './windows.ts'
+
+export interface SettleOutcome {
+  /** The update as it is now; as it was given, where the outcome says nothing new. */
+  readonly update: Update
+  /** Whether this outcome changed it. */
+  readonly changed: boolean
+}
+
+const maxRounds = 8
+
+export function createSettle(options: {
+  store: Store
+  clock: Clock
+  calendarAt: (instant: number) => Promise<Calendar>
+}) {
+  const { store, clock, calendarAt } = options
+
+  /**
+   * Moves the units of a hold to where the outcome says they belong, in the book that they were held in, and writes
+   * it into the record: one transaction of two items. Where an ended update is corrected, its day's summary is spoilt, too;
+   * where a run comes to light late, the items of its work, which another update may have taken since.
+   * The second to settle finds the record changed and looks again.
+   */
+  async function settle(update: Update, outcome: RunOutcome): Promise<SettleOutcome> {
+    noteUpdate(update.id)
+    let seen = update
+    let obstacles: Obstacles = { book: null, corrected: [] }
+    for (let round = 0; round < maxRounds; round++) {
+      const settlement = settlementOf(seen, outcome, clock.now())
+      if (!settlement) return { update: seen, changed: false }
+      const works = await worksToTell(seen, settlement)
+      const spoilt = isTerminal(seen.state) ? [spoilSummary(await calendarAt(seen.createdAt), settlement.update)] : []
+      const { settled, entries, writes } = written(seen, settlement, obstacles, { works, spoilt })
+      try {
+        const result = await store.transact(writes, digest('close', JSON.stringify(writes)))
+        if (result.applied) return { update: settled, changed: true }
+        const [record] = result.found
+        const book = result.found.find((item) => item?.pk === bookKey(seen.month).pk)
+        const corrected = entries.flatMap(({ corrects = '' }) =>
+          result.found.some((item) => item?.pk === correctionMarkKey(corrects).pk) ? [corrects] : [],
+        )
+        obstacles = {
+          book: book ? fromBookItem(book) : obstacles.book,
+          corrected: [...obstacles.corrected, ...corrected],
+        }
+        if (record) seen = fromUpdateItem(record)
+      } catch (error) {
+        if (!(error instanceof AnswerLost)) throw error
+        const [found] = await readUpdates(store, [seen.id])
+        if (found && isSame(found, settled)) return { update: found, changed: true }
+        if (!found || found.version === seen.version) throw error
+        seen = found
+      }
+    }
+    throw new Contention(`update ${update.id} keeps changing`)
+  }
+
+  /** Work that runs is taken by no other update, and its holder's record tells of it. */
+  async function worksToTell(
+    { kind, project, hold, state }: Update,
+    { update }: Settlement,
+  ): Promise<readonly SeenWork[]> {
+    if (!update.ran || state === 'running') return []
+    const keys = hold?.works ?? [workKey(kind, project).pk]
+    const items = await store.get(keys.map(workKeyOf))
+    return keys.map((key, index) => ({ key, work: items[index] ? fromWorkItem(items[index]) : null }))
+  }
+
+  return { settle }
+}
+
+/** In whatever order a database gives members back. */
+const isSame = (found: Update, settled: Update) => isDeepStrictEqual(found.history, settled.history)
+
+/** The settled record, and all that is written with it. */
+function written(
+  seen: Update,
+  settlement: Settlement,
+  obstacles: Obstacles,
+  { works, spoilt }: { works: readonly SeenWork[]; spoilt: readonly Write[] },
+) {
+  const { hold } = seen
+  const { update, move } = settlement
+  const noted = noteRun(runOf(update), works)
+  if (!hold || Object.keys(move).length === 0)
+    return { settled: update, entries: [], writes: [...recordWrites(update, seen), ...noted] }
+  const entries = entriesWith(settlement, hold, obstacles)
+  const settled = { ...update, ...takenBackBy(entries) }
+  const [record, ...announced] = recordWrites(settled, seen)
+  const book = moveBook(seen.month, hold, { move, entries, obstacles })
+  return {
+    settled,
+    entries,
+    writes: [record, book, ...announced, ...noted, ...spoilt, ...entries.flatMap(entryWrites)],
+  }
+}
+
+/**
+ * Day counters are touched only while the day is the hold's own. A book's day only moves forward, so a day that has
+ * passed once needs no condition.
+ */
+function moveBook(
+  month: string,
+  hold: Hold,
+  { move, entries, obstacles: { book } }: { move: Move; entries: readonly Entry[]; obstacles: Obstacles },
+): Write {
+  const moves = countersOf(hold, book).map((counter) => ({ ...counter, move: moveOn(counter, move, entries) }))
+  const dayIsOpen = !book || book.day === hold.day
+  return addTo(
+    bookKey(month),
+    moves.flatMap(({ window, budget, move }) => additions(window, [budget], move)),
+    [dayIsOpen ? isOfDay(hold.day) : { kind: 'present-item' }, ...moves.flatMap(isThere)],
+  )
+}
+
+/** Only what is there can be taken away: what is spent, and what was granted. */
+function isThere({ window, budget, move }: CounterMove): Condition[] {
+  const { spent = 0, granted = 0 } = move
+  const needed = 0 - madeAvailable(move)
+  return [
+    ...(spent < 0 ? [hasSpent(window, budget, 0 - spent)] : []),
+    ...(granted < 0 && needed > 0 ? [hasAvailable(window, budget, needed)] : []),
+  ]
+}

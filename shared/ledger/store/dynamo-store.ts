@@ -1,0 +1,225 @@
+import {
+  BatchGetItemCommand,
+  DescribeTableCommand,
+  type DynamoDBClient,
+  QueryCommand,
+  type TransactWriteItem,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb'
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
+import type { Clock } from '../../platform/clock.ts'
+import { digest, type Ids } from '../../platform/ids.ts'
+import { Expression, toAttributes } from './expression.ts'
+import {
+  AnswerLost,
+  Contention,
+  type Item,
+  ItemTooLarge,
+  LedgerUnavailable,
+  mustBeDistinct,
+  nameOf,
+  type Store,
+  type Write,
+} from './store.ts'
+import { indexes, tableKey } from './table.ts'
+
+const maxAttempts = 4
+const usualMaxWaitMs = 10_000
+const firstPauseMs = 20
+/** What is in the way of a transaction is over within milliseconds, and others wait for their turn meanwhile. */
+const conflictPauseMs = 4
+const maxPauseMs = 400
+
+/** The store on one DynamoDB table. The client must not retry by itself: which failures may be repeated is decided here. */
+export function createDynamoStore(options: { client: DynamoDBClient; table: string; clock: Clock; ids: Ids }): Store {
+  const { client, table, clock, ids } = options
+
+  const pause = (round: number, first = firstPauseMs) =>
+    clock.sleep(ids.fraction() * Math.min(maxPauseMs, first * 2 ** round))
+
+  async function reading<T>(send: () => Promise<T>): Promise<T> {
+    for (let round = 1; ; round++) {
+      try {
+        return await send()
+      } catch (error) {
+        if (faultOf(error).kind === 'broken') throw error
+        if (round === maxAttempts) throw new LedgerUnavailable('DynamoDB does not answer', { cause: error })
+        await pause(round)
+      }
+    }
+  }
+
+  return {
+    get: async (keys) => {
+      const found = new Map<string, Item>()
+      // DynamoDB refuses a key that is named twice, and an index that is just moving an item shows both of its places.
+      const distinct = new Map(keys.map((key) => [nameOf(key), key])).values()
+      let missing = Array.from(distinct, ({ pk, sk }) => marshall({ pk, sk }))
+      for (let round = 0; missing.length > 0; round++) {
+        if (round === maxAttempts) throw new LedgerUnavailable('DynamoDB leaves keys unprocessed')
+        if (round > 0) await pause(round)
+        const answer = await reading(() =>
+          client.send(new BatchGetItemCommand({ RequestItems: { [table]: { Keys: missing, ConsistentRead: true } } })),
+        )
+        for (const item of answer.Responses?.[table] ?? []) {
+          const plain = unmarshall(item) as Item
+          found.set(nameOf(plain), plain)
+        }
+        missing = answer.UnprocessedKeys?.[table]?.Keys ?? []
+      }
+      return keys.map((key) => found.get(nameOf(key)))
+    },
+
+    list: async (query) => {
+      const { partition, sort } = indexes[query.index]
+      const { after } = query
+      const bounds = query.from !== undefined || query.to !== undefined
+      const answer = await reading(() =>
+        client.send(
+          new QueryCommand({
+            TableName: table,
+            IndexName: query.index,
+            KeyConditionExpression: bounds ? '#p = :p AND #s BETWEEN :from AND :to' : '#p = :p',
+            ExpressionAttributeNames: { '#p': partition, ...(bounds && { '#s': sort }) },
+            ExpressionAttributeValues: marshall({
+              ':p': query.partition,
+              ...(bounds && { ':from': query.from ?? ' ', ':to': query.to ?? '\u{10ffff}' }),
+            }),
+            ScanIndexForward: !query.newestFirst,
+            Limit: query.limit,
+            ...(after && {
+              ExclusiveStartKey: marshall({
+                pk: after.pk,
+                sk: after.sk,
+                [partition]: query.partition,
+                [sort]: after.sort,
+              }),
+            }),
+          }),
+        ),
+      )
+      const positions = (answer.Items ?? []).map((row) => {
+        const item = unmarshall(row)
+        return { pk: String(item[tableKey.partition]), sk: String(item[tableKey.sort]), sort: String(item[sort]) }
+      })
+      return { positions, more: answer.LastEvaluatedKey !== undefined }
+    },
+
+    tableId: async () => {
+      const { Table } = await reading(() => client.send(new DescribeTableCommand({ TableName: table })))
+      // DynamoDB Local knows no ids.
+      const { TableId, TableArn = table, CreationDateTime } = Table ?? {}
+      return TableId ?? `${TableArn}@${CreationDateTime?.toISOString()}`
+    },
+
+    transact: async (writes, token, maxWaitMs = usualMaxWaitMs) => {
+      mustBeDistinct(writes)
+      const command = {
+        TransactItems: writes.map((write) => toTransactItem(write, table)),
+        // Tokens belong to an AWS account, not to a table.
+        ClientRequestToken: digest(table, token),
+      }
+      const until = clock.now() + maxWaitMs
+      let mayBeApplied = false
+      let lost = 0
+      for (let round = 1; ; round++) {
+        try {
+          await client.send(new TransactWriteItemsCommand(command))
+          return { applied: true }
+        } catch (error) {
+          const fault = faultOf(error)
+          if (fault.kind === 'decided') return { applied: false, found: fault.found }
+          if (fault.kind === 'too-large') throw new ItemTooLarge('an item is too large for DynamoDB', { cause: error })
+          if (fault.kind === 'broken') throw error
+          if (fault.kind === 'lost') {
+            mayBeApplied = true
+            lost++
+          }
+          if (lost === maxAttempts || clock.now() >= until) {
+            if (mayBeApplied) throw new AnswerLost('the answer of DynamoDB was lost', { cause: error })
+            if (fault.kind === 'conflict') throw new Contention('other transactions were in the way', { cause: error })
+            throw new LedgerUnavailable('DynamoDB refuses for now', { cause: error })
+          }
+          await pause(round, fault.kind === 'conflict' ? conflictPauseMs : firstPauseMs)
+        }
+      }
+    },
+  }
+}
+
+type Fault =
+  | { readonly kind: 'decided'; readonly found: (Item | null | undefined)[] }
+  /** Certainly not applied, and worth another try: soon, where only another transaction was in the way. */
+  | { readonly kind: 'conflict' | 'refused' }
+  | { readonly kind: 'too-large' }
+  /** Our own mistake, or a missing permission or table: no try will help. */
+  | { readonly kind: 'broken' }
+  /** Everything else, every unknown name included: it may have been applied. */
+  | { readonly kind: 'lost' }
+
+const refusals = new Set(['ProvisionedThroughputExceededException', 'RequestLimitExceeded', 'ThrottlingException'])
+
+const mistakes = new Set([
+  'AccessDeniedException',
+  'IdempotentParameterMismatchException',
+  'ResourceNotFoundException',
+  'UnrecognizedClientException',
+  'ValidationException',
+])
+
+/**
+ * A cancelled transaction names a reason for each item. A failed condition is a decision; everything else that
+ * cancels (`TransactionConflict`, throttling) is worth another try.
+ *
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+ */
+function faultOf(error: unknown): Fault {
+  const name = error instanceof Error ? error.name : ''
+  if (name === 'TransactionCanceledException') {
+    const reasons = (error as { CancellationReasons?: CancellationReason[] }).CancellationReasons ?? []
+    const codes = reasons.map((reason) => reason.Code ?? 'None')
+    if (codes.includes('ValidationError'))
+      return { kind: reasons.some(({ Message }) => isAboutSize(Message)) ? 'too-large' : 'broken' }
+    if (!codes.includes('ConditionalCheckFailed'))
+      return { kind: codes.includes('TransactionConflict') ? 'conflict' : 'refused' }
+    const found = reasons.map((reason) => {
+      if (reason.Code !== 'ConditionalCheckFailed') return undefined
+      return reason.Item ? (unmarshall(reason.Item) as Item) : null
+    })
+    return { kind: 'decided', found }
+  }
+  if (name === 'TransactionConflictException') return { kind: 'conflict' }
+  if (refusals.has(name)) return { kind: 'refused' }
+  if (name === 'ValidationException' && isAboutSize(error instanceof Error ? error.message : ''))
+    return { kind: 'too-large' }
+  return { kind: mistakes.has(name) ? 'broken' : 'lost' }
+}
+
+/** DynamoDB has no code for it; a put and an update have sentences of their own. */
+const isAboutSize = (message = ''): boolean => /item size .*exceeded the maximum/i.test(message)
+
+interface CancellationReason {
+  readonly Code?: string
+  readonly Message?: string
+  readonly Item?: Record<string, never>
+}
+
+function toTransactItem(write: Write, table: string): TransactWriteItem {
+  const expression = new Expression()
+  const ConditionExpression = expression.conditions(write.when)
+  const update = write.kind === 'update' ? expression.updates(write.set, write.add) : ''
+  const shared = {
+    TableName: table,
+    // An empty one is refused.
+    ...(write.when.length > 0 && { ConditionExpression, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const }),
+    ...expression.attributes(),
+  }
+  switch (write.kind) {
+    case 'put':
+      return { Put: { ...shared, Item: toAttributes(write.item) } }
+    case 'update':
+      return { Update: { ...shared, Key: marshall({ ...write.key }), UpdateExpression: update } }
+    case 'check':
+      return { ConditionCheck: { ...shared, ConditionExpression, Key: marshall({ ...write.key }) } }
+  }
+}

@@ -1,0 +1,161 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type Condition,
+  type Index,
+  type Item,
+  keyOf,
+  type ListPage,
+  type ListQuery,
+  mustBeDistinct,
+  nameOf,
+  type Path,
+  type Position,
+  type Store,
+  type Value,
+  type Write,
+} from './store.ts'
+import { indexes } from './table.ts'
+
+/**
+ * The store in memory: for a machine without Java, for the simulation, and as the executable description of what
+ * the ledger expects of DynamoDB. Nothing is kept when the process ends.
+ *
+ * Items are never changed, only replaced, so that what was read stays as it was.
+ *
+ * @param items where they are kept, for tests that look at all of them.
+ * @param applied the tokens of what was applied: with the items, all that the store remembers.
+ */
+export function createMemoryStore(items: Map<string, Item> = new Map(), applied: Set<string> = new Set()): Store {
+  const rows = createRows(items)
+  return {
+    get: async (keys) => keys.map((key) => items.get(nameOf(key))),
+
+    list: async (query) => list(rows.of(query), query),
+
+    transact: async (writes, token) => {
+      mustBeDistinct(writes)
+      if (applied.has(token)) return { applied: true }
+      const found = writes.map((write) => {
+        const item = items.get(nameOf(keyOf(write)))
+        return write.when.every((condition) => holds(condition, item)) ? undefined : (item ?? null)
+      })
+      if (found.some((item) => item !== undefined)) return { applied: false, found }
+      const changed = writes.flatMap((write) => (write.kind === 'check' ? [] : [changedBy(write, items)]))
+      for (const item of changed) {
+        rows.forget(items.get(nameOf(item)), item)
+        items.set(nameOf(item), item)
+      }
+      applied.add(token)
+      return { applied: true }
+    },
+  }
+}
+
+function changedBy(write: Exclude<Write, { kind: 'check' }>, items: ReadonlyMap<string, Item>): Item {
+  if (write.kind === 'put') return write.item
+  const old: Item = items.get(nameOf(write.key)) ?? { ...write.key }
+  const set = write.set.reduce<Container>((item, [path, value]) => placed(item, path, () => value), old)
+  return write.add.reduce<Container>(
+    (item, [path, units]) =>
+      placed(item, path, (before) => {
+        if (typeof before !== 'number') throw new Error(`no number to add to at ${path.join('.')}`)
+        return before + units
+      }),
+    set,
+  ) as Item
+}
+
+type Container = { readonly [name: string]: Value | undefined }
+
+/** A copy with another value at the end of the path; what the path does not touch is shared. */
+function placed(container: Container, path: readonly string[], change: (old: Value | undefined) => Value): Container {
+  const [name = '', ...rest] = path
+  const inner = Object.hasOwn(container, name) ? container[name] : undefined
+  if (rest.length === 0) return { ...container, [name]: change(inner) }
+  if (!isContainer(inner)) throw new Error(`nothing to change at ${path.join('.')}`)
+  return { ...container, [name]: placed(inner, rest, change) }
+}
+
+const isContainer = (value: Value | undefined): value is Container =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function valueAt(item: Item | undefined, path: Path): Value | undefined {
+  let value: Value | undefined = item
+  for (const name of path) value = isContainer(value) ? value[name] : undefined
+  return value
+}
+
+function holds(condition: Condition, item: Item | undefined): boolean {
+  if (condition.kind === 'absent-item') return item === undefined
+  if (condition.kind === 'present-item') return item !== undefined
+  const value = valueAt(item, condition.path)
+  switch (condition.kind) {
+    case 'absent':
+      return value === undefined
+    case 'equal':
+      return isDeepStrictEqual(value, condition.value)
+    case 'at-least':
+      return typeof value === 'number' && value >= condition.value
+    case 'before':
+      return typeof value === 'string' && value < condition.value
+  }
+}
+
+/** The rows of each partition of an index in their order, from one change of it to the next. */
+function createRows(items: ReadonlyMap<string, Item>) {
+  const sorted = new Map<string, readonly Position[]>()
+  const placeOf = (index: Index, partition: Value | undefined) => `${index} ${partition}`
+
+  return {
+    of: ({ index, partition: wanted }: ListQuery): readonly Position[] => {
+      const { partition, sort } = indexes[index]
+      const known = sorted.get(placeOf(index, wanted))
+      if (known) return known
+      const rows = [...items.values()]
+        .filter((item) => item[partition] === wanted)
+        .map((item) => ({ pk: item.pk, sk: item.sk, sort: String(item[sort]) }))
+        .sort(compare)
+      sorted.set(placeOf(index, wanted), rows)
+      return rows
+    },
+    /** @param changed an item as it was, and as it is from now on. */
+    forget: (...changed: readonly (Item | undefined)[]) => {
+      if (sorted.size === 0) return
+      for (const item of changed) {
+        for (const index of ['by-time', 'open'] as const)
+          sorted.delete(placeOf(index, item?.[indexes[index].partition]))
+      }
+    },
+  }
+}
+
+function list(rows: readonly Position[], { from, to, newestFirst, after, limit }: ListQuery): ListPage {
+  const lowest = from === undefined ? 0 : firstWhere(rows, ({ sort }) => sort >= from)
+  const highest = to === undefined ? rows.length : firstWhere(rows, ({ sort }) => sort > to)
+  const place = after && firstWhere(rows, (row) => compare(row, after) >= (newestFirst ? 0 : 1))
+  const begin = newestFirst ? lowest : Math.max(lowest, place ?? lowest)
+  const end = newestFirst ? Math.min(highest, place ?? highest) : highest
+  const count = Math.max(0, Math.min(limit, end - begin))
+  const positions = newestFirst ? rows.slice(end - count, end).toReversed() : rows.slice(begin, begin + count)
+  return { positions, more: end - begin > limit }
+}
+
+/** The index of the first row of which it holds, as it does of all behind it. */
+function firstWhere(rows: readonly Position[], holds: (row: Position) => boolean): number {
+  let low = 0
+  let high = rows.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const row = rows[middle]
+    if (row && holds(row)) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+const compare = (a: Position, b: Position): number => order(a.sort, b.sort) || order(a.pk, b.pk) || order(a.sk, b.sk)
+
+function order(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}

@@ -1,0 +1,141 @@
+import { isUnits, type Units } from '../../platform/words.ts'
+import type { Item, Value } from './store.ts'
+import { contentOf } from './table.ts'
+
+/**
+ * How stored items are read. Each kind of item has a table of its members, which does not compile without a row for each
+ * member of its type. Members that a table does not name pass: a later version may have written them.
+ *
+ * A check returns `null`, or where the first fault is and what must be there: `.hold.units must be units`.
+ */
+export type Check<T> = ((value: unknown) => string | null) & { readonly of?: T }
+
+interface Optional<T> {
+  readonly optional: Check<T>
+}
+
+export type Members<T> = {
+  readonly [Name in keyof T]-?: object extends Pick<T, Name> ? Optional<Required<T>[Name]> : Check<T[Name]>
+}
+
+/** A stored item that no version of ours has written: an internal fault, which no retry repairs. */
+export class DamagedItem extends Error {
+  override readonly name = 'DamagedItem'
+
+  constructor({ pk, sk }: Item, fault: string) {
+    super(`the stored item ${pk} (${sk}) is damaged: ${fault}`)
+  }
+}
+
+/**
+ * @param keyOf the key that follows from the content, where it names the item.
+ * @throws DamagedItem
+ */
+export function readItem<T>(item: Item, check: Check<T>, keyOf?: (content: T) => { readonly pk: string }): T {
+  const content: unknown = contentOf(item)
+  mustPass(item, content, check)
+  if (keyOf && keyOf(content).pk !== item.pk) throw new DamagedItem(item, 'its id is not the one in its key')
+  return content
+}
+
+function mustPass<T>(item: Item, content: unknown, check: Check<T>): asserts content is T {
+  const fault = check(content)
+  if (fault !== null) throw new DamagedItem(item, fault.replace(/^\./, ''))
+}
+
+const must =
+  <T>(what: string, isSound: (value: unknown) => boolean): Check<T> =>
+  (value) =>
+    isSound(value) ? null : ` must be ${what}`
+
+/** Text; of a type whose values may become more with a later version, where no condition rests on them. */
+export const textOf = <T extends string>(): Check<T> => must('text', (value) => typeof value === 'string')
+export const text = textOf<string>()
+export const instant = must<number>('a time', Number.isFinite)
+export const number = must<number>('a number', Number.isFinite)
+export const whole = must<number>('a whole number', Number.isSafeInteger)
+export const units = must<Units>('units', isUnits)
+export const flag = must<boolean>('true or false', (value) => typeof value === 'boolean')
+export const yes = must<true>('true', (value) => value === true)
+export const any = must<Value>('present', (value) => value !== undefined)
+
+export const oneOf = <const T extends string>(values: readonly T[]): Check<T> =>
+  must(`one of ${values.join(', ')}`, (value) => values.some((each) => each === value))
+
+export const optional = <T>(check: Check<T>): Optional<T> => ({ optional: check })
+
+export const either =
+  <A, B>(first: Check<A>, second: Check<B>): Check<A | B> =>
+  (value) =>
+    first(value) === null ? null : second(value)
+
+export const orNull = <T>(check: Check<T>): Check<T | null> =>
+  either(
+    must<null>('null', (value) => value === null),
+    check,
+  )
+
+export const list =
+  <T>(check: Check<T>): Check<readonly T[]> =>
+  (value) => {
+    if (!Array.isArray(value)) return ' must be a list'
+    for (let index = 0; index < value.length; index++) {
+      const fault = check(value[index])
+      if (fault !== null) return `[${index}]${fault}`
+    }
+    return null
+  }
+
+export const map =
+  <T>(check: Check<T>): Check<Readonly<Record<string, T>>> =>
+  (value) => {
+    if (!isMap(value)) return ' must be a map'
+    for (const name of Object.keys(value)) {
+      const fault = check(value[name])
+      if (fault !== null) return `.${name}${fault}`
+    }
+    return null
+  }
+
+export function record<T>(members: Members<T>): Check<T> {
+  const rows = Object.entries<Check<unknown> | Optional<unknown>>(members).map(([name, row]) =>
+    typeof row === 'function'
+      ? { name, check: row, isOptional: false }
+      : { name, check: row.optional, isOptional: true },
+  )
+  return (value) => {
+    if (!isMap(value)) return ' must be a map'
+    for (const { name, check, isOptional } of rows) {
+      const member = value[name]
+      if (isOptional && member === undefined) continue
+      const fault = member === undefined ? ' is missing' : check(member)
+      if (fault !== null) return `.${name}${fault}`
+    }
+    return null
+  }
+}
+
+type Form<T extends { readonly kind: string }, Kind> = T extends unknown
+  ? Kind extends T['kind']
+    ? Omit<T, 'kind'>
+    : never
+  : never
+
+/** Of several forms, told apart by `kind`. */
+export function byKind<T extends { readonly kind: string }>(
+  forms: {
+    readonly [Kind in T['kind']]: Members<Form<T, Kind>>
+  },
+): Check<T> {
+  const checks = new Map(
+    Object.entries<Members<object>>(forms).map(([kind, members]) => [kind, record(members)] as const),
+  )
+  return (value) => {
+    const kind = isMap(value) ? value.kind : undefined
+    const check = typeof kind === 'string' ? checks.get(kind) : undefined
+    return check ? check(value) : `.kind must be one of ${[...checks.keys()].join(', ')}`
+  }
+}
+
+const isMap = (value: unknown): value is { readonly [name: string]: unknown } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

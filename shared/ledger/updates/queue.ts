@@ -1,0 +1,141 @@
+import type { Clock } from '../../platform/clock.ts'
+import { digest } from '../../platform/ids.ts'
+import type { Item, Store, Value, Write } from '../store/store.ts'
+import { type Check, instant, type Members, optional, readItem, text, whole } from '../store/stored.ts'
+import { expiryOf, keptForDays, sortKeyOf } from '../store/table.ts'
+import type { Lists, Page } from '../views/lists.ts'
+
+/** Something that waits to be done. It is listed as open until it is, and kept afterwards: it is done once. */
+export interface Task {
+  readonly id: string
+  /** Counts the changes; every change is conditioned on it. */
+  readonly version: number
+  readonly createdAt: number
+  readonly doneAt?: number
+}
+
+export const taskMembers: Members<Task> = { id: text, version: whole, createdAt: instant, doneAt: optional(instant) }
+
+/** A kind of task: its name in keys and in the index of what is open, and where it is listed afterwards, if anywhere. */
+export interface TaskKind<T extends Task> {
+  readonly name: 'announcement' | 'slack-event' | 'occurrence'
+  /** How it is stored. */
+  readonly stored: Check<T>
+  listed?(task: T): { readonly in: string; readonly at: number }
+}
+
+/**
+ * The tasks of one kind. The table is the queue: its stream tells of a new task at once, and the list of what is open
+ * finds what the stream has missed.
+ */
+export interface Queue<T extends Task> {
+  /** Whether it was new: what has the same id is the same task. `also` is written with it, or not at all. */
+  add(task: T, also?: readonly Write[]): Promise<boolean>
+  get(id: string): Promise<T | null>
+  /** Whether it was still as it was seen. */
+  change(task: T, seen: T, also?: readonly Write[]): Promise<boolean>
+  /** What is not done, the latest first. */
+  open(limit: number, cursor?: string): Promise<Page<T>>
+  /** The same, the oldest first and each in its turn: for what has to be done in its order. */
+  round: Round<T>
+  /** What was listed in this partition last, up to this many. */
+  latest(partition: string, limit: number): Promise<readonly T[]>
+}
+
+export function createQueue<T extends Task>(
+  kind: TaskKind<T>,
+  { store, lists, rotation }: { store: Store; lists: Lists; rotation: Rotation },
+): Queue<T> {
+  const write = async (writes: readonly Write[]) =>
+    (await store.transact(writes, digest('task', JSON.stringify(writes)))).applied
+  const read = (item: Item) => fromTaskItem(kind, item)
+
+  return {
+    add: (task, also = []) => write([addTask(kind, task), ...also]),
+    get: async (id) => {
+      const [item] = await store.get([taskKey(kind, id)])
+      return item ? read(item) : null
+    },
+    change: (task, seen, also = []) =>
+      write([
+        {
+          kind: 'put',
+          item: toTaskItem(kind, { ...task, version: seen.version + 1 }),
+          when: [{ kind: 'equal', path: ['version'], value: seen.version }],
+        },
+        ...also,
+      ]),
+    open: (limit, cursor) => lists.walk({ index: 'open', first: kind.name, limit, cursor, read }),
+    round: (hasTime, handle) => rotation.round({ name: kind.name, read }, hasTime, handle),
+    latest: async (partition, limit) => (await lists.walk({ index: 'by-time', first: partition, limit, read })).rows,
+  }
+}
+
+/** The write that adds a task to whatever it comes from, in the same transaction. */
+export const addTask = <T extends Task>(kind: TaskKind<T>, task: T): Write => ({
+  kind: 'put',
+  item: toTaskItem(kind, task),
+  when: [{ kind: 'absent-item' }],
+})
+
+const taskKey = ({ name }: { readonly name: string }, id: string) => ({ pk: `${name}#${id}`, sk: name })
+
+function toTaskItem<T extends Task>(kind: TaskKind<T>, task: T): Item {
+  const listed = kind.listed?.(task)
+  return {
+    ...taskKey(kind, task.id),
+    ...(task as unknown as Record<string, Value>),
+    ...(task.doneAt === undefined && { openAs: kind.name, openSince: sortKeyOf(task.createdAt, task.id) }),
+    ...(listed && { listedIn: listed.in, listedAt: sortKeyOf(listed.at, task.id) }),
+    ...expiryOf(task.createdAt, keptForDays),
+  }
+}
+
+export const fromTaskItem = <T extends Task>(kind: TaskKind<T>, item: Item): T =>
+  readItem(item, kind.stored, ({ id }) => taskKey(kind, id))
+
+/**
+ * Hands each open row of a list over, the oldest first: from behind the last one that had its turn in the sweep before,
+ * and once around. `mayTake` says whether there is time left, and is the row's turn if there is.
+ *
+ * @param handle may end the round by `enough`.
+ */
+export type Round<Row> = (
+  hasTime: () => boolean,
+  handle: (row: Row, mayTake: () => boolean) => Promise<unknown>,
+) => Promise<void>
+
+export interface Rotation {
+  round<Row>(
+    list: { readonly name: string; readonly read: (item: Item) => Row },
+    ...how: Parameters<Round<Row>>
+  ): Promise<void>
+}
+
+export const enough = Symbol('enough')
+
+/** The place is an item, because the next sweep may be another process. */
+export function createRotation({ store, lists, clock }: { store: Store; lists: Lists; clock: Clock }): Rotation {
+  return {
+    async round({ name, read }, hasTime, handle) {
+      const key = { pk: `sweep#${name}`, sk: 'place' }
+      const [kept] = await store.get([key])
+      const after = typeof kept?.place === 'string' ? kept.place : null
+      let last = after
+      let wasCut = false
+      for await (const { row, place } of lists.openFrom(name, after, read)) {
+        const mayTake = () => {
+          if (!hasTime()) wasCut = true
+          else last = place
+          return !wasCut
+        }
+        if ((await handle(row, mayTake)) === enough) break
+      }
+      const place = wasCut ? last : null
+      if (place === after) return
+      const token = digest('place', name, after ?? '', place ?? '', String(clock.now()))
+      // A lost place costs one round that begins where this one did; the rest of the sweep must not wait for it.
+      await store.transact([{ kind: 'put', item: { ...key, place }, when: [] }], token).catch(() => undefined)
+    },
+  }
+}

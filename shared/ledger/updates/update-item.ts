@@ -1,0 +1,149 @@
+import { toRfc3339 } from '../../platform/clock.ts'
+import { storedMove } from '../book/book.ts'
+import { windowKinds } from '../book/definitions.ts'
+import type { Item, Value } from '../store/store.ts'
+import {
+  any,
+  either,
+  flag,
+  instant,
+  list,
+  type Members,
+  map,
+  oneOf,
+  optional,
+  orNull,
+  readItem,
+  record,
+  text,
+  textOf,
+  units,
+  whole,
+  yes,
+} from '../store/stored.ts'
+import { expiryOf, keptForDays, sortKeyOf } from '../store/table.ts'
+import {
+  type Approval,
+  type Grant,
+  type HistoryLine,
+  type Hold,
+  type Problem,
+  type Request,
+  type ServiceAnswer,
+  states,
+  type Update,
+} from './update.ts'
+
+/** How a record is stored, and where it is listed. */
+
+export const updateKey = (id: string) => ({ pk: `update#${id}`, sk: 'update' })
+
+/** Updates are listed by the calendar month (UTC) of their creation: a partition that does not grow for ever. */
+export const listedIn = (month: string) => `updates#${month}`
+
+export function toUpdateItem(update: Update): Item {
+  const openAs = openAsOf(update)
+  return {
+    ...updateKey(update.id),
+    ...(update as unknown as Record<string, Value>),
+    listedIn: listedIn(toRfc3339(update.createdAt).slice(0, 7)),
+    listedAt: sortKeyOf(update.createdAt, update.id),
+    ...(openAs && { openAs, openSince: sortKeyOf(update.history.at(-1)?.at ?? update.createdAt, update.id) }),
+    ...expiryOf(update.createdAt, keptForDays),
+  }
+}
+
+/** What the sweep still has to look at: everything unfinished, and what a person released without proof. */
+export type OpenAs = 'awaiting-approval' | 'requested' | 'running' | 'in-doubt' | 'watched'
+
+function openAsOf(update: Update): OpenAs | null {
+  switch (update.state) {
+    case 'awaiting-approval':
+    case 'requested':
+    case 'running':
+    case 'in-doubt':
+      return update.state
+    case 'released':
+      return update.closedBy === 'person' && !update.corrected && !update.unwatched ? 'watched' : null
+    default:
+      return null
+  }
+}
+
+const storedGrant = record<Grant>({ budget: text, window: oneOf(windowKinds), units })
+
+const storedHold = record<Hold>({
+  units,
+  attempt: text,
+  at: instant,
+  leaseUntil: instant,
+  senderUntil: instant,
+  day: text,
+  budgets: list(text),
+  owners: optional(list(text)),
+  grants: optional(list(storedGrant)),
+  datesBefore: optional(list(text)),
+  previous: optional(either(text, list(text))),
+  works: optional(list(text)),
+})
+
+const requestMembers: Members<Request> = {
+  id: text,
+  kind: textOf(),
+  project: text,
+  query: optional(map(text)),
+  target: optional(record({ segment: text, search: text })),
+  budget: text,
+  byDefault: optional(yes),
+  caller: text,
+  via: textOf(),
+  token: optional(
+    record<NonNullable<Request['token']>>({ scopes: list(textOf()), budgets: either(oneOf(['*']), list(text)) }),
+  ),
+  plan: optional(text),
+  leave: optional(either(units, map(units))),
+  reason: optional(text),
+  force: optional(yes),
+  proposed: optional(yes),
+  maxUnits: optional(units),
+  whenShort: optional(oneOf(['ask'])),
+  replyTo: optional(list(text)),
+  content: record({ digest: text, count: whole }),
+  createdAt: instant,
+}
+
+const storedUpdate = record<Update>({
+  ...requestMembers,
+  state: oneOf(states),
+  version: whole,
+  month: text,
+  queued: optional(yes),
+  requestedAt: optional(instant),
+  finishedAt: optional(instant),
+  estimated: optional(units),
+  hold: optional(storedHold),
+  charged: optional(units),
+  ran: optional(flag),
+  overrun: optional(units),
+  short: optional(list(storedGrant)),
+  approval: optional(record<Approval>({ by: text, at: instant, units, grants: optional(list(storedGrant)) })),
+  approvableUntil: optional(instant),
+  doubt: optional(record<NonNullable<Update['doubt']>>({ by: oneOf(['sender', 'sweep']), at: instant })),
+  closedBy: optional(oneOf(['sender', 'evidence', 'time', 'person'])),
+  corrected: optional(yes),
+  takenBack: optional(list(storedGrant)),
+  unwatched: optional(yes),
+  problem: optional(record<Problem>({ slug: text, detail: text, members: map(any) })),
+  service: optional(record<ServiceAnswer>({ status: whole, contentType: orNull(text), body: text, truncated: flag })),
+  history: list(
+    record<HistoryLine>({
+      state: oneOf(states),
+      at: instant,
+      by: text,
+      note: optional(text),
+      move: optional(storedMove),
+    }),
+  ),
+})
+
+export const fromUpdateItem = (item: Item): Update => readItem(item, storedUpdate, ({ id }) => updateKey(id))

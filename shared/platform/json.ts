@@ -1,0 +1,144 @@
+/** What JSON.parse returns, so that nothing has to be cast after parsing. */
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
+
+export type StrictJson = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly reason: string }
+
+/** Everything after this parser may recurse. */
+const maxNesting = 64
+
+/**
+ * Parses JSON that can be read in one way only (RFC 8259): JSON.parse keeps the last of two equal names where other
+ * readers keep the first, and units must not depend on who reads them.
+ *
+ * `reason` names no part of the text, so it can be shown and logged.
+ */
+export function parseStrictJson(text: string): StrictJson {
+  if (nestsTooDeep(text)) return { ok: false, reason: `nested deeper than ${maxNesting} levels` }
+  const value = parseLenientJson(text)
+  if (value === undefined) return { ok: false, reason: 'not JSON' }
+  if (repeatsName(text)) return { ok: false, reason: 'the same name twice in one object' }
+  return { ok: true, value }
+}
+
+/** JSON as JSON.parse reads it, at any depth; undefined when it is not JSON. Look only at the top of what it returns. */
+export function parseLenientJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export const isObject = (value: Json | undefined): value is { [name: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Runs before the parser: brackets are counted, not matched. */
+function nestsTooDeep(text: string): boolean {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '"') at = endOfString(text, at)
+    else if (character === '{' || character === '[') depth++
+    else if (character === '}' || character === ']') depth--
+    if (depth > maxNesting) return true
+  }
+  return false
+}
+
+function repeatsName(text: string): boolean {
+  const scopes: (Set<string> | null)[] = [] // the names of each open object; null for an array
+  let nameExpected = false
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '{') {
+      scopes.push(new Set())
+      nameExpected = true
+    } else if (character === '[') {
+      scopes.push(null)
+    } else if (character === '}' || character === ']') {
+      scopes.pop()
+    } else if (character === ',') {
+      nameExpected = true
+    } else if (character === '"') {
+      const end = endOfString(text, at)
+      const names = scopes.at(-1)
+      if (names && nameExpected) {
+        const name: string = JSON.parse(text.slice(at, end + 1)) // "a" and "\u0061" are the same name
+        if (names.has(name)) return true
+        names.add(name)
+        nameExpected = false
+      }
+      at = end
+    }
+  }
+  return false
+}
+
+/** The index of the closing quote, or the end of the text when no quote closes it. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === '\\') at++
+    else if (text[at] === '"') return at
+  }
+  return text.length
+}
+
+/**
+ * Where a text stops being JSON (RFC 8259), so that its author finds the place; null when it is JSON. Lines and
+ * columns count from 1. What JSON.parse says differs from Node to Node, names a place only sometimes, and quotes the
+ * text.
+ */
+export function placeOfFault(text: string): { readonly line: number; readonly column: number } | null {
+  const at = firstFault(text)
+  if (at === null) return null
+  const lines = text.slice(0, at).split(/\r\n|[\r\n]/)
+  return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 }
+}
+
+/** The same, to follow on what is said of the text; empty when it is JSON. */
+export function placeIn(text: string): string {
+  const place = placeOfFault(text)
+  return place === null ? '' : ` at line ${place.line}, column ${place.column}`
+}
+
+const string = /"(?:[ !#-[\]-\u{10ffff}]|\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4}))*"/u.source
+const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[Ee][+-]?\d+)?|true|false|null/u.source
+const token = new RegExp(`([[\\]{},:])|(${string})|${scalar}`, 'uy')
+const blanks = /[ \t\n\r]*/y
+
+type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | 'end'
+
+function firstFault(text: string): number | null {
+  const open: string[] = [] // the brackets that are not closed yet
+  let expected: Expected = 'value'
+  let at = 0
+  for (;;) {
+    blanks.lastIndex = at
+    blanks.exec(text)
+    at = blanks.lastIndex
+    if (at === text.length) return expected === 'end' && open.length === 0 ? null : at
+    token.lastIndex = at
+    const [found, mark, quoted] = token.exec(text) ?? []
+    if (found === undefined) return at
+    const next = after(mark ?? (quoted === undefined ? 'scalar' : 'string'), expected, open.at(-1))
+    if (next === null) return at
+    if (mark === '{' || mark === '[') open.push(mark)
+    if (mark === '}' || mark === ']') open.pop()
+    expected = next
+    at = token.lastIndex
+  }
+}
+
+/** What may follow this; null when it may not stand here. */
+function after(kind: string, expected: Expected, inside: string | undefined): Expected | null {
+  const mayEnd = expected === 'end' && inside !== undefined
+  const nextInside = inside === '{' ? 'name' : 'value'
+  if (kind === ',') return mayEnd ? nextInside : null
+  if (kind === '}') return expected === 'name or }' || (mayEnd && inside === '{') ? 'end' : null
+  if (kind === ']') return expected === 'value or ]' || (mayEnd && inside === '[') ? 'end' : null
+  if (kind === ':') return expected === ':' ? 'value' : null
+  if (kind === 'string' && (expected === 'name' || expected === 'name or }')) return ':'
+  if (expected !== 'value' && expected !== 'value or ]') return null
+  if (kind === '{') return 'name or }'
+  return kind === '[' ? 'value or ]' : 'end'
+}

@@ -1,0 +1,188 @@
+import { nearest } from '../../platform/nearest.ts'
+import { maxUnits, toUnits, type Units } from '../../platform/words.ts'
+import { anyOf, type Kind, type Kinds, productKinds } from '../../tracking/kinds.ts'
+import { cut } from '../text.ts'
+import { asTyped, readWords, type Words } from './command-text.ts'
+import {
+  isBudgetName,
+  isPlanName,
+  isUpdateId,
+  isVerb,
+  kindNamed,
+  kindWords,
+  lineOf,
+  projectFault,
+  reasonFault,
+  type Verb,
+  verbs,
+} from './command-words.ts'
+
+export type Command =
+  | { readonly do: 'figures' }
+  | { readonly do: 'help' }
+  | { readonly do: 'estimate'; readonly kind: Kind; readonly projects: readonly string[] }
+  | {
+      readonly do: 'run'
+      readonly kind: Kind
+      readonly projects: readonly string[]
+      readonly budget?: string
+      readonly reason?: string
+    }
+  | { readonly do: 'updates' }
+  | { readonly do: 'login' }
+  | { readonly do: 'show'; readonly id: string }
+  | { readonly do: 'cancel'; readonly id: string }
+  | { readonly do: 'freeze' | 'unfreeze'; readonly budget: string; readonly reason: string }
+  | { readonly do: 'pause' | 'resume'; readonly plan: string; readonly reason: string }
+  | { readonly do: 'reconcile'; readonly unitsLeft: Units; readonly reason: string }
+
+export interface Mistake {
+  readonly do: 'mistake'
+  /** What is wrong, in one plain sentence; parts of it were typed by a user. */
+  readonly sentence: string
+  /** The line that shows how that command is written. */
+  readonly usage: string
+}
+
+const maxProjects = 20
+/** How much of a wrong word is shown again. */
+const shownOfWord = 50
+
+/** @param text the field `text` of the slash command's form, as Slack sends it. */
+export function parseCommand(text: string, kinds: Kinds = productKinds): Command | Mistake {
+  const fault = (verb: Verb, sentence: string): Mistake => ({
+    do: 'mistake',
+    sentence,
+    usage: lineOf(verb, kinds).usage,
+  })
+  const words = readWords(asTyped(text))
+  const first = words.next()
+  if (!first) return words.isUnclosed() ? fault('help', unclosed) : { do: 'figures' }
+  const verb = first.text.toLowerCase()
+  if (!isVerb(verb)) return fault('help', unknownVerb(first.text))
+  const read = readers[verb](words, kinds)
+  // What stands behind an open quote was not read, so what was read is not what was meant.
+  if (words.isUnclosed()) return fault(verb, unclosed)
+  return typeof read === 'string' ? fault(verb, read) : read
+}
+
+const unclosed = 'A quote is opened and never closed.'
+
+function unknownVerb(typed: string): string {
+  if (typed === '') return 'An empty name is no command. /units help lists all commands.'
+  const meant = nearest(typed.toLowerCase(), verbs)
+  const suggestion = meant === null ? '' : `; did you mean /units ${meant}?`
+  return `There is no command ${shown(typed)}${suggestion === '' ? '.' : suggestion} /units help lists all commands.`
+}
+
+const readers: Record<Verb, (words: Words, kinds: Kinds) => Command | string> = {
+  help: (words) => only(words, 'help', { do: 'help' }),
+  estimate: readEstimate,
+  run: readRun,
+  updates: (words) => only(words, 'updates', { do: 'updates' }),
+  login: (words) => only(words, 'login', { do: 'login' }),
+  show: (words) => readId(words, 'show'),
+  cancel: (words) => readId(words, 'cancel'),
+  freeze: (words) => readBudgetChange(words, 'freeze'),
+  unfreeze: (words) => readBudgetChange(words, 'unfreeze'),
+  pause: (words) => readPlanChange(words, 'pause'),
+  resume: (words) => readPlanChange(words, 'resume'),
+  reconcile: readReconcile,
+}
+
+const only = (words: Words, verb: Verb, command: Command): Command | string =>
+  words.rest() === '' ? command : `“${verb}” takes nothing after it.`
+
+function readEstimate(words: Words, kinds: Kinds): Command | string {
+  const kind = readKind(words, kinds)
+  if (typeof kind === 'string') return kind
+  const projects: string[] = []
+  for (let word = words.next(); word; word = words.next()) projects.push(word.text)
+  return faultOfProjects(projects) ?? { do: 'estimate', kind: kind.is, projects }
+}
+
+/** `budget=` and `because` may stand anywhere behind the kind; what follows `because` is the reason, to the end. */
+function readRun(words: Words, kinds: Kinds): Command | string {
+  const kind = readKind(words, kinds)
+  if (typeof kind === 'string') return kind
+  const projects: string[] = []
+  let budget: string | undefined
+  let reason: string | undefined
+  for (let word = words.next(); word; word = words.next()) {
+    const [, named] = word.isQuoted ? [] : (/^budget=(.*)$/is.exec(word.text) ?? [])
+    if (!word.isQuoted && word.text.toLowerCase() === 'because') {
+      reason = words.rest()
+      const wrong = reasonFault(reason)
+      if (wrong) return wrong
+    } else if (named !== undefined) {
+      if (budget !== undefined) return 'Name one budget only.'
+      if (!isBudgetName(named)) return notABudget(named)
+      budget = named
+    } else projects.push(word.text)
+  }
+  const wrong = faultOfProjects(projects)
+  if (wrong) return wrong
+  return { do: 'run', kind: kind.is, projects, ...(budget !== undefined && { budget }), ...(reason && { reason }) }
+}
+
+function readKind(words: Words, kinds: Kinds): { readonly is: Kind } | string {
+  const word = words.next()
+  if (!word) return `Say which kind of update: ${anyOf(kindWords(kinds))}.`
+  const kind = kindNamed(word.text.toLowerCase(), kinds)
+  return kind ? { is: kind } : `${shown(word.text)} is not a kind of update: say ${anyOf(kindWords(kinds))} first.`
+}
+
+function faultOfProjects(projects: readonly string[]): string | null {
+  if (projects.length === 0) return 'Name at least one project.'
+  if (projects.length > maxProjects) return `Name at most ${maxProjects} projects; these are ${projects.length}.`
+  for (const [position, project] of projects.entries()) {
+    const wrong = projectFault(project)
+    if (wrong) return wrong
+    if (projects.indexOf(project) !== position) return `${shown(project)} is named twice.`
+  }
+  return null
+}
+
+function readId(words: Words, verb: 'show' | 'cancel'): Command | string {
+  const word = words.next()
+  if (!word) return `Say which update to ${verb}; /units updates lists the latest.`
+  if (!isUpdateId(word.text)) return `${shown(word.text)} is not the id of an update: those begin with upd_.`
+  return words.rest() === '' ? { do: verb, id: word.text } : 'Name one update only.'
+}
+
+/**
+ * As people copy it from a screen: 31200, 31,200 or 31 200 in quotes. Whatever else it may be, it is no number to book
+ * by.
+ */
+const wholeNumber = /^(?:\d{1,13}|\d{1,3}([,.’' ])\d{3}(?:\1\d{3})*)$/
+
+function readReconcile(words: Words): Command | string {
+  const word = words.next()
+  if (!word) return 'Say how many units the vendor’s screen shows as left.'
+  const units = Number(word.text.replace(/[,.’' ]/g, ''))
+  if (!wholeNumber.test(word.text) || units > maxUnits) return `${shown(word.text)} is not a whole number of units.`
+  const reason = words.rest()
+  if (/^\d{1,3}$/.test(word.text) && /^\d{3}(?!\S)/.test(reason)) return 'A number with spaces in it is put in quotes.'
+  return reasonFault(reason) ?? { do: 'reconcile', unitsLeft: toUnits(units), reason }
+}
+
+function readBudgetChange(words: Words, verb: 'freeze' | 'unfreeze'): Command | string {
+  const word = words.next()
+  if (!word) return `Say which budget to ${verb}, and why.`
+  if (!isBudgetName(word.text)) return notABudget(word.text)
+  const reason = words.rest()
+  return reasonFault(reason) ?? { do: verb, budget: word.text, reason }
+}
+
+function readPlanChange(words: Words, verb: 'pause' | 'resume'): Command | string {
+  const word = words.next()
+  if (!word) return `Say which plan to ${verb}, and why.`
+  if (!isPlanName(word.text)) return `${shown(word.text)} cannot be the name of a plan.`
+  const reason = words.rest()
+  return reasonFault(reason) ?? { do: verb, plan: word.text, reason }
+}
+
+const notABudget = (name: string): string =>
+  `${shown(name)} cannot be the name of a budget: those are lower-case letters, digits and hyphens, at most 63.`
+
+const shown = (word: string): string => (word === '' ? 'An empty name' : `“${cut(word, shownOfWord)}”`)

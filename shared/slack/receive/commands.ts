@@ -1,0 +1,251 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Guard } from '../../guard/guard.ts'
+import type { Permissions } from '../../guard/people/permissions.ts'
+import { notEntered } from '../../guard/problems.ts'
+import { figuresOf } from '../../guard/reports/figures.ts'
+import { units as inUnits, zoneOf } from '../../guard/sentences.ts'
+import { chainOf, frozenAbove, rootBudget, windowKinds } from '../../ledger/book/definitions.ts'
+import type { SlackEvent } from '../../ledger/updates/slack-event.ts'
+import { type Clock, minuteMs } from '../../platform/clock.ts'
+import { digest } from '../../platform/ids.ts'
+import { scopes as anyScope, assertNever, type Scope } from '../../platform/words.ts'
+import type { Kinds } from '../../tracking/kinds.ts'
+import { confirmMessage, estimateMessage } from '../messages/estimate.ts'
+import { figuresMessage } from '../messages/figures.ts'
+import { doneMessage, helpMessage, loginMessage, usageMessage } from '../messages/help.ts'
+import { outcomeMessage, updateMessage, updatesMessage } from '../messages/updates.ts'
+import { callerOf, type EventAnswer, sayTo, whyNotAllowed } from './answer.ts'
+import { type Command, parseCommand } from './command.ts'
+
+const latest = 10
+/** The vendor's figure is one of the moment at which it was read. */
+const bookedWithinMs = minuteMs
+
+const scopesOf: Readonly<Record<Command['do'], readonly Scope[]>> = {
+  help: [],
+  login: anyScope,
+  figures: ['read'],
+  estimate: ['read'],
+  updates: ['read'],
+  show: ['read'],
+  run: ['run', 'propose'],
+  cancel: ['run', 'propose', 'admin'],
+  freeze: ['admin'],
+  unfreeze: ['admin'],
+  pause: ['admin'],
+  resume: ['admin'],
+  reconcile: ['admin'],
+}
+
+type CommandEvent = SlackEvent & { kind: 'command' }
+
+export interface CommandsParts {
+  guard: Guard
+  dashboardUrl: string | null
+  clock: Clock
+  kinds?: Kinds
+}
+
+/** Does what a slash command asks for, but for spending: that takes a button. */
+export const createCommands = (parts: CommandsParts) => ({
+  obey: (event: CommandEvent) => obey(parts, event),
+})
+
+async function obey(parts: CommandsParts, event: CommandEvent): Promise<EventAnswer> {
+  const { kinds, guard } = parts
+  const command = parseCommand(event.text, kinds)
+  if (command.do === 'mistake') return { message: usageMessage(command) }
+  const caller = callerOf(event)
+  const allowed = await guard.permissions({ caller }, { atOnce: true })
+  const scopes = scopesOf[command.do]
+  const refusal = scopes.length === 0 ? null : whyNotAllowed(allowed, caller, ...scopes)
+  return refusal === null ? perform(parts, command, event, { caller, allowed }) : sayTo(refusal)
+}
+
+async function perform(
+  parts: CommandsParts,
+  command: Command,
+  event: CommandEvent,
+  { caller, allowed }: { caller: string; allowed: Permissions },
+): Promise<EventAnswer> {
+  const { kinds, guard } = parts
+  const { ledger } = guard
+  // It may be obeyed again, until Slack has taken the answer: what was stopped since stays so.
+  const askedAt = event.createdAt
+  switch (command.do) {
+    case 'help':
+      return { message: helpMessage(kinds) }
+    case 'figures':
+      return figures(parts)
+    case 'estimate':
+      return estimate(parts, command, { caller, via: 'slack' })
+    case 'run':
+      return offer(parts, command, event, { caller, allowed })
+    case 'updates': {
+      const { rows } = await ledger.updates({}, latest)
+      return { message: updatesMessage({ updates: rows, zone: zoneOf(await ledger.view()) }) }
+    }
+    case 'show': {
+      const update = await ledger.update(command.id)
+      if (!update) return sayTo(`There is no update ${command.id}.`)
+      return { message: updateMessage({ update, zone: zoneOf(await ledger.view()) }) }
+    }
+    case 'cancel': {
+      const decided = await guard.cancel(command.id, { caller, isAdmin: allowed.scopes.has('admin') })
+      if (decided.kind === 'problem') return sayTo(decided.problem.detail)
+      return { message: outcomeMessage({ updates: [decided.update], zone: zoneOf(await ledger.view()) }) }
+    }
+    case 'login':
+      return login(parts, caller)
+    case 'freeze':
+    case 'unfreeze': {
+      const changed = await guard[command.do](command.budget, { caller, reason: command.reason, askedAt })
+      if (changed.kind === 'problem') return sayTo(changed.problem.detail)
+      return { message: doneMessage(await nowFrozen(parts, command)) }
+    }
+    case 'pause':
+    case 'resume': {
+      const { plans } = await guard.planStatuses()
+      const plan = plans.find((each) => each.plan.name === command.plan)?.plan
+      if (!plan) return sayTo(`There is no plan ${command.plan}.`)
+      const by = { caller, reason: command.reason, askedAt }
+      const changed = await (command.do === 'pause' ? guard.pausePlan : guard.resumePlan)(command.plan, by)
+      if (changed.kind === 'problem') return sayTo(changed.problem.detail)
+      const still = plan.enabled ? '' : ', but it does not run: the plans file does not enable it'
+      const is = command.do === 'pause' ? 'paused' : `not paused any more${still}`
+      return { message: doneMessage(`Done: the plan ${command.plan} is ${is}.`) }
+    }
+    case 'reconcile':
+      return reconcile(parts, command, event, caller)
+    default:
+      return assertNever(command)
+  }
+}
+
+async function nowFrozen(
+  parts: CommandsParts,
+  { do: done, budget }: Command & { do: 'freeze' | 'unfreeze' },
+): Promise<string> {
+  const { guard } = parts
+  const { ledger } = guard
+  if (done === 'freeze') return `Done: ${budget} is frozen.`
+  const above = frozenAbove((await ledger.view()).definitions, budget)
+  const but =
+    above === null ? '' : `, but ${above} above it is: nothing can be spent from it until that is unfrozen, too`
+  return `Done: ${budget} is not frozen any more${but}.`
+}
+
+/** Booked under the item's own id: done once, however often it is answered. */
+async function reconcile(
+  parts: CommandsParts,
+  { unitsLeft, reason }: Command & { do: 'reconcile' },
+  event: CommandEvent,
+  caller: string,
+): Promise<EventAnswer> {
+  const { clock, guard } = parts
+  const { ledger } = guard
+  const request = {
+    id: `ent_${digest('slack', event.id)}`,
+    content: event.id,
+    type: 'reconcile',
+    unitsLeft,
+    reason,
+    budget: rootBudget,
+    by: caller,
+  } as const
+  const isLate = clock.now() - event.createdAt > bookedWithinMs
+  const outcome = await (isLate ? ledger.previewEntry(request) : ledger.enter(request))
+  // What was spent since would be given back, as if the figure had it in it.
+  if (outcome.kind === 'possible') {
+    return sayTo(
+      'Nobody could book this within a minute, and units may have been spent since, so nothing was booked. Please type what the vendor’s screen shows now.',
+    )
+  }
+  if (outcome.kind !== 'entered') return sayTo(notEntered(outcome).detail)
+  const { units } = outcome.entry
+  const booked =
+    units === 0 ? 'they agree' : `${inUnits(Math.abs(units))} ${units > 0 ? 'spent elsewhere' : 'too many'} booked`
+  return {
+    message: doneMessage(`Done: the vendor has ${inUnits(unitsLeft)} left; ${booked}. /units shows the figures.`),
+  }
+}
+
+async function login(parts: CommandsParts, caller: string): Promise<EventAnswer> {
+  const { dashboardUrl, clock, guard } = parts
+  const { ledger } = guard
+  if (dashboardUrl === null) {
+    return sayTo(
+      'Nobody has said where the dashboard is: whoever operates Unit Guard sets DASHBOARD_URL to its address.',
+    )
+  }
+  const code = await ledger.logins.issue(caller, clock.now())
+  return { message: loginMessage(`${dashboardUrl}/login?code=${code}`), isPrivate: true }
+}
+
+async function figures(parts: CommandsParts): Promise<EventAnswer> {
+  const { guard } = parts
+  const { ledger } = guard
+  const view = await ledger.view()
+  const budgets = Object.values(view.definitions.budgets).map((budget) => ({
+    budget: budget.name,
+    figures: windowKinds.map((window) => figuresOf(view, budget, window)),
+    isFrozen: chainOf(view.definitions, budget.name).some(({ frozen }) => frozen !== undefined),
+  }))
+  return { message: figuresMessage({ budgets, zone: zoneOf(view) }) }
+}
+
+async function estimate(
+  parts: CommandsParts,
+  { kind, projects }: Command & { do: 'estimate' },
+  asker: Parameters<Guard['estimate']>[1],
+): Promise<EventAnswer> {
+  const { guard } = parts
+  const estimated = await guard.estimate({ kind, projects }, asker)
+  if ('slug' in estimated) return sayTo(estimated.detail)
+  return { message: estimateMessage(estimated) }
+}
+
+/** Spends nothing: shows the price and remembers it with the button. */
+async function offer(
+  parts: CommandsParts,
+  { kind, projects, budget, reason }: Command & { do: 'run' },
+  event: CommandEvent,
+  { caller, allowed }: { caller: string; allowed: Permissions },
+): Promise<EventAnswer> {
+  const { guard } = parts
+  // Slack has shown an answer that it did not take, and its button was pressed.
+  if (event.updates) return confirmed(parts, event.updates)
+  const wanted = { kind, projects, ...(budget !== undefined && { budget }) }
+  const estimated = await guard.estimate(wanted, { caller, via: 'slack' })
+  if ('slug' in estimated) return sayTo(estimated.detail)
+  const other = estimated.budgets.find((name) => !allowed.mayCharge(name))
+  if (other !== undefined) {
+    return sayTo(`You may not charge the budget ${other}. Ask an administrator of Unit Guard to list it for ${caller}.`)
+  }
+  const { approval } = estimated
+  const message = confirmMessage({
+    askId: event.id,
+    estimate: estimated,
+    budgets: estimated.budgets,
+    ...(reason !== undefined && { reason }),
+    ...(approval !== null && { approval }),
+  })
+  const quotes = Object.fromEntries(
+    estimated.projects.flatMap(({ project, units }) => (units === null ? [] : [[project, units] as const])),
+  )
+  // An answer that was lost may have arrived: its button must not come to stand for another price.
+  const { payers } = estimated
+  if (event.quotes && !isDeepStrictEqual([event.quotes, event.payers ?? payers], [quotes, payers])) {
+    return sayTo('The price or the payer has moved while this was being answered. Please type the command again.')
+  }
+  return { message, ...(event.quotes === undefined && { remember: { quotes, payers } }) }
+}
+
+async function confirmed(parts: CommandsParts, ids: readonly string[]): Promise<EventAnswer> {
+  const { guard } = parts
+  const { ledger } = guard
+  const updates = (await ledger.updatesNamed(ids)).filter((update) => update !== null)
+  return { message: outcomeMessage({ updates, zone: zoneOf(await ledger.view()) }) }
+}
+
+export type Commands = ReturnType<typeof createCommands>

@@ -1,0 +1,142 @@
+import type { Guard } from '../../guard/guard.ts'
+import type { GuardOptions } from '../../guard/options.ts'
+import { zoneOf } from '../../guard/sentences.ts'
+import { ownerPaidFor } from '../../guard/update/charged-budgets.ts'
+import { inFlightUntil } from '../../guard/update/duplicate-work.ts'
+import { frozenAbove } from '../../ledger/book/definitions.ts'
+import type { About } from '../../ledger/updates/announcement.ts'
+import type { SlackEvent } from '../../ledger/updates/slack-event.ts'
+import { isTerminal, type Update } from '../../ledger/updates/update.ts'
+import { assertNever } from '../../platform/words.ts'
+import type { Message } from '../blocks.ts'
+import { approvalMessage } from '../messages/approval.ts'
+import { digestMessage } from '../messages/digest.ts'
+import { correctionMessage, doubtMessage, overrunMessage } from '../messages/doubt.ts'
+import { occurrenceMessage } from '../messages/occurrence.ts'
+import { outcomeMessage, pressedMessage } from '../messages/updates.ts'
+import {
+  foreignDataMessage,
+  frozenMessage,
+  pausedMessage,
+  refusalsMessage,
+  thresholdMessage,
+  tokenExpiresMessage,
+} from '../messages/warnings.ts'
+import { callerOf } from '../receive/answer.ts'
+
+/** The message for the user who waits for it, and the updates as it shows them. */
+export interface Outcome {
+  readonly message: Message
+  readonly updates: readonly Update[]
+}
+
+export interface ComposerParts {
+  guard: Guard
+  options: GuardOptions
+}
+
+/**
+ * Makes the message from what is true when it is sent: an approval that was given meanwhile is not
+ * asked for. `null`: there is nothing to tell any more.
+ */
+export const createComposer = (parts: ComposerParts) => ({
+  compose: (about: Exclude<About, { kind: 'outcome' }>) => compose(parts, about),
+  outcome: (event: SlackEvent) => outcome(parts, event),
+})
+
+async function zone(parts: ComposerParts) {
+  const { guard } = parts
+  const { ledger } = guard
+  return zoneOf(await ledger.view())
+}
+
+async function compose(parts: ComposerParts, about: Exclude<About, { kind: 'outcome' }>): Promise<Message | null> {
+  const { options, guard } = parts
+  const { ledger } = guard
+  switch (about.kind) {
+    case 'approval-wanted':
+    case 'approval-reminder': {
+      const update = await ledger.update(about.update)
+      if (update?.state !== 'awaiting-approval') return null
+      const isReminder = about.kind === 'approval-reminder'
+      const view = await ledger.view()
+      return approvalMessage({
+        update,
+        owner: ownerPaidFor(view.definitions, update),
+        until: update.approvableUntil ?? update.createdAt,
+        isReminder,
+        zone: zoneOf(view),
+      })
+    }
+    case 'in-doubt': {
+      const update = await ledger.update(about.update)
+      if (update?.state !== 'in-doubt') return null
+      return doubtMessage({ update, didNotRunFrom: inFlightUntil(update, options), zone: await zone(parts) })
+    }
+    case 'overrun':
+    case 'correction': {
+      const update = await ledger.update(about.update)
+      if (!update) return null
+      return about.kind === 'overrun' ? overrunMessage(update) : correctionMessage(update)
+    }
+    case 'occurrence': {
+      const occurrence = await ledger.occurrences.get(about.occurrence)
+      if (!occurrence || occurrence.state === 'running') return null
+      const { counts, unitsCharged, refusals } = await guard.report(occurrence)
+      const { plan, time, state, reason } = occurrence
+      return occurrenceMessage({
+        ...{ plan, time, state, unitsCharged, zone: await zone(parts) },
+        counts: { ...counts, unsent: counts.unsent + counts.expired },
+        // A missed one says so itself.
+        ...(reason !== undefined && state !== 'missed' && { reason }),
+        refusals: refusals.map(({ project, problem }) => ({ project, detail: problem.detail })),
+      })
+    }
+    case 'threshold':
+      return thresholdMessage({ ...about, zone: await zone(parts) })
+    case 'refusals':
+      return refusalsMessage({ ...about, sinceMinutes: 10 })
+    case 'stopped':
+      return about.what === 'budget'
+        ? frozenMessage({
+            ...{ budget: about.name, frozen: about.isStopped, by: about.by, reason: about.reason },
+            frozenAbove: about.isStopped ? null : frozenAbove((await ledger.view()).definitions, about.name),
+          })
+        : pausedMessage({
+            ...{ plan: about.name, paused: about.isStopped, by: about.by, reason: about.reason },
+            isEnabled: about.isStopped || (await isEnabled(parts, about.name)),
+          })
+    case 'foreign-data':
+      return foreignDataMessage(about)
+    case 'token-expires':
+      return tokenExpiresMessage({ ...about, zone: await zone(parts) })
+    case 'digest':
+      return digestMessage(await guard.digest(about.until))
+    default:
+      return assertNever(about)
+  }
+}
+
+const isEnabled = async ({ guard }: ComposerParts, name: string): Promise<boolean> =>
+  (await guard.planStatuses()).plans.some(({ plan }) => plan.name === name && plan.enabled)
+
+/** What became of what a user confirmed or approved, once all of it has ended. */
+async function outcome(parts: ComposerParts, event: SlackEvent): Promise<Outcome | null> {
+  const { guard } = parts
+  const { ledger } = guard
+  const updates = (await ledger.updatesNamed(event.updates ?? [])).filter((update) => update !== null)
+  const [first] = updates
+  if (!first || !updates.every(hasEnded)) return null
+  const isApproval = event.kind === 'press' && event.action !== 'confirm'
+  const message = isApproval
+    ? // It may have been put to people again since, and approved by another person.
+      pressedMessage({ update: first, by: first.approval?.by ?? callerOf(event), zone: await zone(parts) })
+    : outcomeMessage({ updates, zone: await zone(parts), replaces: true })
+  return { message, updates }
+}
+
+export type Composer = ReturnType<typeof createComposer>
+
+/** The next step takes a person, and is announced by itself. */
+const hasEnded = ({ state }: Update): boolean =>
+  isTerminal(state) || state === 'in-doubt' || state === 'awaiting-approval'

@@ -1,0 +1,75 @@
+import { isObject, type Json } from '../platform/json.ts'
+import { fromUtf8 } from '../platform/utf8.ts'
+import { type Redact, redactorOf } from './service-token.ts'
+import type { Answered } from './transport.ts'
+
+export interface StoredBody {
+  readonly status: number
+  readonly contentType: string | null
+  /** At most 16 KiB of UTF-8, without the service token. */
+  readonly body: string
+  readonly truncated: boolean
+}
+
+export type BodyText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string }
+
+const maxStoredBytes = 16 * 1024
+const maxContentTypeLength = 200
+
+/** The text of an answer; a byte order mark is dropped (RFC 8259, section 8.1, allows readers that). */
+export function textOf(answer: Answered): BodyText {
+  const encoding = answer.headers['content-encoding'] || 'identity'
+  if (encoding.toLowerCase() !== 'identity') return { ok: false, reason: 'the body is content-encoded' }
+  const text = fromUtf8(answer.body)
+  return text === null ? { ok: false, reason: 'the body is not UTF-8' } : { ok: true, text }
+}
+
+/** Redacted before the cut: half a token would not be found. */
+export function storedBodyOf(answer: Answered, token: string): StoredBody {
+  const redact = redactorOf(token)
+  const { text, truncated } = cut(redact(answer.body.toString('utf8')), maxStoredBytes)
+  return { status: answer.status, contentType: contentTypeOf(answer, redact), body: text, truncated }
+}
+
+function contentTypeOf(answer: Answered, redact: Redact): string | null {
+  const contentType = answer.headers['content-type']
+  return contentType === undefined ? null : redact(contentType).slice(0, maxContentTypeLength)
+}
+
+/** Cuts between characters: a decoder in stream mode holds back an unfinished one. */
+function cut(text: string, maxBytes: number): { text: string; truncated: boolean } {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= maxBytes) return { text, truncated: false }
+  const start = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, maxBytes), { stream: true })
+  return { text: start, truncated: true }
+}
+
+/**
+ * True when a body says by itself, whatever its status, that the operation failed: a `response_code` other than zero,
+ * or an `error` that says something. The vendor documents no error body, so both are conventions.
+ */
+export function isErrorEnvelope(value: Json): boolean {
+  if (!isObject(value)) return false
+  const code = Object.hasOwn(value, 'response_code') ? value.response_code : null
+  if (!isZero(code) && code !== null) return true
+  return Object.hasOwn(value, 'error') && saysSomething(value.error)
+}
+
+/** The code says success; an error beside it is a contradiction and proves nothing. */
+export const saysItWentWell = (value: Json): boolean =>
+  isObject(value) && Object.hasOwn(value, 'response_code') && isZero(value.response_code)
+
+const isZero = (code: Json | undefined): boolean => code === 0 || code === '0'
+
+/** At any depth: one failed row spoils a sum. The nesting limit of strict JSON bounds the recursion. */
+export function holdsErrorEnvelope(value: Json): boolean {
+  if (isErrorEnvelope(value)) return true
+  if (typeof value !== 'object' || value === null) return false
+  return Object.values(value).some(holdsErrorEnvelope)
+}
+
+/** Null, false, zero and everything empty say "no error". */
+function saysSomething(error: Json | undefined): boolean {
+  if (typeof error === 'object' && error !== null) return Object.keys(error).length > 0
+  return Boolean(error)
+}

@@ -1,0 +1,216 @@
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import http from 'node:http'
+import https from 'node:https'
+import type { Readable } from 'node:stream'
+import { type AbortSource, type BodyLimits, createAnswerBody, holdsToken } from './answer-body.ts'
+import { isGuarded, type OpenOperation, operationPath, operations } from './operations.ts'
+import { isUsableToken, type ServiceToken } from './service-token.ts'
+import { type Failed, parseBaseUrl, watchConnection } from './transport.ts'
+
+export interface OpenRequest {
+  readonly operation: OpenOperation
+  /** One raw path segment; null for the operations whose path names no project. */
+  readonly segment: string | null
+  /** A raw query string without `?`; may be empty. */
+  readonly search: string
+  /** The caller's; those that mean something to the service go on. */
+  readonly headers?: Iterable<readonly [name: string, value: string]> | undefined
+  /** Goes out byte for byte. */
+  readonly body?: Uint8Array | undefined
+  readonly signal?: AbortSource | undefined
+}
+
+/**
+ * Sends an operation that consumes nothing and hands its answer on as it comes, whatever its status: redirects, 401 and
+ * 421 are answers. After a 401 the token is read again, for the next request.
+ *
+ * One request. A GET is sent once more, on a fresh connection, if the first connection never came up, or was a kept one
+ * that closed before a byte of an answer: the service closed it a moment ago.
+ *
+ * @throws RangeError when the operation is guarded, or segment, query or token cannot go on the wire; what `token`
+ * throws. Nothing was sent then.
+ */
+export type Forward = (request: OpenRequest) => Promise<OpenedAnswer>
+
+export interface OpenLimits extends BodyLimits {
+  /** Until the head of the answer is there, the repetition included. */
+  readonly firstByteMs: number
+}
+
+/** No function on AWS lives longer than 15 minutes, nor does an answer. */
+const usualLimits: OpenLimits = { firstByteMs: 30_000, idleMs: 30_000, bodyMs: 15 * 60_000 }
+const maxOpenSockets = 64
+/** Kept connections are short-lived: behind a frozen function they are dead without anyone knowing. */
+const keptConnection = { keepAlive: true, maxSockets: maxOpenSockets, maxFreeSockets: maxOpenSockets, timeout: 10_000 }
+
+/** @throws RangeError when `baseUrl` is not an http(s) address whose path ends in `/v3`. */
+export function createForward(options: {
+  baseUrl: string
+  token: ServiceToken
+  limits?: Partial<OpenLimits>
+}): Forward {
+  const base = parseBaseUrl(options.baseUrl)
+  const limits = { ...usualLimits, ...options.limits }
+  const client = base.isSecure ? https : http
+  // Not the agent of estimates: a hundred slow exports must not keep an update waiting.
+  const keptConnections = new client.Agent(keptConnection)
+
+  return async ({ operation, segment, search, headers = [], body, signal }) => {
+    if (isGuarded(operation)) throw new RangeError(`${operation} is sent by the guard alone`)
+    const { method } = operations[operation]
+    const path = base.path + operationPath(operation, segment, search)
+    const token = await options.token.read()
+    if (!isUsableToken(token)) throw new RangeError('the service token is not visible ASCII')
+
+    const sent = forwardedHeaders(headers)
+    sent.authorization = `Bearer ${token}`
+    sent['accept-encoding'] = 'identity'
+    if (method === 'POST') sent['content-length'] = String(body?.length ?? 0)
+
+    const attempt = async ({ fresh, withinMs }: { fresh: boolean; withinMs: number }) => {
+      const request = client.request({
+        host: base.host,
+        port: base.port,
+        path,
+        method,
+        agent: fresh ? false : keptConnections,
+        headers: fresh ? { ...sent, connection: 'close' } : sent,
+      })
+      const { isSecure } = base
+      const answer = await openExchange(request, { isSecure, token, content: body, withinMs, signal, limits })
+      return { answer, wasKept: request.reusedSocket }
+    }
+
+    // A write on a kept connection that just died would be in doubt for nothing.
+    const from = performance.now()
+    const { answer: first, wasKept } = await attempt({ fresh: method === 'POST', withinMs: limits.firstByteMs })
+    const isUnanswered = first.kind === 'failed' && first.cause === 'connection'
+    const isRepeatable = method === 'GET' && isUnanswered && (first.sent === 'no' || wasKept)
+    const leftMs = limits.firstByteMs - (performance.now() - from)
+    const answer = isRepeatable ? (await attempt({ fresh: true, withinMs: leftMs })).answer : first
+    if (answer.kind === 'answered' && answer.status === 401) await options.token.reread(token).catch(() => {})
+    return answer
+  }
+}
+
+export type OpenedAnswer =
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      /** As they came: names in their own case, repeated ones apart, hop-by-hop ones and cookies included. */
+      readonly headers: readonly (readonly [name: string, value: string])[]
+      /**
+       * Has to be read to its end or destroyed: it holds a connection. It ends with AnswerBroken where the answer does
+       * not come whole, or carries the service's token.
+       */
+      readonly body: Readable
+    }
+  | OpenFailure
+
+/** `sent` is `no` where the connection never came up, whatever ended the wait. */
+type OpenFailure = Omit<Failed, 'cause'> & { readonly cause: 'deadline' | 'connection' | 'protocol' | 'aborted' }
+
+/**
+ * Sends a prepared request once and resolves with the head of its answer. `withinMs` counts until then; after that the
+ * body has limits of its own. `signal` ends either, and with it the connection.
+ */
+function openExchange(
+  request: ClientRequest,
+  options: {
+    isSecure: boolean
+    token: string
+    content: Uint8Array | undefined
+    withinMs: number
+    signal: AbortSource | undefined
+    limits: BodyLimits
+  },
+): Promise<OpenedAnswer> {
+  const { token, withinMs, signal, limits } = options
+  const connection = watchConnection(request, options.isSecure)
+  return new Promise((resolve) => {
+    let isOver = false
+    function finish(answer: OpenedAnswer): void {
+      isOver = true
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+      resolve(answer)
+    }
+    function fail(cause: OpenFailure['cause'], reason: string, status: number | null = null): void {
+      if (isOver) return
+      const sent = connection.isUsable() ? 'maybe' : 'no'
+      request.destroy() // before anybody knows: what was not sent yet never will be
+      finish({ kind: 'failed', sent, cause, reason, status })
+    }
+    const timer = setTimeout(fail, withinMs, 'deadline', 'no answer before the deadline')
+    const onAbort = () => fail('aborted', 'the caller went away')
+
+    signal?.addEventListener('abort', onAbort)
+    // The listeners stay after the end: a late error without one would take the process down.
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code?.startsWith('HPE_')) fail('protocol', 'the answer is not HTTP')
+      else fail('connection', connection.describe(error))
+    })
+    request.on('close', () => fail('connection', 'the connection closed without an answer'))
+    request.on('upgrade', (response, socket) => {
+      socket.destroy()
+      fail('protocol', 'the service switched protocols', response.statusCode ?? null)
+    })
+    request.on('response', (response) => {
+      if (isOver) return
+      const fault = faultOf(response, token)
+      if (fault !== null) return fail('protocol', fault, response.statusCode ?? null)
+      const body = createAnswerBody(response, { token, limits, signal, abandon: () => request.destroy() })
+      finish({ kind: 'answered', status: response.statusCode ?? 0, headers: pairsOf(response.rawHeaders), body })
+    })
+    if (signal?.aborted) return onAbort()
+    request.end(options.content)
+  })
+}
+
+/** Why an answer cannot be passed on; it is not even begun then. */
+function faultOf({ headers, rawHeaders }: IncomingMessage, token: string): string | null {
+  if (rawHeaders.some((text) => holdsToken(text, token))) return "the answer carries the service's token"
+  const isEncoded =
+    (headers['content-encoding'] || 'identity').toLowerCase() !== 'identity' ||
+    (headers['transfer-encoding'] || 'chunked').toLowerCase() !== 'chunked'
+  // We asked for identity. Inside of an encoded body we would not see our token.
+  return isEncoded ? 'the body is encoded' : null
+}
+
+/** Headers of node, which come as names and values in turn. */
+export function pairsOf(rawHeaders: readonly string[]): [name: string, value: string][] {
+  const pairs: [name: string, value: string][] = []
+  for (let at = 0; at < rawHeaders.length; at += 2) pairs.push([rawHeaders[at] ?? '', rawHeaders[at + 1] ?? ''])
+  return pairs
+}
+
+/**
+ * The headers of a caller that mean something to the service. Everything else stays here: the caller's own token and
+ * cookies, hop-by-hop headers, `Accept-Encoding` (an encoded answer could not be searched for our token) and `Range`
+ * (nor could one that is asked for in pieces).
+ */
+const forwarded: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-language',
+  'cache-control',
+  'content-type',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-unmodified-since',
+  'user-agent',
+])
+
+/** What a header may hold (`field-content` of RFC 9110, section 5.5); node throws at anything else. */
+const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** Names in lower case; of a name that is there twice the values are joined (RFC 9110, section 5.3). */
+function forwardedHeaders(given: Iterable<readonly [name: string, value: string]>): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const [anyCase, value] of given) {
+    const name = anyCase.toLowerCase()
+    if (!forwarded.has(name) || !headerValue.test(value)) continue
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`
+  }
+  return headers
+}

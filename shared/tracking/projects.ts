@@ -1,0 +1,195 @@
+import * as z from 'zod/mini'
+import { parseStrictJson } from '../platform/json.ts'
+import { fromUtf8 } from '../platform/utf8.ts'
+import { queryValues } from './operations.ts'
+
+/** The enumerated values of the interface ("SearchEngine"), row by row as it lists them. */
+
+// biome-ignore format: ten to a row, as in the interface, so that the two can be compared by eye
+export const countries = [
+  'US', 'UK', 'DE', 'FR', 'IT', 'JP', 'RO', 'ES', 'GR', 'BE',
+  'MT', 'NL', 'TH', 'AU', 'SE', 'SG', 'AR', 'IN', 'ID', 'CA',
+  'BR', 'DK', 'MX', 'RU', 'KR', 'BH', 'CY', 'EG', 'AE', 'IL',
+  'JO', 'KW', 'LB', 'OM', 'QA', 'SA', 'TR', 'AT', 'CH', 'HU',
+  'NZ', 'CZ', 'PH', 'MY', 'IE', 'ZA', 'CO', 'DO', 'FI', 'RS',
+  'ME', 'BA', 'HR', 'PL', 'PT', 'TW', 'PE', 'CL', 'VE', 'MA',
+  'NO', 'SI', 'SK', 'LV', 'UA', 'PR', 'BO', 'CR', 'EE', 'LU',
+  'LT', 'BG', 'GT', 'HN', 'NG', 'KE', 'UG', 'MU', 'GH', 'BD',
+  'LK', 'VN', 'IS', 'EC', 'UY', 'KZ', 'LY', 'PK', 'CI', 'TZ',
+  'CD', 'PA', 'ZM', 'MD', 'BY', 'SV', 'NI', 'PY', 'BW', 'ZW',
+  'AO', 'MZ', 'CM', 'ET', 'AZ', 'KH', 'NP', 'RW', 'SN', 'TN',
+  'MM', 'DZ', 'JM', 'GA', 'GE', 'PG', 'IM', 'BN', 'TG', 'BT',
+  'BJ', 'BF', 'GM', 'BI', 'LA', 'GG', 'JE', 'MN', 'IQ', 'PS',
+  'FJ', 'AF', 'ML', 'NE', 'MV', 'DJ', 'GP', 'AL', 'LS', 'AS',
+  'FM', 'GL', 'LI', 'MS', 'MW', 'PN', 'SH', 'SM', 'UZ', 'TD',
+  'VG', 'CV', 'VC', 'DM', 'MK', 'KG', 'TJ', 'TM', 'MG', 'NA',
+  'SC', 'BS', 'BZ', 'GI', 'AM', 'AG', 'AD', 'CU', 'TT',
+] as const
+
+// biome-ignore format: ten to a row, as in the interface
+export const languages = [
+  'en', 'fr', 'de', 'es', 'ca', 'gl', 'eu', 'ar', 'ko', 'et',
+  'ru', 'sw', 'da', 'fo', 'ja', 'pt', 'pl', 'vi', 'zh-TW', 'cs',
+  'qu', 'it', 'hi', 'bn', 'te', 'mr', 'ta', 'gu', 'kn', 'ml',
+  'pa', 'rm', 'iw', 'ga', 'id', 'uk', 'el', 'tr', 'bg', 'zh-CN',
+  'no', 'nl', 'bs', 'sr', 'hr', 'ha', 'yo', 'th', 'af', 'st',
+  'zu', 'xh', 'ur', 'fa', 'ak', 'sk', 'sl', 'sv', 'lv', 'lt',
+  'fi', 'ro', 'hu', 'hy',
+] as const
+
+export const searchEngineTypes = [
+  'desktop universal',
+  'desktop organic',
+  'desktop organic and places',
+  'desktop places',
+  'desktop adwords',
+  'desktop images',
+  'desktop video',
+  'desktop maps',
+  'desktop news',
+  'desktop shopping',
+  'desktop jobs',
+  'mobile universal',
+  'mobile organic',
+  'mobile images',
+  'mobile video',
+  'mobile news',
+] as const
+
+/** How often the service updates a project on its own ("States and transitions" of the interface). */
+export const frequencies = ['ondemand', 'daily', 'weekly'] as const
+
+/**
+ * The resources of the interface ("Resources and their fields"). Objects are loose: members that the interface does
+ * not name pass. Defaults are filled in, for readers of a project; the gateway forwards the bytes it was given.
+ */
+
+const text = z.string('takes text')
+const whole = z.number('takes a whole number').check(z.int('takes a whole number'))
+const listOf = <Item extends z.ZodMiniType>(item: Item, takes: string) => z.array(item, takes)
+
+const keyword = z.looseObject({ name: text }, 'takes an object with a name')
+
+const searchEngineId = z.looseObject({ svc_id: whole }, 'takes an object with svc_id')
+
+const country = z.enum(countries, 'takes a country code of the interface, such as US')
+
+/** `name` is required although the interface states a default for it: only one of the two can be meant. */
+const searchEngine = z.looseObject(
+  {
+    name: text,
+    country: z._default(country, 'US'),
+    location: z._default(text, 'San Francisco, CA'),
+    language: z._default(z.enum(languages, 'takes a language code of the interface, such as en'), 'en'),
+    se_type: z._default(
+      z.enum(searchEngineTypes, 'takes a search engine type of the interface, such as desktop universal'),
+      'desktop universal',
+    ),
+  },
+  'takes an object with a name',
+)
+
+const colorTakes = 'takes a whole number from 0 to 255'
+/** "Limits" of the interface. */
+const color = z.optional(z.number(colorTakes).check(z.int(colorTakes), z.gte(0, colorTakes), z.lte(255, colorTakes)))
+
+const website = z.looseObject(
+  {
+    name: text,
+    aliases: z.optional(text),
+    index: z.optional(whole),
+    color_r: color,
+    color_g: color,
+    color_b: color,
+    pages: z.optional(listOf(z.looseObject({}, 'takes an object'), 'takes a list of objects')),
+  },
+  'takes an object with a name',
+)
+
+const keywords = listOf(keyword, 'takes a list of keywords')
+const searchEngines = listOf(searchEngine, 'takes a list of search engines')
+const websites = listOf(website, 'takes a list of websites')
+
+export const createProjectInput = z.looseObject(
+  { keywords, searchengines: searchEngines, websites },
+  'takes a JSON object with keywords, searchengines and websites',
+)
+
+/**
+ * Nothing is required: the interface requires `keywords`, `searchengines` and `websites`, but defines no
+ * `searchengines`, and its own example leaves it out. What the service enforces is for the service to say, so the types
+ * of the four defined members are checked, and `searchengines` passes like any member that is not defined.
+ */
+export const updateProjectInput = z.looseObject(
+  {
+    keywords: z.optional(keywords),
+    websites: z.optional(websites),
+    addSearchengines: z.optional(searchEngines),
+    removeSearchengines: z.optional(listOf(searchEngineId, 'takes a list of objects with svc_id')),
+  },
+  'takes a JSON object',
+)
+
+/** The query of project creation. No default: the interface states none for either. */
+export const createProjectQuery = z.object({
+  frequency: z.optional(z.enum(frequencies, `takes one of ${frequencies.join(', ')}`)),
+  country: z.optional(country),
+})
+
+export type CreateProjectInput = z.output<typeof createProjectInput>
+export type UpdateProjectInput = z.output<typeof updateProjectInput>
+export type CreateProjectQuery = z.output<typeof createProjectQuery>
+
+/** One thing that is wrong: where, as `keywords.0.name` (empty: the whole), and what it takes there instead. */
+interface Fault {
+  readonly path: string
+  readonly message: string
+}
+
+export type Checked<T> =
+  | { readonly ok: true; readonly value: T }
+  /** All that is wrong, at once; nothing of what was sent is in it. */
+  | { readonly ok: false; readonly faults: readonly Fault[] }
+
+/** CreateProjectInput of the interface; `value` has its defaults. */
+export const checkCreateProject = (body: Uint8Array): Checked<CreateProjectInput> => checkBody(createProjectInput, body)
+
+/** UpdateProjectInput of the interface; `value` has the defaults of its search engines. */
+export const checkUpdateProject = (body: Uint8Array): Checked<UpdateProjectInput> => checkBody(updateProjectInput, body)
+
+/**
+ * `frequency` and `country` of project creation; other parameters pass. One that is there twice is refused, because
+ * the service may take the other.
+ *
+ * @param search the raw query string, without `?`.
+ */
+export function checkCreateQuery(search: string): Checked<CreateProjectQuery> {
+  const names = Object.keys(createProjectQuery.shape)
+  const given = names.map((name) => ({ name, values: queryValues(search, name) }))
+  const repeated = given.filter(({ values }) => values.length > 1)
+  const faults = repeated.map(({ name }) => ({ path: name, message: 'was given more than once' }))
+  const single = given.filter(({ values }) => values.length === 1)
+  return check(createProjectQuery, Object.fromEntries(single.map(({ name, values }) => [name, values[0]])), faults)
+}
+
+/** Bytes that can be read in one way only: the service must not find another project in them than we did. */
+function checkBody<Schema extends z.ZodMiniType>(schema: Schema, body: Uint8Array): Checked<z.output<Schema>> {
+  const decoded = fromUtf8(body, { keepsMark: true })
+  if (decoded === null) return wrong('the body is not UTF-8')
+  const json = parseStrictJson(decoded)
+  if (!json.ok) return wrong(`the body is not JSON that can be read in one way (${json.reason})`)
+  return check(schema, json.value, [])
+}
+
+function check<Schema extends z.ZodMiniType>(
+  schema: Schema,
+  value: unknown,
+  faults: readonly Fault[],
+): Checked<z.output<Schema>> {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return faults.length === 0 ? { ok: true, value: parsed.data } : { ok: false, faults }
+  const more = parsed.error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }))
+  return { ok: false, faults: [...faults, ...more] }
+}
+
+const wrong = (message: string) => ({ ok: false, faults: [{ path: '', message }] }) as const

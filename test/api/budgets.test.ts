@@ -1,0 +1,697 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { toUnits } from '../../shared/platform/words.ts'
+import { type Product, startProduct } from '../support/product.ts'
+import { gate } from '../support/scripted-service.ts'
+
+/** What is refused before the ledger, and whose transactions others test, does not need the most real store. */
+const startSmall = () => startProduct({ store: createMemoryStore() })
+
+const now = '2026-11-20T10:00:00.000Z'
+const month = (units: number | 'unlimited') => [{ window: 'month', units }]
+
+const put = (product: Product, name: string, body: object, headers: Record<string, string> = {}) =>
+  product.call('PUT', `/budgets/${name}`, { body, headers })
+
+async function mustPut(product: Product, name: string, body: object) {
+  const answer = await put(product, name, body)
+  expect(answer.status, answer.text).toBeLessThan(300)
+  return answer
+}
+
+const enter = (product: Product, name: string, body: object, key?: string) =>
+  product.call('POST', `/budgets/${name}/entries`, {
+    body,
+    headers: key === undefined ? {} : { 'idempotency-key': key },
+  })
+
+const errorsOf = (answer: { status: number; body: { type: string; errors: { path: string; message: string }[] } }) => ({
+  status: answer.status,
+  type: answer.body.type,
+  errors: answer.body.errors,
+})
+
+const invalid = (path: string, message: string) => ({
+  status: 400,
+  type: '/problems/invalid-request',
+  errors: [{ path, message }],
+})
+
+describe('PUT /budgets/{name}', () => {
+  test('makes a budget with the defaults, 201, and shows it as every reader sees it', async () => {
+    const product = await startProduct()
+    const made = await put(product, 'seo', { limits: month(1_200) })
+    expect(made.status).toBe(201)
+    expect(made.body).toEqual({
+      name: 'seo',
+      parent: 'account',
+      limits: [{ window: 'month', units: 1_200 }],
+      projects: [],
+      kinds: ['ranking', 'keyword-difficulty'],
+      frozen: false,
+      approvers: [],
+      windows: [
+        {
+          window: 'month',
+          start: '2026-11-01T00:00:00.000Z',
+          end: '2026-12-01T00:00:00.000Z',
+          resetsAt: '2026-12-01T00:00:00.000Z',
+          limit: 1_200,
+          granted: 0,
+          available: 1_200,
+          held: 0,
+          inDoubt: 0,
+          spent: 0,
+        },
+      ],
+    })
+    const read = await product.call('GET', '/budgets/seo')
+    expect(read.body).toEqual(made.body)
+    expect(read.headers.get('etag')).toBe(made.headers.get('etag'))
+    const { body } = await product.call('GET', '/budgets')
+    expect(body.budgets.map(({ name }: { name: string }) => name)).toEqual(['account', 'seo'])
+    expect(body.budgets[1]).toEqual(made.body)
+  })
+
+  test('replaces all of it, 200', async () => {
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
+    await mustPut(product, 'seo', { limits: month(10) })
+    const whole = {
+      parent: 'account',
+      limits: [
+        { window: 'month', units: 'unlimited' },
+        { window: 'day', units: 300 },
+      ],
+      projects: [{ name: 'acme', id: '77' }, { name: 'globex' }],
+      perUpdate: 250,
+      approvalAbove: 100,
+      approvalIfGrown: 25,
+      kinds: ['ranking'],
+      approvers: ['bob'],
+      thresholds: [50, 100],
+      freezeOnOverrun: true,
+    }
+    const replaced = await put(product, 'seo', { ...whole, reason: 'a new contract' })
+    expect(replaced.status).toBe(200)
+    const { windows, ...shown } = replaced.body
+    expect(shown).toEqual({ name: 'seo', ...whole, frozen: false })
+    expect(windows).toMatchObject([
+      { window: 'month', limit: 'unlimited', available: null },
+      { window: 'day', start: '2026-11-20T00:00:00.000Z', end: '2026-11-21T00:00:00.000Z', limit: 300, available: 300 },
+    ])
+    const bare = await put(product, 'seo', { limits: month(0) })
+    expect(bare.body).toMatchObject({
+      limits: month(0),
+      projects: [],
+      kinds: ['ranking', 'keyword-difficulty'],
+      approvers: [],
+    })
+    for (const member of ['perUpdate', 'approvalAbove', 'approvalIfGrown', 'thresholds', 'freezeOnOverrun'])
+      expect(bare.body).not.toHaveProperty(member)
+  })
+
+  test('what is booked of it is its month, whichever window comes first', async () => {
+    const product = await startSmall()
+    await put(product, 'seo', { limits: [{ window: 'day', units: 5 }, ...month(100)] })
+    const { body } = await product.call('GET', '/budgets/seo/entries')
+    expect(body.entries).toMatchObject([{ type: 'budget-created', units: 100 }])
+  })
+
+  test('is seen beforehand: the next revision, or why it cannot be', async () => {
+    const { guard } = await startSmall()
+    const limits = [{ window: 'month', units: toUnits(100) } as const]
+    const seo = { name: 'seo', parent: 'account', limits, projects: [] }
+    const by = { caller: 'ada' }
+    const { revision } = (await guard.ledger.view()).definitions
+    expect(await guard.previewBudget(seo, by)).toMatchObject({
+      kind: 'possible',
+      before: { definitions: { revision } },
+      after: { definitions: { revision: revision + 1, budgets: { seo } } },
+    })
+    const message = 'Every budget but the root has a parent.'
+    expect(await guard.previewBudget({ ...seo, parent: null }, by)).toEqual({
+      kind: 'problem',
+      problem: expect.objectContaining({ slug: 'invalid-request', detail: message }),
+    })
+    for (const parent of [null, 'none']) {
+      expect(await guard.putBudget({ ...seo, parent }, by)).toMatchObject({ kind: 'problem' })
+    }
+    expect((await guard.ledger.view()).definitions.revision).toBe(revision)
+  })
+
+  test('0 means nothing', async () => {
+    const product = await startSmall()
+    await mustPut(product, 'none', { limits: month(0) })
+    const { status, body } = await product.update({ kind: 'ranking', project: 'acme', budget: 'none' })
+    expect(status).toBe(402)
+    expect(body).toMatchObject({
+      type: '/problems/over-budget',
+      detail: 'none has 0 of 0 units left this month; resets 1 Dec 2026 00:00 UTC; ask for more before trying again.',
+      units: null,
+      short: null,
+    })
+    expect(product.service.requests).toEqual([])
+  })
+
+  test('a limit is in force at once, and for the day too', async () => {
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
+    await mustPut(product, 'seo', { limits: [...month(1_000), { window: 'day', units: 100 }] })
+    const ask = (project: string) => product.update({ kind: 'ranking', project, budget: 'seo' })
+    expect((await ask('one')).status).toBe(201)
+    await mustPut(product, 'seo', { limits: [...month(1_000), { window: 'day', units: 60 }] })
+    const refused = await ask('two')
+    expect(refused.body).toMatchObject({
+      status: 402,
+      detail: 'seo has 20 of 60 units left today and this needs 40; resets 21 Nov 2026 00:00 UTC; ask for 20 more.',
+      budgets: [
+        { budget: 'seo', window: 'day', limit: 60, available: 20, short: 20, resetsAt: '2026-11-21T00:00:00.000Z' },
+      ],
+    })
+    await mustPut(product, 'seo', { limits: [...month(1_000), { window: 'day', units: 20 }] })
+    expect(await product.figures('seo', 'day')).toMatchObject({ limit: 20, available: -20, spent: 40 })
+    await mustPut(product, 'seo', { limits: [...month(1_000), { window: 'day', units: 80 }] })
+    expect((await ask('three')).status).toBe(201)
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('changes the root, which has no parent', async () => {
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
+    expect((await put(product, 'account', { limits: month(70_000) })).status).toBe(200)
+    expect(await product.figures()).toMatchObject({ limit: 70_000, available: 70_000 })
+    expect((await put(product, 'account', { parent: null, limits: month(60_000) })).status).toBe(200)
+    const refused = await put(product, 'account', { parent: 'seo', limits: month(1) })
+    expect(errorsOf(refused)).toEqual(invalid('parent', 'account is the root and has no parent.'))
+  })
+
+  test('takes a parent that there is, eight deep and in no circle', async () => {
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
+    expect(errorsOf(await put(product, 'seo', { parent: 'nobody', limits: month(1) }))).toEqual(
+      invalid('parent', 'there is no budget nobody; create it first'),
+    )
+    for (let deep = 2; deep <= 8; deep++)
+      await mustPut(product, `b${deep}`, { parent: deep === 2 ? 'account' : `b${deep - 1}`, limits: month(1_000) })
+    const tooDeep = invalid('parent', 'budgets are at most 8 deep, and no budget is its own ancestor')
+    expect(errorsOf(await put(product, 'b9', { parent: 'b8', limits: month(1) }))).toEqual(tooDeep)
+    expect(errorsOf(await put(product, 'b3', { parent: 'b6', limits: month(1) }))).toEqual(tooDeep)
+    expect(errorsOf(await put(product, 'b3', { parent: 'b3', limits: month(1) }))).toEqual(tooDeep)
+    expect((await put(product, 'b3', { parent: 'b6', limits: month(1) })).body.detail).toBe(
+      'budgets are at most 8 deep, and no budget is its own ancestor.',
+    )
+    const { status } = await product.update({ kind: 'ranking', project: 'acme', budget: 'b8' })
+    expect(status).toBe(201)
+    for (const name of ['b2', 'b5', 'b8'])
+      expect(await product.figures(name)).toMatchObject({ available: 960, spent: 40 })
+  })
+
+  test('takes the names that every object has as names like any other', async () => {
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
+    expect((await product.call('GET', '/budgets/constructor')).status).toBe(404)
+    expect((await product.update({ kind: 'ranking', project: 'acme', budget: 'constructor' })).status).toBe(400)
+    await mustPut(product, 'constructor', { limits: [...month(100), { window: 'day', units: 50 }] })
+    await mustPut(product, 'valueof', { parent: 'constructor', limits: month(100) })
+    expect((await product.update({ kind: 'ranking', project: 'acme', budget: 'valueof' })).status).toBe(201)
+    expect(await product.figures('constructor', 'day')).toMatchObject({ available: 10, spent: 40 })
+    expect((await product.call('DELETE', '/budgets/valueof')).status).toBe(204)
+    expect((await product.call('DELETE', '/budgets/constructor')).status).toBe(204)
+    expect((await product.call('GET', '/budgets/constructor')).status).toBe(404)
+    expect(await product.audit()).toBe(true)
+  })
+
+  test.each(['__proto__', 'Seo', '-seo', 'seo.', 'a_b', 'x'.repeat(64), '%C3%A9', 'a%2Fb'])(
+    '%s names no budget',
+    async (name) => {
+      const product = await startSmall()
+      expect(errorsOf(await put(product, name, { limits: month(1) }))).toEqual(
+        invalid('name', 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -'),
+      )
+      for (const [method, path] of [
+        ['GET', ''],
+        ['DELETE', ''],
+        ['GET', '/entries'],
+      ] as const) {
+        expect((await product.call(method, `/budgets/${name}${path}`)).status).toBe(404)
+      }
+      expect((await product.call('GET', '/budgets')).body.budgets).toHaveLength(1)
+    },
+  )
+
+  test.each<[string, object, string]>([
+    ['no limits', {}, 'limits'],
+    ['an empty list of limits', { limits: [] }, 'limits'],
+    ['a window twice', { limits: [...month(1), ...month(2)] }, 'limits'],
+    ['three limits', { limits: [...month(1), ...month(1), { window: 'day', units: 1 }] }, 'limits'],
+    ['another window', { limits: [{ window: 'week', units: 1 }] }, 'limits.0.window'],
+    ['negative units', { limits: month(-1) }, 'limits.0.units'],
+    ['half a unit', { limits: month(1.5) }, 'limits.0.units'],
+    ['units as a text', { limits: [{ window: 'month', units: '5' }] }, 'limits.0.units'],
+    ['more units than are safe', { limits: month(2 ** 53) }, 'limits.0.units'],
+    ['an unknown member', { limits: month(1), owner: 'ada' }, 'owner'],
+    ['frozen, which is set by other means', { limits: month(1), frozen: true }, 'frozen'],
+    ['a kind that there is not', { limits: month(1), kinds: ['audit'] }, 'kinds.0'],
+    ['a project that there cannot be', { limits: month(1), projects: [{ name: '..' }] }, 'projects.0.name'],
+    ['a project twice', { limits: month(1), projects: [{ name: 'a' }, { name: 'a', id: '1' }] }, 'projects'],
+    ['a parent that cannot be', { limits: month(1), parent: 'A b' }, 'parent'],
+    ['an empty reason', { limits: month(1), reason: '' }, 'reason'],
+  ])('refuses %s, and changes nothing', async (_what, body, path) => {
+    const product = await startSmall()
+    const before = (await product.call('GET', '/budgets')).headers.get('etag')
+    const refused = await put(product, 'seo', body)
+    expect(refused.status).toBe(400)
+    expect(refused.body.errors.map((error: { path: string }) => error.path)).toEqual([path])
+    expect((await product.call('GET', '/budgets')).headers.get('etag')).toBe(before)
+  })
+
+  test('takes the scope admin', async () => {
+    const product = await startSmall()
+    const token = product.signed({ sub: 'carl', scope: 'read run write approve', budgets: '*' })
+    const calls = [
+      product.call('PUT', '/budgets/seo', { body: { limits: month(1) }, token }),
+      product.call('DELETE', '/budgets/account', { token }),
+      product.call('POST', '/budgets/account/freeze', { body: { reason: 'r' }, token }),
+      product.call('POST', '/budgets/account/entries', { body: { type: 'grant', units: 1, reason: 'r' }, token }),
+    ]
+    for (const { status, body } of await Promise.all(calls)) {
+      expect(status).toBe(403)
+      expect(body.detail).toBe('carl needs the scope admin for this, and has: read run write approve.')
+    }
+  })
+})
+
+describe('If-Match', () => {
+  const stale = (etag: string | null) =>
+    `The definitions are at revision ${etag?.replaceAll('"', '')}, which is not what If-Match asks for; read them again.`
+
+  test('makes a change only of the revision that was read', async () => {
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
+    const first = (await product.call('GET', '/budgets')).headers.get('etag') ?? ''
+    expect(first).toMatch(/^"\d+"$/)
+    expect((await put(product, 'seo', { limits: month(1) }, { 'if-match': first })).status).toBe(201)
+    const second = (await product.call('GET', '/budgets/account')).headers.get('etag') ?? ''
+    expect(second).not.toBe(first)
+
+    const calls = [
+      put(product, 'seo', { limits: month(2) }, { 'if-match': first }),
+      product.call('DELETE', '/budgets/seo', { headers: { 'if-match': first } }),
+      product.call('POST', '/budgets/seo/freeze', { body: { reason: 'r' }, headers: { 'if-match': first } }),
+      product.call('POST', '/budgets/seo/unfreeze', { body: { reason: 'r' }, headers: { 'if-match': first } }),
+    ]
+    for (const { status, body } of await Promise.all(calls)) {
+      expect(status).toBe(412)
+      expect(body).toMatchObject({
+        type: '/problems/precondition-failed',
+        detail: stale(second),
+      })
+    }
+    expect((await product.call('GET', '/budgets/seo')).body).toMatchObject({ frozen: false, limits: month(1) })
+
+    expect((await put(product, 'seo', { limits: month(2) }, { 'if-match': second })).status).toBe(200)
+    expect((await put(product, 'seo', { limits: month(3) }, { 'if-match': '*' })).status).toBe(200)
+    const headers = { 'if-match': '*' }
+    for (const action of ['freeze', 'unfreeze']) {
+      const { status } = await product.call('POST', `/budgets/seo/${action}`, { body: { reason: 'r' }, headers })
+      expect([action, status]).toEqual([action, 200])
+    }
+    expect((await product.call('DELETE', '/budgets/seo', { headers })).status).toBe(204)
+    expect((await product.call('DELETE', '/budgets/seo', { headers })).body).toMatchObject({
+      status: 412,
+      detail: 'There is no budget seo, which is not what If-Match asks for; read them again.',
+    })
+  })
+
+  test('of several tags takes the one that matches', async () => {
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
+    const { headers } = await mustPut(product, 'seo', { limits: month(1) })
+    expect(
+      (await put(product, 'seo', { limits: month(2) }, { 'if-match': `"9000", ${headers.get('etag')}` })).status,
+    ).toBe(200)
+  })
+
+  test.each(['nonsense', '"', 'W/"1"', '1', ''])('that is no tag of ours matches nothing: %s', async (given) => {
+    const product = await startSmall()
+    const refused = await put(product, 'seo', { limits: month(1) }, { 'if-match': given })
+    expect(refused.status).toBe(412)
+    expect(refused.body.detail).toBe(stale('"1"'))
+  })
+
+  test('* takes a budget that there is', async () => {
+    const product = await startSmall()
+    const refused = await put(product, 'seo', { limits: month(1) }, { 'if-match': '*' })
+    expect(refused.status).toBe(412)
+    expect(refused.body.detail).toBe('There is no budget seo, which is not what If-Match asks for; read them again.')
+    expect((await product.call('GET', '/budgets/seo')).status).toBe(404)
+  })
+
+  test('of two changes of one revision one wins', async () => {
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
+    const { headers } = await mustPut(product, 'seo', { limits: month(1) })
+    const ifMatch = { 'if-match': headers.get('etag') ?? '' }
+    const answers = await Promise.all([2, 3].map((units) => put(product, 'seo', { limits: month(units) }, ifMatch)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412])
+  })
+})
+
+describe('freezing', () => {
+  test('refuses updates of the budget and of its children at once, and unfreezing lets them pass', async () => {
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
+    await mustPut(product, 'seo', { limits: month(1_000) })
+    await mustPut(product, 'blog', { parent: 'seo', limits: month(1_000) })
+    await mustPut(product, 'shop', { limits: month(1_000) })
+    const frozen = await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a cron job has gone wild' } })
+    expect(frozen.status).toBe(200)
+    expect(frozen.body).toMatchObject({
+      name: 'seo',
+      frozen: { by: 'ada', reason: 'a cron job has gone wild', at: now },
+    })
+    // Who stopped it first, and why, is what matters.
+    const again = await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'another reason' } })
+    expect([again.status, again.body.frozen.reason]).toEqual([200, 'a cron job has gone wild'])
+    for (const budget of ['seo', 'blog']) {
+      const refused = await product.update({ kind: 'ranking', project: `of-${budget}`, budget })
+      expect(refused.status).toBe(402)
+      expect(refused.body).toMatchObject({
+        type: '/problems/budget-frozen',
+        title: 'The budget is frozen',
+        detail:
+          'seo was frozen by ada on 20 Nov 2026 10:00 UTC: a cron job has gone wild. Ask an administrator to unfreeze it.',
+        budget: 'seo',
+        updates: [{ state: 'refused', units: { estimated: null, held: 0, charged: 0 } }],
+      })
+    }
+    expect(product.service.requests).toEqual([])
+    expect((await product.update({ kind: 'ranking', project: 'of-shop', budget: 'shop' })).status).toBe(201)
+    expect((await product.call('GET', '/budgets/blog')).body.frozen).toBe(false)
+
+    await mustPut(product, 'seo', { limits: month(2_000) })
+    expect((await product.call('GET', '/budgets/seo')).body.frozen).toMatchObject({ by: 'ada' })
+    const thawed = await product.call('POST', '/budgets/seo/unfreeze', { body: { reason: 'mended' } })
+    expect(thawed.body).toMatchObject({ name: 'seo', frozen: false })
+    expect((await product.update({ kind: 'ranking', project: 'of-blog', budget: 'blog' })).status).toBe(201)
+    const { body } = await product.call('GET', '/budgets/seo/entries')
+    expect(body.entries.map(({ type, reason }: { type: string; reason: string }) => `${type}: ${reason}`)).toEqual(
+      expect.arrayContaining(['freeze: a cron job has gone wild', 'unfreeze: mended']),
+    )
+  })
+
+  test('takes a reason and a budget that there is', async () => {
+    const product = await startSmall()
+    expect((await product.call('POST', '/budgets/account/freeze', { body: {} })).body).toMatchObject({
+      status: 400,
+      errors: [{ path: 'reason' }],
+    })
+    expect((await product.call('POST', '/budgets/nobody/freeze', { body: { reason: 'r' } })).body).toMatchObject({
+      status: 404,
+      detail: 'There is no budget nobody.',
+    })
+    expect((await product.call('POST', '/budgets/nobody/unfreeze', { body: { reason: 'r' } })).status).toBe(404)
+  })
+})
+
+describe('DELETE /budgets/{name}', () => {
+  test('204; its counters are resumed when it is made again', async () => {
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
+    await mustPut(product, 'seo', { limits: month(100) })
+    await product.update({ kind: 'ranking', project: 'acme', budget: 'seo' })
+    const deleted = await product.call('DELETE', '/budgets/seo')
+    expect([deleted.status, deleted.text]).toEqual([204, ''])
+    expect((await product.call('GET', '/budgets/seo')).body).toMatchObject({
+      status: 404,
+      detail: 'There is no budget seo.',
+    })
+    expect((await product.update({ kind: 'ranking', project: 'globex', budget: 'seo' })).status).toBe(400)
+    expect((await product.call('DELETE', '/budgets/seo')).status).toBe(404)
+    expect((await put(product, 'seo', { limits: month(90) })).status).toBe(201)
+    expect(await product.figures('seo')).toEqual({
+      limit: 90,
+      granted: 0,
+      available: 50,
+      held: 0,
+      inDoubt: 0,
+      spent: 40,
+    })
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('not the root, nor with children', async () => {
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
+    await mustPut(product, 'seo', { limits: month(100) })
+    for (const name of ['blog', 'shop']) await mustPut(product, name, { parent: 'seo', limits: month(100) })
+    const refused = { status: 409, type: '/problems/wrong-state' }
+    expect((await product.call('DELETE', '/budgets/account')).body).toMatchObject({
+      ...refused,
+      detail: 'account cannot be deleted: it is the root of all budgets.',
+    })
+    expect((await product.call('DELETE', '/budgets/seo')).body).toMatchObject({
+      ...refused,
+      detail: 'seo cannot be deleted: it has the children blog and shop.',
+      budget: 'seo',
+    })
+  })
+
+  test('nor while units of it are held or in doubt', async () => {
+    const { opened, open } = gate()
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
+    await mustPut(product, 'seo', { limits: month(100) })
+    product.service.script(({ url }) => url.endsWith('/run'), { status: 500, once: opened, body: 'oops' })
+    const asked = product.update({ kind: 'ranking', project: 'acme', budget: 'seo' })
+    while (product.seen('run').length === 0) await new Promise(setImmediate)
+    const refused = {
+      status: 409,
+      type: '/problems/wrong-state',
+      detail: 'seo cannot be deleted: units of it are held or in doubt.',
+    }
+    expect((await product.call('DELETE', '/budgets/seo')).body).toMatchObject(refused)
+    open()
+    const { body } = await asked
+    expect(body.updates).toMatchObject([{ state: 'in-doubt' }])
+    expect((await product.call('DELETE', '/budgets/seo')).body).toMatchObject(refused)
+    await product.call('POST', `/updates/${body.updates[0].id}/resolve`, {
+      body: { outcome: 'ran', reason: 'seen on their screen' },
+    })
+    expect((await product.call('DELETE', '/budgets/seo')).status).toBe(204)
+  })
+})
+
+describe('entries', () => {
+  async function withBudgets() {
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
+    await mustPut(product, 'seo', { limits: [...month(100), { window: 'day', units: 50 }] })
+    await mustPut(product, 'blog', { parent: 'seo', limits: month(40) })
+    return product
+  }
+
+  test('a grant, 201, for that budget and window', async () => {
+    const product = await withBudgets()
+    const { status, body } = await enter(product, 'blog', { type: 'grant', units: 25, reason: 'launch week' })
+    expect(status).toBe(201)
+    expect(body).toEqual({
+      id: expect.stringMatching(/^ent_[0-9a-z]{26}$/),
+      type: 'grant',
+      budget: 'blog',
+      units: 25,
+      window: 'month:2026-11-01',
+      budgets: ['blog'],
+      reason: 'launch week',
+      by: 'ada',
+      at: now,
+      binds: { budget: 'seo', window: 'day', available: 50 },
+    })
+    expect(await product.figures('blog')).toMatchObject({ limit: 40, granted: 25, available: 65 })
+    expect(await product.figures('seo')).toMatchObject({ granted: 0, available: 100 })
+    expect((await enter(product, 'seo', { type: 'grant', units: 5, window: 'day', reason: 'r' })).body.window).toBe(
+      'day:2026-11-20',
+    )
+    expect(await product.figures('seo', 'day')).toMatchObject({ granted: 5, available: 55 })
+    expect(
+      (await enter(product, 'blog', { type: 'grant', units: 5, window: 'next-month', wholeChain: true, reason: 'r' }))
+        .body,
+    ).toMatchObject({
+      window: 'month:2026-12-01',
+      budgets: ['blog', 'seo', 'account'],
+    })
+    product.clock.set('2026-12-01T00:00:00Z')
+    expect(await product.figures('blog')).toMatchObject({ granted: 5, available: 45 })
+    expect(await product.figures('account')).toMatchObject({ granted: 5, available: 50_005 })
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('spending outside the guard charges the ancestors and may exceed what is available', async () => {
+    const product = await withBudgets()
+    const { status, body } = await enter(product, 'blog', { type: 'external-spend', units: 70, reason: 'by hand' })
+    expect([status, body.budgets]).toEqual([201, ['blog', 'seo', 'account']])
+    expect(await product.figures('blog')).toMatchObject({ available: -30, spent: 70 })
+    expect(await product.figures('seo', 'day')).toMatchObject({ available: -20, spent: 70 })
+    expect(await product.figures('account')).toMatchObject({ available: 49_930, spent: 70 })
+    expect((await product.update({ kind: 'ranking', project: 'acme', budget: 'seo' })).body.detail).toBe(
+      'seo has −20 of 50 units left today; resets 21 Nov 2026 00:00 UTC; ask for more before trying again.',
+    )
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('the same key is the same entry; with other content, or for another budget, it is refused', async () => {
+    const product = await withBudgets()
+    const first = await enter(product, 'blog', { type: 'grant', units: 25, reason: 'r' }, 'key-1')
+    expect(first.headers.get('idempotency-replayed')).toBeNull()
+    const again = await enter(product, 'blog', { reason: 'r', units: 25, type: 'grant' }, 'key-1')
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true'])
+    expect(again.body).toEqual(first.body)
+    for (const other of [
+      await enter(product, 'blog', { type: 'grant', units: 26, reason: 'r' }, 'key-1'),
+      await enter(product, 'seo', { type: 'grant', units: 25, reason: 'r' }, 'key-1'),
+    ]) {
+      expect(other.body).toMatchObject({ status: 422, type: '/problems/key-reused' })
+    }
+    const token = product.signed({ sub: 'bob', scope: 'read admin', budgets: '*' })
+    const theirs = await product.call('POST', '/budgets/blog/entries', {
+      body: { type: 'grant', units: 1, reason: 'r' },
+      headers: { 'idempotency-key': 'key-1' },
+      token,
+    })
+    expect([theirs.status, theirs.body.by]).toEqual([201, 'bob'])
+    expect((await enter(product, 'blog', { type: 'grant', units: 1, reason: 'r' })).status).toBe(201)
+    expect((await enter(product, 'blog', { type: 'grant', units: 1, reason: 'r' })).status).toBe(201)
+    expect(await product.figures('blog')).toMatchObject({ granted: 28 })
+
+    await product.call('DELETE', '/budgets/blog')
+    const later = await enter(product, 'blog', { type: 'grant', units: 25, reason: 'r' }, 'key-1')
+    expect([later.status, later.body]).toEqual([201, first.body])
+  })
+
+  test.each<[string, object, string]>([
+    ['no reason', { type: 'grant', units: 1 }, 'reason'],
+    ['no units', { type: 'grant', reason: 'r' }, 'units'],
+    ['0 units', { type: 'grant', units: 0, reason: 'r' }, 'units'],
+    ['negative units', { type: 'external-spend', units: -5, reason: 'r' }, 'units'],
+    ['an unknown type', { type: 'gift', units: 1, reason: 'r' }, 'type'],
+    ['an unknown window', { type: 'grant', units: 1, window: 'week', reason: 'r' }, 'window'],
+    ['a window for spending', { type: 'external-spend', units: 1, window: 'day', reason: 'r' }, 'window'],
+  ])('refuse %s', async (_what, body, path) => {
+    const product = await startSmall()
+    const refused = await enter(product, 'account', body)
+    expect(refused.status).toBe(400)
+    expect(refused.body.errors.map((error: { path: string }) => error.path)).toEqual([path])
+  })
+
+  test('of a budget that there is not', async () => {
+    const product = await startSmall()
+    expect((await enter(product, 'nobody', { type: 'grant', units: 1, reason: 'r' })).body).toMatchObject({
+      status: 404,
+      detail: 'There is no budget nobody.',
+    })
+  })
+
+  test('are listed, newest first, page by page, since and by month, and as CSV', async () => {
+    const product = await withBudgets()
+    for (const units of [1, 2, 3]) {
+      product.clock.advance(1_000)
+      await enter(product, 'blog', { type: 'grant', units, reason: units === 2 ? '=1+1' : 'more, "please"' })
+    }
+    await enter(product, 'seo', { type: 'grant', units: 9, window: 'next-month', reason: 'r' })
+    const listed = await product.call('GET', '/budgets/blog/entries')
+    expect(listed.body).toEqual({
+      entries: [
+        expect.objectContaining({ type: 'grant', units: 3, at: '2026-11-20T10:00:03.000Z' }),
+        expect.objectContaining({ type: 'grant', units: 2 }),
+        expect.objectContaining({ type: 'grant', units: 1 }),
+        expect.objectContaining({ type: 'budget-created', units: 40, by: 'ada', budgets: ['blog'] }),
+      ],
+    })
+    const first = await product.call('GET', '/budgets/blog/entries?limit=3')
+    expect(first.body.entries).toEqual(listed.body.entries.slice(0, 3))
+    const second = await product.call('GET', `/budgets/blog/entries?limit=3&cursor=${first.body.next}`)
+    expect(second.body).toEqual({ entries: listed.body.entries.slice(3) })
+    const since = await product.call('GET', '/budgets/blog/entries?since=2026-11-20T10:00:02Z')
+    expect(since.body.entries.map(({ units }: { units: number }) => units)).toEqual([3, 2])
+    const december = await product.call('GET', '/budgets/seo/entries?window=month:2026-12-01')
+    expect(december.body.entries).toMatchObject([{ units: 9, window: 'month:2026-12-01' }])
+
+    const csv = await product.call('GET', '/budgets/blog/entries', { headers: { accept: 'text/csv' } })
+    expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    const [header, ...lines] = csv.text.trimEnd().split('\r\n')
+    expect(header).toBe('id,at,type,budget,units,window,by,reason,to,corrects,changed')
+    expect(lines.map((line) => line.replace(/^ent_[0-9a-z]{26},/, ''))).toEqual([
+      '2026-11-20T10:00:03.000Z,grant,blog,3,month:2026-11-01,ada,"more, ""please""",,,',
+      "2026-11-20T10:00:02.000Z,grant,blog,2,month:2026-11-01,ada,'=1+1,,,",
+      '2026-11-20T10:00:01.000Z,grant,blog,1,month:2026-11-01,ada,"more, ""please""",,,',
+      '2026-11-20T10:00:00.000Z,budget-created,blog,40,month:2026-11-01,ada,no reason given,,,"budget blog: new: 40 a month, below seo"',
+    ])
+  })
+
+  test.each([
+    ['window=month:2026-11-02', 'window'],
+    ['window=day:2026-11-20', 'window'],
+    ['window=month:2026-13-45', 'window'],
+    ['cursor=nonsense', 'cursor'],
+    ['cursor=eyJwYXJ0aXRpb24iOiJ1cGRhdGVzIzIwMjYtMTEifQ', 'cursor'],
+    ['limit=0', 'limit'],
+    ['limit=201', 'limit'],
+    ['since=yesterday', 'since'],
+    ['until=2026-11-20T00:00:00Z', 'until'],
+  ])('are not listed by %s', async (query, path) => {
+    const product = await startSmall()
+    const refused = await product.call('GET', `/budgets/account/entries?${query}`)
+    expect(refused.body).toMatchObject({ status: 400, errors: [{ path }] })
+  })
+})
+
+describe('owned projects', () => {
+  async function withOwner() {
+    const product = await startSmall()
+    await mustPut(product, 'seo', { limits: month(1_000) })
+    await mustPut(product, 'blog', { parent: 'seo', limits: month(1_000), projects: [{ name: 'acme', id: '77' }] })
+    await mustPut(product, 'shop', { limits: month(1_000) })
+    return product
+  }
+
+  test.each<[string, object, string]>([
+    ['an omitted budget is the owner', { kind: 'ranking', project: 'acme' }, 'blog'],
+    ['also by the id', { kind: 'keyword-difficulty', project: '77' }, 'blog'],
+    ['the owner may be named', { kind: 'ranking', project: 'acme', budget: 'blog' }, 'blog'],
+    ['an ancestor may be named', { kind: 'ranking', project: 'acme', budget: 'seo' }, 'seo'],
+    ['so may the root', { kind: 'ranking', project: 'acme', budget: 'account' }, 'account'],
+    ['a project without an owner is charged to the root', { kind: 'ranking', project: 'globex' }, 'account'],
+    ['or to any budget', { kind: 'ranking', project: 'globex', budget: 'shop' }, 'shop'],
+  ])('%s', async (_what, body, budget) => {
+    const product = await withOwner()
+    const answer = await product.update(body)
+    expect(answer.status).toBe(201)
+    expect(answer.body.updates).toMatchObject([{ budget, state: 'settled' }])
+    expect(await product.figures(budget)).toMatchObject({ spent: 40 })
+  })
+
+  test('another budget is 400, and nothing is recorded', async () => {
+    const product = await withOwner()
+    const refused = await product.update({ kind: 'ranking', project: 'acme', budget: 'shop' })
+    expect(errorsOf(refused)).toEqual(
+      invalid('budget', 'acme belongs to blog, so it is charged there or to a parent of it, not to shop.'),
+    )
+    expect(product.service.requests).toEqual([])
+    expect((await product.call('GET', '/updates')).body).toEqual({ updates: [] })
+    const estimate = await product.call('GET', '/estimates?kind=ranking&project=acme&budget=shop')
+    expect(estimate.status).toBe(400)
+  })
+
+  test('a project has one owner', async () => {
+    const product = await withOwner()
+    const refused = await put(product, 'shop', { limits: month(1), projects: [{ name: 'other', id: 'acme' }] })
+    expect(errorsOf(refused)).toEqual(invalid('projects', 'acme has one owner, and cannot belong to blog and to shop'))
+    await mustPut(product, 'blog', { parent: 'seo', limits: month(1) })
+    await mustPut(product, 'shop', { limits: month(1_000), projects: [{ name: 'acme' }] })
+    expect((await product.update({ kind: 'ranking', project: 'acme' })).body.updates[0].budget).toBe('shop')
+  })
+})
+
+describe('GET /audit', () => {
+  test('shows every counter as recorded and as recomputed', async () => {
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
+    await product.update({ kind: 'ranking', project: 'acme' })
+    const figures = { limit: 50_000, granted: 0, available: 49_960, held: 0, inDoubt: 0, spent: 40 }
+    const ofDay = { limit: 'unlimited', granted: 0, available: null, held: 0, inDoubt: 0, spent: 40 }
+    expect((await product.call('GET', '/audit')).body).toEqual({
+      ok: true,
+      books: [
+        { window: 'month:2026-11-01', budget: 'account', recorded: figures, recomputed: figures },
+        { window: 'day:2026-11-20', budget: 'account', recorded: ofDay, recomputed: ofDay },
+      ],
+    })
+  })
+})

@@ -1,0 +1,282 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { days } from '../support/clock.ts'
+import { type Product, startProduct } from '../support/product.ts'
+import { gate } from '../support/scripted-service.ts'
+
+const month = (units: number | 'unlimited', day?: number) => [
+  { window: 'month', units },
+  ...(day === undefined ? [] : [{ window: 'day', units: day }]),
+]
+
+/** Eve asks, for `acme` and `globex`, which have plenty. */
+async function withEve(listed: object, options: Parameters<typeof startProduct>[0] = {}) {
+  const product = await startProduct({ store: createMemoryStore(), ...options })
+  for (const name of ['acme', 'globex'])
+    await product.call('PUT', `/budgets/${name}`, { body: { limits: month(5_000) } })
+  const list = (body: object, sub = 'eve') => product.call('PUT', `/callers/${sub}`, { body })
+  await list(listed)
+  const exp = Math.floor(product.clock.now() / 1000) + 30 * 24 * 3600
+  const eve = product.signed({ sub: 'eve', scope: 'read run propose', budgets: '*', exp })
+  const ask = (project: string, more: object = {}) =>
+    product.update({ kind: 'ranking', project, budget: 'acme', ...more }, { token: eve })
+  return { product, list, eve, ask }
+}
+
+const windowsOf = async (product: Product, sub = 'eve') =>
+  (await product.call('GET', `/callers/${sub}`)).body.windows.map(
+    ({ window, limit, available, held, inDoubt, spent }: Record<string, unknown>) => ({
+      ...{ window, limit, available, held, inDoubt, spent },
+    }),
+  )
+
+describe('limits of a caller', () => {
+  test('are shown with their figures, and count over all budgets', async () => {
+    const { product, list, ask } = await withEve({ limits: month(100) })
+    expect((await ask('a')).status).toBe(201)
+    expect((await ask('b', { budget: 'globex' })).status).toBe(201)
+    const refused = await ask('c', { budget: 'globex' })
+    expect(refused.body).toMatchObject({
+      status: 402,
+      type: '/problems/over-budget',
+      detail:
+        'eve has 20 of 100 units left this month and this needs 40; resets 1 Dec 2026 00:00 UTC; ask for 20 more.',
+      short: 20,
+      budgets: [{ budget: 'caller:eve', window: 'month', limit: 100, spent: 80, available: 20, short: 20 }],
+      wouldPass: [
+        'updates of at most 20 units together, now',
+        'a higher limit for eve (PUT /callers/eve, scope admin)',
+        'the same request after 1 Dec 2026 00:00 UTC, if it fits then',
+      ],
+    })
+    expect((await product.update({ kind: 'ranking', project: 'c', budget: 'globex' })).status).toBe(201)
+    const { body } = await list({ limits: month(100) })
+    expect(body).toEqual({
+      sub: 'eve',
+      disabled: false,
+      limits: month(100),
+      windows: [
+        {
+          window: 'month',
+          start: '2026-11-01T00:00:00.000Z',
+          end: '2026-12-01T00:00:00.000Z',
+          resetsAt: '2026-12-01T00:00:00.000Z',
+          ...{ limit: 100, granted: 0, available: 20, held: 0, inDoubt: 0, spent: 80 },
+        },
+      ],
+    })
+    expect((await product.call('GET', '/budgets')).body.budgets).toHaveLength(3)
+    const { body: audit } = await product.call('GET', '/audit')
+    expect(audit.ok).toBe(true)
+    expect(audit.books.map(({ budget }: { budget: string }) => budget)).toContain('caller:eve')
+  })
+
+  test('a loop of 1,000 calls costs the service nothing once the limit is spent', async () => {
+    const { product, eve, ask } = await withEve({ limits: month(80) })
+    for (const project of ['a', 'b']) expect((await ask(project)).status).toBe(201)
+    const calls = product.service.requests.length
+    const loop = Array.from({ length: 1_000 }, (_, index) =>
+      index % 2 === 0
+        ? ask(`p-${index}`)
+        : product.call('GET', `/v3/on-demand/p-${index}/run`, { token: eve, headers: { 'unit-guard-budget': 'acme' } }),
+    )
+    const answers = await Promise.all(loop)
+    expect(answers.every(({ status }) => status === 402)).toBe(true)
+    expect(answers[1]?.body.detail).toBe(
+      'eve has 0 of 80 units left this month; resets 1 Dec 2026 00:00 UTC; ask for more before trying again.',
+    )
+    expect(product.service.requests).toHaveLength(calls)
+    expect(await product.figures('acme')).toMatchObject({ spent: 80, held: 0 })
+  })
+
+  test('hold under a flood, on the real store: what fits runs, and no more', async () => {
+    const product = await startProduct()
+    await product.call('PUT', '/budgets/acme', { body: { limits: month(5_000) } })
+    await product.call('PUT', '/callers/eve', { body: { limits: month(400, 200) } })
+    const eve = product.signed({ sub: 'eve', scope: 'run', budgets: '*' })
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        product.update(
+          { kind: 'ranking', project: `p-${index}`, budget: index % 2 ? 'acme' : 'account' },
+          { token: eve },
+        ),
+      ),
+    )
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(5)
+    expect(product.seen('run')).toHaveLength(5)
+    expect(await windowsOf(product)).toEqual([
+      { window: 'month', limit: 400, available: 200, held: 0, inDoubt: 0, spent: 200 },
+      { window: 'day', limit: 200, available: 0, held: 0, inDoubt: 0, spent: 200 },
+    ])
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('of several projects all must fit together; who asks to be asked is refused all the same', async () => {
+    const { product, ask } = await withEve({ limits: month(100) })
+    const all = await ask('x', { project: undefined, projects: ['a', 'b', 'c'] })
+    expect([all.status, all.body.detail]).toEqual([
+      402,
+      'eve has 100 of 100 units left this month and these 3 updates need 120; resets 1 Dec 2026 00:00 UTC; ask for 20 more.',
+    ])
+    const fit = await ask('x', { project: undefined, projects: ['a', 'b', 'c'], whenShort: 'fit' })
+    expect(fit.body.updates.map(({ state }: { state: string }) => state)).toEqual(['settled', 'settled', 'refused'])
+    expect((await ask('d', { whenShort: 'ask' })).status).toBe(402)
+    expect(product.seen('run')).toHaveLength(2)
+  })
+
+  test('of the day begin anew with the day, those of the month with the month', async () => {
+    const { product, ask } = await withEve({ limits: month(100, 40) })
+    expect((await ask('a')).status).toBe(201)
+    expect((await ask('b')).body.detail).toBe(
+      'eve has 0 of 40 units left today; resets 21 Nov 2026 00:00 UTC; ask for more before trying again.',
+    )
+    product.clock.advance(days(1))
+    expect((await ask('b')).status).toBe(201)
+    product.clock.set('2026-12-01T08:00:00Z')
+    expect(await windowsOf(product)).toMatchObject([{ available: 100 }, { available: 40 }])
+    expect((await ask('c')).status).toBe(201)
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('count in advance: what is raised, lowered or unlimited in the middle counts what was spent', async () => {
+    const { product, list, ask } = await withEve({ limits: month(40) })
+    await ask('a')
+    await list({ limits: month(200) })
+    expect(await windowsOf(product)).toMatchObject([{ limit: 200, available: 160, spent: 40 }])
+    await list({ limits: month(30) })
+    expect(await windowsOf(product)).toMatchObject([{ limit: 30, available: -10 }])
+    expect((await ask('b')).body.detail).toMatch(/^eve has −10 of 30 units left this month; /)
+    await list({ limits: month('unlimited') })
+    expect((await ask('b')).status).toBe(201)
+    await list({ limits: month(100) })
+    expect(await windowsOf(product)).toMatchObject([{ available: 20, spent: 80 }])
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('changed and removed while an update runs: it settles where it was held, and audits', async () => {
+    const { opened, open } = gate()
+    const { product, list, ask } = await withEve(
+      { limits: month(100, 50) },
+      { service: ({ url }) => (url.endsWith('/a/run') ? { once: opened, body: '{}' } : undefined) },
+    )
+    const running = ask('a')
+    while (product.seen('run').length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+    expect(await windowsOf(product)).toMatchObject([{ held: 40 }, { held: 40, available: 10 }])
+    await list({ limits: month(60) })
+    expect((await ask('b')).status).toBe(402)
+    await list({})
+    expect((await ask('b')).status).toBe(201)
+    open()
+    expect((await running).status).toBe(201)
+    expect(await product.figures('acme')).toMatchObject({ spent: 80, held: 0 })
+    // What was done without a counter is not counted; the rest is taken up again.
+    await list({ limits: month(60) })
+    expect(await windowsOf(product)).toEqual([
+      { window: 'month', limit: 60, available: 20, held: 0, inDoubt: 0, spent: 40 },
+    ])
+    await product.call('DELETE', '/callers/eve')
+    expect((await ask('c')).status).toBe(201)
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('of a plan and of somebody in Slack', async () => {
+    const plan = { name: 'night', kind: 'ranking', projects: ['a', 'b', 'c'], schedule: 'cron(0 5 * * ? *)' }
+    const { product, list } = await withEve({}, { plans: [{ ...plan, budget: 'acme' }], slack: true, stream: true })
+    await list({ limits: month(80) }, 'schedule:night')
+    await product.guard.fire('night', Date.parse('2026-11-20T10:00:00Z'), product.endsAt())
+    expect(await windowsOf(product, 'schedule:night')).toMatchObject([{ available: 0, spent: 80 }])
+    await list({ scopes: ['run'], budgets: '*', limits: month(30) }, 'slack:U1EVE')
+    await product.slack.command('run ranking d budget=acme', { user: 'U1EVE' })
+    await product.deliver()
+    const [button] = product.slack.buttons()
+    if (button) await product.slack.press(button.action, button.value, { user: 'U1EVE' })
+    await product.deliver()
+    expect(product.seen('run')).toHaveLength(2)
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('names that every object has are names like any other', async () => {
+    const { product, list } = await withEve({})
+    for (const sub of ['constructor', 'hasOwnProperty', 'toString']) {
+      expect((await list({ limits: month(40) }, sub)).status).toBe(201)
+      const token = product.signed({ sub, scope: 'run', budgets: '*' })
+      const ask = (project: string) => product.update({ kind: 'ranking', project, budget: 'acme' }, { token })
+      expect((await ask(`${sub}-1`)).status).toBe(201)
+      expect((await ask(`${sub}-2`)).status).toBe(402)
+      expect((await product.call('DELETE', `/callers/${sub}`)).status).toBe(204)
+      expect((await ask(`${sub}-2`)).status).toBe(201)
+    }
+    expect(await product.audit()).toBe(true)
+  })
+
+  test.each<[string, object, string]>([
+    ['an empty list of limits', { limits: [] }, 'limits'],
+    ['a window twice', { limits: [...month(1), ...month(2)] }, 'limits'],
+    ['half a unit', { limits: month(0.5) }, 'limits.0.units'],
+    ['a rate of 0', { ratePerMinute: 0 }, 'ratePerMinute'],
+    ['perUpdate as a text', { perUpdate: '5' }, 'perUpdate'],
+    ['mayForce as a text', { mayForce: 'yes' }, 'mayForce'],
+  ])('%s is 400', async (_what, body, path) => {
+    const { list } = await withEve({})
+    const refused = await list(body)
+    expect([refused.status, refused.body.errors[0].path]).toEqual([400, path])
+  })
+})
+
+describe('perUpdate of a caller', () => {
+  test('refuses a dearer update, with both figures, and lets others ask for it', async () => {
+    const { product, ask } = await withEve({ perUpdate: 50 }, { units: { dear: 51, fair: 50 } })
+    expect((await ask('dear')).body).toMatchObject({
+      status: 402,
+      type: '/problems/over-update-limit',
+      detail: 'This update needs 51 units, and eve allows at most 50 for one update.',
+    })
+    expect((await ask('fair')).status).toBe(201)
+    expect((await product.update({ kind: 'ranking', project: 'dear', budget: 'acme' })).status).toBe(201)
+  })
+})
+
+describe('ratePerMinute', () => {
+  test('429 with Retry-After, for that caller alone, and again after the minute', async () => {
+    const { product, eve } = await withEve({ ratePerMinute: 3 })
+    const read = (token = eve, process?: { api: Product['api'] }) =>
+      product.call('GET', '/updates', { token, ...(process && { process }) })
+    for (let index = 0; index < 3; index++) expect((await read()).status).toBe(200)
+    product.clock.advance(15_500)
+    const refused = await read()
+    expect(refused.headers.get('retry-after')).toBe('45')
+    expect(refused.body).toMatchObject({
+      status: 429,
+      type: '/problems/too-many-requests',
+      detail: 'eve may make 3 requests a minute; the next one in 45 seconds.',
+      ratePerMinute: 3,
+    })
+    const gateway = await product.call('GET', '/v3/on-demand/a/run', { token: eve })
+    expect(gateway.status).toBe(429)
+    expect((await product.call('GET', '/updates')).status).toBe(200)
+    product.clock.advance(44_000)
+    expect((await read()).body.detail).toBe('eve may make 3 requests a minute; the next one in 1 second.')
+    product.clock.advance(500)
+    expect((await read()).status).toBe(200)
+    expect(product.seen('run')).toEqual([])
+  })
+
+  test('counts in each process, and a refused request records nothing', async () => {
+    const { product, eve, ask } = await withEve({ ratePerMinute: 1 })
+    expect((await ask('a')).status).toBe(201)
+    const key = { token: eve, headers: { 'idempotency-key': 'k' } }
+    const body = { kind: 'ranking', project: 'b', budget: 'acme' }
+    expect((await product.update(body, key)).status).toBe(429)
+    const other = product.startProcess()
+    expect((await product.update(body, { ...key, process: other })).status).toBe(201)
+    expect((await product.call('GET', '/updates')).body.updates).toHaveLength(2)
+  })
+})
+
+describe('mayForce', () => {
+  test('false takes nothing away and gives nothing', async () => {
+    const { ask } = await withEve({ mayForce: false })
+    expect((await ask('a', { force: true, reason: 'r' })).status).toBe(403)
+    expect((await ask('a')).status).toBe(201)
+  })
+})

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { secretsIn } from '../support/canaries.ts'
+import { callerKey, serviceToken, startProduct } from '../support/product.ts'
+import { signingSecret } from '../support/slack.ts'
+
+const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2ln'
+
+describe('a secret is found wherever it comes out', () => {
+  test.each([
+    ['the token of the service', `{"echo":"Bearer ${serviceToken}"}`, [serviceToken]],
+    ['the key of the callers', `key=${callerKey}&`, [callerKey]],
+    ['what Slack signs with', signingSecret, [signingSecret]],
+    ['where Slack takes messages', 'http://127.0.0.1:1/v3/services/T0/B0/canary-webhook', ['canary-webhook']],
+    ['a token that was issued', `authorization: Bearer ${jwt}`, [jwt]],
+    ['the cookie of a session', `__Host-session=${jwt}; Path=/dashboard`, [jwt]],
+    ['twice is once', `${jwt} ${jwt}`, [jwt]],
+    ['nothing', '{"updates":[{"id":"upd_xhxj8ess4jz3ze87ef0x4zsw9p"}]}', []],
+  ])('%s', (_name, text, secrets) => {
+    expect(secretsIn(text)).toEqual(secrets)
+  })
+
+  test('where it may be it is none', () => {
+    expect(secretsIn('http://127.0.0.1:1/v3/commands/T0/1/canary-response', 'canary-response')).toEqual([])
+  })
+})
+
+describe('a test in which one comes out fails', () => {
+  test.fails('in an item', async () => {
+    const product = await startProduct({ store: createMemoryStore() })
+    await product.update({ kind: 'ranking', project: 'acme', reason: serviceToken })
+  })
+
+  test.fails('in an answer', async () => {
+    const product = await startProduct({ store: createMemoryStore() })
+    product.api.get('/careless', (c) => c.text(jwt))
+    await product.api.request('/careless', {
+      headers: { authorization: `Bearer ${await product.signed({ sub: 'a' })}` },
+    })
+  })
+})

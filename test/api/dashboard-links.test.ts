@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { openBrowser } from '../support/browser.ts'
+import { startProduct } from '../support/product.ts'
+import { listPeople } from '../support/slack.ts'
+
+// Links in Slack and the types of problems name the API's host: it leads browsers to the dashboard.
+
+const DASHBOARD_URL = 'https://units.example'
+const start = (env: Record<string, string> = { DASHBOARD_URL }) => startProduct({ store: createMemoryStore(), env })
+
+describe('a page that is asked for on the host of the API', () => {
+  test.each([
+    '/',
+    '/login?code=abc_DEF-123',
+    '/docs',
+    '/problems/over-budget',
+    '/dashboard',
+    '/dashboard/updates?state=in-doubt&project=caf%C3%A9%20%26%20co',
+    '/dashboard/updates/upd_1',
+  ])('%s leads to the same path of the dashboard, with its query', async (path) => {
+    const product = await start()
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await product.api.request(path, { method })
+      expect([answer.status, answer.headers.get('location')]).toEqual([308, `${DASHBOARD_URL}${path}`])
+      // A browser that kept it would go there even after the dashboard has moved.
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+      expect(answer.headers.getSetCookie()).toEqual([])
+    }
+    expect(product.secrets.asked).toEqual([])
+    expect(product.service.requests).toEqual([])
+  })
+
+  test.each([
+    '/dashboard//evil.example/x',
+    '/dashboard/..//evil.example',
+    '/dashboard/%2e%2e/%2fevil.example',
+    '/dashboard/\\evil.example',
+    '/dashboard/@evil.example',
+    '/problems/https://evil.example',
+  ])('%s leads to no other host', async (path) => {
+    const product = await start()
+    const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' }
+    // As it came over the wire: a request made here would be tidied.
+    const answer = await product.api.request('/', { headers }, { event: { rawPath: path, rawQueryString: '' } })
+    const location = answer.headers.get('location') ?? ''
+    expect([answer.status, location.startsWith(`${DASHBOARD_URL}/`)]).toEqual([308, true])
+    expect(new URL(location).origin).toBe(DASHBOARD_URL)
+  })
+
+  test.each(['//evil.example', '//evil.example/dashboard', '/\\evil.example', '/dashboards', '/login/x'])(
+    '%s leads nowhere',
+    async (path) => {
+      const product = await start()
+      const answer = await product.api.request(`http://localhost${path}`)
+      expect([answer.status, answer.headers.get('location')]).toEqual([401, null])
+    },
+  )
+
+  test('a form that was open before is sent on, and the dashboard takes none from another origin', async () => {
+    const product = await start()
+    const body = new URLSearchParams({ token: 'x' })
+    const answer = await product.api.request('/login', { method: 'POST', body })
+    expect([answer.status, answer.headers.get('location')]).toEqual([308, `${DASHBOARD_URL}/login`])
+    const sent = await openBrowser(product).post(
+      '/login',
+      { token: 'x' },
+      { headers: { 'sec-fetch-site': 'cross-site' } },
+    )
+    expect(sent.status).toBe(403)
+  })
+
+  test('a dashboard that is not configured is not guessed', async () => {
+    const product = await start({})
+    const answer = await product.call('GET', '/dashboard/updates', { token: null })
+    expect([answer.status, answer.body.detail]).toEqual([404, 'There is no dashboard.'])
+  })
+})
+
+test('a login link of Slack that names the host of the API lets in through the way to the dashboard', async () => {
+  const product = await startProduct({ store: createMemoryStore(), env: { DASHBOARD_URL }, slack: true })
+  await listPeople(product, { U1ADA: { scopes: ['read'] } })
+  const code = await product.guard.ledger.logins.issue('slack:U1ADA', product.clock.now())
+  const way = await product.api.request(`/login?code=${code}`)
+  const { pathname, search } = new URL(way.headers.get('location') ?? '')
+  const browser = openBrowser(product)
+  const page = await browser.get(`${pathname}${search}`, { origin: DASHBOARD_URL })
+  const [, filledIn = ''] = /name="code" value="([^"]+)"/.exec(page.html) ?? []
+  const sent = await browser.post('/login', { code: filledIn }, { origin: DASHBOARD_URL })
+  expect([sent.status, sent.location]).toEqual([303, '/'])
+  expect((await browser.get('/', { origin: DASHBOARD_URL })).text).toContain('Overview')
+})

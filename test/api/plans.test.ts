@@ -1,0 +1,359 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { createTestClock, days, hours, minutes } from '../support/clock.ts'
+import { startProduct } from '../support/product.ts'
+
+const due = '2026-11-20T10:00:00Z'
+const night = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 5 * * ? *)' }
+const weekly = {
+  ...{ name: 'weekly', kind: 'keyword-difficulty', projects: ['7'], budget: 'seo', schedule: 'rate(7 days)' },
+  ...{ whenShort: 'ask', query: { device: 'mobile' }, leave: { account: 2_000, seo: 100 } },
+}
+const month = (units: number) => [{ window: 'month', units }]
+
+type Options = NonNullable<Parameters<typeof startProduct>[0]>
+
+async function withPlans(plans: readonly object[] = [night, weekly], options: Options = {}) {
+  const product = await startProduct({ store: createMemoryStore(), plans, ...options })
+  await product.call('PUT', '/budgets/seo', { body: { limits: month(5_000), projects: [{ name: 'b' }] } })
+  const person = (scope: string, budgets?: '*' | string[]) =>
+    product.signed({ sub: 'bob', scope, ...(budgets && { budgets }) })
+  const run = (body: object, token?: Promise<string>, plan = 'night') =>
+    product.call('POST', `/plans/${plan}/run`, { body, ...(token && { token }) })
+  const plansNow = async () => (await product.call('GET', '/plans')).body.plans
+  return { product, person, run, plansNow }
+}
+
+describe('GET /plans', () => {
+  test('shows what the file says, what is next in both times, and nothing that has not happened', async () => {
+    const { plansNow } = await withPlans(undefined, { env: { ACCOUNT_TIME_ZONE: 'Europe/Berlin' } })
+    expect(await plansNow()).toEqual([
+      {
+        ...{ name: 'night', kind: 'ranking', projects: ['a', 'b'], budget: null },
+        ...{ schedule: 'cron(0 5 * * ? *)', whenShort: 'fit', enabled: true, paused: false },
+        ...{ next: '2026-11-21T05:00:00.000Z', nextLocal: '21 Nov 2026 06:00 Europe/Berlin', last: null },
+      },
+      {
+        ...{ name: 'weekly', kind: 'keyword-difficulty', projects: ['7'], budget: 'seo' },
+        ...{
+          schedule: 'rate(7 days)',
+          whenShort: 'ask',
+          query: { device: 'mobile' },
+          leave: { account: 2_000, seo: 100 },
+        },
+        enabled: true,
+        // A rate counts from when AWS made the rule, which is unknown here before it was due once.
+        ...{ paused: false, next: null, nextLocal: null, last: null },
+      },
+    ])
+  })
+
+  test('a rate counts from when it was due last', async () => {
+    const { product, plansNow } = await withPlans()
+    await product.triggers.fire('weekly', Date.parse(due), product.endsAt())
+    expect((await plansNow())[1]).toMatchObject({
+      ...{ next: '2026-11-27T10:00:00.000Z', nextLocal: '27 Nov 2026 10:00 UTC' },
+      last: { time: '2026-11-20T10:00:00.000Z', state: 'done', finishedAt: '2026-11-20T10:00:00.000Z' },
+    })
+  })
+
+  test('the last one is that of the latest time', async () => {
+    const { product, plansNow } = await withPlans([night])
+    for (const time of ['2026-11-20T10:00:00Z', '2026-11-18T10:00:00Z']) {
+      await product.triggers.fire('night', Date.parse(time), product.endsAt())
+    }
+    expect((await plansNow())[0].last).toMatchObject({ time: '2026-11-20T10:00:00.000Z', state: 'done' })
+  })
+
+  test('what is not enabled has nothing next', async () => {
+    const { plansNow } = await withPlans([{ ...night, enabled: false }])
+    expect(await plansNow()).toMatchObject([{ enabled: false, next: null, nextLocal: null }])
+  })
+
+  test('without plans there are none; it takes read', async () => {
+    const { product, person, plansNow } = await withPlans([])
+    expect(await plansNow()).toEqual([])
+    expect((await product.call('GET', '/plans', { token: person('run admin') })).status).toBe(403)
+    expect((await product.call('GET', '/plans', { token: null })).status).toBe(401)
+    expect((await product.call('GET', '/forecast', { token: person('run admin') })).status).toBe(403)
+    expect((await product.call('POST', '/plans')).status).toBe(405)
+  })
+})
+
+describe('pause and resume', () => {
+  test('a pause names who, when and why; the first one counts; resume ends it', async () => {
+    const { product, plansNow } = await withPlans([night])
+    const pause = (reason: string) => product.call('POST', '/plans/night/pause', { body: { reason } })
+    const paused = await pause('the site moves')
+    expect([paused.status, paused.body.name, paused.body.paused]).toEqual([
+      200,
+      'night',
+      { reason: 'the site moves', by: 'ada', at: '2026-11-20T10:00:00.000Z' },
+    ])
+    product.clock.advance(minutes(1))
+    expect((await pause('again')).body.paused.reason).toBe('the site moves')
+    expect((await plansNow())[0].paused.reason).toBe('the site moves')
+    const resumed = await product.call('POST', '/plans/night/resume', { body: { reason: 'it has moved' } })
+    expect([resumed.status, resumed.body.paused]).toEqual([200, false])
+    expect((await product.call('POST', '/plans/night/resume', { body: { reason: 'twice' } })).status).toBe(200)
+    const { body } = await product.call('GET', '/budgets/account/entries')
+    const entries = body.entries.filter(({ type }: { type: string }) => type !== 'budget-created')
+    expect(entries.map(({ type, reason, by }: Record<string, string>) => [type, reason, by]).slice(0, 2)).toEqual([
+      ['resume', 'it has moved', 'ada'],
+      ['pause', 'the site moves', 'ada'],
+    ])
+  })
+
+  test('one that goes on leaves the others paused', async () => {
+    const { product, plansNow } = await withPlans()
+    for (const name of ['night', 'weekly'])
+      await product.call('POST', `/plans/${name}/pause`, { body: { reason: 'the site moves' } })
+    await product.call('POST', '/plans/night/resume', { body: { reason: 'it has moved' } })
+    expect(await plansNow()).toMatchObject([{ paused: false }, { paused: { reason: 'the site moves' } }])
+  })
+
+  test.each(['pause', 'resume'])('%s takes admin, a reason and a plan that there is', async (action) => {
+    const { product, person } = await withPlans([night])
+    const post = (body: unknown, token?: Promise<string>, name = 'night') =>
+      product.call('POST', `/plans/${name}/${action}`, { body, ...(token && { token }) })
+    expect((await post({ reason: 'x' }, person('read run approve write', '*'))).status).toBe(403)
+    const { status, body } = await post({})
+    expect([status, body.errors[0].path]).toEqual([400, 'reason'])
+    expect((await post({ reason: '' })).status).toBe(400)
+    expect((await post({ reason: 'x', until: due })).body.errors[0].path).toBe('until')
+    expect((await product.call('POST', `/plans/night/${action}`)).status).toBe(415)
+    for (const name of ['day', 'NIGHT', '__proto__', '%2e%2e']) {
+      expect([name, (await post({ reason: 'x' }, undefined, name)).status]).toEqual([name, 404])
+    }
+    expect((await product.call('GET', `/plans/night/${action}`)).status).toBe(405)
+  })
+})
+
+describe('POST /plans/{name}/run', () => {
+  test('200 with what became of each project; the same again answers the same and runs nothing', async () => {
+    const { product, run } = await withPlans([night], { units: { a: 600 } })
+    await product.call('PUT', '/budgets/account', { body: { limits: month(100) } })
+    const first = await run({ time: due })
+    expect(first.status).toBe(200)
+    expect(first.body).toEqual({
+      ...{ plan: 'night', time: '2026-11-20T10:00:00.000Z', state: 'done', finishedAt: '2026-11-20T10:00:00.000Z' },
+      counts: {
+        ...{
+          settled: 1,
+          upToDate: 0,
+          refused: 1,
+          released: 0,
+          inDoubt: 0,
+          awaitingApproval: 0,
+          requested: 0,
+          expired: 0,
+        },
+        unsent: 0,
+      },
+      unitsCharged: 40,
+      projects: [
+        {
+          ...{ project: 'a', update: expect.stringMatching(/^upd_/), state: 'refused' },
+          problem: expect.objectContaining({
+            ...{ type: '/problems/over-budget', status: 402, units: 600, short: 500 },
+            detail:
+              'account has 100 of 100 units left this month and this needs 600; resets 1 Dec 2026 00:00 UTC; ask for 500 more.',
+          }),
+        },
+        { project: 'b', update: expect.stringMatching(/^upd_/), state: 'settled' },
+      ],
+    })
+    const again = await run({ time: '2026-11-20T11:00:00+01:00' })
+    expect([again.status, again.body]).toEqual([200, first.body])
+    expect((await run({ time: due, only: 'unsent' })).body).toEqual(first.body)
+    expect(product.seen('run')).toHaveLength(1)
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('respond-async: 202, and the sweep runs it', async () => {
+    const { product, run, plansNow } = await withPlans([night])
+    const headers = { prefer: 'respond-async' }
+    const { status, body } = await product.call('POST', '/plans/night/run', { body: { time: due }, headers })
+    expect(status).toBe(202)
+    expect(body).toMatchObject({
+      ...{ state: 'running', finishedAt: null, nextTryAt: '2026-11-20T10:00:00.000Z' },
+      ...{ counts: { unsent: 2, settled: 0 }, unitsCharged: 0 },
+      projects: [
+        { project: 'a', update: null, state: 'unsent' },
+        { project: 'b', update: null, state: 'unsent' },
+      ],
+    })
+    expect(product.service.requests).toEqual([])
+    await product.triggers.sweep(product.endsAt())
+    expect((await plansNow())[0].last).toMatchObject({ state: 'done' })
+    expect((await run({ time: due })).body).toMatchObject({ counts: { settled: 2 }, unitsCharged: 80 })
+  })
+
+  test('what is to be tried again is 202, with when', async () => {
+    const { run } = await withPlans([night], { service: () => ({ status: 503 }) })
+    const { status, body } = await run({ time: due })
+    expect(status).toBe(202)
+    expect(body).toMatchObject({ state: 'running', nextTryAt: '2026-11-20T10:05:00.000Z', counts: { requested: 2 } })
+  })
+
+  test('more than an hour late is missed, unless it is asked for what was not sent', async () => {
+    const { product, run } = await withPlans([night])
+    const time = '2026-11-20T08:59:59Z'
+    expect((await run({ time })).body).toMatchObject({ state: 'missed', counts: { unsent: 2 } })
+    expect(product.service.requests).toEqual([])
+    expect((await run({ time, only: 'unsent' })).body).toMatchObject({ state: 'done', counts: { settled: 2 } })
+    // Also one that was never recorded, because no process was there to record it.
+    product.clock.advance(days(1))
+    const other = await run({ time: '2026-11-19T05:00:00Z', only: 'unsent' })
+    expect(other.body).toMatchObject({ state: 'done', counts: { settled: 2 } })
+  })
+
+  test('it takes run, and every budget that the plan charges', async () => {
+    const { product, person, run } = await withPlans([night])
+    expect((await run({ time: due }, person('read propose approve write', '*'))).status).toBe(403)
+    const barred = await run({ time: due }, person('run', ['seo']))
+    expect([barred.status, barred.body.budget, barred.body.detail]).toEqual([
+      403,
+      'account',
+      'bob may not charge the budget account, which the plan night charges.',
+    ])
+    expect((await run({ time: due }, person('run'))).status).toBe(403)
+    expect(product.service.requests).toEqual([])
+    expect((await run({ time: due }, person('run', ['account']))).status).toBe(200)
+  })
+
+  test('a caller of the budget that the plan names may', async () => {
+    const { product, person, run } = await withPlans()
+    const { status, body } = await run({ time: due }, person('run', ['seo']), 'weekly')
+    expect([status, body.projects]).toMatchObject([200, [{ project: '7', state: 'settled' }]])
+    expect(product.seen('run').map(({ url }) => url)).toEqual(['/v3/keyword-difficulty/7/run?device=mobile'])
+  })
+
+  test('a plan whose budget was deleted is refused, and breaks neither the forecast nor the digest', async () => {
+    const { product, person, run } = await withPlans([{ ...night, budget: 'gone' }], { slack: true })
+    const { status, body } = await run({ time: due }, person('run', ['seo']))
+    expect([status, body.counts.refused]).toEqual([200, 2])
+    expect(body.projects[0].problem.detail).toBe('The budget gone was deleted before the update could begin.')
+    expect((await product.call('GET', '/forecast')).status).toBe(200)
+    await product.triggers.digest(product.endsAt())
+    await product.deliver()
+    expect(product.slack.posted().at(-1)?.text).toMatch(/^2026-11-20: /)
+    expect(product.seen('run')).toEqual([])
+  })
+
+  test.each<[string, object, string]>([
+    ['no time', {}, 'time'],
+    ['a time that is none', { time: 'now' }, 'time'],
+    ['a time as a number', { time: 1795168800000 }, 'time'],
+    ['30 February', { time: '2026-02-30T10:00:00Z' }, 'time'],
+    ['a time without a zone', { time: '2026-11-20T10:00:00' }, 'time'],
+    ['another `only`', { time: due, only: 'all' }, 'only'],
+    ['an unknown member', { time: due, force: true }, 'force'],
+  ])('%s: 400, and nothing is recorded', async (_what, body, path) => {
+    const { product, run, plansNow } = await withPlans([night])
+    const answer = await run(body)
+    expect([answer.status, answer.body.errors[0].path]).toEqual([400, path])
+    expect((await plansNow())[0].last).toBeNull()
+    expect(product.service.requests).toEqual([])
+  })
+
+  test('404 for a plan that there is not, 409 for one that is not enabled, 402 for one that is paused', async () => {
+    const { product, run } = await withPlans([night, { ...night, name: 'off', enabled: false }])
+    expect((await run({ time: due }, undefined, 'day')).status).toBe(404)
+    for (const only of [{}, { only: 'unsent' }]) {
+      const off = await run({ time: due, ...only }, undefined, 'off')
+      expect([off.status, off.body.type]).toEqual([409, '/problems/wrong-state'])
+    }
+    await product.call('POST', '/plans/night/pause', { body: { reason: 'audit' } })
+    expect((await run({ time: due })).body).toMatchObject({ state: 'paused', reason: 'paused by ada: audit' })
+    const unsent = await run({ time: due, only: 'unsent' })
+    expect([unsent.status, unsent.body.plan]).toEqual([402, 'night'])
+    expect(product.service.requests).toEqual([])
+  })
+
+  test('by two people at once: one occurrence, each project once', async () => {
+    const { product, run } = await withPlans([night])
+    const answers = await Promise.all([run({ time: due }), run({ time: due }), run({ time: due, only: 'unsent' })])
+    expect(answers.map(({ status }) => status).filter((status) => status !== 200 && status !== 202)).toEqual([])
+    expect(product.seen('run')).toHaveLength(2)
+    expect(await product.audit()).toBe(true)
+  })
+})
+
+describe('GET /forecast', () => {
+  const rows = async (product: Awaited<ReturnType<typeof startProduct>>) =>
+    (await product.call('GET', '/forecast')).body.budgets
+
+  test('before prices were read it says how many projects it leaves out; then it is the sum until the reset', async () => {
+    const { product } = await withPlans([night], { units: { a: 100, b: 50 } })
+    const limits = [
+      { window: 'month', units: 449 },
+      { window: 'day', units: 200 },
+    ]
+    await product.call('PUT', '/budgets/seo', { body: { limits, projects: [{ name: 'b' }] } })
+    const account = { budget: 'account', window: 'month', available: 50_000 }
+    const seo = { budget: 'seo', window: 'month', available: 449 }
+    const before = { committed: 0, projected: 0, pricedAt: null }
+    // Today's 05:00 is over, so nothing is due today.
+    const idle = { committed: 0, projected: 0, unpriced: 0, pricedAt: null }
+    const days = [
+      { budget: 'account', window: 'day', available: null, ...idle },
+      { budget: 'seo', window: 'day', available: 200, ...idle },
+    ]
+    expect(await rows(product)).toEqual([
+      ...[{ ...account, ...before, unpriced: 2 }, days[0]],
+      ...[{ ...seo, ...before, unpriced: 1 }, days[1]],
+    ])
+
+    await product.triggers.handle({ task: 'digest' }, product.endsAt())
+    product.clock.advance(hours(1))
+    // Ten mornings are left in November: 10 × 150, and 10 × 50, of which the ninth does not fit into 449.
+    const pricedAt = '2026-11-20T10:00:00.000Z'
+    expect(await rows(product)).toEqual([
+      ...[{ ...account, committed: 1_500, projected: 1_500, unpriced: 0, pricedAt }, days[0]],
+      {
+        ...{ ...seo, committed: 500, projected: 500, unpriced: 0, pricedAt },
+        exhaustedAt: '2026-11-29T05:00:00.000Z',
+      },
+      days[1],
+    ])
+
+    await product.triggers.fire('night', Date.parse('2026-11-20T11:00:00Z'), product.endsAt())
+    expect((await rows(product))[0]).toMatchObject({ available: 49_850, committed: 1_500, projected: 1_650 })
+    expect((await rows(product))[2]).toMatchObject({ available: 399, exhaustedAt: '2026-11-28T05:00:00.000Z' })
+    await product.call('POST', '/plans/night/pause', { body: { reason: 'audit' } })
+    expect((await rows(product))[0]).toMatchObject({ committed: 0, projected: 150, unpriced: 0, pricedAt: null })
+  })
+
+  test('a price that cannot be read again stays, and shows its age; the rest is read anew', async () => {
+    let isDown = false
+    const { product } = await withPlans([night], {
+      service: ({ url }) => (isDown && url.includes('/a/') ? { status: 502 } : undefined),
+    })
+    await product.triggers.digest(product.endsAt())
+    isDown = true
+    product.clock.advance(days(1))
+    await product.triggers.digest(product.endsAt())
+    expect((await rows(product))[0]).toMatchObject({
+      committed: 720,
+      unpriced: 0,
+      pricedAt: '2026-11-20T10:00:00.000Z',
+    })
+    expect((await rows(product))[2]).toMatchObject({ committed: 360, pricedAt: '2026-11-21T10:00:00.000Z' })
+  })
+
+  test('plans that are not enabled are neither priced nor counted', async () => {
+    const { product } = await withPlans([{ ...night, enabled: false }])
+    await product.triggers.digest(product.endsAt())
+    expect(product.seen('estimate')).toEqual([])
+    expect((await rows(product))[0]).toMatchObject({ committed: 0, unpriced: 0 })
+  })
+
+  test('the reset is the account’s own: its day and zone', async () => {
+    const env = { ACCOUNT_RENEWAL_DAY: '12', ACCOUNT_TIME_ZONE: 'Europe/Berlin' }
+    const { product } = await withPlans([night], { env, clock: createTestClock('2026-12-10T10:00:00Z') })
+    await product.triggers.digest(product.endsAt())
+    // Until 12 December 00:00 in Berlin, which is 11 December 23:00 UTC: one morning of 2 × 40.
+    expect((await rows(product))[0]).toMatchObject({ committed: 80 })
+  })
+})

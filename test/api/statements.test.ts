@@ -1,0 +1,262 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { createTestClock, hours } from '../support/clock.ts'
+import { startProduct } from '../support/product.ts'
+import { summaryOf } from '../support/summary.ts'
+
+const month = (units: number) => [{ window: 'month', units }]
+const none = { updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0 }
+
+/**
+ * Two clients and four people in November: what was updated, refused, left in doubt, granted and spent elsewhere.
+ *
+ * @param options.isCounted whether the sweep has already counted the updates.
+ */
+async function november({ isCounted } = { isCounted: false }) {
+  const product = await startProduct({
+    store: createMemoryStore(),
+    units: { site: 40, '77': 25, big: 500, other: 10, broken: 15 },
+    service: ({ url }) => (url.includes('/broken/run') ? { status: 503 } : undefined),
+  })
+  const put = (name: string, body: object) => product.call('PUT', `/budgets/${name}`, { body })
+  await put('acme', { limits: month(300), projects: [{ name: 'site', id: '77' }] })
+  await put('globex', { limits: month(100) })
+  const as = (sub: string) => ({ token: product.signed({ sub, scope: 'run', budgets: '*' }) })
+  const ask = (sub: string, body: object) => product.update({ kind: 'ranking', ...body }, as(sub))
+  await ask('bob', { project: 'site' })
+  await ask('eve', { project: '77', kind: 'keyword-difficulty' })
+  await ask('bob', { project: 'big', budget: 'globex' })
+  await ask('eve', { project: 'other', budget: 'globex' })
+  await ask('eve', { project: 'broken' })
+  const enter = async (budget: string, body: object) =>
+    (await product.call('POST', `/budgets/${budget}/entries`, { body: { reason: 'r', ...body } })).body
+  await enter('acme', { type: 'grant', units: 50, wholeChain: true })
+  await enter('acme', { type: 'transfer', units: 20, to: 'globex' })
+  const spent = await enter('acme', { type: 'external-spend', units: 30 })
+  // Asked for at the root, and still the client's.
+  await enter('account', { type: 'correction', units: 12, corrects: spent.id })
+  await product.call('POST', '/budgets/account/reconcile', { body: { unitsLeft: 49_955, reason: 'r' } })
+  if (isCounted) {
+    const at = product.clock.now()
+    product.clock.advance(hours(24))
+    await product.guard.keepSummaries()
+    expect((await summaryOf(product.guard.ledger, at)).rows).not.toEqual([])
+  }
+  const statement = (query = '', headers = {}) => product.call('GET', `/statements${query}`, { headers })
+  return { product, statement, enter }
+}
+
+// On the screen 95 of 50,050 are gone: 40 + 25 + 10 updated, 12 by hand, and 8 unknown ones.
+const total = { updates: 3, charged: 75, external: 20, granted: 50, held: 0, inDoubt: 15, refused: 1 }
+
+describe.each([
+  ['each update read', false],
+  ['counted by the sweep', true],
+])('GET /statements, %s', (_how, isCounted) => {
+  test('by budget adds up to the book, with what was granted and moved', async () => {
+    const { product, statement } = await november({ isCounted })
+    const { status, body } = await statement()
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      window: 'month:2026-11-01',
+      start: '2026-11-01T00:00:00.000Z',
+      end: '2026-12-01T00:00:00.000Z',
+      status: 'open',
+      by: 'budget',
+      rows: [
+        { budget: 'account', ...none, external: 8, granted: 50, inDoubt: 15, paidElsewhere: 0 },
+        { budget: 'acme', ...none, updates: 2, charged: 65, external: 12, granted: 30, paidElsewhere: 0 },
+        { budget: 'globex', ...none, updates: 1, charged: 10, granted: 20, refused: 1, paidElsewhere: 0 },
+      ],
+      total,
+      book: { spent: 95, addsUp: true },
+      previous: 'month:2026-10-01',
+      next: null,
+    })
+    expect(await product.figures()).toMatchObject({ spent: 95, inDoubt: 15 })
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('by project: a name and its id are one row; what was spent elsewhere is nobody’s', async () => {
+    const { statement } = await november({ isCounted })
+    const { body } = await statement('?by=project')
+    expect(body.rows).toEqual([
+      { project: 'big', ...none, refused: 1 },
+      { project: 'broken', ...none, inDoubt: 15 },
+      { project: 'other', ...none, updates: 1, charged: 10 },
+      { project: 'site', ...none, updates: 2, charged: 65 },
+      { project: null, ...none, external: 20 },
+    ])
+    expect([body.total, body.book]).toEqual([total, { spent: 95, addsUp: true }])
+  })
+
+  test('by caller', async () => {
+    const { statement } = await november({ isCounted })
+    const { body } = await statement('?by=caller')
+    expect(body.rows).toEqual([
+      { caller: 'bob', ...none, updates: 1, charged: 40, refused: 1 },
+      { caller: 'eve', ...none, updates: 2, charged: 35, inDoubt: 15 },
+      { caller: null, ...none, external: 20 },
+    ])
+    expect([body.total, body.book.addsUp]).toEqual([total, true])
+  })
+
+  test('with a price: amounts to the cent, each of the units and not of rounded rows', async () => {
+    const { statement } = await november({ isCounted })
+    const { body } = await statement('?price=0.0125')
+    expect(body.price).toBe(0.0125)
+    expect(body.rows.map(({ budget, amount }: Record<string, unknown>) => [budget, amount])).toEqual([
+      ['account', 0.1],
+      ['acme', 0.96],
+      ['globex', 0.13],
+    ])
+    expect(body.total.amount).toBe(1.19)
+    // 95 × 0.015 is 1.425, which binary fractions would make 1.42.
+    expect((await statement('?price=0.015')).body.total.amount).toBe(1.43)
+  })
+
+  test('as CSV', async () => {
+    const { statement } = await november({ isCounted })
+    const csv = await statement('?by=budget&price=0.01', { accept: 'text/csv' })
+    expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    expect(csv.headers.get('content-disposition')).toBe('attachment; filename="statement-month-2026-11-01.csv"')
+    expect(csv.text).toBe(
+      [
+        'window,status,budget,updates,charged,external,granted,held,inDoubt,refused,amount,paidElsewhere',
+        'month:2026-11-01,open,account,0,0,8,50,0,15,0,0.08,0',
+        'month:2026-11-01,open,acme,2,65,12,30,0,0,0,0.77,0',
+        'month:2026-11-01,open,globex,1,10,0,20,0,0,1,0.1,0',
+        '',
+      ].join('\r\n'),
+    )
+    const plain = await statement('?by=caller', { accept: 'text/csv' })
+    expect(plain.text.split('\r\n')[0]).toBe(
+      'window,status,caller,updates,charged,external,granted,held,inDoubt,refused',
+    )
+    expect(plain.text.split('\r\n')[3]).toBe('month:2026-11-01,open,,0,0,20,0,0,0,0')
+  })
+
+  test('negative figures stay figures in a CSV', async () => {
+    const { statement, enter } = await november({ isCounted })
+    await enter('globex', { type: 'transfer', units: 60, to: 'acme' })
+    const { text } = await statement('', { accept: 'text/csv' })
+    expect(text.split('\r\n')[3]).toBe('month:2026-11-01,open,globex,1,10,0,-40,0,0,1,0')
+  })
+
+  test('of a month that is over is open while something is in doubt, and final after that', async () => {
+    const { product, statement, enter } = await november({ isCounted })
+    product.clock.set('2026-12-03T09:00:00Z')
+    await product.update({ kind: 'ranking', project: 'site' })
+    await enter('acme', { type: 'external-spend', units: 1 })
+    const past = () => statement('?window=month:2026-11-01')
+    const { body: open } = await past()
+    expect(open).toMatchObject({ status: 'open', total, next: 'month:2026-12-01' })
+    const [doubt] = (await product.call('GET', '/updates?state=in-doubt')).body.updates
+    await product.call('POST', `/updates/${doubt.id}/resolve`, { body: { outcome: 'ran', units: 14, reason: 'seen' } })
+    const { body: final } = await past()
+    expect(final).toMatchObject({
+      status: 'final',
+      rows: [{ budget: 'account', charged: 14, external: 8 }, { budget: 'acme' }, { budget: 'globex' }],
+      total: { charged: 89, external: 20, inDoubt: 0 },
+      book: { spent: 109, addsUp: true },
+    })
+    expect((await statement()).body).toMatchObject({
+      window: 'month:2026-12-01',
+      status: 'open',
+      rows: [{ budget: 'acme', charged: 40, external: 1 }],
+      previous: 'month:2026-11-01',
+    })
+    product.clock.set('2027-02-10T00:00:00Z')
+    expect((await past()).body).toEqual(final)
+  })
+})
+
+describe('GET /statements', () => {
+  test('counts the opening position, and a window before all has no rows', async () => {
+    const product = await startProduct({
+      store: createMemoryStore(),
+      env: { ACCOUNT_UNITS_USED_AT_START: '12800', ACCOUNT_RENEWAL_DAY: '12', ACCOUNT_TIME_ZONE: 'Europe/Berlin' },
+      clock: createTestClock('2026-11-20T10:00:00Z'),
+    })
+    const { body } = await product.call('GET', '/statements')
+    expect(body).toMatchObject({
+      window: 'month:2026-11-12',
+      start: '2026-11-11T23:00:00.000Z',
+      rows: [{ budget: 'account', external: 12_800 }],
+      book: { spent: 12_800, addsUp: true },
+    })
+    const { body: before } = await product.call('GET', '/statements?window=month:2026-10-12')
+    expect(before).toMatchObject({ status: 'final', rows: [], total: none, book: { spent: 0, addsUp: true } })
+  })
+
+  test.each([
+    ['?window=month:2026-11-02', 'window'],
+    ['?window=month:2026-12-01', 'window'],
+    ['?window=day:2026-11-20', 'window'],
+    ['?by=kind', 'by'],
+    ['?price=-1', 'price'],
+    ['?price=1e3', 'price'],
+    ['?price=0.0000001', 'price'],
+    ['?month=11', 'month'],
+  ])('%s is 400', async (query, path) => {
+    const product = await startProduct({ store: createMemoryStore() })
+    const { body } = await product.call('GET', `/statements${query}`)
+    expect(body).toMatchObject({ status: 400, errors: [{ path }] })
+  })
+
+  test('takes the scope read', async () => {
+    const product = await startProduct({ store: createMemoryStore() })
+    const token = product.signed({ sub: 'bob', scope: 'run', budgets: '*' })
+    expect((await product.call('GET', '/statements', { token })).status).toBe(403)
+  })
+})
+
+describe('GET /budgets?window=', () => {
+  test('shows the month as it was left, and what children may spend together', async () => {
+    const { product } = await november()
+    product.clock.set('2026-12-03T09:00:00Z')
+    await product.call('PUT', '/budgets/acme', { body: { limits: [...month(900), { window: 'day', units: 5 }] } })
+    const past = await product.call('GET', '/budgets?window=month:2026-11-01')
+    expect(past.body.budgets.map(({ name, windows }: { name: string; windows: object[] }) => [name, windows])).toEqual([
+      [
+        'account',
+        [
+          expect.objectContaining({
+            ...{ window: 'month', end: '2026-12-01T00:00:00.000Z', limit: 50_000, granted: 50 },
+            ...{ available: 49_940, inDoubt: 15, spent: 95, childrenLimit: 1_000 },
+          }),
+        ],
+      ],
+      ['acme', [expect.objectContaining({ limit: 300, granted: 30, spent: 77, available: 253 })]],
+      ['globex', [expect.objectContaining({ limit: 100, granted: 20, spent: 10, available: 110 })]],
+    ])
+    const one = await product.call('GET', '/budgets/acme?window=month:2026-11-01')
+    expect(one.body).toEqual(past.body.budgets[1])
+    expect((await product.call('GET', '/budgets/acme')).body.windows).toMatchObject([
+      { window: 'month', limit: 900, spent: 0 },
+      { window: 'day', limit: 5 },
+    ])
+  })
+
+  test('of the next month shows what was granted for it, and no day', async () => {
+    const { product, enter } = await november()
+    await product.call('PUT', '/budgets/acme', { body: { limits: [...month(300), { window: 'day', units: 5 }] } })
+    await enter('acme', { type: 'grant', units: 9, window: 'next-month' })
+    const { body } = await product.call('GET', '/budgets/acme?window=month:2026-12-01')
+    expect(body.windows).toMatchObject([{ window: 'month', start: '2026-12-01T00:00:00.000Z', available: 309 }])
+    expect(body.windows).toHaveLength(1)
+  })
+
+  test('unlimited children make an unlimited sum', async () => {
+    const { product } = await november()
+    await product.call('PUT', '/budgets/free', { body: { limits: [{ window: 'month', units: 'unlimited' }] } })
+    expect((await product.call('GET', '/budgets/account')).body.windows[0].childrenLimit).toBe('unlimited')
+    expect((await product.call('GET', '/budgets/acme')).body.windows[0]).not.toHaveProperty('childrenLimit')
+  })
+
+  test.each(['month:2026-10-01', 'month:2026-11-02', 'today'])('nothing was counted in %s: 400', async (window) => {
+    const { product } = await november()
+    const { body } = await product.call('GET', `/budgets?window=${window}`)
+    expect(body).toMatchObject({ status: 400, errors: [{ path: 'window' }] })
+  })
+})

@@ -1,0 +1,631 @@
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createTokens } from '../../shared/auth/tokens.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import type { Store } from '../../shared/ledger/store/store.ts'
+import { createTestClock, minutes } from '../support/clock.ts'
+import { callerKey, type Product, serviceToken, startProduct } from '../support/product.ts'
+
+// Who is let in, what they may do, and that no secret comes out of any of it.
+
+const now = Date.parse('2026-11-20T10:00:00Z') / 1000
+const days366 = 366 * 24 * 3600
+const newKey = 'canary-new-key-0123456789abcdefghijklmnopqrs'
+const newestKey = 'canary-newest-key-0123456789abcdefghijklmnop'
+const secrets = [serviceToken, callerKey, newKey, newestKey]
+
+const watched: { answers: string[]; logged: string[]; items: string[] }[] = []
+
+/** The product, with everything that comes out of it kept: answers, log lines, and what is written to the table. */
+async function start(options: Parameters<typeof startProduct>[0] = {}) {
+  const real = createMemoryStore()
+  const items: string[] = []
+  let touched = 0
+  const touching =
+    <Args extends unknown[], Result>(act: (...args: Args) => Result) =>
+    (...args: Args) => {
+      touched++
+      return act(...args)
+    }
+  const store: Store = {
+    get: touching(real.get),
+    list: touching(real.list),
+    transact: touching((writes, token) => {
+      items.push(JSON.stringify(writes))
+      return real.transact(writes, token)
+    }),
+  }
+  const product = await startProduct({ store, ...options })
+  const answers: string[] = []
+  const call: Product['call'] = async (...args) => {
+    const called = await product.call(...args)
+    answers.push(called.text, JSON.stringify([...called.headers]))
+    return called
+  }
+  const update: Product['update'] = (body, how = {}) => call('POST', '/updates', { ...how, body })
+  watched.push({ answers, logged: product.logged, items })
+  return { ...product, call, update, touched: () => touched }
+}
+
+afterEach(() => {
+  for (const { answers, logged, items } of watched.splice(0)) {
+    const said = [...answers, ...logged, ...items].join('\n')
+    for (const secret of secrets) expect(said).not.toContain(secret)
+    expect(said).not.toMatch(/eyJ[\w-]+\.[\w-]+\.[\w-]+/)
+  }
+})
+
+const encode = (part: unknown): string =>
+  Buffer.from(typeof part === 'string' ? part : JSON.stringify(part)).toString('base64url')
+
+const claims = { sub: 'eve', aud: 'unit-guard', exp: now + 3600, scope: 'read run', budgets: '*' }
+
+/** A JWT by hand; `payload` may be a text, for what JSON.stringify would not write. */
+function craft(
+  payload: unknown = claims,
+  header: unknown = { alg: 'HS256' },
+  key = callerKey,
+  hash = 'sha256',
+): string {
+  const signed = `${encode(header)}.${encode(payload)}`
+  return `${signed}.${createHmac(hash, key).update(signed).digest('base64url')}`
+}
+
+/** The last letter of a signature of 32 bytes carries two bits that mean nothing. */
+function respelled(token: string): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  const other = `${token.slice(0, -1)}${alphabet[alphabet.indexOf(token.at(-1) ?? '') + 1]}`
+  const bytesOf = (text: string) => Buffer.from(text.split('.')[2] ?? '', 'base64url').toString('hex')
+  if (bytesOf(other) !== bytesOf(token)) throw new Error('not the same signature')
+  return other
+}
+
+const { sub: _sub, ...withoutSub } = claims
+const { exp: _exp, ...withoutExp } = claims
+const { aud: _aud, ...withoutAud } = claims
+const bearer = (...of: Parameters<typeof craft>) => `Bearer ${craft(...of)}`
+const withExp = (exp: string) => bearer(JSON.stringify(withoutExp).replace('{', `{"exp":${exp},`))
+const good = craft()
+const [head = '', body = '', signature = ''] = good.split('.')
+
+describe('token check: malformed: 401, always with the same body, and nothing is touched', () => {
+  test.each<[string, Record<string, string>]>([
+    ['token check: fails before any effect: no token', {}],
+    ['an empty header', { authorization: '' }],
+    ['a scheme without a token', { authorization: 'Bearer' }],
+    ['a scheme and a space', { authorization: 'Bearer ' }],
+    ['Basic', { authorization: 'Basic YWRhOmFkYQ==' }],
+    ['the token without a scheme', { authorization: good }],
+    ['the token twice', { authorization: `Bearer ${good} ${good}` }],
+    ['two headers, joined as proxies do', { authorization: `Bearer ${good}, Bearer ${good}` }],
+    ['the token in a cookie', { cookie: `token=${good}; unit-guard=${good}` }],
+    ['the token in another header', { 'x-authorization': `Bearer ${good}` }],
+    ['nonsense', { authorization: 'Bearer nonsense' }],
+    ['three empty segments', { authorization: 'Bearer ..' }],
+    ['65 kB, rightly signed', { authorization: bearer({ ...claims, more: 'x'.repeat(65_536) }) }],
+    ['65 kB of dots', { authorization: `Bearer ${'.'.repeat(65_536)}` }],
+    ['alg none, no signature', { authorization: `Bearer ${encode({ alg: 'none' })}.${body}.` }],
+    ['alg none, two segments', { authorization: `Bearer ${encode({ alg: 'none' })}.${body}` }],
+    ['alg nOnE, rightly signed', { authorization: bearer(claims, { alg: 'nOnE' }) }],
+    ['alg RS256, signed with our key by HMAC', { authorization: bearer(claims, { alg: 'RS256' }) }],
+    ['alg HS512, signed with our key', { authorization: bearer(claims, { alg: 'HS512' }, callerKey, 'sha512') }],
+    ['alg HS256 in small letters', { authorization: bearer(claims, { alg: 'hs256' }) }],
+    ['no alg', { authorization: bearer(claims, { typ: 'JWT' }) }],
+    ['a critical extension', { authorization: bearer(claims, { alg: 'HS256', crit: ['exp'], exp: 1 }) }],
+    ['an unencoded payload', { authorization: bearer(claims, { alg: 'HS256', crit: ['b64'], b64: false }) }],
+    ['a header that is no JSON', { authorization: bearer(claims, '{') }],
+    [
+      'a key of its own in the header',
+      { authorization: bearer(claims, { alg: 'HS256', jwk: { kty: 'oct', k: 'AAAA' } }, 'a') },
+    ],
+    ['no exp', { authorization: bearer(withoutExp) }],
+    ['exp as a text', { authorization: withExp('"4102444800"') }],
+    ['exp 1e308', { authorization: withExp('1e308') }],
+    ['exp 1e400', { authorization: withExp('1e400') }],
+    ['exp NaN', { authorization: withExp('NaN') }],
+    ['exp null', { authorization: withExp('null') }],
+    ['exp fractional', { authorization: withExp(`${now + 3600}.5`) }],
+    ['exp 0', { authorization: withExp('0') }],
+    ['exp -1', { authorization: withExp('-1') }],
+    ['exp now', { authorization: withExp(`${now}`) }],
+    ['exp a second ago', { authorization: withExp(`${now - 1}`) }],
+    ['exp in milliseconds', { authorization: withExp(`${(now + 3600) * 1000}`) }],
+    ['exp 366 days and a second ahead', { authorization: withExp(`${now + days366 + 1}`) }],
+    ['nbf in a minute', { authorization: bearer({ ...claims, nbf: now + 60 }) }],
+    ['no aud', { authorization: bearer(withoutAud) }],
+    ['aud of another product', { authorization: bearer({ ...claims, aud: 'unit-guard-staging' }) }],
+    ['aud in capitals', { authorization: bearer({ ...claims, aud: 'Unit-Guard' }) }],
+    ['aud as a list', { authorization: bearer({ ...claims, aud: ['unit-guard'] }) }],
+    ['aud as a list of two', { authorization: bearer({ ...claims, aud: ['unit-guard', 'other'] }) }],
+    ['no sub', { authorization: bearer(withoutSub) }],
+    ['sub empty', { authorization: bearer({ ...claims, sub: '' }) }],
+    ['sub of 129 characters', { authorization: bearer({ ...claims, sub: 'x'.repeat(129) }) }],
+    ['sub with #', { authorization: bearer({ ...claims, sub: 'eve#1' }) }],
+    ['sub with a space', { authorization: bearer({ ...claims, sub: 'eve adams' }) }],
+    ['sub with a line break', { authorization: bearer({ ...claims, sub: 'eve\n' }) }],
+    ['sub beyond ASCII', { authorization: bearer({ ...claims, sub: 'ève' }) }],
+    ['sub as a number', { authorization: bearer({ ...claims, sub: 7 }) }],
+    ['sub of somebody in Slack', { authorization: bearer({ ...claims, sub: 'slack:U123' }) }],
+    ['sub that no list can hold', { authorization: bearer({ ...claims, sub: '__proto__' }) }],
+    ['sub of a schedule', { authorization: bearer({ ...claims, sub: 'schedule:daily' }) }],
+    ...['guard', 'sweep', 'service', 'setup', 'Guard', '*'].map((sub): [string, Record<string, string>] => [
+      `sub ${sub}, which is reserved`,
+      { authorization: bearer({ ...claims, sub }) },
+    ]),
+    ['sub twice in the claims', { authorization: bearer(JSON.stringify(claims).replace('{', '{"sub":"ada",')) }],
+    [
+      'scope twice, once escaped',
+      { authorization: bearer(JSON.stringify(claims).replace('{', '{"sc\\u006fpe":"admin",')) },
+    ],
+    ['alg twice in the header', { authorization: bearer(claims, '{"alg":"none","alg":"HS256"}') }],
+    [
+      'a name twice deep in the claims',
+      { authorization: bearer(JSON.stringify({ ...claims, own: 1 }).replace('"own":1', '"own":{"a":1,"a":1}')) },
+    ],
+    ['scope as a list', { authorization: bearer({ ...claims, scope: ['read', 'run'] }) }],
+    ['budgets as a number', { authorization: bearer({ ...claims, budgets: 7 }) }],
+    ['budgets as another text than *', { authorization: bearer({ ...claims, budgets: 'seo' }) }],
+    ['claims that are a list', { authorization: bearer([claims]) }],
+    ['claims that are null', { authorization: bearer('null') }],
+    ['claims that are no JSON', { authorization: bearer('{') }],
+    [
+      'other claims under the signature',
+      { authorization: `Bearer ${head}.${encode({ ...claims, sub: 'ada' })}.${signature}` },
+    ],
+    ['no signature', { authorization: `Bearer ${head}.${body}.` }],
+    ['half a signature', { authorization: `Bearer ${good.slice(0, -20)}` }],
+    ['another spelling of the signature', { authorization: `Bearer ${respelled(good)}` }],
+    ['a padded signature', { authorization: `Bearer ${good}=` }],
+    ['padded claims', { authorization: `Bearer ${head}.${body}==.${signature}` }],
+    ['the other alphabet of base64', { authorization: `Bearer ${head}.${body}.${signature.slice(0, -2)}+/` }],
+    ['a percent-encoded dot', { authorization: `Bearer ${head}%2e${body}.${signature}` }],
+    ['four segments', { authorization: `Bearer ${good}.${signature}` }],
+    ['five segments', { authorization: `Bearer ${good}.${body}.${signature}` }],
+    ['another key', { authorization: bearer(claims, undefined, 'somebody-elses-key-0123456789abcdef') }],
+    ['an empty key', { authorization: bearer(claims, undefined, '') }],
+  ])('%s', async (_name, headers) => {
+    const product = await start()
+    const update = { kind: 'ranking', project: 'acme' }
+    for (const called of [
+      await product.update(update, { token: null, headers }),
+      await product.call('GET', '/updates', { token: null, headers }),
+      await product.call('GET', '/nothing/here', { token: null, headers }),
+    ]) {
+      expect(called.body).toEqual({
+        type: '/problems/unauthorized',
+        title: 'A valid token is needed',
+        status: 401,
+        detail: 'This address takes a valid bearer token of Unit Guard.',
+        requestId: expect.stringMatching(/^[0-9a-z]{26}$/),
+      })
+      expect(called.status).toBe(401)
+      expect(called.headers.get('www-authenticate')).toBe('Bearer')
+      expect(called.headers.get('content-type')).toBe('application/problem+json')
+    }
+    expect(product.service.requests).toEqual([])
+    expect(product.touched()).toBe(0)
+  })
+
+  test('two Authorization headers on one real request', async () => {
+    const product = await start()
+    const port = await listen(product)
+    expect(await ask(port, ['Authorization', `Bearer ${good}`])).toBe(200)
+    expect(await ask(port, ['Authorization', `Bearer ${good}`, 'Authorization', `Bearer ${good}`])).toBe(401)
+    expect(await ask(port, ['Authorization', `Bearer ${good}`, 'authorization', 'Bearer nonsense'])).toBe(401)
+    expect(await ask(port, ['authorization', 'Basic eDp5', 'Authorization', `Bearer ${good}`])).toBe(401)
+  })
+})
+
+/** A real socket: `fetch` would join the headers before they are sent. */
+async function listen({ api }: Pick<Product, 'api'>): Promise<number> {
+  const server = createServer(getRequestListener(api.fetch)).listen(0, '127.0.0.1')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+async function ask(port: number, headers: readonly string[]): Promise<number | undefined> {
+  const sent = request({
+    port,
+    host: '127.0.0.1',
+    path: '/budgets',
+    headers: ['Host', 'guard.example', ...headers],
+  }).end()
+  const [response] = await once(sent, 'response')
+  response.resume()
+  return response.statusCode
+}
+
+describe('tokens that are good', () => {
+  test.each<[string, string]>([
+    ['an ordinary one', `Bearer ${good}`],
+    ['the scheme in small letters', `bearer ${good}`],
+    ['exp in a second', withExp(`${now + 1}`)],
+    ['exp in exactly 366 days', withExp(`${now + days366}`)],
+    ['sub that begins with a reserved word', bearer({ ...claims, sub: 'guard-bot' })],
+    ['claims of our own, with one name in two objects', bearer({ ...claims, own: { a: { b: 1 }, b: 1 } })],
+    ['sub of 128 characters', bearer({ ...claims, sub: 'x'.repeat(128) })],
+    [
+      'a kid that is a path: nobody looks at kid, so it leads nowhere',
+      bearer(claims, { alg: 'HS256', kid: '../../etc/passwd' }),
+    ],
+    ['a jku: nothing is ever fetched', bearer(claims, { alg: 'HS256', jku: 'http://127.0.0.1:1/keys' })],
+    ['claims of others', bearer({ ...claims, iat: now + 60, iss: 'somebody', __proto__: null, constructor: {} })],
+    ['an unknown scope beside the known', bearer({ ...claims, scope: 'read fly' })],
+  ])('%s', async (_name, authorization) => {
+    const product = await start()
+    expect((await product.call('GET', '/budgets', { token: null, headers: { authorization } })).status).toBe(200)
+  })
+})
+
+describe('a token that was verified before', () => {
+  const read = async (product: Awaited<ReturnType<typeof start>>, authorization: string) =>
+    (await product.call('GET', '/budgets', { token: null, headers: { authorization } })).status
+
+  test('is not believed a second longer than it says', async () => {
+    const product = await start()
+    const soon = withExp(`${now + 30}`)
+    expect(await read(product, soon)).toBe(200)
+    product.clock.advance(29_000)
+    expect(await read(product, soon)).toBe(200)
+    product.clock.advance(1_000)
+    expect(await read(product, soon)).toBe(401)
+  })
+
+  test('is no other: with one letter more or less it is refused', async () => {
+    const product = await start()
+    expect(await read(product, `Bearer ${good}`)).toBe(200)
+    expect(await read(product, `Bearer ${good.slice(0, -1)}`)).toBe(401)
+    expect(await read(product, `Bearer ${good}A`)).toBe(401)
+  })
+
+  test('is void with its key', async () => {
+    const product = await start()
+    expect(await read(product, `Bearer ${good}`)).toBe(200)
+    const key = 'unit-guard/caller-key'
+    Object.assign(product.secrets.values, { [key]: newestKey, [`${key} previous`]: newKey })
+    product.clock.advance(5 * 60_000 + 1)
+    expect(await read(product, `Bearer ${good}`)).toBe(401)
+  })
+})
+
+describe('a caller, as a token makes it', () => {
+  const reader = () => {
+    const clock = createTestClock('2026-11-20T10:00:00Z')
+    const value = { current: callerKey, previous: null }
+    return createTokens({ key: { read: async () => value, reread: async () => value }, clock })
+  }
+  const verify = (payload: object) => reader().verify(`Bearer ${craft(payload)}`)
+
+  test('is all that it says', async () => {
+    expect(await verify({ ...claims, budgets: ['seo', 'shop'] })).toEqual({
+      sub: 'eve',
+      scopes: new Set(['read', 'run']),
+      budgets: ['seo', 'shop'],
+      until: Date.parse('2026-11-20T11:00:00Z'),
+    })
+  })
+
+  test('may charge nothing where it names no budget', async () => {
+    expect(await verify({ ...claims, budgets: undefined })).toMatchObject({ budgets: [] })
+  })
+
+  test('is read from 8,192 characters, and from no more', async () => {
+    const sized = (length: number) => {
+      for (let pad = length / 2; ; pad++) {
+        const token = craft({ ...claims, pad: 'x'.repeat(pad) })
+        if (token.length >= length) return token
+      }
+    }
+    const [longest, tooLong] = [sized(8_192), sized(8_193)]
+    expect([longest.length, tooLong.length]).toEqual([8_192, 8_193])
+    expect(await reader().verify(`Bearer ${longest}`)).toMatchObject({ sub: 'eve' })
+    expect(await reader().verify(`Bearer ${tooLong}`)).toBe(null)
+  })
+})
+
+describe('a token is verified once a minute, for a thousand tokens', () => {
+  const start = () => {
+    const clock = createTestClock('2026-11-20T10:00:00Z')
+    const value = { current: callerKey, previous: null }
+    const tokens = createTokens({ key: { read: async () => value, reread: async () => value }, clock })
+    const verifying = vi.spyOn(crypto.subtle, 'verify')
+    onTestFinished(() => verifying.mockRestore())
+    /** How often a signature is verified for these. */
+    const verified = async (...numbers: readonly number[]) => {
+      verifying.mockClear()
+      for (const each of numbers)
+        expect(await tokens.verify(`Bearer ${craft({ ...claims, sub: `eve${each}` })}`)).toMatchObject({
+          sub: `eve${each}`,
+        })
+      return verifying.mock.calls.length
+    }
+    return { clock, verified }
+  }
+  const thousand = Array.from({ length: 1_000 }, (_, each) => each)
+
+  test('and again when the minute is over', async () => {
+    const { clock, verified } = start()
+    expect(await verified(0, 1, 0, 1)).toBe(2)
+    clock.advance(59_999)
+    expect(await verified(0, 1)).toBe(0)
+    clock.advance(1)
+    expect(await verified(0, 1)).toBe(2)
+  })
+
+  test('one more, and all begin anew', async () => {
+    const { verified } = start()
+    expect(await verified(...thousand)).toBe(1_000)
+    expect(await verified(...thousand)).toBe(0)
+    expect(await verified(1_000)).toBe(1)
+    expect(await verified(1_000, 0)).toBe(1)
+  })
+})
+
+describe('the key of the tokens', () => {
+  const key = 'unit-guard/caller-key'
+  const own = { 'unit-guard/service-token': serviceToken }
+  const readWith = (product: Product | Awaited<ReturnType<typeof start>>, signedWith: string) =>
+    product.call('GET', '/budgets', { token: craft(claims, undefined, signedWith) })
+  const asked = (product: Pick<Product, 'secrets'>) =>
+    product.secrets.asked.filter((each) => each === `${key} AWSCURRENT`).length
+
+  test('its previous value is accepted, an older one is not', async () => {
+    const product = await start({ secrets: { ...own, [key]: newestKey, [`${key} previous`]: newKey } })
+    expect((await readWith(product, newestKey)).status).toBe(200)
+    expect((await readWith(product, newKey)).status).toBe(200)
+    expect((await readWith(product, callerKey)).status).toBe(401)
+  })
+
+  test('rotated a moment ago, it is accepted after one re-read, and so is the one before', async () => {
+    const product = await start()
+    expect((await readWith(product, callerKey)).status).toBe(200)
+    Object.assign(product.secrets.values, { [key]: newKey, [`${key} previous`]: callerKey })
+    product.clock.advance(10_000)
+    expect((await readWith(product, newKey)).status).toBe(200)
+    expect((await readWith(product, callerKey)).status).toBe(200)
+    expect(asked(product)).toBe(2)
+  })
+
+  test('rotated twice since it was read, its previous value is accepted too', async () => {
+    const product = await start()
+    expect((await readWith(product, callerKey)).status).toBe(200)
+    Object.assign(product.secrets.values, { [key]: newestKey, [`${key} previous`]: newKey })
+    product.clock.advance(10_000)
+    expect((await readWith(product, newKey)).status).toBe(200)
+    expect((await readWith(product, callerKey)).status).toBe(401)
+  })
+
+  test('a flood of bad tokens asks for it again once in ten seconds, and good ones go on', async () => {
+    const product = await start()
+    const flood = (count: number) =>
+      Promise.all(Array.from({ length: count }, (_, index) => readWith(product, `a-wrong-key-number-${index}`)))
+    expect((await readWith(product, callerKey)).status).toBe(200)
+    for (let second = 1; second <= 25; second++) {
+      product.clock.advance(1_000)
+      expect(new Set((await flood(10)).map(({ status }) => status))).toEqual(new Set([401]))
+    }
+    expect(asked(product)).toBe(3)
+    expect((await readWith(product, callerKey)).status).toBe(200)
+  })
+
+  test('with a cached value, callers are served on while Secrets Manager is down', async () => {
+    const product = await start()
+    expect((await product.update({ kind: 'ranking', project: 'a' })).status).toBe(201)
+    await product.secrets.close()
+    product.clock.advance(minutes(30))
+    expect((await readWith(product, callerKey)).status).toBe(200)
+    expect((await product.call('GET', '/budgets')).status).toBe(200)
+    expect((await product.update({ kind: 'ranking', project: 'b' })).status).toBe(201)
+  })
+
+  test.each<[string, Record<string, string | undefined>]>([
+    ['missing', { ...own }],
+    ['empty', { ...own, [key]: '' }],
+    ['with a line break', { ...own, [key]: `${callerKey}\n` }],
+    ['beyond ASCII', { ...own, [key]: `${callerKey}é` }],
+    ['missing, while the previous one is there', { ...own, [`${key} previous`]: callerKey }],
+  ])('%s: 503 and no run', async (_name, given) => {
+    const product = await start({ secrets: given })
+    for (const called of [
+      await product.update({ kind: 'ranking', project: 'acme' }),
+      await product.call('GET', '/budgets'),
+    ]) {
+      expect(called.body).toEqual({
+        type: '/problems/secret-unavailable',
+        title: 'A secret could not be read',
+        status: 503,
+        detail:
+          'A secret that this needs could not be read, so nothing was sent and nothing spent; the same request may be sent again.',
+        requestId: expect.stringMatching(/^[0-9a-z]{26}$/),
+      })
+      expect(called.status).toBe(503)
+    }
+    expect((await product.call('GET', '/health', { token: null })).status).toBe(200)
+    expect(product.service.requests).toEqual([])
+    expect(product.touched()).toBe(0)
+    product.secrets.values[key] = callerKey
+    expect((await product.call('GET', '/budgets')).status).toBe(200)
+  })
+
+  test.each<[string, string | undefined]>([
+    ['missing', undefined],
+    ['empty', ''],
+    ['with a line break', `${serviceToken}\r\nHost: evil`],
+  ])(
+    'secret: fails before any effect: the service token %s: 503, nothing sent, nothing held, nothing recorded',
+    async (_name, token) => {
+      const product = await start({ secrets: { [key]: callerKey, 'unit-guard/service-token': token } })
+      const headers = { 'idempotency-key': 'k' }
+      const refused = await product.update({ kind: 'ranking', project: 'acme' }, { headers })
+      expect(refused).toMatchObject({ status: 503, body: { type: '/problems/secret-unavailable' } })
+      const estimate = await product.call('GET', '/estimates?kind=ranking&project=acme')
+      expect(estimate).toMatchObject({ status: 503, body: { type: '/problems/secret-unavailable' } })
+      expect(product.service.requests).toEqual([])
+      expect(await product.figures()).toMatchObject({ available: 50000, held: 0, inDoubt: 0, spent: 0 })
+      product.secrets.values['unit-guard/service-token'] = serviceToken
+      product.clock.advance(10_000)
+      expect((await product.update({ kind: 'ranking', project: 'acme' }, { headers })).status).toBe(201)
+    },
+  )
+})
+
+describe('scopes', () => {
+  const all = ['read', 'run', 'propose', 'write', 'approve', 'admin']
+  test.each<[route: string, ...scopes: string[]]>([
+    ['GET /estimates', 'read'],
+    ['GET /audit', 'read'],
+    ['GET /updates', 'read'],
+    ['GET /updates/upd_none', 'read'],
+    ['GET /budgets', 'read'],
+    ['GET /budgets/account', 'read'],
+    ['GET /budgets/account/entries', 'read'],
+    ['POST /updates', 'run', 'propose'],
+    ['POST /updates/upd_none/cancel', 'run', 'propose', 'admin'],
+    ['POST /updates/upd_none/approve', 'approve'],
+    ['POST /updates/upd_none/reject', 'approve'],
+    ['POST /updates/upd_none/resolve', 'approve'],
+    ['POST /updates/resolve', 'approve'],
+    ['POST /updates/cancel', 'run', 'propose', 'admin'],
+    ['PUT /budgets/acme', 'admin'],
+    ['DELETE /budgets/acme', 'admin'],
+    ['POST /budgets/acme/freeze', 'admin'],
+    ['POST /budgets/acme/unfreeze', 'admin'],
+    ['POST /budgets/account/entries', 'admin'],
+  ])('%s takes %s', async (route, ...needed) => {
+    const product = await start()
+    const [method = '', path = ''] = route.split(' ')
+    const tokenWith = (scopes: readonly string[]) => craft({ ...claims, scope: scopes.join(' ') })
+    const others = all.filter((scope) => !needed.includes(scope))
+    for (const scopes of [others, []]) {
+      const { status, body } = await product.call(method, path, {
+        token: tokenWith(scopes),
+        headers: { accept: '*/*' },
+      })
+      expect(status).toBe(403)
+      expect(body).toEqual({
+        type: '/problems/forbidden',
+        title: 'This caller may not do that',
+        status: 403,
+        detail: `eve needs the scope ${needed.join(' or ')} for this, and has: ${scopes.join(' ') || 'none'}.`,
+        requestId: expect.stringMatching(/^[0-9a-z]{26}$/),
+      })
+    }
+    expect(product.touched()).toBe(0)
+    for (const scope of needed) {
+      expect((await product.call(method, path, { token: tokenWith([scope]) })).status).not.toBe(403)
+    }
+    expect(product.service.requests).toEqual([])
+  })
+
+  test.each(['READ', 'read,run', 'read\trun', 'reader', ''])('the scope %j is none of ours', async (scope) => {
+    const product = await start()
+    const { status, body } = await product.call('GET', '/budgets', { token: craft({ ...claims, scope }) })
+    expect([status, body.detail]).toEqual([403, 'eve needs the scope read for this, and has: none.'])
+  })
+
+  test('propose alone makes even the smallest update await approval', async () => {
+    const product = await start({ units: { acme: 1 } })
+    const token = craft({ ...claims, scope: 'read propose' })
+    const asked = await product.update({ kind: 'ranking', project: 'acme' }, { token })
+    expect(asked).toMatchObject({ status: 202, body: { updates: [{ state: 'awaiting-approval', caller: 'eve' }] } })
+    expect(product.seen('run')).toEqual([])
+    expect(await product.figures()).toMatchObject({ available: 50000, held: 0, spent: 0 })
+    const queued = await product.update(
+      { kind: 'ranking', project: 'globex' },
+      { token, headers: { prefer: 'respond-async' } },
+    )
+    expect(queued.status).toBe(202)
+    for (const id of await product.begun()) await product.guard.start(id, product.clock.now() + minutes(2))
+    expect(product.seen('run')).toEqual([])
+  })
+
+  test('force takes admin', async () => {
+    const product = await start()
+    const body = { kind: 'ranking', project: 'acme', force: true, reason: 'the data is wrong' }
+    const refused = await product.update(body, { token: craft({ ...claims, scope: 'read run propose write approve' }) })
+    expect(refused).toMatchObject({
+      status: 403,
+      body: { type: '/problems/forbidden', detail: 'eve may not force updates; that takes the scope admin.' },
+    })
+    expect(product.service.requests).toEqual([])
+    expect((await product.update(body, { token: craft({ ...claims, scope: 'run admin' }) })).status).toBe(201)
+  })
+})
+
+describe('budgets in a token', () => {
+  const limits = [{ window: 'month', units: 1_000 }]
+  async function startWithBudgets() {
+    const product = await start()
+    for (const [name, body] of [
+      ['seo', { limits, projects: [{ name: 'owned-by-seo' }] }],
+      ['seo-de', { limits, parent: 'seo', projects: [{ name: 'owned-by-seo-de' }] }],
+      ['ads', { limits, projects: [{ name: 'owned-by-ads' }] }],
+    ] as const) {
+      expect((await product.call('PUT', `/budgets/${name}`, { body })).status).toBe(201)
+    }
+    return product
+  }
+  const forbids = (budget: string) =>
+    `eve may not charge the budget ${budget}; its token names the budgets that it may.`
+
+  test.each<[string, budgets: unknown, scope: string, asked: object, barred: string | null]>([
+    ['the budget itself', ['seo'], 'run', { project: 'x', budget: 'seo' }, null],
+    ['a descendant', ['seo'], 'run', { project: 'x', budget: 'seo-de' }, null],
+    ["a descendant, as a project's owner", ['seo'], 'run', { project: 'owned-by-seo-de' }, null],
+    ['a sibling', ['seo'], 'run', { project: 'x', budget: 'ads' }, 'ads'],
+    ["a sibling, as a project's owner", ['seo'], 'run', { project: 'owned-by-ads' }, 'ads'],
+    ['a parent', ['seo-de'], 'run', { project: 'owned-by-seo-de', budget: 'seo' }, 'seo'],
+    ['the root, for want of an owner', ['seo'], 'run', { project: 'x' }, 'account'],
+    ['one of two projects', ['seo'], 'run', { projects: ['owned-by-seo', 'owned-by-ads'] }, 'ads'],
+    ['everything under the root', ['account'], 'run', { projects: ['x', 'owned-by-ads'] }, null],
+    ['everything', '*', 'run', { projects: ['x', 'owned-by-ads'] }, null],
+    ['everything, hidden in a list', ['*'], 'run', { project: 'x' }, 'account'],
+    ['a budget that is not there', ['sales'], 'run', { project: 'x' }, 'account'],
+    ['a name of the prototype', ['constructor', '__proto__'], 'run', { project: 'x' }, 'account'],
+    ['none', [], 'run', { project: 'x' }, 'account'],
+    ['none, though admin', [], 'run admin', { project: 'x' }, 'account'],
+    ['absent', undefined, 'run', { project: 'x' }, 'account'],
+    ['absent, to propose', undefined, 'propose', { project: 'x' }, 'account'],
+    ['absent, with admin', undefined, 'run admin', { project: 'x' }, null],
+  ])('%s', async (_name, budgets, scope, asked, barred) => {
+    const product = await startWithBudgets()
+    const token = craft({ ...claims, scope: `read ${scope}`, budgets })
+    const { status, body } = await product.update({ kind: 'ranking', ...asked }, { token })
+    if (barred === null) expect(status).toBe(201)
+    else {
+      expect(body).toMatchObject({ type: '/problems/forbidden', status: 403, detail: forbids(barred), budget: barred })
+      expect(status).toBe(403)
+      expect(product.service.requests).toEqual([])
+      expect((await product.call('GET', '/updates?since=2026-11-01T00:00:00Z')).body).toEqual({ updates: [] })
+    }
+  })
+
+  test('reads show every budget to everybody', async () => {
+    const product = await startWithBudgets()
+    const token = craft({ ...claims, scope: 'read', budgets: [] })
+    expect((await product.call('GET', '/budgets/ads', { token })).status).toBe(200)
+    expect((await product.call('GET', '/estimates?kind=ranking&project=x&budget=ads', { token })).status).toBe(200)
+  })
+
+  test('a retry of what was not recorded is checked again: the token may be a narrower one', async () => {
+    let broken = true
+    const product = await start({
+      service: ({ url }) => (broken && url.includes('/b/estimate') ? { status: 500 } : undefined),
+    })
+    const asked = { kind: 'ranking', projects: ['a', 'b'], whenShort: 'fit', force: true, reason: 'r' }
+    const headers = { 'idempotency-key': 'k' }
+    const first = await product.update(asked, { headers, token: craft({ ...claims, scope: 'run admin' }) })
+    expect(first.status).toBe(201)
+    broken = false
+    await product.update(asked, { headers, token: craft({ ...claims, budgets: [] }) })
+    expect(product.seen('run').map(({ url }) => url)).toEqual(['/v3/on-demand/a/run'])
+  })
+})

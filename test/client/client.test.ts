@@ -1,0 +1,495 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { getRequestListener } from '@hono/node-server'
+import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
+import type * as z from 'zod/mini'
+import { buildClient } from '../../infra/local/commands/client-folder.ts'
+import type * as answers from '../../shared/api/answers.ts'
+import type { problemMembers } from '../../shared/api/problem-members.ts'
+import { type Budget, type Estimate, type ProblemMembers, UnitGuard, type Update } from '../../shared/client/client.ts'
+import type { Slug } from '../../shared/guard/problems.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { json, startProduct } from '../support/product.ts'
+import { gate } from '../support/scripted-service.ts'
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>
+
+/** The client at the whole product, over a real socket. @param before sees each request first; true: it has answered. */
+async function start(
+  options: Parameters<typeof startProduct>[0] = {},
+  before: (request: IncomingMessage, response: ServerResponse, pass: Listener) => boolean = () => false,
+) {
+  const product = await startProduct({ store: createMemoryStore(), ...options })
+  const pass: Listener = getRequestListener((request, env) => product.api.fetch(request, env))
+  const url = await listen((request, response) => {
+    if (!before(request, response, pass)) void pass(request, response)
+  })
+  const exp = Math.floor(product.clock.now() / 1000) + 3600
+  const as = async (sub: string, scope: string) =>
+    new UnitGuard({ url, token: await product.signed({ sub, scope, budgets: '*', exp }), deadlineMs: 15_000 })
+  return { product, url, as, guard: await as('tool', 'read run'), runs: () => product.seen('run').length }
+}
+
+async function listen(listener: Listener): Promise<string> {
+  const server = createServer((request, response) => void listener(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(
+    () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  )
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const initech = { kind: 'ranking', project: 'initech' } as const
+
+describe('an update', () => {
+  test('settles, with its units; asked again it is the earlier one', async () => {
+    const { guard, runs } = await start()
+    const first = await guard.update({ ...initech, reason: 'report' })
+    expect(first).toMatchObject({ kind: 'settled', units: 40, earlier: false, update: { project: 'initech' } })
+    expect(await guard.update(initech)).toMatchObject({ kind: 'settled', units: 40, earlier: true })
+    expect(runs()).toBe(1)
+  })
+
+  test('is refused with the numbers and every budget that refused, and does not throw', async () => {
+    const { product, guard, runs } = await start({ units: { initech: 640 } })
+    await product.call('PUT', '/budgets/acme', { body: { limits: [{ window: 'month', units: 120 }] } })
+    const outcome = await guard.update({ ...initech, budget: 'acme' })
+    if (outcome.kind !== 'refused' || outcome.problem.type !== '/problems/over-budget') throw new Error(outcome.kind)
+    expect(outcome.problem.detail).toMatch(/^acme has 120 of 120 units left this month and this needs 640/)
+    expect([outcome.problem.units, outcome.problem.short]).toEqual([640, 520])
+    expect(outcome.problem.budgets).toMatchObject([{ budget: 'acme', window: 'month', available: 120, short: 520 }])
+    expect(runs()).toBe(0)
+  })
+
+  test('whose answer is lost is asked for with the same key, and runs once', async () => {
+    const keys: unknown[] = []
+    const { guard, runs } = await start({}, (request, response, pass) => {
+      if (request.method !== 'POST') return false
+      keys.push(request.headers['idempotency-key'])
+      if (keys.length > 1) return false
+      // The product has done all of it by the time it writes its answer.
+      response.writeHead = () => {
+        request.socket.destroy()
+        return response
+      }
+      void pass(request, response)
+      return true
+    })
+    expect(await guard.update(initech)).toMatchObject({ kind: 'settled', units: 40, earlier: false })
+    expect(keys).toEqual([keys[0], keys[0]])
+    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/)
+    expect(runs()).toBe(1)
+  })
+
+  test.each([
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [503, 'ledger-unavailable'],
+  ])(
+    'whose answer is lost, and then only %i comes, may have run: it is unanswered, not a problem',
+    async (status, slug) => {
+      let asked = 0
+      const { guard, runs } = await start({}, (request, response, pass) => {
+        asked++
+        if (asked > 1) {
+          response.writeHead(status, { 'content-type': 'application/problem+json', 'retry-after': '60' })
+          response.end(JSON.stringify({ type: `/problems/${slug}`, title: 'x', status, detail: 'not now' }))
+          return true
+        }
+        response.writeHead = () => {
+          request.socket.destroy()
+          return response
+        }
+        void pass(request, response)
+        return true
+      })
+      expect(await guard.update(initech, { key: 'k' })).toEqual({ kind: 'unanswered', why: 'not now', key: 'k' })
+      expect([asked, runs()]).toEqual([2, 1])
+    },
+  )
+
+  test('asked for while the first request with its key still runs has the same outcome', async () => {
+    const answered = gate()
+    let asked = 0
+    const { product, guard, runs } = await start({}, () => {
+      asked++
+      if (asked === 3) answered.open()
+      return false
+    })
+    product.service.script('/on-demand/initech/run', { ...json({ data: {} }), once: answered.opened })
+    const both = await Promise.all([guard.update(initech, { key: 'k' }), guard.update(initech, { key: 'k' })])
+    expect(both.map(({ kind }) => kind)).toEqual(['settled', 'settled'])
+    expect(runs()).toBe(1)
+  })
+
+  test('that is answered with 202 is waited for', async () => {
+    let looks = 0
+    const { product, guard } = await start({ stream: true }, ({ method }) => {
+      if (method === 'GET' && ++looks === 2) void product.deliver()
+      return false
+    })
+    const outcome = await guard.update(initech, { respondAsync: true })
+    expect(outcome).toMatchObject({ kind: 'settled', units: 40 })
+    expect(looks).toBeGreaterThanOrEqual(3)
+  })
+
+  test('is pending when the deadline passes, and can be waited for again', async () => {
+    const { product, guard } = await start({ stream: true })
+    const outcome = await guard.update(initech, { respondAsync: true, deadlineMs: 400 })
+    if (outcome.kind !== 'pending') throw new Error(outcome.kind)
+    expect(outcome.update.state).toBe('requested')
+    await product.deliver()
+    expect(await guard.wait(outcome.update.id)).toMatchObject({ kind: 'settled' })
+    expect(await guard.wait('upd_none')).toMatchObject({ kind: 'problem', problem: { type: '/problems/not-found' } })
+  })
+
+  test('that may have run is in doubt, and stays so', async () => {
+    const { guard, runs } = await start({
+      service: ({ url }) => (url.endsWith('/run') ? { status: 500 } : undefined),
+    })
+    expect(await guard.update(initech)).toMatchObject({ kind: 'in-doubt', update: { units: { held: 40 } } })
+    expect(runs()).toBe(1)
+  })
+
+  test('that provably did not run is released; one that a person has to agree to awaits that', async () => {
+    const { as, guard } = await start({
+      service: ({ url }) => (url.endsWith('/run') ? { status: 404 } : undefined),
+    })
+    expect(await guard.update(initech)).toMatchObject({
+      kind: 'released',
+      problem: { type: '/problems/service-refused', serviceStatus: 404 },
+    })
+    const agent = await as('agent', 'read propose')
+    expect(await agent.update({ ...initech, project: 'globex' })).toMatchObject({ kind: 'awaiting-approval' })
+  })
+
+  test.each([
+    ['a budget that is none', { ...initech, budget: 'none' }, '/problems/invalid-request'],
+    ['an estimate that cannot be read', { ...initech, project: 'odd' }, '/problems/estimate-unreadable'],
+  ])('%s is a problem, and nothing is recorded', async (_name, wanted, type) => {
+    const { guard } = await start({
+      service: ({ url }) => (url.includes('/odd/') ? json({ nothing: true }) : undefined),
+    })
+    expect(await guard.update(wanted, { key: 'k' })).toMatchObject({ kind: 'problem', problem: { type }, key: 'k' })
+    expect(await all(guard.list())).toEqual([])
+  })
+})
+
+test('several updates have one outcome each, in the order of the projects', async () => {
+  const { guard } = await start({
+    units: { globex: 900 },
+    service: ({ url }) => (url.includes('/odd/') ? json({ nothing: true }) : undefined),
+  })
+  const wanted = { kind: 'ranking', projects: ['odd', 'globex', 'initech'], maxUnits: 500, whenShort: 'fit' } as const
+  const outcomes = await guard.updates(wanted)
+  expect(outcomes.map(({ kind }) => kind)).toEqual(['problem', 'refused', 'settled'])
+})
+
+describe('no answer:', () => {
+  test.each([
+    [503, 'ledger-unavailable'],
+    [500, 'internal'],
+    [409, 'in-progress'],
+  ])('%i %s until the deadline: something may be recorded, and the key finds out', async (status, slug) => {
+    const { guard } = await start({}, (_request, response) => {
+      response.writeHead(status, { 'content-type': 'application/problem+json', 'retry-after': '60' })
+      response.end(JSON.stringify({ type: `/problems/${slug}`, title: 'x', status, detail: 'lost' }))
+      return true
+    })
+    expect(await guard.update(initech, { key: 'k' })).toEqual({ kind: 'unanswered', why: 'lost', key: 'k' })
+  })
+
+  test('503 and 429 are waited for as long as they say, and the same request goes out again', async () => {
+    let times = 0
+    const { guard, runs } = await start({}, (_request, response) => {
+      times++
+      if (times > 2) return false
+      const body = { type: '/problems/ledger-unavailable', title: 'x', status: 503, detail: 'x' }
+      response.writeHead(503, { 'content-type': 'application/problem+json', 'retry-after': '0' })
+      response.end(JSON.stringify(body))
+      return true
+    })
+    expect(await guard.update(initech)).toMatchObject({ kind: 'settled' })
+    expect([times, runs()]).toEqual([3, 1])
+  })
+
+  test('a Retry-After beyond the deadline ends the waiting at once', async () => {
+    let times = 0
+    const { guard } = await start({}, (_request, response) => {
+      times++
+      const body = { type: '/problems/too-many-requests', title: 'x', status: 429, detail: 'x', ratePerMinute: 1 }
+      response.writeHead(429, { 'content-type': 'application/problem+json', 'retry-after': '60' })
+      response.end(JSON.stringify(body))
+      return true
+    })
+    const { kind } = await guard.update(initech)
+    expect([kind, times]).toEqual(['problem', 1])
+  })
+
+  test('by the deadline it is unanswered, and the key tells how to find out', async () => {
+    const url = await listen(() => {})
+    const guard = new UnitGuard({ url, token: 't' })
+    expect(await guard.update(initech, { key: 'report-47', deadlineMs: 100 })).toEqual({
+      ...{ kind: 'unanswered', key: 'report-47' },
+      why: expect.stringContaining('timeout'),
+    })
+    expect(await guard.budgets({ deadlineMs: 100 })).toMatchObject({ kind: 'unanswered' })
+  })
+
+  test('a deadline beyond what a timer can count is one all the same', async () => {
+    const { guard } = await start()
+    const month = 31 * 24 * 3600_000
+    expect(await guard.update(initech, { deadlineMs: month })).toMatchObject({ kind: 'settled' })
+    expect(await guard.update(initech, { deadlineMs: Number.POSITIVE_INFINITY })).toMatchObject({ kind: 'settled' })
+  })
+
+  test('a redirect is not followed: another place would get the token', async () => {
+    const seen: string[] = []
+    const elsewhere = await listen((request, response) => {
+      seen.push(String(request.headers.authorization))
+      response.end('{}')
+    })
+    const url = await listen((_request, response) => void response.writeHead(307, { location: elsewhere }).end())
+    const guard = new UnitGuard({ url, token: 't', deadlineMs: 3_000 })
+    expect(await guard.update(initech)).toMatchObject({ kind: 'unanswered', why: expect.stringContaining('redirect') })
+    expect(seen).toEqual([])
+  })
+
+  test('aborting ends the waiting, not the update', async () => {
+    const leaving = new AbortController()
+    const { product, guard } = await start({ stream: true }, ({ method }) => {
+      if (method === 'GET') leaving.abort(new Error('leaving'))
+      return false
+    })
+    const asked = guard.update(initech, { respondAsync: true, signal: leaving.signal })
+    await expect(asked).rejects.toThrow('leaving')
+    await product.deliver()
+    expect(product.seen('run')).toHaveLength(1)
+  })
+})
+
+describe('cancelling', () => {
+  async function queued(before?: Parameters<typeof start>[1]) {
+    const started = await start({ stream: true }, before)
+    const { product } = started
+    /** Without the client, which would wait for an end that never comes. */
+    const queue = async (sub: string, project: string): Promise<string> => {
+      const token = product.signed({ sub, scope: 'read run', budgets: '*' })
+      const headers = { prefer: 'respond-async' }
+      const { body } = await product.call('POST', '/updates', { body: { ...initech, project }, token, headers })
+      return body.updates[0].id
+    }
+    return { ...started, queue }
+  }
+
+  test('cancels many updates at once, and says why for those that it leaves', async () => {
+    const { product, guard, queue, runs } = await queued()
+    const [one, two, other] = [await queue('tool', 'a'), await queue('tool', 'b'), await queue('carol', 'c')]
+    const done = await guard.cancel([one, other, two], { reason: 'a loop' })
+    if (done.kind !== 'cancelled') throw new Error(done.kind)
+    expect(done.updates.map(({ id, state }) => [id, state])).toEqual([
+      [one, 'cancelled'],
+      [two, 'cancelled'],
+    ])
+    expect(done.updates[0]?.history.at(-1)).toMatchObject({ by: 'tool', note: 'a loop' })
+    expect(done.notCancelled).toEqual([
+      { id: other, detail: `${other} was asked for by carol; only they or an administrator may cancel it.` },
+    ])
+    await product.deliver()
+    expect(product.seen('run').map(({ url }) => url)).toEqual(['/v3/on-demand/c/run'])
+    expect(runs()).toBe(1)
+  })
+
+  test('is a problem where no update was cancelled', async () => {
+    const { guard } = await queued()
+    const { update } = (await guard.update(initech)) as { update: Update }
+    const settled = await guard.cancel([update.id])
+    expect(settled).toMatchObject({ kind: 'problem', problem: { type: '/problems/wrong-state', state: 'settled' } })
+    expect(await guard.cancel([])).toMatchObject({ kind: 'problem', problem: { type: '/problems/invalid-request' } })
+  })
+
+  test('names what a request cancelled whose answer was lost', async () => {
+    let losses = 0
+    const { guard, queue } = await queued((request, response, pass) => {
+      if (request.url !== '/updates/cancel' || ++losses > 1) return false
+      response.writeHead = () => {
+        request.socket.destroy()
+        return response
+      }
+      void pass(request, response)
+      return true
+    })
+    const id = await queue('tool', 'a')
+    const done = await guard.cancel([id, 'upd_none'])
+    expect(done).toMatchObject({
+      ...{ kind: 'cancelled', updates: [{ id, state: 'cancelled' }] },
+      notCancelled: [{ id: 'upd_none', detail: 'upd_none was not cancelled; its state is not known.' }],
+    })
+    expect(losses).toBe(2)
+  })
+
+  test.each(['undecided', 'internal'])(
+    'is unanswered after %s, because some updates may be cancelled',
+    async (slug) => {
+      const { guard } = await queued((request, response) => {
+        if (request.url !== '/updates/cancel') return false
+        response.writeHead(503, { 'content-type': 'application/problem+json', 'retry-after': '60' })
+        response.end(JSON.stringify({ type: `/problems/${slug}`, title: 'x', status: 503, detail: 'not now' }))
+        return true
+      })
+      expect(await guard.cancel(['upd_a', 'upd_b'])).toEqual({ kind: 'unanswered', why: 'not now' })
+    },
+  )
+})
+
+describe('questions', () => {
+  test('an estimate, the budgets, and one of them', async () => {
+    const { guard } = await start({ units: { 'a & b': 12 } })
+    expect(await guard.estimate({ kind: 'ranking', projects: ['a & b', 'initech'] })).toMatchObject({
+      ...{ kind: 'estimate', estimate: { units: 52, allowed: true } },
+    })
+    expect(await guard.budgets()).toMatchObject({ kind: 'budgets', budgets: [{ name: 'account' }] })
+    expect(await guard.budget('account')).toMatchObject({ kind: 'budget', budget: { windows: [{ limit: 50_000 }] } })
+    expect(await guard.budget('none')).toMatchObject({ kind: 'problem', problem: { type: '/problems/not-found' } })
+  })
+
+  test('a list comes page by page, all of it, newest first', async () => {
+    const pages: (string | undefined)[] = []
+    const { guard } = await start({}, (request) => {
+      if (request.method === 'GET') pages.push(request.url)
+      request.url = request.url?.replace('limit=200', 'limit=2')
+      return false
+    })
+    for (const project of ['a', 'b', 'c']) await guard.update({ kind: 'ranking', project, reason: 'r' })
+    const listed = await all(guard.list({ kind: 'ranking', state: 'settled' }))
+    expect(listed.map(({ project }) => project).toSorted()).toEqual(['a', 'b', 'c'])
+    expect(pages).toHaveLength(2)
+    await expect(all(guard.list({ since: 'yesterday' }))).rejects.toMatchObject({
+      ...{ name: 'ProblemError', problem: { type: '/problems/invalid-request' } },
+    })
+  })
+})
+
+describe('mistakes of the program throw:', () => {
+  test('an address that is none, and no token', () => {
+    expect(() => new UnitGuard({ url: 'guard', token: 't' })).toThrow(TypeError)
+    expect(() => new UnitGuard({ url: 'ftp://guard', token: 't' })).toThrow(
+      'url must be the address of Unit Guard, such as http://127.0.0.1:8787; it is ftp://guard',
+    )
+    const settings: { url?: string } = {}
+    expect(() => new UnitGuard({ url: settings.url as string, token: 't' })).toThrow('it is undefined')
+    expect(() => new UnitGuard({ url: 'http://guard', token: '' })).toThrow('token must be a bearer token')
+  })
+
+  test('a token that no header can hold: at once, and it is not in what is thrown', async () => {
+    const guard = new UnitGuard({ url: 'http://127.0.0.1:1', token: 'se\ncret' })
+    const failure = await guard.update(initech).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(TypeError)
+    expect(String(failure)).not.toContain('cret')
+  })
+
+  test('a key that is none, and no project', async () => {
+    const guard = new UnitGuard({ url: 'http://127.0.0.1:1', token: 't' })
+    await expect(guard.update(initech, { key: 'a b' })).rejects.toThrow('visible ASCII')
+    await expect(guard.updates({ kind: 'ranking', projects: [] })).rejects.toThrow('need a project')
+  })
+
+  test('somebody else at the address', async () => {
+    const url = await listen((_request, response) => void response.end('<html>'))
+    await expect(new UnitGuard({ url, token: 't' }).update(initech)).rejects.toThrow('not from Unit Guard')
+  })
+})
+
+test('`npm run client` makes a folder that needs nothing else, and its README does what it says', async () => {
+  const { product, url } = await start({ units: { initech: 120, globex: 640 } })
+  const home = await mkdtemp(join(tmpdir(), 'client-'))
+  onTestFinished(() => rm(home, { recursive: true }))
+  const folder = join(home, 'node_modules', 'unit-guard-client')
+  const run = promisify(execFile)
+  await buildClient(folder)
+  const [, example = ''] = /```js\n(.*?)```/s.exec(await readFile(join(folder, 'README.md'), 'utf8')) ?? []
+  expect(await readFile('README.md', 'utf8')).toContain(example)
+  expect(example.trim().split('\n').length).toBeLessThanOrEqual(22)
+  const { engines } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+  expect(engines).toEqual({ node: '>=20.3' })
+  expect(await readFile(join(folder, 'README.md'), 'utf8')).toMatch(/Node 20\.3\sor newer/)
+  await mkdir(join(home, 'src'))
+  await writeFile(join(home, 'src', 'example.mjs'), example)
+  const exp = Math.floor(product.clock.now() / 1000) + 3600
+  const token = await product.signed({ sub: 'tool', scope: 'run', budgets: '*', exp })
+  const env = { PATH: process.env.PATH, UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token }
+  const { stdout } = await run(process.execPath, [join(home, 'src', 'example.mjs')], { env })
+  expect(stdout).toBe('initech: 120 units\nglobex: 640 units\n')
+  // Types, as a stranger's compiler finds them.
+  await writeFile(join(home, 'src', 'typed.mts'), typed)
+  const tsc = join(process.cwd(), 'node_modules', 'typescript', 'bin', 'tsc')
+  const strict = [
+    '--ignoreConfig',
+    '--noEmit',
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2022',
+    '--lib',
+    'es2023,dom',
+  ]
+  await run(process.execPath, [tsc, ...strict, '--types', '', join(home, 'src', 'typed.mts')])
+})
+
+const typed = `import { type Outcome, UnitGuard } from 'unit-guard-client'
+const guard = new UnitGuard({ url: 'http://127.0.0.1:8787', token: async () => 'x' })
+const outcome: Outcome = await guard.update({ kind: 'ranking', project: 'initech' })
+if (outcome.kind === 'refused' && outcome.problem.type === '/problems/over-budget') outcome.problem.budgets satisfies object[]
+// @ts-expect-error there is no such kind
+await guard.update({ kind: 'rankings', project: 'initech' })
+export {}
+`
+
+test('a folder with anything else in it is left as it is; the client of an earlier build is replaced', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'client-'))
+  onTestFinished(() => rm(home, { recursive: true }))
+  const mine = join(home, 'mine')
+  await mkdir(mine)
+  await writeFile(join(mine, 'package.json'), '{"name": "report"}')
+  await expect(buildClient(mine)).rejects.toThrow('holds something else')
+  expect(await readdir(mine)).toEqual(['package.json'])
+  const built = join(home, 'built')
+  await mkdir(join(built, 'types'), { recursive: true })
+  await writeFile(join(built, 'types', 'of-yesterday.d.ts'), '')
+  await writeFile(join(built, 'package.json'), '{"name": "unit-guard-client"}')
+  await buildClient(built)
+  expect(await readdir(built)).toContain('index.js')
+  expect(await readdir(join(built, 'types'))).not.toContain('of-yesterday.d.ts')
+})
+
+test('its types are those of the answers', () => {
+  type Answer<Name extends keyof typeof answers> = z.output<(typeof answers)[Name]>
+  // A problem is looked into below.
+  expectTypeOf<Without<Update>>().branded.toEqualTypeOf<Without<Answer<'update'>>>()
+  expectTypeOf<Budget>().branded.toEqualTypeOf<Answer<'budget'>>()
+  type Shown = Answer<'estimate'>
+  expectTypeOf<Omit<Estimate, 'problem' | 'projects'>>().branded.toEqualTypeOf<Omit<Shown, 'problem' | 'projects'>>()
+  expectTypeOf<Without<Estimate['projects'][number]>>().branded.toEqualTypeOf<Without<Shown['projects'][number]>>()
+  expectTypeOf<keyof ProblemMembers>().toEqualTypeOf<Slug>()
+  type Members = { [S in Slug]: z.output<z.ZodMiniObject<(typeof problemMembers)[S]>> }
+  type Named = { [S in Slug as keyof (typeof problemMembers)[S] extends never ? never : S]: Members[S] }
+  expectTypeOf<Pick<ProblemMembers, keyof Named>>().branded.toEqualTypeOf<Named>()
+})
+
+async function all<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
+  const found: Row[] = []
+  for await (const row of rows) found.push(row)
+  return found
+}
+
+type Without<Shown> = Omit<Shown, 'problem'>

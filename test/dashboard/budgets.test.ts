@@ -1,0 +1,482 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import type { Store } from '../../shared/ledger/store/store.ts'
+import { openBrowser } from '../support/browser.ts'
+import { minutes } from '../support/clock.ts'
+import { press, send } from '../support/page-forms.ts'
+import { type Product, startProduct } from '../support/product.ts'
+
+// Budgets on pages: what they show, and that what is changed there is what the API would have changed, once.
+
+const month = (units: number | 'unlimited') => ({ window: 'month', units })
+const day = (units: number) => ({ window: 'day', units })
+
+/** `acme` (2,000 a month, 300 a day) below `agency` (20,000), which is below the account (50,000). */
+async function start(options: Parameters<typeof startProduct>[0] = {}) {
+  const product = await startProduct({ store: createMemoryStore(), ...options })
+  const put = (name: string, body: object) => product.call('PUT', `/budgets/${name}`, { body })
+  await put('agency', { limits: [month(20_000)] })
+  await put('acme', { parent: 'agency', limits: [month(2_000), day(300)], projects: [{ name: 'initech', id: '987' }] })
+  const as = async (sub: string, scope: string) => {
+    const browser = openBrowser(product)
+    await browser.logIn(product.signed({ sub, scope, budgets: '*', exp: product.clock.now() / 1000 + 8 * 3600 }))
+    return browser
+  }
+  return { product, put, as, eve: await as('eve', 'read admin') }
+}
+
+const budget = async (product: Product, name: string) => (await product.call('GET', `/budgets/${name}`)).body
+const revision = async (product: Product) => (await product.call('GET', '/budgets')).headers.get('etag')
+const entriesOf = async (product: Product, name: string) =>
+  (await product.call('GET', `/budgets/${name}/entries`)).body.entries.map(
+    ({ type, by, reason }: Record<string, string>) => [type, by, reason],
+  )
+
+const acme = '/dashboard/budgets/acme'
+
+describe('the tree', () => {
+  test('of the account alone says what to do first, to whom may do it', async () => {
+    const product = await startProduct({ store: createMemoryStore() })
+    for (const [scope, said, mayMake] of [
+      ['read admin', 'Make a budget for a team or a customer below', true],
+      ['read', 'An administrator can make a budget', false],
+    ] as const) {
+      const browser = openBrowser(product)
+      await browser.logIn(product.signed({ sub: 'eve', scope }))
+      const { text, html } = await browser.get('/dashboard/budgets')
+      expect(text).toContain(said)
+      expect(html.includes('Make it')).toBe(mayMake)
+    }
+  })
+
+  test('shows each budget below its parent: figures, what it owns, what is frozen', async () => {
+    const { product, put, eve } = await start()
+    await put('free', { limits: [month('unlimited')] })
+    await product.update({ kind: 'ranking', project: 'initech' })
+    await product.call('POST', '/budgets/agency/freeze', { body: { reason: 'a loop' } })
+    const { html, text } = await eve.get('/dashboard/budgets')
+    expect([...html.matchAll(/in-tree depth-(\d)">.*?<a href="([^"]+)"/gs)].map((found) => found.slice(1))).toEqual([
+      ['0', '/dashboard/budgets/account'],
+      ['1', '/dashboard/budgets/agency'],
+      ['2', '/dashboard/budgets/acme'],
+      ['1', '/dashboard/budgets/free'],
+    ])
+    expect(text).toContain('account 49,960 of 50,000 40 0 no limit –')
+    expect(text).toContain('Level 1: agency ❄ frozen: a loop 19,960 of 20,000 40 0 no limit –')
+    expect(text).toContain('Level 2: acme ❄ frozen with agency 1,960 of 2,000 40 0 260 of 300 1')
+    expect(text).toContain('Level 1: free no limit 0 0 no limit –')
+  })
+
+  test('makes a budget, once however often it is pressed, and replaces none', async () => {
+    const { product, eve } = await start()
+    const page = await eve.get('/dashboard/budgets')
+    const wanted = { name: 'blog', parent: 'acme', month: '1,500', day: 'Unlimited', reason: 'a new team' }
+    const made = await press(eve, page, 'Make it', wanted)
+    expect(made.text).toContain('✓ The budget blog is made.')
+    expect(await budget(product, 'blog')).toMatchObject({ parent: 'acme', limits: [month(1_500)], projects: [] })
+    expect(await entriesOf(product, 'blog')).toEqual([['budget-created', 'eve', 'a new team']])
+    const before = await revision(product)
+    expect((await press(eve, page, 'Make it', wanted)).text).toContain('✓ The budget blog is made.')
+    const other = await press(eve, page, 'Make it', { ...wanted, month: '9' })
+    expect(other.text).toContain('✕ There is a budget blog already; nothing was changed.')
+    expect(await revision(product)).toBe(before)
+  })
+
+  test('made twice at the same moment is one', async () => {
+    const { product, eve } = await start()
+    const page = await eve.get('/dashboard/budgets')
+    const wanted = { name: 'blog', month: '5' }
+    const sent = await Promise.all([send(eve, page, 'Make it', wanted), send(eve, page, 'Make it', wanted)])
+    expect(sent.map(({ location }) => location)).toEqual(['/dashboard/budgets/blog', '/dashboard/budgets/blog'])
+    expect(await entriesOf(product, 'blog')).toHaveLength(1)
+  })
+
+  test('says all that is wrong with a new one, and keeps what was filled in', async () => {
+    const { eve } = await start()
+    const page = await eve.get('/dashboard/budgets')
+    const wrong = await press(eve, page, 'Make it', { name: 'My Blog', parent: 'acme', month: '1.5', day: '' })
+    expect(wrong.text).toContain('✕ Name: it takes 1 to 63 of a-z, 0-9 and -, not beginning with -.')
+    expect(wrong.text).toContain('✕ Limit per month: it takes a whole number of units, or unlimited.')
+    expect(wrong.text).toContain('✕ Limit per day: it takes a whole number of units, or unlimited.')
+    expect(wrong.html).toContain('name="name" type="text" value="My Blog"')
+    expect(wrong.html).toContain('<option value="acme" selected="">')
+  })
+})
+
+describe('a budget', () => {
+  test('shows where it counts, what is left, its rules, its projects, and what was booked', async () => {
+    const { product, put, eve } = await start({ env: { ACCOUNT_TIME_ZONE: 'Europe/Berlin' } })
+    await put('blog', {
+      parent: 'acme',
+      limits: [month(10)],
+      approvers: ['bob', 'carol'],
+      kinds: ['ranking'],
+      perUpdate: 5_000,
+    })
+    await product.call('POST', '/budgets/acme/entries', { body: { type: 'grant', units: 500, reason: 'Christmas' } })
+    await product.update({ kind: 'ranking', project: 'initech' })
+    const { text } = await eve.get(acme)
+    expect(text).toContain('acme Budgets account agency acme Units')
+    expect(text).toContain('This month 2,460 of 2,500 left Limit 2,000, 500 granted; resets 1 Dec 2026 00:00')
+    expect(text).toContain('Today 260 of 300 left Limit 300; resets 21 Nov 2026 00:00')
+    expect(text).toContain('Below it: blog')
+    expect(text).toContain('Projects (1) initech id 987')
+    expect(text).toContain('grant, 500 Christmas 20 Nov 2026 11:00 by ada ent_')
+    const rules = (await eve.get('/dashboard/budgets/blog')).text
+    expect(rules).toContain('At most for one update 5,000 Kinds of update ranking only Approvers bob, carol')
+  })
+
+  test('whoever may only read sees no form, and is refused whatever they send', async () => {
+    const { product, as } = await start()
+    const rita = await as('rita', 'read run approve')
+    const { html, formToken } = await rita.get(acme)
+    expect([...html.matchAll(/<form[^>]* action="([^"]+)"/g)].map(([, action]) => action)).toEqual(['/logout'])
+    expect(html).not.toMatch(/<button[^>]*>(?!Log out)|checkbox|\/edit|\/book/)
+    const before = await revision(product)
+    for (const path of ['', '/edit', '/book', '/projects', '/freeze', '/unfreeze', '/delete']) {
+      const fields = { form: formToken, step: 'confirm', reason: 'mine', revision: '3', name: 'x', month: '1' }
+      const refused = await rita.post(path === '' ? '/dashboard/budgets' : `${acme}${path}`, fields)
+      expect([path, refused.status]).toEqual([path, 403])
+      expect(refused.text).toContain('rita needs the scope admin for this')
+    }
+    for (const path of ['/edit', '/book']) expect((await rita.get(`${acme}${path}`)).status).toBe(403)
+    expect(await revision(product)).toBe(before)
+  })
+
+  test('takes no form of another session, nor of another site', async () => {
+    const { product, as, eve } = await start()
+    const { formToken } = await (await as('eve', 'read admin')).get(acme)
+    const before = await revision(product)
+    for (const path of ['', '/edit', '/book', '/projects', '/freeze', '/unfreeze', '/delete']) {
+      const to = path === '' ? '/dashboard/budgets' : `${acme}${path}`
+      expect((await eve.post(to, { form: formToken, reason: 'x' })).text).toContain('belongs to another session')
+      const own = (await eve.get(acme)).formToken
+      const foreign = await eve.post(to, { form: own, reason: 'x' }, { headers: { 'sec-fetch-site': 'cross-site' } })
+      expect(foreign.text).toContain('sent by another site')
+    }
+    expect(await revision(product)).toBe(before)
+  })
+
+  test('shows hostile names and reasons as they are, and runs nothing', async () => {
+    const { product, put, eve } = await start()
+    const hostile = `"><script>alert('x')</script><img src=x onerror=alert(1)>`
+    await put('acme', {
+      parent: 'agency',
+      limits: [month(2_000)],
+      projects: [{ name: hostile, id: `id ${hostile}` }],
+      reason: hostile,
+    })
+    await put('shop', { limits: [month(9)], approvers: ['<b>"bob"</b>'] })
+    await product.call('POST', '/budgets/acme/freeze', { body: { reason: hostile } })
+    const filled = { month: hostile, reason: hostile, approvers: '<i>', name: hostile }
+    const pages = [
+      await eve.get('/dashboard/budgets'),
+      await eve.get(acme),
+      await eve.get(`${acme}/edit`),
+      await eve.get(`${acme}/book?corrects=${encodeURIComponent(hostile)}`),
+      await eve.get(`/dashboard/budgets/${encodeURIComponent(hostile)}`),
+      await press(eve, await eve.get('/dashboard/budgets'), 'Make it', filled),
+      await press(eve, await eve.get(`${acme}/edit`), 'Preview', filled),
+      await press(eve, await eve.get(`${acme}/edit`), 'Preview', { ...filled, month: '5' }),
+      await press(eve, await eve.get('/dashboard/budgets/shop/edit'), 'Preview', { month: '8', reason: hostile }),
+      await press(eve, await eve.get(acme), 'Add it', { name: `more ${hostile}` }),
+    ]
+    for (const { html, text, headers } of pages) {
+      const marks = html
+        .replace(/="[^"]*"/g, '=')
+        .match(/<[^>]*>/g)
+        ?.join('')
+      expect(marks).not.toMatch(/<(script|img|style|iframe|b>|i>)|\s(style|src|on\w+)=/)
+      expect(html.match(/<h1>/g)).toHaveLength(1)
+      expect(text).not.toMatch(/undefined|NaN|\[object/)
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+    }
+    expect(pages[1]?.text).toContain(`${hostile} id id ${hostile}`)
+    expect(pages.at(-1)?.text).toContain(`✓ more ${hostile} belongs to acme.`)
+  })
+
+  test.each([
+    ['nothing', 404],
+    ['Not a name', 404],
+    ['constructor', 404],
+  ])('%s is none', async (name, status) => {
+    const { eve } = await start()
+    for (const path of ['', '/edit', '/book'])
+      expect((await eve.get(`/dashboard/budgets/${encodeURIComponent(name)}${path}`)).status).toBe(status)
+  })
+})
+
+describe('readings of the ledger', () => {
+  test('are as many with forty updates as with two', async () => {
+    const real = createMemoryStore()
+    let reads = 0
+    const counted =
+      <Args extends unknown[], Result>(act: (...args: Args) => Result) =>
+      (...args: Args) => {
+        reads++
+        return act(...args)
+      }
+    const store: Store = { ...real, get: counted(real.get), list: counted(real.list) }
+    const { product, eve } = await start({ store, stream: false })
+    const measured = async (path: string) => {
+      product.clock.advance(minutes(1))
+      reads = 0
+      expect((await eve.get(path)).status).toBe(200)
+      return reads
+    }
+    const paths = ['/dashboard/budgets', acme, `${acme}/edit`, `${acme}/book`]
+    const callers = ['/dashboard/callers', '/dashboard/callers/edit?sub=carol']
+    const measuredAll = async () => {
+      const all: number[] = []
+      for (const path of [...paths, ...callers]) all.push(await measured(path))
+      return all
+    }
+    const projects = (from: number, count: number) => Array.from({ length: count }, (_, each) => `p${from + each}`)
+    await product.update({ kind: 'ranking', projects: projects(0, 2), budget: 'agency' })
+    const withTwo = await measuredAll()
+    for (const from of [2, 22])
+      await product.update({ kind: 'ranking', projects: projects(from, 20), budget: 'agency' })
+    expect([withTwo, await measuredAll()]).toEqual([withTwo, withTwo])
+    expect(Math.max(...withTwo)).toBeLessThan(9)
+  })
+})
+
+describe('limits and rules', () => {
+  test('a preview says what it does here and above, and changes nothing; confirming changes it, once', async () => {
+    const { product, eve } = await start()
+    await product.update({ kind: 'ranking', project: 'initech' })
+    const before = await revision(product)
+    const wanted = {
+      month: '1 000',
+      approvers: ' bob \r\ncarol ',
+      approvalAbove: '50',
+      thresholds: '50 %, 90',
+      reason: 'too dear',
+    }
+    const preview = await press(eve, await eve.get(`${acme}/edit`), 'Preview', wanted)
+    expect(preview.text).toContain(
+      'What changes Limit per month 2,000 → then 1,000 Approval above none → then 50 Approvers none → then bob, carol Tell at (per cent of a limit) none → then 50, 90 Reason: too dear',
+    )
+    expect(preview.text).toContain('acme month 2,000 → then 1,000 40 1,960 960 acme day 300 40 260 260')
+    expect(preview.text).toContain('agency month 20,000 40 19,960 19,960 account month 50,000 40 49,960 49,960')
+    expect(preview.text).toContain('Updates of acme may then cost 260 units together: that is what it has left today.')
+    expect(await revision(product)).toBe(before)
+    const changed = await press(eve, preview, 'Change it')
+    expect(changed.text).toContain('✓ acme is changed, at once for everybody.')
+    expect(await budget(product, 'acme')).toMatchObject({
+      limits: [month(1_000), day(300)],
+      projects: [{ name: 'initech', id: '987' }],
+      approvalAbove: 50,
+      approvers: ['bob', 'carol'],
+      thresholds: [50, 90],
+    })
+    const after = await revision(product)
+    const again = await press(eve, preview, 'Change it')
+    expect(again.text).toContain('✓ acme is as you want it already; nothing more was changed.')
+    expect(await revision(product)).toBe(after)
+    expect(await entriesOf(product, 'acme')).toContainEqual(['limit', 'eve', 'too dear'])
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('confirmed twice at the same moment is one change, and both are told so', async () => {
+    const { product, eve } = await start()
+    const preview = await press(eve, await eve.get(`${acme}/edit`), 'Preview', { month: '1,000' })
+    const sent = await Promise.all([send(eve, preview, 'Change it'), send(eve, preview, 'Change it')])
+    expect(sent.map(({ location }) => location)).toEqual([acme, acme])
+    expect((await entriesOf(product, 'acme')).filter(([type]: string[]) => type === 'limit')).toHaveLength(1)
+  })
+
+  test('rules are taken away again by emptying them', async () => {
+    const { product, put, eve } = await start()
+    await put('acme', {
+      parent: 'agency',
+      limits: [month(5)],
+      approvers: ['bob'],
+      perUpdate: 9,
+      freezeOnOverrun: true,
+      kinds: [],
+    })
+    const form = await eve.get(`${acme}/edit`)
+    expect(form.html).toContain('<option value="none" selected="">neither</option>')
+    const emptied = {
+      approvers: '',
+      perUpdate: '',
+      freezeOnOverrun: 'no',
+      kinds: 'keyword-difficulty',
+      parent: 'account',
+    }
+    const preview = await press(eve, form, 'Preview', emptied)
+    expect(preview.text).toContain('Parent agency → then account At most for one update 9 → then none')
+    expect(preview.text).toContain('Kinds of update neither → then keyword-difficulty only')
+    await press(eve, preview, 'Change it')
+    const { windows: _windows, ...rest } = await budget(product, 'acme')
+    expect(rest).toEqual({
+      name: 'acme',
+      parent: 'account',
+      limits: [month(5)],
+      projects: [],
+      kinds: ['keyword-difficulty'],
+      frozen: false,
+      approvers: [],
+    })
+  })
+
+  test('less than is used already is said loudly', async () => {
+    const { product, eve } = await start()
+    await product.update({ kind: 'ranking', project: 'initech' })
+    const { text } = await press(eve, await eve.get(`${acme}/edit`), 'Preview', { month: '10', day: 'unlimited' })
+    expect(text).toContain(
+      'acme would have −30 units left this month. Nothing more is admitted on it, nor on any budget below it, before 31 units are there again.',
+    )
+    expect(text).toContain('Updates of acme may then cost 0 units together: that is what it has left this month.')
+  })
+
+  test('what plans would run out of then, and what they would not', async () => {
+    const plan = { name: 'nightly', kind: 'ranking', projects: ['initech'], schedule: 'cron(0 5 * * ? *)' }
+    const { product, eve } = await start({ plans: [plan] })
+    await product.guard.readPrices(product.endsAt())
+    const less = await press(eve, await eve.get(`${acme}/edit`), 'Preview', { month: '150' })
+    expect(less.text).toContain(
+      'Plans would want more than acme has this month from 24 Nov 2026 05:00 on, where now there is enough for them.',
+    )
+    await press(eve, less, 'Change it')
+    const more = await press(eve, await eve.get(`${acme}/edit`), 'Preview', { month: '2,000' })
+    expect(more.text).toContain(
+      'There would be enough for all that plans will take from acme this month, which there is not now.',
+    )
+  })
+
+  test('what others changed meanwhile is told and kept, and asked about once more', async () => {
+    const { product, put, eve } = await start()
+    const seen = await eve.get(`${acme}/edit`)
+    const preview = await press(eve, seen, 'Preview', { month: '1,000' })
+    await put('acme', { parent: 'agency', limits: [month(2_000), day(100)], perUpdate: 60 })
+    const stale = await press(eve, preview, 'Change it')
+    expect(stale.text).toContain('Nothing was changed yet: something else was, since you saw the page.')
+    expect(stale.text).toContain('Limit per day 300 → then 100 At most for one update none → then 60 What changes')
+    expect(stale.text).toContain('What changes Limit per month 2,000 → then 1,000 Reason')
+    expect((await budget(product, 'acme')).limits).toEqual([month(2_000), day(100)])
+    expect((await press(eve, stale, 'Change it')).text).toContain('✓ acme is changed')
+    expect(await budget(product, 'acme')).toMatchObject({
+      limits: [month(1_000), day(100)],
+      perUpdate: 60,
+      projects: [],
+    })
+    await put('shop', { limits: [month(1)] })
+    const elsewhere = await press(eve, seen, 'Preview', { day: '70' })
+    expect(elsewhere.text).toContain('Of acme, it is kept, except where you want it otherwise.')
+    await put('shop', { limits: [month(2)] })
+    expect((await press(eve, elsewhere, 'Change it')).text).toContain('It did not concern what is set of acme.')
+  })
+
+  test('what is wrong is said, and what was filled in stays; going back keeps it, too', async () => {
+    const { product, eve } = await start()
+    const form = await eve.get(`${acme}/edit`)
+    const wrong = await press(eve, form, 'Preview', {
+      month: 'lots',
+      perUpdate: '-1',
+      approvers: 'a\u00e4',
+      reason: 'mine',
+    })
+    expect(wrong.text).toContain('✕ Limit per month: it takes a whole number of units, or unlimited.')
+    expect(wrong.text).toContain('✕ At most for one update: it takes a whole number of units, 0 to 1000000000000.')
+    expect(wrong.text).toContain('✕ Approvers: it takes 1 to 200 visible characters.')
+    for (const kept of ['value="lots"', 'value="-1"', '>aä</textarea>', 'value="mine"'])
+      expect(wrong.html).toContain(kept)
+    expect((await press(eve, form, 'Preview')).text).toContain('✕ Nothing is different from what it is already.')
+    const preview = await press(eve, form, 'Preview', { month: '7', reason: 'mine' })
+    const back = await press(eve, preview, 'Back to the form')
+    for (const kept of ['value="7"', 'value="mine"']) expect(back.html).toContain(kept)
+    await product.call('PUT', '/budgets/blog', { body: { parent: 'acme', limits: [month(1)] } })
+    const circle = await press(eve, await eve.get(`${acme}/edit`), 'Preview', { parent: 'blog' })
+    expect(circle.text).toContain('✕ budgets are at most 8 deep, and no budget is its own ancestor.')
+    expect((await send(eve, form, 'Preview', { step: 'pay' })).status).toBe(400)
+  })
+
+  test('the root has no parent to choose', async () => {
+    const { product, eve } = await start()
+    const form = await eve.get('/dashboard/budgets/account/edit')
+    expect(form.html).not.toContain('name="parent"')
+    await press(eve, await press(eve, form, 'Preview', { month: '60,000' }), 'Change it')
+    expect(await budget(product, 'account')).toMatchObject({ parent: null, limits: [month(60_000)] })
+  })
+})
+
+describe('projects', () => {
+  test('are added and taken away, once however often it is pressed', async () => {
+    const { product, eve } = await start()
+    const page = await eve.get(acme)
+    const added = await press(eve, page, 'Add it', { name: 'globex, inc.', id: 'g-1' })
+    expect(added.text).toContain('✓ globex, inc. belongs to acme.')
+    const before = await revision(product)
+    expect((await press(eve, page, 'Add it', { name: 'globex, inc.', id: 'g-1' })).text).toContain('✓ globex, inc.')
+    expect(await revision(product)).toBe(before)
+    expect((await budget(product, 'acme')).projects).toEqual([
+      { name: 'initech', id: '987' },
+      { name: 'globex, inc.', id: 'g-1' },
+    ])
+    const gone = await press(eve, added, 'Remove those chosen', { project: ['initech', 'globex, inc.'] })
+    expect(gone.text).toContain('✓ initech and globex, inc.: not owned by acme any more.')
+    expect(gone.text).toContain('It owns none.')
+  })
+
+  test('added at the same moment are all there', async () => {
+    const { product, eve } = await start()
+    const page = await eve.get(acme)
+    const names = ['a', 'b', 'c', 'd']
+    await Promise.all(names.map((name) => send(eve, page, 'Add it', { name })))
+    const { projects } = await budget(product, 'acme')
+    expect(projects.map(({ name }: { name: string }) => name).toSorted()).toEqual([...names, 'initech'])
+  })
+
+  test('have one owner, and a name', async () => {
+    const { put, eve } = await start()
+    await put('shop', { limits: [month(9)] })
+    const page = await eve.get('/dashboard/budgets/shop')
+    expect((await press(eve, page, 'Add it', { name: 'initech' })).text).toContain(
+      '✕ initech has one owner, and cannot belong to acme and to shop.',
+    )
+    expect((await send(eve, page, 'Add it', { name: '..' })).text).toContain('name: takes 1 to 512 characters')
+    expect((await send(eve, await eve.get(acme), 'Remove those chosen')).text).toContain('choose some first')
+  })
+})
+
+describe('stopping', () => {
+  test('freezes at once and says so; a second time changes nothing; whoever lifts it must have seen it', async () => {
+    const { product, eve } = await start()
+    const page = await eve.get(acme)
+    const frozen = await press(eve, page, 'Freeze', { reason: 'a loop' })
+    expect(frozen.text).toContain('✓ acme is frozen: nothing more is admitted on it, nor below it.')
+    expect(frozen.text).toContain('❄ Frozen by eve on 20 Nov 2026 10:00: a loop')
+    await press(eve, page, 'Freeze', { reason: 'again' })
+    expect((await entriesOf(product, 'acme')).filter(([type]: string[]) => type === 'freeze')).toEqual([
+      ['freeze', 'eve', 'a loop'],
+    ])
+    await product.call('POST', '/budgets/acme/unfreeze', { body: { reason: 'found it' } })
+    await product.call('POST', '/budgets/acme/freeze', { body: { reason: 'another loop' } })
+    const blind = await press(eve, frozen, 'Unfreeze', { reason: 'found it' })
+    expect(blind.text).toContain('✕ Something was changed since you saw the page, so nothing was done.')
+    expect(blind.text).toContain('another loop')
+    const lifted = await press(eve, blind, 'Unfreeze', { reason: 'found that, too' })
+    expect(lifted.text).toContain('✓ acme is not frozen: updates are admitted again.')
+    const before = await revision(product)
+    expect((await press(eve, blind, 'Unfreeze', { reason: 'x' })).text).toContain('✓ acme is not frozen')
+    expect(await revision(product)).toBe(before)
+    expect((await send(eve, page, 'Freeze', { reason: '' })).status).toBe(400)
+  })
+
+  test('deletes what nothing hangs on, and says what does', async () => {
+    const { product, eve } = await start()
+    const agency = await eve.get('/dashboard/budgets/agency')
+    expect((await press(eve, agency, 'Delete agency')).text).toContain(
+      '✕ agency cannot be deleted: it has the children acme.',
+    )
+    const stale = await eve.get(acme)
+    await product.call('PUT', '/budgets/shop', { body: { limits: [month(1)] } })
+    expect((await press(eve, stale, 'Delete acme')).text).toContain('✕ Something was changed since you saw the page')
+    const gone = await press(eve, await eve.get(acme), 'Delete acme', { reason: 'they left' })
+    expect(gone.text).toContain('✓ acme is deleted.')
+    expect((await eve.get(acme)).status).toBe(404)
+    expect((await eve.get('/dashboard/budgets/account')).html).not.toContain('Delete account')
+  })
+})

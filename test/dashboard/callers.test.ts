@@ -1,0 +1,331 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { LedgerUnavailable } from '../../shared/ledger/store/store.ts'
+import { openBrowser } from '../support/browser.ts'
+import { formWith, press, send } from '../support/page-forms.ts'
+import { startProduct } from '../support/product.ts'
+
+// Who may do what, on a page; and the stop that is there for a token in the wrong hands.
+
+async function start() {
+  const product = await startProduct({ store: createMemoryStore() })
+  const list = (sub: string, body: object) => product.call('PUT', `/callers/${sub}`, { body })
+  const eve = openBrowser(product)
+  await eve.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
+  const listed = async () =>
+    (await product.call('GET', '/callers')).body.callers.map((each: { sub: string; disabled: boolean }) => [
+      each.sub,
+      each.disabled,
+    ])
+  return { product, list, eve, listed }
+}
+
+describe('callers', () => {
+  test('nobody listed, and what that means', async () => {
+    const { eve } = await start()
+    const { text } = await eve.get('/dashboard/callers')
+    expect(text).toContain("Nobody is listed: a token's own scopes and budgets hold for them")
+  })
+
+  test('what each may do, and what is left of their own limits', async () => {
+    const { product, list, eve } = await start()
+    await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 500 }] } })
+    const limits = [{ window: 'day', units: 100 }]
+    await list('crawler', { scopes: ['read', 'run'], budgets: ['seo'], limits, perUpdate: 60, ratePerMinute: 30 })
+    await list('slack:U1', { scopes: ['approve'], person: 'bob', disabled: true, mayForce: true })
+    await list('eve', { budgets: '*' })
+    await product.update(
+      { kind: 'ranking', project: 'one', budget: 'seo' },
+      { token: product.signed({ sub: 'crawler', scope: 'run', budgets: '*' }) },
+    )
+    const { text, html } = await eve.get('/dashboard/callers')
+    expect(text).toContain(
+      'crawler Scopes read, run Budgets seo At most for one update 60 Requests a minute 30 crawler has 60 of 100 units left today.',
+    )
+    expect(text).toContain(
+      'slack:U1 is bob ✕ Disabled: whatever they ask for is refused. Scopes approve Budgets none May force yes',
+    )
+    expect(text).toContain('eve (you: somebody else has to disable you) Scopes as the token says Budgets all')
+    expect([...html.matchAll(/name="sub" value="([^"]+)"/g)].map(([, sub]) => sub)).toEqual(['crawler', 'slack:U1'])
+  })
+
+  test('are disabled at once, listed or not, with all else as it was; and enabled again', async () => {
+    const { product, list, eve, listed } = await start()
+    await list('crawler', { scopes: ['read'], perUpdate: 60 })
+    const page = await eve.get('/dashboard/callers')
+    const stop = { sub: ['crawler'], other: 'mallory', reason: 'their token is on the web' }
+    const stopped = await press(eve, page, 'Disable', stop)
+    expect(stopped.text).toContain('✓ crawler is disabled. ✓ mallory is disabled.')
+    const token = product.signed({ sub: 'mallory', scope: 'read' })
+    expect((await product.call('GET', '/budgets', { token })).status).toBe(403)
+    await press(eve, page, 'Disable', stop)
+    const { body } = await product.call('GET', '/budgets/account/entries')
+    const reasons = body.entries.map(({ by, reason }: Record<string, string>) => `${by}: ${reason}`)
+    expect(reasons.filter((line: string) => line.includes('disabled')).toSorted()).toEqual([
+      'eve: crawler is disabled: their token is on the web',
+      'eve: mallory is disabled: their token is on the web',
+    ])
+    const enabled = await press(eve, stopped, 'Enable', { sub: ['crawler', 'mallory'], reason: 'new tokens' })
+    expect(enabled.text).toContain('✓ crawler is enabled. ✓ mallory is enabled.')
+    expect((await product.call('GET', '/callers/crawler')).body).toEqual({
+      sub: 'crawler',
+      scopes: ['read'],
+      disabled: false,
+      perUpdate: 60,
+    })
+    expect(await listed()).toEqual([
+      ['crawler', false],
+      ['mallory', false],
+    ])
+  })
+
+  test('are in the navigation of whoever may open them', async () => {
+    const { eve, product } = await start()
+    const link = '<a href="/dashboard/callers"'
+    expect((await eve.get('/')).html).toContain(link)
+    expect((await eve.get('/dashboard/callers')).html).toContain(`${link} aria-current="page"`)
+    const rita = openBrowser(product)
+    await rita.logIn(product.signed({ sub: 'rita', scope: 'read' }))
+    expect((await rita.get('/')).html).not.toContain(link)
+  })
+
+  test('nobody chosen, no reason, no such name', async () => {
+    const { eve, listed } = await start()
+    const page = await eve.get('/dashboard/callers')
+    for (const [filled, said] of [
+      [{ reason: 'x' }, 'sub: takes at least one caller: choose some first, or name one.'],
+      [{ other: 'mallory' }, 'reason: is needed: say why.'],
+      [{ other: 'two words', reason: 'x' }, 'other: takes 1 to 200 visible characters without #.'],
+    ] as const)
+      expect((await press(eve, page, 'Disable', filled)).text).toContain(said)
+    expect(await listed()).toEqual([])
+  })
+
+  test('what was typed is kept where nobody was chosen, and not once it was done', async () => {
+    const { eve, list } = await start()
+    await list('crawler', { scopes: ['read'] })
+    const filled = { reason: 'their token is on the web', other: 'mal lory' }
+    const again = await press(eve, await eve.get('/dashboard/callers'), 'Disable', filled)
+    expect(again.text).toContain('✕ The request is not valid')
+    const { fields } = formWith(again.html, 'Disable')
+    expect(fields).toMatchObject({ reason: [filled.reason], other: [filled.other] })
+    const done = await press(eve, again, 'Disable', { other: 'mallory' })
+    expect(done.text).toContain('✓ mallory is disabled.')
+    expect(formWith(done.html, 'Disable').fields).toMatchObject({ reason: [''], other: [''] })
+  })
+
+  test('somebody else has to disable oneself; those chosen beside are', async () => {
+    const { eve, list, listed } = await start()
+    await list('crawler', {})
+    const page = await eve.get('/dashboard/callers')
+    const { text } = await press(eve, page, 'Disable', { sub: ['crawler'], other: 'eve', reason: 'x' })
+    expect(text).toContain('✓ crawler is disabled. ✕ Somebody else has to disable you')
+    expect(await listed()).toEqual([['crawler', true]])
+  })
+
+  test('a ledger that stops answering: what was done is told, and what was not', async () => {
+    const { product, list, eve, listed } = await start()
+    for (const sub of ['a', 'b', 'c']) await list(sub, {})
+    const page = await eve.get('/dashboard/callers')
+    const { transact } = product.store
+    let left = 1
+    product.store.transact = async (...args) => {
+      if (left-- > 0) return transact(...args)
+      throw new LedgerUnavailable('gone')
+    }
+    const sent = await send(eve, page, 'Disable', { sub: ['a', 'b', 'c'], reason: 'x' })
+    product.store.transact = transact
+    expect((await eve.get(sent.location ?? '')).text).toContain('✓ a is disabled. ✕ The ledger does not answer')
+    expect(await listed()).toEqual([
+      ['a', true],
+      ['b', false],
+      ['c', false],
+    ])
+  })
+
+  test('are shown to administrators alone, and changed by them', async () => {
+    const { product, listed } = await start()
+    const rita = openBrowser(product)
+    await rita.logIn(product.signed({ sub: 'rita', scope: 'read approve run' }))
+    expect((await rita.get('/dashboard/callers')).status).toBe(403)
+    const { formToken } = await rita.get('/')
+    const sent = await rita.post('/dashboard/callers', { form: formToken, do: 'disable', other: 'eve', reason: 'x' })
+    expect([sent.status, await listed()]).toEqual([403, []])
+  })
+
+  test('hostile names stay text', async () => {
+    const { product, eve } = await start()
+    const hostile = '"><script>alert(1)</script>'
+    await product.guard.putCaller(hostile, { person: '<img/src=x>' }, { caller: 'ada' })
+    const { html, text } = await eve.get('/dashboard/callers')
+    expect(html).not.toMatch(/<script|<img/)
+    expect(text).toContain(`${hostile} is <img/src=x>`)
+    expect((await press(eve, { html }, 'Disable', { sub: hostile, reason: 'x' })).text).toContain(
+      `✓ ${hostile} is disabled.`,
+    )
+  })
+})
+
+describe('what one caller may do', () => {
+  const edit = '/dashboard/callers/edit?sub=crawler'
+
+  async function startWithCrawler() {
+    const started = await start()
+    const { product, list } = started
+    await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 500 }] } })
+    await list('crawler', { scopes: ['read', 'run', 'approve'], budgets: '*', ratePerMinute: 1_200 })
+    const caller = async (sub: string) => {
+      const { status, body } = await product.call('GET', `/callers/${encodeURIComponent(sub)}`)
+      return status === 200 ? body : null
+    }
+    const reasons = async () =>
+      (await product.call('GET', '/budgets/account/entries')).body.entries
+        .filter(({ type }: Record<string, string>) => type === 'caller')
+        .map(({ by, reason }: Record<string, string>) => `${by}: ${reason}`)
+    return { ...started, caller, reasons }
+  }
+
+  test('a preview says what it takes and gives, and changes nothing; confirming changes it, once', async () => {
+    const { eve, caller, reasons } = await startWithCrawler()
+    const before = await caller('crawler')
+    const wanted = { scopes: ['read', 'propose'], charging: 'some', budgets: 'seo', day: '1 000', reason: 'a loop' }
+    const preview = await press(eve, await eve.get(edit), 'Preview', wanted)
+    expect(preview.text).toContain(
+      'What changes Scopes read, run, approve → then read, propose Budgets all → then seo Limit per day unlimited → then 1,000 Reason: a loop',
+    )
+    expect(preview.text).toContain(
+      'crawler loses: run and approve. crawler gains: propose, as far as their token says so.',
+    )
+    expect(preview.text).toContain('Of their own limit, crawler has 1,000 of 1,000 units left today.')
+    expect(await caller('crawler')).toEqual(before)
+
+    const changed = await press(eve, preview, 'Change it')
+    expect(changed.text).toContain('✓ What crawler may do is changed, from the next request on.')
+    const after = {
+      ...{ sub: 'crawler', disabled: false, scopes: ['read', 'propose'], budgets: ['seo'], ratePerMinute: 1_200 },
+      limits: [{ window: 'day', units: 1_000 }],
+    }
+    expect(await caller('crawler')).toMatchObject(after)
+    expect((await press(eve, preview, 'Change it')).text).toContain('✓ What crawler may do is as you want it already.')
+    expect((await reasons()).filter((line: string) => line.includes('a loop'))).toEqual(['eve: a loop'])
+  })
+
+  test('somebody is listed by name: with a token nothing is narrowed to begin with, in Slack nothing is allowed', async () => {
+    const { eve, caller } = await startWithCrawler()
+    const tool = await eve.get('/dashboard/callers/edit?sub=tool')
+    expect(tool.text).toContain('tool is not listed yet.')
+    expect(tool.html.match(/ checked=""/g)).toHaveLength(6)
+    await press(eve, await press(eve, tool, 'Preview', { perUpdate: '60' }), 'Change it')
+    const narrowed = await caller('tool')
+    expect(narrowed).toMatchObject({ sub: 'tool', perUpdate: 60 })
+    expect(narrowed).not.toHaveProperty('scopes')
+    expect(narrowed).not.toHaveProperty('budgets')
+
+    const dora = await eve.get('/dashboard/callers/edit?sub=slack%3AU02DORA')
+    expect(dora.html).not.toContain(' checked=""')
+    const preview = await press(eve, dora, 'Preview', { scopes: ['approve'], person: 'crawler' })
+    expect(preview.text).toContain('slack:U02DORA gains: approve. slack:U02DORA and crawler are then one person')
+    await press(eve, preview, 'Change it')
+    expect(await caller('slack:U02DORA')).toMatchObject({ scopes: ['approve'], budgets: [], person: 'crawler' })
+  })
+
+  test('somebody else was faster: their change is shown and kept, and what was wanted goes on top of it', async () => {
+    const { eve, list, caller } = await startWithCrawler()
+    const form = await eve.get(edit)
+    await list('crawler', { scopes: ['read'], budgets: '*', ratePerMinute: 5, mayForce: true })
+    const told = await press(eve, form, 'Preview', { ratePerMinute: '7' })
+    expect(told.text).toContain('Nothing was changed yet: something else was, since you saw the page.')
+    expect(told.text).toContain('Scopes read, run, approve → then read May force no → then yes')
+    expect(told.text).toContain('What changes Requests a minute 5 → then 7')
+    await press(eve, told, 'Change it')
+    expect(await caller('crawler')).toMatchObject({ scopes: ['read'], mayForce: true, ratePerMinute: 7 })
+  })
+
+  test('to be disabled takes all of it, and leaves what is listed', async () => {
+    const { product, eve, caller } = await startWithCrawler()
+    const preview = await press(eve, await eve.get(edit), 'Preview', { disabled: 'yes' })
+    expect(preview.text).toContain('crawler can then do nothing at all, with whatever token.')
+    await press(eve, preview, 'Change it')
+    expect(await caller('crawler')).toMatchObject({ disabled: true, scopes: ['read', 'run', 'approve'] })
+    const token = product.signed({ sub: 'crawler', scope: 'read' })
+    expect((await product.call('GET', '/budgets', { token })).status).toBe(403)
+  })
+
+  test('all that is wrong is said, and what was filled in is kept', async () => {
+    const { eve, caller } = await startWithCrawler()
+    const before = await caller('crawler')
+    const form = await eve.get(edit)
+    const filled = { charging: 'some', budgets: 'nowhere', perUpdate: '1.5', month: 'many', person: 'two words' }
+    const wrong = await press(eve, form, 'Preview', filled)
+    expect(wrong.text).toContain('✕ Person: it takes 1 to 200 visible characters without #.')
+    expect(wrong.text).toContain('✕ Limits: it takes a whole number of units, or unlimited.')
+    expect(wrong.text).toContain('✕ At most for one update: it takes')
+    expect(wrong.html).toContain('value="two words"')
+    const { perUpdate: _fraction, month: _many, person: _words, ...unknown } = filled
+    expect((await press(eve, form, 'Preview', unknown)).text).toContain('✕ There is no budget nowhere.')
+    expect((await press(eve, form, 'Preview')).text).toContain('✕ Nothing is different from what it is already.')
+    const nobody = await eve.get('/dashboard/callers/edit?sub=two+words')
+    expect((await eve.get(nobody.location ?? '')).text).toContain('✕ The name: it takes 1 to 200 visible characters')
+    expect(await caller('crawler')).toEqual(before)
+  })
+
+  test('nobody locks themselves out', async () => {
+    const { eve, list, caller } = await startWithCrawler()
+    await list('eve', { scopes: ['read', 'admin'] })
+    const form = await eve.get('/dashboard/callers/edit?sub=eve')
+    expect(form.text).not.toContain('Take eve off the list')
+    for (const filled of [{ disabled: 'yes' }, { scopes: ['read'] }])
+      expect((await press(eve, form, 'Preview', filled)).text).toContain('✕ Somebody else has to disable you')
+    const { formToken } = form
+    const sent = await eve.post('/dashboard/callers/delete', { form: formToken, sub: 'eve', revision: '9' })
+    expect((await eve.get(sent.location ?? '')).text).toContain('✕ Somebody else has to disable you')
+    expect(await caller('eve')).toMatchObject({ scopes: ['read', 'admin'], disabled: false })
+  })
+
+  test('taken off the list, after a word on what that does, and not on a page that is stale', async () => {
+    const { eve, list, caller, reasons } = await startWithCrawler()
+    await list('crawler', { disabled: true })
+    const seen = await eve.get(edit)
+    expect(seen.text).toContain('Their token alone says what they may do then')
+    expect(seen.text).toContain('They are disabled now. Off the list they are not: a token of theirs works again.')
+    await list('other', {})
+    const stale = await press(eve, seen, 'Take crawler off the list', { reason: 'gone' })
+    expect(stale.text).toContain('✕ Something was changed since you saw the page, so nothing was done. Look once more.')
+    expect(await caller('crawler')).toMatchObject({ disabled: true })
+    const gone = await press(eve, stale, 'Take crawler off the list', { reason: 'gone' })
+    expect(gone.text).toContain('✓ crawler is not listed any more.')
+    expect(await caller('crawler')).toBeNull()
+    expect(await reasons()).toContain('eve: gone')
+  })
+
+  test('is seen and changed by administrators alone, from a page of their own session', async () => {
+    const { product, eve, caller } = await startWithCrawler()
+    const rita = openBrowser(product)
+    await rita.logIn(product.signed({ sub: 'rita', scope: 'read run approve' }))
+    expect((await rita.get(edit)).status).toBe(403)
+    const own = await rita.get('/')
+    const wanted = { sub: 'crawler', scopes: 'admin', step: 'confirm', revision: '3' }
+    for (const path of ['edit', 'delete']) {
+      const to = `/dashboard/callers/${path}`
+      const refused = await rita.post(to, { ...wanted, form: own.formToken })
+      expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('rita needs the scope admin')])
+      expect((await eve.post(to, { ...wanted, form: own.formToken })).text).toContain('belongs to another session')
+      const foreign = { headers: { 'sec-fetch-site': 'cross-site' } }
+      const { formToken } = await eve.get(edit)
+      expect((await eve.post(to, { ...wanted, form: formToken }, foreign)).text).toContain('sent by another site')
+    }
+    expect(await caller('crawler')).toMatchObject({ scopes: ['read', 'run', 'approve'] })
+  })
+
+  test.each(['"><script>alert(1)</script>', '../..', 'a/b?c=d&e'])('a name like %s is a name', async (sub) => {
+    const { product, eve } = await start()
+    await product.guard.putCaller(sub, { person: '<img/src=x>' }, { caller: 'ada' })
+    const { html } = await eve.get('/dashboard/callers')
+    const link = /<a href="(\/dashboard\/callers\/edit[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&')
+    const form = await eve.get(link ?? '')
+    const preview = await press(eve, form, 'Preview', { person: '', scopes: ['read'] })
+    for (const page of [form, preview]) expect(page.html).not.toMatch(/<script|<img/)
+    expect((await press(eve, preview, 'Change it')).text).toContain('may do is changed, from the next request on.')
+    expect((await product.guard.ledger.view()).definitions.callers).toEqual({ [sub]: { scopes: ['read'] } })
+  })
+})

@@ -1,0 +1,393 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { LedgerUnavailable } from '../../shared/ledger/store/store.ts'
+import { digest } from '../../shared/platform/ids.ts'
+import { openBrowser } from '../support/browser.ts'
+import { minutes } from '../support/clock.ts'
+import { formWith, press } from '../support/page-forms.ts'
+import { json, type Product, startProduct } from '../support/product.ts'
+
+// What people decide on the pages: who may, what is told afterwards, and that it is what the API would have done.
+
+const month = (units: number) => [{ window: 'month', units }]
+
+/** Three bytes for each of its characters, as many as there may be. */
+const longest = '長'.repeat(512)
+
+const many = Array.from({ length: 20 }, (_, each) => `dear ${each}`)
+
+/** Ada asks; Bob may approve. What is dear has to be approved, what is lost ends in doubt. */
+async function start() {
+  const product = await startProduct({
+    store: createMemoryStore(),
+    units: {
+      dear: 120,
+      dearer: 130,
+      dearest: 140,
+      [longest]: 120,
+      ...Object.fromEntries(many.map((project) => [project, 120])),
+    },
+    service: ({ url }) => (/lost[^/]*\/run/.test(url) ? { status: 500 } : undefined),
+  })
+  await product.call('PUT', '/budgets/seo', { body: { limits: month(2_000), approvalAbove: 100 } })
+  const as = async (sub: string, scope: string) => {
+    const browser = openBrowser(product)
+    await browser.logIn(product.signed({ sub, scope, budgets: '*', exp: product.clock.now() / 1000 + 8 * 3600 }))
+    return browser
+  }
+  return { product, as, bob: await as('bob', 'read approve') }
+}
+
+const ask = async (product: Product, project: string, body: object = {}): Promise<string> =>
+  (await product.update({ kind: 'ranking', project, budget: 'seo', ...body })).body.updates[0].id
+
+const stateOf = async (product: Product, id: string) => (await product.call('GET', `/updates/${id}`)).body.state
+
+const buttonsIn = (html: string) => [...html.matchAll(/name="do" value="([\w-]+)"/g)].map(([, action]) => action)
+
+describe('what needs somebody', () => {
+  test('nothing', async () => {
+    const { bob } = await start()
+    const { text, html } = await bob.get('/dashboard/needs-you')
+    expect(text).toContain('Nothing waits for an approval.')
+    expect(text).toContain('Nothing is in doubt.')
+    expect(buttonsIn(html)).toEqual([])
+  })
+
+  test('approvals with their reasons, the one first that ends first', async () => {
+    const { product, bob } = await start()
+    await ask(product, 'dear', { reason: 'monthly report' })
+    product.clock.advance(minutes(10))
+    await ask(product, 'dearer')
+    const { text, html } = await bob.get('/dashboard/needs-you')
+    expect(text).toContain(
+      'dear, ranking update, on the budget seo 120 units, asked for by ada via http on 20 Nov 2026 10:00: “monthly report” Somebody has to agree because it needs 120 units, and seo wants approval above 100. It expires on 21 Nov 2026 10:00.',
+    )
+    expect(text.indexOf('dear,')).toBeLessThan(text.indexOf('dearer,'))
+    expect(buttonsIn(html)).toEqual(['approve', 'reject'])
+    expect(html.match(/type="checkbox"/g)).toHaveLength(2)
+  })
+
+  test('whether there is room for what awaits approval, and what approving grants', async () => {
+    const { product, bob } = await start()
+    await product.call('PUT', '/budgets/small', { body: { parent: 'seo', limits: month(100) } })
+    await ask(product, 'dear')
+    await ask(product, 'dearer', { budget: 'small', whenShort: 'ask' })
+    const { text } = await bob.get('/dashboard/needs-you')
+    expect(text).toContain('It expires on 21 Nov 2026 10:00. seo has 2,000 of 2,000 units left this month.')
+    expect(text).toContain(
+      'small has 100 of 100 units left this month. To approve it grants small 30 units this month, once.',
+    )
+  })
+
+  test.each([
+    ['on the list', '/dashboard/needs-you', {}],
+    ['on its own page', null, {}],
+    ['on a page of before pages said what they showed', null, { shown: '' }],
+  ])('what has grown since it was shown %s is not approved by it', async (_where, at, filled) => {
+    const { product, bob } = await start()
+    const id = await ask(product, 'dear')
+    const seen = await bob.get(at ?? `/dashboard/updates/${id}`)
+    await product.guard.approve(id, 'carl')
+    product.clock.advance(minutes(1))
+    product.service.script(({ url }) => /\/(estimate|run)$/.test(url), json({ keyword_units: 1_500 }))
+    expect(await product.guard.start(id, product.endsAt())).toMatchObject({ state: 'awaiting-approval' })
+    const told = await press(bob, seen, 'Approve', filled)
+    expect(told.text).toContain(
+      `${id} cannot be approved so: it needs 1,500 units now, and 120 units were shown. Nothing was spent; look at it again.`,
+    )
+    expect([await stateOf(product, id), product.seen('run')]).toEqual(['awaiting-approval', []])
+    expect((await press(bob, told, 'Approve')).text).toContain('✓ The ranking update of dear is approved')
+    expect(await stateOf(product, id)).toBe('requested')
+  })
+
+  test('all are chosen at once, where there are several and somebody may decide', async () => {
+    const { product, as, bob } = await start()
+    const [one, other] = [await ask(product, 'dear'), await ask(product, 'dearer')]
+    await ask(product, 'lost')
+    const none = await bob.get('/dashboard/needs-you')
+    expect(none.text.match(/Choose all/g)).toHaveLength(1)
+    expect(none.html).not.toMatch(new RegExp(`value="${one}"[^>]*checked`))
+    expect((await (await as('rita', 'read')).get('/dashboard/needs-you')).text).not.toContain('Choose all')
+    const all = await bob.get('/dashboard/needs-you?choose=approvals')
+    expect(all.text).toContain('Choose none')
+    const told = await press(bob, all, 'Reject', { reason: 'too dear' })
+    expect(told.text).toContain('✓ The ranking update of dear is rejected.')
+    expect([await stateOf(product, one), await stateOf(product, other)]).toEqual(['rejected', 'rejected'])
+  })
+
+  test('doubts: what is looked for, and from when on what can be said', async () => {
+    const { product, bob } = await start()
+    await ask(product, 'lost')
+    await ask(product, 'lost too', { kind: 'keyword-difficulty' })
+    const early = await bob.get('/dashboard/needs-you')
+    expect(early.text).toContain(
+      '40 units held, asked for by ada via http. In doubt since 20 Nov 2026 10:00: answered with status 500',
+    )
+    expect(early.text).toContain(
+      'The sweep looks for data of 19 Nov 2026, 20 Nov 2026 and 21 Nov 2026 at the service, which had none before; it has not found any yet.',
+    )
+    expect(early.text).toContain(
+      'A keyword-difficulty update leaves nothing that could be looked for: only a person can tell.',
+    )
+    expect(early.text).toContain(
+      'It may still take effect: that it did not run can be said from 20 Nov 2026 10:05 on. That it ran can be said now.',
+    )
+    expect(early.text).toContain('If nobody says anything, it is settled on 27 Nov 2026 10:00 at the 40 held.')
+    expect(buttonsIn(early.html)).toEqual(['ran'])
+    product.clock.advance(minutes(5))
+    const late = await bob.get('/dashboard/needs-you')
+    expect(late.text).toContain(
+      'Nothing that was sent can still take effect since 20 Nov 2026 10:05: both can be said.',
+    )
+    expect(buttonsIn(late.html)).toEqual(['ran', 'did-not-run'])
+  })
+
+  test('whoever may only read sees no button, and is refused', async () => {
+    const { product, as } = await start()
+    const [dear, lost] = [await ask(product, 'dear'), await ask(product, 'lost')]
+    const rita = await as('rita', 'read')
+    for (const path of ['/dashboard/needs-you', `/dashboard/updates/${dear}`, `/dashboard/updates/${lost}`]) {
+      const { html } = await rita.get(path)
+      expect([path, buttonsIn(html), html.includes('type="checkbox"')]).toEqual([path, [], false])
+    }
+    for (const [action, id, scopes] of [
+      ['approve', dear, 'approve'],
+      ['reject', dear, 'approve'],
+      ['cancel', dear, 'run or propose or admin'],
+      ['ran', lost, 'approve'],
+    ] as const) {
+      const told = await rita.decide({ do: action, id, reason: 'mine' })
+      expect(told.text).toContain(`✕ rita needs the scope ${scopes} for this, and has: read.`)
+    }
+    expect([await stateOf(product, dear), await stateOf(product, lost)]).toEqual(['awaiting-approval', 'in-doubt'])
+  })
+
+  test('whoever asked does not approve, and is told so; they may cancel', async () => {
+    const { product, as } = await start()
+    const id = await ask(product, 'dear')
+    const ada = await as('ada', 'read run approve')
+    const { text, html } = await ada.get(`/dashboard/updates/${id}`)
+    expect(text).toContain(`ada asked for ${id}, so another person has to approve it.`)
+    expect(buttonsIn(html)).toEqual(['cancel'])
+    expect((await ada.decide({ do: 'approve', id })).text).toContain(
+      `✕ ada asked for ${id}, so another person has to approve it.`,
+    )
+    const told = await ada.decide({ do: 'cancel', id, reason: 'not needed', from: 'update' })
+    expect(told.text).toContain('✓ The ranking update of dear is cancelled.')
+    expect(told.text).toContain('✕ cancelled 20 Nov 2026 10:00 by ada not needed')
+  })
+})
+
+describe('decisions', () => {
+  test('approving one: recorded, begun by the queue, told once', async () => {
+    const { product, bob } = await start()
+    const id = await ask(product, 'dear')
+    const told = await bob.decide({ do: 'approve', id, reason: 'it is in the contract' })
+    expect(told.text).toContain('✓ The ranking update of dear is approved and begins in a moment.')
+    expect((await bob.get('/dashboard/needs-you')).text).not.toContain('is approved')
+    await product.deliver()
+    const { body } = await product.call('GET', `/updates/${id}`)
+    expect([body.state, body.approvedBy, body.history[1].note]).toEqual(['settled', 'bob', 'it is in the contract'])
+  })
+
+  test('what each button does is said before, of those alone that are there', async () => {
+    const { product, as, bob } = await start()
+    const [dear, lost] = [await ask(product, 'dear'), await ask(product, 'lost')]
+    const begins =
+      'Approve: it begins in a moment, unless it needs more by then than was shown. Reject: it never runs, and nothing is spent. Reason'
+    expect((await bob.get('/dashboard/needs-you')).text).toContain(begins)
+    expect((await bob.get(`/dashboard/updates/${dear}`)).text).toContain(begins)
+    const ran = 'It ran: it is settled, at what it cost if that is given, else at the units held.'
+    expect((await bob.get(`/dashboard/updates/${lost}`)).text).toContain(`${ran} Reason`)
+    product.clock.advance(minutes(5))
+    expect((await bob.get('/dashboard/needs-you')).text).toContain(
+      `${ran} It did not run: it is released, and the units held are given back. Reason`,
+    )
+    const ada = await as('ada', 'read run')
+    expect((await ada.get(`/dashboard/updates/${dear}`)).text).toContain(
+      'Decide Cancel it: it never runs, and nothing is spent. Reason',
+    )
+    expect((await (await as('rita', 'read')).get('/dashboard/needs-you')).text).not.toContain('Approve:')
+  })
+
+  test.each([
+    ['Approve', 'dear', '✓ The ranking update of dear is approved and begins in a moment.'],
+    ['Reject', 'dear', '✓ The ranking update of dear is rejected.'],
+    ['It ran', 'lost', '✓ The ranking update of lost is settled: 40 units charged.'],
+  ])(
+    'whoever presses %s twice is told that it is done; somebody else, who was faster',
+    async (button, project, said) => {
+      const { product, as, bob } = await start()
+      const carl = await as('carl', 'read approve')
+      const id = await ask(product, project)
+      const [seen, byCarl] = [await bob.get(`/dashboard/updates/${id}`), await carl.get(`/dashboard/updates/${id}`)]
+      const filled = { reason: 'as agreed' }
+      for (const _press of [1, 2]) expect((await press(bob, seen, button, filled)).text).toContain(said)
+      await product.deliver()
+      expect((await press(bob, seen, button, filled)).text).not.toContain('✕ upd_')
+      const late = await press(carl, byCarl, button, filled)
+      expect(late.text).toMatch(/✕ upd_\w+ cannot be \w+: .* since 20 Nov 2026 10:00 UTC/)
+      expect(product.seen('run').length).toBe(button === 'Reject' ? 0 : 1)
+    },
+  )
+
+  test('several at once, as many as were chosen', async () => {
+    const { product, bob } = await start()
+    const [dear, dearer, dearest] = [
+      await ask(product, 'dear'),
+      await ask(product, 'dearer'),
+      await ask(product, 'dearest'),
+    ]
+    const told = await bob.decide({ do: 'reject', id: [dear, dearer], reason: 'too dear' })
+    expect(told.text).toContain('✓ The ranking update of dear is rejected. ✓ The ranking update of dearer is rejected.')
+    expect(await Promise.all([dear, dearer, dearest].map((id) => stateOf(product, id)))).toEqual([
+      'rejected',
+      'rejected',
+      'awaiting-approval',
+    ])
+  })
+
+  test('what somebody else has decided meanwhile is said, beside what was done', async () => {
+    const { product, bob } = await start()
+    const [dear, dearer] = [await ask(product, 'dear'), await ask(product, 'dearer')]
+    const { formToken } = await bob.get('/dashboard/needs-you')
+    await product.call('POST', `/updates/${dear}/cancel`)
+    const sent = await bob.post('/dashboard/decide', {
+      form: formToken,
+      from: 'needs-you',
+      do: 'reject',
+      id: [dear, dearer],
+    })
+    expect([sent.status, sent.location]).toEqual([303, '/dashboard/needs-you'])
+    const { text } = await bob.get('/dashboard/needs-you')
+    expect(text).toContain(
+      `✓ The ranking update of dearer is rejected. ✕ ${dear} cannot be rejected: it has been cancelled since 20 Nov 2026 10:00 UTC (ada).`,
+    )
+  })
+
+  test('that it ran, at what it cost; that it did not run, not before it can be said', async () => {
+    const { product, bob } = await start()
+    const [one, other] = [await ask(product, 'lost'), await ask(product, 'lost too')]
+    const ran = await bob.decide({ do: 'ran', id: one, reason: 'seen on the screen', units: '1,035', from: 'update' })
+    expect(ran.text).toContain('✓ The ranking update of lost is settled: 1,035 units charged.')
+    expect(ran.text).toContain('⚠ It cost 995 units more than were held.')
+    expect((await bob.decide({ do: 'did-not-run', id: other, reason: 'not there' })).text).toContain(
+      `✕ The request for ${other} may still take effect; that it did not run can be said from 20 Nov 2026 10:05 UTC on.`,
+    )
+    product.clock.advance(minutes(5))
+    expect((await bob.decide({ do: 'did-not-run', id: other, reason: 'not there' })).text).toContain(
+      '✓ The ranking update of lost too is released: 40 units given back.',
+    )
+    expect(await product.figures('seo')).toMatchObject({ spent: 1_035, inDoubt: 0 })
+  })
+
+  test.each<[string, Record<string, string | string[]>, string]>([
+    ['nothing chosen', { do: 'approve' }, 'id: takes at least one update: choose some first.'],
+    ['no reason', { do: 'ran', id: 'upd_x' }, 'reason: is needed to say whether it ran.'],
+    ['a long reason', { do: 'ran', id: 'upd_x', reason: 'x'.repeat(501) }, 'reason: takes at most 500 characters.'],
+    [
+      'a reason of two lines',
+      { do: 'ran', id: 'upd_x', reason: 'one\ntwo' },
+      'reason: must not contain line breaks or other control characters.',
+    ],
+    ['no such action', { do: 'pay', id: 'upd_x' }, 'do: takes one of the buttons.'],
+    ['no number', { do: 'ran', id: 'upd_x', reason: 'x', units: 'many' }, 'units: takes a whole number of units'],
+    [
+      'units that did not run',
+      { do: 'did-not-run', id: 'upd_x', reason: 'x', units: '1' },
+      'units: goes with “It ran” only.',
+    ],
+    [
+      '101 at once',
+      { do: 'reject', id: Array.from({ length: 101 }, (_, each) => `u${each}`) },
+      'id: takes at most 100 updates.',
+    ],
+    ['no such update', { do: 'reject', id: 'upd_none' }, 'There is no update upd_none.'],
+    ['a field of somebody’s own', { do: 'reject', id: 'upd_x', by: 'eve' }, 'by: is not a known member.'],
+  ])('%s', async (_name, fields, said) => {
+    const { bob } = await start()
+    const told = await bob.decide(fields)
+    expect(told.status).toBe(200)
+    expect(told.text).toContain(said)
+  })
+
+  test('of a project with the longest name, too, it is told what became of it', async () => {
+    const { product, bob } = await start()
+    const id = await ask(product, longest)
+    const told = await bob.decide({ do: 'reject', id })
+    expect(told.text).toContain(`✓ The ranking update of ${longest} is rejected.`)
+  })
+
+  test('what was typed is kept where nothing was done, in the form that it was typed into', async () => {
+    const { product, bob } = await start()
+    const [dear] = [await ask(product, 'dear'), await ask(product, 'dearer')]
+    const lost = await ask(product, 'lost')
+    const reason = 'in the “contract” & <signed>'
+    const list = await press(bob, await bob.get('/dashboard/needs-you'), 'Reject', { reason })
+    expect(list.text).toContain('choose some first')
+    expect(formWith(list.html, 'Reject').fields).toMatchObject({ reason: [reason] })
+    expect(formWith(list.html, 'It ran').fields).toMatchObject({ reason: [''] })
+    const own = await bob.get(`/dashboard/updates/${lost}`)
+    const again = await press(bob, own, 'It ran', { reason, units: 'about 40' })
+    expect(again.text).toContain('units: takes a whole number of units')
+    expect(formWith(again.html, 'It ran').fields).toMatchObject({ reason: [reason], units: ['about 40'] })
+    const done = await press(bob, list, 'Reject', { reason, id: dear })
+    expect(done.text).toContain('✓ The ranking update of dear is rejected.')
+    expect(done.html).not.toContain('signed')
+  })
+
+  test('a hundred are told one by one, as far as a cookie has room; no other session sees them', async () => {
+    const { product, bob, as } = await start()
+    const ids: string[] = []
+    for (const project of many) ids.push(await ask(product, project))
+    const none = ids.map((_, each) => `upd_none_${each}`)
+    const told = await bob.decide({ do: 'reject', id: [...ids, ...none] })
+    for (const project of many) expect(told.text).toContain(`✓ The ranking update of ${project} is rejected.`)
+    for (const id of none) expect(told.text).toContain(`✕ There is no update ${id}.`)
+    const long = Array.from(
+      { length: 100 },
+      (_, each) => `upd_${['a', 'b', 'c'].map((part) => digest(part, String(each))).join('')}`,
+    )
+    const most = await bob.decide({ do: 'reject', id: long })
+    const shown = most.text.match(/There is no update/g)?.length ?? 0
+    expect(shown).toBeGreaterThan(20)
+    expect(/✕ And (\d+) more\./.exec(most.text)?.[1]).toBe(String(100 - shown))
+    const { formToken } = await bob.get('/')
+    await bob.post('/dashboard/decide', { form: formToken, from: 'needs-you', do: 'reject', id: 'upd_none' })
+    const eve = await as('eve', 'read')
+    for (const cookie of [bob.cookies.get('unit-guard-said'), 'x', 'e30.x', '.']) {
+      eve.cookies.set('unit-guard-said', cookie ?? '')
+      const { status, text } = await eve.get('/')
+      expect([status, text.includes('upd_none')]).toEqual([200, false])
+    }
+  })
+
+  test('a ledger that does not answer: a problem; or, after some were decided, what was done and what was not', async () => {
+    const { product, bob } = await start()
+    const ids = [await ask(product, 'dear'), await ask(product, 'dearer'), await ask(product, 'dearest')]
+    const { formToken } = await bob.get('/dashboard/needs-you')
+    const { transact } = product.store
+    const reject = (answered: number, id: readonly string[]) => {
+      let left = answered
+      product.store.transact = async (...args) => {
+        if (left-- > 0) return transact(...args)
+        throw new LedgerUnavailable('gone')
+      }
+      return bob.post('/dashboard/decide', { form: formToken, from: 'needs-you', do: 'reject', id })
+    }
+    const none = await reject(0, ids)
+    expect(none.status).toBe(503)
+    expect(none.text).toContain('The ledger does not answer')
+    expect((await reject(1, ids)).status).toBe(303)
+    product.store.transact = transact
+    expect((await bob.get('/dashboard/needs-you')).text).toContain(
+      '✓ The ranking update of dear is rejected. ✕ The ledger does not answer',
+    )
+    expect(await Promise.all(ids.map((id) => stateOf(product, id)))).toEqual([
+      'rejected',
+      'awaiting-approval',
+      'awaiting-approval',
+    ])
+  })
+})

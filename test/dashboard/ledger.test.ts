@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { openBrowser } from '../support/browser.ts'
+import { minutes } from '../support/clock.ts'
+import { press } from '../support/page-forms.ts'
+import { type Product, startProduct } from '../support/product.ts'
+
+// Where a month's units went, what was booked, and whether the books add up.
+
+async function start() {
+  const store = createMemoryStore()
+  const product = await startProduct({
+    store,
+    stream: false,
+    units: { dear: 90_000 },
+    service: ({ url }) => (/lost\/run/.test(url) ? { status: 500 } : undefined),
+  })
+  const browser = openBrowser(product)
+  const logIn = () => browser.logIn(product.signed({ sub: 'rita', scope: 'read' }))
+  await logIn()
+  return { product, store, browser, logIn }
+}
+
+/** Two budgets, three updates of which one is refused and one in doubt, a grant and outside spending. */
+async function spend(product: Product) {
+  await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 1_000 }] } })
+  await product.call('PUT', '/budgets/blog', {
+    body: { parent: 'seo', limits: [{ window: 'month', units: 200 }], reason: 'for the blog' },
+  })
+  for (const [project, budget] of [
+    ['one', 'seo'],
+    ['lost', 'blog'],
+    ['dear', 'blog'],
+  ])
+    await product.update({ kind: 'ranking', project, budget })
+  await product.call('POST', '/budgets/seo/entries', { body: { type: 'grant', units: 500, reason: 'campaign' } })
+  product.clock.advance(minutes(1))
+  const external = { type: 'external-spend', units: 75, reason: 'on the vendor’s screen' }
+  await product.call('POST', '/budgets/blog/entries', { body: external })
+}
+
+/** Each row of the table with these cells, as a user reads them. */
+const rowsIn = (html: string): string[] =>
+  [...html.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) =>
+    row
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  )
+
+describe('statements', () => {
+  test('the book alone: every budget’s figures, and where to get more', async () => {
+    const { product, browser } = await start()
+    await spend(product)
+    const { html } = await browser.get('/dashboard/statements')
+    expect(rowsIn(html)).toEqual([
+      'Budget Limit Granted Spent Held In doubt Left',
+      'account 50,000 0 115 0 40 49,845',
+      'blog 200 0 75 0 40 85',
+      'seo 1,000 500 115 0 40 1,345',
+    ])
+    expect(html).toContain('href="/dashboard/statements.csv?window=month%3A2026-11-01&amp;by=project"')
+  })
+
+  test('by budget and by project, with amounts, and that it adds up to the book', async () => {
+    const { product, browser } = await start()
+    await spend(product)
+    const byBudget = await browser.get('/dashboard/statements?by=budget&price=0.5')
+    expect(rowsIn(byBudget.html)).toEqual([
+      'Budget Updates Charged External Granted Held In doubt Refused Amount Paid elsewhere',
+      'blog 0 0 75 0 0 40 1 37.50 0',
+      'seo 1 40 0 500 0 0 0 20.00 0',
+      'All 1 40 75 0 0 40 1 57.50',
+    ])
+    expect(byBudget.text).toContain(
+      'Open: it still changes. It adds up to the 115 units that the book says were spent.',
+    )
+    const byProject = await browser.get('/dashboard/statements?by=project')
+    expect(rowsIn(byProject.html).slice(1)).toEqual([
+      'dear 0 0 0 0 0 0 1',
+      'lost 0 0 0 0 0 40 0',
+      'one 1 40 0 0 0 0 0',
+      'outside the guard 0 0 75 0 0 0 0',
+      'All 1 40 75 0 0 40 1',
+    ])
+    expect(byProject.html).toContain('href="/dashboard/updates?project=one"')
+  })
+
+  test('of a month that is over: from its own book, with its own limits', async () => {
+    const { product, browser, logIn } = await start()
+    await spend(product)
+    product.clock.set('2026-12-02T10:00:00Z')
+    await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 7 }] } })
+    await logIn()
+    const { html } = await browser.get('/dashboard/statements?window=month:2026-11-01')
+    expect(html).toContain('<option value="month:2026-12-01">1 Dec 2026 (open)</option>')
+    expect(html).toContain('<option value="month:2026-11-01" selected="">1 Nov 2026</option>')
+    expect(rowsIn(html)).toContain('seo 1,000 500 115 0 40 1,345')
+    expect(rowsIn((await browser.get('/dashboard/statements')).html)).toContain('seo 7 0 0 0 0 7')
+    const lines = await browser.get('/dashboard/statements?window=month:2026-11-01&by=caller')
+    expect(lines.html).toContain('href="/dashboard/statements?window=month%3A2026-12-01&amp;by=caller" rel="next"')
+  })
+
+  test('as CSV', async () => {
+    const { product, browser } = await start()
+    await spend(product)
+    const csv = await browser.get('/dashboard/statements.csv?window=month%3A2026-11-01&by=budget&price=0.5')
+    expect(csv.headers.get('content-disposition')).toBe('attachment; filename="statement-month-2026-11-01.csv"')
+    expect(csv.html.split('\r\n')).toEqual([
+      'window,status,budget,updates,charged,external,granted,held,inDoubt,refused,amount,paidElsewhere',
+      'month:2026-11-01,open,blog,0,0,75,0,0,40,1,37.5,0',
+      'month:2026-11-01,open,seo,1,40,0,500,0,0,0,20,0',
+      '',
+    ])
+  })
+
+  test('nothing yet, and a question that makes no sense', async () => {
+    const { browser } = await start()
+    expect((await browser.get('/dashboard/statements?by=budget')).text).toContain(
+      'Nothing was asked for or booked in this month.',
+    )
+    for (const [query, said] of [
+      ['?window=month:2027-01-01', 'window: there is no window month:2027-01-01 yet.'],
+      ['?window=2026', 'window: takes a month such as month:2026-11-12.'],
+      ['?price=much', 'price: takes a price for one unit, such as 0.012.'],
+      ['?by=colour', 'by: takes one of budget, project, caller.'],
+    ] as const) {
+      const page = await browser.get(`/dashboard/statements${query}`)
+      expect([query, page.status]).toEqual([query, 400])
+      expect(page.text).toContain(said)
+    }
+  })
+})
+
+describe('the ledger', () => {
+  test('its lines, of a month and of a budget', async () => {
+    const { product, browser } = await start()
+    await spend(product)
+    const lines = async (query = '') =>
+      rowsIn((await browser.get(`/dashboard/ledger${query}`)).html)
+        .slice(1)
+        .map((row) => row.replace(/ent_\w+/, '…'))
+    expect(await lines('?budget=blog')).toEqual([
+      '20 Nov 2026 10:01 external spend … blog and seo, account 75 ada on the vendor’s screen',
+      '20 Nov 2026 10:00 budget created … blog 200 ada for the blog budget blog: new: 200 a month, below seo',
+    ])
+    expect(await lines()).toHaveLength(4)
+    const csv = await browser.get('/dashboard/ledger.csv?budget=blog')
+    expect(csv.html.split('\r\n')[0]).toBe('id,at,type,budget,units,window,by,reason,to,corrects,changed')
+    expect(csv.html.split('\r\n')).toHaveLength(4)
+  })
+
+  test('nothing booked, and no such month', async () => {
+    const { browser } = await start()
+    expect((await browser.get('/dashboard/ledger')).text).toContain('Nothing was booked there.')
+    const none = await browser.get('/dashboard/ledger?window=month:2026-11-05')
+    expect([none.status, none.text.includes('there is no window month:2026-11-05')]).toEqual([400, true])
+  })
+
+  test('more than a page of lines leads on and back', async () => {
+    const { product, browser } = await start()
+    for (let number = 0; number < 51; number++)
+      await product.call('POST', '/budgets/account/entries', { body: { type: 'grant', units: 1, reason: 'more' } })
+    const first = await browser.get('/dashboard/ledger')
+    const [, older = ''] = /<a href="([^"]+)" rel="next">/.exec(first.html) ?? []
+    const second = await browser.get(older.replaceAll('&amp;', '&'))
+    expect([rowsIn(first.html).length, rowsIn(second.html).length]).toEqual([51, 2])
+    expect(second.html).toContain('<a href="/dashboard/ledger" rel="prev">Newer</a>')
+  })
+})
+
+describe('the audit', () => {
+  const page = '/dashboard/ledger/audit'
+
+  test('is made by a button, kept, and shown with its time; looking at it makes none', async () => {
+    const { product, browser, logIn } = await start()
+    const none = await browser.get('/dashboard/ledger')
+    expect(none.text).toContain('No audit was made yet')
+    expect((await press(browser, none, 'Audit now')).text).toContain('✓ Nothing had been counted yet.')
+    await spend(product)
+    const made = await press(browser, await browser.get('/dashboard/ledger'), 'Audit now')
+    expect(made.text).toContain('The books were audited.')
+    expect(made.text).toContain('✓ All 6 counters were the sum of their lines. Audited on 20 Nov 2026 10:01 by rita.')
+    expect(rowsIn(made.html)).toContain('seo month from 1 Nov 2026 ✓ yes 500 115 0 40 1,345')
+    expect(rowsIn(made.html)).toContain('seo day 20 Nov 2026 ✓ yes 0 115 0 40 no limit')
+    product.clock.advance(minutes(30))
+    await logIn()
+    await product.update({ kind: 'ranking', project: 'two', budget: 'seo' })
+    expect((await browser.get('/dashboard/ledger')).text).toContain('Audited on 20 Nov 2026 10:01 by rita.')
+    expect(rowsIn((await browser.get(page)).html)).toContain('seo month from 1 Nov 2026 ✓ yes 500 115 0 40 1,345')
+    expect((await press(browser, await browser.get(page), 'Audit now')).text).toContain('10:31 by rita.')
+  })
+
+  test('of the night is shown, too, and names the counter that something else has moved, first, with both figures', async () => {
+    const { product, store, browser } = await start()
+    await spend(product)
+    const [book] = await store.get([{ pk: 'book', sk: 'month:2026-11-01' }])
+    const counters = JSON.parse(JSON.stringify(book))
+    counters.month.seo.s += 7
+    await store.transact([{ kind: 'put', item: counters, when: [] }], 'tampered')
+    await product.triggers.handle({ task: 'digest' }, product.endsAt())
+    const said = '✕ 1 of 6 counters differ from the sum of their lines.'
+    expect((await browser.get('/dashboard/ledger')).text).toContain(said)
+    const { text, html } = await browser.get(page)
+    expect(text).toContain(said)
+    expect(text).toContain('Audited on 20 Nov 2026 10:01 by digest.')
+    expect(rowsIn(html)[1]).toBe('seo month from 1 Nov 2026 ✕ no 500 122 ≠ 115 0 40 1,345')
+  })
+
+  test('takes the scope read, and a form of this session', async () => {
+    const { product, browser } = await start()
+    const { formToken } = await browser.get(page)
+    const forged = await browser.post(page, { form: 'made up' })
+    expect([forged.status, forged.text.includes('belongs to another session')]).toEqual([403, true])
+    const elsewhere = await browser.post(page, { form: formToken }, { headers: { 'sec-fetch-site': 'cross-site' } })
+    expect(elsewhere.status).toBe(403)
+    expect((await browser.post(page, { form: formToken, month: 'all' })).status).toBe(400)
+    await browser.logIn(product.signed({ sub: 'zoe', scope: 'run' }))
+    const { formToken: own } = await browser.get(page)
+    expect((await browser.post(page, { form: own })).status).toBe(403)
+    expect(await product.guard.ledger.lastAudit()).toBeNull()
+  })
+})

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { openBrowser } from '../support/browser.ts'
+import { createTestClock, minutes } from '../support/clock.ts'
+import { startProduct } from '../support/product.ts'
+
+// How the month went: drawn from what the sweep has kept, or from what is known without it.
+
+async function start() {
+  const clock = createTestClock('2026-11-10T00:00:00Z')
+  const product = await startProduct({
+    store: createMemoryStore(),
+    stream: false,
+    clock,
+    env: { ACCOUNT_UNITS_PER_MONTH: '400' },
+  })
+  const browser = openBrowser(product)
+  /** Days pass between two looks, and so does every session. */
+  const look = async (path = '/') => {
+    await browser.logIn(product.signed({ sub: 'rita', scope: 'read' }))
+    return browser.get(path)
+  }
+  const update = (project: string) => product.update({ kind: 'ranking', project })
+  return { product, look, clock, update, sweep: () => product.triggers.handle({ task: 'sweep' }, product.endsAt()) }
+}
+
+/** The line of what is left, in thousandths of the drawing. */
+const lineIn = (html: string) => /<path class="so-far" d="([^"]+)"/.exec(html)?.[1]
+
+test('the line goes through each night that is known, and on to where it stands', async () => {
+  const { look, clock, update, sweep } = await start()
+  await update('one')
+  clock.set('2026-11-16T00:00:00Z')
+  expect(lineIn((await look()).html)).toBe('M0 0L500 100')
+  await sweep()
+  await update('two')
+  clock.set('2026-11-19T00:00:00Z')
+  const { html, text } = await look()
+  expect(lineIn(html)).toBe('M0 0L500 100L600 200')
+  expect(text).toContain('Day by day Until Used Left 16 Nov 2026 00:00 40 360')
+})
+
+test('the page of a budget draws its own line', async () => {
+  const { product, look, clock, sweep } = await start()
+  await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 100 }] } })
+  await product.update({ kind: 'ranking', project: 'one', budget: 'seo' })
+  clock.set('2026-11-16T00:00:00Z')
+  await sweep()
+  clock.set('2026-11-19T00:00:00Z')
+  const { html, text } = await look('/dashboard/budgets/seo')
+  expect(lineIn(html)).toBe('M0 0L500 400L600 400')
+  expect(text).toContain('Day by day Until Used Left 16 Nov 2026 00:00 40 60')
+  expect(text).toContain('Spent 40 Held 0 In doubt 0 Committed 0 Projected 40 Even pace 60')
+})
+
+test('where nothing may be used, nothing is drawn', async () => {
+  const { product, look } = await start()
+  for (const [name, units] of Object.entries({ none: 0, free: 'unlimited' }))
+    await product.call('PUT', `/budgets/${name}`, { body: { limits: [{ window: 'month', units }] } })
+  for (const name of ['none', 'free']) expect((await look(`/dashboard/budgets/${name}`)).html).not.toContain('<figure>')
+})
+
+test('what is lacking is said: no night yet, nothing counted yet', async () => {
+  const { look, update } = await start()
+  await update('one')
+  const { text } = await look()
+  expect(text).toContain('so far, as a straight line until a day has ended')
+  expect(text).not.toContain('Day by day')
+  expect(text).toContain('What the guard saved this month The next sweep counts the duplicates that were refused.')
+})
+
+test('what the guard saved', async () => {
+  const { look, clock, update, sweep } = await start()
+  for (const project of ['one', 'one', 'one']) await update(project)
+  clock.advance(minutes(5))
+  await sweep()
+  expect((await look()).text).toContain('Refused duplicates 2 Units not spent twice 80')
+})
+
+test('names lead to the budgets', async () => {
+  const { product, look } = await start()
+  await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 500 }] } })
+  const { html } = await look()
+  expect(html).toContain('<a href="/dashboard/budgets/account">account</a>')
+  expect(html).toContain('<a href="/dashboard/budgets/seo">seo</a>')
+})

@@ -1,0 +1,234 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { openBrowser, ours } from '../support/browser.ts'
+import { minutes } from '../support/clock.ts'
+import { startProduct } from '../support/product.ts'
+
+// What plans will do and cost, day by day; and what people may do about them.
+
+const night = {
+  name: 'night',
+  kind: 'ranking',
+  projects: ['one', 'two'],
+  budget: 'seo',
+  schedule: 'cron(0 23 * * ? *)',
+}
+const weekly = { name: 'weekly', kind: 'keyword-difficulty', projects: ['dear'], schedule: 'cron(0 5 ? * MON *)' }
+
+/** It is Friday, 20 November, 11:00 in Berlin. */
+async function start({
+  scope = 'read run admin',
+  budgets = '*',
+  plans = [night, weekly],
+}: {
+  scope?: string
+  budgets?: '*' | readonly string[]
+  plans?: readonly object[]
+} = {}) {
+  const product = await startProduct({
+    store: createMemoryStore(),
+    stream: false,
+    env: { ACCOUNT_TIME_ZONE: 'Europe/Berlin' },
+    units: { dear: 300 },
+    plans,
+    service: ({ url }) => (/gone/.test(url) ? { status: 404 } : undefined),
+  })
+  await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 1_000 }] } })
+  const browser = openBrowser(product)
+  await browser.logIn(product.signed({ sub: 'pat', scope, budgets, exp: product.clock.now() / 1000 + 8 * 3600 }))
+  const send = async (action: string, fields: Record<string, string>) => {
+    const { formToken } = await browser.get('/dashboard/plans/night')
+    const sent = await browser.post(`/dashboard/plans/night/${action}`, { form: formToken, ...fields })
+    return sent.location === null ? sent : browser.get(sent.location)
+  }
+  const fire = (time: string) => product.triggers.handle({ plan: 'night', time }, product.endsAt())
+  return { product, browser, send, fire }
+}
+
+/** The cells of the calendar as a user reads them. */
+const daysIn = (html: string) =>
+  [...(/<table class="calendar">.*?<\/table>/s.exec(html)?.[0] ?? '').matchAll(/<td class="(\w*)">(.*?)<\/td>/gs)].map(
+    ([, as, cell = '']) =>
+      `${as} ${cell
+        .replace(/<[^>]*>/g, ' ')
+        .replace(/\s+/g, ' ')
+        .trim()}`.trim(),
+  )
+
+describe('the calendar', () => {
+  test('each day with what is due, its cost, the day on which the units run out, and the new month', async () => {
+    const { product, browser } = await start()
+    await product.guard.readPrices(product.endsAt())
+    const days = daysIn((await browser.get('/dashboard/plans')).html)
+    expect(days).toHaveLength(35)
+    expect(days.slice(0, 4)).toEqual(['passed', 'passed', 'passed', 'passed'])
+    expect(days.slice(4, 8)).toEqual([
+      'quiet Friday 20 Nov today',
+      'Saturday 21 Nov night 00:00 80 units',
+      'Sunday 22 Nov night 00:00 80 units',
+      'Monday 23 Nov night 00:00 80 units weekly 06:00 300 units 380 units in all',
+    ])
+    expect(days[15]).toBe('Tuesday 1 Dec ↻ New month at 00:00 night 00:00 80 units')
+    // 1,000 units pay for twelve nights: from 1 December on, the thirteenth.
+    expect(days.filter((day) => day.includes('⚠'))).toEqual([
+      'Sunday 13 Dec night 00:00 80 units ⚠ seo has too little from 00:00 on',
+    ])
+    expect(days.at(-1)).toBe('Sunday 20 Dec night 00:00 80 units')
+  })
+
+  test('without prices says so; and what does not run is not in it', async () => {
+    const often = { name: 'often', kind: 'ranking', projects: ['one'], schedule: 'rate(1 hour)' }
+    const off = { ...weekly, name: 'off', enabled: false }
+    const { product, browser } = await start({ plans: [night, often, off] })
+    await product.call('POST', '/plans/night/pause', { body: { reason: 'holidays' } })
+    const { html, text } = await browser.get('/dashboard/plans')
+    const days = daysIn(html)
+    expect(days[5]).toBe('Saturday 21 Nov often 24 times from 00:00 24 updates without a known price')
+    expect(days.join()).not.toMatch(/night|off/)
+    expect(text).toContain('A rate that has never been due counts from when its rule was made')
+    expect(text).toContain('night ranking, 2 projects paused by ada cron(0 23 * * ? *)')
+    expect(text).toContain('off keyword-difficulty, 1 project not enabled in the plans file')
+  })
+
+  test('the earliest of a day first, and a rate counted from when it was due last', async () => {
+    const late = { ...weekly, name: 'late', schedule: 'cron(0 22 * * ? *)' }
+    const rate = { ...night, schedule: 'rate(2 days)' }
+    const { browser, fire } = await start({ plans: [late, rate] })
+    await fire('2026-11-20T10:00:00Z')
+    const days = daysIn((await browser.get('/dashboard/plans')).html)
+    expect(days.slice(5, 8)).toEqual([
+      'Saturday 21 Nov late 23:00 1 update without a known price',
+      'Sunday 22 Nov night 11:00 2 updates without a known price late 23:00 1 update without a known price 0 units in all',
+      'Monday 23 Nov late 23:00 1 update without a known price',
+    ])
+  })
+
+  test('without plans says how to make one', async () => {
+    const { browser } = await start({ plans: [] })
+    const { text } = await browser.get('/dashboard/plans')
+    expect(text).toContain('There is no plan yet.')
+    expect(text).toContain('"schedule": "cron(0 5 ? * MON-FRI *)"')
+  })
+})
+
+describe('a plan', () => {
+  test('what it asks for, and what became of it', async () => {
+    const { product, browser, fire } = await start({ plans: [{ ...night, leave: { account: 2_000, seo: 30 } }] })
+    await product.guard.readPrices(product.endsAt())
+    product.clock.set('2026-11-20T14:00:00Z')
+    await fire('2026-11-20T14:00:00Z')
+    const { text, html } = await browser.get('/dashboard/plans/night')
+    expect(text).toContain('Next 21 Nov 2026 00:00 Schedule, in UTC cron(0 23 * * ? *) Each time 80 units')
+    expect(text).toContain('Leaves to others 2,000 units of account and 30 units of seo of each window')
+    expect(text).toContain('2 projects, in this order one two')
+    expect(text).toContain('What became of 20 Nov 2026 15:00 done; 80 units charged.')
+    expect(text).toContain('one ✓ settled 40 two ✓ settled 40')
+    expect(text).not.toContain('Run what was')
+    expect(html).toContain('href="/dashboard/plans/night?time=2026-11-20T14%3A00%3A00.000Z"')
+    expect((await browser.get('/dashboard/plans/night?time=2026-11-20T14%3A00%3A00.000Z')).text).toContain(
+      'What became',
+    )
+    expect((await browser.get('/dashboard/plans/night?time=x')).status).toBe(400)
+    expect((await browser.get('/dashboard/plans/none')).text).toContain('There is no such plan.')
+  })
+
+  test('is paused and resumed with a reason', async () => {
+    const { product, send } = await start()
+    const paused = await send('pause', { reason: 'holidays' })
+    expect(paused.text).toContain('✓ The plan night is paused.')
+    expect(paused.text).toContain('Paused by pat: holidays')
+    expect((await product.call('GET', '/plans')).body.plans[0].paused).toMatchObject({ by: 'pat', reason: 'holidays' })
+    expect((await send('resume', {})).text).toContain('✕ The request is not valid: reason:')
+    expect((await send('resume', { reason: 'back' })).text).toContain('✓ The plan night goes on.')
+    expect((await product.call('GET', '/plans')).body.plans[0].paused).toBe(false)
+  })
+
+  test('its unsent is run by the sweep, once somebody has ticked that they want it', async () => {
+    const { product, browser, send, fire } = await start()
+    await product.call('POST', '/plans/night/pause', { body: { reason: 'holidays' } })
+    await fire('2026-11-20T10:00:00Z')
+    expect((await browser.get('/dashboard/plans/night')).text).toContain('Resume the plan first.')
+    await product.call('POST', '/plans/night/resume', { body: { reason: 'back' } })
+    const page = await browser.get('/dashboard/plans/night')
+    expect(page.text).toContain('2 projects never began, expired or provably did not run: one, two.')
+    const time = /name="time" value="([^"]+)"/.exec(page.html)?.[1] ?? ''
+    expect((await send('unsent', { time })).text).toContain('✕ The request is not valid: confirm: has to be ticked')
+    expect(product.seen('run')).toHaveLength(0)
+    expect((await send('unsent', { time, confirm: 'yes' })).text).toContain(
+      '✓ What was not sent of night, 20 Nov 2026 11:00 Europe/Berlin, runs with the next sweep, within minutes.',
+    )
+    await product.triggers.handle({ task: 'sweep' }, product.endsAt())
+    expect(product.seen('run')).toHaveLength(2)
+    expect((await send('unsent', { time, confirm: 'yes' })).text).toContain(
+      '✓ Nothing of night, 20 Nov 2026 11:00 Europe/Berlin, was left to run.',
+    )
+    expect(product.seen('run')).toHaveLength(2)
+  })
+
+  test('shows what was refused apart from what was up to date, and runs the refused once more', async () => {
+    const { product, browser, send, fire } = await start({ plans: [{ ...night, projects: ['done', 'one', 'two'] }] })
+    await product.update({ kind: 'ranking', project: 'done' })
+    await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'audit' } })
+    await fire('2026-11-20T10:00:00Z')
+    product.clock.advance(minutes(1))
+    const { text, html } = await browser.get('/dashboard/plans/night')
+    expect(text).toContain(
+      'Project State Charged done up to date – one ✕ refused seo was frozen by ada on 20 Nov 2026 11:00 Europe/Berlin: audit. Ask an administrator to unfreeze it. – two ✕ refused',
+    )
+    expect(text).not.toContain('Run what was not sent')
+    expect(text).toContain(
+      'Of 20 Nov 2026 11:00, 2 projects were refused: one, two. Run them now: each is decided again, by the budgets and limits as they are now Run what was refused',
+    )
+    const time = /name="time" value="([^"]+)"/.exec(html)?.[1] ?? ''
+    await product.call('POST', '/budgets/seo/unfreeze', { body: { reason: 'audited' } })
+    expect((await send('refused', { time, confirm: 'yes' })).text).toContain(
+      '✓ What was refused of night, 20 Nov 2026 11:00 Europe/Berlin, runs with the next sweep, within minutes.',
+    )
+    await product.triggers.handle({ task: 'sweep' }, product.endsAt())
+    expect(product.seen('run')).toHaveLength(3)
+    expect((await send('refused', { time, confirm: 'yes' })).text).toContain(
+      '✓ Nothing of night, 20 Nov 2026 11:00 Europe/Berlin, was left to run.',
+    )
+    expect(product.seen('run')).toHaveLength(3)
+  })
+
+  test('whoever may not pause or run it sees no button, and is refused', async () => {
+    const time = '2026-11-20T10:00:00Z'
+    for (const [scope, budgets, action, said] of [
+      ['read run', '*', 'pause', 'pat needs the scope admin for this, and has: read run.'],
+      ['read run', '*', 'resume', 'pat needs the scope admin for this, and has: read run.'],
+      ['read admin', '*', 'unsent', 'pat needs the scope run for this, and has: read admin.'],
+      ['read admin', '*', 'refused', 'pat needs the scope run for this, and has: read admin.'],
+      ['read run', ['blog'], 'unsent', 'pat may not charge the budget seo, which the plan night charges.'],
+      ['read run', ['blog'], 'refused', 'pat may not charge the budget seo, which the plan night charges.'],
+    ] as const) {
+      const { product, browser, send } = await start({ scope, budgets })
+      const { html } = await browser.get('/dashboard/plans/night')
+      expect([scope, html.includes('Pause the plan')]).toEqual([scope, scope === 'read admin'])
+      const told = await send(
+        action,
+        action === 'unsent' || action === 'refused' ? { time, confirm: 'yes' } : { reason: 'mine' },
+      )
+      expect(told.text).toContain(`✕ ${said}`)
+      expect(product.seen('run')).toHaveLength(0)
+      expect((await product.call('GET', '/plans')).body.plans[0]).toMatchObject({ paused: false, last: null })
+    }
+  })
+
+  test('a form of another session or site changes nothing', async () => {
+    const { product, browser } = await start()
+    const { formToken } = await browser.get('/dashboard/plans/night')
+    for (const [form, headers] of [
+      ['made-up', {}],
+      [formToken, { 'sec-fetch-site': 'cross-site', origin: 'https://elsewhere.example' }],
+    ] as const) {
+      const sent = await browser.post(
+        '/dashboard/plans/night/pause',
+        { form, reason: 'mine' },
+        { headers, origin: ours },
+      )
+      expect(sent.status).toBe(403)
+    }
+    expect((await product.call('GET', '/plans')).body.plans[0].paused).toBe(false)
+  })
+})

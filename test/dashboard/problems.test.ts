@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest'
+import { problems } from '../../shared/guard/problems.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { openBrowser } from '../support/browser.ts'
+import { startProduct } from '../support/product.ts'
+
+describe('the page of a problem', () => {
+  test('there is one for each type of the contract', () => {
+    const contract = [
+      'invalid-request unauthorized forbidden over-budget over-update-limit kind-not-allowed over-max-units',
+      'already-fresh budget-frozen plan-paused not-found method-not-allowed in-progress duplicate-work ledger-restored wrong-state',
+      'precondition-failed too-large unsupported-media-type key-reused too-many-requests estimate-unreadable',
+      'service-refused service-unreachable ledger-unavailable secret-unavailable',
+    ].flatMap((line) => line.split(' '))
+    expect(contract.filter((slug) => !Object.hasOwn(problems, slug))).toEqual([])
+  })
+
+  test.each(Object.entries(problems))('%s', async (slug, { title }) => {
+    const product = await startProduct({ store: createMemoryStore() })
+    const { get } = openBrowser(product)
+    const called = await get(`/problems/${slug}`)
+    expect(called.status).toBe(200)
+    expect(called.headers.get('content-type')).toMatch(/^text\/html; charset=utf-8$/i)
+    expect(called.html).toContain(`<code>${slug}</code>`)
+    expect(called.html).toContain(`<h1>${title.replaceAll("'", '&#39;')}</h1>`)
+    const head = await product.dashboard.request(`/problems/${slug}`, { method: 'HEAD' })
+    expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([
+      200,
+      called.headers.get('content-type'),
+      '',
+    ])
+    expect(product.secrets.asked).toEqual([])
+  })
+
+  test.each(['/problems/none', '/problems/constructor', '/problems/over-budget/', '/problems/'])(
+    '%s is none',
+    async (path) => {
+      const { get } = openBrowser(await startProduct({ store: createMemoryStore() }))
+      const called = await get(path)
+      expect(called.status).toBe(404)
+      expect(called.text).toContain('There is no such problem type.')
+    },
+  )
+})

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import type { Item, Store } from '../../shared/ledger/store/store.ts'
+import { openBrowser } from '../support/browser.ts'
+import { createTestClock, minutes } from '../support/clock.ts'
+import { startProduct } from '../support/product.ts'
+
+// A page costs as many readings of the ledger whether the table holds ten updates or 100,000.
+
+const plan = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 10 * * ? *)' }
+
+/** With ten updates, one occurrence of a plan, and as many more updates as are wanted, counted by the sweeps of fifteen hours. */
+async function start({ more }: { more: number }) {
+  const items = new Map<string, Item>()
+  const real = createMemoryStore(items)
+  let reads = 0
+  const counted =
+    <Args extends unknown[], Result>(act: (...args: Args) => Result) =>
+    (...args: Args) => {
+      reads++
+      return act(...args)
+    }
+  const store: Store = { ...real, get: counted(real.get), list: counted(real.list) }
+  const clock = createTestClock('2026-11-02T00:00:00Z')
+  const product = await startProduct({ store, clock, stream: false, plans: [plan] })
+  await product.guard.ledger.view() // the ledger begins
+  clock.set('2026-11-20T10:00:00Z')
+  await product.guard.readPrices(product.endsAt())
+  await product.triggers.handle({ plan: 'night', time: '2026-11-20T10:00:00Z' }, product.endsAt())
+  const projects = Array.from({ length: 8 }, (_, each) => `p${each}`)
+  expect((await product.update({ kind: 'ranking', projects })).status).toBe(201)
+  await product.guard.audit()
+  await multiply(real, items, more)
+  for (let round = 0; round < 36; round++) {
+    clock.advance(minutes(25))
+    await product.guard.keepSummaries()
+  }
+  const browser = openBrowser(product)
+  await browser.logIn(product.signed({ sub: 'rita', scope: 'read' }))
+  const measure = async (path: string): Promise<number> => {
+    // What was read a moment ago about who may do what is not believed any more.
+    clock.advance(minutes(0.1))
+    reads = 0
+    expect([path, (await browser.get(path)).status]).toEqual([path, 200])
+    return reads
+  }
+  await measure('/dashboard/updates') // a process learns once when the ledger began
+  return { product, measure, browser }
+}
+
+const atOnce = 1_000
+
+/** As many more, spread over the month before; they cost nothing, so that the book is right. */
+async function multiply(store: Store, items: ReadonlyMap<string, Item>, number: number): Promise<void> {
+  const template = [...items.values()].find(({ pk, plan }) => pk.startsWith('update#') && plan === undefined)
+  if (!template) throw new Error('there is no update')
+  const first = Date.parse('2026-11-02T00:00:00Z')
+  const apart = (Date.parse('2026-11-20T09:00:00Z') - first) / number
+  const copyOf = (each: number): Item => {
+    const id = `upd_copy${each}`
+    const createdAt = Math.floor(first + each * apart)
+    const listedAt = `${new Date(createdAt).toISOString()}#${id}`
+    return { ...template, pk: `update#${id}`, id, createdAt, listedAt, charged: 0 }
+  }
+  for (let from = 0; from < number; from += atOnce) {
+    const copies = Array.from({ length: Math.min(atOnce, number - from) }, (_, each) => copyOf(from + each))
+    const writes = copies.map((item) => ({ kind: 'put', item, when: [] }) as const)
+    await store.transact(writes, `copies from ${from}`)
+  }
+}
+
+const readings = {
+  '/': 8,
+  '/dashboard/updates': 4,
+  '/dashboard/updates?state=settled': 4,
+  '/dashboard/needs-you': 4,
+  '/dashboard/plans': 9,
+  '/dashboard/plans/night': 12,
+  '/dashboard/statements': 2,
+  '/dashboard/statements?window=month:2026-11-01': 2,
+  '/dashboard/statements?by=budget': 7,
+  '/dashboard/statements?by=project': 7,
+  '/dashboard/statements?by=caller': 7,
+  '/dashboard/statements.csv?by=project': 6,
+  '/dashboard/ledger': 4,
+  '/dashboard/ledger/audit': 3,
+}
+
+test.each([
+  ['ten', 0],
+  ['100,000', 99_990],
+])('%s updates: each page makes so many readings', async (_name, more) => {
+  const { product, measure } = await start({ more })
+  const found: Record<string, number> = {}
+  for (const path of Object.keys(readings)) found[path] = await measure(path)
+  expect(found).toEqual(readings)
+  const statement = await product.guard.statement(null, 'project')
+  expect(statement).toMatchObject({ total: { updates: 10 + more, charged: 400 }, addsUp: true })
+})
+
+test('what is looked for and rare costs a bounded number of readings, and is looked for further page by page', async () => {
+  const { measure, browser } = await start({ more: 1_500 })
+  expect(await measure('/dashboard/updates?search=nothing-like-it')).toBe(26)
+  const page = await browser.get('/dashboard/updates?search=nothing-like-it')
+  expect(page.text).toContain('None of those that were looked at so far is like this')
+  const [, older = ''] = /<a href="([^"]+)" rel="next">/.exec(page.html) ?? []
+  expect((await browser.get(older.replaceAll('&amp;', '&'))).text).toContain('No update is like this.')
+})

@@ -1,0 +1,406 @@
+import { describe, expect, test } from 'vitest'
+import { unbroken } from '../../functions/dashboard/unbroken.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { openBrowser } from '../support/browser.ts'
+import { hours } from '../support/clock.ts'
+import { json, type Product, startProduct } from '../support/product.ts'
+
+// What the pages show, to whom, and what they never carry.
+
+const month = (units: number) => [{ window: 'month', units }]
+
+async function start(options: Parameters<typeof startProduct>[0] = {}) {
+  const product = await startProduct({ store: createMemoryStore(), ...options })
+  const browser = openBrowser(product)
+  await browser.logIn(product.signed({ sub: 'rita', scope: 'read' }))
+  return { product, browser }
+}
+
+const hostile = `"><script>alert('x')</script><img src=x onerror=alert(1)>`
+const ask = async (product: Product, body: object) =>
+  (await product.update({ kind: 'ranking', ...body })).body.updates[0].id as string
+
+/** One page of each kind, over updates and budgets with hostile names and reasons. */
+async function everyPage(product: Product): Promise<readonly string[]> {
+  await product.call('PUT', '/budgets/seo', { body: { limits: month(500), approvalAbove: 100 } })
+  await product.call('POST', '/budgets/seo/freeze', { body: { reason: hostile } })
+  await product.call('POST', '/budgets/seo/unfreeze', { body: { reason: hostile } })
+  const settled = await ask(product, { project: hostile, reason: hostile, query: { [hostile.slice(0, 60)]: hostile } })
+  const awaiting = await ask(product, { project: `dear ${hostile}`, budget: 'seo', reason: hostile })
+  const doubted = await ask(product, { project: `lost ${hostile}`, budget: 'seo', reason: hostile })
+  await product.call('POST', '/budgets/seo/freeze', { body: { reason: hostile } })
+  await product.triggers.handle({ plan: 'night', time: '2026-11-20T10:00:00Z' }, product.endsAt())
+  await product.call('POST', '/plans/night/pause', { body: { reason: hostile } })
+  return [
+    '/login',
+    `/login?code=${encodeURIComponent(hostile)}`,
+    `/login?to=${encodeURIComponent(`/dashboard/${hostile}`)}`,
+    '/',
+    '/dashboard/updates',
+    `/dashboard/updates?project=${encodeURIComponent(hostile)}&budget=none&caller=${encodeURIComponent(hostile)}`,
+    `/dashboard/updates?state=${encodeURIComponent(hostile)}`,
+    ...[settled, awaiting, doubted].map((id) => `/dashboard/updates/${id}`),
+    `/dashboard/updates/${encodeURIComponent(hostile)}`,
+    '/dashboard/needs-you',
+    `/dashboard/${encodeURIComponent(hostile)}`,
+    '/dashboard/decide',
+    '/dashboard/plans',
+    '/dashboard/plans/night',
+    `/dashboard/plans/${encodeURIComponent(hostile)}`,
+    '/dashboard/statements',
+    ...['budget', 'project', 'caller'].map((by) => `/dashboard/statements?by=${by}&price=0.01`),
+    `/dashboard/statements?window=${encodeURIComponent(hostile)}`,
+    '/dashboard/ledger',
+    '/dashboard/ledger?budget=seo',
+    `/dashboard/ledger?budget=${encodeURIComponent(hostile)}`,
+    '/dashboard/ledger/audit',
+  ]
+}
+
+const withTrouble: Parameters<typeof startProduct>[0] = {
+  units: { [`dear ${hostile}`]: 101 },
+  plans: [{ name: 'night', kind: 'ranking', projects: [hostile], schedule: 'cron(0 10 * * ? *)' }],
+  service: ({ url }) => {
+    if (/lost.*\/run/.test(url)) return { status: 500, body: hostile }
+    return /dear/.test(url) || !/\/run/.test(url)
+      ? undefined
+      : json({ response_code: 0, data: { keyword_units: 40 }, said: hostile })
+  },
+}
+
+describe('every page', () => {
+  test('carries the headers, no script, no style of its own, nothing from elsewhere, and what others wrote as text', async () => {
+    const { product, browser } = await start(withTrouble)
+    await browser.logIn(product.signed({ sub: 'bob', scope: 'read approve admin' }))
+    for (const path of await everyPage(product)) {
+      if (path.startsWith('/login')) browser.cookies.delete('unit-guard')
+      else if (!browser.cookies.has('unit-guard'))
+        await browser.logIn(product.signed({ sub: 'bob', scope: 'read approve admin' }))
+      const page = await browser.get(path)
+      expect([
+        path,
+        ...['content-security-policy', 'x-content-type-options', 'referrer-policy', 'cache-control'].map((name) =>
+          page.headers.get(name),
+        ),
+      ]).toEqual([
+        path,
+        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        'nosniff',
+        'no-referrer',
+        'no-store',
+      ])
+      expect(page.html).toMatch(/^<!doctype html><html lang="en">/)
+      const marks = page.html
+        .replace(/="[^"]*"/g, '=')
+        .match(/<[^>]*>/g)
+        ?.join('')
+      expect(marks).not.toMatch(/<(script|img|style|iframe|object|base)|\s(style|src|on\w+)=/)
+      for (const [, address] of page.html.matchAll(/ (?:href|action)="([^"]*)"/g))
+        expect(address).toMatch(/^[/#](?!\/)/)
+      expect([path, page.html.match(/<h1>/g)?.length]).toEqual([path, 1])
+      expect(page.text).not.toMatch(/undefined|NaN|\[object/)
+    }
+  })
+
+  test('shows what others wrote, as they wrote it', async () => {
+    const { product, browser } = await start(withTrouble)
+    const paths = await everyPage(product)
+    const settled = await browser.get(paths.find((path) => path.includes('/updates/upd_')) ?? '')
+    expect(settled.text).toContain(`Update of ${hostile}`)
+    expect(settled.text).toContain(`Reason ${hostile}`)
+    expect(settled.text).toContain(`"said":"${hostile.replaceAll('"', '\\"')}"`)
+    expect((await browser.get('/')).text).toContain(`Frozen by ada on 20 Nov 2026 10:00: ${hostile}`)
+  })
+
+  test('ends no line inside a date, or between a figure and its unit; what is filled in or copied is left alone', () => {
+    const shown = (html: string) => unbroken(html).replaceAll('\u00a0', '_')
+    expect(shown('<time title="6 Nov">6 Nov 2026 14:00</time><p>on 12 Dec, 1,200 units or 12 % of 3 united</p>')).toBe(
+      '<time title="6 Nov">6_Nov_2026_14:00</time><p>on 12_Dec, 1,200_units or 12_% of 3 united</p>',
+    )
+    const alone =
+      '<pre>2 units <b>3 units</b></pre><select><option>6 Nov</option></select><textarea>6 Nov</textarea><input value="1 unit">'
+    expect(shown(alone)).toBe(alone)
+  })
+
+  test('its stylesheet and icon are ours, and may be kept', async () => {
+    const { browser } = await start()
+    const { html } = await browser.get('/')
+    const paths = [...html.matchAll(/<link rel="\w+" href="([^"]+)"/g)].map(([, path = '']) => path)
+    expect(paths.map((path) => path.replace(/[0-9a-z]{10}/, '…'))).toEqual(['/dashboard/….css', '/dashboard/….svg'])
+    for (const path of paths) {
+      const { status, headers } = await browser.get(path)
+      expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable'])
+    }
+  })
+
+  test('needs the scope read', async () => {
+    const { product, browser } = await start()
+    await browser.logIn(product.signed({ sub: 'zoe', scope: 'run' }))
+    for (const path of [
+      '/',
+      '/dashboard/updates',
+      '/dashboard/updates.csv',
+      '/dashboard/updates/upd_x',
+      '/dashboard/needs-you',
+      '/dashboard/plans',
+      '/dashboard/plans/night',
+      '/dashboard/statements',
+      '/dashboard/statements.csv',
+      '/dashboard/ledger',
+      '/dashboard/ledger.csv',
+      '/dashboard/ledger/audit',
+    ]) {
+      const page = await browser.get(path)
+      expect([path, page.status]).toEqual([path, 403])
+      expect(page.text).toContain('zoe needs the scope read for this, and has: run.')
+    }
+  })
+
+  test('leads administrators to the callers, whatever went wrong', async () => {
+    const { product, browser } = await start()
+    const leads = async () => (await browser.get('/dashboard/nothing')).html.includes('href="/dashboard/callers"')
+    expect(await leads()).toBe(false)
+    await browser.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
+    expect(await leads()).toBe(true)
+  })
+
+  test('other methods and other addresses', async () => {
+    const { browser } = await start()
+    const wrong = await browser.get('/dashboard/decide')
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST'])
+    expect((await browser.get('/dashboard/nothing')).text).toContain('There is no such page.')
+    expect((await browser.get('/dashboard')).location).toBe('/')
+    expect((await browser.get('/dashboard/updates/upd_none')).text).toContain('There is no update upd_none.')
+  })
+})
+
+describe('an address of the dashboard that is nothing', () => {
+  test.each([
+    ['/nonsense', 'There is nothing at this address.'],
+    ['/budgets/account', 'There is nothing at this address.'],
+    ['/problems/nonsense', 'There is no such problem type.'],
+  ])('%s: says so on a page with a way back', async (path, detail) => {
+    const { product, browser } = await start()
+    const page = await browser.get(path)
+    expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=UTF-8'])
+    expect(page.html).toContain('<title>There is nothing here – Unit Guard</title>')
+    expect(page.html).toContain('<a href="/">To the overview</a>')
+    expect(page.text).toContain(`There is nothing here ${detail}`)
+    expect(page.text).toContain(`Request ${page.headers.get('x-request-id')}`)
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(product.service.requests).toEqual([])
+  })
+})
+
+describe('the overview', () => {
+  test('says what to do while there is nothing', async () => {
+    const { browser } = await start()
+    const { text } = await browser.get('/')
+    expect(text).toContain('What to do first')
+    expect(text).toContain('curl -X PUT "$UNIT_GUARD_URL/budgets/acme"')
+  })
+
+  test('shows each budget below its parent, with figures, the reset, and what is frozen', async () => {
+    const { product, browser } = await start({
+      env: { ACCOUNT_TIME_ZONE: 'Europe/Berlin' },
+      service: ({ url }) => (/lost\/run/.test(url) ? { status: 500 } : undefined),
+    })
+    await product.call('PUT', '/budgets/seo', {
+      body: {
+        limits: [
+          { window: 'month', units: 2_000 },
+          { window: 'day', units: 100 },
+        ],
+      },
+    })
+    await product.call('PUT', '/budgets/blog', { body: { parent: 'seo', limits: month(200) } })
+    await product.call('PUT', '/budgets/free', { body: { limits: [{ window: 'month', units: 'unlimited' }] } })
+    await product.call('POST', '/budgets/seo/entries', { body: { type: 'grant', units: 500, reason: 'more' } })
+    await ask(product, { project: 'one', budget: 'blog' })
+    await ask(product, { project: 'lost', budget: 'blog' })
+    await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
+    const { text, html } = await browser.get('/')
+    expect(
+      [...html.matchAll(/<li class="budget depth-(\d)"><div class="title"><h3><a href="[^"]+">(\w+)/g)].map((found) =>
+        found.slice(1),
+      ),
+    ).toEqual([
+      ['1', 'free'],
+      ['1', 'seo'],
+      ['2', 'blog'],
+    ])
+    expect(text).toContain('Updates that need somebody: 1 in doubt.')
+    expect(text).toContain('The month from 1 Nov 2026 00:00 to 1 Dec 2026 00:00, of which 64 % is over. Limit 50,000.')
+    expect(text).toContain(
+      'seo 2,420 of 2,500 units left ❄ Frozen by ada on 20 Nov 2026 11:00: a loop Spent 40 Held 0 In doubt 40 Committed 0 Projected 80 Even pace 1,622 Limit 2,000, 500 granted; resets 1 Dec 2026 00:00',
+    )
+    expect(text).toContain(
+      'Today 20 of 100 units left 40 spent, 0 held, 40 in doubt. Limit 100; resets 21 Nov 2026 00:00',
+    )
+    expect(text).toContain('blog 120 of 200 units left ❄ Frozen with seo by ada')
+    expect(text).toContain('free no limit this month, nothing spent')
+    expect(html).toContain(
+      '<time datetime="2026-11-30T23:00:00.000Z" title="2026-11-30 23:00 UTC">1\u00a0Dec\u00a02026\u00a000:00</time>',
+    )
+    expect(text).toContain('All times are in Europe/Berlin')
+    expect(html).toContain(
+      'role="img" aria-label="blog, this month: of 200 units, 40 spent, 0 held and 40 in doubt; an even pace would be at 130 by now."',
+    )
+    expect(html).toContain(
+      'aria-label="Units of account left this month: 50,000 at its beginning and 49,920 now, where an even pace would have left 17,569; 49,920 at its end, if plans cost what they cost now and nobody else asks."',
+    )
+  })
+
+  test('draws spent, held, in doubt and committed units in their shares of the limit, and of more than it', async () => {
+    const plan = { name: 'nightly', kind: 'ranking', projects: ['one'], budget: 'seo', schedule: 'cron(0 5 * * ? *)' }
+    const { product, browser } = await start({ plans: [plan] })
+    await product.call('PUT', '/budgets/seo', { body: { limits: month(400) } })
+    await product.guard.readPrices(product.endsAt())
+    await ask(product, { project: 'two', budget: 'seo' })
+    const { html, text } = await browser.get('/')
+    const [bar = ''] = /<svg class="bar" role="img" aria-label="seo.*?<\/svg>/.exec(html) ?? []
+    expect(
+      [...bar.matchAll(/<rect class="([\w-]+)" x="([^"]+)" y="6" width="([^"]+)"/g)].map((found) => found.slice(1)),
+    ).toEqual([
+      ['room', '0', '90.91%'],
+      ['spent', '0%', '9.09%'],
+      ['committed', '9.09%', '90.91%'],
+    ])
+    expect(text).toContain('Spent 40 Held 0 In doubt 0 Committed 400 Projected 440')
+    expect(text).toContain('Plans want more than is left from 30 Nov 2026 05:00 on.')
+    expect(text).toContain('All there is')
+  })
+})
+
+describe('the updates', () => {
+  async function withUpdates() {
+    const { product, browser } = await start({ units: { dear: 90_000 }, env: { ACCOUNT_TIME_ZONE: 'Europe/Berlin' } })
+    const ids: Record<string, string> = {}
+    for (const project of ['one', 'two', 'dear', 'four', 'acme shop']) {
+      ids[project] = (await product.update({ kind: 'ranking', project })).body.updates[0].id
+      product.clock.advance(hours(6))
+    }
+    await browser.logIn(product.signed({ sub: 'rita', scope: 'read' }))
+    const projectsAt = async (query: string) => {
+      const { html } = await browser.get(`/dashboard/updates${query}`)
+      return [...html.matchAll(/<th scope="row"><a href="[^"]+">([^<]+)</g)].map(([, project]) => project)
+    }
+    return { product, browser, ids, projectsAt }
+  }
+
+  test.each<[string, string[]]>([
+    ['', ['acme shop', 'four', 'dear', 'two', 'one']],
+    ['?state=refused&kind=&budget=&via=&project=&caller=&since=&until=', ['dear']],
+    ['?project=acme+shop', ['acme shop']],
+    ['?search=SHO', ['acme shop']],
+    ['?search=o', ['acme shop', 'four', 'two', 'one']],
+    ['?search=%25&plan=none', []],
+    ['?budget=account&caller=ada&via=http&kind=ranking&state=settled', ['acme shop', 'four', 'two', 'one']],
+    ['?caller=bob', []],
+    // 10:00, 16:00, 22:00 UTC, then 04:00 and 10:00 of the next day; Berlin is an hour ahead.
+    ['?since=2026-11-21', ['acme shop', 'four']],
+    ['?until=2026-11-20', ['dear', 'two', 'one']],
+    ['?since=2026-11-21&until=2026-11-20', []],
+  ])('%s', async (query, projects) => {
+    const { projectsAt } = await withUpdates()
+    expect(await projectsAt(query)).toEqual(projects)
+  })
+
+  test('what was chosen stays chosen, and goes with the CSV', async () => {
+    const { browser, ids } = await withUpdates()
+    const { html } = await browser.get('/dashboard/updates?state=refused&since=2026-11-20')
+    expect(html).toContain('<option value="refused" selected="">refused</option>')
+    expect(html).toContain('type="date" value="2026-11-20"')
+    expect(html).toContain('href="/dashboard/updates.csv?state=refused&amp;since=2026-11-20"')
+    const csv = await browser.get('/dashboard/updates.csv?state=refused&since=2026-11-20')
+    expect([csv.status, csv.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
+    expect(csv.html.split('\r\n').map((line) => line.split(',')[0])).toEqual(['id', ids.dear, ''])
+  })
+
+  test('page by page', async () => {
+    const { product, browser, projectsAt } = await withUpdates()
+    for (const from of [0, 20, 40]) {
+      const projects = Array.from({ length: 20 }, (_, each) => `p${from + each}`)
+      await product.update({ kind: 'ranking', projects })
+      product.clock.advance(hours(0.1))
+    }
+    const links = ({ html }: { html: string }) =>
+      Object.fromEntries(
+        [...html.matchAll(/<a href="([^"]+)"(?: rel="(\w+)")?>(?:Newest|Newer|Older)</g)].map(([, to = '', as]) => [
+          as ?? 'newest',
+          to.replace('/dashboard/updates', '').replaceAll('&amp;', '&'),
+        ]),
+      )
+    const look = async (query = '') => links(await browser.get(`/dashboard/updates${query}`))
+    const first = await look('?caller=ada')
+    expect(first).toEqual({ next: expect.stringMatching(/^\?caller=ada&cursor=/) })
+    expect(await projectsAt('?caller=ada')).toHaveLength(50)
+    expect((await projectsAt(first.next ?? '')).slice(-5)).toEqual(['acme shop', 'four', 'dear', 'two', 'one'])
+    expect(await look(first.next)).toEqual({ newest: '?caller=ada', prev: '?caller=ada' })
+  })
+
+  test('page by page, and back', async () => {
+    const { product, browser } = await start()
+    for (let from = 0; from < 160; from += 20) {
+      const projects = Array.from({ length: 20 }, (_, each) => `p${from + each}`)
+      await product.update({ kind: 'ranking', projects })
+    }
+    const look = async (address: string, rel: string) => {
+      const { html } = await browser.get(address)
+      return new RegExp(`<a href="([^"]+)" rel="${rel}">`).exec(html)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    }
+    const pages = ['/dashboard/updates']
+    for (let page = 0; page < 3; page++) pages.push(await look(pages.at(-1) ?? '', 'next'))
+    expect(await look(pages[3] ?? '', 'next')).toBe('')
+    expect(await look(pages[3] ?? '', 'prev')).toBe(pages[2])
+    expect(await look(pages[2] ?? '', 'prev')).toBe(pages[1])
+    expect(await look(pages[1] ?? '', 'prev')).toBe(pages[0])
+  })
+
+  test('none yet, none like that, and a question that makes no sense', async () => {
+    const { browser } = await start()
+    expect((await browser.get('/dashboard/updates')).text).toContain('Nobody has asked for an update yet.')
+    expect((await browser.get('/dashboard/updates?project=x')).text).toContain('No update is like this.')
+    for (const [query, said] of [
+      ['?since=2026-02-30', 'since: takes a date such as 2026-11-20.'],
+      ['?state=done', 'state: takes one of awaiting-approval, requested,'],
+      ['?colour=red', 'colour: is not a known member.'],
+      ['?cursor=x', 'cursor: not a cursor of this list.'],
+    ] as const) {
+      const page = await browser.get(`/dashboard/updates${query}`)
+      expect([query, page.status]).toEqual([query, 400])
+      expect(page.text).toContain(said)
+    }
+  })
+})
+
+describe('an update', () => {
+  test('who, why, what it cost, its history, and the service’s own words, cut', async () => {
+    const { product, browser } = await start({
+      service: ({ url }) =>
+        /\/run/.test(url)
+          ? json({ response_code: 0, data: { keyword_units: 40 }, more: 'x'.repeat(5_000) })
+          : undefined,
+    })
+    const id = await ask(product, { project: 'acme', reason: 'monthly report', maxUnits: 100 })
+    const { text, html } = await browser.get(`/dashboard/updates/${id}`)
+    expect(text).toContain(
+      `✓ settled ${id} Estimated 40 Held 40 Charged 40 Kind ranking Budget account Window month from 1 Nov 2026 Asked for by ada, via http`,
+    )
+    expect(text).toContain('Reason monthly report At most 100')
+    expect(text).toContain(
+      'History ▶ running 20 Nov 2026 10:00 by guard 40 units held on account ✓ settled 20 Nov 2026 10:00 by service ran; the answer states 40 units at keyword_units',
+    )
+    expect(text).toContain('Status 200, application/json; the first 4,000 characters')
+    expect(/<pre><code>(.*)<\/code>/.exec(html)?.[1]?.replaceAll('&quot;', '"')).toHaveLength(4_000)
+    expect(text).not.toContain('Decide')
+  })
+
+  test('a refusal in the words that the API uses', async () => {
+    const { product, browser } = await start({ units: { dear: 60_000 } })
+    const id = await ask(product, { project: 'dear' })
+    expect((await browser.get(`/dashboard/updates/${id}`)).text).toContain(
+      'Not enough units available. account has 50,000 of 50,000 units left this month and this needs 60,000; resets 1 Dec 2026 00:00 UTC; ask for 10,000 more.',
+    )
+  })
+})

@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { days, hours } from '../support/clock.ts'
+import { startProduct } from '../support/product.ts'
+import { listPeople } from '../support/slack.ts'
+
+/** The situations of docs/guide.md, in its order, through the public routes. */
+
+const month = (units: number) => [{ window: 'month', units }]
+
+async function agency(options: Parameters<typeof startProduct>[0] = {}) {
+  const product = await startProduct({
+    store: createMemoryStore(),
+    units: { globex: 640, initech: 120, '1003': 120, '1002': 480 },
+    ...options,
+  })
+  const clients = [
+    { name: 'agency', limits: month(40_000) },
+    { name: 'acme', parent: 'agency', limits: month(100), projects: [{ name: 'acme.example', id: '1001' }] },
+    {
+      ...{ name: 'globex', parent: 'agency', limits: [...month(2_000), { window: 'day', units: 700 }] },
+      ...{ projects: [{ name: 'globex', id: '1002' }], approvalAbove: 500, approvers: ['bob'] },
+    },
+    { name: 'initech', parent: 'agency', limits: month(500), projects: [{ name: 'initech', id: '1003' }] },
+    ...Array.from({ length: 57 }, (_, index) => ({ name: `client-${index}`, parent: 'agency', limits: month(600) })),
+  ]
+  const put = (path: string, body: object) => product.call('PUT', path, { body })
+  const apply = (budgets: readonly object[]) => put('/budgets', { budgets })
+  const enter = (budget: string, body: object) =>
+    product.call('POST', `/budgets/${budget}/entries`, { body: { reason: 'r', ...body } })
+  const exp = Math.floor(product.clock.now() / 1000) + 100 * 24 * 3600
+  const as = (sub: string, scope: string) => ({ token: product.signed({ sub, scope, budgets: ['agency'], exp }) })
+  expect((await apply(clients)).status).toBe(200)
+  return { product, clients, put, apply, enter, as }
+}
+
+describe('the month of an agency', () => {
+  test('sixty clients from a file', async () => {
+    const { product, clients, apply } = await agency()
+    expect((await apply(clients)).body.differences).toEqual([])
+    const raised = await apply([{ name: 'acme', limits: month(120) }])
+    expect(raised.body.differences).toEqual([
+      { budget: 'acme', isNew: false, members: [{ member: 'limits', from: month(100), to: month(120) }] },
+    ])
+    const { body } = await product.call('GET', '/budgets/agency')
+    expect(body.windows[0]).toMatchObject({ limit: 40_000, childrenLimit: 120 + 2_000 + 500 + 57 * 600 })
+  })
+
+  test('a client that buys more', async () => {
+    const { product, enter } = await agency()
+    const grant = await enter('acme', { type: 'grant', units: 500 })
+    expect(grant.body.binds).toEqual({ budget: 'acme', window: 'month', available: 600 })
+    const transfer = await enter('initech', { type: 'transfer', to: 'acme', units: 100 })
+    expect(transfer.body.binds).toEqual({ budget: 'acme', window: 'month', available: 700 })
+    await enter('acme', { type: 'grant', units: 1_000, wholeChain: true })
+    const available = async (name: string) => (await product.figures(name)).available
+    expect([await available('acme'), await available('initech'), await available('agency')]).toEqual([
+      1_700, 400, 41_000,
+    ])
+    expect(await available('account')).toBe(51_000)
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('spending in the vendor’s screen', async () => {
+    const { product, enter } = await agency()
+    const { body: spent } = await enter('acme', { type: 'external-spend', units: 52 })
+    await enter('acme', { type: 'correction', corrects: spent.id, units: 25 })
+    expect(await product.figures('acme')).toMatchObject({ spent: 25, available: 75 })
+    const reconciled = await product.call('POST', '/budgets/account/reconcile', {
+      body: { unitsLeft: 49_860, reason: 'the screen, this morning' },
+    })
+    expect(reconciled.body).toMatchObject({ units: 115, binds: { available: 49_860 } })
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('a price move', async () => {
+    const prices = { initech: 120 }
+    const plan = { name: 'weekly', kind: 'ranking', projects: ['initech'], schedule: 'cron(0 5 ? * MON *)' }
+    const { product, apply, as } = await agency({ units: prices, plans: [plan], slack: true })
+    await apply([{ name: 'agency', approvalIfGrown: 25 }])
+    const ask = () => product.update({ kind: 'ranking', project: 'initech' }, as('dora', 'run'))
+    const night = () => product.triggers.handle({ task: 'digest' }, product.endsAt())
+    expect((await ask()).status).toBe(201)
+    await night()
+    product.clock.advance(days(1))
+    prices.initech = 180
+    const dearer = await ask()
+    expect([dearer.status, dearer.body.updates[0].history[0].note]).toEqual([
+      202,
+      'it needs 180 units, the last one cost 120, and agency wants approval above 25 % more',
+    ])
+    await night()
+    await product.deliver()
+    expect(JSON.stringify(product.slack.posted())).toContain('`initech` ranking: 120 → 180 units (+50 %)')
+  })
+
+  test('an approver on holiday', async () => {
+    const { product, put, apply, as } = await agency({ slack: true })
+    const { body } = await product.update({ kind: 'ranking', project: 'globex' }, as('dora', 'run'))
+    const { id } = body.updates[0]
+    expect(body.updates[0].state).toBe('awaiting-approval')
+    await product.deliver()
+    product.clock.advance(hours(12))
+    await product.triggers.handle({ task: 'sweep' }, product.endsAt())
+    await product.deliver()
+    expect(product.slack.posted()).toHaveLength(2)
+    const approve = (sub: string) => product.call('POST', `/updates/${id}/approve`, as(sub, 'approve'))
+    expect((await approve('carl')).body.detail).toBe('carl is not among the approvers of globex.')
+    await apply([{ name: 'globex', approvers: ['bob', 'carl', 'dora'] }])
+    // No one approves their own request, under any name.
+    await put('/callers/dora-phone', { person: 'dora' })
+    expect([(await approve('dora')).status, (await approve('dora-phone')).status]).toEqual([403, 403])
+    expect((await approve('carl')).body).toMatchObject({ state: 'settled', approvedBy: 'carl' })
+  })
+
+  test('an agent with a token', async () => {
+    const { product, put, as } = await agency()
+    const scopes = ['read', 'propose']
+    await put('/callers/agent', { scopes, limits: [{ window: 'day', units: 200 }], perUpdate: 150, ratePerMinute: 5 })
+    const agent = as('agent', 'read run propose write')
+    const ask = (body: object) => product.update(body, agent)
+    const proposed = await ask({ kind: 'ranking', project: 'initech' })
+    expect(proposed.body.updates[0]).toMatchObject({ state: 'awaiting-approval', caller: 'agent' })
+    expect((await ask({ kind: 'keyword-difficulty', project: '1002' })).body.detail).toBe(
+      'This update needs 480 units, and agent allows at most 150 for one update.',
+    )
+    const { id } = proposed.body.updates[0]
+    expect((await product.call('POST', `/updates/${id}/approve`)).body.state).toBe('settled')
+    expect((await ask({ kind: 'keyword-difficulty', project: '1003' })).body.detail).toBe(
+      'agent has 80 of 200 units left today and this needs 120; resets 21 Nov 2026 00:00 UTC; ask for 40 more.',
+    )
+    for (let index = 0; index < 3; index++) await product.call('GET', '/budgets', agent)
+    const slowed = await product.call('GET', '/budgets', agent)
+    expect([slowed.status, slowed.headers.get('retry-after')]).toEqual([429, '60'])
+    await put('/callers/agent', { disabled: true })
+    product.clock.advance(hours(1))
+    expect((await product.call('GET', '/budgets', agent)).status).toBe(403)
+  })
+
+  test('the month turns on the 12th', async () => {
+    const { product, enter, as } = await agency({ env: { ACCOUNT_RENEWAL_DAY: '12' } })
+    const ask = () => product.update({ kind: 'ranking', project: 'initech' }, as('dora', 'run'))
+    await ask()
+    await enter('initech', { type: 'grant', units: 50, window: 'next-month' })
+    product.clock.set('2026-12-11T23:59:59Z')
+    expect(await product.figures('initech')).toMatchObject({ available: 380, spent: 120 })
+    product.clock.set('2026-12-12T00:00:00Z')
+    expect(await product.figures('initech')).toMatchObject({ available: 550, spent: 0 })
+    expect((await ask()).body.updates[0].window).toBe('month:2026-12-12')
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('the statement for finance', async () => {
+    const { product, enter } = await agency({ slack: true })
+    await listPeople(product, { U1DORA: { scopes: ['read'] } })
+    await product.update({ kind: 'ranking', project: 'initech', reason: 'report' })
+    await product.update({ kind: 'keyword-difficulty', project: '1003', reason: 'report' })
+    await enter('acme', { type: 'external-spend', units: 25 })
+    product.clock.set('2026-12-02T09:00:00Z')
+    const query = 'window=month:2026-11-01&price=0.012'
+    const statement = await product.call('GET', `/statements?${query}&by=project`)
+    expect(statement.body).toMatchObject({
+      status: 'final',
+      rows: [
+        { project: 'initech', updates: 2, charged: 240, amount: 2.88 },
+        { project: null, external: 25, amount: 0.3 },
+      ],
+      total: { amount: 3.18 },
+      book: { spent: 265, addsUp: true },
+    })
+    const csv = await product.call('GET', `/statements?${query}`, { headers: { accept: 'text/csv' } })
+    expect(csv.text.split('\r\n').slice(1, 3)).toEqual([
+      'month:2026-11-01,final,acme,0,0,25,0,0,0,0,0.3,0',
+      'month:2026-11-01,final,initech,2,240,0,0,0,0,0,2.88,0',
+    ])
+  })
+})

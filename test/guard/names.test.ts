@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest'
+import type * as z from 'zod/mini'
+import { allFaults, shorten, textFaults, toPath } from '../../shared/guard/faults.ts'
+import { budgetName, kindOf, planName, project, query, someUnits, units } from '../../shared/guard/names.ts'
+import { productKinds } from '../../shared/tracking/kinds.ts'
+
+const kind = kindOf(productKinds)
+
+const lone = '\ud800'
+const said = (schema: z.ZodMiniType, value: unknown) => {
+  const { success, error, data } = schema.safeParse(value)
+  return success
+    ? { data }
+    : error.issues.map(
+        ({ message, issues }: { message: string; issues?: { message: string }[] }) => issues?.[0]?.message ?? message,
+      )
+}
+
+describe('names and numbers that people write', () => {
+  const takesUnits = 'takes a whole number of units, 0 to 1000000000000'
+  const takesSome = 'takes a whole number of units, 1 to 1000000000000'
+  const takesProject = 'takes 1 to 512 characters, no control characters, and neither "." nor ".."'
+  const takesName = 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -'
+  const takesQueryName = 'names have 1 to 64 characters, none of them a control character'
+  const twenty = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`n${index}`, '1']))
+
+  test.each<[z.ZodMiniType, unknown]>([
+    ...[0, 1, 1_000_000_000_000].map((number): [z.ZodMiniType, unknown] => [units, number]),
+    ...[1, 1_000_000_000_000].map((number): [z.ZodMiniType, unknown] => [someUnits, number]),
+    ...['ranking', 'keyword-difficulty'].map((text): [z.ZodMiniType, unknown] => [kind, text]),
+    ...['a', '...', '.a', 'a.', ' ', 'é', '/', '..%2f', 'x'.repeat(512)].map((text): [z.ZodMiniType, unknown] => [
+      project,
+      text,
+    ]),
+    ...['a', '0', 'a-', 'a'.repeat(63), '0-9'].map((text): [z.ZodMiniType, unknown] => [budgetName, text]),
+    [planName, 'nightly-2'],
+    [query, {}],
+    [query, { a: 'x', ['b'.repeat(64)]: 'y'.repeat(512) }],
+    [query, twenty],
+  ])('are taken as they are: %#', (schema, value) => {
+    expect(said(schema, value)).toEqual({ data: value })
+  })
+
+  test('numbers and truth in a query become text', () => {
+    expect(said(query, { a: 20, b: true, c: -1.5 })).toEqual({ data: { a: '20', b: 'true', c: '-1.5' } })
+  })
+
+  test.each<[z.ZodMiniType, readonly unknown[], string]>([
+    [units, [-1, 1.5, 1e12 + 1, '40', null, Number.NaN, 2 ** 53], takesUnits],
+    [someUnits, [0, -1, 1e12 + 1, '1'], takesSome],
+    [kind, ['Ranking', '', null], 'takes ranking or keyword-difficulty'],
+    [project, ['', '.', '..', 'a\u0000', '\u007fa', 'a\nb', 'x'.repeat(513), `a${lone}`], takesProject],
+    [project, [7, null], 'takes the name of a project'],
+    [budgetName, ['', '-a', 'A', 'a_b', 'a'.repeat(64), 'ab\n', 'é'], takesName],
+    [budgetName, [7], 'takes the name of a budget'],
+    [planName, ['-a'], takesName],
+    [planName, [7], 'takes the name of a plan'],
+    [query, [{ '': 'a' }, { 'a\u0000': 'a' }, { ['b'.repeat(65)]: 'a' }, { 'a\nb': 'a' }], takesQueryName],
+    [
+      query,
+      [{ a: null }, { a: [] }, { a: {} }, { a: Number.POSITIVE_INFINITY }],
+      'takes a text, a number, true or false',
+    ],
+    [query, [{ a: '' }], 'must not be empty'],
+    [query, [{ a: 'y'.repeat(513) }], 'takes at most 512 characters'],
+    [query, [{ ...twenty, more: '1' }], 'takes at most 20 names'],
+  ])('are refused: %#', (schema, values, message) => {
+    for (const value of values) expect(said(schema, value), JSON.stringify(value)).toEqual([message])
+  })
+})
+
+describe('faults', () => {
+  test('what a schema would not see is named with its place, at any depth', () => {
+    const parsed = JSON.parse('{"a":[{"__proto__":{"b":1}}],"c":"ok","d":null,"e":7}')
+    expect(textFaults(parsed)).toEqual([{ path: 'a.0.__proto__', message: 'is not a known member' }])
+    expect(textFaults({ a: ['ok', lone], [`n${lone}`]: { b: lone }, c: true })).toEqual([
+      { path: 'a.1', message: 'is not Unicode' },
+      { path: 'n\ufffd', message: 'is not Unicode' },
+    ])
+    expect([textFaults('text'), textFaults(lone), textFaults(null)]).toEqual([
+      [],
+      [{ path: '', message: 'is not Unicode' }],
+      [],
+    ])
+  })
+
+  test.each([
+    [
+      { code: 'unrecognized_keys', path: ['a'], message: 'm', keys: ['b', 'c'] },
+      [
+        ['a.b', 'is not a known member'],
+        ['a.c', 'is not a known member'],
+      ],
+    ],
+    [{ code: 'unrecognized_keys', path: ['a'], message: 'm' }, [['a', 'm']]],
+    [{ code: 'custom', path: ['a'], message: 'm', keys: ['b'] }, [['a', 'm']]],
+    [{ code: 'invalid_key', path: ['a'], message: 'm', issues: [{ message: 'too long' }] }, [['a', 'too long']]],
+    [{ code: 'invalid_key', path: ['a'], message: 'm', issues: [] }, [['a', 'm']]],
+    [{ code: 'invalid_key', path: ['a'], message: 'm' }, [['a', 'm']]],
+    [{ code: 'custom', path: ['a'], message: 'm', issues: [{ message: 'too long' }] }, [['a', 'm']]],
+    [{ code: 'invalid_type', path: [], message: 'm', expected: 'object' }, [['', 'takes a JSON object']]],
+    [{ code: 'invalid_type', path: ['a'], message: 'm', expected: 'record' }, [['a', 'takes a JSON object']]],
+    [{ code: 'invalid_type', path: ['a', 0], message: 'm', expected: 'string' }, [['a.0', 'm']]],
+    [{ code: 'custom', path: ['a'], message: 'm', expected: 'object' }, [['a', 'm']]],
+  ])('of a schema, as people are told: %#', (issue, faults) => {
+    expect(allFaults([], [issue])).toEqual(faults.map(([path, message]) => ({ path, message })))
+  })
+
+  test('of what was named already, or is in it, nothing more is said', () => {
+    const found = [{ path: 'a', message: 'is not Unicode' }]
+    const issue = (...path: string[]) => ({ code: 'custom', path, message: 'm' })
+    expect(allFaults(found)).toEqual(found)
+    expect(allFaults(found, [issue('a'), issue('a', 'b'), issue('ab'), issue('b', 'a')])).toEqual([
+      ...found,
+      { path: 'ab', message: 'm' },
+      { path: 'b.a', message: 'm' },
+    ])
+  })
+
+  test('names that were made up are shown at most 60 long, and nothing of them acts', () => {
+    expect(shorten('x'.repeat(60))).toBe('x'.repeat(60))
+    expect(shorten('x'.repeat(61))).toBe(`${'x'.repeat(60)}…`)
+    expect(shorten(`${'x'.repeat(59)}😀y`)).toBe(`${'x'.repeat(59)}\ufffd…`)
+    expect(shorten(`\u001b[2J${lone}\u0007`)).toBe('\ufffd[2J\ufffd\ufffd')
+    expect(toPath(['a', 0, 'x'.repeat(61)])).toBe(`a.0.${'x'.repeat(60)}…`)
+  })
+})

@@ -1,0 +1,284 @@
+import { describe, expect, test } from 'vitest'
+import { only, startGuard, unknown } from '../../support/guard.ts'
+import { at, u } from '../../support/reading.ts'
+
+const now = at('2026-11-20T10:00:00Z')
+
+/** One update of 40 units that awaits approval, since `seo` has 30. */
+async function awaiting(key = {}) {
+  const product = await startGuard()
+  await product.budget('seo', { limits: [{ window: 'month', units: u(30) }] })
+  const asked = await product.ask({ budget: 'seo', whenShort: 'ask' }, { key: 'k', ...key })
+  return { ...product, update: only(asked), id: only(asked).id }
+}
+
+/** One update that is in doubt, with 40 units. */
+async function doubted() {
+  const product = await startGuard()
+  product.service.run = async () => unknown
+  const { id } = only(await product.ask())
+  return { ...product, id }
+}
+
+const unknownId = { kind: 'problem', problem: { slug: 'not-found', detail: 'There is no update upd_0.', members: {} } }
+
+test('what awaits approval says for how long, and what it is short of', async () => {
+  const { update } = await awaiting()
+  expect(update).toMatchObject({
+    ...{ state: 'awaiting-approval', estimated: 40, approvableUntil: at('2026-11-21T10:00:00Z') },
+    ...{ short: [{ budget: 'seo', window: 'month', units: 10 }], version: 1 },
+    history: [
+      {
+        ...{ state: 'awaiting-approval', at: now, by: 'guard' },
+        note: 'it needs 40 units, and seo has 30 of 30 units left this month: to approve it grants what is short, once',
+      },
+    ],
+  })
+})
+
+describe('approve', () => {
+  test('records who, when, how much and what is granted, and begins nothing by itself', async () => {
+    const { guard, id, update, sent, clock } = await awaiting()
+    clock.advance(1000)
+    const later = now + 1000
+    const { short, approvableUntil } = update
+    expect(await guard.approve(id, 'eve', { reason: 'go' })).toEqual({
+      kind: 'done',
+      update: {
+        ...{ ...update, short, approvableUntil, state: 'requested', version: 2, queued: true, requestedAt: later },
+        approval: { by: 'eve', at: later, units: 40, grants: [{ budget: 'seo', window: 'month', units: 10 }] },
+        history: [...update.history, { state: 'requested', at: later, by: 'eve', note: 'go' }],
+      },
+    })
+    expect(sent).toEqual([])
+  })
+
+  test('without a reason says that it was approved, and tells nobody new', async () => {
+    const { guard, id } = await awaiting()
+    const decided = await guard.approve(id, 'eve')
+    expect(decided).toMatchObject({ update: { history: [{}, { note: 'approved' }] } })
+    expect(decided).not.toHaveProperty('update.replyTo')
+  })
+
+  test('of nothing short grants nothing', async () => {
+    const { guard, ask } = await startGuard()
+    const { id } = only(await ask({}, { token: { scopes: new Set(['propose']), budgets: '*' } }))
+    const decided = await guard.approve(id, 'eve')
+    expect(decided).toMatchObject({ kind: 'done', update: { approval: { by: 'eve', at: now, units: 40 } } })
+    expect(decided).not.toHaveProperty('update.approval.grants')
+  })
+
+  test('from Slack adds who waits there to those who wait already', async () => {
+    const { guard, id } = await awaiting({ replyTo: 'evt_1' })
+    expect(await guard.approve(id, 'eve', { replyTo: 'evt_2' })).toMatchObject({
+      update: { replyTo: ['evt_1', 'evt_2'] },
+    })
+    const other = await awaiting()
+    expect(await other.guard.approve(other.id, 'eve', { replyTo: 'evt_2' })).toMatchObject({
+      update: { replyTo: ['evt_2'] },
+    })
+  })
+
+  test('by the same press, done again after the estimate has grown, is waited for once, and ends', async () => {
+    const product = await startGuard()
+    await product.budget('account', { approvalAbove: u(10) })
+    const { id } = only(await product.ask({}, { key: 'k' }))
+    const { guard, service, clock } = product
+    await guard.approve(id, 'eve', { replyTo: 'prs_1' })
+    service.estimate = async () => ({ kind: 'units', units: u(400), source: 'x' })
+    expect(await guard.start(id, clock.now() + 60_000)).toMatchObject({
+      state: 'awaiting-approval',
+      replyTo: ['prs_1'],
+    })
+    expect(await guard.approve(id, 'eve', { replyTo: 'prs_1' })).toMatchObject({ update: { replyTo: ['prs_1'] } })
+    expect(await guard.start(id, clock.now() + 60_000)).toMatchObject({ state: 'settled' })
+  })
+
+  test.each<[string, { shown?: ReturnType<typeof u> | null }, 'done' | 'problem', 'done' | 'problem']>([
+    ['what was shown', { shown: u(40) }, 'done', 'problem'],
+    ['less than it needs', { shown: u(39) }, 'problem', 'problem'],
+    ['what nobody knows', { shown: null }, 'done', 'problem'],
+    ['whatever it needs', {}, 'done', 'done'],
+  ])('to %s: at first, and after it was asked about again', async (_name, how, first, again) => {
+    const { guard, ask, budget, service, clock, sent } = await startGuard()
+    await budget('account', { approvalAbove: u(10) })
+    const { id } = only(await ask({}, { key: 'k' }))
+    expect((await guard.approve(id, 'eve', how)).kind).toBe(first)
+    if (first === 'problem') await guard.approve(id, 'eve')
+    service.estimate = async () => ({ kind: 'units', units: u(400), source: 'x' })
+    expect(await guard.start(id, clock.now() + 60_000)).toMatchObject({ state: 'awaiting-approval', estimated: 400 })
+    expect((await guard.approve(id, 'eve', how)).kind).toBe(again)
+    expect(sent).toEqual([])
+  })
+
+  test('again and again lasts two days in all: no statement looks for an update further from its month', async () => {
+    const { guard, ask, budget, service, clock } = await startGuard()
+    await budget('account', { approvalAbove: u(10) })
+    const { id } = only(await ask({}, { key: 'k' }))
+    const until: string[] = []
+    for (const units of [80, 160, 320]) {
+      clock.advance(20 * 3600_000)
+      service.estimate = async () => ({ kind: 'units', units: u(units), source: 'x' })
+      if ((await guard.approve(id, 'eve')).kind !== 'done') break
+      const begun = await guard.start(id, clock.now() + 60_000)
+      until.push(new Date(begun?.approvableUntil ?? 0).toISOString())
+    }
+    expect(until).toEqual(['2026-11-22T06:00:00.000Z', '2026-11-22T10:00:00.000Z'])
+    expect(await guard.approve(id, 'eve')).toMatchObject({ kind: 'problem', problem: { slug: 'wrong-state' } })
+  })
+
+  test('to less than it needs says what it needs, and writes nothing', async () => {
+    const { guard, id, other } = await awaiting()
+    expect(await guard.approve(id, 'eve', { shown: u(39) })).toEqual({
+      kind: 'problem',
+      problem: {
+        slug: 'wrong-state',
+        detail: `${id} cannot be approved so: it needs 40 units now, and 39 units were shown. Nothing was spent; look at it again.`,
+        members: { update: id, state: 'awaiting-approval' },
+      },
+    })
+    expect(await other.update(id)).toMatchObject({ version: 1 })
+  })
+
+  test('is then begun by whoever is first: the grant and the hold in one', async () => {
+    const { guard, id, counts, clock } = await awaiting()
+    await guard.approve(id, 'eve')
+    const begun = await guard.start(id, clock.now() + 60_000)
+    expect(begun).toMatchObject({ state: 'settled', charged: 40, hold: { grants: [{ budget: 'seo', units: 10 }] } })
+    expect(await counts('seo')).toEqual({ available: 0, held: 0, inDoubt: 0, spent: 40 })
+  })
+
+  test('of what was barred or is not there says so, and writes nothing', async () => {
+    const { guard, id, other } = await awaiting()
+    expect(await guard.approve('upd_0', 'eve')).toEqual(unknownId)
+    expect(await guard.approve(id, 'bob')).toMatchObject({ kind: 'problem', problem: { slug: 'forbidden' } })
+    expect(await other.update(id)).toMatchObject({ version: 1 })
+  })
+})
+
+describe('reject, cancel, expire', () => {
+  type Guarded = Awaited<ReturnType<typeof awaiting>>
+  const bob = { caller: 'bob', isAdmin: false }
+
+  test.each<[string, object, (of: Guarded) => Promise<unknown>]>([
+    ['rejected', { by: 'eve', note: 'dear' }, ({ guard, id }) => guard.reject(id, 'eve', 'dear')],
+    ['rejected', { by: 'eve' }, ({ guard, id }) => guard.reject(id, 'eve')],
+    ['cancelled', { by: 'bob', note: 'dear' }, ({ guard, id }) => guard.cancel(id, bob, 'dear')],
+    ['cancelled', { by: 'bob' }, ({ guard, id }) => guard.cancel(id, bob)],
+    ['expired', { by: 'sweep', note: 'late' }, ({ guard, update }) => guard.expire(update, 'late')],
+  ])('%s: for good, with who and why', async (state, line, decide) => {
+    const product = await awaiting()
+    const { update, other, guard, id } = product
+    const update2 = { ...update, state, version: 2, finishedAt: now }
+    const ended = { ...update2, history: [...update.history, { state, at: now, ...line }] }
+    expect(await decide(product)).toEqual({ kind: 'done', update: ended })
+    expect(await other.update(id)).toEqual(ended)
+    expect((await other.update(id))?.history.at(-1)).toStrictEqual({ state, at: now, ...line })
+    for (const again of [
+      guard.reject(id, 'eve'),
+      guard.cancel(id, bob),
+      guard.expire({ id, version: 2 }, ''),
+      guard.approve(id, 'eve'),
+    ])
+      expect(await again).toMatchObject({ kind: 'problem', problem: { slug: 'wrong-state' } })
+  })
+
+  test('what is queued can be cancelled and expire, but not be rejected', async () => {
+    const { guard, ask } = await startGuard()
+    const queue = async (key: string) => only(await ask({ projects: [key] }, { key }, { respondAsync: true })).id
+    expect(await guard.cancel(await queue('a'), bob)).toMatchObject({ update: { state: 'cancelled' } })
+    expect(await guard.expire({ id: await queue('b'), version: 1 }, 'late')).toMatchObject({
+      update: { state: 'expired' },
+    })
+    expect(await guard.reject(await queue('c'), 'eve')).toMatchObject({ problem: { slug: 'wrong-state' } })
+  })
+
+  test('what is running or in doubt does not expire', async () => {
+    const { guard, id } = await doubted()
+    expect(await guard.expire({ id, version: 2 }, 'late')).toMatchObject({
+      kind: 'problem',
+      problem: { detail: `${id} cannot be expired: it has been in-doubt since 20 Nov 2026 10:00 UTC (service).` },
+    })
+  })
+
+  test('of what is not there says so', async () => {
+    const { guard } = await startGuard()
+    expect(await guard.reject('upd_0', 'eve')).toEqual(unknownId)
+    expect(await guard.cancel('upd_0', bob)).toEqual(unknownId)
+    expect(await guard.expire({ id: 'upd_0', version: 1 }, '')).toEqual(unknownId)
+    expect(await guard.resolve('upd_0', 'eve', { outcome: 'ran', reason: '' })).toEqual(unknownId)
+  })
+})
+
+describe('two decisions at once', () => {
+  test('one wins, and the other is told what has become of it', async () => {
+    const { guard, elsewhere, before, id } = await awaiting()
+    before.push(async () => elsewhere.reject(id, 'joe', 'no'))
+    expect(await guard.approve(id, 'eve')).toMatchObject({
+      kind: 'problem',
+      problem: { detail: `${id} cannot be approved: it has been rejected since 20 Nov 2026 10:00 UTC (joe).` },
+    })
+  })
+
+  test('a record that changes eight times is let be', async () => {
+    const { guard, before, id, other } = await awaiting()
+    let rounds = 0
+    before.push(async () => {
+      rounds += 1
+      const seen = await other.update(id)
+      if (seen) await other.record({ ...seen, version: seen.version + 1 }, seen)
+      return false
+    })
+    await expect(guard.approve(id, 'eve')).rejects.toThrow(`the record ${id} keeps changing`)
+    expect(rounds).toBe(8)
+  })
+})
+
+describe('resolve', () => {
+  test.each([
+    [undefined, 40, undefined],
+    [25, 25, undefined],
+    [55, 55, 15],
+  ])('that it ran and cost %s: charged %d', async (units, charged, overrun) => {
+    const { guard, id, counts } = await doubted()
+    const said = { outcome: 'ran', reason: 'seen', ...(units !== undefined && { units: u(units) }) } as const
+    const decided = await guard.resolve(id, 'eve', said)
+    expect(decided).toMatchObject({ kind: 'done', update: { state: 'settled', charged, closedBy: 'person' } })
+    if (decided.kind === 'done') {
+      expect(decided.update.overrun).toBe(overrun)
+      expect(decided.update.history.at(-1)).toMatchObject({ by: 'eve', note: 'seen' })
+    }
+    expect(await counts()).toEqual({ available: 1000 - charged, held: 0, inDoubt: 0, spent: charged })
+  })
+
+  test('that it did not run: not before nothing is in flight, then given back', async () => {
+    const { guard, id, clock, counts } = await doubted()
+    const said = { outcome: 'did-not-run', reason: 'not seen' } as const
+    clock.advance(299_999)
+    expect(await guard.resolve(id, 'eve', said)).toMatchObject({
+      kind: 'problem',
+      problem: { slug: 'wrong-state', members: { retryAt: '2026-11-20T10:05:00.000Z' } },
+    })
+    expect(await counts()).toEqual({ available: 960, held: 0, inDoubt: 40, spent: 0 })
+    clock.advance(1)
+    expect(await guard.resolve(id, 'eve', said)).toMatchObject({
+      kind: 'done',
+      update: { state: 'released', charged: 0, closedBy: 'person' },
+    })
+    expect(await counts()).toEqual({ available: 1000, held: 0, inDoubt: 0, spent: 0 })
+  })
+
+  test('by two at once: the second is told what the first has said', async () => {
+    const { guard, elsewhere, before, id, counts } = await doubted()
+    before.push(async () => elsewhere.resolve(id, 'joe', { outcome: 'ran', units: u(20), reason: 'first' }))
+    expect(await guard.resolve(id, 'eve', { outcome: 'ran', units: u(30), reason: 'second' })).toEqual({
+      kind: 'problem',
+      problem: {
+        slug: 'wrong-state',
+        detail: `${id} cannot be resolved: it has been settled since 20 Nov 2026 10:00 UTC (joe).`,
+        members: { update: id, state: 'settled' },
+      },
+    })
+    expect(await counts()).toEqual({ available: 980, held: 0, inDoubt: 0, spent: 20 })
+  })
+})

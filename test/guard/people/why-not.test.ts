@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest'
+import type { GuardOptions } from '../../../shared/guard/options.ts'
+import { whyNotApprove, whyNotCancel, whyNotReject, whyNotResolve } from '../../../shared/guard/people/permissions.ts'
+import { soughtDates } from '../../../shared/guard/sweep/evidence.ts'
+import { type State, states, type Update } from '../../../shared/ledger/updates/update.ts'
+import { minutes } from '../../support/clock.ts'
+import { at, holdOf, readingOf, updateOf } from '../../support/reading.ts'
+
+const now = '2026-11-20T10:00:00Z'
+const options: GuardOptions = {
+  serviceTimeoutMs: 20_000,
+  serviceFlightMs: minutes(5),
+  cooldown: { ranking: 'day', 'keyword-difficulty': 'day' },
+}
+const history = [{ state: 'running', at: at('2026-11-20T09:00:00Z'), by: 'guard' }] as const
+const wrong = (state: State, wanted: string) => ({
+  slug: 'wrong-state',
+  detail: `upd_1 cannot be ${wanted}: it has been ${state} since 20 Nov 2026 10:00 Europe/Berlin (guard).`,
+  members: { update: 'upd_1', state },
+})
+const forbidden = (detail: string) => ({ slug: 'forbidden', detail, members: {} })
+const otherThan = (allowed: readonly State[]) => states.filter((state) => !allowed.includes(state))
+
+describe('approving', () => {
+  const awaiting = (changes: Partial<Update> = {}) =>
+    updateOf({ state: 'awaiting-approval', approvableUntil: at(now) + 1, ...changes })
+  const barred = (
+    update: Update,
+    by: string,
+    acme: readonly string[] | null = null,
+    seo: readonly string[] | null = null,
+  ) =>
+    whyNotApprove(
+      update,
+      readingOf({
+        now,
+        budgets: { acme: acme ? { approvers: acme } : {}, seo: seo ? { approvers: seo } : {} },
+        callers: { ada: { person: 'Ada' }, 'slack:U1': { person: 'Ada' }, 'slack:U2': { person: 'eve' } },
+      }),
+      by,
+    )
+
+  test('by somebody else, in time, is free to all where nobody is named', () => {
+    expect(barred(awaiting(), 'eve')).toBeNull()
+    expect(barred(awaiting(), 'eve', [], [])).toBeNull()
+  })
+
+  test.each(otherThan(['awaiting-approval']))('what is %s cannot be', (state) => {
+    expect(barred(updateOf({ state, history }), 'eve')).toEqual(wrong(state, 'approved'))
+  })
+
+  test('from the end of its time on it cannot be, and the end is told', () => {
+    expect(barred(awaiting({ approvableUntil: at(now) }), 'eve')).toEqual({
+      slug: 'wrong-state',
+      detail: 'upd_1 could be approved until 20 Nov 2026 11:00 Europe/Berlin; ask for the update again.',
+      members: { update: 'upd_1', state: 'awaiting-approval' },
+    })
+    const { approvableUntil: _none, ...endless } = awaiting()
+    expect(barred(endless, 'eve')).toBeNull()
+  })
+
+  test('without its budget it cannot be', () => {
+    expect(barred(awaiting({ budget: 'gone' }), 'eve')).toEqual({
+      slug: 'wrong-state',
+      detail: 'upd_1 cannot be approved: its budget gone was deleted; make it again, or reject the update.',
+      members: { update: 'upd_1', state: 'awaiting-approval' },
+    })
+  })
+
+  test('whoever asked may not, under no name', () => {
+    expect(barred(awaiting(), 'ada')).toEqual(forbidden('ada asked for upd_1, so another person has to approve it.'))
+    expect(barred(awaiting(), 'slack:U1')).toEqual(
+      forbidden('slack:U1, who is also ada, asked for upd_1, so another person has to approve it.'),
+    )
+  })
+
+  test('the nearest budget that names approvers decides, by name or by person', () => {
+    const outsider = forbidden('bob is not among the approvers of seo.')
+    expect(barred(awaiting(), 'bob', ['eve'])).toEqual(outsider)
+    expect(barred(awaiting(), 'bob', ['eve'], [])).toEqual(outsider)
+    expect(barred(awaiting(), 'bob', ['bob'], ['eve'])).toEqual(outsider)
+    expect(barred(awaiting(), 'bob', ['eve'], ['bob'])).toBeNull()
+    expect(barred(awaiting(), 'eve', ['eve'])).toBeNull()
+    expect(barred(awaiting(), 'slack:U2', ['eve'])).toBeNull()
+    expect(barred(awaiting(), 'slack:U2', ['slack:U2'])).toBeNull()
+  })
+})
+
+describe('rejecting', () => {
+  const barred = (update: Update, by: string) =>
+    whyNotReject(update, readingOf({ now, callers: { ada: { person: 'Ada' }, 'slack:U1': { person: 'Ada' } } }), by)
+
+  test('is for somebody else', () => {
+    const awaiting = updateOf({ state: 'awaiting-approval' })
+    expect(barred(awaiting, 'eve')).toBeNull()
+    expect(barred(awaiting, 'ada')).toEqual(forbidden('ada asked for upd_1; cancel it instead.'))
+    expect(barred(awaiting, 'slack:U1')).toEqual(
+      forbidden('slack:U1, who is also ada, asked for upd_1; cancel it instead.'),
+    )
+  })
+
+  test.each(otherThan(['awaiting-approval']))('what is %s cannot be', (state) => {
+    expect(barred(updateOf({ state, history }), 'eve')).toEqual(wrong(state, 'rejected'))
+  })
+})
+
+describe('cancelling', () => {
+  const barred = (update: Update, caller: string, isAdmin = false) =>
+    whyNotCancel(update, readingOf({ now }), { caller, isAdmin })
+
+  test('is for whoever asked, and administrators', () => {
+    const awaiting = updateOf({ state: 'awaiting-approval' })
+    expect(barred(awaiting, 'ada')).toBeNull()
+    expect(barred(updateOf({ state: 'requested' }), 'ada')).toBeNull()
+    expect(barred(awaiting, 'eve', true)).toBeNull()
+    expect(barred(awaiting, 'eve')).toEqual(
+      forbidden('upd_1 was asked for by ada; only they or an administrator may cancel it.'),
+    )
+  })
+
+  test.each(otherThan(['awaiting-approval', 'requested']))('what is %s cannot be', (state) => {
+    expect(barred(updateOf({ state, history }), 'ada')).toEqual(wrong(state, 'cancelled'))
+  })
+})
+
+describe('resolving', () => {
+  const barred = (update: Update, outcome: 'ran' | 'did-not-run', time = now) =>
+    whyNotResolve(update, readingOf({ now: time }), outcome, options)
+  const hold = holdOf({ senderUntil: at('2026-11-20T10:00:00Z') })
+
+  test('that it ran can be said at once; that it did not, when nothing is in flight any more', () => {
+    const doubted = updateOf({ state: 'in-doubt', hold, doubt: { by: 'sweep', at: at('2026-11-20T09:30:00Z') } })
+    expect(barred(doubted, 'ran')).toBeNull()
+    expect(barred(doubted, 'did-not-run', '2026-11-20T10:05:00Z')).toBeNull()
+    expect(barred(doubted, 'did-not-run', '2026-11-20T10:04:59.999Z')).toEqual({
+      slug: 'wrong-state',
+      detail:
+        'The request for upd_1 may still take effect; that it did not run can be said from 20 Nov 2026 11:05 Europe/Berlin on. That it ran can be said now.',
+      members: { update: 'upd_1', state: 'in-doubt', retryAt: '2026-11-20T10:05:00.000Z' },
+    })
+  })
+
+  test('where the sender itself has reported the doubt, it counts from there', () => {
+    const doubted = updateOf({ state: 'in-doubt', hold, doubt: { by: 'sender', at: at('2026-11-20T09:30:00Z') } })
+    expect(barred(doubted, 'did-not-run', '2026-11-20T09:35:00Z')).toBeNull()
+    expect(barred(doubted, 'did-not-run', '2026-11-20T09:34:59Z')).not.toBeNull()
+  })
+
+  test.each(otherThan(['in-doubt']))('what is %s cannot be', (state) => {
+    expect(barred(updateOf({ state, hold, history }), 'ran')).toEqual(wrong(state, 'resolved'))
+  })
+
+  test('a record without history has been what it is for ever', () => {
+    expect(barred(updateOf({ state: 'running' }), 'ran')?.detail).toBe('upd_1 cannot be resolved: it has been running.')
+  })
+})
+
+test('the dates that would prove a run are those around its fence, by the account’s day, that were not there before', () => {
+  const hold = holdOf({ at: at('2026-11-19T23:30:00Z'), datesBefore: ['2026-11-19', '2026-11-13'] })
+  const sought = (changes: Partial<Update>) => soughtDates(readingOf({ now }), updateOf({ hold, ...changes }))
+  expect(sought({})).toEqual(['2026-11-20', '2026-11-21'])
+  expect(sought({ hold: holdOf() })).toBeNull()
+  expect(soughtDates(readingOf({ now }), updateOf())).toBeNull()
+})

@@ -1,0 +1,1238 @@
+import { describe, expect, test } from 'vitest'
+import { isUnsent } from '../../../shared/guard/plans/attempts.ts'
+import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import { LedgerUnavailable, type Store, type Write } from '../../../shared/ledger/store/store.ts'
+import { workKey } from '../../../shared/ledger/updates/work.ts'
+import type { RunResult } from '../../../shared/tracking/tracking.ts'
+import { hours, minutes, type TestClock } from '../../support/clock.ts'
+import { ran as didRun, startGuard, unknown } from '../../support/guard.ts'
+import { aboutOccurrence, due, night, startNight, time } from '../../support/night.ts'
+import { json, type Product, startProduct } from '../../support/product.ts'
+import { type Answer, gate } from '../../support/scripted-service.ts'
+import { createStore } from '../../support/stores.ts'
+
+const month = (units: number | 'unlimited') => [{ window: 'month', units }]
+const names = (count: number) => Array.from({ length: count }, (_, index) => `p${String(index + 1).padStart(2, '0')}`)
+
+const until = async (isSo: () => boolean) => {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2))
+}
+
+describe('the same occurrence delivered again', () => {
+  const once = async (store: Store, processes: 1 | 3) => {
+    const { product, fire, unsent, ran, told, last } = await startNight({}, { store })
+    const others = processes === 1 ? [product, product] : [product.startProcess(), product.startProcess()]
+    await Promise.all([fire(), ...others.map((process) => fire(process))])
+    await fire()
+    expect((await unsent()).status).toBe(200)
+    expect(ran()).toEqual(['a', 'b', 'c'])
+    expect(await last()).toEqual({
+      time: '2026-11-20T10:00:00.000Z',
+      state: 'done',
+      finishedAt: '2026-11-20T10:00:00.000Z',
+    })
+    expect(await told()).toEqual([
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ✅ 3 projects updated. 120 units charged in all.',
+    ])
+    expect(await product.figures()).toMatchObject({ spent: 120, held: 0, inDoubt: 0 })
+    expect(await product.audit()).toBe(true)
+  }
+
+  test('three times at once in one process: each project once, one announcement', () => once(createMemoryStore(), 1))
+  test('three times at once in three processes: the same', async () => once(await createStore(), 3))
+
+  test('an hour and a day later: still nothing runs twice', async () => {
+    const { product, fire, ran, told } = await startNight()
+    await fire()
+    product.clock.advance(hours(25))
+    await fire()
+    expect(ran()).toEqual(['a', 'b', 'c'])
+    expect(await told()).toHaveLength(1)
+  })
+})
+
+describe('an occurrence', () => {
+  test('that is on its way shows what is running as requested, and the rest as unsent', async () => {
+    const { opened, open } = gate()
+    const { product, fire, ran } = await startNight(
+      {},
+      { on: ({ operation }) => (operation === 'run' ? { ...json({}), once: opened } : undefined) },
+    )
+    const fired = fire()
+    await until(() => ran().length === 1)
+    const { status, body } = await product.call('POST', '/plans/night/run', { body: { time: due } })
+    expect([status, body.state]).toEqual([202, 'running'])
+    expect(body.counts).toMatchObject({ requested: 1, settled: 0, unsent: 2 })
+    open()
+    await fired
+    expect(ran()).toEqual(['a', 'b', 'c'])
+  })
+
+  test('runs one update after another, in the order of the plan', async () => {
+    let inFlight = 0
+    let most = 0
+    const { product, fire, ran } = await startNight(
+      { projects: ['c', 'a', 'b'] },
+      {
+        on: ({ operation }) => {
+          if (operation === 'run') most = Math.max(most, ++inFlight)
+          if (operation === 'estimate' && inFlight > 0) inFlight--
+          return undefined
+        },
+      },
+    )
+    await fire()
+    expect(ran()).toEqual(['c', 'a', 'b'])
+    expect(most).toBe(1)
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('records who asked, by which way, for which plan, and sends the query both times', async () => {
+    const { product, fire } = await startNight({ projects: ['a'], query: { device: 'mobile' } })
+    await fire()
+    const { body } = await product.call('GET', '/updates?plan=night')
+    expect(body.updates).toMatchObject([
+      {
+        ...{ kind: 'ranking', project: 'a', budget: 'account', state: 'settled' },
+        ...{ caller: 'schedule:night', via: 'schedule', plan: 'night', query: { device: 'mobile' } },
+        units: { estimated: 40, held: 40, charged: 40 },
+      },
+    ])
+    expect((await product.call('GET', '/updates?via=schedule&caller=schedule:night')).body).toEqual(body)
+    expect((await product.call('GET', '/updates?plan=day')).body).toEqual({ updates: [] })
+    expect(product.seen('estimate').map(({ url }) => url)).toEqual(['/v3/on-demand/a/estimate?device=mobile'])
+    expect(product.seen('run').map(({ url }) => url)).toEqual(['/v3/on-demand/a/run?device=mobile'])
+  })
+
+  test('a keyword-difficulty plan asks for that', async () => {
+    const { product, fire } = await startNight({ kind: 'keyword-difficulty', projects: ['7'] })
+    await fire()
+    expect(product.seen('run').map(({ url }) => url)).toEqual(['/v3/keyword-difficulty/7/run'])
+    expect(product.seen('dates')).toEqual([])
+  })
+
+  test('without a budget each project is charged to its owner, else to the account; with one, to that', async () => {
+    const { product, fire } = await startNight()
+    await product.call('PUT', '/budgets/seo', { body: { limits: month(500), projects: [{ name: 'b' }] } })
+    await fire()
+    expect(await product.figures('seo')).toMatchObject({ spent: 40 })
+    expect(await product.figures()).toMatchObject({ spent: 120 })
+
+    const other = await startNight({ budget: 'seo' })
+    await other.product.call('PUT', '/budgets/seo', { body: { limits: month(500) } })
+    await other.fire()
+    expect(await other.product.figures('seo')).toMatchObject({ spent: 120 })
+  })
+
+  test('a budget that there is not refuses every project, and nothing is spent', async () => {
+    const { product, fire, ran, told } = await startNight({ budget: 'gone', projects: ['a'] })
+    await fire()
+    expect(ran()).toEqual([])
+    expect(product.seen('estimate')).toEqual([])
+    expect(await told()).toEqual([
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ⛔ 1 project refused. Nothing was spent.',
+    ])
+  })
+})
+
+describe('when units are short', () => {
+  const short = async (plan: object, available: number, units: Record<string, number>) => {
+    const started = await startNight(plan, { units })
+    await started.product.call('PUT', '/budgets/account', { body: { limits: month(available) } })
+    await started.fire()
+    return started
+  }
+  const refusals = async (product: Product) =>
+    (await product.call('GET', '/updates?plan=night&state=refused')).body.updates.map(
+      ({ project, problem }: { project: string; problem: { detail: string } }) => `${project}: ${problem.detail}`,
+    )
+
+  test('fit: what does not fit is refused with the numbers, and later ones that fit run', async () => {
+    const { product, ran, told, last, report } = await short({}, 100, { a: 60, b: 50, c: 40 })
+    expect(ran()).toEqual(['a', 'c'])
+    expect((await report())?.refusals).toEqual([
+      { project: 'b', problem: expect.objectContaining({ slug: 'over-budget' }) },
+    ])
+    expect(await refusals(product)).toEqual([
+      'b: account has 40 of 100 units left this month and this needs 50; resets 1 Dec 2026 00:00 UTC; ask for 10 more.',
+    ])
+    expect(await last()).toMatchObject({ state: 'done' })
+    expect(await told()).toEqual([
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ✅ 2 projects updated, ⛔ 1 project refused. 100 units charged in all.',
+    ])
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('refuse: each is judged alone, in order', async () => {
+    const { product, ran } = await short({ whenShort: 'refuse' }, 100, { a: 60, b: 50, c: 40 })
+    expect(ran()).toEqual(['a', 'c'])
+    expect(await product.figures()).toMatchObject({ available: 0, spent: 100 })
+  })
+
+  test('ask: what is short of a budget is put to a person, and runs once approved', async () => {
+    const { product, fire, ran, told, last } = await startNight({ whenShort: 'ask', budget: 'seo' })
+    await product.call('PUT', '/budgets/seo', { body: { limits: month(80) } })
+    await fire()
+    expect(ran()).toEqual(['a', 'b'])
+    expect(await last()).toMatchObject({ state: 'done' })
+    expect(await told()).toEqual([
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ✅ 2 projects updated, ✋ 1 project waiting for approval. 80 units charged in all.',
+    ])
+    const { body } = await product.call('GET', '/updates?state=awaiting-approval')
+    const approved = await product.call('POST', `/updates/${body.updates[0].id}/approve`)
+    expect(approved.body).toMatchObject({ project: 'c', state: 'settled', approvedBy: 'ada' })
+    expect(await product.figures('seo')).toMatchObject({ limit: 80, granted: 40, available: 0, spent: 120 })
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('ask: what a person rejects or takes back counts as refused', async () => {
+    const { product, fire, unsent } = await startNight({ whenShort: 'ask', budget: 'seo' })
+    await product.call('PUT', '/budgets/seo', { body: { limits: month(40) } })
+    await fire()
+    const { body } = await product.call('GET', '/updates?state=awaiting-approval')
+    const [one, other] = body.updates.map(({ id }: { id: string }) => id)
+    expect((await product.call('POST', `/updates/${one}/reject`)).status).toBe(200)
+    expect((await product.call('POST', `/updates/${other}/cancel`)).status).toBe(200)
+    expect((await unsent()).body).toMatchObject({ state: 'done', counts: { settled: 1, refused: 2, unsent: 0 } })
+  })
+
+  test('leave: so many units of the month stay for others, and the refusal says so', async () => {
+    const { product, ran } = await short({ leave: 30 }, 100, {})
+    expect(ran()).toEqual(['a'])
+    expect(await refusals(product)).toEqual([
+      'c: account has 60 of 100 units left this month and this and the 30 units that the plan night leaves to others need 70; resets 1 Dec 2026 00:00 UTC; ask for 10 more.',
+      'b: account has 60 of 100 units left this month and this and the 30 units that the plan night leaves to others need 70; resets 1 Dec 2026 00:00 UTC; ask for 10 more.',
+    ])
+    expect((await product.update({ kind: 'ranking', project: 'other' })).status).toBe(201)
+  })
+
+  test('leave: exactly as much as that may be left', async () => {
+    const { ran } = await short({ leave: 20 }, 100, {})
+    expect(ran()).toEqual(['a', 'b'])
+  })
+
+  test('leave: of the day too', async () => {
+    const { product, fire, ran } = await startNight({ leave: 30 })
+    const limits = [...month(5_000), { window: 'day', units: 100 }]
+    await product.call('PUT', '/budgets/account', { body: { limits } })
+    await fire()
+    expect(ran()).toEqual(['a'])
+    expect((await refusals(product))[1]).toBe(
+      'b: account has 60 of 100 units left today and this and the 30 units that the plan night leaves to others need 70; resets 21 Nov 2026 00:00 UTC; ask for 10 more.',
+    )
+  })
+
+  test('a plan that may not spend at all ends well: refusals are recorded and told once', async () => {
+    const { product, fire, ran, told, last } = await startNight()
+    await product.call('POST', '/budgets/account/freeze', { body: { reason: 'audit' } })
+    await expect(fire()).resolves.toBeUndefined()
+    expect(ran()).toEqual([])
+    expect(product.seen('estimate')).toEqual([])
+    expect(await last()).toMatchObject({ state: 'done' })
+    expect(await told()).toEqual([
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ⛔ 3 projects refused. Nothing was spent.',
+    ])
+    const { body } = await product.call('GET', '/updates?plan=night')
+    expect(body.updates.map(({ problem }: { problem: object }) => problem)).toMatchObject(
+      Array(3).fill({ type: '/problems/budget-frozen', status: 402 }),
+    )
+  })
+})
+
+describe('late', () => {
+  test('more than an hour: recorded as missed and told, nothing is asked of the service', async () => {
+    const { product, fire, told, last, unsent, ran } = await startNight()
+    product.clock.advance(hours(1) + 1)
+    await fire()
+    await fire()
+    expect(product.service.requests).toEqual([])
+    expect(await last()).toEqual({
+      ...{ time: '2026-11-20T10:00:00.000Z', state: 'missed', reason: 'it came more than an hour late' },
+      finishedAt: '2026-11-20T11:00:00.001Z',
+    })
+    expect(await told()).toEqual([
+      '⌛ The plan night of 20 Nov 2026 10:00 UTC was not run: it came more than an hour late. ⏭️ 3 projects not asked for any more. Nothing was spent.',
+    ])
+    expect((await unsent()).status).toBe(200)
+    expect(ran()).toEqual(['a', 'b', 'c'])
+    expect(await last()).toMatchObject({ state: 'done' })
+  })
+
+  test('exactly an hour runs', async () => {
+    const { product, fire, ran, last } = await startNight()
+    product.clock.advance(hours(1))
+    await fire()
+    expect(ran()).toEqual(['a', 'b', 'c'])
+    expect(await last()).toMatchObject({ state: 'done' })
+  })
+})
+
+describe('paused', () => {
+  const pause = (product: Product) => product.call('POST', '/plans/night/pause', { body: { reason: 'the site moves' } })
+  const resume = (product: Product) => product.call('POST', '/plans/night/resume', { body: { reason: 'moved' } })
+
+  test('before its time: recorded, told, nothing is asked of the service; resumed, the unsent run', async () => {
+    const { product, fire, unsent, ran, last, told } = await startNight()
+    await pause(product)
+    await fire()
+    expect(product.service.requests).toEqual([])
+    expect(await last()).toMatchObject({ state: 'paused', reason: 'paused by ada: the site moves' })
+    expect((await unsent()).body).toMatchObject({
+      type: '/problems/plan-paused',
+      detail: 'The plan night was paused by ada: the site moves. Resume it first.',
+    })
+    await resume(product)
+    await fire()
+    expect(ran()).toEqual([])
+    expect((await unsent()).body).toMatchObject({ state: 'done', counts: { settled: 3 }, unitsCharged: 120 })
+    expect(ran()).toEqual(['a', 'b', 'c'])
+    expect(await told()).toHaveLength(2)
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('in the middle: the rest stays unsent; resumed, all of it runs, what ran does not', async () => {
+    let started: Promise<unknown> = Promise.resolve()
+    const { product, fire, unsent, ran, last, told, states } = await startNight(
+      {},
+      {
+        on: ({ project, operation, product }) => {
+          if (project !== 'a' || operation !== 'run') return undefined
+          started = pause(product)
+          return { ...json({ keyword_units: 40 }), once: started }
+        },
+      },
+    )
+    await fire()
+    await started
+    expect(ran()).toEqual(['a'])
+    expect(await last()).toMatchObject({
+      state: 'paused',
+      reason:
+        'The plan night was paused by ada on 20 Nov 2026 10:00 UTC: the site moves. Resume it, then run what was not sent.',
+    })
+    expect(await states()).toEqual(['a settled', 'b refused'])
+    expect(await told()).toEqual([
+      '⏸️ The plan night of 20 Nov 2026 10:00 UTC was paused before its end. “The plan night was paused by ada on 20 Nov 2026 10:00 UTC: the site moves. Resume it, then run what was not sent.” ✅ 1 project updated, ⏭️ 2 projects not asked for any more. 40 units charged in all.',
+    ])
+    product.clock.advance(minutes(5))
+    await resume(product)
+    expect((await unsent()).body).toMatchObject({ state: 'done', counts: { settled: 3, refused: 0, unsent: 0 } })
+    expect(ran()).toEqual(['a', 'b', 'c'])
+    expect(await told()).toHaveLength(2)
+    expect(await product.audit()).toBe(true)
+  })
+})
+
+describe('paused once, and run again while the service is down', () => {
+  test('is no pause any more: it is tried again in its rounds', async () => {
+    let isDown = false
+    const { product, fire, unsent, at, ran, last } = await startNight(
+      { projects: names(6) },
+      {
+        on: ({ project, operation, product }) => {
+          if (isDown && operation === 'estimate') return { status: 503 }
+          if (operation !== 'run' || product.clock.now() > time) return undefined
+          if (project < 'p04') return { status: 429 }
+          const body = { reason: 'the site moves' }
+          return { ...json({}), once: product.call('POST', '/plans/night/pause', { body }) }
+        },
+      },
+    )
+    await fire()
+    expect(ran()).toEqual(names(4))
+    expect(await last()).toMatchObject({ state: 'paused' })
+    product.clock.advance(minutes(1))
+    await product.call('POST', '/plans/night/resume', { body: { reason: 'moved' } })
+    // The first three have no answer again, so the one that the pause refused does not have its turn.
+    isDown = true
+    expect((await unsent()).body).toMatchObject({ state: 'running', nextTryAt: '2026-11-20T10:06:00.000Z' })
+    isDown = false
+    await at(6)
+    expect(ran()).toEqual([...names(4), 'p01', 'p02', 'p03', 'p05', 'p06'])
+    expect(await last()).toMatchObject({ state: 'done' })
+    expect(await product.audit()).toBe(true)
+  })
+})
+
+describe('a plan that is not enabled', () => {
+  test('any more, since its occurrence was begun: what is left does not run', async () => {
+    const { product, fire, last } = await startNight(
+      {},
+      { on: ({ operation }) => (operation === 'estimate' ? { status: 404 } : undefined) },
+    )
+    await fire()
+    const { store, clock } = product
+    const later = await startNight({ enabled: false }, { store, clock })
+    await later.at(5)
+    expect(later.product.service.requests).toEqual([])
+    expect(await last()).toMatchObject({ state: 'stopped', reason: 'the plan is not enabled any more' })
+    expect((await later.told()).length).toBeLessThanOrEqual(1)
+  })
+
+  test('or that there is not any more: neither', async () => {
+    const { product, fire, last } = await startNight(
+      {},
+      { on: ({ operation }) => (operation === 'estimate' ? { status: 404 } : undefined) },
+    )
+    await fire()
+    const { store, clock } = product
+    const later = await startNight({ name: 'day' }, { store, clock })
+    await later.at(5)
+    expect(later.product.service.requests).toEqual([])
+    expect(await last()).toMatchObject({ state: 'stopped', reason: 'there is no such plan any more' })
+  })
+
+  test('or that there is not any more, after one of its projects ran: nobody says that nothing was spent', async () => {
+    const { product, fire } = await startNight(
+      {},
+      { on: ({ operation, project }) => (operation === 'estimate' && project !== 'a' ? { status: 404 } : undefined) },
+    )
+    await fire()
+    const { store, clock } = product
+    const later = await startNight({ name: 'day' }, { store, clock })
+    await later.at(5)
+    expect(await later.product.figures()).toMatchObject({ spent: 40 })
+    expect(await later.told()).toEqual([
+      '🛑 The plan night of 20 Nov 2026 10:00 UTC was stopped before its end. “there is no such plan any more” What it did before is among /units updates.',
+    ])
+  })
+
+  test('runs by no door', async () => {
+    const { product, fire, unsent, last } = await startNight({ enabled: false })
+    await fire()
+    const detail = 'The plan night is not enabled in the plans file.'
+    expect((await unsent()).body).toMatchObject({ type: '/problems/wrong-state', detail, plan: 'night' })
+    expect(await product.guard.fire('day', time, product.endsAt())).toEqual({
+      kind: 'problem',
+      problem: expect.objectContaining({ slug: 'not-found', detail: 'There is no plan day.' }),
+    })
+    expect((await product.call('POST', '/plans/night/run', { body: { time: due } })).status).toBe(409)
+    expect(product.service.requests).toEqual([])
+    expect(await last()).toBeNull()
+  })
+})
+
+describe('estimates that fail', () => {
+  const bad: [string, Answer][] = [
+    ['502', { status: 502 }],
+    ['a closed connection', { kind: 'close' }],
+    ['no answer', { kind: 'hang' }],
+  ]
+
+  /** Only who never answers has to be waited for; a busy machine is late with the others. */
+  const patienceFor = ({ kind }: Answer) => (kind === 'hang' ? '500' : '5000')
+
+  test.each(bad)('%s: tried again at 5, 15, 30 and 55 minutes and never earlier', async (_what, answer) => {
+    const { product, fire, at, estimated, states, last, told, ran } = await startNight(
+      { projects: ['a'] },
+      {
+        env: { SERVICE_TIMEOUT_MS: patienceFor(answer) },
+        on: ({ operation }) => (operation === 'estimate' ? answer : undefined),
+      },
+    )
+    await fire()
+    const perTry = estimated().length
+    const tries: number[] = []
+    for (const minute of [0, 4.99, 5, 5.01, 14.99, 15, 29.99, 30, 54.99, 55, 59.99]) {
+      const before = estimated().length
+      await at(minute)
+      if (estimated().length > before) tries.push(minute)
+      expect(await states()).toEqual(['a requested'])
+    }
+    expect(tries).toEqual([5, 15, 30, 55])
+    expect(estimated()).toHaveLength(5 * perTry)
+    expect(await last()).toMatchObject({ state: 'running' })
+    await at(60)
+    expect(await last()).toMatchObject({ state: 'done' })
+    expect(await states()).toEqual(['a expired'])
+    expect(ran()).toEqual([])
+    expect(await told()).toEqual([
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ⏭️ 1 project not asked for any more. Nothing was spent.',
+    ])
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('three in a row without an answer end the round, so that a service that hangs costs little', async () => {
+    const { fire, estimated, states } = await startNight(
+      { projects: names(12) },
+      {
+        env: { SERVICE_TIMEOUT_MS: '100' },
+        on: ({ operation }) => (operation === 'estimate' ? { kind: 'hang' } : undefined),
+      },
+    )
+    await fire()
+    expect(estimated()).toEqual(['p01', 'p02', 'p03'])
+    expect(await states()).toEqual(['p01 requested', 'p02 requested', 'p03 requested'])
+  })
+
+  test('the first three of a plan never keep the others from running', async () => {
+    const { product, fire, at, ran } = await startNight(
+      { projects: names(5) },
+      { on: ({ project, operation }) => (operation === 'estimate' && project < 'p04' ? { status: 502 } : undefined) },
+    )
+    await fire()
+    expect(ran()).toEqual([])
+    await at(5)
+    expect(ran()).toEqual(['p04', 'p05'])
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('a service that is down for 20 minutes: each of 12 projects has run within the hour, one message tells of it', async () => {
+    const { product, fire, at, ran, told, last } = await startNight(
+      { projects: names(12) },
+      { on: ({ product }) => (product.clock.now() < time + minutes(20) ? { status: 503 } : undefined) },
+    )
+    await fire()
+    for (const minute of [1, 5, 6, 15, 16]) await at(minute)
+    expect(ran()).toEqual([])
+    expect(await told()).toEqual([])
+    await at(30)
+    expect(ran()).toEqual(names(12))
+    expect(await last()).toMatchObject({ state: 'done', finishedAt: '2026-11-20T10:30:00.000Z' })
+    await at(55)
+    expect(await told()).toEqual([
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ✅ 12 projects updated. 480 units charged in all.',
+    ])
+    expect(await product.figures()).toMatchObject({ spent: 480, held: 0, inDoubt: 0 })
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('an estimate that says no to one project does not stop the others, and is tried again', async () => {
+    const { fire, at, ran, states } = await startNight(
+      {},
+      {
+        on: ({ project, operation, product }) =>
+          operation === 'estimate' && project === 'b' && product.clock.now() < time + minutes(5)
+            ? { status: 404 }
+            : undefined,
+      },
+    )
+    await fire()
+    expect(ran()).toEqual(['a', 'c'])
+    expect(await states()).toEqual(['a settled', 'b requested', 'c settled'])
+    await at(5)
+    expect(ran()).toEqual(['a', 'c', 'b'])
+  })
+
+  test('what is queued is begun by its occurrence only, not by the stream nor by the sweep in between', async () => {
+    const { product, fire, at, estimated } = await startNight(
+      { projects: ['a'] },
+      { on: ({ operation }) => (operation === 'estimate' ? { status: 404 } : undefined) },
+    )
+    await fire()
+    await product.deliver()
+    await at(4)
+    expect(estimated()).toEqual(['a'])
+  })
+
+  test('the hour is over: what was never begun is told as such, and `only: unsent` runs it', async () => {
+    const { product, fire, at, ran, states, last, told, unsent, report } = await startNight(
+      { projects: names(7) },
+      {
+        on: ({ product, operation }) =>
+          operation === 'estimate' && product.clock.now() < time + hours(2) ? { status: 503 } : undefined,
+      },
+    )
+    await fire()
+    await at(5)
+    expect(await states()).toEqual(names(6).map((name) => `${name} requested`))
+    // No sweep comes by at 15, 30 and 55: late, the next round is tried once more.
+    await at(60)
+    expect(await states()).toEqual([
+      ...['p01 expired', 'p02 expired', 'p03 expired', 'p04 requested', 'p05 requested', 'p06 requested'],
+      'p07 requested',
+    ])
+    expect(await last()).toMatchObject({ state: 'done' })
+    expect((await report())?.rows.filter(({ update }) => isUnsent(update)).map(({ project }) => project)).toEqual(
+      names(7),
+    )
+    // Four are requested still, but of an occurrence that is over nothing is begun: they expire.
+    expect(await told()).toEqual([
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ⏭️ 7 projects not asked for any more. Nothing was spent.',
+    ])
+    await at(121)
+    expect(ran()).toEqual([])
+    expect((await unsent()).body).toMatchObject({ state: 'done', counts: { settled: 7, expired: 0, unsent: 0 } })
+    expect(ran()).toEqual(names(7))
+    expect(await told()).toHaveLength(2)
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('a sweep that comes exactly an hour late runs what was due', async () => {
+    const { fire, at, ran } = await startNight(
+      { projects: ['a'] },
+      {
+        on: ({ operation, product }) =>
+          operation === 'run' && product.clock.now() === time ? { status: 429 } : undefined,
+      },
+    )
+    await fire()
+    await at(65)
+    expect(ran()).toEqual(['a', 'a'])
+  })
+
+  test('a sweep that comes more than an hour late does not run at noon what was due at night', async () => {
+    const { fire, at, ran, last, told } = await startNight(
+      {},
+      {
+        on: ({ operation, product }) =>
+          operation === 'estimate' && product.clock.now() < time + minutes(3) ? { status: 503 } : undefined,
+      },
+    )
+    await fire()
+    await at(65.01)
+    expect(ran()).toEqual([])
+    expect(await last()).toMatchObject({ state: 'stopped', reason: 'no process could resume it for more than an hour' })
+    expect(await told()).toEqual([
+      '🛑 The plan night of 20 Nov 2026 10:00 UTC was stopped before its end. “no process could resume it for more than an hour” ⏭️ 3 projects not asked for any more. Nothing was spent.',
+    ])
+  })
+
+  test('a plan that takes longer than an hour runs to its end, as long as somebody is at it', async () => {
+    const { product, fire, sweep, ran, last } = await startNight(
+      { projects: names(10) },
+      {
+        on: ({ operation, product }) => {
+          if (operation === 'run') product.clock.advance(minutes(10))
+          return undefined
+        },
+      },
+    )
+    await fire()
+    for (let count = 0; count < 5; count++) await sweep()
+    expect(ran()).toEqual(names(10))
+    expect(await last()).toMatchObject({ state: 'done', finishedAt: '2026-11-20T11:40:00.000Z' })
+    expect(await product.audit()).toBe(true)
+  })
+})
+
+describe('runs that provably did not happen', () => {
+  test.each<[string, Answer]>([
+    ['429', { status: 429 }],
+    ['404', { status: 404 }],
+    ['an error envelope', json({ response_code: 7, message: 'busy' })],
+  ])(
+    '%s: a new update with each try, at most five, each only after the one before was released',
+    async (_what, answer) => {
+      const { product, fire, at, ran, states, last, told } = await startNight(
+        { projects: ['a', 'b'] },
+        { on: ({ project, operation }) => (operation === 'run' && project === 'a' ? answer : undefined) },
+      )
+      await fire()
+      expect(ran()).toEqual(['a', 'b'])
+      for (const [minute, tries] of [
+        [4.99, 1],
+        [5, 2],
+        [14, 2],
+        [15, 3],
+        [30, 4],
+        [55, 5],
+        [59, 5],
+        [60, 5],
+        [90, 5],
+      ] as const) {
+        await at(minute)
+        expect(ran().filter((project) => project === 'a')).toHaveLength(tries)
+      }
+      expect(await states()).toEqual([...Array(5).fill('a released'), 'b settled'])
+      expect(await last()).toMatchObject({ state: 'done' })
+      expect(await told()).toEqual([
+        '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ✅ 1 project updated, ↩️ 1 project did not run; nothing was spent on them. 40 units charged in all.',
+      ])
+      expect(await product.figures()).toMatchObject({ spent: 40, held: 0, inDoubt: 0 })
+      expect(await product.audit()).toBe(true)
+    },
+  )
+
+  test('the try that runs is the last', async () => {
+    const { fire, at, ran, states, last } = await startNight(
+      { projects: ['a'] },
+      {
+        on: ({ operation, product }) =>
+          operation === 'run' && product.clock.now() < time + minutes(15) ? { status: 429 } : undefined,
+      },
+    )
+    await fire()
+    for (const minute of [5, 15, 30, 55]) await at(minute)
+    expect(ran()).toEqual(['a', 'a', 'a'])
+    expect(await states()).toEqual(['a released', 'a released', 'a settled'])
+    expect(await last()).toMatchObject({ state: 'done', finishedAt: '2026-11-20T10:15:00.000Z' })
+  })
+
+  test('once in each round, also where a round takes several sweeps', async () => {
+    const { product, fire, at, ran } = await startNight(
+      {},
+      {
+        on: ({ project, operation, product }) => {
+          if (product.clock.now() < time + minutes(5)) return operation === 'estimate' ? { status: 503 } : undefined
+          if (operation === 'run') product.clock.advance(minutes(1))
+          return operation === 'run' && project === 'a' ? { status: 429 } : undefined
+        },
+      },
+    )
+    await fire()
+    product.clock.advance(minutes(5))
+    // There is time for one step in each.
+    for (let count = 0; count < 5; count++) await product.triggers.sweep(product.clock.now() + 60_000)
+    expect(ran()).toEqual(['a', 'b', 'c'])
+    await at(15)
+    expect(ran()).toEqual(['a', 'b', 'c', 'a'])
+  })
+})
+
+describe('runs in doubt', () => {
+  test('one is never tried again, and the others go on', async () => {
+    const { product, fire, at, ran, last, told } = await startNight(
+      {},
+      { on: ({ project, operation }) => (operation === 'run' && project === 'b' ? { status: 503 } : undefined) },
+    )
+    await fire()
+    for (const minute of [5, 15, 30, 55, 60]) await at(minute)
+    expect(ran()).toEqual(['a', 'b', 'c'])
+    expect(await last()).toMatchObject({ state: 'done', finishedAt: '2026-11-20T10:00:00.000Z' })
+    expect(await told()).toEqual([
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ✅ 2 projects updated, ❓ 1 project in doubt; their units stay counted. 80 units charged in all.',
+    ])
+    expect(await product.figures()).toMatchObject({ spent: 80, inDoubt: 40 })
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('a settled one in between begins the count anew', async () => {
+    const inDoubt = ['p01', 'p02', 'p04', 'p05']
+    const { fire, ran, last } = await startNight(
+      { projects: names(6) },
+      {
+        on: ({ project, operation }) =>
+          operation === 'run' && inDoubt.includes(project) ? { status: 500 } : undefined,
+      },
+    )
+    await fire()
+    expect(ran()).toEqual(names(6))
+    expect(await last()).toMatchObject({ state: 'done' })
+  })
+
+  test('a refused one in between does not', async () => {
+    const { fire, ran, last } = await startNight(
+      { projects: names(6) },
+      {
+        units: { p02: 90_000 },
+        on: ({ operation }) => (operation === 'run' ? { status: 500 } : undefined),
+      },
+    )
+    await fire()
+    expect(ran()).toEqual(['p01', 'p03', 'p04'])
+    expect(await last()).toMatchObject({ state: 'stopped' })
+  })
+
+  test('three in a row stop it; resolved, `only: unsent` goes on, and runs what a person says did not', async () => {
+    let isBroken = true
+    const { product, fire, at, ran, last, told, unsent, states } = await startNight(
+      { projects: names(6) },
+      { on: ({ operation }) => (operation === 'run' && isBroken ? { status: 500 } : undefined) },
+    )
+    await fire()
+    expect(ran()).toEqual(names(3))
+    expect(await last()).toMatchObject({
+      state: 'stopped',
+      reason: '3 updates in a row are in doubt; resolve them, then run what was not sent',
+    })
+    for (const minute of [5, 15]) await at(minute)
+    expect(ran()).toEqual(names(3))
+    expect(await told()).toEqual([
+      '🛑 The plan night of 20 Nov 2026 10:00 UTC was stopped before its end. “3 updates in a row are in doubt; resolve them, then run what was not sent” ❓ 3 projects in doubt; their units stay counted, ⏭️ 3 projects not asked for any more. Nothing is charged yet.',
+    ])
+    isBroken = false
+    expect((await unsent()).body).toMatchObject({ state: 'stopped', counts: { inDoubt: 3, unsent: 3 } })
+    expect(ran()).toEqual(names(3))
+
+    const { body } = await product.call('GET', '/updates?state=in-doubt')
+    const idOf = (wanted: string) => body.updates.find(({ project }: { project: string }) => project === wanted).id
+    const resolve = (project: string, outcome: string) =>
+      product.call('POST', `/updates/${idOf(project)}/resolve`, { body: { outcome, reason: 'looked it up' } })
+    expect((await resolve('p01', 'ran')).status).toBe(200)
+    expect((await resolve('p02', 'did-not-run')).status).toBe(200)
+    expect((await resolve('p03', 'did-not-run')).status).toBe(200)
+    product.clock.advance(minutes(1))
+    expect((await unsent()).body).toMatchObject({ state: 'done', counts: { settled: 6 }, unitsCharged: 240 })
+    expect(ran()).toEqual([...names(3), 'p02', 'p03', 'p04', 'p05', 'p06'])
+    expect(await states()).toEqual([
+      ...['p01 settled', 'p02 released', 'p02 settled', 'p03 released', 'p03 settled'],
+      ...['p04 settled', 'p05 settled', 'p06 settled'],
+    ])
+    expect(await product.figures()).toMatchObject({ spent: 240, held: 0, inDoubt: 0 })
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('what a person says did not run is not tried again by itself', async () => {
+    const { product, fire, at, ran } = await startNight(
+      { projects: ['a', 'b'] },
+      {
+        on: ({ project, operation }) =>
+          project === 'a' && operation === 'run'
+            ? { status: 500 }
+            : operation === 'estimate' && project === 'b'
+              ? { status: 404 }
+              : undefined,
+      },
+    )
+    await fire()
+    await at(6)
+    const { body } = await product.call('GET', '/updates?state=in-doubt')
+    const outcome = { outcome: 'did-not-run', reason: 'looked it up' }
+    expect((await product.call('POST', `/updates/${body.updates[0].id}/resolve`, { body: outcome })).status).toBe(200)
+    for (const minute of [15, 30, 55, 60]) await at(minute)
+    expect(ran()).toEqual(['a'])
+  })
+})
+
+describe('asked for the unsent', () => {
+  test('what is to be tried again anyway waits for its round; what is over begins anew, with what is left', async () => {
+    let isOpen = false
+    const { product, fire, at, unsent, ran, estimated, told } = await startNight(
+      { projects: ['a', 'b'] },
+      {
+        on: ({ project, operation }) =>
+          operation === 'estimate' && project === 'a' && !isOpen ? { status: 404 } : undefined,
+      },
+    )
+    await fire()
+    product.clock.advance(minutes(1))
+    expect((await unsent()).body).toMatchObject({ state: 'running', nextTryAt: '2026-11-20T10:05:00.000Z' })
+    expect(estimated()).toEqual(['a', 'b'])
+    for (const minute of [5, 15, 30, 55, 60]) await at(minute)
+    isOpen = true
+    expect((await unsent()).body).toMatchObject({ state: 'done', counts: { settled: 2 } })
+    expect(ran()).toEqual(['b', 'a'])
+    expect(await told()).toHaveLength(2)
+    const logged = product.logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'occurrence')
+    expect(logged.map(({ state }) => state)).toEqual(['running', 'done', 'done'])
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('where it was stopped and nothing is left, people are told that it is through', async () => {
+    const { product, fire, unsent, ran, told } = await startNight(
+      {},
+      { on: ({ operation }) => (operation === 'run' ? { status: 500 } : undefined) },
+    )
+    await fire()
+    const { body } = await product.call('GET', '/updates?state=in-doubt')
+    const ids = body.updates.map(({ id }: { id: string }) => id)
+    const outcome = { ids, outcome: 'ran', reason: 'looked it up' }
+    expect((await product.call('POST', '/updates/resolve', { body: outcome })).status).toBe(200)
+    expect((await unsent()).body).toMatchObject({ state: 'done', counts: { settled: 3 } })
+    expect(ran()).toEqual(['a', 'b', 'c'])
+    expect((await told()).at(-1)).toBe(
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ✅ 3 projects updated. 120 units charged in all.',
+    )
+  })
+})
+
+describe('asked for the unsent, of what a person was wrong about', () => {
+  const gone: RunResult = { kind: 'did-not-run', reason: 'refused with status 400', status: 400, answer: null }
+
+  /** One project, whose update is in doubt while its sender still waits. */
+  async function inDoubt(kind: string) {
+    const plans = parsePlans(JSON.stringify([{ ...night, kind, projects: ['a'] }]))
+    const product = await startGuard({ parts: { plans: async () => plans } })
+    const { guard, elsewhere, clock, service, other, sent } = product
+    let answer = (_result: RunResult) => {}
+    service.run = () => new Promise((resolve) => (answer = resolve))
+    const fired = guard.fire('night', time, time + minutes(1))
+    await until(() => sent.length === 1)
+    clock.advance(minutes(30))
+    await elsewhere.sweep(clock.now() + minutes(1))
+    const [update] = (await other.open('in-doubt', 1)).rows
+    if (!update) throw new Error('nothing is in doubt')
+    return {
+      ...product,
+      resolve: (outcome: 'ran' | 'did-not-run') => guard.resolve(update.id, 'eve', { outcome, reason: 'looked it up' }),
+      /** The sender hears of it after all. */
+      hear: async (result: RunResult) => {
+        answer(result)
+        await fired
+        service.run = async () => didRun
+      },
+      /** Once the occurrence is over, a day later. */
+      unsent: async () => {
+        clock.advance(hours(24))
+        await guard.advanceOccurrences(clock.now() + minutes(1))
+        return guard.runAgain('night', time, 'unsent', clock.now() + minutes(1))
+      },
+      now: () => other.update(update.id),
+    }
+  }
+
+  test('what is known to have run does not run again', async () => {
+    const { resolve, hear, unsent, now, sent, counts } = await inDoubt('keyword-difficulty')
+    expect((await resolve('did-not-run')).kind).toBe('done')
+    await hear(didRun)
+    expect(await now()).toMatchObject({ state: 'released', corrected: true, charged: 40 })
+    expect(await unsent()).toMatchObject({ kind: 'fired', occurrence: { state: 'done' } })
+    expect([sent.length, (await counts()).spent]).toEqual([1, 40])
+  })
+
+  test('nor does a ranking of which evidence says so, on any later day', async () => {
+    const { resolve, hear, unsent, now, service, sweep, sent } = await inDoubt('ranking')
+    expect((await resolve('did-not-run')).kind).toBe('done')
+    service.dates = async () => ({ kind: 'dates', dates: ['2026-11-20'] })
+    await sweep()
+    expect(await now()).toMatchObject({ state: 'released', corrected: true, charged: 40 })
+    await hear(unknown)
+    expect((await unsent()).kind).toBe('fired')
+    expect(sent).toHaveLength(1)
+  })
+
+  test('what is known not to have run does', async () => {
+    const { resolve, hear, unsent, now, sent, counts } = await inDoubt('keyword-difficulty')
+    expect((await resolve('ran')).kind).toBe('done')
+    await hear(gone)
+    expect(await now()).toMatchObject({ state: 'settled', corrected: true, charged: 0 })
+    expect((await unsent()).kind).toBe('fired')
+    expect([sent.length, (await counts()).spent]).toEqual([2, 40])
+  })
+})
+
+describe('a project that breaks what is tried with it', () => {
+  test('does not keep the others from running, nor the occurrence from its end', async () => {
+    const inner = createMemoryStore()
+    const work = workKey('ranking', 'b').pk
+    const broken: Store = {
+      ...inner,
+      get: (keys) => (keys.some(({ pk }) => pk === work) ? Promise.reject(new Error('damaged')) : inner.get(keys)),
+    }
+    const { product, fire, at, ran, told, last } = await startNight({}, { store: broken })
+    await fire()
+    expect(ran()).toEqual(['a', 'c'])
+    for (const minute of [5, 15, 30, 55, 60]) await at(minute)
+    expect(await last()).toMatchObject({ state: 'done', finishedAt: '2026-11-20T11:00:00.000Z' })
+    expect(await told()).toEqual([
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ✅ 2 projects updated, ⏭️ 1 project not asked for any more. 80 units charged in all.',
+    ])
+    const waits = product.logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'project-waits')
+    expect(waits).toMatchObject(Array(5).fill({ plan: 'night', time, project: 'b' }))
+    expect(await product.audit()).toBe(true)
+  })
+})
+
+describe('a process that dies', () => {
+  test('while a run hangs: it is put in doubt, another process goes on after the lease, nothing runs twice', async () => {
+    const { opened, open } = gate()
+    const { product, fire, sweep, ran, told, states, last } = await startNight(
+      {},
+      {
+        on: ({ project, operation }) =>
+          project === 'b' && operation === 'run' ? { ...json({}), once: opened } : undefined,
+      },
+    )
+    const dying = fire().catch((error: Error) => error.message)
+    await until(() => ran().includes('b'))
+    const other = product.startProcess()
+    product.clock.advance(150_000)
+    await sweep(other)
+    expect(ran()).toEqual(['a', 'b'])
+    // The lease is over: three steps, each of them twice the service's time and twelve seconds.
+    product.clock.advance(6_000)
+    await sweep(other)
+    expect(ran()).toEqual(['a', 'b', 'c'])
+    expect(await states()).toEqual(['a settled', 'b in-doubt', 'c settled'])
+    // The first one comes back: its late answer settles its own update, and it touches nothing else.
+    open()
+    expect(await dying).toBe('another process has taken over the occurrence night#2026-11-20T10:00:00.000Z')
+    expect(ran()).toEqual(['a', 'b', 'c'])
+    expect(await states()).toEqual(['a settled', 'b settled', 'c settled'])
+    expect(await last()).toMatchObject({ state: 'done' })
+    expect(await told()).toHaveLength(1)
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('in the last run: delivered again, it is not through before anybody knows what became of that', async () => {
+    const { opened, open } = gate()
+    const { product, fire, sweep, ran, told, last } = await startNight(
+      { projects: ['a'] },
+      { on: ({ operation }) => (operation === 'run' ? { ...json({}), once: opened } : undefined) },
+    )
+    const dying = product.guard.fire('night', time, product.endsAt())
+    await until(() => ran().length === 1)
+    product.clock.advance(156_000)
+    const other = product.startProcess()
+    await fire(other)
+    expect(await last()).toMatchObject({ state: 'running', finishedAt: null })
+    product.clock.advance(minutes(5))
+    await sweep(other)
+    expect(await last()).toMatchObject({ state: 'done' })
+    open()
+    await dying
+    expect(ran()).toEqual(['a'])
+    expect(await told()).toHaveLength(1)
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('as long as it does not, its lease is renewed in time, and no sweep takes its place', async () => {
+    let inFlight = 0
+    let most = 0
+    const { product, fire, ran } = await startNight(
+      { projects: names(4) },
+      {
+        on: ({ operation, product }) => {
+          if (operation !== 'run') return undefined
+          most = Math.max(most, ++inFlight)
+          product.clock.advance(52_000)
+          const swept = product.startProcess().triggers.sweep(product.endsAt())
+          return { ...json({ keyword_units: 40 }), once: swept.then(() => inFlight--) }
+        },
+      },
+    )
+    await fire()
+    expect(ran()).toEqual(names(4))
+    expect(most).toBe(1)
+    // Made, begun, renewed before the second, third and fourth step, and closed.
+    const [occurrence] = await product.guard.ledger.occurrences.latest('occurrences#night', 1)
+    expect(occurrence).toMatchObject({ state: 'done', version: 6 })
+  })
+
+  test('one that comes back after the last project leaves the end to whoever has taken over', async () => {
+    const { opened, open } = gate()
+    const { product, sweep, ran, told, last } = await startNight(
+      { projects: ['a'] },
+      { on: ({ operation }) => (operation === 'run' ? { ...json({}), once: opened } : undefined) },
+    )
+    const dying = product.guard.fire('night', time, product.endsAt())
+    await until(() => ran().length === 1)
+    product.clock.advance(160_000)
+    await sweep(product.startProcess())
+    product.clock.advance(1_000)
+    open()
+    const fired = await dying
+    expect(fired).toMatchObject({ kind: 'fired', occurrence: { state: 'done', doneAt: time + 160_000 } })
+    expect(await last()).toMatchObject({ state: 'done', finishedAt: '2026-11-20T10:02:40.000Z' })
+    expect(await told()).toHaveLength(1)
+    expect(await product.audit()).toBe(true)
+  })
+
+  // The transactions of an occurrence of three projects, one after the other: whichever fails, all ends well.
+  test('at any of its writes: the sweep goes on, each project runs once, one announcement', async () => {
+    const whole = failingStore()
+    const first = await startNight({}, { store: whole.store })
+    await first.product.call('GET', '/plans')
+    whole.count()
+    await first.fire()
+    const writes = whole.count()
+    expect(writes).toBeGreaterThanOrEqual(9)
+
+    for (let position = 0; position < writes; position++) {
+      for (const kind of ['not-applied', 'applied'] as const) {
+        const failing = failingStore()
+        const { product, fire, sweep, ran, last, states } = await startNight({}, { store: failing.store })
+        await product.call('GET', '/plans')
+        failing.failAt(position, kind, product.clock)
+        await fire().catch(() => 'dead')
+        failing.heal()
+        // EventBridge delivers again, and the sweep of another process comes by until the hour is over.
+        const other = product.startProcess()
+        await fire(other)
+        for (const minute of [2, 10, 60]) {
+          product.clock.set(new Date(time + minutes(minute)).toISOString())
+          await sweep(other)
+        }
+        const at = `${kind} ${position}`
+        const all = ran()
+        expect([at, new Set(all).size]).toEqual([at, all.length])
+        // One whose hold was the last that the ledger took was never sent, which no process knows: it is in doubt.
+        expect([at, all.length >= 2, (await states()).length]).toEqual([at, true, 3])
+        expect([at, (await last()).state]).toEqual([at, 'done'])
+        const told = product.slack.posted().filter(({ text }) => aboutOccurrence.test(text))
+        expect([at, told.length]).toEqual([at, 1])
+        const { held, inDoubt, spent } = await product.figures()
+        expect([at, held, inDoubt + spent]).toEqual([at, 0, 120])
+        expect([at, await product.audit()]).toEqual([at, true])
+      }
+    }
+  })
+
+  test('too little time is left: it goes on at the next sweep, in order', async () => {
+    const { product, ran, sweep, last } = await startNight(
+      {},
+      {
+        on: ({ operation, product }) => {
+          if (operation === 'run') product.clock.advance(50_000)
+          return undefined
+        },
+      },
+    )
+    // A step takes up to 52 s: there is time for two of them, to the very millisecond.
+    await product.triggers.handle({ plan: 'night', time: due }, product.clock.now() + 102_000)
+    expect(ran()).toEqual(['a', 'b'])
+    expect(await last()).toMatchObject({ state: 'running', finishedAt: null })
+    await sweep()
+    expect(ran()).toEqual(['a', 'b', 'c'])
+    expect(await last()).toMatchObject({ state: 'done' })
+    expect(await product.audit()).toBe(true)
+  })
+})
+
+describe('whatever the service does, and whoever sweeps', () => {
+  const roundsAt = [0, 5, 15, 30, 55]
+
+  test.each([1, 2, 3, 4])(
+    'an hour of chance, seed %i: nothing runs twice or too early, all ends, and is told once',
+    async (seed) => {
+      const chance = chanceOf(seed)
+      const runs: { project: string; minute: number; status: number }[] = []
+      const { product, fire, last } = await startNight(
+        { projects: names(8) },
+        {
+          on: ({ project, operation, product }) => {
+            if (operation === 'estimate')
+              return chance([undefined, undefined, undefined, { status: 502 }, { status: 404 }])
+            if (operation !== 'run') return undefined
+            const status = chance([200, 200, 200, 429, 404, 500])
+            runs.push({ project, minute: (product.clock.now() - time) / minutes(1), status })
+            return status === 200 ? undefined : { status }
+          },
+        },
+      )
+      const processes = [product, product.startProcess(), product.startProcess()]
+      await Promise.all(processes.map((process) => fire(process)))
+      for (let minute = 1; minute <= 63; minute++) {
+        product.clock.advance(minutes(1))
+        // Most minutes a process sweeps, sometimes two at once, and some processes have time for one step only.
+        await Promise.all(
+          processes.map(
+            (process) =>
+              chance([true, false, false]) &&
+              process.triggers.sweep(product.clock.now() + chance([30_000, 60_000, minutes(15)])),
+          ),
+        )
+      }
+      await product.triggers.sweep(product.endsAt())
+      for (const project of names(8)) {
+        const own = runs.filter((run) => run.project === project)
+        // Only what was refused is followed by another run, and each round has one at most.
+        expect(own.slice(0, -1).filter(({ status }) => status === 200 || status === 500)).toEqual([])
+        const rounds = own.map(({ minute }) => roundsAt.findLastIndex((from) => minute >= from))
+        expect(rounds).toEqual([...new Set(rounds)])
+      }
+      const { state } = await last()
+      const inDoubt = runs.filter(({ status }) => status === 500).length
+      expect(state === 'done' || (state === 'stopped' && inDoubt >= 3)).toBe(true)
+      const settled = runs.filter(({ status }) => status === 200).length
+      expect(await product.figures()).toMatchObject({ spent: 40 * settled, inDoubt: 40 * inDoubt, held: 0 })
+      product.clock.advance(minutes(3))
+      await product.triggers.sweep(product.endsAt())
+      // Two sweeps at once may both tell it: the same thing.
+      const told = product.slack.posted().flatMap(({ text }) => (aboutOccurrence.test(text) ? [text] : []))
+      expect([...new Set(told)]).toHaveLength(1)
+      expect(await product.audit()).toBe(true)
+    },
+  )
+
+  test('a round that three processes begin at once is tried by one of them', async () => {
+    const { product, fire, ran, sweep } = await startNight(
+      {},
+      {
+        store: await createStore(),
+        on: ({ product }) => (product.clock.now() < time + minutes(5) ? { status: 503 } : undefined),
+      },
+    )
+    await fire()
+    product.clock.advance(minutes(5))
+    await Promise.all([product, product.startProcess(), product.startProcess()].map((process) => sweep(process)))
+    expect(ran()).toEqual(['a', 'b', 'c'])
+    expect(await product.audit()).toBe(true)
+  })
+})
+
+/** The same choices for the same seed. */
+function chanceOf(seed: number) {
+  let state = seed
+  return <T>(of: readonly T[]): T => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return of[Math.floor((state / 2 ** 32) * of.length)] as T
+  }
+}
+
+describe('the token of the service cannot be read', () => {
+  test('nothing is sent or recorded, and the next round runs all', async () => {
+    const { product, fire, at, ran, states } = await startNight()
+    const token = product.secrets.values['unit-guard/service-token']
+    product.secrets.values['unit-guard/service-token'] = undefined
+    await expect(fire()).resolves.toBeUndefined()
+    await at(4)
+    expect(product.service.requests).toEqual([])
+    expect(await states()).toEqual([])
+    // What the first project could not have, the others cannot have either.
+    expect(product.logged.filter((line) => line.includes('"project-waits"'))).toHaveLength(1)
+    product.secrets.values['unit-guard/service-token'] = token
+    await at(5)
+    expect(ran()).toEqual(['a', 'b', 'c'])
+    expect(await product.audit()).toBe(true)
+  })
+})
+
+/** A store of which one write fails, and everything after it: the process is gone. */
+function failingStore() {
+  const inner = createMemoryStore()
+  let writes = 0
+  let failing: { at: number; kind: 'not-applied' | 'applied' } | null = null
+  let clock: TestClock | undefined
+  const gone = () => {
+    clock?.advance(3_000) // as long as it is waited for
+    return new LedgerUnavailable('no answer')
+  }
+  const isDead = () => failing !== null && writes > failing.at
+  const store: Store = {
+    get: async (keys) => {
+      if (isDead()) throw gone()
+      return inner.get(keys)
+    },
+    list: (query) => inner.list(query),
+    transact: async (all: readonly Write[], token) => {
+      if (isDead()) throw gone()
+      const position = writes++
+      if (failing?.at !== position) return inner.transact(all, token)
+      if (failing.kind === 'applied') await inner.transact(all, token)
+      throw gone()
+    },
+  }
+  return {
+    store,
+    /** The writes since the last count. */
+    count: () => {
+      const counted = writes
+      writes = 0
+      return counted
+    },
+    failAt: (at: number, kind: 'not-applied' | 'applied', of: TestClock) => {
+      clock = of
+      writes = 0
+      failing = { at, kind }
+    },
+    heal: () => {
+      failing = null
+    },
+  }
+}
+
+describe('a time that is still to come', () => {
+  test('is refused by every door: an occurrence that ran ahead would not run at its time', async () => {
+    const product = await startProduct({
+      store: createMemoryStore(),
+      plans: [{ name: 'morning', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 5 * * ? *)' }],
+    })
+    const time = product.clock.now() + 3 * 60_000
+    const tomorrow = { time: new Date(time).toISOString() }
+    for (const body of [tomorrow, { ...tomorrow, only: 'unsent' }]) {
+      const { status, body: answer } = await product.call('POST', '/plans/morning/run', { body })
+      expect([status, answer.plan, answer.detail]).toEqual([
+        ...[409, 'morning'],
+        '2026-11-20T10:03:00.000Z is still to come; the plan morning runs then, not before.',
+      ])
+    }
+    expect(await product.guard.ledger.occurrences.open(10)).toEqual({ rows: [] })
+    expect(product.service.requests).toEqual([])
+    product.clock.advance(minutes(1))
+    const body = { ...tomorrow, only: 'unsent' }
+    expect((await product.call('POST', '/plans/morning/run', { body })).status).toBe(200)
+  })
+})

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import { minutes } from '../../support/clock.ts'
+import { due, night, startNight } from '../../support/night.ts'
+import type { Product } from '../../support/product.ts'
+
+const month = (units: number) => [{ window: 'month', units }]
+const owning = (units: number) => ({ limits: month(units), projects: [{ name: 'a' }] })
+
+/** What happens between the request of a plan and the start of its update. */
+const changes: [what: string, change: (product: Product) => Promise<unknown>, slug: string][] = [
+  [
+    'its budget was frozen',
+    (product) => product.call('POST', '/budgets/seo/freeze', { body: { reason: 'audit' } }),
+    'budget-frozen',
+  ],
+  [
+    'the account was frozen',
+    (product) => product.call('POST', '/budgets/account/freeze', { body: { reason: 'audit' } }),
+    'budget-frozen',
+  ],
+  [
+    'the plan was paused',
+    (product) => product.call('POST', '/plans/night/pause', { body: { reason: 'audit' } }),
+    'plan-paused',
+  ],
+  [
+    'its project moved to another budget',
+    async (product) => {
+      await product.call('PUT', '/budgets/seo', { body: { limits: month(20) } })
+      await product.call('PUT', '/budgets/other', { body: owning(500) })
+    },
+    'wrong-state',
+  ],
+  [
+    'its budget allows other kinds only',
+    (product) => product.call('PUT', '/budgets/seo', { body: { ...owning(20), kinds: ['keyword-difficulty'] } }),
+    'kind-not-allowed',
+  ],
+  [
+    'its caller was disabled',
+    (product) => product.call('PUT', '/callers/schedule:night', { body: { disabled: true } }),
+    'forbidden',
+  ],
+]
+
+describe.each(changes)('an update of a plan is not started when %s', (_what, change, slug) => {
+  test('since a person approved it', async () => {
+    const { product, fire, ran } = await startNight({ projects: ['a'], whenShort: 'ask' }, { stream: false })
+    await product.call('PUT', '/budgets/seo', { body: owning(20) })
+    await fire()
+    const { body } = await product.call('GET', '/updates?state=awaiting-approval')
+    const [{ id }] = body.updates
+    expect(await product.guard.approve(id, 'ada')).toMatchObject({ kind: 'done', update: { state: 'requested' } })
+    await change(product)
+    await product.guard.start(id, product.endsAt())
+    expect(ran()).toEqual([])
+    expect(await product.guard.ledger.update(id)).toMatchObject({ state: 'refused', problem: { slug } })
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('since its estimate failed', async () => {
+    let isDown = true
+    const { product, fire, at, ran, report } = await startNight(
+      { projects: ['a'] },
+      { on: ({ operation }) => (isDown && operation === 'estimate' ? { status: 503 } : undefined) },
+    )
+    await product.call('PUT', '/budgets/seo', { body: owning(500) })
+    await fire()
+    isDown = false
+    await change(product)
+    await at(5)
+    expect(ran()).toEqual([])
+    expect(await report()).toMatchObject({ rows: [{ update: { state: 'refused', problem: { slug } } }] })
+    expect(await product.audit()).toBe(true)
+  })
+})
+
+describe('an update of a plan that its file does not enable any more', () => {
+  test.each([
+    ['not enabled', { ...night, enabled: false }],
+    ['gone', { ...night, name: 'day' }],
+  ])('%s: is not started, also where a person has approved it', async (_what, plan) => {
+    const store = createMemoryStore()
+    const first = await startNight({ projects: ['a'], whenShort: 'ask' }, { store, stream: false })
+    await first.product.call('PUT', '/budgets/seo', { body: owning(20) })
+    await first.fire()
+    const { body } = await first.product.call('GET', '/updates?state=awaiting-approval')
+    const [{ id }] = body.updates
+    const { product, ran } = await startNight(plan, { store, clock: first.product.clock, stream: false })
+    const { body: approved } = await product.call('POST', `/updates/${id}/approve`)
+    product.clock.advance(minutes(3))
+    await product.triggers.sweep(product.endsAt())
+    expect([ran(), approved.state, approved.problem.detail]).toEqual([
+      [],
+      'refused',
+      'The plan night is not enabled in the plans file, so nothing of it runs.',
+    ])
+    const again = await first.product.call('POST', '/plans/night/run', { body: { time: due, only: 'refused' } })
+    expect(again.body).toMatchObject({ counts: { awaitingApproval: 1 } })
+  })
+})

@@ -1,0 +1,219 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import type { Store } from '../../../shared/ledger/store/store.ts'
+import { createTestClock, hours, minutes } from '../../support/clock.ts'
+import { json, type Product, startProduct } from '../../support/product.ts'
+import { gate } from '../../support/scripted-service.ts'
+import { stores } from '../../support/stores.ts'
+
+// How the open month has gone: what was used by the end of each day, and what duplicates would have cost.
+
+const month = (units: number) => [{ window: 'month', units }]
+const sweep = (product: Product) => product.triggers.handle({ task: 'sweep' }, product.endsAt())
+
+async function start(options: Parameters<typeof startProduct>[0] = {}) {
+  const clock = createTestClock('2026-11-10T10:00:00Z')
+  const product = await startProduct({ store: createMemoryStore(), stream: false, clock, ...options })
+  await product.guard.ledger.view()
+  return product
+}
+
+/** By the day that begins where the one before has ended. */
+async function usedIn({ guard }: Product): Promise<Record<string, Record<string, number>>> {
+  const { nights } = await guard.course()
+  return Object.fromEntries(
+    nights.map(({ at, used }) => [
+      new Date(at).toISOString().slice(0, 16),
+      Object.fromEntries(Object.entries(used).map(([budget, of]) => [budget, of.used])),
+    ]),
+  )
+}
+
+const savedIn = async ({ guard }: Product) => (await guard.course()).saved
+
+const ask = (product: Product, project: string, budget = 'account') =>
+  product.update({ kind: 'ranking', project, budget })
+
+describe('each day that has ended', () => {
+  test.each(stores)('with what was used by midnight, however late the sweep comes: %s', async (_name, create) => {
+    const product = await start({ store: await create() })
+    await ask(product, 'one')
+    product.clock.set('2026-11-11T09:00:00Z')
+    await ask(product, 'two')
+    await sweep(product)
+    await product.call('PUT', '/budgets/seo', { body: { limits: month(500) } })
+    await ask(product, 'three', 'seo')
+    product.clock.set('2026-11-12T00:05:00Z')
+    await sweep(product)
+    expect(await usedIn(product)).toEqual({
+      '2026-11-11T00:00': { account: 40 },
+      '2026-11-12T00:00': { account: 120, seo: 40 },
+    })
+    const { nights } = await product.guard.course()
+    expect(nights.at(-1)?.used.seo).toEqual({ used: 40, limit: 500 })
+  })
+
+  test('days that no sweep saw are left out, and a new month begins with nothing', async () => {
+    const product = await start()
+    await ask(product, 'one')
+    product.clock.set('2026-11-14T00:05:00Z')
+    await sweep(product)
+    expect(await usedIn(product)).toEqual({ '2026-11-14T00:00': { account: 40 } })
+    product.clock.set('2026-12-01T09:00:00Z')
+    await sweep(product)
+    expect(await usedIn(product)).toEqual({})
+  })
+
+  test('what a doubt holds counts as used', async () => {
+    const product = await start({ service: ({ url }) => (/\/run/.test(url) ? { status: 500 } : undefined) })
+    await ask(product, 'lost')
+    product.clock.set('2026-11-11T00:05:00Z')
+    await sweep(product)
+    expect(await usedIn(product)).toEqual({ '2026-11-11T00:00': { account: 40 } })
+  })
+
+  test('what is held at midnight counts as used', async () => {
+    const { opened, open } = gate()
+    const product = await start({
+      service: ({ url }) => (/\/run/.test(url) ? { ...json({ keyword_units: 40 }), once: opened } : undefined),
+    })
+    const asked = ask(product, 'one')
+    while (product.seen('run').length === 0) await new Promise(setImmediate)
+    product.clock.set('2026-11-11T00:00:01Z')
+    await product.guard.keepSummaries()
+    expect(await usedIn(product)).toEqual({ '2026-11-11T00:00': { account: 40 } })
+    open()
+    await asked
+  })
+
+  test('a clock that is behind knows nothing of it', async () => {
+    const product = await start()
+    await ask(product, 'one')
+    product.clock.set('2026-11-12T00:05:00Z')
+    await ask(product, 'two')
+    product.clock.set('2026-11-11T09:00:00Z')
+    await product.guard.keepSummaries()
+    expect(await usedIn(product)).toEqual({})
+    product.clock.set('2026-11-12T00:05:00Z')
+    await product.guard.keepSummaries()
+    expect(await usedIn(product)).toEqual({ '2026-11-12T00:00': { account: 40 } })
+  })
+
+  test('keeps what was used when an update of the day is corrected', async () => {
+    const product = await start({ service: ({ url }) => (/\/run/.test(url) ? { status: 500 } : undefined) })
+    const [{ id }] = (await ask(product, 'lost')).body.updates
+    product.clock.set('2026-11-11T00:05:00Z')
+    await sweep(product)
+    await product.call('POST', `/updates/${id}/resolve`, { body: { outcome: 'did-not-run', reason: 'r' } })
+    const update = await product.guard.ledger.update(id)
+    if (!update) throw new Error('it was there')
+    const late = { kind: 'did-not-run', from: 'sender', by: 'service', note: 'late' } as const
+    await product.guard.ledger.settle(update, late)
+    await sweep(product)
+    expect(await usedIn(product)).toEqual({ '2026-11-11T00:00': { account: 40 } })
+  })
+
+  test('a budget that bears the name of a member of every object', async () => {
+    const product = await start()
+    await product.call('PUT', '/budgets/constructor', { body: { limits: month(500) } })
+    await ask(product, 'one', 'constructor')
+    for (const day of ['11', '12']) {
+      product.clock.set(`2026-11-${day}T00:05:00Z`)
+      await sweep(product)
+    }
+    expect(Object.values(await usedIn(product))).toEqual(Array(2).fill({ account: 40, constructor: 40 }))
+  })
+})
+
+describe('duplicates that were refused', () => {
+  test('are counted once, at what the same work had cost', async () => {
+    const product = await start({ units: { dear: 300 } })
+    expect(await savedIn(product)).toBeNull()
+    for (const project of ['one', 'dear', 'one', 'dear', 'one']) await ask(product, project)
+    product.clock.advance(minutes(2))
+    await sweep(product)
+    expect(await savedIn(product)).toEqual({ updates: 3, units: 380 })
+    await ask(product, 'one')
+    product.clock.advance(minutes(2))
+    await sweep(product)
+    await sweep(product)
+    expect(await savedIn(product)).toEqual({ updates: 4, units: 420 })
+    for (const at of ['2026-11-10T20:00:00Z', '2026-11-11T00:10:00Z', '2026-11-11T00:40:00Z', '2026-11-12T01:00:00Z']) {
+      product.clock.set(at)
+      await sweep(product)
+      expect(await savedIn(product)).toEqual({ updates: 4, units: 420 })
+    }
+  })
+
+  test('those that were refused for other reasons never', async () => {
+    const product = await start({ units: { dear: 90_000 } })
+    for (const project of ['one', 'one', 'dear']) await ask(product, project)
+    await sweep(product)
+    expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
+  })
+
+  test('are found also after days without a sweep', async () => {
+    const product = await start()
+    await ask(product, 'first')
+    product.clock.set('2026-11-14T12:00:00Z')
+    for (const project of ['one', 'one']) await ask(product, project)
+    product.clock.advance(minutes(2))
+    await product.guard.keepSummaries()
+    expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
+  })
+
+  test('for work that is in doubt count as what that holds', async () => {
+    const product = await start({ service: ({ url }) => (/\/run/.test(url) ? { status: 500 } : undefined) })
+    for (const project of ['lost', 'lost']) await ask(product, project)
+    product.clock.advance(minutes(2))
+    await product.guard.keepSummaries()
+    expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
+  })
+
+  test('of two sweeps at once one counts', async () => {
+    const product = await start()
+    for (const project of ['one', 'one']) await ask(product, project)
+    product.clock.advance(minutes(2))
+    await Promise.all([product.guard.keepSummaries(), product.guard.keepSummaries()])
+    expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
+  })
+})
+
+test('with sixty budgets a day is written twice, and takes less than 8 KB', async () => {
+  let size = 0
+  let writes = 0
+  const inner = createMemoryStore()
+  const store: Store = {
+    ...inner,
+    transact: (changes, token) => {
+      for (const write of changes) {
+        if (write.kind !== 'put' || !write.item.pk.startsWith('summary#')) continue
+        writes++
+        size = Math.max(size, Buffer.byteLength(JSON.stringify(write.item)))
+      }
+      return inner.transact(changes, token)
+    },
+  }
+  const product = await start({ store, clock: createTestClock('2026-12-01T10:00:00Z') })
+  await product.guard.ledger.change('ada', ({ definitions }) => {
+    const named = (_: unknown, number: number) => {
+      const name = `a-budget-with-quite-a-long-name-${number}`
+      const limits = [{ window: 'month', units: 'unlimited' }] as const
+      return [name, { name, parent: 'account', limits, projects: [] }]
+    }
+    const budgets = { ...definitions.budgets, ...Object.fromEntries(Array.from({ length: 60 }, named)) }
+    return { definitions: { ...definitions, budgets }, note: { type: 'limit', budget: 'account', reason: 'sixty' } }
+  })
+  await product.call('POST', '/budgets/a-budget-with-quite-a-long-name-7/entries', {
+    body: { type: 'external-spend', units: 40_000, reason: 'elsewhere' },
+  })
+  product.clock.set('2026-12-01T20:00:00Z')
+  await product.guard.keepSummaries()
+  writes = 0
+  for (let sweeps = 0; sweeps < 29 * 24 * 4; sweeps++) {
+    product.clock.advance(hours(0.25))
+    await product.guard.keepSummaries()
+  }
+  expect(writes).toBe(29 * 2)
+  expect(size).toBeLessThan(8_000)
+})

@@ -1,0 +1,257 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import { createTestClock, hours, minutes } from '../../support/clock.ts'
+import { type Product, startProduct } from '../../support/product.ts'
+
+type Options = NonNullable<Parameters<typeof startProduct>[0]>
+
+const night = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 5 * * ? *)' }
+
+async function startDigest(options: Options = {}) {
+  const product: Product = await startProduct({ store: createMemoryStore(), slack: true, ...options })
+  const digest = (process = product as Pick<Product, 'triggers'>) =>
+    process.triggers.handle({ task: 'digest' }, product.endsAt())
+  const digests = async () => {
+    await product.deliver()
+    return product.slack.posted().filter(({ text }) => /^\d{4}-\d\d-\d\d: /.test(text))
+  }
+  return { product, digest, digests, last: async () => (await digests()).at(-1) }
+}
+
+const quiet = (day: string) =>
+  `${day}: nothing happened in 24 hours. No update spent units, none was refused, and none is in doubt.`
+
+/** What a person reads in the blocks of a message, without the marks that dates have. */
+const readIn = (message: { body: object } | undefined): string =>
+  JSON.stringify(message?.body ?? {}).replace(/<!date\^[^|]*\|([^>]*)>/g, '$1')
+
+describe('the digest', () => {
+  test('is told once a day, however often it is asked for and by whom', async () => {
+    const { product, digest, digests } = await startDigest()
+    await Promise.all([digest(), digest(), digest(product.startProcess())])
+    product.clock.advance(hours(3))
+    await digest()
+    expect((await digests()).map(({ text }) => text)).toEqual([quiet('2026-11-20')])
+    product.clock.advance(hours(21))
+    await digest()
+    expect((await digests()).map(({ text }) => text)).toEqual([quiet('2026-11-20'), quiet('2026-11-21')])
+  })
+
+  test('the day is the account’s own', async () => {
+    const env = { ACCOUNT_TIME_ZONE: 'Asia/Tokyo' }
+    const { digest, last } = await startDigest({ env, clock: createTestClock('2026-11-20T15:00:00Z') })
+    await digest()
+    expect((await last())?.text).toBe(quiet('2026-11-21'))
+  })
+
+  test('says what was spent in 24 hours, refused, and is in doubt; each budget with its month', async () => {
+    const { product, digest, last } = await startDigest({
+      units: { early: 7, dear: 600 },
+      service: ({ url }) => (url.includes('/broken/run') ? { status: 503 } : undefined),
+    })
+    await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 500 }] } })
+    const update = (project: string, more = {}) => product.update({ kind: 'ranking', project, ...more })
+    await update('early')
+    product.clock.advance(hours(25))
+    await update('mine', { budget: 'seo' })
+    await update('other')
+    await update('dear', { budget: 'seo' })
+    await update('broken', { budget: 'seo' })
+    product.clock.advance(minutes(1))
+    await digest()
+    const message = await last()
+    expect(message?.text).toBe(
+      '2026-11-21: 80 units spent in 24 hours by account and all below it. 1 update refused, 1 in doubt.',
+    )
+    const read = readIn(message)
+    expect(read).toContain('*account*: 80 in 24 hours')
+    expect(read).toContain('49,873 of 50,000 left')
+    expect(read).toContain('*seo*: 40 in 24 hours')
+    expect(read).toContain('16 % of the month used, 420 of 500 left')
+    expect(read).toContain('Still in doubt: did these run?')
+    expect(read).toContain('`broken`')
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('of what was approved a day after it was asked for, it says when it was spent; of what was decided before, nothing', async () => {
+    const { product } = await startDigest({ units: { dear: 640 } })
+    const account = { limits: [{ window: 'month', units: 50_000 }], approvalAbove: 100 }
+    await product.call('PUT', '/budgets/account', { body: account })
+    const { body } = await product.update({ kind: 'ranking', project: 'dear' })
+    const exp = Math.floor(product.clock.now() / 1000) + 3 * 86_400
+    const token = product.signed({ sub: 'bob', scope: 'approve', exp })
+    const digests: [number | undefined, boolean][] = []
+    const look = async () => {
+      const { budgets, nothingHappened } = await product.guard.digest(product.clock.now())
+      digests.push([budgets[0]?.spentToday, nothingHappened])
+    }
+    product.clock.advance(hours(20))
+    await look()
+    product.clock.advance(hours(3))
+    expect((await product.call('POST', `/updates/${body.updates[0].id}/approve`, { token })).status).toBe(200)
+    await product.deliver()
+    product.clock.advance(hours(21))
+    await look()
+    product.clock.advance(hours(24))
+    await look()
+    expect(digests).toEqual([
+      [0, false],
+      [640, false],
+      [0, true],
+    ])
+  })
+
+  test('looks ahead with the prices of this very night', async () => {
+    const { product, digest, last } = await startDigest({ plans: [night], units: { a: 100, b: 50 } })
+    await product.call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units: 1_000 }] } })
+    await product.update({ kind: 'ranking', project: 'x' })
+    await digest()
+    // Ten mornings of 150 are left: of 960 units, the seventh finds 60.
+    expect(readIn(await last())).toContain(
+      "nothing is left from 27 Nov 2026 05:00 UTC on, and 1,540 would be needed by the month's end",
+    )
+  })
+
+  test('says which prices are off those of the night before by more than a tenth', async () => {
+    const units = { a: 100, b: 100 }
+    const { product, digest, digests, last } = await startDigest({ plans: [night], units })
+    await digest()
+    await digests()
+    Object.assign(units, { a: 150, b: 110 })
+    product.clock.advance(hours(24))
+    await digest()
+    const read = readIn(await last())
+    expect(read).toContain('Prices that changed')
+    expect(read).toContain('• `a` ranking: 100 → 150 units (+50 %)')
+    expect(read).not.toContain('`b`')
+    // The night after, nothing has moved.
+    product.clock.advance(hours(24))
+    await digest()
+    expect((await digests()).map(({ text }) => text)).toEqual([
+      quiet('2026-11-20'),
+      '2026-11-21: 0 units spent in 24 hours by account and all below it. 0 updates refused, 0 in doubt.',
+      quiet('2026-11-22'),
+    ])
+  })
+
+  test('delivered twice in one night it tells of the same price moves, and asks the service once', async () => {
+    const units = { a: 100, b: 100 }
+    const { product, digest, last } = await startDigest({ plans: [night], units })
+    await digest()
+    Object.assign(units, { a: 150 })
+    product.clock.advance(hours(24))
+    await digest()
+    product.clock.advance(minutes(2))
+    await digest()
+    expect(readIn(await last())).toContain('• `a` ranking: 100 → 150 units (+50 %)')
+    expect(product.seen('estimate')).toHaveLength(4)
+  })
+
+  test('told late, it is still that of its day, and says nothing of the nights after', async () => {
+    const units = { a: 100, b: 100 }
+    const { product, digest, digests } = await startDigest({ plans: [night], units })
+    await digest()
+    Object.assign(units, { a: 150 })
+    product.clock.advance(hours(24))
+    await digest()
+    expect((await digests()).map(({ text }) => text)).toEqual([
+      quiet('2026-11-20'),
+      '2026-11-21: 0 units spent in 24 hours by account and all below it. 0 updates refused, 0 in doubt.',
+    ])
+  })
+
+  test('prices of two plans that ask for the same are read once, and spend nothing', async () => {
+    const { product, digest } = await startDigest({
+      plans: [night, { ...night, name: 'noon' }, { ...night, name: 'off', projects: ['c'], enabled: false }],
+    })
+    await digest()
+    expect(product.seen('estimate').map(({ url }) => url)).toEqual([
+      '/v3/on-demand/a/estimate',
+      '/v3/on-demand/b/estimate',
+    ])
+    expect(product.seen('run')).toEqual([])
+    expect(await product.figures()).toMatchObject({ available: 50_000, spent: 0 })
+  })
+
+  test('of prices says how many were read and how many were not; within the night they are not read again', async () => {
+    const plan = { ...night, query: { device: 'mobile' } }
+    const { product } = await startDigest({
+      plans: [plan],
+      service: ({ url }) => (url.includes('/b/') ? { status: 404 } : undefined),
+    })
+    const read = (forMs = minutes(15)) => product.guard.readPrices(product.clock.now() + forMs)
+    // As long as an estimate may take, and twelve seconds for the rest.
+    expect(await read(32_000)).toEqual({ read: 0, failed: 2 })
+    expect(product.seen('estimate')).toEqual([])
+    expect(await read(32_001)).toEqual({ read: 1, failed: 1 })
+    expect(product.seen('estimate').map(({ url }) => url)).toEqual([
+      '/v3/on-demand/a/estimate?device=mobile',
+      '/v3/on-demand/b/estimate?device=mobile',
+    ])
+    product.clock.advance(hours(12) - 1)
+    expect(await read()).toEqual({ read: 0, failed: 1 })
+    product.clock.advance(1)
+    expect(await read()).toEqual({ read: 1, failed: 1 })
+    const told = product.logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'prices')
+    expect(told.map(({ read, failed }) => [read, failed])).toEqual([
+      [0, 2],
+      [1, 1],
+      [0, 1],
+      [1, 1],
+    ])
+  })
+
+  test('foresees each budget apart', async () => {
+    const { product } = await startDigest({ plans: [{ ...night, projects: ['a'], budget: 'seo' }], units: { a: 100 } })
+    await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 250 }] } })
+    await product.call('PUT', '/budgets/ads', { body: { limits: [{ window: 'month', units: 7 }] } })
+    await product.guard.readPrices(product.endsAt())
+    expect((await product.guard.digest(product.clock.now())).budgets).toMatchObject([
+      { budget: 'account', spentToday: 0, projected: 1_000, exhaustedAt: null },
+      { budget: 'ads', spentToday: 0, projected: 0, exhaustedAt: null },
+      { budget: 'seo', spentToday: 0, projected: 1_000, exhaustedAt: Date.parse('2026-11-23T05:00:00Z') },
+    ])
+  })
+
+  test('a doubt of the day before yesterday is something that happened', async () => {
+    const { product, digest, last } = await startDigest({
+      service: ({ url }) => (url.includes('/run') ? { status: 503 } : undefined),
+    })
+    await product.update({ kind: 'ranking', project: 'lost' })
+    product.clock.advance(hours(48))
+    await digest()
+    expect((await last())?.text).toBe(
+      '2026-11-22: 0 units spent in 24 hours by account and all below it. 0 updates refused, 1 in doubt.',
+    )
+  })
+
+  test('counts more than one page of updates', async () => {
+    const { product } = await startDigest()
+    await product.call('PUT', '/budgets/none', { body: { limits: [{ window: 'month', units: 0 }] } })
+    for (let round = 0; round < 11; round++) {
+      const projects = Array.from({ length: 20 }, (_, index) => `p-${round}-${index}`)
+      await product.update({ kind: 'ranking', projects, budget: 'none' })
+    }
+    expect(await product.guard.digest(product.clock.now())).toMatchObject({ refused: 220, nothingHappened: false })
+  })
+
+  test('a price that moved and could not be read again since is no news any more', async () => {
+    const units = { a: 100, b: 100 }
+    let isDown = false
+    const { product } = await startDigest({
+      ...{ plans: [night], units },
+      service: () => (isDown ? { status: 503 } : undefined),
+    })
+    const moves = async () => {
+      await product.guard.readPrices(product.endsAt())
+      return (await product.guard.digest(product.clock.now())).priceMoves
+    }
+    expect(await moves()).toEqual([])
+    product.clock.advance(hours(24))
+    units.a = 150
+    expect(await moves()).toEqual([{ project: 'a', kind: 'ranking', before: 100, now: 150 }])
+    product.clock.advance(hours(24) + 1)
+    isDown = true
+    expect(await moves()).toEqual([])
+  })
+})

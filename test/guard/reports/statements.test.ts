@@ -1,0 +1,300 @@
+import { describe, expect, test } from 'vitest'
+import { createStatements } from '../../../shared/guard/reports/statements.ts'
+import type { Entry } from '../../../shared/ledger/book/entry.ts'
+import type { EntryRequest } from '../../../shared/ledger/book/entry-request.ts'
+import type { Ledger } from '../../../shared/ledger/ledger.ts'
+import { toUnits } from '../../../shared/platform/words.ts'
+import { days, minutes } from '../../support/clock.ts'
+import { only, ran, startGuard, unknown } from '../../support/guard.ts'
+import { at, u } from '../../support/reading.ts'
+import { summaryOf } from '../../support/summary.ts'
+
+// Where a month's units went: what each row has, and when the whole adds up to the book.
+
+const november = 'month:2026-11-01'
+/** When a guard of these tests begins. */
+const asked = '2026-11-20T10:00:00Z'
+const none = { updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0 }
+const row = { ...none, paidElsewhere: 0 }
+
+type Started = Awaited<ReturnType<typeof startGuard>>
+
+async function enter({ other, parts }: Started, wanted: object): Promise<Entry> {
+  const id = parts.ids.random()
+  const outcome = await other.enter({ id, content: id, reason: 'r', by: 'ada', ...wanted } as EntryRequest)
+  if (outcome.kind !== 'entered') throw new Error(outcome.kind)
+  return outcome.entry
+}
+
+const spend = (product: Started, budget: string, units: number) =>
+  enter(product, { type: 'external-spend', budget, units })
+
+describe('rows', () => {
+  test('are of the month: what moved a day besides is there once, and a day’s grant is none of it', async () => {
+    const product = await startGuard()
+    const limit = (window: 'month' | 'day', units: number) => ({ window, units: toUnits(units) })
+    await product.budget('account', { limits: [limit('month', 1000), limit('day', 500)] })
+    await product.budget('acme', { limits: [limit('month', 300), limit('day', 100)] })
+    await spend(product, 'acme', 30)
+    await enter(product, { type: 'grant', budget: 'acme', units: 7, window: 'day', wholeChain: true })
+    await enter(product, { type: 'grant', budget: 'acme', units: 50, window: 'month', wholeChain: true })
+    await enter(product, { type: 'grant', budget: 'acme', units: 4, window: 'month', wholeChain: false })
+    expect(await product.guard.statement(null, 'budget')).toMatchObject({
+      rows: [
+        { key: 'account', ...none, granted: 50 },
+        { key: 'acme', ...none, external: 30, granted: 54 },
+      ],
+      total: { key: null, ...none, external: 30, granted: 50 },
+      spent: 30,
+      addsUp: true,
+    })
+    expect(await product.guard.statement(null, 'caller')).toMatchObject({
+      rows: [{ key: null, ...none, external: 30 }],
+      total: { key: null, ...none, external: 30, granted: 50 },
+    })
+  })
+
+  test('a correction of a correction is whose the first entry was, and what moved no units is no row', async () => {
+    const product = await startGuard()
+    await product.budget('acme', {})
+    await product.budget('globex', {})
+    const first = await spend(product, 'acme', 30)
+    const second = await enter(product, { type: 'correction', budget: 'account', units: 12, corrects: first.id })
+    await enter(product, { type: 'correction', budget: 'account', units: 15, corrects: second.id })
+    await spend(product, 'globex', 8)
+    const statement = await product.guard.statement(null, 'budget')
+    expect(statement?.rows).toEqual([
+      { key: 'acme', ...row, external: 15 },
+      { key: 'globex', ...row, external: 8 },
+    ])
+    expect(statement).toMatchObject({ spent: 23, addsUp: true })
+  })
+
+  test('of units that a reconciliation gave back, and a late answer then: once, and no more is admitted than the vendor has', async () => {
+    const product = await startGuard({ units: 80 })
+    product.service.run = async () => unknown
+    const update = only(await product.ask({ kind: 'keyword-difficulty' }))
+    await product.guard.resolve(update.id, 'eve', { outcome: 'ran', reason: 'r' })
+    await enter(product, { type: 'reconcile', budget: 'account', unitsLeft: 80 })
+    const late = { kind: 'did-not-run', from: 'sender', by: 'service', note: 'refused with status 429' } as const
+    await product.guard.ledger.settle(update, late)
+    expect(await product.guard.statement(null, 'budget')).toMatchObject({
+      rows: [{ key: 'account', ...none, updates: 1 }],
+      ...{ spent: 0, addsUp: true },
+    })
+    product.service.run = async () => ran
+    const states: string[] = []
+    for (const project of ['a', 'b', 'c']) states.push(only(await product.ask({ projects: [project] })).state)
+    expect(states).toEqual(['settled', 'settled', 'refused'])
+    expect(await product.counts()).toEqual({ available: 0, held: 0, inDoubt: 0, spent: 80 })
+  })
+
+  test('of one owner’s projects each has its own, by the name that it has there', async () => {
+    const product = await startGuard()
+    const projects = [{ name: 'site', id: '77' }, { name: 'blog', id: '88' }, { name: 'shop' }]
+    await product.budget('acme', { projects })
+    await product.budget('globex', { projects: [{ name: 'zoo', id: '99' }] })
+    await product.ask({ projects: ['88', 'site', '99', '11', 'shop'] })
+    await product.ask({ projects: ['77', 'blog', 'zoo'], kind: 'keyword-difficulty' })
+    await spend(product, 'account', 5)
+    const settled = (key: string, updates: number) => ({ key, ...row, updates, charged: 40 * updates })
+    const statement = await product.guard.statement(null, 'project')
+    expect(statement?.rows).toEqual([
+      settled('11', 1),
+      settled('blog', 2),
+      settled('shop', 1),
+      settled('site', 2),
+      settled('zoo', 2),
+      { key: null, ...row, external: 5 },
+    ])
+    expect(statement?.addsUp).toBe(true)
+  })
+
+  test.each([
+    [
+      ['2', '10'],
+      ['10', '2', null],
+    ],
+    [
+      ['zz', 'null', '~', 'ä', '-1', 'B', 'a'],
+      ['-1', 'B', 'a', 'null', 'zz', '~', 'ä', null],
+    ],
+  ])('%j: what was spent outside is the last', async (projects, keys) => {
+    const product = await startGuard()
+    await product.ask({ projects })
+    await spend(product, 'account', 5)
+    const statement = await product.guard.statement(null, 'project')
+    expect(statement?.rows.map(({ key }) => key)).toEqual(keys)
+  })
+})
+
+describe('what has not ended', () => {
+  test('is held while it runs, in its own row, and its month is not final before', async () => {
+    const product = await startGuard()
+    const { guard, clock, service } = product
+    service.estimate = async () => ({ kind: 'units', units: u(25), source: 'units' })
+    await product.ask({ projects: ['site'] })
+    service.estimate = async () => ({ kind: 'units', units: u(40), source: 'units' })
+    const seen: unknown[] = []
+    service.run = async () => {
+      clock.set('2026-12-01T00:00:00Z')
+      seen.push(await guard.statement(november, 'project'))
+      return ran
+    }
+    await product.ask({ projects: ['shop'] }, {}, { endsAt: at('2026-12-01T01:00:00Z') })
+    expect(seen).toMatchObject([
+      {
+        status: 'open',
+        rows: [
+          { key: 'shop', ...none, held: 40 },
+          { key: 'site', ...none, updates: 1, charged: 25 },
+        ],
+        total: { key: null, ...none, updates: 1, charged: 25, held: 40 },
+        spent: 25,
+        addsUp: true,
+      },
+    ])
+    expect(await guard.statement(november, 'project')).toMatchObject({
+      status: 'final',
+      total: { ...none, updates: 2, charged: 65 },
+      next: 'month:2026-12-01',
+    })
+  })
+
+  test('is in doubt, and not held, where nobody knows whether it ran', async () => {
+    const product = await startGuard()
+    product.service.run = async () => unknown
+    await product.ask({ projects: ['shop', 'site'] })
+    const statement = await product.guard.statement(null, 'caller')
+    expect(statement?.rows).toEqual([{ key: 'bob', ...row, inDoubt: 80 }])
+    expect(statement?.total).toEqual({ key: null, ...none, inDoubt: 80 })
+  })
+
+  test('a month is open to its last millisecond, and the next one is not there before', async () => {
+    const { guard, clock } = await startGuard()
+    clock.set('2026-11-30T23:59:59.999Z')
+    expect(await guard.statement(november, 'budget')).toMatchObject({ status: 'open', next: null })
+    expect(await guard.statement('month:2026-12-01', 'budget')).toBeNull()
+    clock.set('2026-12-01T00:00:00Z')
+    expect(await guard.statement(november, 'budget')).toMatchObject({ status: 'final', next: 'month:2026-12-01' })
+    expect(await guard.statement('month:2026-12-01', 'budget')).toMatchObject({ status: 'open', next: null })
+  })
+})
+
+describe('which updates are read', () => {
+  test('those of the last day of a month, and of the first day of the next none', async () => {
+    const product = await startGuard()
+    product.clock.set('2026-11-30T23:00:00Z')
+    await product.ask({ projects: ['late'] })
+    product.clock.set('2026-12-01T01:00:00Z')
+    await product.ask({ projects: ['early'] })
+    expect((await product.guard.statement(november, 'project'))?.rows).toMatchObject([{ key: 'late' }])
+    expect((await product.guard.statement(null, 'project'))?.rows).toMatchObject([{ key: 'early' }])
+  })
+
+  test('one that was asked for in the month before, and held in this one', async () => {
+    const product = await startGuard()
+    const { guard, clock } = product
+    await product.budget('slow', { approvalAbove: u(1) })
+    clock.set('2026-11-30T20:00:00Z')
+    const { id } = only(await product.ask({ budget: 'slow' }))
+    clock.set('2026-12-01T09:00:00Z')
+    await guard.approve(id, 'eve')
+    await guard.start(id, clock.now() + minutes(5))
+    expect(await guard.statement(null, 'budget')).toMatchObject({ rows: [{ key: 'slow', charged: 40 }], addsUp: true })
+    expect(await guard.statement(november, 'budget')).toMatchObject({ rows: [], addsUp: true })
+  })
+
+  test('one that a summary names and that is gone is left out', async () => {
+    const product = await startGuard()
+    const { guard, clock } = product
+    await product.ask({ projects: ['shop'] })
+    clock.advance(days(1))
+    await guard.keepSummaries()
+    const kept = await summaryOf(guard.ledger, asked)
+    await guard.ledger.summaries.write({ ...kept, open: ['upd_gone'] })
+    expect(await guard.statement(null, 'project')).toMatchObject({ rows: [{ key: 'shop', charged: 40 }], addsUp: true })
+    clock.advance(days(1))
+    await guard.keepSummaries()
+    expect(await summaryOf(guard.ledger, asked)).toMatchObject({ rows: kept.rows, open: [] })
+  })
+})
+
+/** A book that moves once the entries have been read, in the first so many readings of them. */
+async function moving({ times, isCounted = false }: { times: number; isCounted?: boolean }) {
+  const product = await startGuard()
+  const { guard, clock, parts } = product
+  await product.ask({ projects: ['shop'] })
+  if (isCounted) {
+    clock.advance(days(1))
+    await guard.keepSummaries()
+  }
+  let readings = 0
+  const entries: Ledger['entries'] = async (...asked) => {
+    const page = await guard.ledger.entries(...asked)
+    if (readings++ < times) await spend(product, 'account', 1)
+    return page
+  }
+  const { statement } = createStatements({ ...parts, ledger: { ...guard.ledger, entries } })
+  return { ...product, statement: await statement(null, 'budget'), readings }
+}
+
+describe('a book that moves while it is read', () => {
+  test.each([
+    [0, 1, { external: 0, spent: 40, addsUp: true }],
+    [1, 2, { external: 1, spent: 41, addsUp: true }],
+    [2, 3, { external: 2, spent: 42, addsUp: true }],
+    [3, 3, { external: 2, spent: 43, addsUp: null }],
+    [9, 3, { external: 2, spent: 43, addsUp: null }],
+  ])('%i times: it is read %i times', async (times, rounds, { external, spent, addsUp }) => {
+    const { statement, readings } = await moving({ times })
+    expect(readings).toBe(rounds)
+    expect(statement).toMatchObject({ total: { charged: 40, external }, spent, addsUp })
+  })
+
+  test('proves nothing against what was counted, either', async () => {
+    const { statement, readings, guard, lines } = await moving({ times: 9, isCounted: true })
+    expect(readings).toBe(3)
+    expect(statement).toMatchObject({ total: { charged: 40, external: 2 }, spent: 43, addsUp: null })
+    expect((await summaryOf(guard.ledger, asked)).rows).toMatchObject([{ charged: 40 }])
+    expect(lines).not.toContainEqual(expect.objectContaining({ event: 'summary-not-ok' }))
+  })
+})
+
+describe('a book that does not add up', () => {
+  /** A person has written into the table by hand. */
+  async function tampered(by: number) {
+    const product = await startGuard()
+    const { guard, clock, items } = product
+    await product.ask({ projects: ['shop'] })
+    clock.advance(days(1))
+    await guard.keepSummaries()
+    for (const [name, item] of items) {
+      if (item.pk === 'book') items.set(name, JSON.parse(JSON.stringify(item).replaceAll('"s":40', `"s":${40 + by}`)))
+    }
+    return product
+  }
+
+  test.each([-1, 1])('is told of, and what was counted stays: it is not to blame (%i)', async (by) => {
+    const { guard, lines } = await tampered(by)
+    expect(await guard.statement(null, 'budget')).toMatchObject({
+      rows: [{ key: 'account', charged: 40 }],
+      total: { charged: 40, external: 0 },
+      spent: 40 + by,
+      addsUp: false,
+    })
+    expect((await summaryOf(guard.ledger, asked)).rows).toMatchObject([{ charged: 40 }])
+    expect(lines).not.toContainEqual(expect.objectContaining({ event: 'summary-not-ok' }))
+  })
+})
+
+test('a count that is wrong is said in the log, by its month', async () => {
+  const { guard, ask, clock, lines } = await startGuard()
+  await ask({ projects: ['shop'] })
+  clock.advance(days(1))
+  await guard.keepSummaries()
+  await guard.ledger.summaries.write({ ...(await summaryOf(guard.ledger, asked)), rows: [] })
+  lines.length = 0
+  expect(await guard.statement(null, 'budget')).toMatchObject({ total: { charged: 40 }, addsUp: true })
+  expect(lines).toEqual([{ level: 'error', event: 'summary-not-ok', month: november }])
+})

@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'vitest'
+import { describe as described, problem } from '../../shared/guard/problems.ts'
+import { type Figures, tightest } from '../../shared/guard/reports/figures.ts'
+import { count, left, list, onTheWall, units, when } from '../../shared/guard/sentences.ts'
+import { onlyProblem, type Row, toAnswer } from '../../shared/guard/update/answer.ts'
+import { overBudget, type Shortage } from '../../shared/guard/update/limits.ts'
+import type { State, Update } from '../../shared/ledger/updates/update.ts'
+import { at, u, updateOf } from '../support/reading.ts'
+
+const figures = (changes: Partial<Figures> = {}): Figures => ({
+  ...{ budget: 'seo', window: 'month', limit: u(100), granted: 0, available: 60, held: 10, inDoubt: 5, spent: 25 },
+  ...{ start: at('2026-11-01T00:00:00Z'), end: at('2026-12-01T00:00:00Z') },
+  ...changes,
+})
+
+describe('numbers and times', () => {
+  test.each([
+    [0, '0', '0 units'],
+    [1, '1', '1 unit'],
+    [1234567, '1,234,567', '1,234,567 units'],
+    [-30, '−30', '−30 units'],
+  ])('%d', (number, plain, withUnits) => {
+    expect([count(number), units(number)]).toEqual([plain, withUnits])
+  })
+
+  test('are those of the wall in the zone', () => {
+    expect(when(at('2026-12-11T23:05:00Z'), 'Europe/Berlin')).toBe('12 Dec 2026 00:05 Europe/Berlin')
+    expect(onTheWall(at('2026-01-02T09:07:00Z'), 'UTC')).toBe('2 Jan 2026 09:07')
+  })
+
+  test('lists', () => {
+    expect([[], ['a'], ['a', 'b'], ['a', 'b', 'c']].map(list)).toEqual(['', 'a', 'a and b', 'a, b and c'])
+  })
+})
+
+describe('what is left', () => {
+  test.each<[Partial<Figures>, string]>([
+    [{ granted: 50, available: 110 }, 'seo has 110 of 150 units left this month'],
+    [{ window: 'day', budget: 'caller:bob' }, 'bob has 60 of 100 units left today'],
+    [{ available: -10 }, 'seo has −10 of 100 units left this month'],
+    [{ limit: 'unlimited' }, 'seo is unlimited this month'],
+    [{ limit: 'unlimited', window: 'day', budget: 'caller:bob' }, 'bob is unlimited this day'],
+  ])('%o', (changes, sentence) => {
+    expect(left(figures(changes))).toBe(sentence)
+  })
+
+  test('least is what binds', () => {
+    const [a, b] = [figures({ available: 7 }), figures({ available: 30 })]
+    const unlimited = figures({ limit: 'unlimited', available: -500 })
+    expect(tightest([b, unlimited, a])).toBe(a)
+    expect(tightest([a, b])).toBe(a)
+    expect(tightest([unlimited])).toBeUndefined()
+  })
+})
+
+describe('over budget', () => {
+  const day = { window: 'day', end: at('2026-11-21T00:00:00Z') } as const
+  const said = (...short: readonly Shortage[]) => overBudget(short, 90, 'UTC')
+  const needs = (changes: Partial<Figures>, needed: number | null = 90): Shortage => ({
+    figures: figures(changes),
+    needed,
+  })
+
+  test('speaks of the worst wherever it is, of the first among equals, and of the last to reset', () => {
+    const worst = needs({ budget: 'acme', available: 10 })
+    const sentence =
+      'acme has 10 of 100 units left this month and this needs 90; resets 1 Dec 2026 00:00 UTC; ask for 80 more. Also short: seo has 60 of 100 units left today (resets 21 Nov 2026 00:00 UTC).'
+    for (const short of [
+      [worst, needs(day)],
+      [needs(day), worst],
+    ]) {
+      const { detail, members } = said(...short)
+      expect(detail).toBe(sentence)
+      expect(members.wouldPass).toContain('the same request after 1 Dec 2026 00:00 UTC, if it fits then')
+    }
+    expect(said(needs({ budget: 'b' }), needs({ budget: 'a' })).detail).toMatch(/^b has 60 .*\. Also short: a has 60 /)
+  })
+
+  test('with nothing left, nothing smaller would pass', () => {
+    expect(said(needs({ available: 0 })).members.wouldPass).toEqual([
+      'a grant of 90 to seo for the month (POST /budgets/<name>/entries, scope admin)',
+      'the same request after 1 Dec 2026 00:00 UTC, if it fits then',
+    ])
+    expect(said(needs({ available: 1 })).members.wouldPass).toContain('updates of at most 1 units together, now')
+  })
+
+  test('of a caller alone needs no grant', () => {
+    expect(said(needs({ budget: 'caller:bob' })).members.wouldPass).toEqual([
+      'updates of at most 60 units together, now',
+      'a higher limit for bob (PUT /callers/bob, scope admin)',
+      'the same request after 1 Dec 2026 00:00 UTC, if it fits then',
+    ])
+  })
+
+  test('shows every figure of every counter', () => {
+    expect(said(needs({ ...day, limit: u(100), available: 60 })).members).toMatchObject({
+      ...{ units: 90, short: 30 },
+      budgets: [
+        {
+          ...{ budget: 'seo', window: 'day', limit: 100, held: 10, inDoubt: 5, spent: 25, available: 60, short: 30 },
+          resetsAt: '2026-11-21T00:00:00.000Z',
+        },
+      ],
+    })
+  })
+})
+
+describe('an answer', () => {
+  const row = (state: State, changes: Partial<Update> = {}): Row => ({ update: updateOf({ state, ...changes }) })
+  const unread = problem('estimate-unreadable', 'No units.', { shape: '{}' })
+  const answer = (...rows: readonly Row[]) => toAnswer(rows, { replayed: false })
+  const duplicate = problem('duplicate-work', 'It is running.', { update: 'upd_9' })
+  const done = problem('already-updated', 'It was done.', { update: 'upd_9' })
+
+  test.each<[Row, number]>([
+    [row('awaiting-approval'), 202],
+    [row('requested'), 202],
+    [row('running'), 202],
+    [row('in-doubt'), 202],
+    [row('settled'), 201],
+    [row('released'), 502],
+    [row('refused', { problem: duplicate }), 409],
+    [row('refused', { problem: done }), 200],
+    [row('refused', { problem: problem('over-budget', '') }), 402],
+    [row('refused'), 402],
+    [row('rejected'), 402],
+    [row('cancelled'), 402],
+    [row('expired'), 402],
+    [{ project: 'shop', problem: unread }, 502],
+  ])('of one has its status: %#', (one, status) => {
+    expect(answer(one).status).toBe(status)
+  })
+
+  test('of several has the first of 202, 201, 200, 502, 409, 402, and the problem of what decided', () => {
+    const rows = [row('rejected'), row('refused', { problem: duplicate }), row('released')]
+    expect(answer(...rows)).toMatchObject({ status: 502, problem: { slug: 'service-refused' } })
+    expect(answer(...rows.slice(0, 2))).toMatchObject({ status: 409, problem: duplicate })
+    expect(answer(...rows, row('refused', { problem: done }))).toMatchObject({ status: 200, problem: null })
+    expect(answer(...rows, row('refused', { problem: done }), row('settled'))).toMatchObject({ status: 201 })
+    expect(answer(...rows, row('settled'), row('requested'))).toMatchObject({ status: 202, problem: null })
+    expect(answer(row('rejected'), { project: 'b', problem: unread })).toMatchObject({
+      ...{ status: 502, problem: unread, notRecorded: [{ project: 'b', problem: unread }] },
+      updates: [{ state: 'rejected' }],
+    })
+  })
+
+  test('of nothing recorded is the first problem; with several, all are listed', () => {
+    const one = { project: 'a', problem: unread }
+    const two = { project: 'b', problem: problem('ledger-unavailable', 'away') }
+    const first = { status: 502, updates: [], problem: unread, replayed: false, earlier: [] }
+    expect(answer(one)).toEqual({ ...first, notRecorded: [] })
+    expect(answer(one, two)).toEqual({ ...first, notRecorded: [one, two] })
+    expect(onlyProblem(unread)).toEqual({ ...first, notRecorded: [] })
+  })
+
+  test('shows the update that answers instead of the refusal that points to it', () => {
+    const earlier = updateOf({ id: 'upd_9', state: 'settled' })
+    const shown = answer({ update: updateOf({ state: 'refused', problem: done }), earlier }, row('settled'))
+    expect(shown.updates.map(({ id }) => id)).toEqual(['upd_9', 'upd_1'])
+    expect([shown.earlier, answer(row('settled')).earlier]).toEqual([['upd_9'], []])
+  })
+
+  test('without a problem of its own says what became of the update, by whom, and why', () => {
+    const history = [{ state: 'expired', at: 0, by: 'sweep', note: 'too late' }] as const
+    expect(answer(row('expired', { history })).problem).toEqual({
+      ...{ slug: 'expired', detail: 'The update upd_1 was expired by sweep: too late.', members: {} },
+    })
+    expect(answer(row('released', { history: [{ state: 'released', at: 0, by: 'eve' }] })).problem).toEqual({
+      ...{ slug: 'service-refused', detail: 'The update upd_1 was released by eve.', members: { serviceStatus: null } },
+    })
+  })
+
+  test('what is no problem of ours is an internal one', () => {
+    expect(described('over-budget')).toEqual({ status: 402, title: 'Not enough units available' })
+    expect(described('constructor')).toEqual({ status: 500, title: 'Something went wrong on our side' })
+  })
+})

@@ -1,0 +1,338 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import { hours, minutes } from '../../support/clock.ts'
+import { json, type Product, startProduct } from '../../support/product.ts'
+import { gate } from '../../support/scripted-service.ts'
+import { createStore } from '../../support/stores.ts'
+
+type Options = NonNullable<Parameters<typeof startProduct>[0]>
+
+const night = { name: 'night', kind: 'ranking', projects: [] as string[], schedule: 'cron(0 10 * * ? *)' }
+
+async function startWatched(options: Options = {}) {
+  const product: Product = await startProduct({ store: createMemoryStore(), slack: true, ...options })
+  let asked = 0
+  const limit = (units: number, more: object = {}, budget = 'account') =>
+    product.call('PUT', `/budgets/${budget}`, { body: { limits: [{ window: 'month', units }], ...more } })
+  return {
+    product,
+    limit,
+    spend: (body: object = {}) => product.update({ kind: 'ranking', project: `p${++asked}`, ...body }),
+    refuse: (times: number, sub = 'bob', body: object = {}) =>
+      Promise.all(
+        Array.from({ length: times }, () =>
+          product.update(
+            { kind: 'ranking', project: `p${++asked}`, maxUnits: 1, ...body },
+            { token: product.signed({ sub, scope: 'run', budgets: '*' }) },
+          ),
+        ),
+      ),
+    sweep: () => product.triggers.sweep(product.endsAt()),
+    /** What the channel was told so far. */
+    told: async () => {
+      await product.deliver()
+      return product.slack.posted().map(({ text }) => text)
+    },
+  }
+}
+
+describe('thresholds', () => {
+  test('80 and 100 % are told once each, with what is left and until when', async () => {
+    const { product, limit, spend, told, sweep } = await startWatched()
+    await limit(120)
+    await spend()
+    expect(await told()).toEqual([])
+    await spend({ project: 'x', kind: 'keyword-difficulty' })
+    // 80 of 120 are 66 %.
+    expect(await told()).toEqual([])
+    await limit(100)
+    const eighty = "account has used 80 % of this month's units: 80 of 100. 20 are left until 1 Dec 2026 00:00 UTC."
+    expect(await told()).toEqual([eighty])
+    await sweep()
+    await limit(110)
+    await limit(100)
+    await product.startProcess().triggers.sweep(product.endsAt())
+    expect(await told()).toEqual([eighty])
+    await limit(120)
+    await spend()
+    const hundred =
+      "account has used 100 % of this month's units: 120 of 120. Nothing is left until 1 Dec 2026 00:00 UTC."
+    expect(await told()).toEqual([eighty, hundred])
+    product.clock.set('2026-11-21T10:30:00Z')
+    await sweep()
+    expect(await told()).toEqual([eighty, hundred])
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('whoever jumps over both is told of the higher one; the next month begins anew', async () => {
+    const { product, limit, spend, told } = await startWatched()
+    await limit(40)
+    await spend()
+    expect(await told()).toEqual([
+      "account has used 100 % of this month's units: 40 of 40. Nothing is left until 1 Dec 2026 00:00 UTC.",
+    ])
+    product.clock.set('2026-12-01T00:00:00Z')
+    await spend()
+    expect((await told())[1]).toBe(
+      "account has used 100 % of this month's units: 40 of 40. Nothing is left until 1 Jan 2027 00:00 UTC.",
+    )
+  })
+
+  test('of the day too, each day; and of every budget on the chain', async () => {
+    const { product, spend, told } = await startWatched()
+    const limits = [
+      { window: 'month', units: 5_000 },
+      { window: 'day', units: 50 },
+    ]
+    await product.call('PUT', '/budgets/seo', { body: { limits } })
+    await spend({ budget: 'seo' })
+    expect(await told()).toEqual([
+      "seo has used 80 % of today's units: 40 of 50. 10 are left until 21 Nov 2026 00:00 UTC.",
+    ])
+    product.clock.set('2026-11-21T00:00:00Z')
+    await spend({ budget: 'seo' })
+    expect(await told()).toHaveLength(2)
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('a budget may have its own, or none', async () => {
+    const { product, limit, spend, told } = await startWatched()
+    await limit(1_000, { thresholds: [4] })
+    await limit(40, { thresholds: [] }, 'seo')
+    await spend({ budget: 'seo' })
+    expect(await told()).toEqual([
+      "account has used 4 % of this month's units: 40 of 1,000. 960 are left until 1 Dec 2026 00:00 UTC.",
+    ])
+    expect((await product.call('GET', '/budgets/account')).body.thresholds).toEqual([4])
+  })
+
+  test('what is in doubt counts as used, and what was granted as to be used', async () => {
+    const { product, limit, spend, told } = await startWatched({
+      service: ({ url }) => (url.includes('/run') ? { status: 503 } : undefined),
+    })
+    await limit(40)
+    const grant = { type: 'grant', units: 10, reason: 'for the launch' }
+    await product.call('POST', '/budgets/account/entries', { body: grant })
+    await spend()
+    const texts = await told()
+    expect(texts.filter((text) => text.startsWith('account'))).toEqual([
+      "account has used 80 % of this month's units: 40 of 50. 10 are left until 1 Dec 2026 00:00 UTC.",
+    ])
+    expect(texts).toHaveLength(2)
+  })
+
+  test('what is held counts as used', async () => {
+    const { opened, open } = gate()
+    const { product, limit, spend, told } = await startWatched({
+      service: ({ url }) => (url.includes('/run') ? { ...json({ keyword_units: 40 }), once: opened } : undefined),
+    })
+    await limit(50)
+    const spent = spend()
+    while (product.seen('run').length === 0) await new Promise(setImmediate)
+    expect(await told()).toEqual([
+      "account has used 80 % of this month's units: 40 of 50. 10 are left until 1 Dec 2026 00:00 UTC.",
+    ])
+    open()
+    expect((await spent).status).toBe(201)
+  })
+
+  test('found by two processes and the stream at once: told once', async () => {
+    const { product, limit, spend, told } = await startWatched({ store: await createStore() })
+    await limit(40)
+    await spend()
+    const processes = [product, product.startProcess(), product.startProcess()]
+    await Promise.all(processes.map(({ triggers }) => triggers.sweep(product.endsAt())))
+    expect(await told()).toHaveLength(1)
+  })
+
+  test('where the stream is lost, the sweep finds and tells it', async () => {
+    const { product, limit, spend, sweep } = await startWatched({ stream: false })
+    await limit(40)
+    await spend()
+    await sweep()
+    expect(product.slack.posted()).toEqual([])
+    product.clock.advance(minutes(2))
+    await sweep()
+    await sweep()
+    expect(product.slack.posted()).toHaveLength(1)
+  })
+
+  test('an unlimited budget, and one of nothing, have none', async () => {
+    const { product, limit, spend, told } = await startWatched()
+    await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 'unlimited' }] } })
+    await limit(0, {}, 'ads')
+    await spend({ budget: 'seo' })
+    await spend({ budget: 'ads' })
+    expect(await told()).toEqual([])
+  })
+})
+
+describe('a burst of refusals', () => {
+  const burst = (caller: string, count: number) =>
+    `${caller} was refused ${count} times on account within 10 minutes. Nothing was spent.`
+
+  test('nine are none, ten are told once, and so is whatever follows within the hour', async () => {
+    const { product, refuse, sweep, told } = await startWatched()
+    await refuse(9)
+    await sweep()
+    expect(await told()).toEqual([])
+    await refuse(1)
+    await sweep()
+    expect(await told()).toEqual([burst('bob', 10)])
+    await refuse(5)
+    await sweep()
+    await product.startProcess().triggers.sweep(product.endsAt())
+    expect(await told()).toEqual([burst('bob', 10)])
+  })
+
+  test('each caller apart', async () => {
+    const { refuse, sweep, told } = await startWatched()
+    await Promise.all([refuse(10, 'bob'), refuse(11, 'eve'), refuse(9, 'joe')])
+    await sweep()
+    expect((await told()).sort()).toEqual([burst('bob', 10), burst('eve', 11)])
+  })
+
+  test('on several budgets: the latest by name, the others by number', async () => {
+    const { product, limit, refuse, sweep, told } = await startWatched()
+    await limit(500, {}, 'blog')
+    await limit(500, {}, 'seo')
+    await refuse(5, 'bob', { budget: 'blog' })
+    await refuse(4, 'bob', { budget: 'seo' })
+    product.clock.advance(1)
+    await refuse(1)
+    await sweep()
+    expect(await told()).toEqual([
+      'bob was refused 10 times on account and 2 other budgets within 10 minutes. Nothing was spent.',
+    ])
+  })
+
+  test('the same one is not told again when the hour of the clock turns; a later one is', async () => {
+    const { product, refuse, sweep, told } = await startWatched()
+    product.clock.set('2026-11-20T10:55:00Z')
+    await refuse(10)
+    await sweep()
+    product.clock.set('2026-11-20T11:01:00Z')
+    await sweep()
+    await refuse(10)
+    product.clock.set('2026-11-20T11:54:59Z')
+    await refuse(10)
+    await sweep()
+    expect(await told()).toHaveLength(1)
+    product.clock.set('2026-11-20T11:55:00Z')
+    await sweep()
+    product.clock.advance(minutes(4))
+    await sweep()
+    expect(await told()).toEqual([burst('bob', 10), burst('bob', 10)])
+  })
+
+  test('what is spread over more than ten minutes is none', async () => {
+    const { product, refuse, sweep, told } = await startWatched()
+    await refuse(5)
+    product.clock.advance(minutes(10) + 1)
+    await refuse(5)
+    await sweep()
+    expect(await told()).toEqual([])
+  })
+
+  test('the refusals of a plan are told with its occurrence, and what was done already is none', async () => {
+    const projects = Array.from({ length: 12 }, (_, index) => `q${index}`)
+    const { product, limit, spend, sweep, told } = await startWatched({ plans: [{ ...night, projects }] })
+    await spend({ project: 'same' })
+    for (let count = 0; count < 12; count++) {
+      expect((await spend({ project: 'same' })).status).toBe(200)
+    }
+    await limit(0)
+    await product.triggers.fire('night', product.clock.now(), product.endsAt())
+    await sweep()
+    expect(await told()).toEqual([
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ⛔ 12 projects refused. Nothing was spent.',
+    ])
+  })
+})
+
+test('that the same work is in doubt is no refusal to worry about', async () => {
+  const { spend, sweep, told } = await startWatched({
+    service: ({ url }) => (url.includes('/run') ? { status: 503 } : undefined),
+  })
+  await spend({ project: 'same' })
+  for (let count = 0; count < 10; count++) expect((await spend({ project: 'same' })).status).toBe(409)
+  await sweep()
+  expect((await told()).filter((text) => text.includes('was refused'))).toEqual([])
+})
+
+describe('an approval that nobody gives', () => {
+  const awaiting = async () => {
+    const watched = await startWatched()
+    await watched.limit(500, { approvalAbove: 39 }, 'seo')
+    const { body } = await watched.spend({ budget: 'seo', project: 'acme' })
+    const reminders = async () => (await watched.told()).filter((text) => text.startsWith('Reminder'))
+    return { ...watched, id: body.updates[0].id, reminders }
+  }
+
+  test('is told of again at half of its time, once, whoever sweeps', async () => {
+    const { product, sweep, reminders } = await awaiting()
+    product.clock.advance(hours(12) - 1)
+    await sweep()
+    expect(await reminders()).toEqual([])
+    product.clock.advance(1)
+    await Promise.all([sweep(), product.startProcess().triggers.sweep(product.endsAt())])
+    const reminder =
+      'Reminder: ada asks for a ranking update of acme. It would spend 40 units of seo. Somebody has to approve it until 21 Nov 2026 10:00 UTC.'
+    expect(await reminders()).toEqual([reminder])
+    product.clock.advance(hours(6))
+    await sweep()
+    expect(await reminders()).toEqual([reminder])
+    product.clock.advance(hours(6))
+    await sweep()
+    expect(await reminders()).toEqual([reminder])
+    expect((await product.call('GET', '/updates?state=expired')).body.updates).toHaveLength(1)
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('asked about again for the rest of its two days: is told of again at half of that', async () => {
+    const { product, id, sweep, reminders } = await awaiting()
+    const token = product.signed({
+      sub: 'bob',
+      scope: 'approve',
+      exp: Math.floor(product.clock.now() / 1000) + 3 * 86_400,
+    })
+    for (const units of [80, 160]) {
+      product.clock.advance(hours(22))
+      product.service.script('/on-demand/acme/estimate', json({ keyword_units: units }))
+      expect((await product.call('POST', `/updates/${id}/approve`, { token })).status).toBe(202)
+      await product.deliver()
+    }
+    const before = (await reminders()).length
+    // Four hours are left of the two days.
+    product.clock.advance(hours(2) - 1)
+    await sweep()
+    expect(await reminders()).toHaveLength(before)
+    product.clock.advance(1)
+    await sweep()
+    expect(await reminders()).toHaveLength(before + 1)
+  })
+
+  test('each is told of', async () => {
+    const { product, spend, sweep, reminders } = await awaiting()
+    await spend({ budget: 'seo', project: 'globex' })
+    product.clock.advance(hours(12))
+    await sweep()
+    expect(await reminders()).toHaveLength(2)
+  })
+
+  test('is not told of again when nobody came by before its time was over', async () => {
+    const { product, sweep, reminders } = await awaiting()
+    product.clock.advance(hours(24))
+    await sweep()
+    expect(await reminders()).toEqual([])
+  })
+
+  test('is not told of when it was decided before', async () => {
+    const { product, id, sweep, reminders } = await awaiting()
+    const token = product.signed({ sub: 'bob', scope: 'approve' })
+    expect((await product.call('POST', `/updates/${id}/reject`, { token })).status).toBe(200)
+    product.clock.advance(hours(13))
+    await sweep()
+    expect(await reminders()).toEqual([])
+  })
+})

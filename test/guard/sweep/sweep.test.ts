@@ -1,0 +1,591 @@
+import { describe, expect, test } from 'vitest'
+import { createGuard } from '../../../shared/guard/guard.ts'
+import { createApprovals } from '../../../shared/guard/people/approvals.ts'
+import { createAlerts } from '../../../shared/guard/sweep/alerts.ts'
+import { createSweep } from '../../../shared/guard/sweep/sweep.ts'
+import { LedgerUnavailable } from '../../../shared/ledger/store/store.ts'
+import { days, hours, minutes } from '../../support/clock.ts'
+import { makes, only, ran, startGuard, unknown } from '../../support/guard.ts'
+import { at, u } from '../../support/reading.ts'
+
+const nothing = { doubted: [], proven: [], settledByTime: [], begun: [], expired: [], failed: [] }
+const refused = { kind: 'did-not-run', reason: 'status 404', status: 404, answer: null } as const
+type Started = Awaited<ReturnType<typeof startGuard>>
+
+const dates = (product: Started, ...known: readonly string[]) => {
+  product.service.dates = async () => ({ kind: 'dates', dates: known })
+}
+
+async function doubted(before: readonly string[] = ['2026-11-13']) {
+  const product = await startGuard()
+  dates(product, ...before)
+  product.service.run = async () => unknown
+  const { id } = only(await product.ask())
+  product.lines.length = 0
+  return { ...product, id }
+}
+
+/** A sweep to which something happens between its reading of what is open so and what it does about it. */
+function sweepWith({ parts, guard: { ledger }, clock }: Started, state: string, between: () => Promise<void>) {
+  let isLate = false
+  const openRound: typeof ledger.openRound = (as, hasTime, handle) =>
+    ledger.openRound(as, hasTime, async (...row) => {
+      if (as === state && !isLate) await between()
+      isLate ||= as === state
+      return handle(...row)
+    })
+  return createGuard({ ...parts, ledger: { ...ledger, openRound } }).sweep(clock.now() + minutes(10))
+}
+
+/** The process that holds it dies before the outcome is written down. */
+async function orphaned() {
+  const product = await startGuard()
+  product.before.push(async (writes) => {
+    if (makes('settled')(writes)) throw new Error('dead')
+    return false
+  })
+  const { id } = only(await product.ask())
+  product.before.length = 0
+  product.lines.length = 0
+  return { ...product, id }
+}
+
+test('of nothing does nothing, and says nothing', async () => {
+  const { sweep, lines } = await startGuard()
+  expect(await sweep()).toEqual(nothing)
+  expect(lines).toEqual([])
+})
+
+describe('a running update', () => {
+  test('past its lease is in doubt, counted, and that is said', async () => {
+    const { sweep, clock, id, other, lines, counts } = await orphaned()
+    clock.advance(16_999)
+    expect(await sweep()).toEqual(nothing)
+    clock.advance(1)
+    expect(await sweep()).toEqual({ ...nothing, doubted: [id] })
+    expect(lines).toMatchObject([{ event: 'in-doubt' }, { level: 'info', event: 'swept', ...nothing, doubted: [id] }])
+    const update = await other.update(id)
+    expect(update).toMatchObject({ state: 'in-doubt', doubt: { by: 'sweep', at: at('2026-11-20T10:00:17Z') } })
+    expect(update?.history.at(-1)).toMatchObject({
+      by: 'sweep',
+      note: 'its sender has not reported; it may have run',
+    })
+    expect(await counts()).toEqual({ available: 960, held: 0, inDoubt: 40, spent: 0 })
+    expect(await sweep()).toEqual(nothing)
+  })
+
+  test('that was closed in the same moment is not counted as doubted', async () => {
+    const { sweep, clock, id, other, before } = await orphaned()
+    clock.advance(20_000)
+    before.push(async () => {
+      const update = await other.update(id)
+      const said = { from: 'sender', by: 'service', note: 'ran' } as const
+      if (update) await other.settle(update, { kind: 'ran', units: u(40), ...said })
+      return true
+    })
+    expect(await sweep()).toEqual(nothing)
+  })
+})
+
+describe('an update in doubt', () => {
+  test('with a new date is settled at its hold, once nothing is in flight', async () => {
+    const product = await doubted()
+    const { sweep, clock, id, other } = product
+    dates(product, '2026-11-13', '2026-11-20')
+    clock.advance(299_999)
+    expect(await sweep()).toEqual(nothing)
+    clock.advance(1)
+    expect(await sweep()).toEqual({ ...nothing, proven: [id] })
+    const update = await other.update(id)
+    expect(update).toMatchObject({ state: 'settled', charged: 40, closedBy: 'evidence' })
+    expect(update?.history.at(-1)).toMatchObject({
+      by: 'sweep',
+      note: 'the service has data of 2026-11-20 that it did not have before',
+    })
+  })
+
+  test.each([
+    ['the day before', '2026-11-19', true],
+    ['the day after', '2026-11-21', true],
+    ['two days before', '2026-11-18', false],
+    ['two days after', '2026-11-22', false],
+    ['there before', '2026-11-13', false],
+  ])('a date of %s', async (_name, date, isProof) => {
+    const product = await doubted()
+    product.clock.advance(days(2))
+    dates(product, '2026-11-13', date)
+    expect((await product.sweep()).proven).toEqual(isProof ? [product.id] : [])
+  })
+
+  test('is not proven by dates that were there, or could not be read, before or now', async () => {
+    const there = await doubted(['2026-11-19', '2026-11-21'])
+    there.clock.advance(hours(1))
+    expect(await there.sweep()).toEqual(nothing)
+    there.service.dates = async () => ({ kind: 'unreadable', reason: 'HTML' })
+    expect(await there.sweep()).toEqual(nothing)
+    const never = await startGuard()
+    never.service.dates = async () => ({ kind: 'unreadable', reason: 'HTML' })
+    never.service.run = async () => unknown
+    await never.ask()
+    expect(never.lines).toContainEqual({ level: 'info', event: 'no-dates', project: 'shop', reason: 'HTML' })
+    dates(never, '2026-11-20')
+    never.clock.advance(hours(1))
+    expect(await never.sweep()).toEqual(nothing)
+  })
+
+  test('of keywords leaves no dates, and none are asked for', async () => {
+    const product = await startGuard()
+    product.service.dates = () => Promise.reject(new Error('nobody is to ask'))
+    product.service.run = async () => unknown
+    await product.ask({ kind: 'keyword-difficulty' })
+    product.clock.advance(hours(1))
+    expect(await product.sweep()).toEqual(nothing)
+  })
+
+  test('without evidence is settled at its hold after seven days, and not a moment sooner', async () => {
+    const { sweep, clock, id, other, counts } = await doubted()
+    clock.advance(days(7) - 1)
+    expect(await sweep()).toEqual(nothing)
+    clock.advance(1)
+    expect(await sweep()).toEqual({ ...nothing, settledByTime: [id] })
+    const update = await other.update(id)
+    expect(update).toMatchObject({ state: 'settled', charged: 40, closedBy: 'time' })
+    expect(update?.history.at(-1)).toMatchObject({
+      by: 'sweep',
+      note: 'no evidence within seven days; charged as held, because it may have run',
+    })
+    expect(await counts()).toEqual({ available: 960, held: 0, inDoubt: 0, spent: 40 })
+  })
+
+  test('counts its seven days from the doubt, however long before that it was held', async () => {
+    const { sweep, clock, id } = await orphaned()
+    clock.advance(days(3))
+    expect(await sweep()).toEqual({ ...nothing, doubted: [id] })
+    clock.advance(days(7) - 1)
+    expect(await sweep()).toEqual(nothing)
+    clock.advance(1)
+    expect(await sweep()).toEqual({ ...nothing, settledByTime: [id] })
+  })
+
+  test.each([
+    ['with evidence', hours(1)],
+    ['by time', days(7)],
+  ])('that a person closes in the same moment is not counted, %s', async (_name, passed) => {
+    const product = await doubted()
+    const { sweep, clock, id, before, elsewhere } = product
+    dates(product, ...(passed === hours(1) ? ['2026-11-20'] : []))
+    clock.advance(passed)
+    before.push(async () => elsewhere.resolve(id, 'eve', { outcome: 'ran', reason: 'seen' }))
+    expect(await sweep()).toEqual(nothing)
+  })
+})
+
+describe('a date that another update of the same work can have made', () => {
+  /** Days after the doubt, the project goes on. */
+  async function followed(how: { after: number; run?: Started['service']['run']; known?: readonly string[] }) {
+    const product = await doubted()
+    product.clock.advance(how.after)
+    product.service.run = how.run ?? (async () => ran)
+    if (how.known) dates(product, ...how.known)
+    const next = only(await product.ask())
+    return { ...product, next }
+  }
+  const proves = async (product: Started & { id: string }, ...known: readonly string[]) => {
+    dates(product, '2026-11-13', ...known)
+    product.clock.advance(hours(1))
+    const { proven, failed } = await product.sweep()
+    expect(failed).toEqual([])
+    return proven.includes(product.id)
+  }
+
+  test('proves nothing; one that only this one can have made does', async () => {
+    expect(await proves(await followed({ after: days(1) }), '2026-11-20')).toBe(false)
+    expect(await proves(await followed({ after: days(1) }), '2026-11-21')).toBe(false)
+    expect(await proves(await followed({ after: days(1) }), '2026-11-19')).toBe(true)
+    expect(await proves(await followed({ after: days(1) }), '2026-11-21', '2026-11-19')).toBe(true)
+    expect(await proves(await followed({ after: days(3) }), '2026-11-21')).toBe(true)
+  })
+
+  test('is nobody else’s where the other one did not run, by its sender’s word', async () => {
+    expect(await proves(await followed({ after: days(1), run: async () => refused }), '2026-11-20')).toBe(true)
+  })
+
+  test('is nobody else’s where it was there before the other one', async () => {
+    const known = ['2026-11-13', '2026-11-20']
+    expect(await proves(await followed({ after: days(1), known }), '2026-11-20')).toBe(true)
+  })
+
+  test('may be the other one’s where a person says that it did not run', async () => {
+    const product = await followed({ after: days(1), run: async () => unknown })
+    product.clock.advance(hours(1))
+    await product.guard.resolve(product.next.id, 'eve', { outcome: 'did-not-run', reason: 'guess' })
+    expect(await proves(product, '2026-11-20')).toBe(false)
+  })
+
+  test('of an update before this one counts too', async () => {
+    const product = await startGuard()
+    dates(product, '2026-11-13')
+    await product.ask()
+    product.clock.advance(days(1))
+    product.service.run = async () => unknown
+    const { id } = only(await product.ask())
+    expect(await proves({ ...product, id }, '2026-11-21')).toBe(false)
+    expect(await proves({ ...product, id }, '2026-11-22')).toBe(true)
+  })
+
+  test.each([
+    [49, days(1), true],
+    [50, days(1), false],
+    [50, days(4), true],
+  ])(
+    '%d of them, and more than fifty are too many to tell, unless they were long before: %d',
+    async (others, after, isProof) => {
+      const product = await startGuard()
+      const { clock, ask, service } = product
+      dates(product, '2026-11-13')
+      clock.set('2026-11-17T10:00:00Z')
+      const fail = async () => {
+        service.run = async () => refused
+        for (let n = 0; n < others; n++) await ask()
+      }
+      if (after === days(4)) await fail()
+      clock.set('2026-11-21T10:00:00Z')
+      service.run = async () => unknown
+      const { id } = only(await ask())
+      clock.set('2026-11-22T10:00:00Z')
+      if (after === days(1)) await fail()
+      expect(await proves({ ...product, id }, '2026-11-20')).toBe(isProof)
+    },
+  )
+
+  test('is nobody’s any more whose record is gone', async () => {
+    const product = await startGuard()
+    dates(product, '2026-11-13')
+    const { id: gone } = only(await product.ask())
+    product.clock.advance(days(1))
+    product.service.run = async () => unknown
+    const { id } = only(await product.ask())
+    product.items.delete(JSON.stringify([`update#${gone}`, 'update']))
+    expect(await product.other.update(gone)).toBeNull()
+    expect(await proves({ ...product, id }, '2026-11-21')).toBe(true)
+  })
+
+  test('may be anybody’s whose dates could not be read before', async () => {
+    const product = await doubted()
+    product.clock.advance(days(1))
+    product.service.run = async () => ran
+    product.service.dates = async () => ({ kind: 'unreadable', reason: 'HTML' })
+    await product.ask()
+    expect(await proves(product, '2026-11-20')).toBe(false)
+    expect(await proves(product, '2026-11-19')).toBe(true)
+  })
+})
+
+describe('what a person released', () => {
+  async function released() {
+    const product = await doubted()
+    product.clock.advance(minutes(5))
+    await product.guard.resolve(product.id, 'eve', { outcome: 'did-not-run', reason: 'not seen' })
+    product.lines.length = 0
+    return product
+  }
+
+  test('is looked after: evidence books the units back, once', async () => {
+    const product = await released()
+    const { sweep, id, other, counts } = product
+    expect(await sweep()).toEqual(nothing)
+    dates(product, '2026-11-13', '2026-11-20')
+    expect(await sweep()).toEqual({ ...nothing, proven: [id] })
+    const update = await other.update(id)
+    expect(update).toMatchObject({ state: 'released', charged: 40, corrected: true })
+    expect(update?.history.at(-1)).toMatchObject({
+      by: 'sweep',
+      note: 'it did run: the service has data of 2026-11-20 that it did not have before',
+    })
+    expect(await counts()).toEqual({ available: 960, held: 0, inDoubt: 0, spent: 40 })
+    expect(await sweep()).toEqual(nothing)
+  })
+
+  test('is looked after for seven days, and then let be, which is written down', async () => {
+    const product = await released()
+    const { sweep, id, other, clock } = product
+    clock.advance(days(7) - 1)
+    expect(await sweep()).toEqual(nothing)
+    expect(await other.update(id)).not.toHaveProperty('unwatched')
+    clock.advance(1)
+    expect(await sweep()).toEqual(nothing)
+    const update = await other.update(id)
+    expect(update).toMatchObject({ state: 'released', unwatched: true, charged: 0 })
+    expect(update?.history.at(-1)).toEqual({
+      ...{ state: 'released', at: clock.now(), by: 'sweep' },
+      note: 'no evidence to the contrary within seven days',
+    })
+    dates(product, '2026-11-13', '2026-11-20')
+    expect(await sweep()).toEqual(nothing)
+  })
+
+  test('and corrected by its sender in the same moment is not counted as proven', async () => {
+    const product = await released()
+    const { sweep, id, other, before, counts } = product
+    dates(product, '2026-11-20')
+    before.push(async () => {
+      const update = await other.update(id)
+      const said = { from: 'sender', by: 'service', note: 'ran' } as const
+      if (update) await other.settle(update, { kind: 'ran', units: u(30), ...said })
+      return true
+    })
+    expect(await sweep()).toEqual(nothing)
+    expect(await counts()).toEqual({ available: 970, held: 0, inDoubt: 0, spent: 30 })
+  })
+})
+
+describe('what awaits approval', () => {
+  const awaiting = async () => {
+    const product = await startGuard()
+    const { id } = only(await product.ask({}, { token: { scopes: new Set(['propose']), budgets: '*' } }))
+    return { ...product, id }
+  }
+
+  test('expires after a day', async () => {
+    const { sweep, clock, id, other } = await awaiting()
+    clock.advance(days(1) - 1)
+    expect(await sweep()).toEqual(nothing)
+    clock.advance(1)
+    expect(await sweep()).toEqual({ ...nothing, expired: [id] })
+    const update = await other.update(id)
+    expect(update).toMatchObject({ state: 'expired', finishedAt: clock.now() })
+    expect(update?.history.at(-1)).toMatchObject({ by: 'sweep', note: 'not approved in time' })
+  })
+
+  test('is reminded of after half of it', async () => {
+    const { sweep, clock, id, other } = await awaiting()
+    const reminders = async () =>
+      (await other.announcements.open(10)).rows.filter(({ about }) => about.kind === 'approval-reminder')
+    clock.advance(hours(12) - 1)
+    await sweep()
+    expect(await reminders()).toEqual([])
+    clock.advance(1)
+    await sweep()
+    expect(await reminders()).toMatchObject([{ about: { update: id } }])
+  })
+
+  test('and was approved in time does not expire, however long the sweep takes to come to it', async () => {
+    const product = await awaiting()
+    const { clock, id, elsewhere, other } = product
+    clock.advance(days(1) - 1000)
+    const swept = await sweepWith(product, 'awaiting-approval', async () => {
+      expect(await elsewhere.approve(id, 'eve')).toMatchObject({ kind: 'done' })
+      clock.advance(2000)
+    })
+    expect(swept).toEqual(nothing)
+    expect(await other.update(id)).toMatchObject({ state: 'requested', version: 2, approval: { by: 'eve' } })
+  })
+
+  test('and is rejected in the same moment is not counted as expired', async () => {
+    const { sweep, clock, id, before, elsewhere } = await awaiting()
+    clock.advance(days(1))
+    before.push(async () => elsewhere.reject(id, 'eve'))
+    expect(await sweep()).toEqual(nothing)
+  })
+})
+
+describe('what is requested', () => {
+  const queued = async () => {
+    const product = await startGuard()
+    const { id } = only(await product.ask({}, {}, { respondAsync: true }))
+    return { ...product, id }
+  }
+
+  test('and nobody has begun for two minutes is begun', async () => {
+    const { sweep, clock, id, sent } = await queued()
+    clock.advance(minutes(2) - 1)
+    expect([await sweep(), sent.length]).toEqual([nothing, 0])
+    clock.advance(1)
+    expect([await sweep(), sent.length]).toEqual([{ ...nothing, begun: [id] }, 1])
+  })
+
+  test('counts from its approval, not from when it was asked', async () => {
+    const product = await startGuard()
+    const { sweep, clock, guard, sent } = product
+    const { id } = only(await product.ask({}, { token: { scopes: new Set(['propose']), budgets: '*' } }))
+    clock.advance(hours(5))
+    await guard.approve(id, 'eve')
+    clock.advance(minutes(2) - 1)
+    expect([await sweep(), sent.length]).toEqual([nothing, 0])
+    clock.advance(1)
+    expect(await sweep()).toEqual({ ...nothing, begun: [id] })
+  })
+
+  test('and cannot be begun stays, and is not called begun; after an hour it expires', async () => {
+    const { sweep, clock, id, service, other, lines } = await queued()
+    service.estimate = async () => ({ kind: 'refused', status: 500 })
+    clock.advance(minutes(2))
+    expect(await sweep()).toEqual(nothing)
+    expect(await other.update(id)).toMatchObject({ state: 'requested', version: 1 })
+    expect(lines).toContainEqual({ level: 'info', event: 'stays-queued', update: id, problem: 'service-refused' })
+    clock.advance(minutes(58) - 1)
+    expect(await sweep()).toEqual(nothing)
+    clock.advance(1)
+    expect(await sweep()).toEqual({ ...nothing, expired: [id] })
+    expect((await other.update(id))?.history.at(-1)).toMatchObject({ note: 'could not begin within an hour' })
+  })
+
+  test('and was put to a person again meanwhile does not expire as what nobody could begin', async () => {
+    const product = await startGuard()
+    const { clock, guard, service, elsewhere, other } = product
+    await product.budget('account', { approvalAbove: u(10) })
+    const { id } = only(await product.ask())
+    await guard.approve(id, 'eve')
+    service.estimate = async () => ({ kind: 'units', units: u(80), source: 'x' })
+    clock.advance(minutes(59))
+    const swept = await sweepWith(product, 'requested', async () => {
+      await elsewhere.start(id, clock.now() + minutes(1))
+      clock.advance(minutes(2))
+    })
+    expect(swept).toEqual(nothing)
+    const update = await other.update(id)
+    expect(update).toMatchObject({ state: 'awaiting-approval', version: 3, estimated: 80 })
+    expect(update?.history.at(-1)?.note).toBe('40 units were approved, and it now needs 80')
+  })
+
+  test('and is cancelled in the same moment is not counted as expired', async () => {
+    const { sweep, clock, id, before, elsewhere } = await queued()
+    clock.advance(hours(1))
+    before.push(async () => elsewhere.cancel(id, { caller: 'bob', isAdmin: false }))
+    expect(await sweep()).toEqual(nothing)
+  })
+
+  test('is begun with the time that is left', async () => {
+    const { guard, clock, sent, id } = await queued()
+    clock.advance(minutes(2))
+    expect(await guard.sweep(clock.now() + 16_999)).toEqual(nothing)
+    expect(sent).toEqual([])
+    expect(await guard.sweep(clock.now() + 17_000)).toEqual({ ...nothing, begun: [id] })
+  })
+})
+
+describe('a service that hangs', () => {
+  const hangsFor = 20_000
+  const projects = (from: number) => Array.from({ length: 20 }, (_, index) => `p${from + index}`)
+
+  test('takes a quarter of the time from what is in doubt, and nothing from what comes after', async () => {
+    const product = await startGuard({ units: 10_000 })
+    const { guard, service, clock, ask } = product
+    service.run = async () => unknown
+    await ask({ projects: projects(0), whenShort: 'fit' })
+    service.run = async () => ran
+    clock.advance(minutes(10))
+    const { id } = only(await ask({ kind: 'keyword-difficulty' }, {}, { respondAsync: true }))
+    clock.advance(minutes(10))
+    let asked = 0
+    service.dates = async () => {
+      asked++
+      clock.advance(hangsFor)
+      return { kind: 'unreadable', reason: 'no whole answer before the deadline' }
+    }
+    expect(await guard.sweep(clock.now() + minutes(10))).toEqual({ ...nothing, begun: [id] })
+    expect(asked).toBe(8)
+    clock.advance(days(7))
+    expect((await guard.sweep(clock.now() + minutes(10))).settledByTime).toHaveLength(20)
+  })
+
+  test('takes half of it from what is requested; what is too old expires all the same', async () => {
+    const { guard, service, clock, ask, parts } = await startGuard()
+    const { ledger } = parts
+    const { updates: old } = await ask({ projects: projects(0) }, {}, { respondAsync: true })
+    clock.advance(minutes(30))
+    await ask({ projects: projects(20) }, {}, { respondAsync: true })
+    clock.advance(minutes(30))
+    let asked = 0
+    service.estimate = async () => {
+      asked++
+      clock.advance(hangsFor)
+      return { kind: 'unreachable', reason: 'no whole answer before the deadline', status: null }
+    }
+    const { expired, begun } = await guard.sweep(clock.now() + minutes(10))
+    expect([asked, begun, expired.toSorted()]).toEqual([15, [], old.map(({ id }) => id).toSorted()])
+    expect((await ledger.open('requested', 50)).rows).toHaveLength(20)
+  })
+})
+
+describe('an index that lags', () => {
+  const settle = { outcome: 'ran', reason: 'seen' } as const
+  test.each<[string, () => Promise<Started & { id: string }>]>([
+    ['running', orphaned],
+    ['in doubt', doubted],
+  ])('shows as %s what is settled: nothing is asked, written or said about it', async (_name, start) => {
+    const product = await start()
+    const { sweep, clock, id, other, elsewhere, lines, service, lag } = product
+    await sweep()
+    lag()
+    const update = await other.update(id)
+    const said = { from: 'sender', by: 'service', note: 'ran' } as const
+    if (update?.state === 'running') await other.settle(update, { kind: 'ran', units: u(40), ...said })
+    else await elsewhere.resolve(id, 'eve', settle)
+    const settled = await other.update(id)
+    clock.advance(days(8))
+    service.dates = () => Promise.reject(new Error('nobody is to ask'))
+    lines.length = 0
+    expect([await sweep(), lines, await other.update(id)]).toEqual([nothing, [], settled])
+  })
+})
+
+describe('occurrences', () => {
+  test('whose time has come go on, each of them, and one that fails keeps none from it', async () => {
+    const { parts, clock, other, lines } = await startGuard()
+    const time = clock.now()
+    const add = (plan: string, nextAt: number) =>
+      other.occurrences.add({
+        ...{ id: `${plan}#1`, version: 1, createdAt: time, plan, time, state: 'running' },
+        ...{ startedAt: time, round: 0, nextAt },
+      })
+    const names = Array.from({ length: 60 }, (_, index) => `plan-${index}`)
+    for (const name of names) await add(name, time)
+    await add('later', time + 1)
+    const advanced: [string, number][] = []
+    const { advanceOccurrences } = createSweep({
+      ...{
+        ...parts,
+        approvals: createApprovals(parts),
+      },
+      ...{ start: async () => null, alerts: createAlerts(parts) },
+      advance: async (id, endsAt) => {
+        advanced.push([id, endsAt])
+        if (id === 'plan-7#1') throw new Error('no such plan')
+        return id === 'plan-8#1' ? null : other.occurrences.get(id)
+      },
+    })
+    const gone = await advanceOccurrences(time + 5000)
+    expect(advanced.toSorted()).toEqual(names.map((name) => [`${name}#1`, time + 5000]).toSorted())
+    expect(gone.map(({ plan }) => plan).toSorted()).toEqual(
+      names.filter((name) => name !== 'plan-7' && name !== 'plan-8').toSorted(),
+    )
+    expect(lines).toMatchObject([
+      { level: 'error', event: 'occurrence-failed', occurrence: 'plan-7#1', cause: { message: 'no such plan' } },
+    ])
+  })
+})
+
+describe('one that cannot be swept', () => {
+  test('keeps none of the others from it, and is named', async () => {
+    const { sweep, clock, ask, before, lines, other } = await startGuard()
+    const projects = Array.from({ length: 60 }, (_, index) => `p-${index}`)
+    const updates = [
+      ...(await ask({ projects: projects.slice(0, 20) }, {}, { respondAsync: true })).updates,
+      ...(await ask({ projects: projects.slice(20, 40) }, {}, { respondAsync: true })).updates,
+      ...(await ask({ projects: projects.slice(40) }, {}, { respondAsync: true })).updates,
+    ]
+    const bad = updates[3]?.id
+    clock.advance(hours(1))
+    before.push(async (writes) => {
+      if (writes.some((write) => write.kind === 'put' && write.item.id === bad)) throw new LedgerUnavailable('away')
+      return false
+    })
+    const swept = await sweep()
+    expect([swept.expired.length, swept.failed]).toEqual([59, [bad]])
+    expect(lines.filter(({ event }) => event === 'not-swept')).toMatchObject([
+      { level: 'error', update: bad, cause: { message: 'away' } },
+    ])
+    expect((await other.open('requested', 100)).rows.map(({ id }) => id)).toEqual([bad])
+  })
+})

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest'
+import { createApprovals } from '../../../shared/guard/people/approvals.ts'
+import { createAlerts } from '../../../shared/guard/sweep/alerts.ts'
+import { createSweep } from '../../../shared/guard/sweep/sweep.ts'
+import { days, minutes } from '../../support/clock.ts'
+import { ran, startGuard, unknown } from '../../support/guard.ts'
+
+const names = Array.from({ length: 10 }, (_, index) => `p${index}`)
+const slowMs = 20_000
+
+/** Ten updates, each a minute after the one before. */
+async function ten(respondAsync: boolean) {
+  const product = await startGuard({ units: 10_000 })
+  const { service, clock, ask } = product
+  service.run = async () => unknown
+  for (const name of names) {
+    await ask({ projects: [name] }, {}, { respondAsync })
+    clock.advance(minutes(1))
+  }
+  service.run = async () => ran
+  const asked: string[] = []
+  const slowly = <Result>(answer: Result) => {
+    return async ({ segment }: { readonly segment: string }) => {
+      asked.push(segment)
+      clock.advance(slowMs)
+      return answer
+    }
+  }
+  return { ...product, asked, slowly }
+}
+
+describe('a sweep whose time ends before its list does', () => {
+  test('begins with the oldest in doubt, and the next one, in another process, continues behind them', async () => {
+    const { guard, elsewhere, service, clock, asked, slowly } = await ten(false)
+    service.dates = slowly({ kind: 'dates', dates: [] })
+    clock.advance(minutes(10))
+    await guard.sweep(clock.now() + minutes(5))
+    expect(asked).toEqual(['p0', 'p1', 'p2', 'p3'])
+    for (const process of [elsewhere, guard]) await process.sweep(clock.now() + minutes(5))
+    expect(asked).toEqual([...names, 'p0', 'p1'])
+    asked.length = 0
+    await guard.sweep(clock.now() + days(1))
+    expect(asked).toEqual(['p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9', 'p0', 'p1'])
+    asked.length = 0
+    await guard.sweep(clock.now() + minutes(5))
+    expect(asked).toEqual(['p0', 'p1', 'p2', 'p3'])
+  })
+
+  test('looks after what a person released, whatever time the doubts take', async () => {
+    const { guard, other, service, clock, ask, asked, slowly } = await ten(false)
+    service.run = async () => unknown
+    const [late] = (await ask({ projects: ['late'] })).updates
+    clock.advance(minutes(10))
+    await guard.resolve(late?.id ?? '', 'eve', { outcome: 'did-not-run', reason: 'not in their log' })
+    expect((await other.open('watched', 5)).rows).toHaveLength(1)
+    service.dates = slowly({ kind: 'dates', dates: [] })
+    await guard.sweep(clock.now() + minutes(5))
+    expect(asked).toContain('late')
+  })
+
+  test('begins the oldest requested first, so that they do not expire while younger ones are begun', async () => {
+    const { guard, elsewhere, service, clock, sent, slowly } = await ten(true)
+    clock.advance(minutes(2))
+    service.estimate = slowly({ kind: 'units', units: 40, source: 'units' } as never)
+    for (let sweeps = 0; sweeps < 5; sweeps++) await [guard, elsewhere][sweeps % 2]?.sweep(clock.now() + minutes(1))
+    expect(sent.map(({ target }) => target.segment)).toEqual(names)
+  })
+
+  test('begins those behind what cannot be begun, before they expire', async () => {
+    const { guard, other, service, clock, sent, slowly } = await ten(true)
+    clock.advance(minutes(2))
+    const hanging = slowly({
+      kind: 'unreachable',
+      reason: 'no whole answer before the deadline',
+      status: null,
+    } as const)
+    const stuck = ['p0', 'p1', 'p2', 'p3']
+    service.estimate = async (target) =>
+      stuck.includes(target.segment) ? hanging(target) : { kind: 'units', units: 40 as never, source: 'units' }
+    for (let sweeps = 0; sweeps < 3; sweeps++) await guard.sweep(clock.now() + minutes(1))
+    expect(sent.map(({ target }) => target.segment)).toEqual(['p4', 'p5', 'p6', 'p7', 'p8', 'p9'])
+    expect((await other.open('requested', 10)).rows).toHaveLength(4)
+  })
+
+  test('gives each occurrence of a plan its turn', async () => {
+    const { parts, clock, other } = await startGuard()
+    const time = clock.now()
+    for (const plan of names) {
+      await other.occurrences.add({
+        ...{ id: `${plan}#1`, version: 1, createdAt: clock.now(), plan, time, state: 'running' },
+        ...{ startedAt: time, round: 0, nextAt: time },
+      })
+      clock.advance(1)
+    }
+    const advanced: string[] = []
+    const sweep = () =>
+      createSweep({
+        ...parts,
+        approvals: createApprovals(parts),
+        ...{ start: async () => null, alerts: createAlerts(parts) },
+        advance: async (id, endsAt) => {
+          if (clock.now() + 22_000 > endsAt) return null
+          advanced.push(id)
+          clock.advance(slowMs)
+          return other.occurrences.get(id)
+        },
+      })
+    for (let sweeps = 0; sweeps < 4; sweeps++) await sweep().advanceOccurrences(clock.now() + minutes(1))
+    expect(advanced).toEqual(['p0#1', 'p1#1', 'p2#1', 'p3#1', 'p4#1', 'p5#1', 'p6#1', 'p7#1'])
+  })
+})

@@ -1,0 +1,275 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import { days, hours } from '../../support/clock.ts'
+import { json, serviceToken, startProduct } from '../../support/product.ts'
+
+type Options = NonNullable<Parameters<typeof startProduct>[0]>
+
+/** One night after another: `site` and `shop` are known, `dates` says what the service shows of each. */
+async function startNights(options: Options = {}) {
+  const dates: Record<string, string[]> = { site: ['2026-11-01', '2026-11-19'], shop: [] }
+  const product = await startProduct({
+    store: createMemoryStore(),
+    slack: true,
+    service: ({ url }) => {
+      const [, project = ''] = /\/projects\/([^/]+)\/dates/.exec(url) ?? []
+      return project in dates ? json({ dates: dates[project] }) : undefined
+    },
+    ...options,
+  })
+  const projects = [{ name: 'site', id: '7' }, { name: 'shop' }]
+  await product.call('PUT', '/budgets/acme', { body: { limits: [{ window: 'month', units: 5_000 }], projects } })
+  const night = async (process = product as Pick<typeof product, 'triggers'>) => {
+    await process.triggers.handle({ task: 'digest' }, product.endsAt())
+    await product.deliver()
+    return product.slack.news().filter(({ text }) => !/^\d{4}-/.test(text))
+  }
+  const nextNight = async () => {
+    product.clock.advance(days(1))
+    return (await night()).map(({ text }) => text)
+  }
+  return { product, dates, night, nextNight }
+}
+
+const elsewhere = (projects: string) => `The vendor has new data for ${projects} that Unit Guard did not start.`
+
+describe('data of the service that nobody here has started', () => {
+  test('the first look remembers; what is new by hand is told once, with what to do', async () => {
+    const { product, dates, night, nextNight } = await startNights()
+    expect(await night()).toEqual([])
+    expect(await nextNight()).toEqual([])
+    dates.site?.push('2026-11-21')
+    product.clock.advance(days(1))
+    const [told, ...more] = await night()
+    expect([told?.text, more]).toEqual([elsewhere('1 project'), []])
+    const read = JSON.stringify(told?.body)
+    expect(read).toContain('• `site`: 2026-11-21')
+    expect(read).toContain('/units reconcile &lt;units left&gt; &lt;reason&gt;')
+    expect(product.logged.some((line) => line.includes('"foreign-data"'))).toBe(true)
+    // Delivered twice, by two processes, and the night after.
+    product.clock.advance(hours(1))
+    expect(await night(product.startProcess())).toEqual([])
+    expect(await nextNight()).toEqual([])
+    expect(product.seen('run')).toEqual([])
+  })
+
+  test('an update of ours is not foreign, also by the gateway, in doubt, or a day later; beside it one by hand is', async () => {
+    const { product, dates, night, nextNight } = await startNights()
+    await night()
+    await product.update({ kind: 'ranking', project: 'site' })
+    product.service.script(({ url }) => url.includes('/shop/run'), { status: 503 })
+    await product.call('GET', '/v3/on-demand/shop/run')
+    dates.site?.push('2026-11-20')
+    dates.shop?.push('2026-11-21')
+    expect(await nextNight()).toEqual([
+      expect.stringMatching(/^It is not known whether the ranking update of shop ran/),
+    ])
+    product.clock.advance(days(4))
+    await night()
+    dates.site?.push('2026-11-25')
+    expect(await nextNight()).toEqual([elsewhere('1 project')])
+  })
+
+  test('an update that provably did not run explains nothing, nor does a refused one', async () => {
+    const { product, dates, night, nextNight } = await startNights({ units: { shop: 9_000 } })
+    await night()
+    product.service.script(({ url }) => url.includes('/site/run'), { status: 429 })
+    expect((await product.update({ kind: 'ranking', project: 'site' })).status).toBe(502)
+    expect((await product.update({ kind: 'ranking', project: 'shop' })).status).toBe(402)
+    dates.site?.push('2026-11-20')
+    dates.shop?.push('2026-11-20')
+    expect(await nextNight()).toEqual([elsewhere('2 projects')])
+  })
+
+  test('a look that fails on the way is made up for, and nothing is lost', async () => {
+    const { product, dates, night, nextNight } = await startNights()
+    await night()
+    dates.site?.push('2026-11-21')
+    dates.shop?.push('2026-11-21')
+    product.service.script(({ url }) => url.includes('/site/dates'), { status: 500 })
+    expect(await nextNight()).toEqual([elsewhere('1 project')])
+    product.service.script(({ url }) => url.includes('/site/dates'), json({ dates: dates.site }))
+    expect(await nextNight()).toEqual([elsewhere('1 project')])
+  })
+
+  test('a first look that fails remembers nothing', async () => {
+    const { product, dates, night, nextNight } = await startNights()
+    product.service.script(({ url }) => url.includes('/site/dates'), { status: 500 })
+    expect(await night()).toEqual([])
+    product.service.script(({ url }) => url.includes('/site/dates'), json({ dates: dates.site }))
+    expect(await nextNight()).toEqual([])
+    product.service.script(
+      ({ url }) => url.includes('/site/dates'),
+      json({ dates: [...(dates.site ?? []), '2026-11-21'] }),
+    )
+    expect(await nextNight()).toEqual([elsewhere('1 project')])
+  })
+
+  test('an update of ours is known also where it was long ago that anybody could look', async () => {
+    const { product, dates, night, nextNight } = await startNights()
+    await night()
+    product.clock.advance(hours(1))
+    await product.update({ kind: 'ranking', project: 'site' })
+    product.service.script(({ url }) => url.includes('/site/dates'), { status: 500 })
+    for (let count = 0; count < 5; count++) expect(await nextNight()).toEqual([])
+    dates.site?.push('2026-11-20')
+    dates.shop?.push('2026-11-26')
+    product.service.script(({ url }) => url.includes('/site/dates'), json({ dates: dates.site }))
+    expect(await nextNight()).toEqual([elsewhere('1 project')])
+  })
+
+  test('nor is one whose data came a night later; that of another project explains nothing', async () => {
+    const { product, dates, night, nextNight } = await startNights()
+    await night()
+    product.clock.advance(hours(1))
+    await product.update({ kind: 'ranking', project: 'site' })
+    expect(await nextNight()).toEqual([])
+    dates.site?.push('2026-11-21')
+    expect(await nextNight()).toEqual([])
+    dates.shop?.push('2026-11-21')
+    expect(await nextNight()).toEqual([elsewhere('1 project')])
+  })
+
+  test('of many dates the latest twenty are told', async () => {
+    const { product, dates } = await startNights()
+    const look = () => product.guard.findRunsOutside(product.endsAt())
+    expect(await look()).toEqual([])
+    const december = Array.from({ length: 25 }, (_, index) => `2026-12-${String(index + 1).padStart(2, '0')}`)
+    dates.site?.push(...december)
+    expect(await look()).toEqual([{ project: 'site', dates: december.slice(5) }])
+    const logged = product.logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'foreign-data')
+    expect(logged).toMatchObject([{ level: 'error', projects: 1, first: [{ project: 'site' }] }])
+  })
+
+  test('the difficulty of the same project explains no date, what a person called off may', async () => {
+    const { product, dates } = await startNights()
+    const look = () => product.guard.findRunsOutside(product.endsAt())
+    expect(await look()).toEqual([])
+    await product.update({ kind: 'keyword-difficulty', project: 'site' })
+    product.service.script(({ url }) => url.includes('/shop/run'), { status: 503 })
+    const { body } = await product.update({ kind: 'ranking', project: 'shop' })
+    product.clock.advance(hours(1))
+    const outcome = { outcome: 'did-not-run', reason: 'looked it up' }
+    const resolved = await product.call('POST', `/updates/${body.updates[0].id}/resolve`, { body: outcome })
+    expect(resolved.body.state).toBe('released')
+    for (const project of ['site', 'shop']) dates[project]?.push('2026-11-20')
+    expect(await look()).toEqual([{ project: 'site', dates: ['2026-11-20'] }])
+  })
+
+  test('nobody is asked when the time is nearly up; else for all that is owned or in a plan for rankings', async () => {
+    const plan = { name: 'night', kind: 'ranking', projects: ['planned', 'site'], schedule: 'cron(0 5 * * ? *)' }
+    const other = { ...plan, name: 'other', kind: 'keyword-difficulty', projects: ['1001'] }
+    const { product } = await startNights({ plans: [plan, other] })
+    // As long as an answer may take, and twelve seconds for the rest.
+    await product.guard.findRunsOutside(product.clock.now() + 32_000)
+    expect(product.seen('dates')).toEqual([])
+    await product.guard.findRunsOutside(product.clock.now() + 32_001)
+    const asked = product.seen('dates').map(({ url }) => /projects\/([^/]+)\/dates/.exec(url)?.[1])
+    expect(asked.toSorted()).toEqual(['planned', 'shop', 'site'])
+  })
+
+  test('a long history, and one that is filled up backwards, is no news', async () => {
+    const { dates, night, nextNight } = await startNights()
+    const daily = Array.from({ length: 500 }, (_, index) =>
+      new Date(Date.UTC(2025, 6, 1 + index)).toISOString().slice(0, 10),
+    )
+    dates.site = daily
+    await night()
+    expect(await nextNight()).toEqual([])
+    dates.site = ['2020-01-01', ...daily]
+    expect(await nextNight()).toEqual([])
+  })
+
+  test('many updates of other projects hide none of ours', async () => {
+    const dates = ['2026-11-19']
+    const product = await startProduct({
+      store: createMemoryStore(),
+      stream: false,
+      service: ({ url }) => (url.endsWith('/site/dates') ? json({ dates }) : undefined),
+    })
+    await product.call('PUT', '/budgets/none', { body: { limits: [{ window: 'month', units: 0 }] } })
+    await product.call('PUT', '/budgets/acme', {
+      body: { limits: [{ window: 'month', units: 90 }], projects: [{ name: 'site' }] },
+    })
+    const look = () => product.guard.findRunsOutside(product.endsAt())
+    expect(await look()).toEqual([])
+    await product.update({ kind: 'ranking', project: 'site' })
+    product.clock.advance(1)
+    for (let round = 0; round < 60; round++) {
+      const projects = Array.from({ length: 20 }, (_, index) => `p-${round}-${index}`)
+      await product.update({ kind: 'ranking', projects, budget: 'none' })
+    }
+    dates.push('2026-11-20', '2026-11-23')
+    product.clock.advance(days(3))
+    expect(await look()).toEqual([{ project: 'site', dates: ['2026-11-23'] }])
+  })
+})
+
+describe('the service’s token', () => {
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const ending = (exp: unknown) => `${encode({ alg: 'none' })}.${encode({ exp })}.c2ln`
+  const end = Date.parse('2026-12-10T10:00:00Z') / 1000
+
+  async function withToken(token: string) {
+    const nights = await startNights()
+    nights.product.secrets.values['unit-guard/service-token'] = token
+    const at = async (rfc3339: string) => {
+      nights.product.clock.set(rfc3339)
+      return (await nights.night()).map(({ text }) => text)
+    }
+    return { ...nights, at }
+  }
+
+  const ends = (when: string) => [expect.stringMatching(`^The token of the tracking service ends \\*?${when}\\*?, on `)]
+
+  test('is told of 14 days before, every day of the last week, and when it is over', async () => {
+    const { product, at } = await withToken(ending(end))
+    expect(await at('2026-11-25T10:00:00Z')).toEqual([])
+    expect(await at('2026-11-26T09:59:59Z')).toEqual([])
+    expect(await at('2026-11-26T10:00:00Z')).toEqual(ends('in 14 days'))
+    expect(await at('2026-11-27T10:00:00Z')).toEqual([])
+    expect(await at('2026-12-02T10:00:00Z')).toEqual([])
+    expect(await at('2026-12-03T10:00:00Z')).toEqual(ends('in 7 days'))
+    expect(await at('2026-12-03T11:00:00Z')).toEqual(ends('in 6 days'))
+    expect(await at('2026-12-09T10:00:00Z')).toEqual(ends('in 1 day'))
+    expect(await at('2026-12-09T10:00:01Z')).toEqual(ends('in less than a day'))
+    expect(await at('2026-12-10T09:59:59Z')).toEqual([])
+    expect(await at('2026-12-10T10:00:01Z')).toEqual([
+      expect.stringMatching(/^The token of the tracking service \*?has ended\*?, on /),
+    ])
+    expect(await at('2026-12-11T10:00:00Z')).toEqual([])
+    const logged = product.logged.filter((line) => line.includes('"service-token-expires"'))
+    expect(logged.map((line) => JSON.parse(line).daysLeft)).toEqual([14, 13, 8, 7, 6, 1, 0, 0, -1, -1])
+    expect(JSON.parse(logged[0] ?? '')).toMatchObject({ level: 'error', expiresAt: '2026-12-10T10:00:00.000Z' })
+    expect(product.logged.join('')).not.toContain(ending(end))
+  })
+
+  test.each([
+    ['that is opaque', serviceToken],
+    ['without an end', ending(undefined)],
+    ['whose end is a text', ending('soon')],
+    ['whose end is a number in quotes', ending(String(Date.parse('2026-11-26T10:00:00Z') / 1000))],
+    ['whose end is no time', ending(1e300)],
+    ['whose end never was', ending(-1e300)],
+    ['that is JSON’s null', `a.${encode(null)}.b`],
+  ])('one %s is nothing to tell', async (_what, token) => {
+    const { product, at } = await withToken(token)
+    expect(await at('2026-11-25T10:00:00Z')).toEqual([])
+    expect(product.logged.some((line) => line.includes('token-not-read'))).toBe(false)
+  })
+
+  test('that cannot be read stops neither the digest nor the look at dates', async () => {
+    const { product, dates, night } = await startNights()
+    await night()
+    product.clock.advance(days(1))
+    delete product.secrets.values['unit-guard/service-token']
+    dates.site?.push('2026-11-21')
+    const process = product.startProcess()
+    await process.triggers.handle({ task: 'digest' }, product.endsAt())
+    await product.deliver()
+    expect(product.slack.news().map(({ text }) => text)[0]).toMatch(/^2026-11-21: /)
+    expect(product.logged.some((line) => line.includes('token-not-read'))).toBe(true)
+    const unread = product.logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'no-dates')
+    expect(unread).toMatchObject([{ project: 'site' }, { project: 'shop' }])
+  })
+})

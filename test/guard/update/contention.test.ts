@@ -1,0 +1,125 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { describe, expect, inject, test } from 'vitest'
+import { createGuard, type Guard } from '../../../shared/guard/guard.ts'
+import type { Asker } from '../../../shared/guard/update/submit.ts'
+import { createLedger } from '../../../shared/ledger/ledger.ts'
+import { createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
+import { systemClock } from '../../../shared/platform/clock.ts'
+import { systemIds } from '../../../shared/platform/ids.ts'
+import { toUnits } from '../../../shared/platform/words.ts'
+import { ran } from '../../support/guard.ts'
+import { createLocalTable } from '../../support/stores.ts'
+
+/** How long an item is locked by a transaction, beside what DynamoDB Local takes. */
+const lockedForMs = 10
+
+/**
+ * Cancels a transaction that meets another one at an item, as DynamoDB does and DynamoDB Local never does.
+ *
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-conflict-handling
+ */
+function lockItems(client: DynamoDBClient): { conflicts: number } {
+  const seen = { conflicts: 0 }
+  const locked = new Set<string>()
+  const keysIn = new WeakMap<object, readonly string[]>()
+  client.middlewareStack.add(
+    (next, context) => (args) => {
+      // biome-ignore lint/suspicious/noExplicitAny: the input of whatever command it is.
+      const { TransactItems = [] } = args.input as any
+      const keys = TransactItems.map(({ Put, Update, ConditionCheck }: Record<string, Record<string, object>>) => {
+        const { pk, sk } = (Put?.Item ?? Update?.Key ?? ConditionCheck?.Key ?? {}) as { pk?: object; sk?: object }
+        return JSON.stringify([pk, sk])
+      })
+      keysIn.set(context, keys)
+      return next(args)
+    },
+    { step: 'initialize', name: 'keys' },
+  )
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      const keys = keysIn.get(context) ?? []
+      if (keys.some((key) => locked.has(key))) {
+        seen.conflicts++
+        throw Object.assign(new Error('cancelled'), {
+          name: 'TransactionCanceledException',
+          CancellationReasons: keys.map((key) => ({ Code: locked.has(key) ? 'TransactionConflict' : 'None' })),
+        })
+      }
+      for (const key of keys) locked.add(key)
+      try {
+        const answer = await next(args)
+        if (keys.length > 0) await systemClock.sleep(lockedForMs)
+        return answer
+      } finally {
+        for (const key of keys) locked.delete(key)
+      }
+    },
+    { step: 'finalizeRequest', name: 'locks', priority: 'low' },
+  )
+  return seen
+}
+
+/** Guards that know nothing of each other, as in so many processes, on one table. */
+async function startGuards(count: number) {
+  const { client, table } = await createLocalTable()
+  const seen = lockItems(client)
+  let runs = 0
+  const guards: Guard[] = []
+  for (let index = 0; index < count; index++) {
+    const ledger = createLedger({
+      store: createDynamoStore({ client, table, clock: systemClock, ids: systemIds }),
+      clock: systemClock,
+      account: {
+        ...{ unitsPerMonth: toUnits(100_000), usedAtStart: toUnits(0) },
+        renewal: { day: 1, time: '00:00', zone: 'UTC' },
+      },
+    })
+    await ledger.view()
+    const guard = createGuard({
+      ledger,
+      tracking: {
+        estimate: async () => ({ kind: 'units', units: toUnits(40), source: 'units' }),
+        dates: async () => ({ kind: 'dates', dates: [] }),
+        run: async () => {
+          runs++
+          return ran
+        },
+        open: () => Promise.reject(new Error('nothing is opened here')),
+      },
+      ...{ clock: systemClock, serviceToken: async () => 'the-token', plans: async () => [], ids: systemIds },
+      log: { info: () => {}, error: () => {}, hide: () => {} },
+      options: {
+        ...{ serviceTimeoutMs: 20_000, serviceFlightMs: 300_000 },
+        cooldown: { ranking: 'day', 'keyword-difficulty': 0 },
+      },
+    })
+    guards.push(guard)
+  }
+  const asker: Asker = {
+    ...{ caller: 'bob', via: 'http', route: 'POST /updates' },
+    token: { scopes: new Set(['run']), budgets: '*' },
+  }
+  const ask = (index: number, project: string) =>
+    guards[index]?.submit(
+      asker,
+      { kind: 'ranking', projects: [project], whenShort: 'refuse' },
+      { respondAsync: false, endsAt: systemClock.now() + 120_000 },
+    )
+  return { guards, ask, seen, runs: () => runs }
+}
+
+describe.runIf(inject('dynamodb') !== null)('many processes on one book', () => {
+  test.each([20, 40])('%d at once: each waits for its turn, and all are done', async (count) => {
+    const { guards, ask, seen, runs } = await startGuards(count)
+    const answers = await Promise.all(guards.map((_guard, index) => ask(index, `project-${index}`)))
+    const found: Record<string, number> = {}
+    for (const answer of answers) {
+      const outcome = `${answer?.status} ${answer?.problem?.slug ?? answer?.updates[0]?.state}`
+      found[outcome] = (found[outcome] ?? 0) + 1
+    }
+    expect(found).toEqual({ '201 settled': count })
+    expect(seen.conflicts).toBeGreaterThan(count)
+    expect(runs()).toBe(count)
+    expect(await guards[0]?.ledger.audit()).toMatchObject([{ ok: true }, { ok: true }])
+  })
+})

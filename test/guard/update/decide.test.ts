@@ -1,0 +1,576 @@
+import { describe, expect, test } from 'vitest'
+import type { GuardOptions } from '../../../shared/guard/options.ts'
+import { decide, decideEarly } from '../../../shared/guard/update/decide.ts'
+import type { DecisionInput } from '../../../shared/guard/update/quote.ts'
+import type { Budget } from '../../../shared/ledger/book/definitions.ts'
+import type { Request, Update } from '../../../shared/ledger/updates/update.ts'
+import type { Work } from '../../../shared/ledger/updates/work.ts'
+import type { ViewResult } from '../../../shared/ledger/views/views.ts'
+import { hours, minutes } from '../../support/clock.ts'
+import { at, holdOf, readingOf, u, updateOf } from '../../support/reading.ts'
+
+const options: GuardOptions = {
+  serviceTimeoutMs: 20_000,
+  serviceFlightMs: minutes(5),
+  cooldown: { ranking: 'day', 'keyword-difficulty': hours(168) },
+}
+
+/** What is known of the update, and of the one item that its work has. */
+interface Asked {
+  readonly update?: Update
+  readonly holder?: Update
+  readonly work?: Work
+}
+
+function askedView({ update, holder, work }: Asked = {}): ViewResult {
+  const item = work ?? (holder ? { kind: holder.kind, project: holder.project, update: holder.id } : null)
+  const records = new Map(holder ? [[holder.id, holder]] : [])
+  return { update: update ?? null, works: [{ key: 'work#1', work: item }], records }
+}
+
+function known(
+  how: Parameters<typeof readingOf>[0] & { request?: Partial<Request>; asked?: Asked } = {},
+): DecisionInput {
+  return {
+    view: readingOf(how),
+    asked: askedView(how.asked),
+    request: {
+      ...{ id: 'upd_2', kind: 'ranking', project: 'shop', budget: 'seo', caller: 'bob', via: 'http' },
+      ...{ content: { digest: 'd', count: 1 }, createdAt: at('2026-11-20T10:00:00Z') },
+      ...how.request,
+    },
+    ...(how.request?.plan !== undefined && { plan: { enabled: true, mayChargeAncestors: false } }),
+  }
+}
+
+const say = (how: Parameters<typeof known>[0] = {}, units = 40, dates: readonly string[] | null = []) =>
+  decide(known(how), { units: u(units), dates }, options)
+
+const month = (units: number): Pick<Budget, 'limits'> => ({ limits: [{ window: 'month', units: u(units) }] })
+
+describe('without the service', () => {
+  test('what nothing speaks against goes on, with the budget and its ancestors', () => {
+    const early = decideEarly(known(), options)
+    expect(early).toMatchObject({ kind: 'go-on', chain: [{ name: 'seo' }, { name: 'acme' }, { name: 'account' }] })
+    expect(early).toHaveProperty('runs', [])
+  })
+
+  test.each<[string, Parameters<typeof known>[0], string, string, object]>([
+    [
+      'a disabled caller',
+      { callers: { bob: { disabled: true } } },
+      'forbidden',
+      'bob is disabled; ask an administrator.',
+      {},
+    ],
+    [
+      'a paused plan',
+      {
+        pausedPlans: { nightly: { reason: 'too dear', by: 'ada', at: at('2026-11-19T10:00:00Z') } },
+        request: { plan: 'nightly' },
+      },
+      'plan-paused',
+      'The plan nightly was paused by ada on 19 Nov 2026 11:00 Europe/Berlin: too dear. Resume it, then run what was not sent.',
+      { plan: 'nightly' },
+    ],
+    [
+      'a budget that is gone',
+      { request: { budget: 'gone' } },
+      'not-found',
+      'The budget gone was deleted before the update could begin.',
+      {},
+    ],
+    [
+      'a frozen ancestor',
+      { budgets: { acme: { frozen: { reason: 'overrun', by: 'guard', at: at('2026-11-19T10:00:00Z') } } } },
+      'budget-frozen',
+      'acme was frozen by guard on 19 Nov 2026 11:00 Europe/Berlin: overrun. Ask an administrator to unfreeze it.',
+      { budget: 'acme' },
+    ],
+    [
+      'a budget that allows the other kind',
+      { budgets: { seo: { kinds: ['keyword-difficulty'] } } },
+      'kind-not-allowed',
+      'seo allows keyword-difficulty updates only, and this is a ranking update.',
+      { budget: 'seo' },
+    ],
+    [
+      'a budget that allows none',
+      { budgets: { seo: { kinds: [] } } },
+      'kind-not-allowed',
+      'seo allows no updates at all, and this is a ranking update.',
+      { budget: 'seo' },
+    ],
+    [
+      'the same work, running',
+      { asked: { holder: updateOf({ state: 'running' }) }, request: { force: true } },
+      'duplicate-work',
+      'The ranking update of shop is already running as upd_1; ask again when it has ended.',
+      { update: 'upd_1' },
+    ],
+    [
+      'the same work, in doubt',
+      { asked: { holder: updateOf({ state: 'in-doubt', hold: holdOf() }) }, request: { force: true } },
+      'duplicate-work',
+      'The ranking update of shop is in doubt as upd_1: it may have run. A person can resolve it; without that, the project may go on from 21 Nov 2026 00:00 Europe/Berlin.',
+      { update: 'upd_1' },
+    ],
+    [
+      'the same work, done today',
+      {
+        asked: { holder: updateOf({ state: 'settled', closedBy: 'sender', finishedAt: at('2026-11-20T09:30:00Z') }) },
+      },
+      'already-updated',
+      'The ranking update of shop was done at 20 Nov 2026 10:30 Europe/Berlin as upd_1; until 21 Nov 2026 00:00 Europe/Berlin that is the answer, and nothing is spent.',
+      { update: 'upd_1' },
+    ],
+  ])('%s is refused', (_name, how, slug, detail, members) => {
+    expect(decideEarly(known(how), options)).toEqual({ kind: 'refuse', problem: { slug, detail, members } })
+    expect(say(how)).toEqual({ kind: 'refuse', problem: { slug, detail, members } })
+  })
+
+  test.each<[string, Parameters<typeof known>[0]]>([
+    ['another caller is disabled', { callers: { eve: { disabled: true } } }],
+    [
+      'another plan is paused',
+      { pausedPlans: { weekly: { reason: '', by: 'ada', at: 0 } }, request: { plan: 'nightly' } },
+    ],
+    ['no plan asks, and one is paused', { pausedPlans: { undefined: { reason: '', by: 'ada', at: 0 } } }],
+    ['both kinds are allowed', { budgets: { seo: { kinds: ['keyword-difficulty', 'ranking'] } } }],
+    ['another budget is frozen', { budgets: { other: { frozen: { reason: '', by: 'ada', at: 0 } } } }],
+    [
+      'the work was released',
+      { asked: { holder: updateOf({ state: 'released', finishedAt: at('2026-11-20T09:00Z') }) } },
+    ],
+  ])('%s: goes on', (_name, how) => {
+    expect(decideEarly(known(how), options).kind).toBe('go-on')
+  })
+
+  describe('an empty counter', () => {
+    const detail =
+      'seo has 0 of 100 units left this month; resets 1 Dec 2026 00:00 Europe/Berlin; ask for more before trying again.'
+
+    test('refuses, with the figures that are known and no units', () => {
+      expect(decideEarly(known({ budgets: { seo: month(100) }, spent: { month: { seo: 100 } } }), options)).toEqual({
+        kind: 'refuse',
+        problem: {
+          slug: 'over-budget',
+          detail,
+          members: {
+            units: null,
+            short: null,
+            budgets: [
+              {
+                ...{ budget: 'seo', window: 'month', limit: 100, held: 0, inDoubt: 0, spent: 100, available: 0 },
+                ...{ short: null, resetsAt: '2026-11-30T23:00:00.000Z' },
+              },
+            ],
+            wouldPass: [
+              'a grant of more than 0 to seo for the month (POST /budgets/<name>/entries, scope admin)',
+              'the same request after 1 Dec 2026 00:00 Europe/Berlin, if it fits then',
+            ],
+          },
+        },
+      })
+    })
+
+    test('overdrawn refuses too; one unit left does not', () => {
+      expect(decideEarly(known({ budgets: { seo: month(100) }, spent: { month: { seo: 101 } } }), options).kind).toBe(
+        'refuse',
+      )
+      expect(decideEarly(known({ budgets: { seo: month(100) }, spent: { month: { seo: 99 } } }), options).kind).toBe(
+        'go-on',
+      )
+    })
+
+    test('of who asks to be asked is put to a person, but of the account or of the caller refuses', () => {
+      const asks: Partial<Request> = { whenShort: 'ask' }
+      expect(decideEarly(known({ budgets: { seo: month(0) }, request: asks }), options).kind).toBe('go-on')
+      const account = { account: { parent: null, ...month(0) } }
+      expect(decideEarly(known({ budgets: account, request: asks }), options).kind).toBe('refuse')
+      expect(decideEarly(known({ callers: { bob: month(0) }, request: asks }), options).kind).toBe('refuse')
+      expect(decideEarly(known({ budgets: { seo: month(0), ...account }, request: asks }), options).kind).toBe('refuse')
+    })
+  })
+})
+
+describe('the same work', () => {
+  const doubted = (hold: Parameters<typeof holdOf>[0], doubt?: Update['doubt']) =>
+    updateOf({ state: 'in-doubt', hold: holdOf(hold), ...(doubt && { doubt }) })
+
+  test.each<[string, string, Update, string]>([
+    ['until the day of its fence ends', '2026-11-20T23:00:00+01:00', doubted({}), '2026-11-21T00:00:00+01:00'],
+    [
+      'for at least an hour',
+      '2026-11-21T00:29:59+01:00',
+      doubted({ at: at('2026-11-20T23:30:00+01:00'), senderUntil: 0 }),
+      '2026-11-21T00:30:00+01:00',
+    ],
+    [
+      'for as long as the sender lives, and what it sent',
+      '2026-11-21T07:04:59+01:00',
+      doubted({ senderUntil: at('2026-11-21T07:00:00+01:00') }),
+      '2026-11-21T07:05:00+01:00',
+    ],
+    [
+      'for the flight alone, where the sender itself has said so',
+      '2026-11-21T00:09:59+01:00',
+      doubted(
+        { at: at('2026-11-20T22:00:00+01:00'), senderUntil: at('2026-11-21T07:00:00+01:00') },
+        { by: 'sender', at: at('2026-11-21T00:05:00+01:00') },
+      ),
+      '2026-11-21T00:10:00+01:00',
+    ],
+    [
+      'where the sweep has said so, as where nobody has',
+      '2026-11-21T07:04:59+01:00',
+      doubted({ senderUntil: at('2026-11-21T07:00:00+01:00') }, { by: 'sweep', at: at('2026-11-20T11:00:00+01:00') }),
+      '2026-11-21T07:05:00+01:00',
+    ],
+  ])('in doubt is blocked %s, to the millisecond', (_name, last, holder, first) => {
+    const late = (now: string) => decideEarly(known({ now, asked: { holder } }), options).kind
+    expect([late(last), late(first)]).toEqual(['refuse', 'go-on'])
+    expect(late(new Date(at(first) - 1).toISOString())).toBe('refuse')
+  })
+
+  const ranking = { kind: 'ranking' } as const
+  const difficulty = { kind: 'keyword-difficulty' } as const
+  const hold = holdOf({ at: at('2026-11-18T12:00:00+01:00') })
+  const settled = (changes: Partial<Update>) => updateOf({ state: 'settled', hold, charged: u(70), ...changes })
+  const finishedAt = at('2026-11-19T12:00:00+01:00')
+  const week = hours(168)
+
+  test.each<[string, Partial<Request>, Asked, number]>([
+    [
+      'a ranking: the day it was done',
+      ranking,
+      { holder: settled({ closedBy: 'sender', finishedAt }) },
+      at('2026-11-20T00:00:00+01:00'),
+    ],
+    [
+      'a difficulty: seven days',
+      difficulty,
+      { holder: settled({ closedBy: 'sender', finishedAt }) },
+      finishedAt + week,
+    ],
+    [
+      'resolved by a person: from the fence',
+      difficulty,
+      { holder: settled({ closedBy: 'person', finishedAt }) },
+      hold.at + week,
+    ],
+    [
+      'found by evidence: from the fence',
+      ranking,
+      { holder: settled({ closedBy: 'evidence', finishedAt }) },
+      at('2026-11-19T00:00:00+01:00'),
+    ],
+    [
+      'released by a person, and a late answer says that it ran: from the fence',
+      difficulty,
+      { holder: settled({ state: 'released', closedBy: 'person', finishedAt, corrected: true }) },
+      hold.at + week,
+    ],
+    [
+      'what the work item remembers, behind one that was settled, and a late answer says that it did not run',
+      difficulty,
+      {
+        holder: settled({ closedBy: 'person', finishedAt, corrected: true, charged: u(0) }),
+        work: { ...difficulty, project: 'shop', update: 'upd_1', ran: { update: 'upd_0', at: finishedAt, units: 7 } },
+      },
+      finishedAt + week,
+    ],
+    [
+      'what the work item remembers, behind one that was released',
+      difficulty,
+      {
+        holder: updateOf({ state: 'released', hold }),
+        work: { ...difficulty, project: 'shop', update: 'upd_1', ran: { update: 'upd_0', at: finishedAt, units: 7 } },
+      },
+      finishedAt + week,
+    ],
+  ])('settled answers within the cool-down: %s', (_name, request, asked, until) => {
+    const late = (now: number, more: Partial<Request> = {}) =>
+      decideEarly(known({ now: new Date(now).toISOString(), asked, request: { ...request, ...more } }), options)
+    expect(late(until - 1)).toMatchObject({ kind: 'refuse', problem: { slug: 'already-updated' } })
+    expect(late(until).kind).toBe('go-on')
+    expect(late(until - 1, { force: true }).kind).toBe('go-on')
+  })
+
+  test('settled by a person, and a late answer says that it did not run: nothing was done', () => {
+    const now = '2026-11-20T09:00:00Z'
+    const holder = settled({ closedBy: 'person', finishedAt, corrected: true, charged: u(0) })
+    const early = decideEarly(known({ now, asked: { holder }, request: difficulty }), options)
+    expect(early).toMatchObject({ kind: 'go-on', runs: [] })
+  })
+
+  test('what it cost then goes on to whoever compares', () => {
+    const now = '2026-11-20T09:00:00Z'
+    const holder = settled({ closedBy: 'sender', finishedAt })
+    expect(decideEarly(known({ now, asked: { holder } }), options)).toHaveProperty('runs', [
+      { update: 'upd_1', at: finishedAt, units: 70 },
+    ])
+  })
+})
+
+describe('with the estimate', () => {
+  test('what fits is held on the whole chain, and on the caller where they have limits', () => {
+    expect(say()).toMatchObject({
+      kind: 'hold',
+      counters: [{ name: 'seo' }, { name: 'acme' }, { name: 'account' }],
+      grants: [],
+    })
+    expect(say({ callers: { bob: month(40) } })).toMatchObject({
+      counters: [{ name: 'seo' }, { name: 'acme' }, { name: 'account' }, { name: 'caller:bob' }],
+    })
+  })
+
+  test.each<[string, Parameters<typeof known>[0], string, string, object]>([
+    [
+      'more than the request allows',
+      { request: { maxUnits: u(39) } },
+      'over-max-units',
+      'This update needs 40 units, and the request allows at most 39 (maxUnits).',
+      { units: 40, maxUnits: 39 },
+    ],
+    [
+      'more than a budget allows for one',
+      { budgets: { acme: { perUpdate: u(39) } } },
+      'over-update-limit',
+      'This update needs 40 units, and acme allows at most 39 for one update.',
+      { units: 40, budget: 'acme', perUpdate: 39 },
+    ],
+    [
+      'more than the caller may for one',
+      { callers: { bob: { perUpdate: u(39) } } },
+      'over-update-limit',
+      'This update needs 40 units, and bob allows at most 39 for one update.',
+      { units: 40, budget: 'bob', perUpdate: 39 },
+    ],
+  ])('%s is refused, exactly as much is not', (_name, how, slug, detail, members) => {
+    expect(say(how)).toEqual({ kind: 'refuse', problem: { slug, detail, members } })
+    expect(say(how, 39).kind).toBe('hold')
+  })
+
+  test('data of today, by the account’s day: nothing new to be had for a ranking', () => {
+    const now = '2026-11-19T23:30:00Z'
+    const dates = ['2026-11-18', '2026-11-20']
+    expect(say({ now }, 40, dates)).toMatchObject({
+      kind: 'refuse',
+      problem: {
+        slug: 'already-fresh',
+        detail:
+          'shop already has ranking data of today (2026-11-20), so an update would spend 40 units on nothing new; force it with a reason if it must be.',
+        members: { units: 40, date: '2026-11-20' },
+      },
+    })
+    expect(say({ now, request: { force: true } }, 40, dates).kind).toBe('hold')
+    expect(say({ now, request: { kind: 'keyword-difficulty' } }, 40, null).kind).toBe('hold')
+    expect(say({ now }, 40, ['2026-11-19']).kind).toBe('hold')
+    expect(say({ now }, 40, null).kind).toBe('hold')
+  })
+
+  test('every counter that is short is named, the worst first, with what would pass', () => {
+    const how = {
+      budgets: {
+        account: { parent: null, ...month(1000) },
+        acme: {
+          limits: [
+            { window: 'month' as const, units: u(100) },
+            { window: 'day' as const, units: u(50) },
+          ],
+        },
+        seo: month(45),
+      },
+      callers: { bob: month(30) },
+      spent: { month: { acme: 10 } },
+    }
+    expect(say(how, 90).kind).toBe('refuse')
+    expect(say(how, 95)).toEqual({
+      kind: 'refuse',
+      problem: {
+        slug: 'over-budget',
+        detail:
+          'bob has 30 of 30 units left this month and this needs 95; resets 1 Dec 2026 00:00 Europe/Berlin; ask for 65 more. Also short: seo has 45 of 45 units left this month (resets 1 Dec 2026 00:00 Europe/Berlin), acme has 90 of 100 units left this month (resets 1 Dec 2026 00:00 Europe/Berlin) and acme has 50 of 50 units left today (resets 21 Nov 2026 00:00 Europe/Berlin).',
+        members: {
+          units: 95,
+          short: 65,
+          budgets: [
+            {
+              ...{ budget: 'seo', window: 'month', limit: 45, held: 0, inDoubt: 0, spent: 0, available: 45 },
+              ...{ short: 50, resetsAt: '2026-11-30T23:00:00.000Z' },
+            },
+            {
+              ...{ budget: 'acme', window: 'month', limit: 100, held: 0, inDoubt: 0, spent: 10, available: 90 },
+              ...{ short: 5, resetsAt: '2026-11-30T23:00:00.000Z' },
+            },
+            {
+              ...{ budget: 'acme', window: 'day', limit: 50, held: 0, inDoubt: 0, spent: 0, available: 50 },
+              ...{ short: 45, resetsAt: '2026-11-20T23:00:00.000Z' },
+            },
+            {
+              ...{ budget: 'caller:bob', window: 'month', limit: 30, held: 0, inDoubt: 0, spent: 0, available: 30 },
+              ...{ short: 65, resetsAt: '2026-11-30T23:00:00.000Z' },
+            },
+          ],
+          wouldPass: [
+            'updates of at most 30 units together, now',
+            'a grant of 50 to seo for the month, 5 to acme for the month and 45 to acme for the day (POST /budgets/<name>/entries, scope admin)',
+            'a higher limit for bob (PUT /callers/bob, scope admin)',
+            'the same request after 1 Dec 2026 00:00 Europe/Berlin, if it fits then',
+          ],
+        },
+      },
+    })
+  })
+
+  test('what a plan leaves to others counts as needed, and is said', () => {
+    const how = {
+      budgets: { seo: month(100) },
+      request: { plan: 'nightly', leave: u(60), caller: 'schedule:nightly' },
+    }
+    const pass = 'updates of at most 40 units together, now'
+    expect(say(how, 40).kind).toBe('hold')
+    expect(say(how, 41)).toMatchObject({
+      problem: {
+        detail:
+          'seo has 100 of 100 units left this month and this and the 60 units that the plan nightly leaves to others need 101; resets 1 Dec 2026 00:00 Europe/Berlin; ask for 1 more.',
+        members: { units: 41, short: 1, wouldPass: expect.arrayContaining([pass]) },
+      },
+    })
+    // Less than it leaves would pass for no request.
+    expect(say({ ...how, request: { ...how.request, leave: u(100) } }, 40)).toMatchObject({
+      problem: {
+        members: { wouldPass: [expect.stringMatching(/^a grant of 40 /), expect.stringMatching(/^the same request /)] },
+      },
+    })
+  })
+
+  test('more than any account has is a wrong estimate', () => {
+    expect(say({}, 1_000_000_000_000).kind).toBe('hold')
+    expect(say({}, 1_000_000_000_001)).toEqual({
+      kind: 'refuse',
+      problem: {
+        slug: 'over-update-limit',
+        detail:
+          'This update needs 1,000,000,000,001 units, more than any account has; the estimate is wrong, or read from the wrong place.',
+        members: { units: 1_000_000_000_001 },
+      },
+    })
+  })
+
+  test('also where it is to be asked about, and the budget is overdrawn: nothing is added up before', () => {
+    const overdrawn = {
+      budgets: { seo: month(10) },
+      spent: { month: { seo: 11 } },
+      request: { whenShort: 'ask' },
+    } as const
+    expect(say(overdrawn, Number.MAX_SAFE_INTEGER)).toMatchObject({
+      kind: 'refuse',
+      problem: { slug: 'over-update-limit', members: { units: 9_007_199_254_740_991 } },
+    })
+  })
+})
+
+describe('a person has to agree', () => {
+  const ran = { update: 'upd_0', at: 0, units: 100 }
+  const work = { kind: 'ranking', project: 'shop', update: 'upd_0', ran } as const
+
+  test.each<[string, Parameters<typeof known>[0], number, number, string]>([
+    [
+      'above what an ancestor says',
+      { budgets: { acme: { approvalAbove: u(39) } } },
+      40,
+      39,
+      'it needs 40 units, and acme wants approval above 39',
+    ],
+    [
+      'where it has grown since the last one',
+      { budgets: { acme: { approvalIfGrown: 20 } }, asked: { work } },
+      121,
+      120,
+      'it needs 121 units, the last one cost 100, and acme wants approval above 20 % more',
+    ],
+  ])('%s', (_name, how, above, upTo, reason) => {
+    expect(say(how, above)).toEqual({ kind: 'ask', reason, short: [] })
+    expect(say(how, upTo).kind).toBe('hold')
+  })
+
+  test('that an update has grown is not said where there is nothing to compare, or nobody wants to know', () => {
+    expect(say({ budgets: { acme: { approvalIfGrown: 20 } } }, 121).kind).toBe('hold')
+    expect(say({ asked: { work } }, 121).kind).toBe('hold')
+  })
+
+  test('with what is proposed', () => {
+    const reason = 'callers with only the scope propose need approval'
+    expect(say({ request: { proposed: true } })).toEqual({ kind: 'ask', reason, short: [] })
+  })
+
+  const asks: Partial<Request> = { whenShort: 'ask' }
+
+  test('with what is short, where that was wanted: both reasons are given', () => {
+    const how = { budgets: { seo: month(30), acme: { approvalAbove: u(39) } } }
+    expect(say(how).kind).toBe('refuse')
+    expect(say({ ...how, request: asks })).toEqual({
+      kind: 'ask',
+      reason:
+        'it needs 40 units, and acme wants approval above 39; it needs 40 units, and seo has 30 of 30 units left this month: to approve it grants what is short, once',
+      short: [{ budget: 'seo', window: 'month', units: 10 }],
+    })
+  })
+
+  test('with what is short of what a plan leaves to others: the figures show why', () => {
+    const request = { ...asks, plan: 'nightly', leave: u(100), caller: 'schedule:nightly' }
+    expect(say({ budgets: { seo: month(120) }, request }, 40)).toEqual({
+      kind: 'ask',
+      reason:
+        'it needs 40 units, this and the 100 units that the plan nightly leaves to others need 140, and seo has 120 of 120 units left this month: to approve it grants what is short, once',
+      short: [{ budget: 'seo', window: 'month', units: 20 }],
+    })
+  })
+
+  test('but the account, and what a caller may spend, is nobody’s to grant', () => {
+    expect(say({ budgets: { account: { parent: null, ...month(39) } }, request: asks }).kind).toBe('refuse')
+    expect(say({ callers: { bob: month(39) }, request: asks }).kind).toBe('refuse')
+    expect(say({ budgets: { seo: month(39) }, callers: { bob: month(39) }, request: asks }).kind).toBe('refuse')
+  })
+
+  const approvedFor = (units: number, ...grants: readonly (readonly [string, 'month' | 'day', number])[]) => {
+    const approval = {
+      ...{ by: 'eve', at: 0, units: u(units) },
+      grants: grants.map(([budget, window, more]) => ({ budget, window, units: u(more) })),
+    }
+    return { update: updateOf({ state: 'requested', approval }) }
+  }
+
+  test('once: up to a tenth more than was agreed to needs nobody again', () => {
+    const asked = approvedFor(100)
+    const budgets = { acme: { approvalAbove: u(10) } }
+    expect(say({ asked, budgets }, 110).kind).toBe('hold')
+    expect(say({ asked: approvedFor(20), budgets }, 22).kind).toBe('hold')
+    expect(say({ asked, budgets, request: { proposed: true } }, 110).kind).toBe('hold')
+    expect(say({ asked, budgets }, 111)).toEqual({
+      kind: 'ask',
+      reason: '100 units were approved, and it now needs 111',
+      short: [],
+    })
+  })
+
+  test.each<[string, Parameters<typeof approvedFor>, string]>([
+    ['exactly that', [40, ['seo', 'month', 10]], 'hold'],
+    ['more', [40, ['acme', 'month', 5], ['seo', 'month', 11]], 'hold'],
+    ['less', [40, ['seo', 'month', 9]], 'refuse'],
+    ['another window', [40, ['seo', 'day', 10]], 'refuse'],
+    ['another budget', [40, ['acme', 'month', 10]], 'refuse'],
+    ['nothing', [40], 'refuse'],
+  ])('what is short by 10 is granted with an approval of %s', (_name, approved, expected) => {
+    const decision = say({ asked: approvedFor(...approved), budgets: { seo: month(30) }, request: asks })
+    expect(decision.kind).toBe(expected)
+    if (decision.kind === 'hold') expect(decision.grants).toEqual([{ budget: 'seo', window: 'month', units: 10 }])
+  })
+
+  test('an approval that says nothing of grants grants nothing', () => {
+    const update = updateOf({ state: 'requested', approval: { by: 'eve', at: 0, units: u(40) } })
+    expect(say({ asked: { update }, budgets: { seo: month(30) }, request: asks }).kind).toBe('refuse')
+  })
+})

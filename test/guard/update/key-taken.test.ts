@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { makes, startGuard, unknown } from '../../support/guard.ts'
+
+const key = { key: 'one key' }
+const proposes = { token: { scopes: new Set(['propose'] as const), budgets: '*' as const } }
+
+test('refuses a request whose key another request has queued an update under while the estimate was read', async () => {
+  const { ask, elsewhere, before, sent, guard } = await startGuard()
+  before.push(async (writes) => {
+    if (!makes('running')(writes)) return false
+    await ask({ projects: ['acme'] }, key, { by: elsewhere, respondAsync: true })
+    return true
+  })
+  const answer = await ask({ projects: ['globex'] }, key)
+  expect([answer.status, answer.problem?.slug]).toEqual([422, 'key-reused'])
+  expect(sent).toEqual([])
+  expect((await guard.ledger.updates({}, 10)).rows).toMatchObject([{ project: 'acme', state: 'requested' }])
+})
+
+test('gives no approval of one project to a request for another under the same key', async () => {
+  const { ask, elsewhere, before, sent, guard } = await startGuard()
+  before.push(async (writes) => {
+    if (!makes('awaiting-approval')(writes)) return false
+    const [update] = (await ask({ projects: ['acme'] }, { ...key, ...proposes }, { by: elsewhere })).updates
+    if (update) await elsewhere.approve(update.id, 'dora')
+    return true
+  })
+  const answer = await ask({ projects: ['globex'] }, { ...key, ...proposes })
+  expect([answer.status, answer.problem?.slug]).toEqual([422, 'key-reused'])
+  expect(sent).toEqual([])
+  expect((await guard.ledger.updates({}, 10)).rows).toMatchObject([{ project: 'acme', state: 'requested' }])
+})
+
+test('leaves the records of a second delivery as they are when the estimates of the first grow old and no longer fit', async () => {
+  const { ask, elsewhere, clock, service, sent, guard } = await startGuard({ units: 100 })
+  const both = { projects: ['acme', 'globex'] }
+  const { estimate } = service
+  service.run = async () => unknown
+  service.estimate = async (target) => {
+    service.estimate = estimate
+    await ask(both, key, { by: elsewhere })
+    clock.advance(31_000)
+    return estimate(target)
+  }
+  await ask(both, key)
+  expect(sent).toHaveLength(2)
+  expect((await guard.ledger.updates({}, 10)).rows).toMatchObject([{ state: 'in-doubt' }, { state: 'in-doubt' }])
+  expect((await guard.ledger.audit()).every(({ ok }) => ok)).toBe(true)
+})

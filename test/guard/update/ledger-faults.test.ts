@@ -1,0 +1,312 @@
+import { describe, expect, inject, test } from 'vitest'
+import { createPassingClock, minutes, type TestClock } from '../../support/clock.ts'
+import {
+  createFaultyStore,
+  type Fault,
+  isHold,
+  isSettle,
+  itemsOf,
+  type SentRequest,
+} from '../../support/faulty-store.ts'
+import { startProduct } from '../../support/product.ts'
+
+const hasDynamo = inject('dynamodb') !== null
+
+const ask = { kind: 'ranking', project: 'acme.example' }
+const key = { headers: { 'idempotency-key': 'once' } }
+
+async function start(plans: readonly object[] = [], clock?: TestClock) {
+  const faulty = await createFaultyStore(clock)
+  const product = await startProduct({ stream: false, store: faulty.store, plans, ...(clock && { clock }) })
+  await product.update({ kind: 'ranking', project: 'first-of-the-month' })
+  faulty.requests.splice(0)
+  return { product, faulty }
+}
+
+const mayBeWritten =
+  'The answer of the ledger was lost, so this may have been written; nothing was sent to the service. With the same Idempotency-Key it may be sent again and counts once; without one, look first whether it is there.'
+
+const all = (fault: Fault) => Array.from({ length: 40 }, () => fault)
+
+describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
+  test('a guarded update makes two writes, of three and of two items, and one read', async () => {
+    const { product, faulty } = await start()
+    expect((await product.update(ask, key)).status).toBe(201)
+    expect(faulty.requests.map((request) => `${request.command} ${itemsOf(request)}`)).toEqual([
+      'BatchGetItem 0',
+      'TransactWriteItems 3',
+      'TransactWriteItems 2',
+    ])
+  })
+
+  test('work that was done before costs one read more', async () => {
+    const { product, faulty } = await start()
+    await product.update(ask)
+    product.clock.set('2026-11-21T10:00:00Z')
+    await product.update({ kind: 'ranking', project: 'first-of-the-day' })
+    faulty.requests.splice(0)
+    expect((await product.update(ask)).status).toBe(201)
+    expect(faulty.requests.map(({ command }) => command)).toEqual([
+      'BatchGetItem',
+      'BatchGetItem',
+      'TransactWriteItems',
+      'TransactWriteItems',
+    ])
+  })
+
+  test('what has run through the gateway is answered, though nobody can read any more what is left', async () => {
+    const { product, faulty } = await start()
+    const isReadAfterIt = ({ command }: SentRequest) => command === 'BatchGetItem' && faulty.requests.some(isSettle)
+    faulty.fail(isReadAfterIt, ...all('not-sent'))
+    const { status, headers, body } = await product.call('GET', '/v3/on-demand/acme.example/run')
+    expect([status, body]).toEqual([200, { response_code: 0, data: { keyword_units: 40 } }])
+    expect(headers.get('unit-guard-units-charged')).toBe('40')
+    expect(headers.get('unit-guard-units-available')).toBeNull()
+  })
+
+  test('a plan that had run a project when the ledger failed says no more than is true, and the sweep goes on with it', async () => {
+    const night = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 5 * * ? *)' }
+    const { product, faulty } = await start([night])
+    faulty.fail(() => faulty.requests.slice(0, -1).some(isSettle), ...all('not-sent'))
+    const { status, body } = await product.call('POST', '/plans/night/run', { body: { time: '2026-11-20T10:00:00Z' } })
+    expect([status, body.type, body.detail]).toEqual([
+      ...[503, '/problems/ledger-unavailable'],
+      'The ledger does not answer. What this had begun is recorded, and the sweep goes on with it; the same request may be sent again, and runs nothing twice.',
+    ])
+    faulty.heal()
+    product.clock.advance(minutes(10))
+    await product.triggers.sweep(product.endsAt())
+    const { rows } = await product.services.guard.ledger.updates({ plan: 'night' }, 10)
+    expect(rows.map(({ project, state }) => [project, state]).toSorted()).toEqual([
+      ['a', 'settled'],
+      ['b', 'settled'],
+    ])
+    expect(product.seen('run')).toHaveLength(3)
+  })
+
+  test('the first of a day makes one request more, and the first of a month too', async () => {
+    const { product, faulty } = await start()
+    for (const instant of ['2026-11-21T10:00:00Z', '2026-12-01T10:00:00Z']) {
+      product.clock.set(instant)
+      faulty.requests.splice(0)
+      await product.update({ kind: 'ranking', project: instant })
+      expect(faulty.requests.filter(({ command }) => command === 'TransactWriteItems')).toHaveLength(3)
+    }
+  })
+
+  test('a replay, a duplicate and a refusal of an empty budget read, and write at most the refusal', async () => {
+    const { product, faulty } = await start()
+    await product.call('PUT', '/budgets/none', { body: { limits: [{ window: 'month', units: 0 }] } })
+    await product.update(ask, key)
+    const commandsOf = async (body: object, how = {}) => {
+      faulty.requests.splice(0)
+      await product.update(body, how)
+      return faulty.requests.map((request) => `${request.command} ${itemsOf(request)}`)
+    }
+    expect(await commandsOf(ask, key)).toEqual(['BatchGetItem 0', 'BatchGetItem 0'])
+    expect(await commandsOf({ kind: 'ranking', project: 'x', budget: 'none' })).toEqual([
+      'BatchGetItem 0',
+      'TransactWriteItems 1',
+    ])
+  })
+})
+
+describe.skipIf(!hasDynamo)('hold + fence', () => {
+  test('hold: fails before any effect, is sent again', async () => {
+    const { product, faulty } = await start()
+    faulty.fail(isHold, 'not-sent')
+    expect((await product.update(ask, key)).status).toBe(201)
+    expect(product.seen('run')).toHaveLength(2)
+    expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+  })
+
+  test.each<Fault>(['answer-lost', 'timeout', 'unknown-error'])(
+    'hold: answer lost (%s), the same transaction again under the same token',
+    async (fault) => {
+      const { product, faulty } = await start()
+      faulty.fail(isHold, fault)
+      expect((await product.update(ask, key)).status).toBe(201)
+      const holds = faulty.requests.filter(isHold)
+      expect(holds).toHaveLength(2)
+      expect(holds[0]?.input).toEqual(holds[1]?.input)
+      expect(product.seen('run')).toHaveLength(2)
+      expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+      expect(await product.audit()).toBe(true)
+    },
+  )
+
+  test('hold: answer lost every time, but read back as our own: goes on, once', async () => {
+    const { product, faulty } = await start()
+    faulty.fail(isHold, ...all('answer-lost'))
+    expect((await product.update(ask, key)).status).toBe(201)
+    expect(product.seen('run')).toHaveLength(2)
+    expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+  })
+
+  test('hold: never sent at all, 503, nothing held, and the same key may try again', async () => {
+    const { product, faulty } = await start()
+    faulty.fail(isHold, ...all('not-sent'))
+    const { status, body } = await product.update(ask, key)
+    expect(status).toBe(503)
+    expect(body).toMatchObject({ type: '/problems/ledger-unavailable' })
+    expect(product.seen('run')).toHaveLength(1)
+    faulty.heal()
+    expect(await product.figures()).toMatchObject({ spent: 40, held: 0 })
+    expect((await product.update(ask, key)).status).toBe(201)
+  })
+
+  test('hold: process dies: applied, and nobody could see it: 503, then in doubt by the sweep, never run', async () => {
+    const { product, faulty } = await start()
+    faulty.fail(isHold, ...all('answer-lost'))
+    let holds = 0
+    faulty.fail(
+      (request) => {
+        if (isHold(request)) holds += 1
+        return request.command === 'BatchGetItem' && holds > 0
+      },
+      ...all('not-sent'),
+    )
+    const { status, body } = await product.update(ask, key)
+    expect([status, body.detail]).toEqual([503, mayBeWritten])
+    expect(product.seen('run')).toHaveLength(1)
+    faulty.heal()
+    expect((await product.update(ask, key)).status).toBe(409)
+    product.clock.advance(minutes(1))
+    const { doubted } = await product.guard.sweep(product.clock.now() + minutes(2))
+    expect(doubted).toHaveLength(1)
+    expect(product.seen('run')).toHaveLength(1)
+    expect(await product.figures()).toMatchObject({ inDoubt: 40, spent: 40, held: 0 })
+    expect(await product.audit()).toBe(true)
+  })
+
+  test.each<[Fault, string]>([
+    ['conflict', 'undecided'],
+    ['throttled', 'ledger-unavailable'],
+  ])('hold: %s is retried until the time is over, and then 503 %s with nothing held', async (fault, slug) => {
+    const { product, faulty } = await start([], createPassingClock())
+    faulty.fail(isHold, fault, fault, fault)
+    expect((await product.update(ask, key)).status).toBe(201)
+    faulty.fail(isHold, ...Array.from({ length: 5_000 }, () => fault))
+    const { status, body } = await product.update({ kind: 'ranking', project: 'other' })
+    expect([status, body.type]).toEqual([503, `/problems/${slug}`])
+    faulty.heal()
+    expect(product.seen('run')).toHaveLength(2)
+    expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+  })
+
+  test('hold: delivered twice: two deliveries of the same request at once, one hold', async () => {
+    const { product } = await start()
+    const other = product.startProcess()
+    const answers = await Promise.all([product.update(ask, key), product.update(ask, { ...key, process: other })])
+    expect(product.seen('run')).toHaveLength(2)
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      201,
+      expect.toSatisfy((status) => status === 201 || status === 409),
+    ])
+    expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+  })
+})
+
+describe.skipIf(!hasDynamo)('settle', () => {
+  test('settle: answer lost, applied once', async () => {
+    const { product, faulty } = await start()
+    faulty.fail(isSettle, 'answer-lost')
+    expect((await product.update(ask, key)).status).toBe(201)
+    expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+  })
+
+  test('settle: answer lost every time, read back as applied', async () => {
+    const { product, faulty } = await start()
+    faulty.fail(isSettle, ...all('answer-lost'))
+    expect((await product.update(ask, key)).status).toBe(201)
+    expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+    expect(await product.audit()).toBe(true)
+  })
+
+  test.each<Fault>(['not-sent', 'conflict', 'throttled'])('settle: %s twice, then applied', async (fault) => {
+    const { product, faulty } = await start()
+    faulty.fail(isSettle, fault, fault)
+    expect((await product.update(ask, key)).status).toBe(201)
+    expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+  })
+
+  test('settle: fails before any effect: the ledger stays down, the caller is told the truth, and the sweep finishes it', async () => {
+    const { product, faulty } = await start()
+    product.clock.sleep = async (ms) => product.clock.advance(ms)
+    faulty.fail(isSettle, ...Array.from({ length: 400 }, () => 'not-sent' as const))
+    const { status, body } = await product.update(ask, key)
+    expect(status).toBe(202)
+    expect(body.updates).toMatchObject([{ state: 'running', units: { held: 40, charged: null } }])
+    faulty.heal()
+    expect(await product.figures()).toMatchObject({ held: 40, spent: 40 })
+    product.clock.advance(minutes(1))
+    await product.guard.sweep(product.clock.now() + minutes(2))
+    expect(await product.figures()).toMatchObject({ held: 0, inDoubt: 40, spent: 40 })
+    expect(product.seen('run')).toHaveLength(2)
+    expect(await product.audit()).toBe(true)
+  })
+})
+
+describe.skipIf(!hasDynamo)('an entry', () => {
+  const grant = { body: { type: 'grant', units: 5, reason: 'more' } }
+
+  test('its answer is lost and nobody can look: who asked hears that it may be there', async () => {
+    const { product, faulty } = await start()
+    const isWritten = () => faulty.requests.some(({ command }) => command === 'TransactWriteItems')
+    faulty.fail(isWritten, ...all('answer-lost'))
+    const { status, body } = await product.call('POST', '/budgets/account/entries', grant)
+    expect([status, body.type, body.detail]).toEqual([...[503, '/problems/ledger-unavailable'], mayBeWritten])
+    faulty.heal()
+    expect(await product.figures()).toMatchObject({ granted: 5 })
+  })
+
+  test('its answer is lost every time, and it is found: it is booked, once', async () => {
+    const { product, faulty } = await start()
+    faulty.fail(({ command }) => command === 'TransactWriteItems', ...all('answer-lost'))
+    expect((await product.call('POST', '/budgets/account/entries', grant)).status).toBe(201)
+    faulty.heal()
+    expect(await product.figures()).toMatchObject({ granted: 5 })
+    expect(await product.audit()).toBe(true)
+  })
+})
+
+describe.skipIf(!hasDynamo)('request, key', () => {
+  test('request: fails before any effect: the ledger cannot be read, 503, the service is not asked', async () => {
+    const { product, faulty } = await start()
+    const calls = product.service.requests.length
+    faulty.fail(({ command }) => command === 'BatchGetItem', ...all('not-sent'))
+    const { status, body } = await product.update(ask, key)
+    expect(status).toBe(503)
+    expect(body).toMatchObject({ type: '/problems/ledger-unavailable' })
+    expect(product.service.requests).toHaveLength(calls)
+  })
+
+  test('request: no permission, 500 that says nothing, and the cause in the log', async () => {
+    const { product, faulty } = await start()
+    faulty.fail(({ command }) => command === 'BatchGetItem', 'access-denied')
+    const { status, text } = await product.update(ask, key)
+    expect(status).toBe(500)
+    expect(text).not.toContain('AccessDenied')
+    expect(product.logged.join()).toContain('AccessDeniedException')
+  })
+
+  test('request: slow: too little time is left, nothing is held, and it is queued', async () => {
+    const { product } = await start()
+    const endsAt = product.clock.now() + 10_000
+    const asker = {
+      caller: 'ada',
+      via: 'http',
+      token: { scopes: new Set(['run'] as const), budgets: '*' },
+      route: 'POST /updates',
+    } as const
+    const answer = await product.guard.submit(
+      asker,
+      { kind: 'ranking', projects: ['late'], whenShort: 'refuse' },
+      { respondAsync: false, endsAt },
+    )
+    expect(answer.status).toBe(202)
+    expect(answer.updates).toMatchObject([{ state: 'requested' }])
+    expect(await product.figures()).toMatchObject({ held: 0, spent: 40 })
+    expect(product.seen('run')).toHaveLength(1)
+  })
+})

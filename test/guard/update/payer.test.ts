@@ -1,0 +1,483 @@
+import { describe, expect, test } from 'vitest'
+import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
+import type { Budget, Caller } from '../../../shared/ledger/book/definitions.ts'
+import { only, startGuard } from '../../support/guard.ts'
+import { u } from '../../support/reading.ts'
+import { summaryOf } from '../../support/summary.ts'
+
+type Started = Awaited<ReturnType<typeof startClients>>
+type Scope = 'run' | 'propose' | 'admin' | 'approve'
+
+const month = (units: number) => [{ window: 'month', units: u(units) }] as const
+const shop = { projects: [{ name: 'shop' }] }
+
+/** `account` is the parent of `clients`, which is the parent of `acme`, which owns `shop`. An update costs 40. */
+async function startClients(how: Parameters<typeof startGuard>[0] = {}) {
+  const product = await startGuard(how)
+  await product.budget('clients', {})
+  await product.budget('acme', { parent: 'clients', ...shop })
+  const endsAt = () => product.clock.now() + 60_000
+  return { ...product, start: (id: string) => product.guard.start(id, endsAt()), endsAt }
+}
+
+const bob = (...scopes: Scope[]) => ({ token: { scopes: new Set(scopes), budgets: '*' } }) as const
+const admin = bob('run', 'admin')
+const queued = { respondAsync: true }
+const frozen = { frozen: { reason: 'unpaid', by: 'eve', at: 0 } }
+
+/** What became of the only update, or why nothing was recorded. */
+const outcomeOf = ({ updates: [update], problem }: Awaited<ReturnType<Started['ask']>>) =>
+  update ? [update.state, update.problem?.slug ?? null] : ['not recorded', problem?.slug ?? null]
+
+describe('the right to charge an ancestor of the owner', () => {
+  test.each<[string, Scope[], Caller | null, boolean]>([
+    ['a token with run does not have it', ['run'], null, false],
+    ['a token with admin has it', ['run', 'admin'], null, true],
+    ['a caller who is listed with it has it', ['run'], { mayChargeAncestors: true }, true],
+    ['a caller who is listed without it does not have it', ['run'], { scopes: ['run'] }, false],
+    [
+      'an administrator from whom the list takes admin away does not have it',
+      ['run', 'admin'],
+      { scopes: ['run'] },
+      false,
+    ],
+  ])('%s', async (_title, scopes, listed, may) => {
+    const { ask, caller, counts, sent } = await startClients()
+    if (listed) await caller('bob', listed)
+    const expected = may ? ['settled', null] : ['not recorded', 'forbidden']
+    for (const [kind, budget] of [
+      ['ranking', 'clients'],
+      ['keyword-difficulty', 'account'],
+    ] as const)
+      expect(outcomeOf(await ask({ kind, budget }, bob(...scopes)))).toEqual(expected)
+    expect([sent.length, await counts('account')]).toMatchObject([may ? 2 : 0, { spent: may ? 80 : 0 }])
+  })
+
+  test('is not needed where the owner pays, by its name or by default, nor for a project that no budget owns', async () => {
+    const { ask } = await startClients()
+    expect(outcomeOf(await ask({ budget: 'acme' }))).toEqual(['settled', null])
+    expect(outcomeOf(await ask({ kind: 'keyword-difficulty' }))).toEqual(['settled', null])
+    expect(outcomeOf(await ask({ projects: ['other'], budget: 'clients' }))).toEqual(['settled', null])
+  })
+
+  test('says who owns the project, what the right is, and who pays without a budget', async () => {
+    const { ask } = await startClients()
+    expect((await ask({ budget: 'account' })).problem).toEqual({
+      slug: 'forbidden',
+      detail:
+        'bob may not charge account for shop, which belongs to acme; that takes the scope admin or mayChargeAncestors. Without a budget, acme pays.',
+      members: { budget: 'account' },
+    })
+  })
+
+  test('is looked at again when a queued update begins', async () => {
+    const { ask, caller, start, sent } = await startClients()
+    await caller('bob', { mayChargeAncestors: true })
+    const { id } = only(await ask({ budget: 'account' }, {}, queued))
+    await caller('bob', {})
+    expect(await start(id)).toMatchObject({ state: 'refused', problem: { slug: 'forbidden' } })
+    expect(sent).toEqual([])
+  })
+
+  test('is looked at again between the estimate and the hold', async () => {
+    const { ask, caller, before, sent } = await startClients()
+    await caller('bob', { mayChargeAncestors: true })
+    before.push(async () => caller('bob', {}))
+    expect(outcomeOf(await ask({ budget: 'account' }))).toEqual(['refused', 'forbidden'])
+    expect(sent).toEqual([])
+  })
+})
+
+describe('where an ancestor pays, the rules of the owner and of the budgets between hold', () => {
+  const rules: [string, Partial<Budget>, string][] = [
+    ['frozen', frozen, 'budget-frozen'],
+    ['kinds', { kinds: ['keyword-difficulty'] }, 'kind-not-allowed'],
+    ['perUpdate', { perUpdate: u(39) }, 'over-update-limit'],
+    ['approvalAbove', { approvalAbove: u(39) }, 'awaiting-approval'],
+    ['approvalIfGrown', { approvalIfGrown: 10 }, 'awaiting-approval'],
+  ]
+  test.each(['acme', 'clients'].flatMap((budget) => rules.map((rule) => [budget, ...rule] as const)))(
+    'of %s: %s',
+    async (name, _rule, changes, expected) => {
+      const { ask, budget, clock, service, sent } = await startClients()
+      service.estimate = async () => ({ kind: 'units', units: u(30), source: 'units' })
+      await ask()
+      clock.advance(24 * 3600_000)
+      service.estimate = async () => ({ kind: 'units', units: u(40), source: 'units' })
+      await budget(name, changes)
+      const [state, slug] = outcomeOf(await ask({ budget: 'account' }, admin))
+      expect(slug ?? state).toBe(expected)
+      expect(sent).toHaveLength(1)
+    },
+  )
+
+  test.each(['acme', 'clients'])('an overrun freezes %s', async (name) => {
+    const { ask, budget, other, service } = await startClients()
+    await budget(name, { freezeOnOverrun: true })
+    const answer = { status: 200, contentType: null, body: '', truncated: false }
+    service.run = async () => ({ kind: 'ran', stated: { units: u(50), source: 'units', byPointer: false }, answer })
+    await ask({ budget: 'account' }, admin)
+    const { definitions } = await other.view()
+    const stopped = Object.values(definitions.budgets).filter((budget) => budget.frozen)
+    expect(stopped.map((budget) => budget.name)).toEqual([name])
+  })
+
+  test('their limits are passed over, and their counters do not move', async () => {
+    const { ask, budget, counts } = await startClients()
+    await budget('acme', { limits: month(0) })
+    await budget('clients', { limits: month(10) })
+    const update = only(await ask({ budget: 'account' }, admin))
+    expect(update).toMatchObject({ state: 'settled', hold: { budgets: ['account'], owners: ['acme', 'clients'] } })
+    expect(update.history[0]?.note).toBe('40 units held on account, for acme')
+    expect([await counts('acme'), await counts('clients')]).toEqual([
+      { available: 0, held: 0, inDoubt: 0, spent: 0 },
+      { available: 10, held: 0, inDoubt: 0, spent: 0 },
+    ])
+    expect(await counts('account')).toMatchObject({ spent: 40 })
+  })
+})
+
+describe('a charge made by default never moves to a new owner', () => {
+  const moves: [string, (product: Started) => Promise<unknown>, string][] = [
+    [
+      'another budget',
+      async ({ budget }) => {
+        await budget('acme', { projects: [] })
+        await budget('globex', shop)
+      },
+      'shop belongs to globex now, and this was to be charged to acme. Ask for the update again.',
+    ],
+    [
+      'a child of the old one',
+      async ({ budget }) => {
+        await budget('acme', { projects: [] })
+        await budget('acme-shop', { parent: 'acme', ...shop })
+      },
+      'shop belongs to acme-shop now, and this was to be charged to acme. Ask for the update again.',
+    ],
+    [
+      'no budget',
+      ({ budget }) => budget('acme', { projects: [] }),
+      'shop belongs to no budget now, and this was to be charged to acme. Ask for the update again.',
+    ],
+  ]
+  test.each(moves)('%s: a queued update is refused', async (_to, move, detail) => {
+    const product = await startClients()
+    const { id } = only(await product.ask({}, admin, queued))
+    await move(product)
+    expect(await product.start(id)).toMatchObject({ state: 'refused', problem: { slug: 'wrong-state', detail } })
+    expect(product.sent).toEqual([])
+  })
+
+  test.each(moves)('%s: an approval is not taken, and an approved update is refused', async (_to, move, detail) => {
+    const product = await startClients()
+    await product.budget('acme', { approvalAbove: u(10) })
+    const awaiting = only(await product.ask({}, admin))
+    const approved = only(await product.ask({ kind: 'keyword-difficulty' }, admin))
+    await product.guard.approve(approved.id, 'eve')
+    await move(product)
+    expect(await product.guard.approve(awaiting.id, 'eve')).toEqual({
+      kind: 'problem',
+      problem: {
+        slug: 'wrong-state',
+        detail: `${awaiting.id} cannot be approved: ${detail}`,
+        members: { update: awaiting.id, state: 'awaiting-approval' },
+      },
+    })
+    expect(await product.start(approved.id)).toMatchObject({
+      state: 'refused',
+      problem: { slug: 'wrong-state', detail },
+    })
+    expect(product.sent).toEqual([])
+  })
+
+  test('from account, which is an ancestor of every owner: refused for an administrator too', async () => {
+    const { ask, budget, start, sent } = await startClients()
+    const { id } = only(await ask({ projects: ['new'] }, admin, queued))
+    await budget('acme', { projects: [{ name: 'shop' }, { name: 'new' }] })
+    expect(await start(id)).toMatchObject({ state: 'refused', problem: { slug: 'wrong-state' } })
+    expect(sent).toEqual([])
+  })
+
+  test('a project that moves while it is estimated is refused, and one that stays runs', async () => {
+    const product = await startClients()
+    product.before.push(async () => {
+      await product.budget('globex', { projects: [{ name: 'new' }] })
+      return true
+    })
+    expect(outcomeOf(await product.ask({ projects: ['new'] }, admin))).toEqual(['refused', 'wrong-state'])
+    expect(outcomeOf(await product.ask({}, admin))).toEqual(['settled', null])
+  })
+
+  test('an update that named an ancestor is decided by the new owner’s rules, while its payer is above it', async () => {
+    for (const [parent, changes, expected] of [
+      ['account', {}, ['settled', null]],
+      ['account', frozen, ['refused', 'budget-frozen']],
+      ['clients', {}, ['settled', null]],
+    ] as const) {
+      const { ask, budget, start } = await startClients()
+      const { id } = only(await ask({ budget: 'account' }, admin, queued))
+      await budget('acme', { projects: [] })
+      await budget('globex', { parent, ...shop, ...changes })
+      const update = await start(id)
+      expect([update?.state, update?.problem?.slug ?? null]).toEqual(expected)
+    }
+  })
+
+  test('an update whose payer is not above the new owner is refused', async () => {
+    const { ask, budget, start, sent } = await startClients()
+    const { id } = only(await ask({ budget: 'clients' }, admin, queued))
+    await budget('acme', { projects: [] })
+    await budget('globex', shop)
+    expect(await start(id)).toMatchObject({ state: 'refused', problem: { slug: 'invalid-request' } })
+    expect(sent).toEqual([])
+  })
+})
+
+describe('an approval of a charge to an ancestor', () => {
+  test.each<[string, Partial<Budget>, Partial<Budget>, Partial<Budget>, string | null]>([
+    ['the owner names the approver', { approvers: ['eve'] }, {}, {}, null],
+    ['the owner names others', { approvers: ['mia'] }, {}, {}, 'eve is not among the approvers of acme.'],
+    ['a budget between names others', {}, { approvers: ['mia'] }, {}, 'eve is not among the approvers of acme.'],
+    [
+      'the payer names others',
+      { approvers: ['eve'] },
+      {},
+      { approvers: ['mia'] },
+      'eve is not among the approvers of account.',
+    ],
+    ['both name the approver', { approvers: ['eve'] }, { approvers: ['mia'] }, { approvers: ['eve'] }, null],
+  ])('%s', async (_title, acme, clients, account, expected) => {
+    const { ask, budget, guard } = await startClients()
+    await budget('acme', { approvalAbove: u(10), ...acme })
+    await budget('clients', clients)
+    await budget('account', { parent: null, ...account })
+    const { id } = only(await ask({ budget: 'account' }, admin))
+    const decided = await guard.approve(id, 'eve')
+    expect(decided.kind === 'problem' ? decided.problem.detail : null).toBe(expected)
+  })
+
+  test('is asked for again where the project has moved to a budget that names other approvers', async () => {
+    const { ask, budget, guard, start, sent } = await startClients()
+    await budget('acme', { approvalAbove: u(10) })
+    const { id } = only(await ask({ budget: 'account' }, admin))
+    await guard.approve(id, 'eve')
+    await budget('acme', { projects: [] })
+    await budget('globex', { ...shop, approvalAbove: u(10), approvers: ['mia'] })
+    const again = await start(id)
+    expect([again?.state, again?.history.at(-1)?.note]).toEqual([
+      'awaiting-approval',
+      'eve approved it, and may not approve it any more; it needs 40 units, and globex wants approval above 10',
+    ])
+    expect(await guard.approve(id, 'eve')).toMatchObject({ problem: { slug: 'forbidden' } })
+    expect(sent).toEqual([])
+    expect(await guard.approve(id, 'mia')).toMatchObject({ kind: 'done' })
+    expect(await start(id)).toMatchObject({ state: 'settled' })
+  })
+
+  test('does not count once the approver is disabled, or has lost the scope', async () => {
+    for (const listed of [{ disabled: true }, { scopes: ['read'] }] as const) {
+      const { ask, budget, caller, guard, start, sent } = await startClients()
+      await budget('acme', { approvalAbove: u(10) })
+      const { id } = only(await ask())
+      await guard.approve(id, 'eve')
+      await caller('eve', listed)
+      expect(await start(id)).toMatchObject({ state: 'awaiting-approval' })
+      expect(sent).toEqual([])
+    }
+  })
+
+  test('grants units to a budget only by an approver of that budget and of the owner', async () => {
+    for (const [clients, by, expected] of [
+      [['mia'], 'eve', 'eve is not among the approvers of clients, and the approval would grant clients 10 units.'],
+      [['mia'], 'mia', 'mia is not among the approvers of acme.'],
+      [['mia', 'eve'], 'eve', null],
+      [[], 'eve', null],
+    ] as const) {
+      const { ask, budget, counts, guard, start } = await startClients()
+      await budget('clients', { limits: month(30), approvers: clients })
+      await budget('acme', { approvers: ['eve'] })
+      const { id } = only(await ask({ whenShort: 'ask' }))
+      const decided = await guard.approve(id, by)
+      expect(decided.kind === 'problem' ? decided.problem.detail : null).toBe(expected)
+      if (expected !== null) continue
+      expect(await start(id)).toMatchObject({ state: 'settled' })
+      expect(await counts('clients')).toMatchObject({ available: 0, spent: 40 })
+    }
+  })
+
+  test('grants nothing once its approver is taken from the approvers of the budget that is short', async () => {
+    const { ask, budget, counts, guard, start } = await startClients()
+    await budget('clients', { limits: month(30) })
+    const { id } = only(await ask({ whenShort: 'ask' }))
+    await guard.approve(id, 'eve')
+    await budget('clients', { approvers: ['mia'] })
+    expect(await start(id)).toMatchObject({ state: 'awaiting-approval' })
+    expect(await counts('clients')).toMatchObject({ available: 30, spent: 0 })
+  })
+})
+
+describe('a plan that names an ancestor of the owner', () => {
+  const time = Date.parse('2026-11-20T09:00:00Z')
+  const night = { name: 'night', kind: 'ranking', projects: ['shop', 'other'], schedule: 'cron(0 9 * * ? *)' }
+  const plansOf = (more: object) => parsePlans(JSON.stringify([{ ...night, budget: 'account', ...more }]))
+  const fire = async ({ guard, clock, endsAt }: Started) => {
+    clock.set('2026-11-20T09:00:10Z')
+    const fired = await guard.fire('night', time, endsAt())
+    if (fired.kind === 'problem') throw new Error(fired.problem.detail)
+    return guard.report(fired.occurrence)
+  }
+
+  test('refuses the owned project without mayChargeAncestors, and runs the rest', async () => {
+    const product = await startClients({ parts: { plans: async () => plansOf({}) } })
+    const { counts, refusals } = await fire(product)
+    expect(counts).toMatchObject({ settled: 1, refused: 1 })
+    expect(refusals).toMatchObject([
+      {
+        project: 'shop',
+        problem: {
+          slug: 'forbidden',
+          detail:
+            'schedule:night may not charge account for shop, which belongs to acme; that takes mayChargeAncestors in the plan. Without a budget, acme pays.',
+        },
+      },
+    ])
+    expect(product.sent.map(({ target }) => target.segment)).toEqual(['other'])
+  })
+
+  test('runs it with mayChargeAncestors, under the owner’s rules', async () => {
+    for (const [changes, expected] of [
+      [{}, { settled: 2, refused: 0 }],
+      [frozen, { settled: 1, refused: 1 }],
+    ] as const) {
+      const plans = async () => plansOf({ mayChargeAncestors: true })
+      const product = await startClients({ parts: { plans } })
+      await product.budget('acme', changes)
+      expect((await fire(product)).counts).toMatchObject(expected)
+    }
+  })
+
+  test('an approved update of the plan is refused once its file takes the right away', async () => {
+    let more = { mayChargeAncestors: true }
+    const product = await startClients({ parts: { plans: async () => plansOf(more) } })
+    await product.budget('acme', { approvalAbove: u(10) })
+    const { rows } = await fire(product)
+    const id = rows[0]?.update?.id ?? ''
+    await product.guard.approve(id, 'eve')
+    more = { mayChargeAncestors: false }
+    expect(await product.start(id)).toMatchObject({ state: 'refused', problem: { slug: 'forbidden' } })
+  })
+
+  test('a plan whose budget is not above the owner is refused for that project', async () => {
+    const product = await startClients({
+      parts: { plans: async () => plansOf({ budget: 'globex', mayChargeAncestors: true }) },
+    })
+    await product.budget('globex', {})
+    const { counts, refusals } = await fire(product)
+    expect([counts, refusals]).toMatchObject([{ settled: 1, refused: 1 }, [{ problem: { slug: 'invalid-request' } }]])
+  })
+
+  test('the forecast counts nothing for a project that will be refused', async () => {
+    for (const [more, committed] of [
+      [{}, 0],
+      [{ mayChargeAncestors: true }, 400],
+    ] as const) {
+      const plans = async () => plansOf({ projects: ['shop'], ...more })
+      const product = await startClients({ parts: { plans } })
+      await product.guard.readPrices(product.endsAt())
+      const rows = await product.guard.forecast()
+      const account = rows.find(({ budget, window }) => budget === 'account' && window === 'month')
+      expect(account?.committed).toBe(committed)
+    }
+  })
+})
+
+describe('an estimate', () => {
+  test.each<[string, Scope[], Caller | null, string | null]>([
+    ['with run alone would be refused', ['run'], null, 'forbidden'],
+    ['with admin would pass', ['run', 'admin'], null, null],
+    ['of a caller who is listed with mayChargeAncestors would pass', ['run'], { mayChargeAncestors: true }, null],
+    ['of a reader would be refused', [], null, 'forbidden'],
+  ])('that names an ancestor of the owner, %s', async (_title, scopes, listed, expected) => {
+    const { guard, caller } = await startClients()
+    if (listed) await caller('bob', listed)
+    const wanted = { kind: 'ranking', projects: ['shop'], budget: 'account' } as const
+    const estimate = await guard.estimate(wanted, { caller: 'bob', via: 'http', ...bob(...scopes) })
+    if ('slug' in estimate) throw new Error(estimate.detail)
+    expect([estimate.allowed, estimate.problem?.slug ?? null]).toEqual([expected === null, expected])
+    expect(estimate.payers).toEqual({ shop: { budget: 'account', owner: 'acme' } })
+  })
+
+  test('names the owner’s rule that would refuse it', async () => {
+    const { guard, budget } = await startClients()
+    await budget('acme', frozen)
+    const wanted = { kind: 'ranking', projects: ['shop'], budget: 'account' } as const
+    expect(await guard.estimate(wanted, { caller: 'bob', via: 'http', ...admin })).toMatchObject({
+      allowed: false,
+      problem: { slug: 'budget-frozen' },
+    })
+  })
+})
+
+describe('the statement of the owner', () => {
+  const rowsOf = async ({ guard }: Started) =>
+    (await guard.statement(null, 'budget'))?.rows.map(({ key, charged, paidElsewhere }) => [
+      key,
+      charged,
+      paidElsewhere,
+    ])
+
+  test('shows what others paid for it, in no total, and follows a correction', async () => {
+    const product = await startClients()
+    const { ask, guard, service, clock } = product
+    service.run = async () => ({ kind: 'unknown', reason: 'reset', status: null, answer: null })
+    const { id } = only(await ask({ budget: 'account' }, admin))
+    expect(await rowsOf(product)).toEqual([['account', 0, 0]])
+    clock.advance(3600_000)
+    await guard.resolve(id, 'eve', { outcome: 'ran', units: u(25), reason: 'seen' })
+    expect(await rowsOf(product)).toEqual([
+      ['account', 25, 0],
+      ['acme', 0, 25],
+    ])
+    const statement = await guard.statement(null, 'budget')
+    expect(statement).toMatchObject({ total: { charged: 25 }, spent: 25, addsUp: true })
+    expect(statement?.total).not.toHaveProperty('paidElsewhere')
+    const answer = { status: 200, contentType: null, body: '', truncated: false }
+    const late = { kind: 'ran', units: u(40), from: 'sender', by: 'service', note: 'late', service: answer } as const
+    const update = await product.other.update(id)
+    if (!update) throw new Error('the update is gone')
+    await product.other.settle(update, late)
+    expect(await rowsOf(product)).toEqual([
+      ['account', 40, 0],
+      ['acme', 0, 40],
+    ])
+  })
+
+  test('shows the same from the day’s summary', async () => {
+    const product = await startClients()
+    await product.ask({ budget: 'account' }, admin)
+    const before = await rowsOf(product)
+    const at = product.clock.now()
+    product.clock.advance(24 * 3600_000)
+    await product.guard.keepSummaries()
+    expect((await summaryOf(product.other, at)).rows).toMatchObject([{ budget: 'account', owner: 'acme', charged: 40 }])
+    expect([before, await rowsOf(product)]).toEqual([
+      [
+        ['account', 40, 0],
+        ['acme', 0, 40],
+      ],
+      before,
+    ])
+  })
+
+  test('shows the owner at the time of the hold, also where another budget owns the project later', async () => {
+    const product = await startClients()
+    await product.ask({ budget: 'account' }, admin)
+    await product.budget('acme', { projects: [] })
+    await product.budget('globex', shop)
+    expect(await rowsOf(product)).toEqual([
+      ['account', 40, 0],
+      ['acme', 0, 40],
+    ])
+  })
+})

@@ -1,0 +1,170 @@
+import { BatchWriteItemCommand, paginateScan } from '@aws-sdk/client-dynamodb'
+import { describe, expect, inject, test } from 'vitest'
+import { acceptance, replacement } from '../../../shared/ledger/account.ts'
+import { usualAccount } from '../../../shared/ledger/identity.ts'
+import { createLedger } from '../../../shared/ledger/ledger.ts'
+import { createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
+import type { Store } from '../../../shared/ledger/store/store.ts'
+import { type Clock, systemClock } from '../../../shared/platform/clock.ts'
+import { systemIds } from '../../../shared/platform/ids.ts'
+import { minutes } from '../../support/clock.ts'
+import { json, startProduct } from '../../support/product.ts'
+import { gate, type Recorded } from '../../support/scripted-service.ts'
+import { createLocalTable } from '../../support/stores.ts'
+
+/** A service that knows what ran, whichever ledger asked for it. */
+function vendor() {
+  const ran: string[] = []
+  const hold = gate()
+  const service = ({ url }: Recorded) => {
+    const [, , , project = '', operation] = url.split('/')
+    if (operation === 'run') {
+      ran.push(project)
+      return { ...json({ keyword_units: 40 }), ...(project === 'slow' && { once: hold.opened }) }
+    }
+    if (operation !== 'dates') return undefined
+    return json({ dates: ['2026-11-13', ...(ran.includes(project) ? ['2026-11-20'] : [])] })
+  }
+  return { ran, service, letSlowAnswer: hold.open }
+}
+
+/** What a restore to this moment would give: every item as it is, in a new table. */
+async function restored({ client, table }: Awaited<ReturnType<typeof createLocalTable>>) {
+  const target = await createLocalTable()
+  for await (const { Items = [] } of paginateScan(
+    { client, pageSize: 25 },
+    { TableName: table, ConsistentRead: true },
+  )) {
+    const RequestItems = { [target.table]: Items.map((Item) => ({ PutRequest: { Item } })) }
+    if (Items.length > 0) await client.send(new BatchWriteItemCommand({ RequestItems }))
+  }
+  return target
+}
+
+/** As `npm run restore -- accept` does it. */
+async function accept(store: Store, clock: Clock, epoch = 1): Promise<void> {
+  const ledger = createLedger({ store, clock, account: usualAccount, begins: false })
+  const to = Date.parse('2026-11-20T09:55:00Z')
+  const make = acceptance({ table: (await store.tableId?.()) ?? '', epoch, to, toText: '09:55' })
+  expect((await ledger.change('setup', make)).kind).toBe('changed')
+}
+
+const storeOf = (local: Awaited<ReturnType<typeof createLocalTable>>) =>
+  createDynamoStore({ ...local, clock: systemClock, ids: systemIds })
+
+// docs/deploy.md, "Restoring from a point in time", from step 4 on.
+describe.skipIf(inject('dynamodb') === null)('a table restored to a point in time', () => {
+  test('frozen, swept, reconciled with the dates and the vendor’s figure, unfrozen: nothing is lost or paid for twice', async () => {
+    const { ran, service, letSlowAnswer } = vendor()
+    const table = await createLocalTable()
+    const lost = await startProduct({ store: storeOf(table), service })
+    await lost.update({ kind: 'ranking', project: 'globex' })
+    const running = lost.update({ kind: 'ranking', project: 'slow' })
+    while (!ran.includes('slow')) await new Promise((resolve) => setTimeout(resolve, 5))
+    const copy = await restored(table)
+    letSlowAnswer()
+    expect((await running).body.updates[0].state).toBe('settled')
+    for (const project of ['initech', 'umbrella']) await lost.update({ kind: 'ranking', project })
+    expect(await lost.figures()).toMatchObject({ spent: 160, held: 0 })
+
+    const early = await startProduct({ store: storeOf(copy), service, clock: lost.clock })
+    expect((await early.update({ kind: 'ranking', project: 'hooli' })).body).toMatchObject({
+      status: 503,
+      detail: expect.stringContaining('this table is a copy of the one that the ledger led_'),
+    })
+    await accept(storeOf(copy), lost.clock)
+
+    const product = await startProduct({ store: storeOf(copy), service, clock: lost.clock })
+    expect(await product.figures()).toMatchObject({ spent: 40, held: 40, inDoubt: 0 })
+    const freeze = { body: { reason: 'restored to 10:00' } }
+    expect((await product.update({ kind: 'ranking', project: 'hooli' })).status).toBe(409)
+    expect((await product.call('POST', '/budgets/account/unfreeze', freeze)).body).toMatchObject({
+      type: '/problems/wrong-state',
+      detail:
+        "account was frozen by a restore, and its book lacks what ran since: reconcile it with the vendor's figure first (POST /budgets/account/reconcile).",
+    })
+
+    // What ran at that moment is found by the date that it left; it has to be out of flight for that.
+    product.clock.advance(minutes(60))
+    for (const _ of ['put in doubt', 'settled by evidence']) await product.guard.sweep(product.endsAt())
+    expect(await product.figures()).toMatchObject({ spent: 80, held: 0, inDoubt: 0 })
+    const shown = await product.call('GET', '/v3/projects/initech/dates')
+    expect(shown.body.dates).toContain('2026-11-20')
+    const vendorsFigure = { unitsLeft: 50_000 - ran.length * 40, reason: 'restored to 10:00, the screen at 11:00' }
+    const booked = await product.call('POST', '/budgets/account/reconcile', { body: vendorsFigure })
+    expect([booked.status, booked.body.units]).toEqual([200, 80])
+    expect(await product.figures()).toMatchObject({ spent: 160, available: 49_840 })
+    expect(await product.audit()).toBe(true)
+
+    expect((await product.call('POST', '/budgets/account/unfreeze', freeze)).status).toBe(200)
+    const ask = (project: string, more: object = {}, key?: string) =>
+      product.call('POST', '/updates', {
+        body: { kind: 'ranking', project, ...more },
+        ...(key !== undefined && { headers: { 'idempotency-key': key } }),
+      })
+    const unknown = await ask('initech')
+    expect([unknown.status, unknown.body.detail]).toEqual([
+      409,
+      'The ledger was restored, so it does not know whether initech was updated between 20 Nov 2026 09:55 UTC and 20 Nov 2026 10:00 UTC; until 21 Nov 2026 00:00 UTC, look at the service, and force it with a reason (an Idempotency-Key must then begin with restored-1-).',
+    ])
+    const forced = { force: true, reason: 'the screen shows no run' }
+    expect((await ask('hooli', forced, 'of-before')).body.detail).toContain(
+      'use an Idempotency-Key that begins with restored-1-, since an older key may have been answered before',
+    )
+    expect((await ask('hooli', forced, 'restored-1-of-today')).status).toBe(201)
+    expect((await ask('hooli', forced, 'restored-1-of-today')).headers.get('idempotency-replayed')).toBe('true')
+    // What ran since the restore is known, and its cool-down answers.
+    expect((await ask('hooli')).status).toBe(200)
+    product.clock.set('2026-11-21T00:00:00Z')
+    expect((await ask('initech')).status).toBe(201)
+    expect((await product.update({ kind: 'keyword-difficulty', project: 'initech' })).status).toBe(409)
+    product.clock.set('2026-11-27T10:00:00Z')
+    expect((await product.update({ kind: 'keyword-difficulty', project: 'initech' })).status).toBe(201)
+    expect(ran).toEqual(['globex', 'slow', 'initech', 'umbrella', 'hooli', 'initech', 'initech'])
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('stops every process of before: on the restored table, and on the one that it replaces', async () => {
+    const { service } = vendor()
+    const table = await createLocalTable()
+    const before = await startProduct({ store: storeOf(table), service })
+    await before.update({ kind: 'ranking', project: 'globex' })
+    const detailOf = async (product: typeof before, project: string) =>
+      (await product.update({ kind: 'ranking', project })).body.detail
+    const copy = await restored(table)
+    await accept(storeOf(copy), before.clock)
+    const after = await startProduct({ store: storeOf(copy), service, clock: before.clock })
+    expect((await after.call('GET', '/budgets')).status).toBe(200)
+    await accept(storeOf(copy), before.clock, 2)
+    expect(await detailOf(after, 'initech')).toBe(
+      'This ledger is not the one that is set here: this table was accepted as restored (epoch 2) after this process began (epoch 1): deploy, or start, again.',
+    )
+    const ledger = createLedger({ store: storeOf(table), clock: before.clock, account: usualAccount })
+    await ledger.change('setup', replacement(copy.table))
+    expect(await detailOf(before, 'initech')).toBe(
+      `This ledger is not the one that is set here: this table was replaced by the table ${copy.table}: deploy, or start, with that one.`,
+    )
+  })
+
+  test('a table that is empty, or of another epoch than the marker says, is not used', async () => {
+    const { service } = vendor()
+    const table = await createLocalTable()
+    const first = await startProduct({ store: storeOf(table), service })
+    await first.update({ kind: 'ranking', project: 'globex' })
+    const { identity } = (await first.guard.ledger.view()).definitions
+    const marked = (epoch: number) => ({
+      LEDGER_MARKER: `${identity?.ledger} ${epoch} ${identity?.table} ${table.table}`,
+    })
+    const detailOf = async (of: typeof table, epoch: number) => {
+      const product = await startProduct({ store: storeOf(of), service, env: marked(epoch) })
+      return (await product.call('GET', '/budgets')).body.detail
+    }
+    expect(await detailOf(table, 0)).toBeUndefined()
+    expect(await detailOf(table, 1)).toContain(`this table has epoch 0, and the marker here says epoch 1`)
+    const empty = await createLocalTable()
+    expect(await detailOf(empty, 0)).toBe(
+      `This ledger is not the one that is set here: the table is empty, and the ledger ${identity?.ledger} is in the table ${table.table}: name that one (on AWS -c ledgerTable=… -c ledgerStream=…).`,
+    )
+    expect(await storeOf(empty).get([{ pk: 'definitions', sk: 'definitions' }])).toEqual([undefined])
+  })
+})

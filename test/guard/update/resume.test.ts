@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest'
+import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
+import { createExecution } from '../../../shared/guard/update/execute.ts'
+import { createQuotes } from '../../../shared/guard/update/quote.ts'
+import { createResume } from '../../../shared/guard/update/resume.ts'
+import type { Request } from '../../../shared/ledger/updates/update.ts'
+import { hours, minutes } from '../../support/clock.ts'
+import { only, startGuard } from '../../support/guard.ts'
+import { at, u } from '../../support/reading.ts'
+
+describe('beginning', () => {
+  test('what there is not, or is over, changes nothing', async () => {
+    const { guard, ask, clock, sent } = await startGuard()
+    expect(await guard.start('upd_0', clock.now() + 60_000)).toBeNull()
+    const update = only(await ask())
+    expect(await guard.start(update.id, clock.now() + 60_000)).toEqual(update)
+    expect(sent).toHaveLength(1)
+  })
+
+  test('is too late after an hour, to the millisecond', async () => {
+    for (const [passed, state] of [
+      [hours(1) - 1, 'settled'],
+      [hours(1), 'requested'],
+    ] as const) {
+      const { guard, ask, clock } = await startGuard()
+      const { id } = only(await ask({}, {}, { respondAsync: true }))
+      clock.advance(passed)
+      expect(await guard.start(id, clock.now() + 60_000)).toMatchObject({ state })
+    }
+  })
+
+  test('without the secret leaves it as it is', async () => {
+    let isThere = true
+    const serviceToken = async () => {
+      if (!isThere) throw new Error('no secret')
+      return 't'
+    }
+    const { guard, ask, clock, other, service } = await startGuard({ parts: { serviceToken } })
+    const { id } = only(await ask({}, {}, { respondAsync: true }))
+    isThere = false
+    service.estimate = () => Promise.reject(new Error('nobody is to ask'))
+    await expect(guard.start(id, clock.now() + 60_000)).rejects.toThrow('no secret')
+    expect(await other.update(id)).toMatchObject({ state: 'requested', version: 1 })
+  })
+
+  test('what is refusable without the service asks it nothing', async () => {
+    const { guard, ask, budget, clock, service } = await startGuard()
+    await budget('seo', {})
+    const { id } = only(await ask({ budget: 'seo' }, {}, { respondAsync: true }))
+    await budget('seo', { frozen: { reason: 'stop', by: 'ada', at: 0 } })
+    service.estimate = () => Promise.reject(new Error('nobody is to ask'))
+    expect(await guard.start(id, clock.now() + 60_000)).toMatchObject({
+      ...{ state: 'refused', version: 2, problem: { slug: 'budget-frozen' }, queued: true },
+    })
+  })
+})
+
+describe('beginning what may not be recorded yet, as an occurrence does', () => {
+  const request: Request = {
+    ...{ id: 'upd_1', kind: 'ranking', project: 'shop', budget: 'account', caller: 'schedule:nightly' },
+    ...{ via: 'schedule', plan: 'nightly', content: { digest: 'd', count: 1 }, createdAt: at('2026-11-20T10:00:00Z') },
+  }
+
+  const nightly = { name: 'nightly', kind: 'ranking', projects: ['shop'], schedule: 'rate(1 day)' }
+
+  async function beginning() {
+    const product = await startGuard({ parts: { plans: async () => parsePlans(JSON.stringify([nightly])) } })
+    const { parts } = product
+    const execution = createExecution(parts)
+    const { begin } = createResume({ ...parts, execution, quotes: createQuotes(parts) })
+    return { ...product, begin: () => begin(request, product.clock.now() + 60_000) }
+  }
+
+  test('runs it once, however often it is asked', async () => {
+    const { begin, sent, service } = await beginning()
+    const first = await begin()
+    expect(first.update).toMatchObject({ state: 'settled', plan: 'nightly', caller: 'schedule:nightly' })
+    service.estimate = () => Promise.reject(new Error('nobody is to ask'))
+    expect([await begin(), sent.length]).toEqual([first, 1])
+  })
+
+  test('without an estimate it is recorded with the reason, and is the occurrence’s to begin, not the stream’s', async () => {
+    const { begin, guard, clock, service, sent } = await beginning()
+    service.estimate = async () => ({ kind: 'refused', status: 500 })
+    const { update, failure } = await begin()
+    expect(failure).toMatchObject({ slug: 'service-refused', members: { serviceStatus: 500 } })
+    expect(update).toMatchObject({ state: 'requested', queued: true, requestedAt: clock.now() })
+    expect(update.history).toEqual([
+      { state: 'requested', at: clock.now(), by: 'schedule:nightly', note: failure?.detail },
+    ])
+    service.estimate = async () => ({ kind: 'units', units: u(40), source: 'u' })
+    expect([await guard.start('upd_1', clock.now() + 60_000), sent]).toEqual([update, []])
+    clock.advance(minutes(59))
+    expect((await begin()).update).toMatchObject({ state: 'settled' })
+  })
+
+  test('but once a person has agreed to it, it is begun like any other', async () => {
+    const { begin, guard, budget, clock } = await beginning()
+    await budget('account', { parent: null, approvalAbove: u(10) })
+    expect((await begin()).update).toMatchObject({ state: 'awaiting-approval' })
+    await guard.approve('upd_1', 'eve')
+    expect(await guard.start('upd_1', clock.now() + 60_000)).toMatchObject({ state: 'settled' })
+  })
+})

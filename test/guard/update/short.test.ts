@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import { json, startProduct } from '../../support/product.ts'
+
+const limits = (units: number, day?: number) => [
+  { window: 'month', units },
+  ...(day === undefined ? [] : [{ window: 'day', units: day }]),
+]
+
+/** `seo` has 100 units this month and 50 today; `dear` costs 640, `cheap` 40. Bob asks; Ada may approve. */
+async function shortProduct(how: { store?: 'real' } = {}) {
+  const product = await startProduct({
+    units: { dear: 640, cheap: 40 },
+    ...(how.store !== 'real' && { store: createMemoryStore() }),
+  })
+  await product.call('PUT', '/budgets/seo', { body: { limits: limits(100, 50) } })
+  const bob = product.signed({ sub: 'bob', scope: 'read run', budgets: '*' })
+  const ask = (project: string, more: object = {}) =>
+    product.update({ kind: 'ranking', project, budget: 'seo', whenShort: 'ask', ...more }, { token: bob })
+  const approve = (id: string) => product.call('POST', `/updates/${id}/approve`)
+  return { product, ask, approve }
+}
+
+describe('whenShort: ask', () => {
+  test('what fits runs; what is short awaits approval, and shows by how much', async () => {
+    const { product, ask } = await shortProduct()
+    expect((await ask('cheap')).status).toBe(201)
+    const { status, body } = await ask('dear')
+    expect([status, body.updates[0].state]).toEqual([202, 'awaiting-approval'])
+    expect(body.updates[0].history[0].note).toBe(
+      'it needs 640 units, and seo has 60 of 100 units left this month and seo has 10 of 50 units left today: to approve it grants what is short, once',
+    )
+    expect(await product.figures('seo')).toMatchObject({ granted: 0, held: 0, spent: 40 })
+    expect(product.seen('run')).toHaveLength(1)
+  })
+
+  test('an approval grants what is short, once, with the hold: the books add up and the next one is short again', async () => {
+    const { product, ask, approve } = await shortProduct({ store: 'real' })
+    const { body } = await ask('dear')
+    const id = body.updates[0].id
+    const approved = await approve(id)
+    expect([approved.status, approved.body.state, approved.body.units.charged]).toEqual([200, 'settled', 640])
+    expect(await product.figures('seo')).toEqual({
+      limit: 100,
+      granted: 540,
+      available: 0,
+      held: 0,
+      inDoubt: 0,
+      spent: 640,
+    })
+    expect(await product.figures('seo', 'day')).toMatchObject({ granted: 590, available: 0, spent: 640 })
+    expect(await product.figures()).toMatchObject({ granted: 0, spent: 640 })
+    const { body: listed } = await product.call('GET', '/budgets/seo/entries')
+    expect(
+      listed.entries
+        .filter(({ type }: { type: string }) => type === 'grant')
+        .map(({ units, by, reason, window }: Record<string, unknown>) => [units, by, reason, window])
+        .toSorted(),
+    ).toEqual([
+      [540, 'ada', `once, for ${id}, as it was approved`, 'month:2026-11-01'],
+      [590, 'ada', `once, for ${id}, as it was approved`, 'day:2026-11-20'],
+    ])
+    expect(await product.audit()).toBe(true)
+    expect((await ask('cheap')).body.updates[0].state).toBe('awaiting-approval')
+  })
+
+  test('an approved update that did not run leaves nothing behind, and the books and the statement add up', async () => {
+    const { product, ask, approve } = await shortProduct({ store: 'real' })
+    const { body } = await ask('dear')
+    product.service.script(({ url }) => url.includes('/run'), { status: 429, body: 'slow down' })
+    expect((await approve(body.updates[0].id)).body).toMatchObject({ state: 'released', units: { charged: 0 } })
+    const figures = { granted: 0, held: 0, inDoubt: 0, spent: 0 }
+    expect(await product.figures('seo')).toEqual({ ...figures, limit: 100, available: 100 })
+    expect(await product.figures('seo', 'day')).toEqual({ ...figures, limit: 50, available: 50 })
+    expect(await product.audit()).toBe(true)
+    const { body: statement } = await product.call('GET', '/statements?by=budget')
+    expect(statement).toMatchObject({ book: { addsUp: true }, total: { granted: 0, charged: 0 } })
+    expect(statement.rows).toMatchObject([{ budget: 'seo', granted: 0, charged: 0 }])
+    expect((await ask('cheap')).body.updates[0].state).toBe('released')
+  })
+
+  test('at most what was approved: who spent meanwhile makes it refused, and nothing is granted', async () => {
+    const { product, ask, approve } = await shortProduct()
+    const { body } = await ask('dear')
+    expect((await ask('cheap')).status).toBe(201)
+    const refused = await approve(body.updates[0].id)
+    expect([refused.status, refused.body.state, refused.body.problem.type]).toEqual([
+      200,
+      'refused',
+      '/problems/over-budget',
+    ])
+    expect(await product.figures('seo')).toMatchObject({ granted: 0, spent: 40 })
+    expect(product.seen('run')).toHaveLength(1)
+  })
+
+  test('less is granted where less is short by then', async () => {
+    const { product, ask, approve } = await shortProduct()
+    const { body } = await ask('dear')
+    await product.call('POST', '/budgets/seo/entries', { body: { type: 'grant', units: 500, reason: 'a bonus' } })
+    expect((await approve(body.updates[0].id)).body.state).toBe('settled')
+    expect(await product.figures('seo')).toMatchObject({ granted: 540, available: 0, spent: 640 })
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('the account is never granted anything: short there is refused, now and after an approval', async () => {
+    const { product, ask, approve } = await shortProduct()
+    const { body } = await ask('dear')
+    await product.call('PUT', '/budgets/account', { body: { limits: limits(600) } })
+    const later = await ask('dear', { reason: 'again' })
+    expect([later.status, later.body.type]).toEqual([402, '/problems/over-budget'])
+    expect((await approve(body.updates[0].id)).body).toMatchObject({ state: 'refused' })
+    expect(await product.figures('seo')).toMatchObject({ granted: 0 })
+    expect(product.seen('run')).toEqual([])
+  })
+
+  test('a budget with nothing left asks too, and an empty account refuses without asking the service', async () => {
+    const { product, ask } = await shortProduct()
+    await product.call('PUT', '/budgets/seo', { body: { limits: limits(0) } })
+    expect((await ask('cheap')).body.updates[0].state).toBe('awaiting-approval')
+    await product.call('PUT', '/budgets/account', { body: { limits: limits(0) } })
+    product.service.requests.length
+    const asked = product.service.requests.length
+    expect((await ask('cheap', { reason: 'once more' })).status).toBe(402)
+    expect(product.service.requests).toHaveLength(asked)
+  })
+
+  test('an estimate that has grown by more than a tenth is asked about again, with what is short by then', async () => {
+    const { product, ask, approve } = await shortProduct()
+    const { body } = await ask('dear')
+    product.clock.advance(60_000)
+    product.service.script(({ url }) => /\/(estimate|run)$/.test(url), json({ keyword_units: 720 }))
+    const again = await approve(body.updates[0].id)
+    expect([again.status, again.body.state]).toEqual([200, 'refused'])
+    expect(await product.figures('seo')).toMatchObject({ granted: 0, spent: 0 })
+  })
+
+  describe('several projects, of which more than one is short', () => {
+    async function asked() {
+      const product = await startProduct({ store: createMemoryStore(), units: { a: 5, b: 5, c: 5 } })
+      await product.call('PUT', '/budgets/seo', { body: { limits: limits(7) } })
+      const token = product.signed({ sub: 'bob', scope: 'read run', budgets: '*' })
+      const wanted = { kind: 'ranking', projects: ['a', 'b', 'c'], budget: 'seo', whenShort: 'ask' }
+      const { body } = await product.update(wanted, { token })
+      const approve = async (position: number) =>
+        (await product.call('POST', `/updates/${body.updates[position].id}/approve`)).body.state
+      return { product, updates: body.updates, approve }
+    }
+
+    test('a later one is short of what those before it take, and each can be approved', async () => {
+      const { product, updates, approve } = await asked()
+      expect(updates.map(({ state }: { state: string }) => state)).toEqual([
+        'settled',
+        'awaiting-approval',
+        'awaiting-approval',
+      ])
+      expect([updates[1].history[0].note, updates[2].history[0].note]).toEqual([
+        'it needs 5 units, and seo has 2 of 7 units left this month: to approve it grants what is short, once',
+        'it needs 5 units, and seo has 2 of 7 units left this month (2 for what awaits approval before it): to approve it grants what is short, once',
+      ])
+      expect([await approve(1), await approve(2)]).toEqual(['settled', 'settled'])
+      expect(await product.figures('seo')).toMatchObject({ limit: 7, granted: 8, available: 0, spent: 15 })
+      expect(await product.audit()).toBe(true)
+    })
+
+    test('approved first, it is granted no more than what is short by then', async () => {
+      const { product, approve } = await asked()
+      expect(await approve(2)).toBe('settled')
+      expect(await product.figures('seo')).toMatchObject({ granted: 3, available: 0, spent: 10 })
+    })
+  })
+
+  test('with several projects each is judged by itself', async () => {
+    const { product } = await shortProduct()
+    const { status, body } = await product.update({
+      kind: 'ranking',
+      projects: ['cheap', 'dear'],
+      budget: 'seo',
+      whenShort: 'ask',
+    })
+    expect([status, body.updates.map(({ state }: { state: string }) => state)]).toEqual([
+      202,
+      ['settled', 'awaiting-approval'],
+    ])
+  })
+})

@@ -1,0 +1,633 @@
+import { describe, expect, test } from 'vitest'
+import type { Asker, UpdatesRequest } from '../../../shared/guard/update/submit.ts'
+import type { Caller } from '../../../shared/ledger/book/definitions.ts'
+import { LedgerUnavailable } from '../../../shared/ledger/store/store.ts'
+import { SecretUnavailable } from '../../../shared/platform/secrets.ts'
+import { makes, only, ran, startGuard, unknown } from '../../support/guard.ts'
+import { at, u } from '../../support/reading.ts'
+
+const month = (units: number) => ({ limits: [{ window: 'month', units: u(units) }] }) as const
+const frozen = { frozen: { reason: 'stop', by: 'ada', at: 0 } }
+const many = Array.from({ length: 12 }, (_, index) => `p-${index}`)
+const token = (scopes: readonly ('run' | 'propose' | 'read' | 'admin')[], budgets: '*' | readonly string[] = '*') => ({
+  token: { scopes: new Set(scopes), budgets },
+})
+const forbidden = (detail: string, members: object = {}) => ({
+  status: 403,
+  problem: { slug: 'forbidden', detail, members },
+})
+
+describe('a request', () => {
+  test('is recorded with all that it says, and nothing that it does not', async () => {
+    const { ask } = await startGuard()
+    const answer = await ask(
+      {
+        ...{ budget: 'account', reason: 'new prices', maxUnits: u(50), force: true, whenShort: 'ask' },
+        ...{ query: { depth: '20' }, target: { segment: 'sh%6Fp', search: 'depth=20' } },
+      },
+      { ...token(['run', 'admin']), via: 'gateway', replyTo: 'evt_1', key: 'k' },
+    )
+    const { hold: _hold, history: _history, ...update } = only(answer)
+    expect(update).toEqual({
+      // Made of caller, route, key and position: a key of yesterday has to find its record tomorrow.
+      ...{ id: 'upd_1xyd36rr5mmkkepw6dxsktdq55', kind: 'ranking', project: 'shop', budget: 'account', caller: 'bob' },
+      ...{ via: 'gateway', reason: 'new prices', maxUnits: 50, force: true, whenShort: 'ask', replyTo: ['evt_1'] },
+      ...{ query: { depth: '20' }, target: { segment: 'sh%6Fp', search: 'depth=20' } },
+      content: { digest: expect.stringMatching(/^[0-9a-z]{26}$/), count: 1 },
+      ...{ createdAt: at('2026-11-20T10:00:00Z'), finishedAt: at('2026-11-20T10:00:00Z') },
+      ...{ state: 'settled', version: 2, month: 'month:2026-11-01', estimated: 40, charged: 40, closedBy: 'sender' },
+      ran: true,
+      service: { status: 200, contentType: null, body: '', truncated: false },
+      token: { scopes: ['run', 'admin'], budgets: '*' },
+    })
+    const { hold: _held, history: _lines, content: _content, ...plain } = only(await ask({ projects: ['other'] }))
+    expect(Object.keys(plain).toSorted()).toEqual(
+      [
+        ...['id', 'kind', 'project', 'budget', 'caller', 'via', 'createdAt', 'state', 'version', 'month'],
+        ...['estimated', 'charged', 'closedBy', 'finishedAt', 'ran', 'service', 'token', 'byDefault'],
+      ].toSorted(),
+    )
+  })
+
+  test('of whoever may only propose is marked so, whatever else they may', async () => {
+    const { ask, sent } = await startGuard()
+    const { status, updates } = await ask({}, token(['propose']))
+    expect([status, updates[0]?.state, updates[0]?.proposed, sent]).toEqual([202, 'awaiting-approval', true, []])
+    expect((await ask({ projects: ['other'] }, token(['propose', 'run']))).updates[0]).not.toHaveProperty('proposed')
+  })
+
+  test('without a key is a new one every time', async () => {
+    const { ask } = await startGuard()
+    const [first, second] = [await ask({ kind: 'keyword-difficulty' }), await ask()]
+    expect(first.updates[0]?.id).not.toBe(second.updates[0]?.id)
+    expect([first.replayed, second.replayed]).toEqual([false, false])
+  })
+})
+
+describe('whoever asks', () => {
+  test('and is disabled is told so', async () => {
+    const { ask, caller, service } = await startGuard()
+    await caller('bob', { disabled: true })
+    service.estimate = () => Promise.reject(new Error('nobody is to ask'))
+    expect(await ask()).toMatchObject(forbidden('bob is disabled; ask an administrator.'))
+  })
+
+  test.each([
+    ['read', 403],
+    ['run', 201],
+    ['propose', 202],
+  ] as const)('with the scope %s: %d', async (scope, status) => {
+    const { ask } = await startGuard()
+    const answer = await ask({}, token([scope]))
+    expect(answer.status).toBe(status)
+    if (status === 403) expect(answer).toMatchObject(forbidden('bob needs the scope run or propose for this.'))
+  })
+
+  test('may force only as administrator, or where they are listed so', async () => {
+    const { ask, caller } = await startGuard()
+    await caller('eve', { mayForce: true })
+    const force = { force: true, reason: 'r' }
+    expect(await ask(force)).toMatchObject(forbidden('bob may not force updates; that takes the scope admin.'))
+    expect((await ask(force, { caller: 'eve' })).status).toBe(201)
+    expect((await ask({ ...force, projects: ['b'] }, token(['run', 'admin']))).status).toBe(201)
+  })
+
+  test('is told which budget they may not charge, and where that is said', async () => {
+    const { ask, askAs, budget, caller } = await startGuard()
+    await budget('seo', { projects: [{ name: 'shop' }] })
+    const members = { budget: 'seo' }
+    const detail = (where: string) => `bob may not charge the budget seo; ${where} the budgets that it may.`
+    expect((await ask({ projects: ['free', 'shop'] }, token(['run'], ['account']))).status).toBe(201)
+    await budget('other', {})
+    expect(await ask({}, token(['run'], ['other']))).toMatchObject(forbidden(detail('its token names'), members))
+    await caller('bob', { scopes: ['run'], budgets: ['other'] })
+    const inSlack = { caller: 'bob', via: 'slack', route: '/units' } as const
+    expect(await askAs(inSlack)).toMatchObject(forbidden(detail('the list of callers names'), members))
+  })
+
+  test.each([
+    [{ budget: 'gone' }, 'There is no budget gone.'],
+    [{ budget: 'other' }, 'shop belongs to seo, so it is charged there or to a parent of it, not to other.'],
+    [
+      { budget: 'other', projects: ['shop', 'free', 'store'] },
+      'shop belongs to seo, so it is charged there or to a parent of it, not to other. store belongs to seo, so it is charged there or to a parent of it, not to other.',
+    ],
+  ])('of a budget that cannot be charged: %o', async (wanted, detail) => {
+    const { ask, budget } = await startGuard()
+    await budget('seo', { projects: [{ name: 'shop' }, { name: 'store' }] })
+    await budget('other', {})
+    const { status, problem } = await ask(wanted)
+    expect([status, problem?.slug, problem?.detail]).toEqual([400, 'invalid-request', detail])
+    const errors = detail.split(/(?<=\.) /).map((message) => ({ path: 'budget', message }))
+    expect(problem?.members).toEqual({ errors })
+  })
+
+  test('names the owner’s budget or one above it, and without a name it is the owner’s', async () => {
+    const { ask, budget } = await startGuard()
+    await budget('seo', { projects: [{ name: 'shop', id: '7' }] })
+    const kind = 'keyword-difficulty'
+    const charged = async (wanted: object) => (await ask(wanted)).updates.map((update) => update.budget)
+    expect(await charged({ projects: ['shop', 'free'] })).toEqual(['seo', 'account'])
+    expect(await charged({ kind, projects: ['7'], budget: 'seo' })).toEqual(['seo'])
+    expect(await charged({ kind, projects: ['free'], budget: 'seo' })).toEqual(['seo'])
+  })
+})
+
+describe('whoever is narrowed while their update is under way', () => {
+  const narrowedBy = async (caller: Caller, asker: Partial<Asker>, wanted: Partial<UpdatesRequest> = {}) => {
+    const product = await startGuard()
+    await product.budget('seo', {})
+    product.service.estimate = async () => {
+      await product.caller(asker.caller ?? 'bob', caller)
+      return { kind: 'units', units: u(40), source: 'units' }
+    }
+    const { problem, updates } = await product.ask(wanted, asker)
+    return { sent: product.sent.length, state: updates[0]?.state, detail: problem?.detail }
+  }
+
+  test.each<[string, Caller, Partial<Asker>, Partial<UpdatesRequest>, string]>([
+    ['nothing any more', { scopes: ['read'] }, {}, {}, 'bob needs the scope run or propose for this.'],
+    [
+      'other budgets',
+      { budgets: ['seo'] },
+      {},
+      {},
+      'bob may not charge the budget account; its token names the budgets that it may.',
+    ],
+    [
+      'no force',
+      { scopes: ['run'] },
+      token(['run', 'admin']),
+      { force: true },
+      'bob may not force updates; that takes the scope admin.',
+    ],
+  ])('may do %s: it is refused', async (_what, caller, asker, wanted, detail) => {
+    expect(await narrowedBy(caller, asker, wanted)).toEqual({ sent: 0, state: 'refused', detail })
+  })
+
+  test('may only propose: it is put to a person, where the token has that', async () => {
+    const proposing: Caller = { scopes: ['propose', 'read'] }
+    expect(await narrowedBy(proposing, token(['run', 'propose']))).toEqual({ sent: 0, state: 'awaiting-approval' })
+    expect(await narrowedBy(proposing, token(['run']))).toMatchObject({ sent: 0, state: 'refused' })
+  })
+
+  test('may do what they asked for as before: it runs', async () => {
+    const caller: Caller = { scopes: ['run', 'propose'], budgets: ['seo'] }
+    const wanted = { budget: 'seo' }
+    expect(await narrowedBy(caller, token(['run', 'read'], ['seo', 'ads']), wanted)).toMatchObject({ state: 'settled' })
+  })
+
+  test('is refused what is queued, and what somebody has agreed to', async () => {
+    const { ask, budget, caller, guard, clock, sent } = await startGuard()
+    await budget('seo', {})
+    await budget('other', { approvalAbove: u(10) })
+    const queued = only(await ask({ budget: 'seo' }, token(['run'], ['seo', 'other']), { respondAsync: true }))
+    const awaiting = only(await ask({ budget: 'other', projects: ['b'] }))
+    await caller('bob', { budgets: ['account'], scopes: ['read'] })
+    expect((await guard.approve(awaiting.id, 'eve')).kind).toBe('done')
+    for (const { id } of [queued, awaiting])
+      expect(await guard.start(id, clock.now() + 60_000)).toMatchObject({
+        state: 'refused',
+        problem: { slug: 'forbidden', detail: 'bob needs the scope run or propose for this.' },
+      })
+    expect(sent).toEqual([])
+  })
+
+  test('in Slack, by the list alone', async () => {
+    const { askAs, caller, guard, clock, sent, other } = await startGuard()
+    await caller('slack:U1', { scopes: ['run'], budgets: '*' })
+    const slack = { caller: 'slack:U1', via: 'slack', route: 'slack' } as const
+    expect(only(await askAs(slack))).toMatchObject({ state: 'settled' })
+    await caller('slack:U2', { scopes: ['run'], budgets: '*' })
+    const queued = await guard.submit(
+      { ...slack, caller: 'slack:U2' },
+      { kind: 'ranking', projects: ['b'], whenShort: 'fit' },
+      { respondAsync: true, endsAt: clock.now() },
+    )
+    await caller('slack:U2', { scopes: ['run'], budgets: [] })
+    await guard.start(only(queued).id, clock.now() + 60_000)
+    expect((await other.update(only(queued).id))?.problem?.detail).toBe(
+      'slack:U2 may not charge the budget account; the list of callers names the budgets that it may.',
+    )
+    expect(sent).toHaveLength(1)
+  })
+
+  test('is answered from the record, also where its budget is gone', async () => {
+    const { ask, budget, other } = await startGuard()
+    await budget('seo', {})
+    const { id } = only(await ask({ budget: 'seo' }, { key: 'k' }))
+    await other.change('ada', ({ definitions: { budgets, ...definitions } }) => {
+      const { seo: _gone, ...rest } = budgets
+      return {
+        definitions: { ...definitions, budgets: rest },
+        note: { type: 'limit', budget: 'account', reason: 'test' },
+      }
+    })
+    expect(await ask({ budget: 'seo' }, { key: 'k' })).toMatchObject({ replayed: true, updates: [{ id }] })
+  })
+})
+
+describe('a key', () => {
+  const key = { key: 'k' }
+
+  test('that was seen answers from the records', async () => {
+    const { ask, sent } = await startGuard()
+    const first = await ask({ query: { a: '1', b: '2' } }, key)
+    const again = await ask({ query: { b: '2', a: '1' } }, key)
+    expect(again).toEqual({ ...first, replayed: true })
+    expect(sent).toHaveLength(1)
+  })
+
+  test.each<[string, Caller, string]>([
+    ['is disabled', { disabled: true }, 'bob is disabled; ask an administrator.'],
+    ['may not ask any more', { scopes: ['read'] }, 'bob needs the scope run or propose for this.'],
+  ])('that was seen is not answered to a caller who %s', async (_title, listed, detail) => {
+    const { ask, caller } = await startGuard()
+    await ask({}, key)
+    await ask({}, { ...key, key: 'queued' }, { respondAsync: true })
+    await caller('bob', listed)
+    for (const name of [key.key, 'queued'])
+      expect(await ask({}, { ...key, key: name })).toMatchObject(forbidden(detail))
+  })
+
+  test.each<[string, Parameters<Awaited<ReturnType<typeof startGuard>>['ask']>[0]]>([
+    ['another query', { query: { a: '2' } }],
+    ['no query', {}],
+    ['another reason', { query: { a: '1' }, reason: 'r' }],
+    ['one project more', { query: { a: '1' }, projects: ['shop', 'other'] }],
+  ])('for other content is refused: %s', async (_name, wanted) => {
+    const { ask, sent } = await startGuard()
+    await ask({ query: { a: '1' } }, key)
+    expect(await ask(wanted, key)).toEqual({
+      ...{ status: 422, updates: [], notRecorded: [], replayed: false, earlier: [] },
+      problem: {
+        slug: 'key-reused',
+        detail:
+          'This idempotency key was used before, for a request with other content; use a new key for a new request.',
+        members: {},
+      },
+    })
+    expect(sent).toHaveLength(1)
+  })
+
+  test.each([{ caller: 'eve' }, { route: 'GET /v3' }])('belongs to one caller and one route: %o', async (asker) => {
+    const { ask, sent } = await startGuard()
+    await ask({ kind: 'keyword-difficulty' }, key)
+    const second = await ask({ projects: ['other'] }, { ...key, ...asker })
+    expect([second.status, second.replayed, sent.length]).toEqual([201, false, 2])
+  })
+
+  test('whose first request is running is told which; one that was queued is answered', async () => {
+    const { ask, before, guard, other } = await startGuard()
+    const answers: unknown[] = []
+    before.push(async (writes) => {
+      if (makes('settled')(writes)) answers.push(await ask({}, key), await ask({ projects: ['q'] }, { key: 'q' }))
+      return false
+    })
+    const queued = await ask({ projects: ['q'] }, { key: 'q' }, { respondAsync: true })
+    const { id } = only(await ask({}, key))
+    const [during] = answers
+    expect(during).toMatchObject({
+      status: 409,
+      problem: {
+        slug: 'in-progress',
+        detail: `The first request with this key is still running as ${id}; ask again in a moment.`,
+        members: { update: id },
+      },
+      updates: [{ id, state: 'running' }],
+    })
+    answers.length = 0
+    await guard.start(queued.updates[0]?.id ?? '', at('2026-11-20T11:00:00Z'))
+    expect(answers[1]).toMatchObject({
+      status: 202,
+      problem: null,
+      updates: [{ state: 'running', project: 'q' }],
+      replayed: true,
+    })
+    expect(await other.update(id)).toMatchObject({ state: 'settled' })
+  })
+
+  test('that another delivery brought meanwhile: running, or with other content', async () => {
+    for (const [wanted, status, slug, shown] of [
+      [{}, 409, 'in-progress', [{ state: 'running' }]],
+      [{ maxUnits: u(60) }, 422, 'key-reused', []],
+    ] as const) {
+      const { ask, elsewhere, before, service } = await startGuard()
+      let finish = () => {}
+      const sent = new Promise<void>((resolve) => {
+        service.run = () =>
+          new Promise((answer) => {
+            finish = () => answer(ran)
+            resolve()
+          })
+      })
+      let first: ReturnType<typeof ask> | undefined
+      before.push(async (writes) => {
+        if (!makes('running')(writes)) return false
+        first = ask({}, key, { by: elsewhere })
+        await sent
+        return true
+      })
+      const second = await ask(wanted, key)
+      expect(second).toMatchObject({ status, problem: { slug }, updates: shown })
+      finish()
+      expect((await first)?.status).toBe(201)
+    }
+  })
+
+  test('tries again what could not be recorded, and only that', async () => {
+    const { ask, service, sent } = await startGuard()
+    service.estimate = async ({ segment }) =>
+      segment === 'b' ? { kind: 'refused', status: 500 } : { kind: 'units', units: u(40), source: 'units' }
+    const wanted = { projects: ['a', 'b'], whenShort: 'fit' } as const
+    const first = await ask(wanted, key)
+    expect([first.status, first.updates.length, first.notRecorded.length]).toEqual([201, 1, 1])
+    service.estimate = async () => ({ kind: 'units', units: u(40), source: 'units' })
+    const again = await ask(wanted, key)
+    expect([again.status, again.replayed, again.updates.map(({ project }) => project)]).toEqual([
+      201,
+      false,
+      ['a', 'b'],
+    ])
+    expect(sent).toHaveLength(2)
+  })
+})
+
+describe('answered later', () => {
+  const later = { respondAsync: true }
+
+  test('it is recorded and nothing is asked of the service', async () => {
+    const { ask, service, guard } = await startGuard()
+    service.estimate = () => Promise.reject(new Error('nobody is to ask'))
+    const { status, updates } = await ask({}, {}, later)
+    expect([status, updates]).toMatchObject([202, [{ state: 'requested', queued: true, version: 1 }]])
+    expect(updates[0]?.history).toStrictEqual([{ state: 'requested', at: at('2026-11-20T10:00:00Z'), by: 'bob' }])
+    service.estimate = async () => ({ kind: 'units', units: u(40), source: 'units' })
+    expect(await guard.start(updates[0]?.id ?? '', at('2026-11-20T11:00:00Z'))).toMatchObject({ state: 'settled' })
+  })
+
+  test('what is refusable without the service is refused at once', async () => {
+    const { ask, budget } = await startGuard()
+    await budget('seo', frozen)
+    const { status, updates } = await ask({ budget: 'seo' }, {}, later)
+    expect([status, updates]).toMatchObject([402, [{ state: 'refused', problem: { slug: 'budget-frozen' } }]])
+  })
+})
+
+describe('the same work, done already', () => {
+  test('answers with the update that did it', async () => {
+    const { ask, sent } = await startGuard()
+    const [first] = (await ask()).updates
+    const again = await ask({}, { caller: 'eve', key: 'e' })
+    expect(again).toEqual({
+      ...{ status: 200, updates: [first], problem: null, notRecorded: [], replayed: false, earlier: [first?.id] },
+    })
+    expect(await ask({}, { caller: 'eve', key: 'e' })).toEqual({ ...again, replayed: true })
+    expect(sent).toHaveLength(1)
+  })
+})
+
+describe('several at once', () => {
+  /** How many of them were under way at the same time, at most. */
+  const counting = <T>(act: () => Promise<T>) => {
+    let [now, most] = [0, 0]
+    return {
+      most: () => most,
+      act: async () => {
+        most = Math.max(most, ++now)
+        await new Promise(setImmediate)
+        now--
+        return act()
+      },
+    }
+  }
+
+  test('five are estimated and five are run at a time', async () => {
+    const { ask, service, sent } = await startGuard()
+    const [estimates, runs] = [
+      counting(async () => ({ kind: 'units', units: u(40), source: 'u' }) as const),
+      counting(async () => ran),
+    ]
+    service.estimate = estimates.act
+    service.run = runs.act
+    const { updates } = await ask({ projects: many })
+    expect(updates.map(({ project, state }) => `${project} ${state}`)).toEqual(many.map((name) => `${name} settled`))
+    expect([estimates.most(), runs.most(), sent.length]).toEqual([5, 5, 12])
+  })
+
+  test('without a secret nothing is recorded, not even what is refused; and none is needed to refuse', async () => {
+    const serviceToken = () => Promise.reject(new SecretUnavailable('token', 'gone'))
+    const { ask, budget, other, service } = await startGuard({ parts: { serviceToken } })
+    const asked: unknown[] = []
+    service.estimate = async (target) => {
+      asked.push(target)
+      return { kind: 'units', units: u(40), source: 'units' }
+    }
+    await budget('seo', { ...frozen, projects: [{ name: 'a' }] })
+    await expect(ask({ projects: ['a', 'b'] })).rejects.toThrow(SecretUnavailable)
+    expect([(await other.updates({}, 10)).rows, asked]).toEqual([[], []])
+    expect(await ask({ projects: ['a'] })).toMatchObject({ status: 402, updates: [{ state: 'refused' }] })
+  })
+
+  test('the token that is sent is the one after the estimates: it may have been rotated', async () => {
+    let rotated = 'old'
+    const { ask, service, sent } = await startGuard({ parts: { serviceToken: async () => rotated } })
+    service.estimate = async () => {
+      rotated = 'new'
+      return { kind: 'units', units: u(40), source: 'units' }
+    }
+    await ask()
+    expect(sent.map(({ token }) => token)).toEqual(['new'])
+  })
+
+  test('a ledger that fails for all of them fails for each, and none waits for ever', async () => {
+    const { ask, before, sent, lines } = await startGuard()
+    before.push(async (writes) => {
+      if (makes('running')(writes)) throw new LedgerUnavailable('away')
+      return false
+    })
+    const { status, problem, notRecorded, updates } = await ask({ projects: many, whenShort: 'fit' })
+    expect([status, problem?.slug, notRecorded.map(({ project }) => project), updates]).toEqual([
+      503,
+      'ledger-unavailable',
+      many,
+      [],
+    ])
+    expect(lines.filter(({ event }) => event === 'not-admitted')).toHaveLength(12)
+    expect(sent).toEqual([])
+  })
+
+  test('what the ledger refuses to take for another reason stops all', async () => {
+    const { ask, before } = await startGuard()
+    before.push(async (writes) => {
+      if (makes('running')(writes)) throw new Error('no permission')
+      return false
+    })
+    await expect(ask()).rejects.toThrow('no permission')
+  })
+
+  test('but not before what is on its way has ended', async () => {
+    const { ask, before, service, other } = await startGuard()
+    let admitted = 0
+    before.push(async (writes) => {
+      if (makes('running')(writes) && ++admitted === 2) throw new Error('no permission')
+      return false
+    })
+    service.run = async () => {
+      for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+      return ran
+    }
+    await expect(ask({ projects: ['a', 'b'] })).rejects.toThrow('no permission')
+    const { rows } = await other.updates({}, 10)
+    expect(rows.map(({ project, state }) => `${project} ${state}`)).toEqual(['a settled'])
+  })
+
+  test('more that await approval than run at once: each is asked about', async () => {
+    const { ask, budget } = await startGuard()
+    await budget('seo', { approvalAbove: u(10) })
+    const { updates } = await ask({ projects: many, budget: 'seo' })
+    expect(updates.map(({ state }) => state)).toEqual(many.map(() => 'awaiting-approval'))
+  })
+
+  test('a run that throws leaves its update running, as it is told, and the others go on', async () => {
+    const { ask, service, lines } = await startGuard()
+    service.run = async ({ segment }) => {
+      if (segment === 'p-1') throw new Error('no such thing')
+      return ran
+    }
+    const { status, updates } = await ask({ projects: many })
+    expect([status, updates.map(({ state }) => state)]).toEqual([
+      202,
+      many.map((name) => (name === 'p-1' ? 'running' : 'settled')),
+    ])
+    expect(lines.filter(({ event }) => event === 'not-settled')).toMatchObject([
+      { level: 'error', update: updates[1]?.id, cause: { message: 'no such thing' } },
+    ])
+  })
+
+  describe('all or nothing', () => {
+    const states = (updates: readonly { project: string; state: string }[]) =>
+      updates.map(({ project, state }) => `${project} ${state}`)
+
+    test('one that is over budget before it was estimated: its refusal is that of all', async () => {
+      const { ask, budget } = await startGuard()
+      await budget('seo', { ...month(0), projects: [{ name: 'b' }] })
+      const { status, problem, updates } = await ask({ projects: ['a', 'b'] })
+      expect([status, problem?.slug, states(updates)]).toEqual([402, 'over-budget', ['a refused', 'b refused']])
+      expect(updates[0]?.problem).toEqual(updates[1]?.problem)
+      expect(updates.map(({ estimated }) => estimated)).toEqual([40, undefined])
+    })
+
+    test('one that is refused for another reason is alone', async () => {
+      const { ask, budget } = await startGuard()
+      await budget('seo', { ...frozen, projects: [{ name: 'b' }] })
+      const { status, updates } = await ask({ projects: ['a', 'b'] })
+      expect([status, states(updates)]).toEqual([201, ['a settled', 'b refused']])
+    })
+
+    test('one that cannot be estimated stops those that can', async () => {
+      const { ask, budget, service, sent } = await startGuard()
+      await budget('seo', { ...frozen, projects: [{ name: 'c' }] })
+      service.estimate = async ({ segment }) =>
+        segment === 'b' ? { kind: 'refused', status: 404 } : { kind: 'units', units: u(40), source: 'units' }
+      const { status, problem, updates, notRecorded } = await ask({ projects: ['a', 'b', 'c'] })
+      expect([status, problem?.slug, states(updates), sent]).toEqual([502, 'service-refused', ['c refused'], []])
+      expect(notRecorded.map(({ project, problem }) => [project, problem.members.serviceStatus])).toEqual([
+        ['a', 404],
+        ['b', 404],
+      ])
+    })
+
+    test('every counter is summed, exactly what is left fits, and the sentence speaks of all', async () => {
+      const { ask, budget, sent } = await startGuard({ units: 120 })
+      await budget('seo', { ...month(79), projects: [{ name: 'a' }, { name: 'b' }] })
+      const { problem } = await ask({ projects: ['a', 'b', 'c'] })
+      expect([problem?.detail, problem?.members.units, sent]).toEqual([
+        'seo has 79 of 79 units left this month and these 3 updates need 80; resets 1 Dec 2026 00:00 UTC; ask for 1 more.',
+        120,
+        [],
+      ])
+      await budget('seo', month(80))
+      expect((await ask({ projects: ['a', 'b', 'c'] })).status).toBe(201)
+      expect(sent).toHaveLength(3)
+    })
+
+    test('what would pass fits every one of the budgets that are short', async () => {
+      const { ask, budget } = await startGuard()
+      await budget('seo', { ...month(20), projects: [{ name: 'a' }] })
+      await budget('ads', { ...month(60), projects: [{ name: 'b' }, { name: 'c' }, { name: 'd' }] })
+      const { problem } = await ask({ projects: ['a', 'b', 'c', 'd'] })
+      expect(problem?.members.wouldPass).toEqual([
+        'updates of at most 20 units together, now',
+        'a grant of 20 to seo for the month and 60 to ads for the month (POST /budgets/<name>/entries, scope admin)',
+        'the same request after 1 Dec 2026 00:00 UTC, if it fits then',
+      ])
+    })
+
+    test('what is left to be refused may be one', async () => {
+      const { ask, budget } = await startGuard()
+      await budget('seo', { ...frozen, projects: [{ name: 'b' }] })
+      await budget('acme', { ...month(39), projects: [{ name: 'a' }] })
+      expect((await ask({ projects: ['a', 'b'] })).updates[0]?.problem?.detail).toBe(
+        'acme has 39 of 39 units left this month and this needs 40; resets 1 Dec 2026 00:00 UTC; ask for 1 more.',
+      )
+    })
+
+    test('fit takes what fits, in order', async () => {
+      const { ask, service } = await startGuard({ units: 100 })
+      service.estimate = async ({ segment }) => ({
+        kind: 'units',
+        units: u({ a: 50, b: 60, c: 50 }[segment] ?? 0),
+        source: 'u',
+      })
+      const { updates } = await ask({ projects: ['a', 'b', 'c'], whenShort: 'fit' })
+      expect(states(updates)).toEqual(['a settled', 'b refused', 'c settled'])
+    })
+  })
+})
+
+describe('the status of an answer', () => {
+  test('of what was rejected, cancelled or ran nowhere says what became of it, and who did it', async () => {
+    const { ask, budget, guard, service } = await startGuard()
+    await budget('seo', { approvalAbove: u(10) })
+    const key = { key: 'k' }
+    const { id } = only(await ask({ budget: 'seo' }, key))
+    await guard.reject(id, 'eve', 'too dear')
+    expect(await ask({ budget: 'seo' }, key)).toMatchObject({
+      status: 402,
+      problem: { slug: 'rejected', detail: `The update ${id} was rejected by eve: too dear.`, members: {} },
+    })
+    const { id: second } = only(await ask({ budget: 'seo' }, { key: '2' }))
+    await guard.cancel(second, { caller: 'bob', isAdmin: false })
+    expect((await ask({ budget: 'seo' }, { key: '2' })).problem).toEqual({
+      ...{ slug: 'cancelled', detail: `The update ${second} was cancelled by bob.`, members: {} },
+    })
+    service.run = async () => unknown
+    const { id: third } = only(await ask({ projects: ['c'] }, { key: '3' }))
+    expect((await ask({ projects: ['c'] }, { key: '3' })).status).toBe(202)
+    await guard.resolve(third, 'eve', { outcome: 'ran', reason: 'seen' })
+    expect((await ask({ projects: ['c'] }, { key: '3' })).status).toBe(201)
+  })
+
+  test('of what a person released says with which status the service had answered', async () => {
+    const { ask, clock, guard, service } = await startGuard()
+    const answer = { status: 500, contentType: null, body: '', truncated: false }
+    for (const [key, given, serviceStatus] of [
+      ['a', answer, 500],
+      ['b', null, null],
+    ] as const) {
+      service.run = async () => ({ ...unknown, kind: 'unknown', reason: 'r', status: null, answer: given })
+      const { id } = only(await ask({ projects: [key] }, { key }))
+      clock.advance(300_000)
+      await guard.resolve(id, 'eve', { outcome: 'did-not-run', reason: 'seen' })
+      expect(await ask({ projects: [key] }, { key })).toMatchObject({
+        status: 502,
+        problem: {
+          slug: 'service-refused',
+          detail: `The update ${id} was released by eve: seen.`,
+          members: { serviceStatus },
+        },
+      })
+    }
+  })
+})

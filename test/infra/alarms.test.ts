@@ -1,0 +1,210 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { errorsWithoutAlarm } from '../../infra/watches.ts'
+import { vitals } from '../../shared/platform/metrics.ts'
+import { eventsInSource } from '../support/log-lines.ts'
+import { plain, synthesize } from '../support/stack.ts'
+
+const { ofType } = synthesize({ context: { alarmEmail: 'ops@example.com' } })
+const alarms = ofType('AWS::CloudWatch::Alarm').map(({ id, Properties }) => ({ id, ...plain(Properties) }))
+const alarmNamed = (name: string) => alarms.find(({ id }) => id.startsWith(`Watching${name}`))
+
+/** As GitHub makes them of headings. https://github.com/gjtorikian/html-pipeline */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} -]/gu, '')
+    .replaceAll(' ', '-')
+
+const runbook = readFileSync('docs/runbook.md', 'utf8')
+const paragraphs = new Map(
+  runbook
+    .split(/^## /m)
+    .slice(1)
+    .map((text) => [anchorOf(text.split('\n', 1)[0] ?? ''), text] as const),
+)
+
+describe('the alarms', () => {
+  test('there is one for each thing that a person should look at', () => {
+    const thresholds = alarms.map(({ id, MetricName, Metrics, Dimensions, Threshold }) => [
+      id.replace(/^Watching|[0-9A-F]{8}$/g, ''),
+      Dimensions?.[0]?.Name === 'event' ? Dimensions[0].Value : (MetricName ?? Metrics[0].Label),
+      Threshold,
+    ])
+    expect(thresholds).toEqual([
+      ['InDoubt', 'OldestDoubtMinutes', 60],
+      ['Overrun', 'overrun', 1],
+      ['ImpossibleUnits', 'impossible-units', 1],
+      ['NotSettled', 'not-settled', 1],
+      ['NotFrozen', 'not-frozen', 1],
+      ['AuditNotOk', 'AuditNotOk', 1],
+      ['NotAudited', 'not-audited', 1],
+      ['AccountNearlyUsed', 'AccountUsedPercent', 90],
+      ['TokenRefused', 'token-refused', 1],
+      ['TokenExpires', 'service-token-expires', 1],
+      ['SecretUnavailable', 'secret-unavailable', 1],
+      ['ForeignData', 'foreign-data', 1],
+      ['PlanNotDone', 'PlansNotDone', 1],
+      ['PlanNotRun', 'plan-not-run', 1],
+      ['AnnouncementLost', 'announcement-lost', 1],
+      ['SweepSilent', 'OldestDoubtMinutes', 1],
+      ['DeadLetters', 'ApproximateNumberOfMessagesVisible', 1],
+      ['FunctionErrors', 'Errors', 1],
+      ['RequestsFailed', 'failed', 1],
+      ['OtherErrors', 'OtherErrorLines', 1],
+      ['Throttles', 'Throttles', 1],
+      ['IteratorAge', 'IteratorAge', 600_000],
+      ['BookSize', 'BookBytes', 307_200],
+      ['DefinitionsSize', 'DefinitionsBytes', 307_200],
+    ])
+  })
+
+  test('each says what it means, and links a paragraph of the runbook that says what to look at first, and the remedy', () => {
+    for (const { id, AlarmDescription } of alarms) {
+      const [, sentence, anchor = ''] = /^(.{20,}\.) docs\/runbook\.md#([a-z-]+)$/.exec(AlarmDescription) ?? []
+      expect(sentence, id).toBeDefined()
+      expect(paragraphs.get(anchor), `${id}: ${anchor}`).toMatch(/\*First look\*[\s\S]*\*Remedy\*/)
+    }
+  })
+
+  test('silence is an alarm where the sweep always speaks, and nowhere else', () => {
+    for (const { id, TreatMissingData, ComparisonOperator } of alarms) {
+      const isOfSilence = id.startsWith('WatchingSweepSilent')
+      expect([id, TreatMissingData]).toEqual([id, isOfSilence ? 'breaching' : 'notBreaching'])
+      expect(ComparisonOperator).toBe(isOfSilence ? 'LessThanThreshold' : 'GreaterThanOrEqualToThreshold')
+    }
+  })
+
+  test('count all functions, and both readers of the stream', () => {
+    const functionsIn = (name: string) =>
+      alarmNamed(name)
+        .Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat)
+        .map(({ MetricStat }: { MetricStat: { Metric: { Dimensions: [{ Value: string }] } } }) =>
+          MetricStat.Metric.Dimensions[0].Value.replace(/Function$/, ''),
+        )
+    // The calls of answers that broke fail, and are counted by their lines.
+    expect(functionsIn('FunctionErrors')).toEqual([
+      'Api',
+      'Dashboard',
+      'SlackApp',
+      'Scheduled',
+      'OutboxStart',
+      'OutboxTell',
+      'answer-broken',
+    ])
+    expect(functionsIn('Throttles')).toHaveLength(6)
+    expect(functionsIn('IteratorAge')).toEqual(['OutboxStart', 'OutboxTell'])
+  })
+
+  test('mail whoever was named, and nobody without a name', () => {
+    expect(ofType('AWS::SNS::Subscription').map(({ Properties }) => plain(Properties))).toEqual([
+      { Protocol: 'email', Endpoint: 'ops@example.com', TopicArn: 'WatchingTopic' },
+    ])
+    for (const { AlarmActions } of alarms) expect(AlarmActions).toEqual(['WatchingTopic'])
+    const quiet = synthesize()
+    expect(quiet.ofType('AWS::SNS::Topic')).toEqual([])
+    expect(quiet.ofType('AWS::CloudWatch::Alarm')).toHaveLength(alarms.length)
+  })
+})
+
+test('the dashboard has a name of its own in each region, because dashboards are of the whole account', () => {
+  const names = ofType('AWS::CloudWatch::Dashboard').map(({ Properties }) => plain(Properties.DashboardName))
+  expect(names).toEqual(['unit-guard-AWS::Region'])
+})
+
+describe('the topic', () => {
+  test('may be written to by alarms of this account and region, which a policy of its own would forbid', () => {
+    const policies = ofType('AWS::SNS::TopicPolicy').map(({ Properties }) => plain(Properties).PolicyDocument.Statement)
+    expect(policies).toMatchObject([
+      [
+        { Effect: 'Deny', Action: 'sns:Publish', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
+        {
+          ...{ Effect: 'Allow', Action: 'sns:Publish', Resource: 'WatchingTopic' },
+          Principal: { Service: 'cloudwatch.amazonaws.com' },
+          Condition: {
+            ArnLike: { 'aws:SourceArn': 'arn:AWS::Partition:cloudwatch:AWS::Region:AWS::AccountId:alarm:*' },
+          },
+        },
+      ],
+    ])
+  })
+})
+
+describe('the metrics', () => {
+  test('of the log are counted from the lines that the guard writes', () => {
+    const filters = ofType('AWS::Logs::MetricFilter').map(({ Properties }) => plain(Properties))
+    expect(filters).toMatchObject([
+      {
+        LogGroupName: 'Log',
+        FilterPattern: '{ $.level = "error" }',
+        MetricTransformations: [
+          { MetricNamespace: 'UnitGuard', MetricName: 'ErrorLines', Dimensions: [{ Key: 'event', Value: '$.event' }] },
+        ],
+      },
+      { LogGroupName: 'Log', MetricTransformations: [{ MetricNamespace: 'UnitGuard', MetricName: 'OtherErrorLines' }] },
+      {
+        LogGroupName: 'Log',
+        FilterPattern:
+          '{ $.event = "occurrence" && ($.state = "missed" || $.state = "stopped" || $.refused > 0 || $.unsent > 0) }',
+        MetricTransformations: [{ MetricNamespace: 'UnitGuard', MetricName: 'PlansNotDone' }],
+      },
+    ])
+  })
+
+  test('that are measured are all on the dashboard, or an alarm is raised by them', () => {
+    const shown = JSON.stringify(ofType('AWS::CloudWatch::Dashboard')) + JSON.stringify(alarms)
+    for (const name of Object.keys(vitals)) expect(shown).toContain(name)
+  })
+})
+
+describe('errors in the log', () => {
+  const errors = [...eventsInSource()].flatMap(([event, levels]) => (levels.has('error') ? [event] : []))
+  const withAlarm = alarms.flatMap(({ Dimensions }) =>
+    Dimensions?.[0]?.Name === 'event' ? [String(Dimensions[0].Value)] : [],
+  )
+  const [pattern = ''] = ofType('AWS::Logs::MetricFilter')
+    .map(({ Properties }) => plain(Properties))
+    .filter(({ MetricTransformations: [{ MetricName }] }) => MetricName === 'OtherErrorLines')
+    .map(({ FilterPattern }) => String(FilterPattern))
+
+  test('each raises an alarm of its own, or the one of all others, or stands among the exceptions with a reason', () => {
+    const [level, ...others] = pattern.replace(/^\{ | \}$/g, '').split(' && ')
+    expect(level).toBe('$.level = "error"')
+    const without = Object.keys(errorsWithoutAlarm)
+    expect(others).toEqual([...withAlarm, ...without].map((event) => `$.event != "${event}"`))
+    expect(without.filter((event) => withAlarm.includes(event))).toEqual([])
+    for (const reason of Object.values(errorsWithoutAlarm)) expect(reason.split(' ').length).toBeGreaterThan(7)
+  })
+
+  test('the exceptions are these, and whoever adds one adds it here', () => {
+    expect(errors.filter((event) => event in errorsWithoutAlarm).sort()).toEqual([
+      ...[
+        'answer-broken',
+        'audit-not-ok',
+        'change-not-noted',
+        'in-doubt',
+        'not-begun',
+        'occurrence-failed',
+        'project-waits',
+      ],
+      ...['slack-refused', 'summary-not-ok'],
+    ])
+    expect(Object.keys(errorsWithoutAlarm)).toHaveLength(9)
+  })
+
+  test('every event that an alarm counts is one that the code logs', () => {
+    expect(withAlarm.filter((event) => !errors.includes(event))).toEqual([])
+  })
+
+  test.each(errors)('%s has a paragraph in the runbook', (event) => {
+    const named = [...paragraphs.values()].filter((text) => {
+      const [heading = ''] = text.split('\n', 1)
+      return heading.split(', ').includes(event) || text.includes(`\`${event}\``)
+    })
+    expect(named.map((text) => text.split('\n', 1)[0]).filter((heading) => heading !== 'Other errors')).not.toEqual([])
+  })
+
+  test('the pattern of all others is as short as CloudWatch takes it', () => {
+    expect(pattern.length).toBeLessThanOrEqual(1024)
+  })
+})

@@ -1,0 +1,334 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { type BundleName, bundleAll } from '../../infra/bundle.ts'
+import { signCallerToken } from '../../infra/local/caller-key.ts'
+import { createDynamoStore } from '../../shared/ledger/store/dynamo-store.ts'
+import { updateKey } from '../../shared/ledger/updates/update-item.ts'
+import { systemClock } from '../../shared/platform/clock.ts'
+import { systemIds } from '../../shared/platform/ids.ts'
+import { scopes } from '../../shared/platform/words.ts'
+import { writePlans } from '../support/deployment.ts'
+import { awslambda, callStreaming, contextFor, urlEvent } from '../support/lambda.ts'
+import { callerKey, json, serviceToken } from '../support/product.ts'
+import { type ScriptedService, startScriptedService } from '../support/scripted-service.ts'
+import { startTestSecrets } from '../support/secrets.ts'
+import { signedFor, slackSecretOf, startSlackChannel } from '../support/slack.ts'
+import { createLocalTable } from '../support/stores.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: bundles are what Lambda loads, without types.
+type Loaded = any
+
+const kilobyte = 1024
+
+/** The functions as they are deployed, at a real ledger, a scripted service and a scripted Slack. */
+describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
+  let folder: string
+  let bundles: Awaited<ReturnType<typeof bundleAll>>
+  let service: ScriptedService
+  let slack: Awaited<ReturnType<typeof startSlackChannel>>
+  let secrets: Awaited<ReturnType<typeof startTestSecrets>>
+  let local: Awaited<ReturnType<typeof createLocalTable>>
+  let loaded: Record<Exclude<BundleName, 'sandbox'>, Loaded>
+  let token: string
+  const logged: string[] = []
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'unit-guard-'))
+    const plan = { name: 'morning', kind: 'ranking', projects: ['globex'], schedule: 'cron(0 5 * * ? *)' }
+    bundles = await bundleAll({ into: folder, plansFile: writePlans([plan]) })
+    service = await startScriptedService({ fallback: answerOf })
+    slack = await startSlackChannel({})
+    secrets = await startTestSecrets({
+      'unit-guard/service-token': serviceToken,
+      'unit-guard/caller-key': callerKey,
+      'unit-guard/slack': slackSecretOf(slack.webhookUrl),
+    })
+    local = await createLocalTable()
+    const environment = {
+      TABLE_NAME: local.table,
+      DYNAMODB_ENDPOINT: inject('dynamodb') ?? '',
+      SECRETS_ENDPOINT: secrets.endpoint,
+      ACCOUNT_UNITS_PER_MONTH: '50000',
+      TRACKING_BASE_URL: service.baseUrl,
+      DASHBOARD_URL: 'https://dashboard.example',
+      PLANS: join(bundles.folders.api, 'plans.json'),
+    }
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+    vi.stubGlobal('awslambda', awslambda)
+    vi.spyOn(process.stdout, 'write').mockImplementation((line) => Boolean(logged.push(String(line))))
+    const load = (name: BundleName) => import(pathToFileURL(join(bundles.folders[name], 'index.mjs')).href)
+    loaded = {
+      api: await load('api'),
+      dashboard: await load('dashboard'),
+      slack: await load('slack'),
+      scheduled: await load('scheduled'),
+      outbox: await load('outbox'),
+    }
+    const claims = { key: callerKey, sub: 'ada', scopes, budgets: '*' as const, now: Date.now(), lastsMs: 3_600_000 }
+    token = await signCallerToken(claims)
+  })
+
+  afterAll(async () => {
+    vi.restoreAllMocks()
+    vi.unstubAllGlobals()
+    vi.unstubAllEnvs()
+    await Promise.all([service.close(), slack.close(), secrets.close(), rm(folder, { recursive: true })])
+  })
+
+  async function call(method: string, target: string, how: Parameters<typeof urlEvent>[2] = {}) {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...how.headers }
+    const answer = await callStreaming(loaded.api.handler, urlEvent(method, target, { ...how, headers }))
+    const isJson = answer.text !== '' && /json/.test(answer.headers?.['content-type'] ?? '')
+    return { ...answer, body: isJson ? JSON.parse(answer.text) : null }
+  }
+  const ask = async (project: string, headers: Record<string, string> = {}) =>
+    call('POST', '/updates', { headers, body: JSON.stringify({ kind: 'ranking', project }) })
+  const stateOf = async (id: string) => (await call('GET', `/updates/${id}`)).body.state
+  const linesOf = (event: string) =>
+    logged.flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : [])).filter((line) => line.event === event)
+
+  describe('api', () => {
+    test('runs an update from a base64 body, and gives it time by the context', async () => {
+      const { statusCode, body } = await ask('café & co')
+      expect([statusCode, body.updates[0].state]).toEqual([201, 'settled'])
+      const late = urlEvent('POST', '/updates', {
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ kind: 'ranking', project: 'too-late' }),
+      })
+      const answer = await callStreaming(loaded.api.handler, late, 20_000)
+      expect([answer.statusCode, JSON.parse(answer.text).updates[0].state]).toEqual([202, 'requested'])
+    })
+
+    test('204 and 304 have a head and no body', async () => {
+      const body = JSON.stringify({ limits: [{ window: 'month', units: 100 }] })
+      expect((await call('PUT', '/budgets/seo', { body })).statusCode).toBe(201)
+      expect(await call('DELETE', '/budgets/seo')).toMatchObject({ statusCode: 204, text: '' })
+      service.script('/projects', { status: 304, headers: { etag: '"x"' } })
+      expect(await call('GET', '/v3/projects')).toMatchObject({ statusCode: 304, text: '', headers: { etag: '"x"' } })
+    })
+
+    test('an answer of the service without a body has its head all the same, whether it says so or only ends', async () => {
+      service.script('/projects/gone/details', { status: 404, headers: { 'x-of': 'service' }, body: '' })
+      expect(await call('GET', '/v3/projects/gone/details')).toMatchObject({
+        ...{ statusCode: 404, text: '', headers: { 'x-of': 'service' } },
+      })
+      service.script('/projects/acme/details', { status: 200, headers: { 'transfer-encoding': 'chunked' }, body: '' })
+      expect(await call('GET', '/v3/projects/acme/details')).toMatchObject({ statusCode: 200, text: '' })
+    })
+
+    test('a long export comes in pieces, and whole', async () => {
+      const rows = `[${'{"position":1},'.repeat(200_000)}{}]`
+      service.script('/projects/acme/export-rankings', {
+        status: 200,
+        headers: { 'content-type': 'application/json' },
+        body: rows,
+      })
+      const { statusCode, text } = await call('GET', '/v3/projects/acme/export-rankings')
+      expect([statusCode, text.length, text === rows]).toEqual([200, rows.length, true])
+    })
+
+    test('a GET that has a body is a GET, and what is no request at all is no success', async () => {
+      expect(await call('GET', '/plans', { body: '{}' })).toMatchObject({ statusCode: 200, body: { plans: [{}] } })
+      expect(await call('TRACE', '/budgets')).toMatchObject({ statusCode: 400 })
+    })
+
+    test('cookies come in and none go out: no JSON route believes them', async () => {
+      const event = urlEvent('GET', '/budgets', { cookies: ['session=abc', 'other=1'] })
+      expect(await callStreaming(loaded.api.handler, event)).toMatchObject({ statusCode: 401, cookies: [] })
+    })
+
+    test('without a token: the health, the OpenAPI document, and the way to the dashboard', async () => {
+      const health = await callStreaming(loaded.api.handler, urlEvent('GET', '/health'))
+      expect([health.statusCode, health.text]).toEqual([200, '{"status":"ok"}'])
+      const document = await callStreaming(loaded.api.handler, urlEvent('GET', '/openapi.json'))
+      expect([document.statusCode, JSON.parse(document.text).openapi]).toEqual([200, '3.1.1'])
+      const page = await callStreaming(loaded.api.handler, urlEvent('GET', '/problems/over-budget?x=%2F'))
+      const to = 'https://dashboard.example/problems/over-budget?x=%2F'
+      expect([page.statusCode, page.headers?.location]).toEqual([308, to])
+    })
+  })
+
+  describe('dashboard', () => {
+    test('shows pages, with https, and a form of another site is none of ours', async () => {
+      const page = await callStreaming(loaded.dashboard.handler, urlEvent('GET', '/login'), 20_000)
+      expect([page.statusCode, page.headers?.['content-type']]).toEqual([200, 'text/html; charset=UTF-8'])
+      expect(page.headers?.['strict-transport-security']).toBe('max-age=31536000')
+      expect(page.text).toContain('<h1>Log in</h1>')
+      const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: 'https://evil.example' }
+      const sent = await callStreaming(
+        loaded.dashboard.handler,
+        urlEvent('POST', '/login', { headers, body: 'code=x' }),
+        20_000,
+      )
+      expect(sent.statusCode).toBe(403)
+    })
+
+    test('a cookie that a page has set comes back, and lets in', async () => {
+      const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
+      const form = new URLSearchParams({ token }).toString()
+      const sent = await callStreaming(
+        loaded.dashboard.handler,
+        urlEvent('POST', '/login', { headers, body: form }),
+        20_000,
+      )
+      expect([sent.statusCode, sent.cookies?.length]).toEqual([303, 1])
+      expect(sent.cookies?.[0]).toMatch(/^__Host-unit-guard=[^;]+; .*HttpOnly; Secure; SameSite=Strict$/)
+      const [cookie = ''] = sent.cookies?.[0]?.split(';') ?? []
+      const page = await callStreaming(loaded.dashboard.handler, urlEvent('GET', '/', { cookies: [cookie] }), 20_000)
+      expect([page.statusCode, page.text.includes('<h1>Overview</h1>')]).toEqual([200, true])
+    })
+
+    test('without a session: the documentation, and the pages of problems', async () => {
+      const page = await callStreaming(loaded.dashboard.handler, urlEvent('GET', '/problems/over-budget'))
+      expect([page.statusCode, page.headers?.['content-type']]).toEqual([200, expect.stringMatching('text/html')])
+      const docs = await callStreaming(loaded.dashboard.handler, urlEvent('GET', '/docs'))
+      expect([docs.statusCode, docs.text.slice(0, 15)]).toEqual([200, '<!doctype html>'])
+      const document = await callStreaming(loaded.dashboard.handler, urlEvent('GET', '/openapi.json'))
+      expect([document.statusCode, JSON.parse(document.text).openapi]).toEqual([200, '3.1.1'])
+    })
+  })
+
+  describe('outbox', () => {
+    test('start begins what the API has queued', async () => {
+      const { statusCode, body } = await ask('queued', { prefer: 'respond-async' })
+      expect(statusCode).toBe(202)
+      const id = body.updates[0].id
+      const answer = await loaded.outbox.start(await streamEvent(id), contextFor(300_000))
+      expect([answer, await stateOf(id)]).toEqual([{ batchItemFailures: [] }, 'settled'])
+    })
+
+    test('tell tells Slack, without the service’s token', async () => {
+      const body = JSON.stringify({ reason: 'rehearsal' })
+      await call('POST', '/budgets/account/freeze', { body })
+      const [announcement] = await openAnnouncements()
+      const asked = secrets.asked.length
+      const event = { Records: [recordOf('INSERT', announcement ?? {})] }
+      expect(await loaded.outbox.tell(event, contextFor(120_000))).toEqual({ batchItemFailures: [] })
+      expect(slack.posted().map(({ text }) => text)).toEqual([expect.stringContaining('froze the budget account')])
+      expect(secrets.asked.slice(asked)).toEqual(['unit-guard/slack AWSCURRENT'])
+      await call('POST', '/budgets/account/unfreeze', { body })
+    })
+  })
+
+  describe('slack', () => {
+    const send = (text: string, timestamp = Math.floor(Date.now() / 1000)) => {
+      const form = new URLSearchParams({
+        ...{ command: '/units', text, user_id: 'U1ADA', trigger_id: '13345224609.738474920.8088930838d88f008e0' },
+        ...{ team_id: 'T0001', channel_id: 'C2147483705', api_app_id: 'A123456' },
+        response_url: slack.responseUrl,
+      }).toString()
+      const type = 'application/x-www-form-urlencoded'
+      const headers = { 'content-type': type, ...signedFor(form, timestamp) }
+      return loaded.slack.handler(urlEvent('POST', '/slack/commands', { headers, body: form }), contextFor(10_000))
+    }
+
+    test('answers a command, and records what has to be done', async () => {
+      const help = await send('help')
+      expect([help.statusCode, JSON.parse(help.body).text]).toEqual([200, expect.stringContaining('The commands')])
+      const who = await send('updates')
+      expect([who.statusCode, JSON.parse(who.body).text]).toEqual([200, expect.stringContaining('not listed')])
+    })
+
+    test('believes no signature that is old, and asks for no secret but its own', async () => {
+      const asked = secrets.asked.length
+      expect((await send('help', Math.floor(Date.now() / 1000) - 600)).statusCode).toBe(401)
+      expect(secrets.asked.slice(asked).filter((each) => !each.startsWith('unit-guard/slack'))).toEqual([])
+    })
+  })
+
+  describe('scheduled', () => {
+    const fire = (event: object) => loaded.scheduled.handler(event, contextFor(900_000))
+
+    test('runs a plan at the time of its rule, once', async () => {
+      const time = `${new Date().toISOString().slice(0, 17)}00Z`
+      await fire({ plan: 'morning', time })
+      await fire({ plan: 'morning', time })
+      expect(linesOf('occurrence').at(-1)).toMatchObject({ plan: 'morning', state: 'done', refused: 0, unsent: 0 })
+      expect(service.requests.filter(({ url }) => url.endsWith('/on-demand/globex/run'))).toHaveLength(1)
+    })
+
+    test('sweeps, and measures', async () => {
+      expect((await ask('measured')).statusCode).toBe(201)
+      const { windows } = (await call('GET', '/budgets/account')).body
+      await fire({ task: 'sweep' })
+      const line = linesOf('vitals').at(-1)
+      expect(line).toMatchObject({
+        level: 'info',
+        OldestDoubtMinutes: 0,
+        // Of 50,000, to one decimal.
+        AccountUsedPercent: Math.round(windows[0].spent / 50) / 10,
+        _aws: {
+          Timestamp: expect.any(Number),
+          CloudWatchMetrics: [{ Namespace: 'UnitGuard', Dimensions: [[]], Metrics: expect.any(Array) }],
+        },
+      })
+      for (const { Name } of line._aws.CloudWatchMetrics[0].Metrics) expect(line[Name]).toEqual(expect.any(Number))
+    })
+
+    test('tells of the day, and audits it', async () => {
+      await fire({ task: 'digest' })
+      expect(linesOf('vitals').at(-1)).toMatchObject({ AuditNotOk: 0 })
+      expect(linesOf('audit-not-ok')).toEqual([])
+    })
+
+    test('an event that is none of its own is an error, and not a success', async () => {
+      await expect(fire(urlEvent('GET', '/health'))).rejects.toThrow('takes {"plan": "<name>"')
+    })
+  })
+
+  test('are as small as the documentation says', async () => {
+    const rows = [...(await readFile('docs/deploy.md', 'utf8')).matchAll(/^\| `(\w+)` \| (\d+) KB \|/gm)]
+    expect(rows.map(([, name]) => name)).toEqual(['api', 'dashboard', 'slack', 'scheduled', 'outbox', 'sandbox'])
+    for (const [, name = '', said] of rows) {
+      const size = bundles.bytes[name as BundleName] / kilobyte
+      expect(size, name).toBeLessThan(Number(said) * 1.05)
+      expect(size, name).toBeGreaterThan(Number(said) * 0.8)
+    }
+  })
+
+  /** As the table's stream would tell it, from the item as it is. */
+  async function streamEvent(id: string) {
+    const store = createDynamoStore({ client: local.client, table: local.table, clock: systemClock, ids: systemIds })
+    const [item] = await store.get([updateKey(id)])
+    return { Records: [recordOf('INSERT', item ?? {})] }
+  }
+
+  async function openAnnouncements() {
+    const store = createDynamoStore({ client: local.client, table: local.table, clock: systemClock, ids: systemIds })
+    const { positions } = await store.list({ index: 'open', partition: 'announcement', newestFirst: true, limit: 10 })
+    return (await store.get(positions)).filter((item) => JSON.stringify(item).includes('stopped'))
+  }
+})
+
+/** @see https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html */
+function recordOf(eventName: string, item: Record<string, unknown>) {
+  const image = marshall(item, { removeUndefinedValues: true })
+  const { pk, sk } = image
+  return {
+    eventID: 'c4ca4238a0b923820dcc509a6f75849b',
+    eventName,
+    eventVersion: '1.1',
+    eventSource: 'aws:dynamodb',
+    awsRegion: 'eu-central-1',
+    dynamodb: {
+      ApproximateCreationDateTime: 1_795_168_800,
+      Keys: { pk, sk },
+      NewImage: image,
+      SequenceNumber: '4421584500000000017450439091',
+      SizeBytes: 512,
+      StreamViewType: 'NEW_AND_OLD_IMAGES',
+    },
+    eventSourceARN: 'arn:aws:dynamodb:eu-central-1:123456789012:table/unit-guard/stream/2026-11-20T10:00:00.000',
+  }
+}
+
+/** A service that behaves: it knows every project, and each costs 40. */
+function answerOf({ url }: { url: string }) {
+  const operation = new URL(url, 'http://x').pathname.split('/').at(-1)
+  if (operation === 'dates') return json({ response_code: 0, dates: ['2026-10-16', '2026-11-13'] })
+  return json({ response_code: 0, data: { keyword_units: 40 } })
+}

@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'vitest'
+import { sandboxSettings } from '../../functions/sandbox/settings.ts'
+import { settleMarginMs } from '../../shared/guard/options.ts'
+import { guardSettings } from '../../shared/guard/settings.ts'
+import { ledgerOnlySettings, parseSettings } from '../../shared/platform/settings.ts'
+import { needed, writePlans } from '../support/deployment.ts'
+import { plain, synthesize } from '../support/stack.ts'
+
+const all = {
+  ACCOUNT_UNITS_USED_AT_START: '12800',
+  ACCOUNT_RENEWAL_DAY: '12',
+  ACCOUNT_RENEWAL_TIME: '06:30',
+  ACCOUNT_TIME_ZONE: 'Europe/Berlin',
+  SERVICE_TIMEOUT_MS: '60000',
+  SERVICE_FLIGHT_MS: '600000',
+  ESTIMATE_POINTER_RANKING: '/data/units',
+  ESTIMATE_POINTER_DIFFICULTY: '/units',
+  RUN_POINTER_RANKING: '/cost',
+  RUN_POINTER_DIFFICULTY: '/cost',
+  COOLDOWN_RANKING: '6h',
+  COOLDOWN_DIFFICULTY: '0',
+  PROJECT_SEPARATOR: ';',
+}
+// What one machine uses, and a deployment must not.
+const ofOneMachine = {
+  TABLE_NAME: 'local',
+  DYNAMODB_ENDPOINT: 'http://127.0.0.1:8000',
+  SECRETS_ENDPOINT: 'http://127.0.0.1:8001',
+  SERVICE_TOKEN_SECRET: 'local',
+  PORT: '8787',
+}
+const plansFile = writePlans([])
+const { functions, ofType, template } = synthesize({
+  env: { ...all, ...ofOneMachine, PLANS: plansFile },
+  context: { reservedConcurrency: '7' },
+})
+
+const propertiesOf = (name: string, of = functions) => {
+  const found = of[name]
+  if (!found) throw new Error(`there is no function ${name}`)
+  return found.Properties
+}
+const environmentOf = (name: string, of = functions): Record<string, string> =>
+  plain(propertiesOf(name, of).Environment.Variables)
+
+/** What a function URL looks like, instead of the reference to it. */
+const dashboardUrl = 'https://abc.lambda-url.eu-central-1.on.aws/'
+const withDashboardUrl = (environment: Record<string, string>) =>
+  environment.DASHBOARD_URL === 'DashboardFunctionFunctionUrl.FunctionUrl'
+    ? { ...environment, DASHBOARD_URL: dashboardUrl }
+    : environment
+
+/** What the parameter says once a ledger was begun. */
+const marker = 'led_abc 0 3f1c UnitGuard-Ledger'
+
+const guardMembers = {
+  ...{ TABLE_NAME: 'LedgerTable', PLANS: 'plans.json', NODE_OPTIONS: '--enable-source-maps' },
+  ...needed,
+  ...all,
+}
+
+describe('the environment of', () => {
+  test.each([
+    ['Dashboard', { CALLER_KEY_SECRET: 'SecretsCallerKey' }],
+    [
+      'Api',
+      {
+        ...{ SERVICE_TOKEN_SECRET: 'SecretsServiceToken', CALLER_KEY_SECRET: 'SecretsCallerKey' },
+        DASHBOARD_URL: dashboardUrl,
+      },
+    ],
+    [
+      'Scheduled',
+      { SERVICE_TOKEN_SECRET: 'SecretsServiceToken', SLACK_SECRET: 'SecretsSlack', DASHBOARD_URL: dashboardUrl },
+    ],
+    [
+      'OutboxStart',
+      { SERVICE_TOKEN_SECRET: 'SecretsServiceToken', SLACK_SECRET: 'SecretsSlack', DASHBOARD_URL: dashboardUrl },
+    ],
+    ['OutboxTell', { SLACK_SECRET: 'SecretsSlack', DASHBOARD_URL: dashboardUrl }],
+  ])('%s parses with the guard’s own schema, and has nothing else in it', (name, secrets) => {
+    const environment = withDashboardUrl(environmentOf(name))
+    expect(environment).toEqual({ ...guardMembers, LEDGER_MARKER: 'LedgerMarker', ...secrets })
+    expect(parseSettings(guardSettings, { ...environment, LEDGER_MARKER: marker })).toMatchObject({
+      LEDGER_MARKER: { ledger: 'led_abc', epoch: 0, table: '3f1c', tableName: 'UnitGuard-Ledger' },
+      ...{ TABLE_NAME: 'LedgerTable', ACCOUNT_UNITS_PER_MONTH: 50_000, ACCOUNT_UNITS_USED_AT_START: 12_800 },
+      ...{ ACCOUNT_RENEWAL_DAY: 12, ACCOUNT_RENEWAL_TIME: '06:30', ACCOUNT_TIME_ZONE: 'Europe/Berlin' },
+      ...{ TRACKING_BASE_URL: 'https://service.example/v3', SERVICE_TIMEOUT_MS: 60_000, PLANS: 'plans.json' },
+      ...{ COOLDOWN_RANKING: 21_600_000, COOLDOWN_DIFFICULTY: 0, ...secrets },
+    })
+  })
+
+  test('SlackApp parses with its schema, and knows neither the service nor its token', () => {
+    const environment = environmentOf('SlackApp')
+    const { ACCOUNT_UNITS_PER_MONTH } = needed
+    const { ACCOUNT_UNITS_USED_AT_START, ACCOUNT_RENEWAL_DAY, ACCOUNT_RENEWAL_TIME, ACCOUNT_TIME_ZONE } = all
+    expect(environment).toEqual({
+      LEDGER_MARKER: 'LedgerMarker',
+      ...{ TABLE_NAME: 'LedgerTable', SLACK_SECRET: 'SecretsSlack', NODE_OPTIONS: '--enable-source-maps' },
+      ...{ ACCOUNT_UNITS_PER_MONTH, ACCOUNT_UNITS_USED_AT_START, ACCOUNT_RENEWAL_DAY, ACCOUNT_RENEWAL_TIME },
+      ACCOUNT_TIME_ZONE,
+    })
+    expect(parseSettings(ledgerOnlySettings, { ...environment, LEDGER_MARKER: marker })).toMatchObject({
+      SLACK_SECRET: 'SecretsSlack',
+    })
+  })
+
+  test('a deployment with the stand-in: it is what the guard talks to', () => {
+    const { functions } = synthesize({ env: { TRACKING_BASE_URL: '' }, context: { sandbox: 'true' } })
+    const { SANDBOX_TABLE, SERVICE_TOKEN_SECRET } = parseSettings(sandboxSettings, environmentOf('Sandbox', functions))
+    expect([SANDBOX_TABLE, SERVICE_TOKEN_SECRET]).toEqual(['SandboxTable', 'SecretsServiceToken'])
+    for (const name of ['Api', 'Dashboard', 'Scheduled', 'OutboxStart', 'OutboxTell']) {
+      expect(environmentOf(name, functions).TRACKING_BASE_URL).toBe('SandboxFunctionFunctionUrl.FunctionUrlv3')
+    }
+    expect(propertiesOf('Sandbox', functions)).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] })
+  })
+
+  test('without plans: no function looks for a file', () => {
+    const { functions } = synthesize()
+    expect(Object.keys(functions).map((name) => environmentOf(name, functions).PLANS)).toEqual(
+      Array.from({ length: 6 }, () => undefined),
+    )
+  })
+})
+
+describe('every function', () => {
+  test('is what it is said to be', () => {
+    const said = Object.entries(functions).map(([name, { Properties }]) => {
+      const { Handler, MemorySize, Timeout, ReservedConcurrentExecutions, LoggingConfig, Runtime, Architectures } =
+        Properties
+      expect([Runtime, Architectures, plain(LoggingConfig)]).toEqual(['nodejs24.x', ['arm64'], { LogGroup: 'Log' }])
+      return [name, Handler, MemorySize, Timeout, ReservedConcurrentExecutions]
+    })
+    expect(said).toEqual([
+      ['Dashboard', 'index.handler', 1024, 120, 7],
+      ['Api', 'index.handler', 1024, 120, 7],
+      ['SlackApp', 'index.handler', 1024, 10, 7],
+      ['Scheduled', 'index.handler', 512, 900, 7],
+      ['OutboxStart', 'index.start', 512, 300, 7],
+      ['OutboxTell', 'index.tell', 512, 120, 7],
+    ])
+  })
+
+  test('that sends has more time than the longest call and its settlement', () => {
+    for (const name of ['Api', 'Scheduled', 'OutboxStart']) {
+      expect(propertiesOf(name).Timeout * 1000).toBeGreaterThan(60_000 + settleMarginMs)
+    }
+  })
+
+  test('reserves nothing unless told to, because a new account cannot', () => {
+    for (const { Properties } of Object.values(synthesize().functions)) {
+      expect(Properties.ReservedConcurrentExecutions).toBeUndefined()
+    }
+  })
+})
+
+describe('the addresses', () => {
+  test('the API and the dashboard stream their answers, Slack’s are small', () => {
+    const urls = ofType('AWS::Lambda::Url').map(({ Properties }) => plain(Properties))
+    expect(urls).toEqual([
+      { AuthType: 'NONE', InvokeMode: 'RESPONSE_STREAM', TargetFunctionArn: 'DashboardFunction.Arn' },
+      { AuthType: 'NONE', InvokeMode: 'RESPONSE_STREAM', TargetFunctionArn: 'ApiFunction.Arn' },
+      { AuthType: 'NONE', InvokeMode: 'BUFFERED', TargetFunctionArn: 'SlackAppFunction.Arn' },
+    ])
+    const outputs = template.toJSON().Outputs
+    expect(Object.keys(outputs)).toEqual(
+      expect.arrayContaining(['ApiUrl', 'DashboardUrl', 'SlackUrl', 'TableName', 'LogGroupName']),
+    )
+  })
+})
+
+describe('the two readers of the stream', () => {
+  const sources = ofType('AWS::Lambda::EventSourceMapping').map(({ Properties }) => plain(Properties))
+
+  test('give up on a bad record after a few tries, or an hour, and keep its place', () => {
+    const shared = {
+      EventSourceArn: 'LedgerTable.StreamArn',
+      StartingPosition: 'TRIM_HORIZON',
+      MaximumRetryAttempts: 3,
+      MaximumRecordAgeInSeconds: 3600,
+      BisectBatchOnFunctionError: true,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      DestinationConfig: { OnFailure: { Destination: 'DeadLettersQueue.Arn' } },
+    }
+    expect(sources).toMatchObject([
+      { FunctionName: 'OutboxStartFunction', BatchSize: 5, ParallelizationFactor: 5, ...shared },
+      { FunctionName: 'OutboxTellFunction', BatchSize: 10, ParallelizationFactor: 1, ...shared },
+    ])
+  })
+})
+
+describe('failures of the function that is called asynchronously', () => {
+  test('are tried again twice within the hour, and kept', () => {
+    expect(ofType('AWS::Lambda::EventInvokeConfig').map(({ Properties }) => plain(Properties))).toEqual([
+      {
+        FunctionName: 'ScheduledFunction',
+        Qualifier: '$LATEST',
+        MaximumRetryAttempts: 2,
+        MaximumEventAgeInSeconds: 3600,
+        DestinationConfig: { OnFailure: { Destination: 'DeadLettersQueue.Arn' } },
+      },
+    ])
+  })
+})

@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest'
+import { plain, type Resource, type Synthesized, synthesize } from '../support/stack.ts'
+
+const guard = synthesize()
+const withSandbox = synthesize({ env: { TRACKING_BASE_URL: '' }, context: { sandbox: 'true' } })
+
+interface Statement {
+  readonly may: readonly string[]
+  readonly on: readonly string[]
+  readonly only?: object
+}
+
+const list = (value: string | readonly string[]): string[] => [value].flat()
+
+/** What each function's role may do, in the order of its policy. */
+function grantsOf({ ofType }: Synthesized): Record<string, Statement[]> {
+  const policies = ofType('AWS::IAM::Policy')
+  return Object.fromEntries(
+    ofType('AWS::IAM::Role').map((role) => {
+      const own = policies.filter(({ Properties }) =>
+        Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === role.id),
+      )
+      const statements = own.flatMap(({ Properties }) => plain(Properties.PolicyDocument.Statement))
+      return [
+        role.id.replace(/Role[0-9A-F]{8}$/, ''),
+        statements.map(({ Effect, Action, Resource, Condition, ...rest }) => {
+          expect([Effect, rest]).toEqual(['Allow', {}])
+          return { may: list(Action), on: list(Resource), ...(Condition && { only: Condition }) }
+        }),
+      ]
+    }),
+  )
+}
+
+const logs = { may: ['logs:CreateLogStream', 'logs:PutLogEvents'], on: ['Log.Arn'] }
+const looks = { may: ['dynamodb:BatchGetItem', 'dynamodb:DescribeTable'], on: ['LedgerTable.Arn'] }
+const ledger = [
+  looks,
+  { may: ['dynamodb:ConditionCheckItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], on: ['LedgerTable.Arn'] },
+]
+const puts = (prefix: string) => ({
+  may: ['dynamodb:PutItem'],
+  on: ['LedgerTable.Arn'],
+  only: {
+    'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${prefix}*`] },
+    Null: { 'dynamodb:LeadingKeys': 'false' },
+  },
+})
+const lists = { may: ['dynamodb:Query'], on: ['LedgerTable.Arn/index/by-time', 'LedgerTable.Arn/index/open'] }
+const secret = (name: string) => ({ may: ['secretsmanager:GetSecretValue'], on: [`Secrets${name}`] })
+const deadLetters = {
+  may: ['sqs:SendMessage'],
+  on: ['DeadLettersQueue.Arn'],
+}
+const stream = [
+  { may: ['dynamodb:ListStreams'], on: ['*'] },
+  {
+    may: ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'],
+    on: ['LedgerTable.StreamArn'],
+  },
+]
+
+describe('what each function may do', () => {
+  const expected = {
+    Dashboard: [logs, ...ledger, lists, secret('CallerKey')],
+    Api: [logs, ...ledger, lists, secret('ServiceToken'), secret('CallerKey')],
+    SlackApp: [logs, looks, puts('slack-event#'), secret('Slack')],
+    Scheduled: [logs, ...ledger, lists, secret('ServiceToken'), secret('Slack'), deadLetters],
+    OutboxStart: [logs, ...ledger, lists, secret('ServiceToken'), secret('Slack'), ...stream, deadLetters],
+    OutboxTell: [logs, looks, puts('announcement#'), lists, secret('Slack'), ...stream, deadLetters],
+  }
+
+  test('is all of this, and nothing else', () => {
+    expect(grantsOf(guard)).toEqual(expected)
+  })
+
+  test('the stand-in has its own table, and the token that it is called with; it takes nothing from the guard', () => {
+    const { Sandbox, ...others } = grantsOf(withSandbox)
+    expect(others).toEqual(expected)
+    expect(Sandbox).toEqual([
+      logs,
+      {
+        may: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
+        on: ['SandboxTable.Arn'],
+      },
+      secret('ServiceToken'),
+    ])
+  })
+
+  test('no role has a managed policy, or is assumed by anything but Lambda', () => {
+    for (const { Properties } of guard.ofType('AWS::IAM::Role')) {
+      expect(Properties.ManagedPolicyArns).toBeUndefined()
+      expect(Properties.AssumeRolePolicyDocument.Statement).toMatchObject([
+        { Principal: { Service: 'lambda.amazonaws.com' } },
+      ])
+    }
+  })
+})
+
+describe('who', () => {
+  const grants = grantsOf(guard)
+  const who = (may: RegExp, on: RegExp) =>
+    Object.entries(grants)
+      .filter(([, statements]) =>
+        statements.some((each) => each.may.some((name) => may.test(name)) && each.on.some((arn) => on.test(arn))),
+      )
+      .map(([name]) => name)
+
+  test('reads the service’s token: each function that calls the service, and neither Slack’s nor the dashboard', () => {
+    expect(who(/^secretsmanager:/, /^(SecretsServiceToken|\*)/)).toEqual(['Api', 'Scheduled', 'OutboxStart'])
+  })
+
+  test('reads the callers’ key: the API and the dashboard', () => {
+    expect(who(/^secretsmanager:/, /^(SecretsCallerKey|\*)/)).toEqual(['Dashboard', 'Api'])
+  })
+
+  test('reads what is shared with Slack: whoever hears of Slack, or tells it something', () => {
+    expect(who(/^secretsmanager:/, /^(SecretsSlack|\*)/)).toEqual([
+      'SlackApp',
+      'Scheduled',
+      'OutboxStart',
+      'OutboxTell',
+    ])
+  })
+
+  test('deletes or scans: nobody', () => {
+    expect(who(/Delete|Scan|\*/, /./)).toEqual([])
+  })
+})
+
+describe('who may call', () => {
+  const permissions = (of: Synthesized) =>
+    of.ofType('AWS::Lambda::Permission').map(({ Properties }: Resource) => plain(Properties))
+
+  test('the three URLs, everybody; the scheduled function, rules of our name; nothing else, nobody', () => {
+    const url = (fn: string) => [
+      { Action: 'lambda:InvokeFunctionUrl', FunctionName: fn, FunctionUrlAuthType: 'NONE', Principal: '*' },
+      { Action: 'lambda:InvokeFunction', FunctionName: fn, InvokedViaFunctionUrl: true, Principal: '*' },
+    ]
+    const rules = {
+      Action: 'lambda:InvokeFunction',
+      FunctionName: 'ScheduledFunction.Arn',
+      Principal: 'events.amazonaws.com',
+      SourceAccount: 'AWS::AccountId',
+      SourceArn: 'arn:AWS::Partition:events:AWS::Region:AWS::AccountId:rule/unit-guard-*',
+    }
+    const found = permissions(guard)
+    expect(found).toHaveLength(7)
+    expect(found).toEqual(
+      expect.arrayContaining([
+        ...url('DashboardFunction.Arn'),
+        ...url('ApiFunction.Arn'),
+        ...url('SlackAppFunction.Arn'),
+        rules,
+      ]),
+    )
+  })
+
+  test('many plans need no more permissions than one', () => {
+    const plans = Array.from({ length: 200 }, (_, index) => ({
+      ...{ name: `plan-${index}`, kind: 'ranking', projects: ['a'], schedule: 'rate(1 day)' },
+    }))
+    const { resources, ofType } = synthesize({
+      plans,
+      context: { sandbox: true, alarmEmail: 'ops@example.com' },
+      env: { TRACKING_BASE_URL: '' },
+    })
+    expect(ofType('AWS::Lambda::Permission')).toHaveLength(9)
+    // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
+    expect(resources.length).toBeLessThanOrEqual(500)
+    expect(JSON.stringify(resources).length).toBeLessThan(1_000_000)
+  })
+})

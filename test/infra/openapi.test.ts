@@ -1,0 +1,154 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, test } from 'vitest'
+import { allOperations, openApiDocument } from '../../infra/openapi/document.ts'
+import { shapesOf } from '../../infra/openapi/members.ts'
+import { problemTexts } from '../../infra/openapi/problem-texts.ts'
+import { type JsonSchema, slugs } from '../../infra/openapi/schemas.ts'
+import { problems } from '../../shared/guard/problems.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { operationNames, operations } from '../../shared/tracking/operations.ts'
+import { openBrowser } from '../support/browser.ts'
+import { mustBeDocumented } from '../support/documented.ts'
+import { startProduct } from '../support/product.ts'
+
+const document = openApiDocument()
+const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema({ $id: 'openapi', ...document })
+const start = () => startProduct({ store: createMemoryStore() })
+
+describe('the OpenAPI document', () => {
+  test('is OpenAPI 3.1', async () => {
+    const validator = new Validator()
+    expect(await validator.validate(structuredClone(document))).toEqual({ valid: true })
+    expect(validator.version).toBe('3.1')
+  })
+
+  test('has every route of the API, and no other', async () => {
+    const { api } = await start()
+    const routes = api.routes
+      // Middleware, answers of 405 and the ways to the dashboard take any method.
+      .filter(({ method }) => method !== 'ALL')
+      .map(
+        ({ method, path }) => `${method} ${path.replace('/problems/*', '/problems/:slug').replace(/:(\w+)/g, '{$1}')}`,
+      )
+    const documented = pathsOf().filter((each) => !each.includes(' /v3/'))
+    expect(documented.toSorted()).toEqual([...new Set(routes)].toSorted())
+  })
+
+  test('has every operation of the gateway, and no other', () => {
+    const known = operationNames.map((name) => `${operations[name].method} /v3${operations[name].path}`)
+    expect(known).toHaveLength(23)
+    expect(
+      pathsOf()
+        .filter((each) => each.includes(' /v3/'))
+        .toSorted(),
+    ).toEqual(known.toSorted())
+  })
+
+  test('names each operation once', () => {
+    expect(new Set(allOperations.map(({ id }) => id)).size).toBe(allOperations.length)
+  })
+
+  test.each(allOperations.flatMap(({ id, body }) => (body ? [[id, body] as const] : [])))(
+    'the example of %s is a body that it takes',
+    (_id, { schema, example }) => {
+      ajv.validate({ $ref: `openapi#/components/schemas/${schema}` }, example)
+      expect(ajv.errors).toBeNull()
+    },
+  )
+
+  test('says what each member of a body and each parameter means', () => {
+    const bodies = allOperations.flatMap(({ body }) => (body ? [body.schema] : []))
+    const members = bodies.flatMap((name) => membersOf(name, document.components.schemas[name]))
+    const parameters = Object.values(document.paths).flatMap((methods) =>
+      Object.values(methods).flatMap(({ operationId, parameters }) =>
+        (Array.isArray(parameters) ? parameters : []).map((each) => [`${operationId} ${each.name}`, each.description]),
+      ),
+    )
+    expect(Math.min(members.length, parameters.length)).toBeGreaterThan(60)
+    const silent = [...members, ...parameters].filter(([, description]) => !description)
+    expect(silent).toEqual([])
+  })
+
+  test('is served as it is, to everybody', async () => {
+    const { call } = await start()
+    const served = await call('GET', '/openapi.json', { token: null })
+    expect([served.status, served.headers.get('content-type')]).toEqual([200, 'application/json'])
+    expect(served.body).toEqual(JSON.parse(JSON.stringify(document)))
+  })
+})
+
+describe('an answer that the document does not know fails a test:', () => {
+  const answered = { method: 'GET', path: '/health', status: 200, text: '{"status":"ok"}' }
+  const json = new Headers({ 'content-type': 'application/json' })
+  const problemJson = new Headers({ 'content-type': 'application/problem+json' })
+  const notFound = { type: '/problems/not-found', title: 'There is nothing here', status: 404, detail: 'None.' }
+
+  test.each([
+    ['one as documented', { headers: json }, null],
+    ['another member', { headers: json, text: '{"status":"ok","secret":1}' }, /additional properties/],
+    ['a member that is missing', { headers: json, text: '{}' }, /required property/],
+    ['another value', { headers: json, text: '{"status":"well"}' }, /equal to constant/],
+    ['another status', { headers: json, status: 201 }, /answered 201/],
+    ['another type', { headers: new Headers({ 'content-type': 'text/plain' }) }, /as text\/plain/],
+    ['JSON at an unknown address', { headers: json, path: '/nothing' }, /does not know/],
+    ['a problem at an unknown address', { ...problemOf(notFound), path: '/nothing', status: 404 }, null],
+    ['a problem with another member', { ...problemOf({ ...notFound, units: 1 }), path: '/nothing' }, /additional/],
+    ['a problem of another status', { ...problemOf(notFound), path: '/forecast', status: 404 }, /answered 404/],
+  ] as const)('%s', (_name, changes, fails) => {
+    const check = () => mustBeDocumented({ ...answered, ...changes })
+    if (fails) expect(check).toThrow(fails)
+    else expect(check).not.toThrow()
+  })
+
+  function problemOf(body: object) {
+    return { headers: problemJson, text: JSON.stringify(body) }
+  }
+})
+
+describe('what is to be read', () => {
+  test('/docs shows every operation, works without scripts, and asks nobody else for anything', async () => {
+    const { get } = openBrowser(await start())
+    const { status, headers, html: text } = await get('/docs')
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8'])
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'self'/)
+    for (const { id, method, path } of allOperations)
+      expect(text).toContain(`<span class="method">${method}</span><a href="#${id}"><code>${path}</code>`)
+    expect(/<script|style="|(src|href)="(?!\/|#)/.exec(text)).toBeNull()
+    const sheets = [...text.matchAll(/rel="stylesheet" href="([^"]+)"/g)]
+    expect(sheets).toHaveLength(2)
+    for (const [, sheet = ''] of sheets) expect((await get(sheet)).status).toBe(200)
+    const anchors = [...text.matchAll(/href="#([^"]+)"/g)].map(([, anchor]) => anchor)
+    expect(anchors.filter((anchor) => !text.includes(`id="${anchor}"`))).toEqual([])
+  })
+
+  test('each type of problem has a page: what it means, what was counted, and what to do', async () => {
+    const { get } = openBrowser(await start())
+    for (const slug of slugs) {
+      const { status, html: text } = await get(`/problems/${slug}`)
+      expect(status).toBe(200)
+      const plain = text.replaceAll(/<\/?code>/g, '')
+      for (const sentences of Object.values(problemTexts[slug])) expect(plain).toContain(toHtml(sentences))
+      expect(plain).toContain(`usually answered with status ${problems[slug].status}`)
+    }
+  })
+})
+
+const pathsOf = (): string[] =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+
+const membersOf = (name: string, schema: JsonSchema = {}) =>
+  shapesOf(schema).flatMap(({ properties }) =>
+    Object.entries(properties ?? {}).map(([member, { description }]) => [`${name} ${member}`, description]),
+  )
+
+const toHtml = (text: string): string =>
+  text
+    .replaceAll('`', '')
+    .replaceAll('&', '&amp;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')

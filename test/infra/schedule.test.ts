@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import { readTrigger } from '../../functions/scheduled/triggers.ts'
+import { plain, synthesize } from '../support/stack.ts'
+
+const longName = 'a'.repeat(63)
+const plan = (name: string, schedule: string, more: object = {}) => ({
+  ...{ name, kind: 'ranking', projects: ['acme', 'globex'], schedule },
+  ...more,
+})
+
+const { ofType } = synthesize({
+  plans: [
+    plan('morning', 'cron(0 5 * * ? *)'),
+    plan('often', 'rate(12 hours)'),
+    plan('off', 'cron(0 6 * * ? *)', { enabled: false }),
+    plan(longName, 'cron(30 5 ? * MON-FRI *)'),
+    plan(`${longName.slice(0, 62)}b`, 'cron(30 6 ? * MON-FRI *)'),
+  ],
+})
+
+test('synth names each enabled plan with a budget that may not charge for the projects of budgets below it', () => {
+  const { told } = synthesize({
+    plans: [
+      plan('plain', 'rate(12 hours)'),
+      plan('night', 'rate(12 hours)', { budget: 'clients' }),
+      plan('off', 'rate(12 hours)', { budget: 'clients', enabled: false }),
+      plan('may', 'rate(12 hours)', { budget: 'clients', mayChargeAncestors: true }),
+    ],
+  })
+  expect(told()).toEqual([
+    expect.stringMatching(
+      /^the plan night names the budget clients without mayChargeAncestors: it is refused for projects that a budget below clients owns /,
+    ),
+  ])
+})
+
+const rules = ofType('AWS::Events::Rule').map(({ Properties }) => plain(Properties))
+const ruleNamed = (name: string) => rules.find(({ Name }) => Name === name)
+
+describe('the rules', () => {
+  test('one for the sweep, one for the digest, one for each plan that is enabled', () => {
+    expect(rules.map(({ Name, ScheduleExpression, State }) => [Name, ScheduleExpression, State])).toEqual([
+      ['unit-guard-sweep', 'rate(5 minutes)', 'ENABLED'],
+      ['unit-guard-digest', 'cron(0 6 * * ? *)', 'ENABLED'],
+      ['unit-guard-plan-morning', 'cron(0 5 * * ? *)', 'ENABLED'],
+      ['unit-guard-plan-often', 'rate(12 hours)', 'ENABLED'],
+      [expect.stringMatching(/^unit-guard-plan-a{39}-[0-9a-f]{8}$/), 'cron(30 5 ? * MON-FRI *)', 'ENABLED'],
+      [expect.stringMatching(/^unit-guard-plan-a{39}-[0-9a-f]{8}$/), 'cron(30 6 ? * MON-FRI *)', 'ENABLED'],
+    ])
+    expect(new Set(rules.map(({ Name }) => Name)).size).toBe(6)
+    for (const { Name } of rules) expect(Name.length).toBeLessThanOrEqual(64)
+  })
+
+  test('deliver a few times, within the hour, and keep what could not be delivered', () => {
+    for (const { Targets } of rules) {
+      expect(Targets).toMatchObject([
+        {
+          Arn: 'ScheduledFunction.Arn',
+          RetryPolicy: { MaximumRetryAttempts: 3, MaximumEventAgeInSeconds: 3600 },
+          DeadLetterConfig: { Arn: 'DeadLettersQueue.Arn' },
+        },
+      ])
+    }
+  })
+
+  test('send what the function takes: a task, or a plan with the time of the rule', () => {
+    const [sweep] = ruleNamed('unit-guard-sweep').Targets
+    const [digest] = ruleNamed('unit-guard-digest').Targets
+    expect(readTrigger(JSON.parse(sweep.Input))).toEqual({ task: 'sweep' })
+    expect(readTrigger(JSON.parse(digest.Input))).toEqual({ task: 'digest' })
+    const [morning] = ruleNamed('unit-guard-plan-morning').Targets
+    expect(morning.InputTransformer.InputPathsMap).toEqual({ time: '$.time' })
+    // EventBridge puts a text in with its quotes.
+    const sent = morning.InputTransformer.InputTemplate.replace('<time>', '"2026-11-20T05:00:00Z"')
+    expect(readTrigger(JSON.parse(sent))).toEqual({ plan: 'morning', time: Date.parse('2026-11-20T05:00:00Z') })
+  })
+
+  test('may leave their dead letters in the queue, and no other rule may', () => {
+    const [policy] = ofType('AWS::SQS::QueuePolicy').map(({ Properties }) => plain(Properties))
+    const allowed = policy.PolicyDocument.Statement.filter(({ Effect }: { Effect: string }) => Effect === 'Allow')
+    expect(allowed).toMatchObject([
+      {
+        Principal: { Service: 'events.amazonaws.com' },
+        Resource: 'DeadLettersQueue.Arn',
+        Condition: {
+          ArnLike: { 'aws:SourceArn': 'arn:AWS::Partition:events:AWS::Region:AWS::AccountId:rule/unit-guard-*' },
+        },
+      },
+    ])
+  })
+})

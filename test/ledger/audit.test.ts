@@ -1,0 +1,314 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { createBudgets } from '../../shared/guard/people/budgets.ts'
+import { runningRecord } from '../../shared/guard/update/records.ts'
+import type { AuditedCounter } from '../../shared/ledger/book/audit.ts'
+import { bookKey } from '../../shared/ledger/book/book-item.ts'
+import { chainOf } from '../../shared/ledger/book/definitions.ts'
+import type { EntryRequest } from '../../shared/ledger/book/entry-request.ts'
+import type { RunOutcome } from '../../shared/ledger/book/outcome.ts'
+import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
+import type { Path, Store } from '../../shared/ledger/store/store.ts'
+import type { Update } from '../../shared/ledger/updates/update.ts'
+import { toUnits } from '../../shared/platform/words.ts'
+import { createTestClock, type TestClock } from '../support/clock.ts'
+import { stores } from '../support/stores.ts'
+
+const november = 'month:2026-11-01'
+const options = { serviceTimeoutMs: 5_000, serviceFlightMs: 300_000, cooldown: { ranking: 0, 'keyword-difficulty': 0 } }
+const ran = (units: number, from: 'sender' | 'time' = 'sender'): RunOutcome => ({
+  kind: 'ran',
+  units: toUnits(units),
+  from,
+  by: from,
+  note: 'ran',
+})
+const unknown: RunOutcome = { kind: 'unknown', from: 'sender', by: 'service', note: 'no answer' }
+const didNotRun: RunOutcome = { kind: 'did-not-run', from: 'sender', by: 'service', note: 'refused' }
+
+describe.each(stores)('the audit: %s', (_name, create) => {
+  let store: Store
+  let clock: TestClock
+  let ledger: Ledger
+  let names = 0
+
+  beforeEach(async () => {
+    store = await create()
+    clock = createTestClock()
+    ledger = open(store)
+  })
+
+  const open = (over: Store) =>
+    createLedger({
+      store: over,
+      clock,
+      account: {
+        unitsPerMonth: toUnits(50_000),
+        usedAtStart: toUnits(700),
+        renewal: { day: 1, time: '00:00', zone: 'UTC' },
+      },
+    })
+
+  async function hold(budget: string, units: number): Promise<Update> {
+    const id = `upd_${++names}`
+    const named = { id, kind: 'ranking', project: id, budget } as const
+    const request = {
+      ...named,
+      caller: 'ada',
+      via: 'http',
+      content: { digest: 'd', count: 1 },
+      createdAt: clock.now(),
+    } as const
+    const view = await ledger.view([{ id, work: request }])
+    const asked = { update: null, works: [], records: new Map() }
+    const how = { counters: chainOf(view.definitions, budget), attempt: id, endsAt: view.now + 60_000, options }
+    const update = runningRecord({ view, asked, request, quote: { units: toUnits(units), dates: null } }, how)
+    expect(await ledger.hold(view, { update: null, works: [], runs: [] }, update)).toBe('held')
+    return update
+  }
+
+  const enter = (
+    budget: string,
+    units: number,
+    type: 'grant' | 'external-spend',
+    window: 'month' | 'day' | 'next-month' = 'month',
+  ) =>
+    ledger.enter({
+      id: `ent_${++names}`,
+      content: 'c',
+      type,
+      budget,
+      units,
+      window,
+      wholeChain: false,
+      reason: 'r',
+      by: 'ada',
+    } as EntryRequest)
+
+  const put = (name: string, month: number, day?: number) =>
+    createBudgets({ ledger }).putBudget(
+      {
+        ...{ name, parent: 'account', projects: [] },
+        limits: [
+          { window: 'month', units: toUnits(month) },
+          ...(day === undefined ? [] : [{ window: 'day', units: toUnits(day) } as const]),
+        ],
+      },
+      { caller: 'ada' },
+    )
+
+  /** Two days and the turn of a month, with everything that can move a counter. */
+  async function beBusy() {
+    await put('seo', 1_000, 500)
+    await put('gone', 100)
+    await ledger.settle(await hold('seo', 40), ran(35))
+    await ledger.settle(await hold('seo', 40), ran(60))
+    await ledger.settle(await hold('gone', 40), didNotRun)
+    await createBudgets({ ledger }).deleteBudget('gone', { caller: 'ada' })
+    const { update } = await ledger.settle(await hold('seo', 50), unknown)
+    const lasting = await hold('seo', 20)
+    await enter('seo', 200, 'grant')
+    await enter('seo', 30, 'grant', 'day')
+    await enter('seo', 9, 'grant', 'next-month')
+    await enter('seo', 80, 'external-spend')
+    clock.set('2026-11-21T09:00:00Z')
+    await hold('seo', 33)
+    await enter('seo', 7, 'external-spend')
+    await ledger.settle(update, ran(50, 'time'))
+    await ledger.settle((await ledger.update(update.id)) ?? update, ran(45))
+    await put('seo', 900)
+    clock.set('2026-12-01T08:00:00Z')
+    await ledger.settle(await hold('seo', 11), ran(11))
+    await ledger.settle(lasting, ran(20))
+    await put('seo', 2_000, 100)
+  }
+
+  const rowOf = (rows: readonly AuditedCounter[], window: string, budget: string) =>
+    rows.find((row) => row.window === window && row.budget === budget)
+
+  test('a new ledger has its opening position, and nothing else', async () => {
+    expect(await ledger.audit()).toEqual([
+      {
+        window: november,
+        budget: 'account',
+        recorded: { limit: 50_000, granted: 0, available: 49_300, held: 0, inDoubt: 0, spent: 700 },
+        recomputed: { limit: 50_000, granted: 0, available: 49_300, held: 0, inDoubt: 0, spent: 700 },
+        ok: true,
+      },
+      {
+        window: 'day:2026-11-20',
+        budget: 'account',
+        recorded: { limit: 'unlimited', granted: 0, available: 0, held: 0, inDoubt: 0, spent: 0 },
+        recomputed: { limit: 'unlimited', granted: 0, available: 0, held: 0, inDoubt: 0, spent: 0 },
+        ok: true,
+      },
+    ])
+  })
+
+  test('after a busy mix every counter of every book is the sum of its lines', async () => {
+    await beBusy()
+    const rows = await ledger.audit()
+    expect(rows.filter(({ ok }) => !ok)).toEqual([])
+    expect(rowOf(rows, november, 'seo')?.recomputed).toEqual({
+      limit: 900,
+      granted: 200,
+      available: 820,
+      held: 33,
+      inDoubt: 0,
+      spent: 247,
+    })
+    expect(rowOf(rows, 'day:2026-11-21', 'seo')?.recomputed).toMatchObject({ held: 33, spent: 7 })
+    expect(rowOf(rows, 'month:2026-12-01', 'seo')?.recomputed).toEqual({
+      limit: 2_000,
+      granted: 9,
+      available: 1_998,
+      held: 0,
+      inDoubt: 0,
+      spent: 11,
+    })
+    expect(rows.map(({ window, budget }) => `${window} ${budget}`).sort()).toEqual([
+      'day:2026-11-21 account',
+      'day:2026-11-21 seo',
+      'day:2026-12-01 account',
+      'day:2026-12-01 seo',
+      'month:2026-11-01 account',
+      'month:2026-11-01 gone',
+      'month:2026-11-01 seo',
+      'month:2026-12-01 account',
+      'month:2026-12-01 seo',
+    ])
+  })
+
+  test('a book of the next month is audited before its month begins', async () => {
+    await enter('account', 9, 'grant', 'next-month')
+    const rows = await ledger.audit()
+    expect(rows.filter(({ ok }) => !ok)).toEqual([])
+    expect(rowOf(rows, 'month:2026-12-01', 'account')?.recomputed).toMatchObject({ granted: 9, available: 50_009 })
+  })
+
+  test('a counter that was tampered with is named', async () => {
+    await beBusy()
+    const tamperings: [string, string, Path, number, number | 'unlimited'][] = [
+      [november, 'seo', ['month', 'seo', 'a'], 100, 900],
+      [november, 'account', ['month', 'account', 's'], -40, 50_000],
+      ['day:2026-11-21', 'seo', ['day', 'seo', 'h'], -33, 'unlimited'],
+      [november, 'gone', ['month', 'gone', 'g'], 1, 100],
+    ]
+    for (const [window, budget, path, units, limit] of tamperings) {
+      const tamper = (by: number) =>
+        store.transact(
+          [{ kind: 'update', key: bookKey(november), set: [], add: [[path, by]], when: [{ kind: 'present-item' }] }],
+          `tampering with ${path} by ${by}`,
+        )
+      await tamper(units)
+      const bad = (await ledger.audit()).filter(({ ok }) => ok !== true)
+      expect(bad).toMatchObject([{ window, budget, ok: false, recorded: { limit }, recomputed: { limit } }])
+      expect(bad[0]?.recorded).not.toEqual(bad[0]?.recomputed)
+      await tamper(-units)
+    }
+    expect((await ledger.audit()).every(({ ok }) => ok)).toBe(true)
+  })
+
+  test('a limit that was tampered with in the open book is named', async () => {
+    await put('seo', 1_000)
+    await hold('seo', 40)
+    const raised = {
+      kind: 'update',
+      key: bookKey(november),
+      set: [[['month', 'seo', 'l'], 2_000]],
+      add: [[['month', 'seo', 'a'], 1_000]],
+      when: [{ kind: 'present-item' }],
+    } as const
+    await store.transact([raised], 'tampering')
+    expect((await ledger.audit()).filter(({ ok }) => ok !== true)).toMatchObject([
+      {
+        window: november,
+        budget: 'seo',
+        recorded: { limit: 2_000, available: 1_960 },
+        recomputed: { limit: 1_000, available: 960 },
+        ok: false,
+      },
+    ])
+  })
+
+  test('an update that vanished is missed', async () => {
+    const update = await hold('account', 40)
+    const { hold: _hold, ...rest } = update
+    await ledger.record({ ...rest, version: 2 } as Update, update)
+    expect((await ledger.audit()).filter(({ ok }) => ok === false).map(({ window }) => window)).toEqual([
+      november,
+      'day:2026-11-20',
+    ])
+  })
+
+  test('a book that moves whenever it is read proves nothing about what moved', async () => {
+    await put('seo', 1_000)
+    await hold('account', 1)
+    const restless = open({
+      ...store,
+      list: async (query) => {
+        if (query.partition.startsWith('updates#')) await hold('account', 1)
+        return store.list(query)
+      },
+    })
+    const rows = await restless.audit()
+    expect(rowOf(rows, november, 'account')?.ok).toBeNull()
+    expect(rowOf(rows, november, 'seo')?.ok).toBe(true)
+    expect(rows.filter(({ ok }) => ok === false)).toEqual([])
+    expect((await ledger.audit()).every(({ ok }) => ok)).toBe(true)
+  })
+
+  test('what the index does not show yet is waited for before a book is said to be wrong', async () => {
+    await enter('account', 40, 'external-spend')
+    await hold('account', 1)
+    let lagsMs = 1_500
+    clock.sleep = async (ms) => {
+      lagsMs -= ms
+    }
+    const lagging = open({
+      ...store,
+      list: async (query) => {
+        const page = await store.list(query)
+        return lagsMs > 0 ? { ...page, positions: page.positions.slice(1) } : page
+      },
+    })
+    expect((await lagging.audit()).map(({ ok }) => ok)).toEqual([true, true])
+    expect(lagsMs).toBeLessThanOrEqual(0)
+  })
+
+  test('a book that lags behind the definitions still has the limits of its lines', async () => {
+    await put('seo', 1_000)
+    await enter('seo', 9, 'grant', 'next-month')
+    clock.set('2026-10-31T10:00:00Z')
+    await put('seo', 400)
+    clock.set('2026-11-30T10:00:00Z')
+    const rows = await ledger.audit()
+    expect(rows.filter(({ ok }) => ok !== true)).toEqual([])
+    expect(rowOf(rows, 'month:2026-12-01', 'seo')?.recomputed).toMatchObject({ limit: 1_000, granted: 9 })
+  })
+
+  test('a book that moved once while it was read is read again', async () => {
+    await put('seo', 1_000)
+    await hold('account', 1)
+    let moves = 1
+    const restless = open({
+      ...store,
+      list: async (query) => {
+        if (query.partition.startsWith('updates#') && moves-- > 0) await hold('account', 1)
+        return store.list(query)
+      },
+    })
+    expect((await restless.audit()).map(({ ok }) => ok)).toEqual([true, true, true, true])
+  })
+
+  test('an update that was asked for days before it was held counts where it was held', async () => {
+    clock.set('2026-10-29T12:00:00Z')
+    await ledger.view()
+    clock.set('2026-10-31T23:00:00Z')
+    const asked = clock.now()
+    clock.set('2026-11-01T22:00:00Z')
+    const held = await hold('account', 40)
+    const { update } = await ledger.settle(held, ran(40))
+    await ledger.record({ ...update, createdAt: asked, version: update.version + 1 }, update)
+    expect((await ledger.audit()).filter(({ ok }) => ok !== true)).toEqual([])
+  })
+})

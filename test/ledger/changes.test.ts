@@ -1,0 +1,303 @@
+import { describe, expect, test } from 'vitest'
+import { renewalChange } from '../../shared/ledger/account.ts'
+import { type Budget, type Definitions, rootBudget } from '../../shared/ledger/book/definitions.ts'
+import type { EntryType } from '../../shared/ledger/book/entry.ts'
+import { createTurns } from '../../shared/ledger/book/hold.ts'
+import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { type Item, LedgerUnavailable, type Store } from '../../shared/ledger/store/store.ts'
+import { begin, type Request } from '../../shared/ledger/updates/update.ts'
+import { NoDefinitions } from '../../shared/ledger/views/views.ts'
+import { toUnits } from '../../shared/platform/words.ts'
+import { createTestClock } from '../support/clock.ts'
+
+const account = {
+  unitsPerMonth: toUnits(5_000),
+  usedAtStart: toUnits(0),
+  renewal: { day: 1, time: '00:00', zone: 'UTC' },
+}
+
+const budget = (name: string, units: number, projects: Budget['projects'] = []): Budget => ({
+  ...{ name, parent: rootBudget, projects },
+  limits: [{ window: 'month', units: toUnits(units) }],
+})
+
+const withBudgets = (definitions: Definitions, ...budgets: Budget[]): Definitions => ({
+  ...definitions,
+  budgets: { ...definitions.budgets, ...Object.fromEntries(budgets.map((each) => [each.name, each])) },
+})
+
+function open(items = new Map<string, Item>()) {
+  const store = createMemoryStore(items)
+  const clock = createTestClock()
+  return { items, store, clock, ledger: createLedger({ store, clock, account }) }
+}
+
+const request: Request = {
+  id: 'upd_1',
+  kind: 'ranking',
+  project: 'acme',
+  budget: 'account',
+  caller: 'ada',
+  via: 'http',
+  content: { digest: 'd', count: 1 },
+  createdAt: 0,
+}
+
+const put = (ledger: Ledger, ...budgets: Budget[]) =>
+  ledger.change('ada', ({ definitions }) => ({
+    definitions: withBudgets(definitions, ...budgets),
+    note: { type: 'limit', budget: budgets[0]?.name ?? '', units: 7, reason: 'it must' },
+  }))
+
+const grant = (ledger: Ledger, id: string, window: 'month' | 'next-month') =>
+  ledger.enter({
+    ...{ id, content: 'c', type: 'grant', budget: 'seo', units: 1, window, wholeChain: false },
+    ...{ reason: 'r', by: 'ada' },
+  } as const)
+
+describe('a change of the definitions', () => {
+  test('of two processes at once: both are made', async () => {
+    const { ledger, store, clock } = open()
+    await ledger.view()
+    const other = createLedger({ store, clock, account })
+    const made = await Promise.all([put(ledger, budget('seo', 10)), put(other, budget('ads', 20))])
+    expect(made.map(({ kind }) => kind)).toEqual(['changed', 'changed'])
+    const { definitions } = await ledger.view()
+    expect([definitions.revision, Object.keys(definitions.budgets)]).toEqual([3, ['account', 'ads', 'seo']])
+  })
+
+  test.each(['month', 'next-month'] as const)(
+    'moves the book of the %s that somebody makes meanwhile',
+    async (window) => {
+      const { ledger, store, clock, items } = open()
+      await put(ledger, budget('seo', 10))
+      let isMade = false
+      const racing: Store = {
+        ...store,
+        transact: async (writes, token) => {
+          if (!isMade) {
+            isMade = true
+            await grant(ledger, 'ent_meanwhile', window)
+          }
+          return store.transact(writes, token)
+        },
+      }
+      await put(createLedger({ store: racing, clock, account }), budget('seo', 25))
+      const books = [...items.values()].filter(({ pk }) => pk === 'book')
+      expect(books).toMatchObject([{ revision: 3, month: { seo: { l: 25, g: 1, a: 26 } } }])
+    },
+  )
+
+  test('that makes no sense is not made, and says why', async () => {
+    const { ledger } = open()
+    expect(await put(ledger, { ...budget('seo', 10), parent: 'nobody' })).toEqual({
+      kind: 'faulty',
+      faults: [{ path: 'parent', message: 'there is no budget nobody; create it first' }],
+    })
+    expect((await ledger.view()).definitions.revision).toBe(1)
+  })
+
+  test('is a line in each book that can be held in, with what it moved', async () => {
+    const { ledger } = open()
+    await put(ledger, budget('seo', 10))
+    await grant(ledger, 'ent_this', 'month')
+    await grant(ledger, 'ent_next', 'next-month')
+    await put(ledger, budget('seo', 25), budget('ads', 4), { ...budget('free', 0), limits: [] })
+    const linesOf = async (month: string) =>
+      (await ledger.entries({ month }, 20)).rows.filter(({ type }) => type === 'limit')
+    const [line, first] = await linesOf('month:2026-11-01')
+    const moves = [
+      { budget: 'ads', window: 'month', move: { limit: 4 } },
+      { budget: 'seo', window: 'month', move: { limit: 15 } },
+    ]
+    const said = { budget: 'seo', units: 7, reason: 'it must', by: 'ada', type: 'limit' }
+    expect(line).toMatchObject({ ...said, day: 'day:2026-11-20', at: Date.parse('2026-11-20T10:00:00Z') })
+    expect(line?.moves.toSorted((a, b) => (a.budget < b.budget ? -1 : 1))).toEqual(moves)
+    expect(first?.moves).toEqual([{ budget: 'seo', window: 'month', move: { limit: 10 } }])
+    const [next] = await linesOf('month:2026-12-01')
+    expect(next).toMatchObject({ ...said, day: 'day:2026-12-01' })
+    expect(next?.moves.toSorted((a, b) => (a.budget < b.budget ? -1 : 1))).toEqual(moves)
+  })
+
+  test('of more budgets than an expression takes is made all the same', async () => {
+    const { ledger } = open()
+    const many = (units: number) => Array.from({ length: 120 }, (_, index) => budget(`b${index}`, units))
+    await put(ledger, budget('seo', 10), ...many(5))
+    await grant(ledger, 'ent_this', 'month')
+    await put(ledger, ...many(50))
+    const { stored, definitions } = await ledger.view()
+    expect(stored?.revision).toBe(definitions.revision)
+    expect(stored?.counters.month.b119).toMatchObject({ limit: 50, available: 50 })
+    expect(stored?.counters.month.seo).toMatchObject({ limit: 10, granted: 1, available: 11 })
+  })
+
+  test('that the table refuses again and again is given up', async () => {
+    const { store, clock, ledger } = open()
+    await ledger.view()
+    let tries = 0
+    const refusing: Store = {
+      ...store,
+      transact: async () => {
+        tries++
+        return { applied: false, found: [] }
+      },
+    }
+    const refused = createLedger({ store: refusing, clock, account })
+    await expect(put(refused, budget('seo', 10))).rejects.toThrow('the definitions keep changing')
+    expect(tries).toBe(16)
+  })
+})
+
+describe('whoever stops something', () => {
+  const stop = async (type: EntryType, plan?: string) => {
+    const { ledger } = open()
+    await ledger.change('ada', ({ definitions }) => ({
+      definitions,
+      note: { type, budget: 'account', reason: 'enough', ...(plan !== undefined && { plan }) },
+    }))
+    const [line] = (await ledger.entries({ month: 'month:2026-11-01', budget: 'account' }, 10)).rows
+    expect(line).toMatchObject({ type, budget: 'account', units: 0, by: 'ada', reason: 'enough', moves: [] })
+    return (await ledger.announcements.open(10)).rows
+  }
+
+  test.each([
+    ['freeze', undefined, 'budget', 'account', true],
+    ['unfreeze', undefined, 'budget', 'account', false],
+    ['pause', 'nightly', 'plan', 'nightly', true],
+    ['resume', 'nightly', 'plan', 'nightly', false],
+    ['pause', undefined, 'plan', '', true],
+  ] as const)('with %s of %s has it told', async (type, plan, what, name, isStopped) => {
+    expect(await stop(type, plan)).toMatchObject([
+      { id: `${type}#2`, about: { kind: 'stopped', what, name, by: 'ada', reason: 'enough', isStopped } },
+    ])
+  })
+
+  test('tells nobody of other changes', async () => {
+    expect(await stop('limit')).toEqual([])
+  })
+})
+
+describe('the ledger', () => {
+  test('that does not answer is not taken for a new one', async () => {
+    const { store, clock, items } = open()
+    const deaf: Store = {
+      ...store,
+      get: async () => {
+        throw new LedgerUnavailable('no answer')
+      },
+    }
+    await expect(createLedger({ store: deaf, clock, account }).view()).rejects.toThrow('no answer')
+    expect(items.size).toBe(0)
+  })
+
+  test('that did not answer at first is set up as soon as it does', async () => {
+    const { store, clock } = open()
+    let failures = 1
+    const waking: Store = {
+      ...store,
+      get: async (keys) => {
+        if (failures-- > 0) throw new LedgerUnavailable('no answer')
+        return store.get(keys)
+      },
+    }
+    const ledger = createLedger({ store: waking, clock, account })
+    await expect(ledger.view()).rejects.toThrow('no answer')
+    expect((await ledger.view()).definitions.revision).toBe(1)
+  })
+
+  test.each([0, 4])('is made once, whoever was slow, with %i units used', async (usedAtStart) => {
+    const { ledger, store, clock } = open()
+    let isMade = false
+    const slow: Store = {
+      ...store,
+      transact: async (writes, token) => {
+        if (!isMade) {
+          isMade = true
+          await put(ledger, budget('seo', 10))
+        }
+        return store.transact(writes, token)
+      },
+    }
+    const late = { ...account, unitsPerMonth: toUnits(9), usedAtStart: toUnits(usedAtStart) }
+    const { definitions, stored } = await createLedger({ store: slow, clock, account: late }).view()
+    expect(Object.keys(definitions.budgets)).toEqual(['account', 'seo'])
+    expect(definitions.budgets.account?.limits).toEqual([{ window: 'month', units: 5_000 }])
+    expect(stored).toBeNull()
+  })
+
+  test('knows what it has seen last, and when', async () => {
+    const { ledger, clock } = open()
+    expect(ledger.lastSeen()).toBeNull()
+    const { definitions } = await ledger.view()
+    expect(ledger.lastSeen()).toEqual({ definitions, at: clock.now() })
+    expect(definitions.budgets).toEqual({ account: { ...budget('account', 5_000), parent: null } })
+  })
+
+  test('whose definitions are gone allows nothing', async () => {
+    const { ledger, items } = open()
+    await ledger.view()
+    items.clear()
+    await expect(ledger.view()).rejects.toThrow(NoDefinitions)
+  })
+
+  test('finds the book of a month that another process has lengthened', async () => {
+    const { ledger, store, clock } = open()
+    await put(ledger, budget('seo', 10))
+    await grant(ledger, 'ent_this', 'month')
+    const later = createTestClock()
+    await createLedger({ store, clock: later, account }).change('setup', renewalChange({ day: 12 }))
+    clock.set('2026-12-05T10:00:00Z')
+    const { month, stored } = await ledger.view()
+    expect([month.name, month.end]).toEqual(['month:2026-11-01', Date.parse('2026-12-12T00:00:00Z')])
+    expect(stored?.counters.month.seo).toMatchObject({ granted: 1, available: 11 })
+  })
+
+  test('has the book of any month by its name, or none', async () => {
+    const { ledger } = open()
+    await put(ledger, budget('seo', 10))
+    await grant(ledger, 'ent_this', 'month')
+    expect((await ledger.bookNamed('month:2026-11-01'))?.counters.month.seo).toMatchObject({ granted: 1 })
+    expect(await ledger.bookNamed('month:2026-10-01')).toBeNull()
+  })
+
+  test('has updates by their ids, in that order, however many', async () => {
+    const { ledger } = open()
+    for (const id of ['upd_0', 'upd_100']) {
+      const record = begin({ ...request, id }, 'refused', { month: 'month:2026-11-01' }, { at: 0, by: 'ada' })
+      expect(await ledger.record(record, null)).toBe('recorded')
+      expect(await ledger.record({ ...record, reason: 'another' }, null)).toBe('moved')
+    }
+    const found = await ledger.updatesNamed(Array.from({ length: 101 }, (_, index) => `upd_${index}`))
+    expect(found).toHaveLength(101)
+    expect(found.map((update, index) => update && [index, update.id]).filter((each) => each !== null)).toEqual([
+      [0, 'upd_0'],
+      [100, 'upd_100'],
+    ])
+    expect(await ledger.updatesNamed([])).toEqual([])
+  })
+})
+
+describe('turns', () => {
+  test('are taken one after another, and whoever is next comes before all that wait', async () => {
+    const turns = createTurns()
+    const order: string[] = []
+    const turn = (name: string) => async () => {
+      order.push(`${name} begins`)
+      await Promise.resolve()
+      order.push(`${name} ends`)
+      if (name === 'b') throw new Error('b failed')
+      return name
+    }
+    const done = await Promise.allSettled([
+      turns.inTurn(turn('a')),
+      turns.inTurn(turn('b')),
+      turns.next(turn('c')),
+      turns.inTurn(turn('d')),
+    ])
+    expect(order).toEqual(['a', 'c', 'b', 'd'].flatMap((name) => [`${name} begins`, `${name} ends`]))
+    expect(done.map((each) => (each.status === 'fulfilled' ? each.value : each.reason.message))).toEqual([
+      ...['a', 'b failed', 'c', 'd'],
+    ])
+  })
+})

@@ -1,0 +1,296 @@
+import { describe, expect, test } from 'vitest'
+import {
+  type Budget,
+  budgetNamed,
+  callerNamed,
+  callerOfCounter,
+  chainOf,
+  childrenOf,
+  counterOwnerNamed,
+  counterOwnersIn,
+  type Definitions,
+  limitOf,
+  limitsOfCaller,
+  ownerOf,
+  pauseOf,
+  personOf,
+} from '../../shared/ledger/book/definitions.ts'
+import { fromDefinitionsItem, toDefinitionsItem } from '../../shared/ledger/book/definitions-item.ts'
+import { faultsOf } from '../../shared/ledger/book/faults.ts'
+import { newCalendar } from '../../shared/ledger/book/windows.ts'
+import { toUnits } from '../../shared/platform/words.ts'
+
+const calendar = newCalendar({ day: 1, time: '00:00', zone: 'UTC' })
+
+const budget = (name: string, parent: string | null, more: Partial<Budget> = {}): Budget => ({
+  ...{ name, parent, limits: [{ window: 'month', units: toUnits(100) }], projects: [] },
+  ...more,
+})
+
+const define = (...budgets: Budget[]): Definitions => ({
+  revision: 1,
+  createdAt: 0,
+  calendar,
+  budgets: Object.fromEntries([budget('account', null), ...budgets].map((each) => [each.name, each])),
+})
+
+/** `b2` below the root, `b3` below `b2`, and so on, until `deep` budgets are in one chain. */
+const chain = (deep: number) =>
+  define(
+    ...Array.from({ length: deep - 1 }, (_, index) =>
+      budget(`b${index + 2}`, index === 0 ? 'account' : `b${index + 1}`),
+    ),
+  )
+
+const tooDeep = { path: 'parent', message: 'budgets are at most 8 deep, and no budget is its own ancestor' }
+
+describe('what is wrong with a set of budgets', () => {
+  test.each<[string, Definitions, ReturnType<typeof faultsOf>]>([
+    ['nothing, with the root alone', define(), []],
+    ['nothing, eight deep', chain(8), []],
+    ['nine deep', chain(9), [tooDeep]],
+    ['eleven deep: said once', chain(11), [tooDeep]],
+    [
+      'an unknown parent',
+      define(budget('seo', 'nobody')),
+      [{ path: 'parent', message: 'there is no budget nobody; create it first' }],
+    ],
+    [
+      'an unknown parent above another budget: only the one that is missing is named',
+      define(budget('seo', 'nobody'), budget('blog', 'seo')),
+      [{ path: 'parent', message: 'there is no budget nobody; create it first' }],
+    ],
+    [
+      'a parent that every object has',
+      define(budget('seo', 'constructor')),
+      [{ path: 'parent', message: 'there is no budget constructor; create it first' }],
+    ],
+    ['its own parent', define(budget('seo', 'seo')), [tooDeep]],
+    ['a circle of three', define(budget('a', 'b'), budget('b', 'c'), budget('c', 'a')), [tooDeep]],
+    [
+      'a project owned twice by name',
+      define(
+        budget('seo', 'account', { projects: [{ name: 'acme' }] }),
+        budget('blog', 'seo', { projects: [{ name: 'acme' }] }),
+      ),
+      [{ path: 'projects', message: 'acme has one owner, and cannot belong to seo and to blog' }],
+    ],
+    [
+      'a project owned twice by id',
+      define(
+        budget('seo', 'account', { projects: [{ name: 'acme', id: '77' }] }),
+        budget('blog', 'account', { projects: [{ name: 'other', id: '77' }] }),
+      ),
+      [{ path: 'projects', message: '77 has one owner, and cannot belong to seo and to blog' }],
+    ],
+    [
+      'a name that is the id of a project of another budget',
+      define(
+        budget('seo', 'account', { projects: [{ name: 'acme', id: '77' }] }),
+        budget('blog', 'account', { projects: [{ name: '77' }] }),
+      ),
+      [{ path: 'projects', message: '77 has one owner, and cannot belong to seo and to blog' }],
+    ],
+    [
+      'an id that two projects of one budget share',
+      define(
+        budget('seo', 'account', {
+          projects: [
+            { name: 'acme', id: '77' },
+            { name: 'other', id: '77' },
+          ],
+        }),
+      ),
+      [{ path: 'projects', message: '77 stands for two projects of seo' }],
+    ],
+    [
+      'a project owned twice under two spellings',
+      define(
+        budget('seo', 'account', { projects: [{ name: 'Acme', id: 'p-1' }] }),
+        budget('blog', 'account', { projects: [{ name: 'ACME ' }, { name: 'other', id: 'P-1' }] }),
+      ),
+      [
+        {
+          path: 'projects',
+          message: 'ACME , which is the same project as Acme, has one owner, and cannot belong to seo and to blog',
+        },
+        {
+          path: 'projects',
+          message: 'P-1, which is the same project as p-1, has one owner, and cannot belong to seo and to blog',
+        },
+      ],
+    ],
+    [
+      'one project twice in one budget, under two spellings',
+      define(budget('seo', 'account', { projects: [{ name: 'acme' }, { name: 'Acme' }] })),
+      [{ path: 'projects', message: 'Acme, which is the same project as acme, stands for two projects of seo' }],
+    ],
+    [
+      'nothing, where name and id are spellings of one another',
+      define(budget('seo', 'account', { projects: [{ name: 'Acme', id: 'acme' }] })),
+      [],
+    ],
+    [
+      'nothing, where name and id are the same',
+      define(budget('seo', 'account', { projects: [{ name: '77', id: '77' }] })),
+      [],
+    ],
+    [
+      'several things at once',
+      define(
+        budget('seo', 'nobody', { projects: [{ name: 'acme' }] }),
+        budget('blog', 'blog', { projects: [{ name: 'acme' }] }),
+      ),
+      [
+        { path: 'parent', message: 'there is no budget nobody; create it first' },
+        tooDeep,
+        { path: 'projects', message: 'acme has one owner, and cannot belong to seo and to blog' },
+      ],
+    ],
+  ])('%s', (_name, definitions, faults) => {
+    expect(faultsOf(definitions)).toEqual(faults)
+  })
+})
+
+test('projects that collided before do not stop another change; a new collision does', () => {
+  const before = define(budget('seo', 'account', { projects: [{ name: 'acme' }, { name: 'Acme' }] }))
+  const frozen = { ...before.budgets.seo, frozen: { reason: 'r', by: 'ada', at: 1 } } as Budget
+  expect(faultsOf({ ...before, budgets: { ...before.budgets, seo: frozen } }, before)).toEqual([])
+  const more = define(
+    budget('seo', 'account', { projects: [{ name: 'acme' }, { name: 'Acme' }, { name: 'b' }, { name: 'B' }] }),
+  )
+  expect(faultsOf(more, before)).toEqual([
+    { path: 'projects', message: 'B, which is the same project as b, stands for two projects of seo' },
+  ])
+})
+
+test('budgets and callers fit into one item, or a fault says so; what stops them does not count', () => {
+  const withProjects = (count: number) =>
+    define(
+      budget('seo', 'account', {
+        projects: Array.from({ length: count }, (_, index) => ({ name: `${index}`.padEnd(500, 'x') })),
+      }),
+    )
+  const bytes = Buffer.byteLength(JSON.stringify(withProjects(680)))
+  expect(bytes).toBeLessThan(350_000)
+  const filled = (more: number) => {
+    const { budgets, ...rest } = withProjects(680)
+    const frozen = { reason: 'r'.repeat(500), by: 'ada', at: 1 }
+    const account = { ...budget('account', null), approvers: ['x'.repeat(more)], frozen }
+    return { ...rest, budgets: { ...budgets, account }, callers: { eve: { disabled: true } } } as const
+  }
+  const { budgets } = filled(0)
+  const counted = { budgets: { ...budgets, account: { ...budgets.account, frozen: undefined } }, callers: {} }
+  const spare = 350_000 - Buffer.byteLength(JSON.stringify(counted))
+  expect(faultsOf(filled(spare))).toEqual([])
+  expect(faultsOf(filled(spare + 1))).toEqual([
+    {
+      path: 'projects',
+      message: 'all budgets and callers together take at most 350 KB: name fewer projects, or delete callers',
+    },
+  ])
+})
+
+describe('what is known about callers and plans', () => {
+  const limits = [{ window: 'day', units: toUnits(5) }] as const
+  const stop = { reason: 'too dear', by: 'ada', at: 1 }
+  const definitions: Definitions = {
+    ...define(budget('seo', 'account')),
+    callers: { ada: { person: 'Ada L.' }, 'slack:U1': { limits }, bob: {} },
+    pausedPlans: { nightly: stop },
+  }
+  const names = (found: readonly { name: string }[]) => found.map(({ name }) => name)
+
+  test('a caller with limits of their own is counted beside the budgets', () => {
+    expect(names(counterOwnersIn(definitions))).toEqual(['account', 'seo', 'caller:slack:U1'])
+    expect(names(counterOwnersIn(define(budget('seo', 'account'))))).toEqual(['account', 'seo'])
+    expect(limitsOfCaller(definitions, 'slack:U1')).toEqual([{ name: 'caller:slack:U1', limits }])
+    for (const caller of ['ada', 'bob', 'nobody', 'constructor'])
+      expect(limitsOfCaller(definitions, caller)).toEqual([])
+  })
+
+  test('a counter is found by its name', () => {
+    expect(counterOwnerNamed(definitions, 'seo')?.name).toBe('seo')
+    expect(counterOwnerNamed(definitions, 'caller:slack:U1')?.limits).toEqual(limits)
+    expect(counterOwnerNamed(definitions, 'caller:bob')).toBeUndefined()
+    expect(callerOfCounter('caller:slack:U1')).toBe('slack:U1')
+    expect(callerOfCounter('seo')).toBeNull()
+    expect(callerOfCounter('my-caller:')).toBeNull()
+  })
+
+  test('a person is who is named, or the caller', () => {
+    expect(['ada', 'bob', 'nobody'].map((caller) => personOf(definitions, caller))).toEqual(['Ada L.', 'bob', 'nobody'])
+    expect(personOf(define(), 'ada')).toBe('ada')
+    expect(callerNamed(definitions, 'toString')).toBeUndefined()
+  })
+
+  test('a plan is paused, or not', () => {
+    expect(pauseOf(definitions, 'nightly')).toEqual(stop)
+    expect(pauseOf(definitions, 'toString')).toBeUndefined()
+    expect(pauseOf(define(), 'nightly')).toBeUndefined()
+  })
+})
+
+describe('the stored item', () => {
+  const definitions = define(budget('b', 'account'), budget('a', 'account'), budget('zoo', 'account'))
+  const item = toDefinitionsItem(definitions)
+
+  test.each([
+    ['as written', ['account', 'b', 'a', 'zoo']],
+    ['the root last', ['zoo', 'b', 'a', 'account']],
+    ['the root among others', ['a', 'account', 'zoo', 'b']],
+    ['sorted', ['a', 'account', 'b', 'zoo']],
+  ])('has the root first, and then names, however a database orders them: %s', (_name, order) => {
+    const budgets = Object.fromEntries(order.map((name) => [name, definitions.budgets[name] ?? null]))
+    const read = fromDefinitionsItem({ ...item, budgets } as typeof item)
+    expect(Object.keys(read.budgets)).toEqual(['account', 'a', 'b', 'zoo'])
+    expect(read).toEqual(definitions)
+    expect(read).not.toHaveProperty('pk')
+  })
+})
+
+describe('the tree', () => {
+  const definitions = define(
+    budget('seo', 'account', { projects: [{ name: 'acme', id: '77' }] }),
+    budget('blog', 'seo'),
+    budget('constructor', 'seo'),
+  )
+
+  test('a chain goes from the budget to the root', () => {
+    expect(chainOf(definitions, 'blog').map(({ name }) => name)).toEqual(['blog', 'seo', 'account'])
+    expect(chainOf(definitions, 'account').map(({ name }) => name)).toEqual(['account'])
+    expect(chainOf(chain(8), 'b8')).toHaveLength(8)
+  })
+
+  test.each<[string, Definitions, string]>([
+    ['an unknown budget', definitions, 'nobody'],
+    ['a name that every object has', definitions, 'toString'],
+    ['an unknown parent', define(budget('seo', 'nobody')), 'seo'],
+    ['a circle', define(budget('a', 'b'), budget('b', 'a')), 'a'],
+    ['nine deep', chain(9), 'b9'],
+  ])('a broken chain is no chain: %s', (_name, broken, name) => {
+    expect(() => chainOf(broken, name)).toThrow(/^the chain of budget .* is broken/)
+  })
+
+  test('budgets are found by their own names only', () => {
+    expect(budgetNamed(definitions, 'constructor')?.parent).toBe('seo')
+    expect(budgetNamed(definitions, 'toString')).toBeUndefined()
+    expect(budgetNamed(definitions, '__proto__')).toBeUndefined()
+    expect(childrenOf(definitions, 'seo').map(({ name }) => name)).toEqual(['blog', 'constructor'])
+    expect(childrenOf(definitions, 'blog')).toEqual([])
+  })
+
+  test('a project is owned by its name and by its id, however they are spelled', () => {
+    expect(ownerOf(definitions, 'acme')?.name).toBe('seo')
+    expect(ownerOf(definitions, '77')?.name).toBe('seo')
+    expect(ownerOf(definitions, ' ACME')?.name).toBe('seo')
+    expect(ownerOf(definitions, '７７')?.name).toBe('seo')
+    expect(ownerOf(definitions, 'acm')).toBeUndefined()
+  })
+
+  test('a window without a limit is unlimited, a limit of 0 is not', () => {
+    const nothing = budget('none', 'account', { limits: [{ window: 'day', units: toUnits(0) }] })
+    expect(limitOf(nothing, 'day')).toBe(0)
+    expect(limitOf(nothing, 'month')).toBe('unlimited')
+  })
+})

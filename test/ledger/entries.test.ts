@@ -1,0 +1,533 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { createBudgets } from '../../shared/guard/people/budgets.ts'
+import type { Counter } from '../../shared/ledger/book/book.ts'
+import { fromBookItem } from '../../shared/ledger/book/book-item.ts'
+import type { WindowKind } from '../../shared/ledger/book/definitions.ts'
+import { fromEntryItem, toEntryItem } from '../../shared/ledger/book/entry.ts'
+import type { EntryRequest } from '../../shared/ledger/book/entry-request.ts'
+import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { AnswerLost, type Item, LedgerUnavailable, type Store } from '../../shared/ledger/store/store.ts'
+import { toUnits } from '../../shared/platform/words.ts'
+import { createTestClock, days, type TestClock } from '../support/clock.ts'
+
+const account = {
+  unitsPerMonth: toUnits(5_000),
+  usedAtStart: toUnits(0),
+  renewal: { day: 1, time: '00:00', zone: 'UTC' },
+}
+
+let items: Map<string, Item>
+let store: Store
+let clock: TestClock
+let ledger: Ledger
+let names = 0
+
+/** `account` > `seo` (1,000 a month, 400 a day) > `blog` (100 a month), and `ads` (50 a month) beside `seo`. */
+beforeEach(async () => {
+  items = new Map()
+  store = createMemoryStore(items)
+  clock = createTestClock()
+  ledger = createLedger({ store, clock, account })
+  await put('seo', 'account', 1_000, 400)
+  await put('blog', 'seo', 100)
+  await put('ads', 'account', 50)
+})
+
+async function put(name: string, parent: string | null, month: number | 'unlimited', day?: number) {
+  const monthly = { window: 'month', units: month === 'unlimited' ? month : toUnits(month) } as const
+  const limits = [monthly, ...(day === undefined ? [] : [{ window: 'day', units: toUnits(day) } as const])]
+  await createBudgets({ ledger }).putBudget({ name, parent, limits, projects: [] }, { caller: 'ada' })
+}
+
+const asked = (wanted: object): EntryRequest =>
+  ({
+    id: `ent_${++names}`,
+    content: 'its content',
+    budget: 'blog',
+    type: 'grant',
+    units: 30,
+    window: 'month',
+    wholeChain: false,
+    reason: 'it must',
+    by: 'ada',
+    ...wanted,
+  }) as EntryRequest
+
+const enter = (wanted: object) => ledger.enter(asked(wanted))
+
+/** The entry, where there is one now. */
+async function entered(wanted: object) {
+  const outcome = await enter(wanted)
+  if (outcome.kind !== 'entered') throw new Error(JSON.stringify(outcome))
+  return outcome.entry
+}
+
+async function counter(budget: string, window: WindowKind = 'month', month = 'month:2026-11-01'): Promise<Counter> {
+  const [item] = await store.get([{ pk: 'book', sk: month }])
+  const found = item && fromBookItem(item).counters[window][budget]
+  if (!found) throw new Error(`${budget} is not counted`)
+  return found
+}
+
+describe('a transfer', () => {
+  const transfer = { type: 'transfer', units: 60, to: 'ads' }
+
+  test('takes from the branch of one budget and gives to that of the other; what both have above stays', async () => {
+    const entry = await entered({ ...transfer, budget: 'blog' })
+    expect(entry).toMatchObject({ type: 'transfer', budget: 'blog', to: 'ads', units: 60, month: 'month:2026-11-01' })
+    expect(entry.moves).toEqual([
+      { budget: 'blog', window: 'month', move: { granted: -60 } },
+      { budget: 'seo', window: 'month', move: { granted: -60 } },
+      { budget: 'ads', window: 'month', move: { granted: 60 } },
+    ])
+    expect(await counter('blog')).toMatchObject({ granted: -60, available: 40 })
+    expect(await counter('ads')).toMatchObject({ granted: 60, available: 110 })
+    expect(await counter('account')).toMatchObject({ granted: 0, available: 5_000 })
+    expect(entry.binds).toEqual({ budget: 'ads', window: 'month', available: 110 })
+  })
+
+  test('is refused where the giver has less, also when what it gives stays with it', async () => {
+    expect(await enter({ ...transfer, units: 101 })).toEqual({
+      kind: 'short',
+      ...{ budget: 'blog', window: 'month', available: 100, needed: 101 },
+      counters: [
+        {
+          ...{ budget: 'blog', window: 'month', limit: 100, granted: 0, available: 100, held: 0, inDoubt: 0, spent: 0 },
+          needed: 101,
+        },
+      ],
+      ends: { month: Date.parse('2026-12-01T00:00Z'), day: Date.parse('2026-11-21T00:00Z') },
+    })
+    expect(await enter({ ...transfer, budget: 'seo', to: 'blog', units: 1_001 })).toMatchObject({
+      kind: 'short',
+      budget: 'seo',
+      available: 1_000,
+    })
+    expect(await enter({ ...transfer, units: 100 })).toMatchObject({ kind: 'entered' })
+    expect(await enter({ ...transfer, units: 1 })).toMatchObject({ kind: 'short', available: 0, needed: 1 })
+  })
+
+  test('down to a child grants to the child alone', async () => {
+    const entry = await entered({ ...transfer, budget: 'seo', to: 'blog', units: 1_000 })
+    expect(entry.moves).toEqual([{ budget: 'blog', window: 'month', move: { granted: 1_000 } }])
+    expect(await counter('seo')).toMatchObject({ granted: 0, available: 1_000 })
+  })
+
+  test('up to a parent takes from the child alone', async () => {
+    const entry = await entered({ ...transfer, budget: 'blog', to: 'seo' })
+    expect(entry.moves).toEqual([{ budget: 'blog', window: 'month', move: { granted: -60 } }])
+  })
+
+  test('of a day moves the day', async () => {
+    await enter({ ...transfer, budget: 'seo', window: 'day', units: 400 })
+    expect(await counter('seo', 'day')).toMatchObject({ granted: -400, available: 0 })
+    expect(await counter('ads', 'day')).toMatchObject({ granted: 400 })
+    expect(await counter('seo')).toMatchObject({ granted: 0 })
+    expect(await enter({ ...transfer, budget: 'seo', window: 'day', units: 1 })).toMatchObject({ window: 'day' })
+  })
+
+  test('has no use for itself, and needs both budgets', async () => {
+    expect(await enter({ ...transfer, to: 'blog' })).toEqual({
+      kind: 'not-possible',
+      why: 'blog and blog are the same budget.',
+    })
+    expect(await enter({ ...transfer, to: 'nobody' })).toEqual({ kind: 'unknown-budget', budget: 'nobody' })
+    expect(await enter({ ...transfer, budget: 'nobody' })).toEqual({ kind: 'unknown-budget', budget: 'nobody' })
+    expect(await enter({ to: 'nobody' })).toMatchObject({ kind: 'entered' })
+  })
+
+  test('of two at once takes what there is once', async () => {
+    const both = await Promise.all([enter({ ...transfer, units: 70 }), enter({ ...transfer, units: 70 })])
+    expect(both.map(({ kind }) => kind).toSorted()).toEqual(['entered', 'short'])
+    expect(await counter('blog')).toMatchObject({ available: 30 })
+  })
+
+  test('to a budget that has spent too much helps it', async () => {
+    await enter({ type: 'external-spend', budget: 'ads', units: 130 })
+    expect(await enter({ ...transfer, units: 60 })).toMatchObject({ kind: 'entered' })
+    expect(await counter('ads')).toMatchObject({ available: -20 })
+  })
+
+  test('from an unlimited budget is not short', async () => {
+    await put('free', 'account', 'unlimited')
+    expect(await enter({ ...transfer, budget: 'free' })).toMatchObject({ kind: 'entered' })
+    expect(await counter('free')).toMatchObject({ limit: 'unlimited', granted: -60 })
+  })
+})
+
+describe('a correction', () => {
+  test('books the difference to what a grant ought to have said, once', async () => {
+    const first = await entered({ wholeChain: true })
+    const corrected = await entered({ type: 'correction', units: 10, corrects: first.id })
+    expect(corrected).toMatchObject({ type: 'correction', corrects: first.id, units: 10 })
+    expect(corrected).not.toHaveProperty('to')
+    expect(first).not.toHaveProperty('signs')
+    expect(first).not.toHaveProperty('corrects')
+    expect(corrected.moves).toEqual(
+      ['blog', 'seo', 'account'].map((budget) => ({ budget, window: 'month', move: { granted: -20 } })),
+    )
+    expect(await counter('seo')).toMatchObject({ granted: 10, available: 1_010 })
+    expect(await enter({ type: 'correction', units: 5, corrects: first.id })).toEqual({
+      kind: 'not-possible',
+      why: `${first.id} was corrected by ${corrected.id}; correct that one.`,
+    })
+    const again = await entered({ type: 'correction', units: 50, corrects: corrected.id })
+    expect(again.moves[0]).toEqual({ budget: 'blog', window: 'month', move: { granted: 40 } })
+    expect(await counter('blog')).toMatchObject({ granted: 50, available: 150 })
+  })
+
+  test('of a transfer down to a child asks for as much as the transfer would, and so does the next', async () => {
+    const first = await entered({ type: 'transfer', budget: 'seo', to: 'blog', units: 1 })
+    const lacks = { budget: 'seo', window: 'month', available: 1_000, needed: 1_001 }
+    const short = {
+      ...{ kind: 'short', ...lacks, counters: [{ ...lacks, limit: 1_000, granted: 0, held: 0, inDoubt: 0, spent: 0 }] },
+      ends: { month: Date.parse('2026-12-01T00:00Z'), day: Date.parse('2026-11-21T00:00Z') },
+    }
+    expect(await enter({ type: 'correction', units: 1_002, corrects: first.id })).toEqual(short)
+    const second = await entered({ type: 'correction', units: 600, corrects: first.id })
+    expect(await enter({ type: 'correction', units: 1_601, corrects: second.id })).toEqual(short)
+    const third = await entered({ type: 'correction', units: 0, corrects: second.id })
+    expect(third.moves).toEqual([{ budget: 'blog', window: 'month', move: { granted: -600 } }])
+    expect(await counter('seo')).toMatchObject({ granted: 0, available: 1_000 })
+    expect(await counter('blog')).toMatchObject({ granted: 0, available: 100 })
+  })
+
+  test('to nothing, and back again', async () => {
+    const first = await entered({ units: 0 })
+    const none = await entered({ type: 'correction', units: 0, corrects: first.id })
+    expect(none.moves).toEqual([])
+    const spent = await entered({ type: 'external-spend', units: 30 })
+    const gone = await entered({ type: 'correction', units: 0, corrects: spent.id })
+    expect(gone.signs).toEqual([
+      ...['blog', 'seo', 'account'].map((budget) => ({ budget, window: 'month', move: { spent: 1 } })),
+      ...['blog', 'seo', 'account'].map((budget) => ({ budget, window: 'day', move: { spent: 1 } })),
+    ])
+    expect(await counter('blog')).toMatchObject({ spent: 0, available: 100 })
+    await enter({ type: 'correction', units: 12, corrects: gone.id })
+    expect(await counter('blog')).toMatchObject({ spent: 12, available: 88 })
+    expect(await counter('seo', 'day')).toMatchObject({ spent: 12, available: 388 })
+  })
+
+  test('on another day leaves the day counters alone', async () => {
+    const spent = await entered({ type: 'external-spend', units: 30 })
+    clock.advance(days(1))
+    const corrected = await entered({ type: 'correction', units: 40, corrects: spent.id })
+    expect(corrected.moves.map(({ budget, window }) => `${budget} ${window}`)).toEqual([
+      'blog month',
+      'seo month',
+      'account month',
+    ])
+    expect(await counter('seo', 'day')).toMatchObject({ spent: 0, available: 400 })
+  })
+
+  test('after the month is booked in the month of the entry', async () => {
+    const granted = await entered({})
+    clock.set('2026-12-05T10:00:00Z')
+    const corrected = await entered({ type: 'correction', units: 7, corrects: granted.id })
+    expect([corrected.month, corrected.day]).toEqual(['month:2026-11-01', 'day:2026-11-20'])
+    expect(await counter('blog')).toMatchObject({ granted: 7, available: 107 })
+    await expect(counter('blog', 'month', 'month:2026-12-01')).rejects.toThrow('not counted')
+    items.delete(JSON.stringify(['book', 'month:2026-11-01']))
+    expect(await enter({ type: 'correction', units: 8, corrects: corrected.id })).toEqual({ kind: 'unknown-entry' })
+  })
+
+  test('takes nothing that is not there any more', async () => {
+    const granted = await entered({ units: 30 })
+    await entered({ type: 'external-spend', units: 120 })
+    expect(await enter({ type: 'correction', units: 19, corrects: granted.id })).toEqual({
+      kind: 'short',
+      ...{ budget: 'blog', window: 'month', available: 10, needed: 11 },
+      counters: [
+        {
+          ...{
+            budget: 'blog',
+            window: 'month',
+            limit: 100,
+            granted: 30,
+            available: 10,
+            held: 0,
+            inDoubt: 0,
+            spent: 120,
+          },
+          needed: 11,
+        },
+      ],
+      ends: { month: Date.parse('2026-12-01T00:00Z'), day: Date.parse('2026-11-21T00:00Z') },
+    })
+    expect(await enter({ type: 'correction', units: 20, corrects: granted.id })).toMatchObject({ kind: 'entered' })
+  })
+
+  test('of what was spent is possible where too much was', async () => {
+    const spent = await entered({ type: 'external-spend', units: 150 })
+    await entered({ type: 'correction', units: 140, corrects: spent.id })
+    expect(await counter('blog')).toMatchObject({ available: -40, spent: 140 })
+  })
+
+  test('takes back no spending that is not there', async () => {
+    const spent = await entered({ type: 'external-spend', units: 1_300, budget: 'account' })
+    await entered({ type: 'reconcile', budget: 'account', unitsLeft: 4_000 })
+    expect(await counter('account')).toMatchObject({ spent: 1_000 })
+    expect(await enter({ type: 'correction', units: 299, budget: 'account', corrects: spent.id })).toEqual({
+      kind: 'not-possible',
+      why: 'account has spent only 1,000 units, so 1,001 cannot be taken back.',
+    })
+    expect(await enter({ type: 'correction', units: 300, budget: 'account', corrects: spent.id })).toMatchObject({
+      kind: 'entered',
+    })
+    expect(await counter('account')).toMatchObject({ spent: 0 })
+  })
+
+  test('of two at once takes back once what was spent', async () => {
+    const spent = await entered({ type: 'external-spend', budget: 'account', units: 60 })
+    const more = await entered({ type: 'external-spend', budget: 'account', units: 60 })
+    await entered({ type: 'reconcile', budget: 'account', unitsLeft: 4_930 })
+    const both = await Promise.all(
+      [spent, more].map(({ id }) => enter({ type: 'correction', budget: 'account', units: 0, corrects: id })),
+    )
+    expect(both.map(({ kind }) => kind).toSorted()).toEqual(['entered', 'not-possible'])
+    expect(await counter('account')).toMatchObject({ spent: 10 })
+  })
+
+  test('is of an entry that is there, moved the budget, and booked something', async () => {
+    expect(await enter({ type: 'correction', units: 1, corrects: 'ent_nothing' })).toEqual({ kind: 'unknown-entry' })
+    const granted = await entered({})
+    expect(await enter({ type: 'correction', units: 1, budget: 'ads', corrects: granted.id })).toEqual({
+      kind: 'not-possible',
+      why: `${granted.id} did not move ads.`,
+    })
+    const spent = await entered({ type: 'external-spend', units: 0, budget: 'blog' })
+    expect(await enter({ type: 'correction', units: 3, budget: 'seo', corrects: spent.id })).toMatchObject({
+      kind: 'entered',
+    })
+    const lines = (await ledger.entries({ month: 'month:2026-11-01' }, 50)).rows
+    const created = lines.find(({ type }) => type === 'budget-created')
+    expect(await enter({ type: 'correction', units: 1, corrects: created?.id })).toEqual({
+      kind: 'not-possible',
+      why: 'An entry of the type budget-created is not corrected; make another change.',
+    })
+  })
+
+  test('of a transfer moves both sides', async () => {
+    const moved = await entered({ type: 'transfer', units: 60, to: 'ads' })
+    await entered({ type: 'correction', units: 20, corrects: moved.id, budget: 'ads' })
+    expect(await counter('blog')).toMatchObject({ granted: -20 })
+    expect(await counter('ads')).toMatchObject({ granted: 20 })
+  })
+
+  test('of the opening position', async () => {
+    ledger = createLedger({ store: createMemoryStore(), clock, account: { ...account, usedAtStart: toUnits(500) } })
+    await ledger.view()
+    const [opening] = (await ledger.entries({ month: 'month:2026-11-01' }, 5)).rows
+    expect(opening).toMatchObject({
+      id: expect.stringMatching(/^ent_./),
+      type: 'opening',
+      reason: 'opening position: units used in this month before the guard began to count',
+    })
+    const corrected = await entered({ type: 'correction', budget: 'account', units: 450, corrects: opening?.id })
+    expect(corrected.moves).toEqual([{ budget: 'account', window: 'month', move: { spent: -50 } }])
+  })
+
+  test('of two at once one is booked', async () => {
+    const granted = await entered({})
+    const both = await Promise.all([
+      enter({ type: 'correction', units: 40, corrects: granted.id }),
+      enter({ type: 'correction', units: 50, corrects: granted.id }),
+    ])
+    expect(both.map(({ kind }) => kind).toSorted()).toEqual(['entered', 'not-possible'])
+  })
+})
+
+describe('the figure on the vendor’s screen', () => {
+  const reconcile = { type: 'reconcile', budget: 'account' }
+
+  test.each([
+    [4_200, 800],
+    [5_000, 0],
+    [0, 5_000],
+  ])('%i units left: %i more were spent', async (unitsLeft, spent) => {
+    const entry = await entered({ ...reconcile, unitsLeft })
+    expect([entry.units, entry.moves.map(({ budget, window, move }) => [budget, window, move])]).toEqual([
+      spent,
+      spent === 0 ? [] : [['account', 'month', { spent }]],
+    ])
+    expect(await counter('account')).toMatchObject({ spent, available: unitsLeft })
+    expect(await counter('account', 'day')).toMatchObject({ spent: 0 })
+  })
+
+  test('gives back what the vendor did not count, down to nothing spent', async () => {
+    await enter({ type: 'external-spend', budget: 'account', units: 300 })
+    expect(await entered({ ...reconcile, unitsLeft: 5_000 })).toMatchObject({ units: -300 })
+    expect(await enter({ ...reconcile, unitsLeft: 5_001 })).toEqual({
+      kind: 'not-possible',
+      why: 'The vendor has 5,001 units left, and account allows only 5,000 this month; if the vendor gave the difference, grant it to account, else raise its limit first.',
+    })
+    await enter({ budget: 'account', units: 1 })
+    expect(await enter({ ...reconcile, unitsLeft: 5_001 })).toMatchObject({ kind: 'entered' })
+    expect(await enter({ ...reconcile, unitsLeft: 5_002 })).toMatchObject({
+      why: 'The vendor has 5,002 units left, and account allows only 5,001 this month; if the vendor gave the difference, grant it to account, else raise its limit first.',
+    })
+  })
+
+  test('says what held units are not in yet', async () => {
+    await enter({ budget: 'account', units: 0 })
+    const key = JSON.stringify(['book', 'month:2026-11-01'])
+    const item = items.get(key)
+    if (!item) throw new Error('there is no book')
+    const counters = item.month as { account: object }
+    const held = { ...counters.account, a: 4_700, h: 200, i: 100 }
+    items.set(key, { ...item, month: { ...counters, account: held } })
+    expect(await entered({ ...reconcile, unitsLeft: 4_900 })).toMatchObject({ units: 100 })
+    expect(await counter('account')).toMatchObject({ available: 4_600, held: 200, inDoubt: 100, spent: 100 })
+  })
+
+  test('of two at once is booked once', async () => {
+    await Promise.all([enter({ ...reconcile, unitsLeft: 4_000 }), enter({ ...reconcile, unitsLeft: 4_000 })])
+    expect(await counter('account')).toMatchObject({ spent: 1_000, available: 4_000 })
+  })
+
+  test('says nothing about an account without a limit', async () => {
+    await put('account', null, 'unlimited')
+    expect(await enter({ ...reconcile, unitsLeft: 1 })).toEqual({
+      kind: 'not-possible',
+      why: 'account has no limit this month, so there is no figure to compare with.',
+    })
+  })
+})
+
+describe('what an entry says', () => {
+  test('which counter has the least for an update of the budget afterwards', async () => {
+    expect((await entered({ units: 30 })).binds).toEqual({ budget: 'blog', window: 'month', available: 130 })
+    expect((await entered({ units: 800 })).binds).toEqual({ budget: 'seo', window: 'day', available: 400 })
+    expect((await entered({ budget: 'seo', units: 500, window: 'day' })).binds).toEqual({
+      ...{ budget: 'seo', window: 'day', available: 900 },
+    })
+    expect((await entered({ budget: 'seo', units: 500, window: 'day' })).binds?.window).toBe('month')
+  })
+
+  test('that nothing binds where nothing is limited', async () => {
+    await put('account', null, 'unlimited')
+    expect(await entered({ budget: 'account', units: 1 })).not.toHaveProperty('binds')
+  })
+
+  test('who and why, in a line that is kept for 26 months', async () => {
+    const entry = await entered({ id: 'ent_line', units: 30 })
+    expect(entry).toMatchObject({
+      id: 'ent_line',
+      content: 'its content',
+      reason: 'it must',
+      by: 'ada',
+      at: clock.now(),
+    })
+    const item = toEntryItem(entry)
+    expect(item).toMatchObject({
+      pk: 'entry#ent_line',
+      listedIn: 'entries#month:2026-11-01',
+      listedAt: '2026-11-20T10:00:00.000Z#ent_line',
+      expiresAt: (clock.now() + days(780)) / 1000,
+    })
+    expect(fromEntryItem(item)).toEqual(entry)
+  })
+})
+
+test('an entry that two processes book at once is booked once', async () => {
+  const other = createLedger({ store, clock: createTestClock('2026-11-20T10:00:01Z'), account })
+  await other.view()
+  const request = asked({ id: 'ent_both' })
+  const both = await Promise.all([ledger.enter(request), other.enter(request)])
+  expect(both.map((outcome) => outcome.kind === 'entered' && outcome.again).toSorted()).toEqual([false, true])
+  expect(await counter('blog')).toMatchObject({ granted: 30 })
+})
+
+describe('a look ahead', () => {
+  const book = (granted: number) => ({ counters: { month: { blog: { granted, available: 100 + granted } } } })
+
+  test('shows the book before and after, and writes nothing', async () => {
+    const stored = new Map(items)
+    const preview = await ledger.previewEntry(asked({ window: 'next-month' }))
+    expect(preview).toMatchObject({ kind: 'possible', entry: { units: 30 }, before: book(0), after: book(30) })
+    expect(preview).toMatchObject({ before: { month: 'month:2026-12-01' }, after: { day: 'day:2026-12-01' } })
+    expect(items).toEqual(stored)
+  })
+
+  test('moves every figure of both windows', async () => {
+    await enter({ type: 'external-spend', units: 7 })
+    expect(await ledger.previewEntry(asked({ type: 'external-spend', units: 5 }))).toMatchObject({
+      after: {
+        counters: {
+          month: {
+            blog: { available: 88, spent: 12, held: 0, inDoubt: 0, granted: 0 },
+            ads: { spent: 0, available: 50 },
+          },
+          day: { seo: { available: 388, spent: 12 }, ads: { spent: 0 } },
+        },
+      },
+    })
+    const day = await ledger.previewEntry(asked({ budget: 'seo', window: 'day', units: 5 }))
+    expect(day).toMatchObject({
+      after: { counters: { month: { seo: { granted: 0 } }, day: { seo: { granted: 5, available: 398 } } } },
+    })
+  })
+
+  test('says what there is already, and what is refused', async () => {
+    const first = await entered({ id: 'ent_once' })
+    expect(await ledger.previewEntry(asked({ id: 'ent_once' }))).toEqual({ kind: 'entered', entry: first, again: true })
+    expect(await ledger.previewEntry(asked({ type: 'transfer', to: 'ads', units: 999 }))).toMatchObject({
+      kind: 'short',
+    })
+    expect(await ledger.previewEntry(asked({ type: 'correction', corrects: 'ent_no', units: 1 }))).toEqual({
+      kind: 'unknown-entry',
+    })
+  })
+})
+
+describe('when the table fails', () => {
+  /** The ledger over a store that does this with a transaction that writes an entry. */
+  function failing(how: (apply: () => Promise<unknown>) => Promise<never>) {
+    const failed: Store = {
+      ...store,
+      transact: async (writes, token) => {
+        const books = writes.some((write) => write.kind === 'put' && write.item.sk === 'entry')
+        return books ? how(() => store.transact(writes, token)) : store.transact(writes, token)
+      },
+    }
+    return createLedger({ store: failed, clock, account })
+  }
+
+  test('an entry whose book keeps changing is given up', async () => {
+    let tries = 0
+    const refusing: Store = {
+      ...store,
+      transact: async () => {
+        tries++
+        return { applied: false, found: [] }
+      },
+    }
+    await enter({})
+    await expect(createLedger({ store: refusing, clock, account }).enter(asked({}))).rejects.toThrow(
+      'the book keeps changing',
+    )
+    expect(tries).toBe(8)
+  })
+
+  test('an entry whose answer was lost is found', async () => {
+    const deaf = failing(async (apply) => {
+      await apply()
+      throw new AnswerLost('nothing was heard')
+    })
+    expect(await deaf.enter(asked({}))).toMatchObject({ kind: 'entered', again: false })
+    expect(await counter('blog')).toMatchObject({ granted: 30 })
+  })
+
+  test('an entry that was not written is said not to be', async () => {
+    const deaf = failing(async () => {
+      throw new AnswerLost('nothing was heard')
+    })
+    await expect(deaf.enter(asked({}))).rejects.toThrow(AnswerLost)
+    const closed = failing(async () => {
+      throw new LedgerUnavailable('closed')
+    })
+    await enter({ id: 'ent_there' })
+    await expect(closed.enter(asked({}))).rejects.toThrow('closed')
+  })
+})

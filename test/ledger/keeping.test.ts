@@ -1,0 +1,458 @@
+import { describe, expect, test } from 'vitest'
+import type { AuditedCounter } from '../../shared/ledger/book/audit.ts'
+import { createLedger } from '../../shared/ledger/ledger.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import type { Item } from '../../shared/ledger/store/store.ts'
+import { announcement } from '../../shared/ledger/updates/announcement.ts'
+import { type Occurrence, occurrenceId, occurrencesOf } from '../../shared/ledger/updates/occurrence.ts'
+import type { ProjectChange } from '../../shared/ledger/updates/project-change.ts'
+import { begin } from '../../shared/ledger/updates/update.ts'
+import { emptySummary, type Summary, spoilSummary } from '../../shared/ledger/views/summary.ts'
+import { toUnits } from '../../shared/platform/words.ts'
+import { createTestClock, days } from '../support/clock.ts'
+
+const account = {
+  unitsPerMonth: toUnits(1_000),
+  usedAtStart: toUnits(0),
+  renewal: { day: 1, time: '00:00', zone: 'UTC' },
+}
+const at = Date.parse('2026-11-20T10:00:00Z')
+
+function open() {
+  const items = new Map<string, Item>()
+  const clock = createTestClock()
+  const store = createMemoryStore(items)
+  const ledger = createLedger({ store, clock, account })
+  /** The items of one sort of key, as they are stored. */
+  const stored = (sk: string) => [...items.values()].filter((item) => item.sk === sk)
+  /** What is stored, changed by hand. */
+  const damage = (sk: string, by: object) => {
+    for (const [key, item] of items) if (item.sk === sk) items.set(key, { ...item, ...by })
+  }
+  return { ledger, store, clock, stored, damage }
+}
+
+describe('a code to log in with', () => {
+  test('lets its caller in, once', async () => {
+    const { ledger } = open()
+    const code = await ledger.logins.issue('slack:U1', at)
+    expect(code).toMatch(/^[0-9a-z]{26}$/)
+    expect(await ledger.logins.redeem(code, at)).toBe('slack:U1')
+    expect(await ledger.logins.redeem(code, at)).toBeNull()
+  })
+
+  test('lets one of two in who come at once', async () => {
+    const { ledger } = open()
+    const code = await ledger.logins.issue('slack:U1', at)
+    const came = await Promise.all([ledger.logins.redeem(code, at), ledger.logins.redeem(code, at)])
+    expect(came.toSorted()).toEqual([null, 'slack:U1'].toSorted())
+  })
+
+  test.each([
+    [299_999, 'slack:U1'],
+    [300_000, null],
+  ])('after %i ms lets in %s', async (ms, caller) => {
+    const { ledger } = open()
+    const code = await ledger.logins.issue('slack:U1', at)
+    expect(await ledger.logins.redeem(code, at + ms)).toBe(caller)
+  })
+
+  test('is stored as its digest, and deleted after a day', async () => {
+    const { ledger, stored } = open()
+    const code = await ledger.logins.issue('slack:U1', at)
+    await ledger.logins.issue('slack:U1', at)
+    const [item, other] = stored('login')
+    expect(JSON.stringify(item)).not.toContain(code)
+    expect(item?.pk).toMatch(/^login#/)
+    expect(item?.pk).not.toBe(other?.pk)
+    expect(item?.expiresAt).toBe((at + days(1)) / 1000)
+  })
+
+  test('of another shape is not even looked for, and one that was never issued lets nobody in', async () => {
+    const { ledger, damage } = open()
+    const code = await ledger.logins.issue('slack:U1', at)
+    for (const bad of [`${code}x`, `x${code}`, code.slice(1), code.toUpperCase(), '', 'a'.repeat(26)])
+      expect(await ledger.logins.redeem(bad, at)).toBeNull()
+    damage('login', { caller: 7 })
+    expect(await ledger.logins.redeem(code, at)).toBeNull()
+  })
+})
+
+describe('the price of a project', () => {
+  const acme = { kind: 'ranking', project: 'acme' } as const
+
+  test('is read in the order of what is asked for, with the one before it', async () => {
+    const { ledger, stored } = open()
+    await ledger.prices.write({ ...acme, units: toUnits(40), at })
+    await ledger.prices.write({ kind: 'keyword-difficulty', project: 'acme', units: toUnits(7), at })
+    expect(await ledger.prices.read([{ kind: 'ranking', project: 'globex' }, acme])).toEqual([
+      null,
+      { ...acme, units: 40, at },
+    ])
+    await ledger.prices.write({ ...acme, units: toUnits(55), at: at + days(1) })
+    expect(await ledger.prices.read([acme])).toEqual([{ ...acme, units: 55, at: at + days(1), before: 40 }])
+    expect(stored('price').map(({ expiresAt }) => expiresAt)).toEqual([(at + days(61)) / 1000, (at + days(60)) / 1000])
+    expect(stored('price')[0]?.pk).toMatch(/^price#ranking#/)
+  })
+
+  test("of two who write at once the first one's counts", async () => {
+    const { ledger } = open()
+    await Promise.all([40, 41].map((units) => ledger.prices.write({ ...acme, units: toUnits(units), at })))
+    expect(await ledger.prices.read([acme])).toEqual([{ ...acme, units: 40, at }])
+    await Promise.all([50, 51].map((units) => ledger.prices.write({ ...acme, units: toUnits(units), at: at + units })))
+    expect(await ledger.prices.read([acme])).toEqual([{ ...acme, units: 50, at: at + 50, before: 40 }])
+  })
+
+  test('is read for more projects than one batch takes', async () => {
+    const { ledger } = open()
+    const projects = Array.from({ length: 101 }, (_, index) => ({ kind: 'ranking' as const, project: `p${index}` }))
+    await ledger.prices.write({ kind: 'ranking', project: 'p100', units: toUnits(9), at })
+    const found = await ledger.prices.read(projects)
+    expect(found).toHaveLength(101)
+    expect(found.map((price) => price?.units).filter(Boolean)).toEqual([9])
+    expect(found[100]?.project).toBe('p100')
+  })
+})
+
+describe('the dates that a project was seen with', () => {
+  const seen = { project: 'acme', dates: ['2026-11-19', '2026-11-20'], at }
+
+  test('are read in the order of the projects', async () => {
+    const { ledger, stored } = open()
+    await ledger.knownDates.write(seen, null)
+    expect(await ledger.knownDates.read(['globex', 'acme'])).toEqual([null, seen])
+    expect(stored('sighting')).toMatchObject([
+      { pk: expect.stringMatching(/^sighting#./), expiresAt: (at + days(400)) / 1000 },
+    ])
+    const names = Array.from({ length: 101 }, (_, index) => (index === 100 ? 'acme' : `p${index}`))
+    const found = await ledger.knownDates.read(names)
+    expect([found.length, found[100]]).toEqual([101, seen])
+  })
+
+  test("are replaced as they were seen, and else the first one's count", async () => {
+    const { ledger } = open()
+    const later = { ...seen, dates: ['2026-11-21'], at: at + days(1) }
+    await ledger.knownDates.write(seen, null)
+    await ledger.knownDates.write(later, null)
+    await ledger.knownDates.write(later, { ...seen, at: at - 1 })
+    expect(await ledger.knownDates.read(['acme'])).toEqual([seen])
+    await ledger.knownDates.write(later, seen)
+    expect(await ledger.knownDates.read(['acme'])).toEqual([later])
+  })
+
+  test('are the latest 400', async () => {
+    const { ledger } = open()
+    const dates = Array.from({ length: 401 }, (_, index) => `day ${1000 + index}`)
+    await ledger.knownDates.write({ ...seen, dates }, null)
+    const [kept] = await ledger.knownDates.read(['acme'])
+    expect([kept?.dates.length, kept?.dates[0]]).toEqual([400, 'day 1001'])
+  })
+})
+
+describe('the summary of a day', () => {
+  const day = {
+    ...{ month: 'month:2026-11-01', name: 'day:2026-11-20' },
+    ...{ start: Date.parse('2026-11-20T00:00:00Z'), end: Date.parse('2026-11-21T00:00:00Z') },
+  }
+  const row = { budget: 'seo', project: 'acme', caller: 'ada', kind: 'ranking', via: 'http', settled: 2, charged: 80 }
+  const summary: Summary = {
+    ...emptySummary(day),
+    ...{ until: at, at: at + 1, rows: [row], open: ['upd_9'], used: { seo: { used: 80, limit: 100 } } },
+    ...{ duplicates: 1, saved: 40, lastAt: at },
+  }
+
+  async function kept(first = summary) {
+    const product = open()
+    const { summaries } = product.ledger
+    const read = async () => {
+      const [found] = await summaries.read([day])
+      if (!found) throw new Error('each day has an answer')
+      return found
+    }
+    expect(await summaries.write(first)).toBe('written')
+    return { ...product, summaries, read, seen: await read() }
+  }
+
+  test('is kept as long as the records, and replaced as it was seen', async () => {
+    expect(await open().ledger.summaries.read([day])).toEqual([emptySummary(day)])
+    const { summaries, read, seen, stored } = await kept()
+    expect(seen).toEqual({ ...summary, mark: expect.stringMatching(/./) })
+    expect(stored(day.name)).toMatchObject([
+      { pk: 'summary#month:2026-11-01', expiresAt: (day.start + days(780)) / 1000 },
+    ])
+    const more = { ...summary, rows: [row, { ...row, budget: 'ads' }], open: [] }
+    expect(await summaries.write(more)).toBe('moved')
+    expect(await summaries.write({ ...more, mark: 'another' })).toBe('moved')
+    expect(await read()).toEqual(seen)
+    expect(await summaries.write({ ...more, mark: seen.mark })).toBe('written')
+    expect(await read()).toEqual({ ...more, mark: expect.stringMatching(/./) })
+  })
+
+  test('has another mark after every write, also of the same', async () => {
+    const { summaries, read, seen } = await kept()
+    await summaries.write({ ...seen, at: at + 2 })
+    const second = await read()
+    await summaries.write({ ...second, at: at + 1 })
+    expect(new Set([seen.mark, second.mark, (await read()).mark]).size).toBe(3)
+  })
+
+  test('that proved wrong is spoilt, but not what has changed since, and not what it knows of the book', async () => {
+    const { summaries, read, seen, stored } = await kept()
+    await summaries.write({ ...seen, at: at + 2 })
+    await summaries.spoil(seen)
+    const changed = await read()
+    expect(changed.rows).toEqual([row])
+    await summaries.spoil(changed)
+    expect(await read()).toEqual({ ...changed, mark: expect.any(String), until: day.start - 1, rows: [], open: [] })
+    expect((await read()).mark).not.toBe(changed.mark)
+    expect(stored(day.name)).toMatchObject([{ expiresAt: (day.start + days(780)) / 1000 }])
+    await summaries.spoil(emptySummary({ ...day, name: 'day:2026-11-19' }))
+    expect(stored('day:2026-11-19')).toEqual([])
+  })
+
+  test.each([true, false])('is spoilt by the correction of an update of its day, kept (%s) or not', async (isKept) => {
+    const { ledger, store } = isKept ? await kept() : open()
+    const request = { kind: 'ranking', project: 'acme', budget: 'seo', caller: 'ada', via: 'http' } as const
+    const corrected = begin(
+      { ...request, id: 'upd_1', content: { digest: 'd', count: 1 }, createdAt: at },
+      'refused',
+      { month: day.month },
+      { at, by: 'ada' },
+    )
+    const { calendar } = (await ledger.view()).definitions
+    expect(await store.transact([spoilSummary(calendar, corrected)], 'spoil')).toEqual({ applied: true })
+    const expected = { mark: 'upd_1#1', until: day.start - 1, rows: [], open: [] }
+    expect(await ledger.summaries.read([day])).toMatchObject([expected])
+    expect(await ledger.summaries.unfinished()).toEqual([day.start])
+  })
+
+  test('is looked at again until it is complete and names no update', async () => {
+    const { summaries, read } = await kept()
+    expect(await summaries.unfinished()).toEqual([day.start])
+    await summaries.write({ ...(await read()), until: day.end - 1 })
+    expect(await summaries.unfinished()).toEqual([day.start])
+    await summaries.write({ ...(await read()), open: [] })
+    expect(await summaries.unfinished()).toEqual([])
+    await summaries.write({ ...(await read()), until: day.end - 2 })
+    expect(await summaries.unfinished()).toEqual([day.start])
+  })
+
+  test('has further items for more rows, without which it has counted nothing', async () => {
+    const rows = Array.from({ length: 300 }, (_, each) => ({ ...row, project: `${each}`.padEnd(400, 'x') }))
+    const { summaries, read, seen, stored, damage } = await kept({ ...summary, rows })
+    expect(seen.rows).toEqual(rows)
+    expect([stored(day.name).length, stored(`${day.name}#1`).length, stored(`${day.name}#2`).length]).toEqual([1, 1, 1])
+    const other = { ...day, name: 'day:2026-11-19' }
+    await summaries.write({ ...emptySummary(other), rows: [row] })
+    const two = await summaries.read([other, day])
+    expect(two.map(({ rows }) => rows.length)).toEqual([1, 300])
+    const [head] = await summaries.read([day], { withRows: false })
+    expect([head?.rows.length, head?.used]).toEqual([20, summary.used])
+    damage(`${day.name}#2`, { mark: 'of an earlier write' })
+    expect(await read()).toEqual({ ...emptySummary(day), mark: seen.mark })
+  })
+
+  test('is not written where it is too large', async () => {
+    const { summaries, read, seen } = await kept()
+    const rows = (count: number) =>
+      Array.from({ length: count }, (_, each) => ({ ...row, project: `${each}`.padEnd(90_000, 'x') }))
+    expect(await summaries.write({ ...seen, rows: rows(34) })).toBe('written')
+    const large = await read()
+    expect(await summaries.write({ ...large, rows: rows(35) })).toBe('too-large')
+    expect(await read()).toEqual(large)
+  })
+
+  test('has defaults for what an item does not say, and is damaged without a mark', async () => {
+    const { summaries, read, damage, store } = await kept()
+    const other = { ...day, name: 'day:2026-11-19' }
+    const item = { pk: `summary#${day.month}`, sk: other.name, mark: 'm', start: other.start, until: at }
+    await store.transact([{ kind: 'put', item, when: [] }], 'put')
+    expect(await summaries.read([other])).toEqual([{ ...emptySummary(other), mark: 'm', until: at }])
+    damage(day.name, { mark: null })
+    await expect(read()).rejects.toThrow('summary#month:2026-11-01 (day:2026-11-20) is damaged: mark must be text')
+  })
+
+  test('the place up to which all are written', async () => {
+    const { summaries } = open().ledger
+    expect(await summaries.place()).toBeNull()
+    for (const [index, place] of [day.start, day.end, day.start].entries()) {
+      await summaries.movePlace(place, at + index)
+      expect(await summaries.place()).toBe(place)
+    }
+  })
+})
+
+describe('the last audit', () => {
+  const counter = (spent: number) => ({
+    ...{ limit: toUnits(100), granted: 1, available: 101 - spent - 5, held: 2, inDoubt: 3, spent },
+  })
+  const row = (budget: string, ok: boolean | null) => ({
+    ...{ window: 'month:2026-11-01', budget, ok, recorded: counter(7) },
+    recomputed: ok ? counter(7) : counter(8),
+  })
+
+  test('is what was found last, what differs first', async () => {
+    const { ledger, damage } = open()
+    expect(await ledger.lastAudit()).toBeNull()
+    const free = { ...row('free', true), recorded: { ...counter(7), limit: 'unlimited' } as const }
+    const rows = [row('a', true), { ...free, recomputed: free.recorded }, row('b', false), row('c', null)]
+    await ledger.keepAudit({ at, by: 'ada' }, rows)
+    expect(await ledger.lastAudit()).toEqual({
+      ...{ at, by: 'ada', counters: 4, wrong: 1, moved: 1 },
+      rows: [rows[2], rows[3], rows[0], rows[1]],
+    })
+    const orders: [AuditedCounter[], string[]][] = [
+      [
+        [row('a', true), row('c', null)],
+        ['c', 'a'],
+      ],
+      [
+        [row('c', null), row('a', true), row('b', false)],
+        ['c', 'b', 'a'],
+      ],
+    ]
+    for (const [mixed, order] of orders) {
+      await ledger.keepAudit({ at, by: 'ada' }, mixed)
+      expect((await ledger.lastAudit())?.rows.map(({ budget }) => budget)).toEqual(order)
+    }
+    await ledger.keepAudit({ at: at + 1, by: 'digest' }, [])
+    expect(await ledger.lastAudit()).toMatchObject({ at: at + 1, by: 'digest', counters: 0, rows: [] })
+    damage('latest', { rows: null })
+    await expect(ledger.lastAudit()).rejects.toThrow('audit (latest) is damaged: rows must be a list')
+  })
+
+  test('has 400 rows at most, and counts them all', async () => {
+    const { ledger } = open()
+    const many = Array.from({ length: 401 }, (_, index) => row(`b${index}`, index !== 400))
+    await ledger.keepAudit({ at, by: 'ada' }, many)
+    const last = await ledger.lastAudit()
+    expect([last?.counters, last?.wrong, last?.rows.length, last?.rows[0]?.budget]).toEqual([401, 1, 400, 'b400'])
+  })
+})
+
+describe('changes of projects', () => {
+  const change: ProjectChange = {
+    id: 'chg_1',
+    operation: 'create',
+    project: 'acme',
+    caller: 'ada',
+    at,
+    added: { keywords: 3 },
+    removed: {},
+    status: null,
+  }
+
+  test('are noted before they are sent, and once more with the answer', async () => {
+    const { ledger, stored } = open()
+    await ledger.noteProjectChange({ ...change, id: 'chg_0', status: 200 })
+    expect(stored('project-change')).toEqual([])
+    await ledger.noteProjectChange(change)
+    await ledger.noteProjectChange({ ...change, caller: 'bob' })
+    expect((await ledger.projectChanges(10)).rows).toEqual([change])
+    await ledger.noteProjectChange({ ...change, status: 201 })
+    expect((await ledger.projectChanges(10)).rows).toEqual([{ ...change, status: 201 }])
+    expect(stored('project-change')).toMatchObject([
+      {
+        pk: 'project-change#chg_1',
+        listedIn: 'changes#2026-11',
+        listedAt: '2026-11-20T10:00:00.000Z#chg_1',
+        expiresAt: (at + days(780)) / 1000,
+      },
+    ])
+  })
+
+  test('are listed over the borders of months, the latest first', async () => {
+    const { ledger, clock } = open()
+    await ledger.view()
+    for (const [id, time] of [
+      ['a', '2026-11-20T10:00:00Z'],
+      ['b', '2026-12-31T23:59:59Z'],
+      ['c', '2027-01-01T00:00:00Z'],
+    ] as const) {
+      clock.set(time)
+      await ledger.noteProjectChange({ ...change, id, at: clock.now() })
+    }
+    const first = await ledger.projectChanges(2)
+    expect(first.rows.map(({ id }) => id)).toEqual(['c', 'b'])
+    expect((await ledger.projectChanges(2, first.next)).rows.map(({ id }) => id)).toEqual(['a'])
+    clock.set('2029-06-01T00:00:00Z')
+    expect((await ledger.projectChanges(10)).rows).toEqual([])
+  })
+
+  test('of a new ledger are none, and of one that began last month are found', async () => {
+    const { ledger, clock } = open()
+    expect(await ledger.projectChanges(10)).toEqual({ rows: [] })
+    const old = open()
+    old.clock.set('2026-10-31T23:00:00Z')
+    await old.ledger.view()
+    await old.ledger.noteProjectChange({ ...change, at: old.clock.now() })
+    old.clock.set(new Date(clock.now()).toISOString())
+    expect((await old.ledger.projectChanges(10)).rows).toHaveLength(1)
+  })
+})
+
+describe('a task', () => {
+  const task = announcement('token#1', at, { kind: 'digest', until: at })
+
+  test('is added once, open until it is done, and changed as it was seen', async () => {
+    const { ledger, stored } = open()
+    expect(await ledger.announcements.get('token#1')).toBeNull()
+    expect(await ledger.announcements.add(task)).toBe(true)
+    expect(await ledger.announcements.add({ ...task, tries: 1 })).toBe(false)
+    expect(await ledger.announcements.get('token#1')).toEqual({ ...task, version: 1 })
+    expect(stored('announcement')).toMatchObject([
+      {
+        pk: 'announcement#token#1',
+        openAs: 'announcement',
+        openSince: '2026-11-20T10:00:00.000Z#token#1',
+        expiresAt: (at + days(780)) / 1000,
+      },
+    ])
+    expect(stored('announcement')[0]).not.toHaveProperty('listedIn')
+    expect(await ledger.announcements.change({ ...task, tries: 1 }, task)).toBe(true)
+    expect(await ledger.announcements.change({ ...task, tries: 2 }, task)).toBe(false)
+    const seen = { ...task, tries: 1, version: 2 }
+    expect((await ledger.announcements.open(10)).rows).toEqual([seen])
+    expect(await ledger.announcements.change({ ...seen, doneAt: at }, seen)).toBe(true)
+    expect((await ledger.announcements.open(10)).rows).toEqual([])
+    expect(await ledger.announcements.get('token#1')).toEqual({ ...seen, version: 3, doneAt: at })
+  })
+
+  test('is written with what belongs to it, or not at all', async () => {
+    const { ledger } = open()
+    const [first, second] = ['one', 'two'].map((id) => announcement(id, at, { kind: 'digest', until: at }))
+    if (!first || !second) throw new Error('there are two')
+    const also = { kind: 'check', key: { pk: 'x', sk: 'x' }, when: [{ kind: 'present-item' }] } as const
+    expect(await ledger.announcements.add(first, [also])).toBe(false)
+    expect(await ledger.announcements.get('one')).toBeNull()
+    await ledger.announcements.add(second)
+    expect(await ledger.announcements.change({ ...second, tries: 9 }, second, [also])).toBe(false)
+    expect(await ledger.announcements.get('two')).toEqual(second)
+  })
+
+  test('that is listed afterwards is found there, the latest first', async () => {
+    const { ledger, stored } = open()
+    const times = [at, at + days(1)]
+    for (const time of times) {
+      const occurrence: Occurrence = {
+        ...{ id: occurrenceId('nightly', time), version: 1, createdAt: time, plan: 'nightly', time },
+        ...{ state: 'running', startedAt: time, round: 0, nextAt: time },
+      }
+      expect(await ledger.occurrences.add(occurrence)).toBe(true)
+    }
+    expect(occurrencesOf('nightly')).toBe('occurrences#nightly')
+    expect(stored('occurrence')).toMatchObject([
+      {
+        pk: 'occurrence#nightly#2026-11-20T10:00:00.000Z',
+        listedIn: 'occurrences#nightly',
+        listedAt: '2026-11-20T10:00:00.000Z#nightly#2026-11-20T10:00:00.000Z',
+      },
+      {},
+    ])
+    const latest = async (limit: number) =>
+      (await ledger.occurrences.latest(occurrencesOf('nightly'), limit)).map(({ time }) => time)
+    expect(await latest(10)).toEqual(times.toReversed())
+    expect(await latest(1)).toEqual([at + days(1)])
+    expect(await ledger.slackEvents.get('nightly')).toBeNull()
+  })
+})

@@ -1,0 +1,1421 @@
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type BudgetRequest, createBudgets } from '../../shared/guard/people/budgets.ts'
+import { runningRecord } from '../../shared/guard/update/records.ts'
+import { renewalChange } from '../../shared/ledger/account.ts'
+import type { Counter } from '../../shared/ledger/book/book.ts'
+import { bookKey, fromBookItem } from '../../shared/ledger/book/book-item.ts'
+import type { Account } from '../../shared/ledger/book/definitions.ts'
+import { chainOf, type WindowKind } from '../../shared/ledger/book/definitions.ts'
+import type { EntryRequest } from '../../shared/ledger/book/entry-request.ts'
+import type { RunOutcome } from '../../shared/ledger/book/outcome.ts'
+import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
+import { AnswerLost, type Item, type Store } from '../../shared/ledger/store/store.ts'
+import { begin, next, type Request, type Update } from '../../shared/ledger/updates/update.ts'
+import { toUpdateItem, updateKey } from '../../shared/ledger/updates/update-item.ts'
+import { workKey } from '../../shared/ledger/updates/work.ts'
+import { emptySummary, summaryDayAt } from '../../shared/ledger/views/summary.ts'
+import { toUnits } from '../../shared/platform/words.ts'
+import type { Kind } from '../../shared/tracking/kinds.ts'
+import { createTestClock, days, type TestClock } from '../support/clock.ts'
+import { stores } from '../support/stores.ts'
+
+const account: Account = {
+  unitsPerMonth: toUnits(50_000),
+  usedAtStart: toUnits(0),
+  renewal: { day: 1, time: '00:00', zone: 'UTC' },
+}
+const guardOptions = {
+  serviceTimeoutMs: 5_000,
+  serviceFlightMs: 300_000,
+  cooldown: { ranking: 0, 'keyword-difficulty': 0 },
+}
+const months = ['2026-09-01', '2026-10-01', '2026-11-01', '2026-12-01', '2026-12-12', '2027-01-01']
+
+describe.each(stores)('the ledger contract: %s', (name, create) => {
+  let store: Store
+  let clock: TestClock
+  let ledger: Ledger
+  let names = 0
+
+  // Tables are made faster side by side; too many at once would be too much for a small machine.
+  const fresh: Store[] = []
+  beforeAll(async () => {
+    if (name === 'memory') return
+    while (fresh.length < 64) fresh.push(...(await Promise.all(Array.from({ length: 8 }, create))))
+  })
+
+  beforeEach(async () => {
+    store = fresh.pop() ?? (await create())
+    clock = createTestClock()
+    ledger = open()
+  })
+
+  afterEach(async () => {
+    for (const { month, day, counters } of await books()) {
+      for (const [window, kind] of [[month, 'month'] as const, [day, 'day'] as const]) {
+        for (const [budget, { limit, granted, available, held, inDoubt, spent }] of Object.entries(counters[kind])) {
+          const sum = { counter: `${budget} ${window}`, units: available + held + inDoubt + spent }
+          const limitUnits = limit === 'unlimited' ? 0 : limit
+          expect(sum).toEqual({ counter: `${budget} ${window}`, units: limitUnits + granted })
+        }
+      }
+    }
+    const audited = await ledger.audit()
+    expect(audited.filter(({ ok }) => ok !== true)).toEqual([])
+  })
+
+  /** Rows that differ in pure decisions only: all of them in memory, and two of each over a real store. */
+  const some = <Row>(rows: readonly Row[]): readonly Row[] => (name === 'memory' ? rows : rows.slice(0, 2))
+
+  /** A process of its own over the same table. */
+  const open = (how: { clock?: TestClock; account?: Partial<Account>; store?: Store } = {}) =>
+    createLedger({ store: how.store ?? store, clock: how.clock ?? clock, account: { ...account, ...how.account } })
+
+  const books = async () =>
+    (await store.get(months.map((date) => bookKey(`month:${date}`)))).flatMap((item) =>
+      item ? [fromBookItem(item)] : [],
+    )
+
+  /** A counter as the table has it. */
+  async function counter(budget: string, window: WindowKind = 'month', month = '2026-11-01'): Promise<Counter> {
+    const book = (await books()).find((each) => each.month === `month:${month}`)
+    const found = book?.counters[window][budget]
+    if (!found) throw new Error(`${budget} is not in the book of ${month}`)
+    return found
+  }
+
+  /** A counter as a decision sees it. */
+  const seenCounter = async (budget: string, window: WindowKind = 'month', of = ledger) =>
+    (await of.view()).book.counters[window][budget]
+
+  async function put(budget: Partial<BudgetRequest> & { name: string }, month?: number | 'unlimited', day?: number) {
+    const limits = [
+      ...(month === undefined
+        ? []
+        : ([{ window: 'month', units: month === 'unlimited' ? month : toUnits(month) }] as const)),
+      ...(day === undefined ? [] : ([{ window: 'day', units: toUnits(day) }] as const)),
+    ]
+    const parent = budget.name === 'account' ? null : 'account'
+    const changed = await createBudgets({ ledger }).putBudget(
+      { parent, limits, projects: [], ...budget },
+      { caller: 'ada' },
+    )
+    expect(changed.kind).toBe('changed')
+  }
+
+  interface Wanted {
+    budget?: string
+    units?: number
+    id?: string
+    project?: string
+    kind?: Kind
+    from?: Ledger
+  }
+
+  function requestOf({
+    budget = 'account',
+    id = `upd_${++names}`,
+    project = `project-${id}`,
+    kind = 'ranking',
+  }: Wanted): Request {
+    const content = { digest: 'of the request', count: 1 }
+    return { id, kind, project, budget, caller: 'ada', via: 'http', content, createdAt: clock.now() }
+  }
+
+  /** What a hold needs, as the guard decides it from one reading. */
+  async function decided(wanted: Wanted = {}) {
+    const request = requestOf(wanted)
+    const view = await (wanted.from ?? ledger).view([
+      { id: request.id, work: { kind: request.kind, project: request.project } },
+    ])
+    const [asked] = view.results
+    if (!asked) throw new Error('nothing was shown')
+    const quote = { units: toUnits(wanted.units ?? 40), dates: null }
+    const how = {
+      counters: chainOf(view.definitions, request.budget),
+      attempt: `attempt of ${request.id}`,
+      endsAt: view.now + 60_000,
+      options: guardOptions,
+    }
+    const update = runningRecord({ view, asked, request, quote }, how)
+    return { view, seen: { update: asked.update, works: asked.works, runs: [] }, update }
+  }
+
+  async function tryHold(wanted: Wanted = {}) {
+    const { view, seen, update } = await decided(wanted)
+    return { outcome: await (wanted.from ?? ledger).hold(view, seen, update), update }
+  }
+
+  async function hold(wanted: Wanted = {}): Promise<Update> {
+    const { outcome, update } = await tryHold(wanted)
+    expect(outcome).toBe('held')
+    return update
+  }
+
+  /** Everything that the hold of `update` could have changed. */
+  const itemsAround = (update: Update): Promise<(Item | undefined)[]> =>
+    store.get([bookKey(update.month), updateKey(update.id), workKey(update.kind, update.project)])
+
+  const enter = (wanted: { budget: string; [name: string]: unknown }) =>
+    ledger.enter({
+      id: `ent_${++names}`,
+      content: 'its content',
+      type: 'grant',
+      window: 'month',
+      wholeChain: false,
+      reason: 'it must',
+      by: 'ada',
+      ...wanted,
+    } as EntryRequest)
+
+  const ran = (units: number, from: 'sender' | 'person' | 'evidence' | 'time' = 'sender'): RunOutcome => ({
+    kind: 'ran',
+    units: toUnits(units),
+    from,
+    by: from,
+    note: 'ran',
+  })
+  const didNotRun = (from: 'sender' | 'person' = 'sender'): RunOutcome => ({
+    kind: 'did-not-run',
+    from,
+    by: from,
+    note: 'did not run',
+  })
+  const unknown = (from: 'sender' | 'sweep' = 'sender'): RunOutcome => ({
+    kind: 'unknown',
+    from,
+    by: from,
+    note: 'no answer',
+  })
+
+  async function doubted(wanted: Wanted = {}): Promise<Update> {
+    const { update, changed } = await ledger.settle(await hold(wanted), unknown())
+    expect([update.state, changed]).toEqual(['in-doubt', true])
+    return update
+  }
+
+  describe('set-up', () => {
+    test('absent definitions are made once by two processes at once', async () => {
+      const other = open({ account: { unitsPerMonth: toUnits(60_000) } })
+      const [one, two] = await Promise.all([ledger.view(), other.view()])
+      expect(one.definitions).toEqual(two.definitions)
+      expect(one.definitions.revision).toBe(1)
+      expect([50_000, 60_000]).toContain(one.definitions.budgets.account?.limits[0]?.units)
+      expect(one.stored).toBeNull()
+    })
+
+    test('the configured limit is only the first one: later it is changed like any other', async () => {
+      await ledger.view()
+      await put({ name: 'account' }, 70_000)
+      const later = await open({ account: { unitsPerMonth: toUnits(10) } }).view()
+      expect(later.book.counters.month.account).toMatchObject({ limit: 70_000, available: 70_000 })
+    })
+
+    test('the opening position is counted from the first moment, once, with its entry', async () => {
+      const used = { account: { usedAtStart: toUnits(1_200) } }
+      const [one, two] = [open(used), open(used)]
+      await Promise.all([one.view(), two.view()])
+      expect(await counter('account')).toEqual({
+        limit: 50_000,
+        granted: 0,
+        available: 48_800,
+        held: 0,
+        inDoubt: 0,
+        spent: 1_200,
+      })
+      expect(await seenCounter('account', 'day')).toMatchObject({ spent: 0 })
+      const { rows } = await one.entries({ month: 'month:2026-11-01' }, 10)
+      expect(rows).toMatchObject([{ type: 'opening', budget: 'account', units: 1_200, by: 'setup' }])
+      expect((await tryHold({ from: one, units: 48_801 })).outcome).toBe('moved')
+      expect((await tryHold({ from: two, units: 48_800 })).outcome).toBe('held')
+    })
+  })
+
+  describe('hold', () => {
+    test('moves every counter of the chain in both windows, and nothing else', async () => {
+      await put({ name: 'seo' }, 1_000, 400)
+      await put({ name: 'blog', parent: 'seo' }, 300)
+      await put({ name: 'shop', parent: 'seo' }, 300)
+      const update = await hold({ budget: 'blog', units: 120 })
+      expect(await counter('blog')).toEqual({ limit: 300, granted: 0, available: 180, held: 120, inDoubt: 0, spent: 0 })
+      expect(await counter('blog', 'day')).toEqual({
+        limit: 'unlimited',
+        granted: 0,
+        available: -120,
+        held: 120,
+        inDoubt: 0,
+        spent: 0,
+      })
+      expect(await counter('seo')).toEqual({
+        limit: 1_000,
+        granted: 0,
+        available: 880,
+        held: 120,
+        inDoubt: 0,
+        spent: 0,
+      })
+      expect(await counter('seo', 'day')).toEqual({
+        limit: 400,
+        granted: 0,
+        available: 280,
+        held: 120,
+        inDoubt: 0,
+        spent: 0,
+      })
+      expect(await counter('account')).toMatchObject({ available: 49_880, held: 120 })
+      expect(await counter('account', 'day')).toMatchObject({ held: 120 })
+      expect(await counter('shop')).toEqual({ limit: 300, granted: 0, available: 300, held: 0, inDoubt: 0, spent: 0 })
+      expect(await ledger.update(update.id)).toEqual(update)
+    })
+
+    test.each(
+      some<[string, { month?: number; day?: number; parent?: number; parentDay?: number; account?: number }]>([
+        ["the budget's month", { month: 100 }],
+        ["the budget's day", { day: 100 }],
+        ["the parent's month", { parent: 100 }],
+        ["the parent's day", { parentDay: 100 }],
+        ["the account's month", { account: 100 }],
+      ]),
+    )('%s decides: exactly what is available passes, one unit more does not', async (_counter, limits) => {
+      await put({ name: 'account' }, limits.account ?? 50_000)
+      await put({ name: 'seo' }, limits.parent ?? 1_000, limits.parentDay ?? 1_000)
+      await put({ name: 'blog', parent: 'seo' }, limits.month ?? 1_000, limits.day ?? 1_000)
+      await hold({ budget: 'blog', units: 30 })
+      const { outcome, update } = await tryHold({ budget: 'blog', units: 71 })
+      expect(outcome).toBe('moved')
+      expect(await ledger.update(update.id)).toBeNull()
+      expect(await counter('blog')).toMatchObject({ held: 30 })
+      await hold({ budget: 'blog', units: 70 })
+      expect(await counter('blog')).toMatchObject({ held: 100 })
+      expect((await tryHold({ budget: 'blog', units: 1 })).outcome).toBe('moved')
+    })
+
+    test('an unlimited budget is counted, and its ancestors still limit it', async () => {
+      await put({ name: 'seo' }, 'unlimited')
+      await put({ name: 'account' }, 100)
+      await hold({ budget: 'seo', units: 100 })
+      expect(await counter('seo')).toEqual({
+        limit: 'unlimited',
+        granted: 0,
+        available: -100,
+        held: 100,
+        inDoubt: 0,
+        spent: 0,
+      })
+      expect((await tryHold({ budget: 'seo', units: 1 })).outcome).toBe('moved')
+    })
+
+    test('zero units are held, and settled, released, or doubted', async () => {
+      const [settled, released, inDoubt] = [
+        await hold({ units: 0 }),
+        await hold({ units: 0 }),
+        await hold({ units: 0 }),
+      ]
+      expect(await ledger.settle(settled, ran(0))).toMatchObject({
+        changed: true,
+        update: { state: 'settled', charged: 0 },
+      })
+      expect(await ledger.settle(released, didNotRun())).toMatchObject({
+        changed: true,
+        update: { state: 'released', charged: 0 },
+      })
+      const { update, changed } = await ledger.settle(inDoubt, unknown())
+      expect([update.state, changed]).toEqual(['in-doubt', true])
+      expect(await ledger.settle(update, ran(0, 'person'))).toMatchObject({
+        changed: true,
+        update: { state: 'settled', charged: 0 },
+      })
+      expect(await counter('account')).toEqual({
+        limit: 50_000,
+        granted: 0,
+        available: 50_000,
+        held: 0,
+        inDoubt: 0,
+        spent: 0,
+      })
+      expect(await ledger.settle(await hold({ units: 0 }), ran(7))).toMatchObject({
+        update: { charged: 7, overrun: 7 },
+      })
+      expect(await counter('account')).toMatchObject({ available: 49_993, held: 0, spent: 7 })
+    })
+
+    test('a chain of eight budgets moves as one', async () => {
+      const chain = ['account', 'b2', 'b3', 'b4', 'b5', 'b6', 'b7', 'b8']
+      for (const [index, name] of chain.entries())
+        if (index > 0) await put({ name, parent: chain[index - 1] ?? '' }, 100, 50)
+      const update = await hold({ budget: 'b8', units: 50 })
+      await ledger.settle(update, ran(48))
+      for (const name of chain.slice(1)) {
+        expect(await counter(name)).toMatchObject({ available: 52, held: 0, spent: 48 })
+        expect(await counter(name, 'day')).toMatchObject({ available: 2, held: 0, spent: 48 })
+      }
+      expect(await counter('account')).toMatchObject({ available: 49_952, spent: 48 })
+    })
+
+    describe('is refused as moved, and changes nothing, when', () => {
+      async function staysAsItWas(how: Wanted, meanwhile: (update: Update) => Promise<unknown>) {
+        const { view, seen, update } = await decided(how)
+        await meanwhile(update)
+        const before = await itemsAround(update)
+        expect(await ledger.hold(view, seen, update)).toBe('moved')
+        expect(await itemsAround(update)).toEqual(before)
+      }
+
+      test('the definitions have a new revision', () =>
+        staysAsItWas({}, () => createBudgets({ ledger }).freeze('account', { caller: 'ada', reason: 'stop' })))
+
+      test('the definitions have a new revision, and there is a book', async () => {
+        await hold()
+        await staysAsItWas({}, () => put({ name: 'account' }, 40_000))
+      })
+
+      test('the day has turned', () =>
+        staysAsItWas({}, async () => {
+          clock.set('2026-11-21T00:00:00Z')
+          await hold()
+        }))
+
+      test('somebody else has made a record under the same id', () =>
+        staysAsItWas({ id: 'upd_same' }, () => hold({ id: 'upd_same', project: 'another' })))
+
+      test('the record that was requested has changed', async () => {
+        await hold()
+        const asked = begin(
+          requestOf({ id: 'upd_queued' }),
+          'requested',
+          { month: 'month:2026-11-01' },
+          { at: clock.now(), by: 'ada' },
+        )
+        expect(await ledger.record(asked, null)).toBe('recorded')
+        await staysAsItWas({ id: 'upd_queued' }, () =>
+          ledger.record(next(asked, 'cancelled', {}, { at: clock.now(), by: 'ada' }), asked),
+        )
+      })
+
+      test('somebody else has taken the work, that nobody had', () =>
+        staysAsItWas({ project: 'acme' }, () => hold({ project: 'acme' })))
+
+      test('somebody else has taken the work from the update that was seen', async () => {
+        await ledger.settle(await hold({ project: 'acme' }), ran(40))
+        await staysAsItWas({ project: 'acme' }, () => hold({ project: 'acme' }))
+      })
+    })
+
+    test('continues the record that was requested, and takes the work from the update that was seen', async () => {
+      await ledger.settle(await hold({ project: 'acme' }), ran(40))
+      const asked = begin(
+        requestOf({ id: 'upd_queued', project: 'acme' }),
+        'requested',
+        { month: 'month:2026-11-01' },
+        { at: clock.now(), by: 'ada' },
+      )
+      await ledger.record(asked, null)
+      await hold({ id: 'upd_queued', project: 'acme' })
+      expect(await ledger.update('upd_queued')).toMatchObject({ state: 'running', version: 2 })
+      const {
+        results: [seen],
+      } = await ledger.view([{ work: { kind: 'ranking', project: 'acme' } }])
+      expect(seen).toMatchObject({ works: [{ work: { update: 'upd_queued', version: 2 } }] })
+      expect(seen?.records.get('upd_queued')).toMatchObject({ state: 'running' })
+      const {
+        results: [other],
+      } = await ledger.view([{ work: { kind: 'keyword-difficulty', project: 'acme' } }])
+      expect(other).toEqual({ update: null, works: [{ key: expect.any(String), work: null }], records: new Map() })
+    })
+
+    test('the first of a fresh ledger makes the book, the first of a day turns it, the first of a month makes another', async () => {
+      await put({ name: 'seo' }, 1_000, 100)
+      expect(await books()).toEqual([])
+      await hold({ budget: 'seo', units: 100 })
+      expect((await books()).map(({ month, day }) => [month, day])).toEqual([['month:2026-11-01', 'day:2026-11-20']])
+
+      clock.set('2026-11-21T09:00:00Z')
+      expect(await seenCounter('seo', 'day')).toMatchObject({ available: 100, held: 0 })
+      await hold({ budget: 'seo', units: 60 })
+      expect(await counter('seo', 'day')).toMatchObject({ available: 40, held: 60 })
+      expect(await counter('seo')).toMatchObject({ available: 840, held: 160 })
+
+      clock.set('2026-12-01T00:00:00Z')
+      expect(await seenCounter('seo')).toMatchObject({ available: 1_000, held: 0 })
+      await hold({ budget: 'seo', units: 10 })
+      expect(await counter('seo', 'month', '2026-12-01')).toMatchObject({ available: 990, held: 10 })
+      expect(await counter('seo', 'day', '2026-12-01')).toMatchObject({ available: 90, held: 10 })
+      expect(await counter('seo')).toMatchObject({ available: 840, held: 160 })
+    })
+
+    test.each(['2026-11-20T10:00:00Z', '2026-11-21T00:00:00Z', '2026-12-01T00:00:00Z'])(
+      'thirty at once for room of ten, at %s',
+      async (at) => {
+        await put({ name: 'ten' }, 10 * 40)
+        if (at !== '2026-11-20T10:00:00Z') await ledger.settle(await hold(), didNotRun())
+        clock.set(at)
+        const other = open()
+        const all = await Promise.all(
+          Array.from({ length: 30 }, (_, index) => decided({ budget: 'ten', from: index % 2 === 0 ? ledger : other })),
+        )
+        const outcomes = await Promise.all(
+          all.map(({ view, seen, update }, index) => (index % 2 === 0 ? ledger : other).hold(view, seen, update)),
+        )
+        expect(outcomes.filter((outcome) => outcome === 'held')).toHaveLength(10)
+        expect((await ledger.view()).book.counters.month.ten).toEqual({
+          limit: 400,
+          granted: 0,
+          available: 0,
+          held: 400,
+          inDoubt: 0,
+          spent: 0,
+        })
+      },
+    )
+
+    test('the book is made once, for all that were decided before it was there', async () => {
+      let transactions = 0
+      const counted: Store = {
+        ...store,
+        transact: (writes, token) => {
+          transactions++
+          return store.transact(writes, token)
+        },
+      }
+      const process = open({ store: counted })
+      await process.view()
+      const both = [await decided({ from: process }), await decided({ from: process })]
+      transactions = 0
+      for (const { view, seen, update } of both) expect(await process.hold(view, seen, update)).toBe('held')
+      expect(transactions).toBe(3)
+    })
+
+    test('leaves what it shall leave for others', async () => {
+      await put({ name: 'seo' }, 100)
+      const { view, seen, update } = await decided({ budget: 'seo', units: 40 })
+      expect(await ledger.hold(view, seen, { ...update, leave: toUnits(61) })).toBe('moved')
+      expect(await ledger.hold(view, seen, { ...update, leave: toUnits(60) })).toBe('held')
+      expect(await counter('seo')).toMatchObject({ available: 60, held: 40 })
+    })
+
+    test('books what was granted for it, in its own transaction and once, on the counters that were short', async () => {
+      await put({ name: 'seo' }, 30, 35)
+      const { view, seen, update } = await decided({ budget: 'seo', units: 40, id: 'upd_short' })
+      if (!update.hold) throw new Error('it holds')
+      const granted = (month: number, day: number): Update => ({
+        ...update,
+        hold: {
+          ...(update.hold as NonNullable<Update['hold']>),
+          grants: [
+            { budget: 'seo', window: 'month', units: toUnits(month) },
+            { budget: 'seo', window: 'day', units: toUnits(day) },
+          ],
+        },
+        approval: { by: 'bob', at: clock.now(), units: toUnits(40) },
+      })
+      expect(await ledger.hold(view, seen, granted(9, 5))).toBe('moved')
+      expect(await ledger.hold(view, seen, granted(10, 4))).toBe('moved')
+      expect(await ledger.hold(view, seen, granted(10, 5))).toBe('held')
+      const held = { held: 40, available: 0, inDoubt: 0, spent: 0 }
+      expect(await counter('seo')).toEqual({ limit: 30, granted: 10, ...held })
+      expect(await counter('seo', 'day')).toEqual({ limit: 35, granted: 5, ...held })
+      expect(await counter('account')).toMatchObject({ granted: 0, available: 49_960, held: 40 })
+      const lines = (await ledger.entries({ month: 'month:2026-11-01', budget: 'seo' }, 10)).rows
+      const line = { type: 'grant', budget: 'seo', by: 'bob', reason: 'once, for upd_short, as it was approved' }
+      const moves = lines.filter(({ type }) => type === 'grant')
+      for (const each of moves) expect(each).toMatchObject({ ...line, day: 'day:2026-11-20', at: clock.now() })
+      expect(moves.map((each) => [each.units, each.moves]).toSorted()).toEqual([
+        [10, [{ budget: 'seo', window: 'month', move: { granted: 10 } }]],
+        [5, [{ budget: 'seo', window: 'day', move: { granted: 5 } }]],
+      ])
+      expect(new Set(moves.map(({ id }) => id)).size).toBe(2)
+      for (const { id } of moves) expect(id).toMatch(/^ent_.+/)
+    })
+
+    test('of what is not running, or has nothing to hold, is a fault', async () => {
+      const { view, seen, update } = await decided()
+      const { hold: _hold, ...without } = update
+      await expect(ledger.hold(view, seen, { ...update, state: 'settled' })).rejects.toThrow('is not a hold')
+      await expect(ledger.hold(view, seen, without)).rejects.toThrow('is not a hold')
+      expect(await ledger.update(update.id)).toBeNull()
+    })
+
+    test('answer lost: whoever finds its own fence has held, and once', async () => {
+      const forgetful = losing(store)
+      const process = open({ store: forgetful.store })
+      await hold({ from: process })
+      const { view, seen, update } = await decided({ from: process, units: 7 })
+      forgetful.lose(1)
+      expect(await process.hold(view, seen, update)).toBe('held')
+      expect(await counter('account')).toMatchObject({ held: 47 })
+    })
+
+    test('answer lost: whoever finds no fence, or the fence of somebody else, does not go on', async () => {
+      const forgetful = losing(store)
+      const process = open({ store: forgetful.store })
+      await hold({ from: process })
+      const theirs = await decided({ from: process, id: 'upd_race', project: 'p' })
+      const ours = { ...theirs.update, hold: { ...theirs.update.hold, attempt: 'ours' } } as Update
+      forgetful.lose(1, { applied: false })
+      await expect(process.hold(theirs.view, theirs.seen, ours)).rejects.toThrow(AnswerLost)
+      expect(await ledger.update('upd_race')).toBeNull()
+      await ledger.hold(theirs.view, theirs.seen, theirs.update)
+      forgetful.lose(1, { applied: false })
+      await expect(process.hold(theirs.view, theirs.seen, ours)).rejects.toThrow(AnswerLost)
+      expect(await counter('account')).toMatchObject({ held: 80 })
+    })
+  })
+
+  describe('close', () => {
+    beforeEach(() => put({ name: 'seo' }, 1_000, 400))
+
+    test.each(
+      some<[string, RunOutcome, object, object]>([
+        [
+          'settles',
+          ran(40),
+          { state: 'settled', charged: 40, closedBy: 'sender' },
+          { available: 960, held: 0, inDoubt: 0, spent: 40 },
+        ],
+        ['settles below the hold', ran(25), { state: 'settled', charged: 25 }, { available: 975, held: 0, spent: 25 }],
+        ['releases', didNotRun(), { state: 'released', charged: 0 }, { available: 1_000, held: 0, spent: 0 }],
+        [
+          'doubts',
+          unknown(),
+          { state: 'in-doubt', doubt: { by: 'sender' } },
+          { available: 960, held: 0, inDoubt: 40, spent: 0 },
+        ],
+        [
+          'doubts for the sweep',
+          unknown('sweep'),
+          { state: 'in-doubt', doubt: { by: 'sweep' } },
+          { available: 960, inDoubt: 40 },
+        ],
+      ]),
+    )('from running: %s, in both windows of the whole chain', async (_name, finding, record, figures) => {
+      const update = await hold({ budget: 'seo' })
+      const closed = await ledger.settle(update, finding)
+      expect(closed).toMatchObject({ changed: true, update: record })
+      expect(await ledger.update(update.id)).toEqual(closed.update)
+      expect(await counter('seo')).toMatchObject(figures)
+      const { available: _available, ...moved } = figures as { available: number }
+      expect(await counter('seo', 'day')).toMatchObject(moved)
+      expect(await counter('account')).toMatchObject(moved)
+    })
+
+    test.each(
+      some<[string, RunOutcome, object, object]>([
+        [
+          "the sender's late answer settles",
+          ran(40),
+          { state: 'settled', closedBy: 'sender' },
+          { available: 960, inDoubt: 0, spent: 40 },
+        ],
+        [
+          "the sender's late answer releases",
+          didNotRun(),
+          { state: 'released', closedBy: 'sender' },
+          { available: 1_000, inDoubt: 0, spent: 0 },
+        ],
+        [
+          'evidence settles',
+          ran(40, 'evidence'),
+          { state: 'settled', closedBy: 'evidence' },
+          { available: 960, inDoubt: 0, spent: 40 },
+        ],
+        [
+          'time settles',
+          ran(40, 'time'),
+          { state: 'settled', closedBy: 'time' },
+          { available: 960, inDoubt: 0, spent: 40 },
+        ],
+        [
+          'a person settles',
+          ran(45, 'person'),
+          { state: 'settled', closedBy: 'person', charged: 45, overrun: 5 },
+          { available: 955, inDoubt: 0, spent: 45 },
+        ],
+        [
+          'a person releases',
+          didNotRun('person'),
+          { state: 'released', closedBy: 'person', charged: 0 },
+          { available: 1_000, inDoubt: 0, spent: 0 },
+        ],
+      ]),
+    )('from in-doubt: %s', async (_name, finding, record, figures) => {
+      const update = await doubted({ budget: 'seo' })
+      expect(await ledger.settle(update, finding)).toMatchObject({ changed: true, update: record })
+      expect(await counter('seo')).toMatchObject(figures)
+      const { available: _available, ...moved } = figures as { available: number }
+      expect(await counter('seo', 'day')).toMatchObject(moved)
+    })
+
+    test('a person closes only what is in doubt', async () => {
+      const update = await hold({ budget: 'seo' })
+      expect(await ledger.settle(update, ran(40, 'person'))).toEqual({ update, changed: false })
+      expect(await ledger.settle(update, didNotRun('person'))).toEqual({ update, changed: false })
+      const { update: settled } = await ledger.settle(update, ran(40))
+      expect(await ledger.settle(settled, didNotRun('person'))).toEqual({ update: settled, changed: false })
+      expect(await counter('seo')).toMatchObject({ held: 0, spent: 40 })
+    })
+
+    test('more than held is booked whole, and what is available becomes negative', async () => {
+      await put({ name: 'seo' }, 50, 45)
+      const { update } = await ledger.settle(await hold({ budget: 'seo' }), ran(90))
+      expect(update).toMatchObject({ charged: 90, overrun: 50 })
+      expect(await counter('seo')).toMatchObject({ available: -40, held: 0, spent: 90 })
+      expect(await counter('seo', 'day')).toMatchObject({ available: -45, spent: 90 })
+      expect(await counter('account')).toMatchObject({ available: 49_910, spent: 90 })
+      expect((await tryHold({ budget: 'seo', units: 1 })).outcome).toBe('moved')
+    })
+
+    test('settle: delivered twice is once, also for whoever has an old copy of the record', async () => {
+      const update = await hold({ budget: 'seo' })
+      const { update: settled } = await ledger.settle(update, ran(40))
+      clock.advance(1)
+      expect(await ledger.settle(update, ran(40))).toEqual({ update: settled, changed: false })
+      expect(await open().settle(update, didNotRun())).toEqual({ update: settled, changed: false })
+      expect(await ledger.settle(settled, unknown())).toEqual({ update: settled, changed: false })
+      expect(await counter('seo')).toMatchObject({ available: 960, held: 0, inDoubt: 0, spent: 40 })
+    })
+
+    test('answer lost: what somebody else did meanwhile is gone on from', async () => {
+      const update = await hold({ budget: 'seo' })
+      let losses = 1
+      const deaf: Store = {
+        ...store,
+        transact: async (writes, token) => {
+          if (losses-- <= 0) return store.transact(writes, token)
+          await ledger.settle(update, unknown('sweep'))
+          throw new AnswerLost('nothing was heard')
+        },
+      }
+      expect(await open({ store: deaf }).settle(update, ran(40))).toMatchObject({
+        changed: true,
+        update: { state: 'settled', doubt: { by: 'sweep' } },
+      })
+      expect(await counter('seo')).toMatchObject({ held: 0, inDoubt: 0, spent: 40 })
+    })
+
+    test('a record that somebody else keeps changing is left alone in the end', async () => {
+      const update = await hold({ budget: 'seo' })
+      let version = update.version
+      const restless: Store = {
+        ...store,
+        transact: async (writes, token) => {
+          const changed = { ...update, version: ++version }
+          await store.transact(
+            [{ kind: 'put', item: toUpdateItem(changed), when: [{ kind: 'present-item' }] }],
+            `restless ${version}`,
+          )
+          return store.transact(writes, token)
+        },
+      }
+      await expect(open({ store: restless }).settle(update, ran(40))).rejects.toThrow(
+        `update ${update.id} keeps changing`,
+      )
+      expect(version).toBe(9)
+      expect(await counter('seo')).toMatchObject({ held: 40, spent: 0 })
+    })
+
+    test('by several at once: one wins', async () => {
+      const update = await doubted({ budget: 'seo' })
+      const outcomes = await Promise.all([
+        ledger.settle(update, ran(40, 'person')),
+        ledger.settle(update, didNotRun('person')),
+        open().settle(update, ran(40, 'time')),
+      ])
+      expect(outcomes.filter(({ changed }) => changed)).toHaveLength(1)
+      expect(await counter('seo')).toMatchObject({ inDoubt: 0, held: 0 })
+    })
+
+    test('answer lost: applied once, whatever was heard', async () => {
+      const forgetful = losing(store)
+      const process = open({ store: forgetful.store })
+      const [first, second] = [await hold({ budget: 'seo', units: 10 }), await hold({ budget: 'seo', units: 20 })]
+      forgetful.lose(1)
+      expect(await process.settle(first, ran(10))).toMatchObject({ changed: true, update: { state: 'settled' } })
+      forgetful.lose(1, { applied: false })
+      await expect(process.settle(second, ran(20))).rejects.toThrow(AnswerLost)
+      expect(await counter('seo')).toMatchObject({ available: 970, held: 20, spent: 10 })
+      expect(await process.settle(second, ran(20))).toMatchObject({ changed: true, update: { state: 'settled' } })
+      expect(await counter('seo')).toMatchObject({ available: 970, held: 0, spent: 30 })
+    })
+
+    test('on the next day: only the month moves, in which its hold still counts', async () => {
+      const [one, two] = [await hold({ budget: 'seo', units: 100 }), await hold({ budget: 'seo', units: 50 })]
+      clock.set('2026-11-21T08:00:00Z')
+      await hold({ budget: 'seo', units: 7 })
+      expect(await counter('seo', 'day')).toMatchObject({ available: 393, held: 7, spent: 0 })
+      await ledger.settle(one, ran(90))
+      const { update: inDoubt } = await ledger.settle(two, unknown())
+      await ledger.settle(inDoubt, didNotRun('person'))
+      expect(await counter('seo', 'day')).toEqual({
+        limit: 400,
+        granted: 0,
+        available: 393,
+        held: 7,
+        inDoubt: 0,
+        spent: 0,
+      })
+      expect(await counter('seo')).toMatchObject({ available: 903, held: 7, inDoubt: 0, spent: 90 })
+    })
+
+    test('on the next day before anybody has turned it: the day counters of its own day move', async () => {
+      const update = await hold({ budget: 'seo', units: 100 })
+      clock.set('2026-11-21T08:00:00Z')
+      await ledger.settle(update, ran(90))
+      expect(await counter('seo', 'day')).toMatchObject({ available: 310, held: 0, spent: 90 })
+      expect(await seenCounter('seo', 'day')).toMatchObject({ available: 400, spent: 0 })
+    })
+
+    describe('what was granted with the hold', () => {
+      const figures = { available: 0, held: 0, inDoubt: 0, spent: 0 }
+
+      beforeEach(() => put({ name: 'seo' }, 30, 35))
+
+      /** An update of 40 units that holds what is short, and that much more. */
+      async function granted(leave = 0): Promise<Update> {
+        const { view, seen, update } = await decided({ budget: 'seo', units: 40 })
+        if (!update.hold) throw new Error('it holds')
+        const grants = [
+          { budget: 'seo', window: 'month', units: toUnits(10 + leave) },
+          { budget: 'seo', window: 'day', units: toUnits(5 + leave) },
+        ] as const
+        const held = { ...update, leave: toUnits(leave), hold: { ...update.hold, grants } }
+        expect(await ledger.hold(view, seen, held)).toBe('held')
+        return held
+      }
+
+      const entriesOf = async (type: string) =>
+        (await ledger.entries({ month: 'month:2026-11-01' }, 20)).rows.filter((entry) => entry.type === type)
+
+      test.each(
+        some<[string, readonly RunOutcome[]]>([
+          ['did not run', [didNotRun()]],
+          ['did not run, as a person says', [unknown(), didNotRun('person')]],
+          ['did not run, though a person said so', [unknown(), ran(40, 'person'), didNotRun()]],
+          ['cost nothing', [ran(0)]],
+        ]),
+      )('goes again when the update %s', async (_name, findings) => {
+        let update = await granted()
+        for (const finding of findings) update = (await ledger.settle(update, finding)).update
+        expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 0, available: 30 })
+        expect(await counter('seo', 'day')).toEqual({ ...figures, limit: 35, granted: 0, available: 35 })
+        expect(await counter('account')).toMatchObject({ granted: 0, available: 50_000, spent: 0 })
+        const grants = await entriesOf('grant')
+        const corrections = await entriesOf('correction')
+        expect(corrections.map(({ units, corrects, moves }) => [units, corrects, moves]).toSorted()).toEqual(
+          [
+            [
+              0,
+              grants.find(({ units }) => units === 10)?.id,
+              [{ budget: 'seo', window: 'month', move: { granted: -10 } }],
+            ],
+            [0, grants.find(({ units }) => units === 5)?.id, [{ budget: 'seo', window: 'day', move: { granted: -5 } }]],
+          ].toSorted(),
+        )
+        expect(corrections[0]?.reason).toBe(`granted for ${update.id}, which has cost nothing`)
+      })
+
+      test('stays where it was spent', async () => {
+        await ledger.settle(await granted(), ran(40))
+        expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 10, spent: 40 })
+        expect(await entriesOf('correction')).toEqual([])
+      })
+
+      test('is granted again when the update ran after all', async () => {
+        const { update: doubt } = await ledger.settle(await granted(), unknown())
+        const { update: released } = await ledger.settle(doubt, didNotRun('person'))
+        expect(released.takenBack).toEqual([
+          { budget: 'seo', window: 'month', units: 10 },
+          { budget: 'seo', window: 'day', units: 5 },
+        ])
+        await ledger.settle(released, ran(40))
+        expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 10, spent: 40 })
+        expect(await counter('seo', 'day')).toEqual({ ...figures, limit: 35, granted: 5, spent: 40 })
+        expect((await entriesOf('correction')).map(({ units }) => units).toSorted()).toEqual([0, 0, 10, 5])
+      })
+
+      test('of a day that has passed is let be', async () => {
+        const update = await granted()
+        clock.set('2026-11-21T08:00:00Z')
+        await hold({ budget: 'account', units: 1 })
+        await ledger.settle(update, didNotRun())
+        expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 0, available: 30 })
+        expect(await counter('seo', 'day')).toEqual({ ...figures, limit: 35, granted: 0, available: 35 })
+        expect((await entriesOf('correction')).map(({ moves }) => moves)).toEqual([
+          [{ budget: 'seo', window: 'month', move: { granted: -10 } }],
+        ])
+      })
+
+      test('and was corrected by a person stays as they said; what was taken back is corrected like any entry', async () => {
+        const update = await granted()
+        const grant = (await entriesOf('grant')).find(({ units }) => units === 10)
+        await enter({ budget: 'seo', type: 'correction', units: 15, corrects: grant?.id })
+        await ledger.settle(update, didNotRun())
+        expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 15, available: 45 })
+        expect(await counter('seo', 'day')).toEqual({ ...figures, limit: 35, granted: 0, available: 35 })
+        const taken = (await entriesOf('correction')).find(({ units }) => units === 0)
+        await enter({ budget: 'seo', type: 'correction', units: 3, corrects: taken?.id })
+        expect(await counter('seo', 'day')).toEqual({ ...figures, limit: 35, granted: 3, available: 38 })
+      })
+
+      test('and was left to others is taken back as far as they have not used it', async () => {
+        const [one, update] = [await granted(60), await decided({ budget: 'seo', units: 50 })]
+        await ledger.settle(one, didNotRun())
+        expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 0, available: 30 })
+        expect(update.view.book.counters.month.seo).toMatchObject({ granted: 70, available: 60, held: 40 })
+        const two = await granted(60)
+        await hold({ budget: 'seo', units: 50 })
+        await ledger.settle(two, didNotRun())
+        expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 20, held: 50 })
+        expect(await counter('seo', 'day')).toEqual({ ...figures, limit: 35, granted: 15, held: 50 })
+      })
+    })
+
+    test('after the month has closed: its own book moves, and not the open one', async () => {
+      const [one, two] = [await hold({ budget: 'seo', units: 100 }), await doubted({ budget: 'seo', units: 50 })]
+      clock.set('2026-12-01T00:00:05Z')
+      await hold({ budget: 'seo', units: 7 })
+      await put({ name: 'seo' }, 2_000)
+      await ledger.settle(one, ran(100))
+      await ledger.settle(two, ran(50, 'evidence'))
+      expect(await counter('seo')).toEqual({
+        limit: 1_000,
+        granted: 0,
+        available: 850,
+        held: 0,
+        inDoubt: 0,
+        spent: 150,
+      })
+      expect(await counter('seo', 'month', '2026-12-01')).toMatchObject({
+        limit: 2_000,
+        available: 1_993,
+        held: 7,
+        spent: 0,
+      })
+      clock.set('2027-01-15T00:00:05Z')
+      await hold({ budget: 'seo', units: 1 })
+      expect(await counter('seo')).toMatchObject({ available: 850, spent: 150 })
+    })
+
+    describe('the correction of what was closed without the sender', () => {
+      test('spoils what was added up, and leaves the book alone where nothing moves', async () => {
+        const byTime = async () => (await ledger.settle(await doubted({ budget: 'seo' }), ran(40, 'time'))).update
+        const [same, more] = [await byTime(), await byTime()]
+        const { definitions } = await ledger.view()
+        const day = summaryDayAt(definitions.calendar, same.createdAt)
+        await ledger.summaries.write({ ...emptySummary(day), until: clock.now() })
+        const countedUntil = async () => (await ledger.summaries.read([day]))[0]?.until
+        const written: string[] = []
+        const watched: Store = {
+          ...store,
+          transact: (writes, token) => {
+            written.push(...writes.map((write) => (write.kind === 'put' ? write.item.pk : write.key.pk)))
+            return store.transact(writes, token)
+          },
+        }
+        expect(await open({ store: watched }).settle(same, ran(40))).toMatchObject({ changed: true })
+        expect(written).toEqual([
+          `update#${same.id}`,
+          `announcement#${same.id}#correction#4`,
+          workKey(same.kind, same.project).pk,
+        ])
+        expect(await countedUntil()).toBe(clock.now())
+        expect(await ledger.settle(more, ran(45))).toMatchObject({ changed: true })
+        expect(await countedUntil()).toBe(day.start - 1)
+      })
+
+      test.each(
+        some<[string, RunOutcome, RunOutcome, number]>([
+          ['time charged the hold, and it cost less', ran(40, 'time'), ran(31), 31],
+          ['time charged the hold, and it did not run', ran(40, 'time'), didNotRun(), 0],
+          ['evidence charged the hold, and it cost more', ran(40, 'evidence'), ran(60), 60],
+          ['a person released it, and it ran', didNotRun('person'), ran(40), 40],
+          ['a person released it, and there is evidence', didNotRun('person'), ran(40, 'evidence'), 40],
+          ['a person said too little', ran(10, 'person'), ran(40), 40],
+          ['a person was right', ran(40, 'person'), ran(40), 40],
+        ]),
+      )('%s: the state stays, and the difference is booked once', async (_name, closing, late, charged) => {
+        const { update: closed } = await ledger.settle(await doubted({ budget: 'seo' }), closing)
+        const { update, changed } = await ledger.settle(closed, late)
+        expect(changed).toBe(true)
+        expect(update).toMatchObject({ state: closed.state, charged, corrected: true })
+        const figures = { available: 1_000 - charged, held: 0, inDoubt: 0, spent: charged }
+        expect(await counter('seo')).toMatchObject(figures)
+        clock.advance(1)
+        for (const again of [late, ran(99), ran(99, 'evidence'), didNotRun()]) {
+          expect((await ledger.settle(closed, again)).changed).toBe(false)
+          expect(await ledger.settle(update, again)).toEqual({ update, changed: false })
+        }
+        expect(await counter('seo')).toMatchObject(figures)
+      })
+
+      test.each([
+        ['nothing is spent there any more', 50_000, 0],
+        ['less is spent there than that', 49_961, 39],
+      ])('gives nothing back of what was given back before: %s', async (_name, unitsLeft, spent) => {
+        const { update: said } = await ledger.settle(await doubted({ budget: 'seo' }), ran(40, 'person'))
+        await enter({ budget: 'account', type: 'reconcile', unitsLeft })
+        const { update, changed } = await ledger.settle(said, didNotRun())
+        expect([changed, update]).toMatchObject([true, { state: 'settled', charged: 0, corrected: true }])
+        expect(await counter('account')).toMatchObject({ limit: 50_000, granted: 0, available: unitsLeft, spent })
+        expect(await counter('account', 'day')).toMatchObject({ spent: 0 })
+        expect(await counter('seo')).toMatchObject({ available: 1_000, spent: 0 })
+        const { rows } = await ledger.entries({ month: 'month:2026-11-01' }, 10)
+        expect(rows.filter(({ type }) => type === 'external-spend')).toEqual([
+          {
+            ...{ id: expect.stringMatching(/^ent_.+/), type: 'external-spend', budget: 'account', units: 40 },
+            ...{ month: 'month:2026-11-01', day: 'day:2026-11-20', by: 'sender', at: clock.now() },
+            reason: `not given back by ${update.id}: they had been given back before`,
+            moves: [{ budget: 'account', window: 'month', move: { spent: 40 } }],
+          },
+        ])
+        expect(await ledger.settle(said, didNotRun())).toEqual({ update, changed: false })
+      })
+
+      test('gives nothing back either, where that is seen on another day', async () => {
+        const { update: said } = await ledger.settle(await doubted({ budget: 'seo' }), ran(40, 'time'))
+        await enter({ budget: 'account', type: 'reconcile', unitsLeft: 50_000 })
+        clock.set('2026-11-21T08:00:00Z')
+        await hold({ budget: 'seo', units: 7 })
+        expect((await ledger.settle(said, ran(25))).update).toMatchObject({ charged: 25 })
+        expect(await counter('account')).toMatchObject({ available: 49_993, held: 7, spent: 0 })
+        expect(await counter('account', 'day')).toMatchObject({ held: 7, spent: 0 })
+        expect(await counter('seo')).toMatchObject({ available: 968, held: 7, spent: 25 })
+      })
+
+      test.each(
+        some<[string, RunOutcome, RunOutcome]>([
+          ['the sender closed it', ran(40), ran(50)],
+          ['the sender released it, whatever the dates say', didNotRun(), ran(40, 'evidence')],
+          ['evidence says what was charged already', ran(40, 'person'), ran(40, 'evidence')],
+          ['evidence says more than a person charged', ran(10, 'person'), ran(40, 'evidence')],
+          ['nothing new is known', ran(40, 'time'), unknown()],
+          ['a person changes their mind', didNotRun('person'), ran(40, 'person')],
+          ['time passes', didNotRun('person'), ran(40, 'time')],
+        ]),
+      )('there is none when %s', async (_name, closing, late) => {
+        const { update: closed } = await ledger.settle(await doubted({ budget: 'seo' }), closing)
+        const before = await counter('seo')
+        expect(await ledger.settle(closed, late)).toEqual({ update: closed, changed: false })
+        expect(await counter('seo')).toEqual(before)
+      })
+
+      test('is booked in the book of its hold, also after the month', async () => {
+        const { update } = await ledger.settle(await doubted({ budget: 'seo' }), ran(40, 'time'))
+        clock.set('2026-12-03T10:00:00Z')
+        await hold({ budget: 'seo', units: 5 })
+        await ledger.settle(update, ran(30))
+        expect(await counter('seo')).toMatchObject({ available: 970, spent: 30 })
+        expect(await counter('seo', 'month', '2026-12-01')).toMatchObject({ available: 995, held: 5, spent: 0 })
+      })
+    })
+  })
+
+  describe('a change of the definitions', () => {
+    test('a limit moves what is available by the difference, at once, in this month and the next', async () => {
+      await put({ name: 'seo' }, 1_000, 400)
+      await ledger.settle(await hold({ budget: 'seo', units: 100 }), ran(100))
+      await enter({ budget: 'seo', units: 5, window: 'next-month' })
+      await put({ name: 'seo' }, 1_500, 450)
+      expect(await counter('seo')).toEqual({
+        limit: 1_500,
+        granted: 0,
+        available: 1_400,
+        held: 0,
+        inDoubt: 0,
+        spent: 100,
+      })
+      expect(await counter('seo', 'day')).toMatchObject({ limit: 450, available: 350 })
+      expect(await counter('seo', 'month', '2026-12-01')).toMatchObject({ limit: 1_500, granted: 5, available: 1_505 })
+      await put({ name: 'seo' }, 600, 90)
+      expect(await counter('seo')).toMatchObject({ limit: 600, available: 500, spent: 100 })
+      expect(await counter('seo', 'day')).toMatchObject({ limit: 90, available: -10 })
+      expect((await tryHold({ budget: 'seo', units: 1 })).outcome).toBe('moved')
+      await put({ name: 'seo' }, 600)
+      expect(await counter('seo', 'day')).toMatchObject({ limit: 'unlimited', available: -100, spent: 100 })
+      await hold({ budget: 'seo', units: 500 })
+    })
+
+    test('a limit lowered below what is spent makes what is available negative, and raised again it is what it was', async () => {
+      await put({ name: 'seo' }, 1_000)
+      await hold({ budget: 'seo', units: 600 })
+      await put({ name: 'seo' }, 500)
+      expect(await counter('seo')).toMatchObject({ limit: 500, available: -100, held: 600 })
+      await put({ name: 'seo' }, 'unlimited')
+      expect(await counter('seo')).toMatchObject({ limit: 'unlimited', available: -600, held: 600 })
+      await put({ name: 'seo' }, 700)
+      expect(await counter('seo')).toMatchObject({ limit: 700, available: 100, held: 600 })
+    })
+
+    test('a day limit added after units were spent today counts them', async () => {
+      await put({ name: 'seo' }, 1_000)
+      await ledger.settle(await hold({ budget: 'seo', units: 150 }), ran(150))
+      await put({ name: 'seo' }, 1_000, 200)
+      expect(await counter('seo', 'day')).toEqual({
+        limit: 200,
+        granted: 0,
+        available: 50,
+        held: 0,
+        inDoubt: 0,
+        spent: 150,
+      })
+      expect((await tryHold({ budget: 'seo', units: 51 })).outcome).toBe('moved')
+      await hold({ budget: 'seo', units: 50 })
+    })
+
+    test('freezing and unfreezing are a revision each, and say who and why', async () => {
+      const budgeting = createBudgets({ ledger })
+      const before = (await ledger.view()).definitions.revision
+      await budgeting.freeze('account', { caller: 'ada', reason: 'a cron job has gone wild' })
+      expect((await ledger.view()).definitions).toMatchObject({
+        revision: before + 1,
+        budgets: {
+          account: {
+            frozen: { by: 'ada', reason: 'a cron job has gone wild', at: Date.parse('2026-11-20T10:00:00Z') },
+          },
+        },
+      })
+      await budgeting.unfreeze('account', { caller: 'bob', reason: 'mended' })
+      const { definitions } = await ledger.view()
+      expect(definitions.revision).toBe(before + 2)
+      expect(definitions.budgets.account).not.toHaveProperty('frozen')
+      const { rows } = await ledger.entries({ month: 'month:2026-11-01' }, 10)
+      expect(rows.map(({ type, by, reason }) => `${type} ${by}: ${reason}`).sort()).toEqual([
+        'freeze ada: a cron job has gone wild',
+        'unfreeze bob: mended',
+      ])
+    })
+
+    test('a budget deleted and made again goes on with its counters', async () => {
+      await put({ name: 'seo' }, 1_000, 400)
+      await ledger.settle(await hold({ budget: 'seo', units: 300 }), ran(300))
+      await createBudgets({ ledger }).deleteBudget('seo', { caller: 'ada' })
+      expect((await ledger.view()).definitions.budgets).not.toHaveProperty('seo')
+      await hold({ units: 1 })
+      await put({ name: 'seo' }, 500, 350)
+      expect(await counter('seo')).toEqual({ limit: 500, granted: 0, available: 200, held: 0, inDoubt: 0, spent: 300 })
+      expect(await counter('seo', 'day')).toMatchObject({ limit: 350, available: 50, spent: 300 })
+      expect((await tryHold({ budget: 'seo', units: 51 })).outcome).toBe('moved')
+      await hold({ budget: 'seo', units: 50 })
+    })
+
+    test('a budget deleted, and made again on another day, goes on with the month and begins the day anew', async () => {
+      await put({ name: 'seo' }, 1_000, 400)
+      await ledger.settle(await hold({ budget: 'seo', units: 300 }), ran(300))
+      await createBudgets({ ledger }).deleteBudget('seo', { caller: 'ada' })
+      clock.set('2026-11-21T10:00:00Z')
+      await hold({ units: 1 })
+      await put({ name: 'seo' }, 1_000, 400)
+      expect(await counter('seo')).toMatchObject({ available: 700, spent: 300 })
+      expect(await counter('seo', 'day')).toMatchObject({ available: 400, spent: 0 })
+      await hold({ budget: 'seo', units: 400 })
+    })
+
+    test('a budget is not deleted while units of it are held, whoever was faster', async () => {
+      await put({ name: 'seo' }, 1_000)
+      const { view, seen, update } = await decided({ budget: 'seo' })
+      await hold()
+      let hasHeld = false
+      const racing: Store = {
+        ...store,
+        transact: async (writes, token) => {
+          if (!hasHeld) {
+            hasHeld = true
+            expect(await ledger.hold(view, seen, update)).toBe('held')
+          }
+          return store.transact(writes, token)
+        },
+      }
+      const changed = await createBudgets({ ledger: open({ store: racing }) }).deleteBudget('seo', { caller: 'ada' })
+      expect(changed).toMatchObject({ kind: 'problem', problem: { slug: 'wrong-state' } })
+      expect((await ledger.view()).definitions.budgets).toHaveProperty('seo')
+    })
+
+    test('many at once: every one is made', async () => {
+      await hold()
+      const other = open()
+      await Promise.all(
+        ['a', 'b', 'c', 'd'].map((name, index) =>
+          createBudgets({ ledger: index % 2 === 0 ? ledger : other }).putBudget(
+            { name, parent: 'account', limits: [{ window: 'month', units: toUnits(10) }], projects: [] },
+            { caller: 'ada' },
+          ),
+        ),
+      )
+      const { definitions, book } = await ledger.view()
+      expect(Object.keys(definitions.budgets).sort()).toEqual(['a', 'account', 'b', 'c', 'd'])
+      expect(book.counters.month.d).toMatchObject({ limit: 10, available: 10 })
+      expect(definitions.revision).toBe(5)
+    })
+
+    test('a change and the first hold of a day at once leave a book in which every budget can hold', async () => {
+      await put({ name: 'seo' }, 1_000, 400)
+      await hold({ budget: 'seo', units: 0 }).then((update) => ledger.settle(update, ran(0)))
+      await createBudgets({ ledger }).deleteBudget('seo', { caller: 'ada' })
+      clock.set('2026-11-21T00:00:00Z')
+      let hasTurned = false
+      const racing: Store = {
+        ...store,
+        transact: async (writes, token) => {
+          if (!hasTurned) {
+            hasTurned = true
+            await hold({ units: 1 })
+          }
+          return store.transact(writes, token)
+        },
+      }
+      const limits = [
+        { window: 'month', units: toUnits(1_000) } as const,
+        { window: 'day', units: toUnits(400) } as const,
+      ]
+      const changed = await createBudgets({ ledger: open({ store: racing }) }).putBudget(
+        { name: 'seo', parent: 'account', limits, projects: [] },
+        { caller: 'ada' },
+      )
+      expect(changed.kind).toBe('changed')
+      await hold({ budget: 'seo', units: 400 })
+    })
+  })
+
+  describe('entries', () => {
+    beforeEach(async () => {
+      await put({ name: 'seo' }, 1_000, 400)
+      await put({ name: 'blog', parent: 'seo' }, 100, 50)
+    })
+
+    test('a grant for the month is for that budget alone', async () => {
+      const outcome = await enter({ budget: 'blog', units: 30 })
+      expect(outcome).toMatchObject({
+        kind: 'entered',
+        again: false,
+        entry: { type: 'grant', units: 30, month: 'month:2026-11-01' },
+      })
+      expect(await counter('blog')).toEqual({ limit: 100, granted: 30, available: 130, held: 0, inDoubt: 0, spent: 0 })
+      expect(await counter('blog', 'day')).toMatchObject({ granted: 0, available: 50 })
+      expect(await counter('seo')).toMatchObject({ granted: 0, available: 1_000 })
+    })
+
+    test('a grant for the day ends with it', async () => {
+      await enter({ budget: 'blog', units: 30, window: 'day' })
+      expect(await counter('blog', 'day')).toMatchObject({ granted: 30, available: 80 })
+      expect(await counter('blog')).toMatchObject({ granted: 0 })
+      clock.set('2026-11-21T10:00:00Z')
+      await hold({ budget: 'blog', units: 50 })
+      expect(await counter('blog', 'day')).toMatchObject({ granted: 0, available: 0 })
+    })
+
+    test('a grant for the whole chain is one entry of one transaction', async () => {
+      await enter({ budget: 'blog', units: 30, wholeChain: true })
+      for (const name of ['blog', 'seo', 'account']) expect(await counter(name)).toMatchObject({ granted: 30 })
+      expect((await ledger.entries({ month: 'month:2026-11-01', budget: 'account' }, 10)).rows[0]).toMatchObject({
+        type: 'grant',
+        budget: 'blog',
+      })
+    })
+
+    test('a grant for the next month makes its book, which is then held in', async () => {
+      await enter({ budget: 'blog', units: 30, window: 'next-month' })
+      await enter({ budget: 'blog', units: 12, window: 'next-month', wholeChain: true })
+      await expect(counter('blog')).rejects.toThrow('not in the book')
+      expect(await counter('blog', 'month', '2026-12-01')).toMatchObject({ limit: 100, granted: 42, available: 142 })
+      clock.set('2026-12-05T10:00:00Z')
+      expect(await seenCounter('blog', 'day')).toMatchObject({ available: 50 })
+      const update = await hold({ budget: 'blog', units: 50 })
+      expect(update.hold?.day).toBe('day:2026-12-05')
+      expect(await counter('blog', 'month', '2026-12-01')).toMatchObject({ available: 92, held: 50 })
+      expect((await books()).map(({ day }) => day)).toEqual(['day:2026-12-05'])
+    })
+
+    test('outside spending counts in both windows of the chain, and may exceed what is available', async () => {
+      await enter({ budget: 'blog', units: 130, type: 'external-spend' })
+      expect(await counter('blog')).toEqual({ limit: 100, granted: 0, available: -30, held: 0, inDoubt: 0, spent: 130 })
+      expect(await counter('blog', 'day')).toMatchObject({ available: -80, spent: 130 })
+      expect(await counter('seo')).toMatchObject({ available: 870, spent: 130 })
+      expect(await counter('account')).toMatchObject({ available: 49_870, spent: 130 })
+      expect((await tryHold({ budget: 'blog', units: 1 })).outcome).toBe('moved')
+    })
+
+    test('the same entry again is the same entry; other content under its id is refused', async () => {
+      const first = await enter({ id: 'ent_once', budget: 'blog', units: 30 })
+      const [second, third] = await Promise.all([
+        enter({ id: 'ent_once', budget: 'blog', units: 30 }),
+        enter({ id: 'ent_once', budget: 'blog', units: 30 }),
+      ])
+      for (const again of [second, third]) expect(again).toEqual({ ...first, again: true })
+      expect(await enter({ id: 'ent_once', budget: 'blog', units: 31, content: 'other' })).toEqual({
+        kind: 'key-reused',
+      })
+      expect(await counter('blog')).toMatchObject({ granted: 30 })
+    })
+
+    test('many at once are all booked, each once', async () => {
+      const other = open()
+      const request = (index: number): EntryRequest => ({
+        id: `ent_many_${index}`,
+        content: 'its content',
+        type: 'grant',
+        budget: 'blog',
+        units: 1,
+        window: 'month',
+        wholeChain: false,
+        reason: 'it must',
+        by: 'ada',
+      })
+      await Promise.all(
+        [0, 1, 2, 3, 4, 5].flatMap((index) => [ledger.enter(request(index)), other.enter(request(index))]),
+      )
+      expect(await counter('blog')).toMatchObject({ granted: 6 })
+    })
+
+    test('of a budget that is not there', async () => {
+      expect(await enter({ budget: 'constructor', units: 1 })).toEqual({
+        kind: 'unknown-budget',
+        budget: 'constructor',
+      })
+    })
+
+    test('are answered again also when the budget is gone', async () => {
+      const first = await enter({ id: 'ent_kept', budget: 'blog', units: 30 })
+      await createBudgets({ ledger }).deleteBudget('blog', { caller: 'ada' })
+      expect(await enter({ id: 'ent_kept', budget: 'blog', units: 30 })).toEqual({ ...first, again: true })
+    })
+  })
+
+  describe('time', () => {
+    test('a book that lags behind the definitions is brought up before it is used', async () => {
+      await enter({ budget: 'account', units: 5, window: 'next-month' })
+      clock.set('2026-10-31T10:00:00Z')
+      await put({ name: 'seo' }, 1_000, 400)
+      await put({ name: 'account' }, 40_000)
+      clock.set('2026-11-30T10:00:00Z')
+      expect((await books()).find(({ month }) => month === 'month:2026-12-01')?.revision).toBe(1)
+      await enter({ budget: 'seo', units: 7, window: 'next-month', wholeChain: true })
+      expect(await counter('seo', 'month', '2026-12-01')).toMatchObject({ limit: 1_000, granted: 7, available: 1_007 })
+      expect(await counter('account', 'month', '2026-12-01')).toMatchObject({
+        limit: 40_000,
+        granted: 12,
+        available: 40_012,
+      })
+    })
+
+    test.each(['01', '03'])('a book that lags is brought up by the first hold in it: on day %s', async (day) => {
+      await enter({ budget: 'account', units: 5, window: 'next-month' })
+      clock.set('2026-10-31T10:00:00Z')
+      await put({ name: 'seo' }, 1_000, 400)
+      clock.set(`2026-12-${day}T10:00:00Z`)
+      expect(await seenCounter('seo')).toMatchObject({ available: 1_000 })
+      await hold({ budget: 'seo', units: 400 })
+      expect(await counter('seo', 'day', '2026-12-01')).toMatchObject({ limit: 400, available: 0, held: 400 })
+      expect(await counter('account', 'month', '2026-12-01')).toMatchObject({ granted: 5, available: 49_605 })
+    })
+
+    test('a renewal that an operator changes lengthens the open month and keeps its book', async () => {
+      await hold({ units: 100 })
+      await open().change('setup', renewalChange({ day: 12 }))
+      const anew = open()
+      const { month, definitions } = await anew.view()
+      expect(month).toEqual({
+        name: 'month:2026-11-01',
+        start: Date.parse('2026-11-01T00:00Z'),
+        end: Date.parse('2026-12-12T00:00Z'),
+      })
+      expect(definitions.revision).toBe(2)
+      clock.set('2026-12-11T23:00:00Z')
+      expect(await seenCounter('account', 'month', anew)).toMatchObject({ available: 49_900, held: 100 })
+      await hold({ units: 49_900, from: anew })
+      expect((await tryHold({ units: 1, from: anew })).outcome).toBe('moved')
+      clock.set('2026-12-12T00:00:00Z')
+      await hold({ units: 50_000, from: anew })
+      expect((await books()).map((book) => book.month)).toEqual(['month:2026-11-01', 'month:2026-12-12'])
+      const { rows } = await anew.entries({ month: 'month:2026-11-01' }, 10)
+      expect(rows).toMatchObject([
+        { type: 'renewal', by: 'setup', reason: 'the month turns on day 12 at 00:00 UTC once the open one has ended' },
+      ])
+      ledger = anew
+    })
+
+    test("a clock behind the book's day counts in the book's day", async () => {
+      await put({ name: 'seo' }, 1_000, 100)
+      const late = createTestClock('2026-11-20T23:59:59Z')
+      const behind = open({ clock: late })
+      await behind.view()
+      clock.set('2026-11-21T00:00:01Z')
+      await hold({ budget: 'seo', units: 60 })
+      expect(await seenCounter('seo', 'day', behind)).toMatchObject({ available: 40, held: 60 })
+      expect((await tryHold({ budget: 'seo', units: 41, from: behind })).outcome).toBe('moved')
+      const update = await hold({ budget: 'seo', units: 40, from: behind })
+      expect(update.hold?.day).toBe('day:2026-11-21')
+      await behind.settle(update, ran(40))
+      expect(await counter('seo', 'day')).toMatchObject({ available: 0, held: 60, spent: 40 })
+    })
+
+    test('whoever wanted to make the book of a new month finds it made for another day, and turns it', async () => {
+      const behind = open({ clock: createTestClock('2026-12-01T23:59:59Z') })
+      clock.set('2026-12-02T00:00:01Z')
+      const mine = await decided()
+      await hold({ from: behind, units: 3 })
+      expect(await ledger.hold(mine.view, mine.seen, mine.update)).toBe('moved')
+      await hold({ units: 4 })
+      expect(await counter('account', 'month', '2026-12-01')).toMatchObject({ held: 7 })
+      expect(await counter('account', 'day', '2026-12-01')).toMatchObject({ held: 4 })
+    })
+
+    test('a clock behind in the previous month still works after the definitions have changed', async () => {
+      await put({ name: 'seo' }, 1_000, 100)
+      await put({ name: 'free' }, 'unlimited')
+      await put({ name: 'tight' }, 50)
+      for (const budget of ['free', 'tight']) await hold({ budget, units: 10 })
+      const behind = open({ clock: createTestClock('2026-11-30T23:59:59Z') })
+      clock.set('2026-12-01T00:00:01Z')
+      await hold({ budget: 'seo', units: 100 })
+      await put({ name: 'seo' }, 2_000, 300)
+      await put({ name: 'blog', parent: 'seo' }, 100)
+      await put({ name: 'free' }, 1_000)
+      await put({ name: 'tight' }, 'unlimited')
+      const update = await hold({ budget: 'blog', units: 50, from: behind })
+      expect(update.month).toBe('month:2026-11-01')
+      expect(await counter('seo')).toMatchObject({ limit: 1_000, available: 950, held: 50 })
+      expect(await counter('blog')).toMatchObject({ limit: 100, available: 50, held: 50 })
+      await behind.settle(update, ran(50))
+      expect(await counter('seo')).toMatchObject({ available: 950, held: 0, spent: 50 })
+      // The limits of a closed book are those it closed with, whatever the definitions say since.
+      await hold({ budget: 'free', units: 500, from: behind })
+      const both = [
+        await decided({ budget: 'tight', units: 40, from: behind }),
+        await decided({ budget: 'tight', units: 40, from: behind }),
+      ]
+      const outcomes = []
+      for (const { view, seen, update: each } of both) outcomes.push(await behind.hold(view, seen, each))
+      expect(outcomes).toEqual(['held', 'moved'])
+      expect(await counter('tight')).toMatchObject({ limit: 50, available: 0, held: 50 })
+      expect(await counter('seo', 'month', '2026-12-01')).toMatchObject({ limit: 2_000, available: 1_900, held: 100 })
+    })
+
+    test('a month without any update has no book, and nobody misses it', async () => {
+      await hold({ units: 5 })
+      clock.advance(days(60))
+      await put({ name: 'seo' }, 1_000)
+      await hold({ budget: 'seo', units: 6 })
+      expect((await books()).map(({ month }) => month)).toEqual(['month:2026-11-01', 'month:2027-01-01'])
+    })
+  })
+})
+
+/** A store whose next answers get lost, after or before they took effect. */
+function losing(store: Store) {
+  let lost = 0
+  let applied = true
+  return {
+    lose(count: number, how: { applied: boolean } = { applied: true }) {
+      lost = count
+      applied = how.applied
+    },
+    store: {
+      ...store,
+      transact: async (writes, token) => {
+        if (lost === 0) return store.transact(writes, token)
+        lost -= 1
+        if (applied) await store.transact(writes, token)
+        throw new AnswerLost('the answer was lost')
+      },
+    } satisfies Store,
+  }
+}

@@ -1,0 +1,358 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { EntryRequest } from '../../shared/ledger/book/entry-request.ts'
+import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
+import type { Key } from '../../shared/ledger/store/store.ts'
+import { begin, next, type State, type Update } from '../../shared/ledger/updates/update.ts'
+import { all, BadCursor, type UpdateFilter } from '../../shared/ledger/views/lists.ts'
+import { toUnits } from '../../shared/platform/words.ts'
+import { createTestClock, hours, type TestClock } from '../support/clock.ts'
+import { stores } from '../support/stores.ts'
+
+const account = {
+  unitsPerMonth: toUnits(50_000),
+  usedAtStart: toUnits(0),
+  renewal: { day: 12, time: '00:00', zone: 'UTC' },
+}
+
+const cycle = <T>(values: readonly [T, ...T[]], index: number): T => values[index % values.length] ?? values[0]
+
+const endings: readonly [State, ...State[]] = [
+  'settled',
+  'refused',
+  'released',
+  'settled',
+  'in-doubt',
+  'cancelled',
+  'awaiting-approval',
+]
+
+/** 120 updates, eleven hours apart, from 27 September to 20 November. */
+function recordOf(index: number): Update {
+  const createdAt = Date.parse('2026-09-27T00:30:00Z') + index * hours(11)
+  const request = {
+    id: `upd_${String(index).padStart(3, '0')}`,
+    kind: cycle(['ranking', 'keyword-difficulty'] as const, index),
+    project: cycle(['acme', 'globex', 'initech'], index),
+    budget: cycle(['account', 'seo', 'seo', 'blog'], index),
+    caller: cycle(['ada', 'bob', 'schedule:nightly'], index),
+    via: cycle(['http', 'gateway', 'schedule', 'slack', 'http'] as const, index),
+    ...(index % 3 === 2 && { plan: 'nightly' }),
+    content: { digest: 'd', count: 1 },
+    createdAt,
+  }
+  const started = begin(request, 'requested', { month: 'month:2026-11-12' }, { at: createdAt, by: 'ada' })
+  return next(started, cycle(endings, index), {}, { at: createdAt + 1000, by: 'guard' })
+}
+
+const records = Array.from({ length: 120 }, (_, index) => recordOf(index))
+const newestFirst = records.toReversed()
+
+describe.each(stores)('lists: %s', (_name, create) => {
+  let clock: TestClock
+  let ledger: Ledger
+  /** When the first entry was made. */
+  let start: number
+
+  beforeAll(async () => {
+    clock = createTestClock('2026-09-26T10:00:00Z')
+    ledger = createLedger({ store: await create(), clock, account })
+    await ledger.view()
+    await Promise.all(records.map((record) => ledger.record(record, null)))
+    clock.set('2026-11-20T23:00:00Z')
+    await makeEntries()
+  })
+
+  async function makeEntries() {
+    start = clock.now()
+    const limits = [{ window: 'month', units: toUnits(1_000) } as const]
+    await ledger.change('ada', ({ definitions }) => ({
+      definitions: {
+        ...definitions,
+        budgets: { ...definitions.budgets, seo: { name: 'seo', parent: 'account', limits, projects: [] } },
+      },
+      note: { type: 'budget-created', budget: 'seo', units: 1_000, reason: 'the team asked' },
+    }))
+    for (let index = 0; index < 12; index++) {
+      clock.advance(1000)
+      const what = {
+        id: `ent_${index}`,
+        content: 'c',
+        window: 'month',
+        wholeChain: false,
+        reason: `reason ${index}`,
+        by: 'ada',
+      } as const
+      await ledger.enter({
+        ...what,
+        type: index % 3 === 0 ? 'external-spend' : 'grant',
+        budget: index % 2 === 0 ? 'seo' : 'account',
+        units: index + 1,
+      } as EntryRequest)
+    }
+    await ledger.enter({
+      id: 'ent_next',
+      content: 'c',
+      type: 'grant',
+      window: 'next-month',
+      wholeChain: false,
+      budget: 'seo',
+      units: 5,
+      reason: 'r',
+      by: 'ada',
+    })
+  }
+
+  const list = async (filter: UpdateFilter, limit = 200) => (await ledger.updates(filter, limit)).rows
+
+  /** All pages, one after the other. */
+  async function pages<Row>(read: (cursor?: string) => Promise<{ rows: readonly Row[]; next?: string }>) {
+    const found: (readonly Row[])[] = []
+    let cursor: string | undefined
+    do {
+      const page = await read(cursor)
+      found.push(page.rows)
+      cursor = page.next
+    } while (cursor !== undefined)
+    return found
+  }
+
+  test('updates the oldest first, from instant to instant, over the borders of months', async () => {
+    const first = records[3]?.createdAt ?? 0
+    const last = records[100]?.createdAt ?? 0
+    const between = await pages((cursor) => ledger.updatesFrom({ since: first, until: last }, 30, cursor))
+    expect(between.flat()).toEqual(records.slice(3, 101))
+    expect(between.map(({ length }) => length)).toEqual([30, 30, 30, 8])
+    const full = await pages((cursor) => ledger.updatesFrom({ since: first, until: last }, 49, cursor))
+    expect(full.flat()).toEqual(between.flat())
+    expect(await ledger.updatesFrom({ since: first + 1, until: first + 2 }, 30)).toEqual({ rows: [] })
+    const of = await ledger.updatesFrom({ since: first, until: last }, 30)
+    await expect(ledger.updatesFrom({ since: last, until: last }, 30, of.next)).rejects.toThrow(BadCursor)
+  })
+
+  describe('updates', () => {
+    test('newest first, over the borders of months, each once, and with nothing after the last', async () => {
+      const page = await ledger.updates({}, 200)
+      expect(page.rows).toEqual(newestFirst)
+      expect(page).not.toHaveProperty('next')
+    })
+
+    test.each([7, 40, 100, 119, 120])('all pages of %i equal the whole list', async (limit) => {
+      const found = await pages((cursor) => ledger.updates({}, limit, cursor))
+      expect(found.flat()).toEqual(newestFirst)
+      expect(Math.max(...found.map((rows) => rows.length))).toBe(limit)
+    })
+
+    test('all pages of a filtered list equal the whole list', async () => {
+      const found = await pages((cursor) => ledger.updates({ project: 'acme' }, 7, cursor))
+      expect(found.flat()).toEqual(newestFirst.filter(({ project }) => project === 'acme'))
+      expect(found.flat()).toHaveLength(40)
+    })
+
+    const october = { since: Date.parse('2026-10-01T00:00:00Z'), until: Date.parse('2026-10-31T23:59:59.999Z') }
+    const one = records[50]?.createdAt ?? 0
+
+    test.each<[string, UpdateFilter, (update: Update) => boolean, number]>([
+      ['state', { state: 'settled' }, ({ state }) => state === 'settled', 35],
+      ['an open state', { state: 'in-doubt' }, ({ state }) => state === 'in-doubt', 17],
+      ['another open state', { state: 'awaiting-approval' }, ({ state }) => state === 'awaiting-approval', 17],
+      ['a part of the name', { search: 'OBE' }, ({ project }) => project === 'globex', 40],
+      ['no part of any name', { search: 'obx' }, () => false, 0],
+      ['a state that none is in', { state: 'running' }, () => false, 0],
+      ['kind', { kind: 'keyword-difficulty' }, ({ kind }) => kind === 'keyword-difficulty', 60],
+      ['project', { project: 'globex' }, ({ project }) => project === 'globex', 40],
+      ['budget', { budget: 'seo' }, ({ budget }) => budget === 'seo', 60],
+      ['caller', { caller: 'schedule:nightly' }, ({ caller }) => caller === 'schedule:nightly', 40],
+      ['via', { via: 'http' }, ({ via }) => via === 'http', 48],
+      ['plan', { plan: 'nightly' }, ({ plan }) => plan === 'nightly', 40],
+      ['a month', october, ({ createdAt }) => new Date(createdAt).toISOString().startsWith('2026-10'), 68],
+      ['since, inclusive', { since: one }, ({ createdAt }) => createdAt >= one, 70],
+      ['since, a moment later', { since: one + 1 }, ({ createdAt }) => createdAt > one, 69],
+      ['until, inclusive', { until: one }, ({ createdAt }) => createdAt <= one, 51],
+      ['until, a moment earlier', { until: one - 1 }, ({ createdAt }) => createdAt < one, 50],
+      ['until, far in the future', { until: Date.parse('2031-01-01T00:00:00Z') }, () => true, 120],
+      ['one instant', { since: one, until: one }, ({ createdAt }) => createdAt === one, 1],
+      [
+        'an open state in a month',
+        { state: 'in-doubt', ...october },
+        (update) => update.state === 'in-doubt' && new Date(update.createdAt).toISOString().startsWith('2026-10'),
+        10,
+      ],
+      [
+        'several at once',
+        { kind: 'ranking', project: 'acme', via: 'http' },
+        ({ kind, project, via }) => kind === 'ranking' && project === 'acme' && via === 'http',
+        8,
+      ],
+      ['since after until', { since: one, until: one - 1 }, () => false, 0],
+      ['the future', { since: Date.parse('2027-03-01T00:00:00Z') }, () => false, 0],
+      ['a time before the ledger', { until: Date.parse('2026-01-01T00:00:00Z') }, () => false, 0],
+    ])('by %s', async (_what, filter, matches, count) => {
+      const found = await list(filter)
+      expect(found).toEqual(newestFirst.filter(matches))
+      expect(found).toHaveLength(count)
+    })
+
+    test('what became open last comes first, and leaves the list when it ends', async () => {
+      const own = createLedger({ store: await create(), clock, account })
+      await own.view()
+      await Promise.all(records.map((record) => own.record(record, null)))
+      const open = await own.open('in-doubt', 5)
+      expect(open.rows.map(({ id }) => id)).toEqual(['upd_116', 'upd_109', 'upd_102', 'upd_095', 'upd_088'])
+      expect((await pages((cursor) => own.open('in-doubt', 5, cursor))).flat()).toHaveLength(17)
+      const [first] = open.rows
+      if (!first) throw new Error('nothing is open')
+      const released = next(first, 'released', { closedBy: 'person' }, { at: clock.now(), by: 'ada' })
+      await own.record(released, first)
+      expect((await own.updates({ state: 'in-doubt' }, 200)).rows.map(({ id }) => id)).not.toContain('upd_116')
+      expect((await own.open('watched', 5)).rows).toEqual([released])
+    })
+  })
+
+  test('a page is short, and yet not the last, where much is passed over', async () => {
+    const early = createTestClock('2024-12-03T10:00:00Z')
+    const old = createLedger({ store: await create(), clock: early, account })
+    await old.view()
+    const record = { ...recordOf(0), createdAt: early.now() }
+    await old.record(record, null)
+    early.set('2026-11-20T10:00:00Z')
+    const first = await old.updates({}, 50)
+    expect(first.rows).toEqual([])
+    const second = await old.updates({}, 50, first.next)
+    expect(second.rows).toEqual([record])
+    expect(second.next).toBeUndefined()
+  })
+
+  test('a page ends where it is full, and the next begins there, also at the border of a month', async () => {
+    const first = await ledger.updates({ until: Date.parse('2026-10-01T12:00:00Z') }, 2)
+    expect(first.rows.map(({ id }) => id)).toEqual(['upd_009', 'upd_008'])
+    const second = await ledger.updates({ until: Date.parse('2026-10-01T12:00:00Z') }, 2, first.next)
+    expect(second.rows.map(({ id }) => id)).toEqual(['upd_007', 'upd_006'])
+  })
+
+  test('what an index lists and nobody finds is passed over', async () => {
+    const store = await create()
+    const lagging = {
+      ...store,
+      get: async (keys: readonly Key[]) =>
+        (await store.get(keys)).map((item) => (item?.pk === 'update#upd_001' ? undefined : item)),
+    }
+    const early = createTestClock('2026-09-26T10:00:00Z')
+    const old = createLedger({ store: lagging, clock: early, account })
+    await old.view()
+    for (const record of records.slice(0, 3)) await old.record(record, null)
+    early.set('2026-09-29T00:00:00Z')
+    expect((await old.updates({}, 10)).rows.map(({ id }) => id)).toEqual(['upd_002', 'upd_000'])
+  })
+
+  test('a new ledger has one page, and says so', async () => {
+    const fresh = createLedger({ store: await create(), clock, account })
+    expect(await fresh.updates({}, 50)).toEqual({ rows: [] })
+    expect(await fresh.updates({ state: 'running' }, 50)).toEqual({ rows: [] })
+    expect(await fresh.entries({ month: 'month:2026-11-12' }, 50)).toEqual({ rows: [] })
+  })
+
+  test('every row of a list comes from all of its pages', async () => {
+    expect(await all((cursor) => ledger.updates({ project: 'acme' }, 7, cursor))).toHaveLength(40)
+  })
+
+  describe('entries', () => {
+    const month = 'month:2026-11-12'
+    test('of a month, newest first, page by page', async () => {
+      const expected = [...Array.from({ length: 12 }, (_, index) => index + 1).reverse(), 1_000]
+      const { rows, next: more } = await ledger.entries({ month }, 200)
+      expect(rows.map(({ units }) => units)).toEqual(expected)
+      expect(more).toBeUndefined()
+      expect((await pages((cursor) => ledger.entries({ month }, 5, cursor))).map((page) => page.length)).toEqual([
+        5, 5, 3,
+      ])
+      expect((await pages((cursor) => ledger.entries({ month }, 5, cursor))).flat()).toEqual(rows)
+    })
+
+    test('of a budget: what was asked for it, and what moved it as an ancestor', async () => {
+      const unitsOf = async (budget: string) =>
+        (await ledger.entries({ month, budget }, 200)).rows.map(({ units }) => units)
+      expect(await unitsOf('seo')).toEqual([11, 9, 7, 5, 3, 1, 1_000])
+      expect(await unitsOf('account')).toEqual([12, 10, 8, 7, 6, 4, 2, 1])
+      expect(await unitsOf('nobody')).toEqual([])
+    })
+
+    test('since, inclusive', async () => {
+      const { rows } = await ledger.entries({ month, since: start + 10_000 }, 200)
+      expect(rows.map(({ units }) => units)).toEqual([12, 11, 10])
+    })
+
+    test('of the next month', async () => {
+      const { rows } = await ledger.entries({ month: 'month:2026-12-12' }, 200)
+      expect(rows).toMatchObject([{ id: 'ent_next', month: 'month:2026-12-12', day: 'day:2026-12-12' }])
+    })
+  })
+
+  describe('a cursor', () => {
+    const cursor = (place: unknown) => Buffer.from(JSON.stringify(place)).toString('base64url')
+    const after = { pk: 'update#upd_005', sk: 'update', sort: '2026-10-01T00:00:00.000Z#upd_005' }
+    const october = { partition: 'updates#2026-10', after }
+
+    test('that lies between two rows goes on with the next', async () => {
+      const { rows } = await ledger.updates({}, 5, cursor(october))
+      expect(rows.map(({ id }) => id)).toEqual(['upd_008', 'upd_007', 'upd_006', 'upd_005', 'upd_004'])
+    })
+
+    test.each<[string, string]>([
+      ['empty', ''],
+      ['no base64', '%%%'],
+      ['no JSON', Buffer.from('{').toString('base64url')],
+      ['null', cursor(null)],
+      ['a number', cursor(7)],
+      ['a text', cursor('updates#2026-10')],
+      ['without a partition', cursor({ after })],
+      ['of an empty partition', cursor({ partition: '' })],
+      ['with a partition that is no text', cursor({ partition: { toString: 'updates#2026-10' } })],
+      ['of entries', cursor({ partition: 'entries#month:2026-11-12' })],
+      ['of another index', cursor({ partition: 'in-doubt' })],
+      ['of no month', cursor({ partition: 'updates#2026-1x' })],
+      ['of a month to come', cursor({ partition: 'updates#2027-01' })],
+      ['of a month before the ledger', cursor({ partition: 'updates#2025-10' })],
+      ['of a longer name', cursor({ partition: 'updates#2026-10-01' })],
+      ['after null', cursor({ partition: 'updates#2026-10', after: null })],
+      ['after nothing', cursor({ partition: 'updates#2026-10', after: {} })],
+      ['after half a key', cursor({ partition: 'updates#2026-10', after: { pk: after.pk, sort: after.sort } })],
+      ['after an empty key', cursor({ partition: 'updates#2026-10', after: { ...after, pk: '' } })],
+      ['after a key of numbers', cursor({ partition: 'updates#2026-10', after: { pk: 1, sk: 2, sort: 3 } })],
+      ['after an endless key', cursor({ partition: 'updates#2026-10', after: { ...after, pk: 'x'.repeat(3_000) } })],
+      ['after what is outside the list', cursor({ partition: 'updates#2026-10', after: { ...after, sort: '2030' } })],
+      [
+        'after what is before the list',
+        cursor({ partition: 'updates#2026-09', after: { ...after, sort: '2026-09-01' } }),
+      ],
+      ['cut off', cursor(october).slice(0, -9)],
+    ])('is refused: %s', async (_name, bad) => {
+      await expect(ledger.updates({}, 5, bad)).rejects.toThrow(BadCursor)
+      await expect(ledger.updates({}, 5, bad)).rejects.toThrow('not a cursor of this list')
+      await expect(ledger.updates({ state: 'settled', project: 'acme' }, 5, bad)).rejects.toThrow(BadCursor)
+    })
+
+    test.each(['updates#2026-09', 'updates#2026-12'])(
+      'of %s is refused by a list of October and November',
+      async (partition) => {
+        const span = { since: Date.parse('2026-10-01T00:00:00Z'), until: Date.parse('2026-11-20T00:00:00Z') }
+        await expect(ledger.updatesFrom(span, 5, cursor({ partition }))).rejects.toThrow(BadCursor)
+        expect((await ledger.updatesFrom(span, 5, cursor({ partition: 'updates#2026-11' }))).rows).toHaveLength(5)
+      },
+    )
+
+    test('of another list is refused', async () => {
+      const ofUpdates = (await ledger.updates({}, 5)).next
+      const ofOpen = (await ledger.updates({ state: 'in-doubt' }, 5)).next
+      const ofEntries = (await ledger.entries({ month: 'month:2026-11-12' }, 5)).next
+      for (const mine of [ofUpdates, ofOpen, ofEntries]) expect(mine).toEqual(expect.any(String))
+      await expect(ledger.updates({ state: 'in-doubt' }, 5, ofUpdates)).rejects.toThrow(BadCursor)
+      await expect(ledger.updates({}, 5, ofEntries)).rejects.toThrow(BadCursor)
+      await expect(ledger.updates({}, 5, ofOpen)).rejects.toThrow(BadCursor)
+      await expect(ledger.open('running', 5, ofOpen)).rejects.toThrow(BadCursor)
+      await expect(ledger.entries({ month: 'month:2026-11-12' }, 5, ofUpdates)).rejects.toThrow(BadCursor)
+      await expect(ledger.entries({ month: 'month:2026-12-12' }, 5, ofEntries)).rejects.toThrow(BadCursor)
+      const since = Date.parse('2026-11-20T12:00:00Z')
+      await expect(ledger.updates({ until: since - hours(24 * 10) }, 5, ofUpdates)).rejects.toThrow(BadCursor)
+    })
+  })
+})

@@ -1,0 +1,46 @@
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { published } from '../bench/document.ts'
+import { startGuard } from '../bench/product.ts'
+import { countRequests, requestsTable } from '../bench/requests.ts'
+
+// What every route costs, as docs/performance.md says. After a change that is meant: npm run bench -- requests
+
+const endpoint = inject('dynamodb')
+
+const rowsOf = (table: string) => [...table.matchAll(/^\| `([^`]+)` \| (.*) \|$/gm)]
+
+describe('the requests of every route', () => {
+  test.skipIf(endpoint === null)('are as many as the documentation says', async () => {
+    const counted = requestsTable(await countRequests(endpoint ?? ''))
+    expect(counted.split('\n')).toEqual((await published('requests')).split('\n'))
+  })
+
+  test('are those of every route that there is', async () => {
+    const { api, dashboard, slack, stop } = await startGuard({
+      store: createMemoryStore(),
+      serviceUrl: 'http://127.0.0.1:1/v3',
+    })
+    onTestFinished(stop)
+    const documented = rowsOf(await published('requests')).map(([, route = '']) => route)
+    const paths = new Set(documented.map((route) => route.split(' ')[1]))
+
+    const named = [...api.routes, ...slack.routes].filter(({ method }) => method !== 'ALL')
+    const routes = named.map(({ method, path }) => `${method} ${path.replace(/^\/problems\/.*/, '/problems/*')}`)
+    expect(routes.length).toBeGreaterThan(35)
+    expect(routes.filter((route) => !documented.includes(route))).toEqual([])
+    // A page takes its methods behind its address.
+    const addresses = dashboard.routes
+      .map(({ path }) => path.replace(/\/[\w-]{10}\.(css|svg)$/, '/*.$1'))
+      .filter((path) => path !== '/*')
+    expect(addresses.length).toBeGreaterThan(8)
+    expect(addresses.filter((path) => !paths.has(path))).toEqual([])
+  })
+
+  test('a guarded update: one read beside the estimate, two writes, ten write units', async () => {
+    const rows = new Map(rowsOf(await published('requests')).map(([, route, cells]) => [route, cells]))
+    expect(rows.get('POST /updates')).toBe('1 | 2 | 4 | 10 | 3')
+    // An item more for the second name: it is read, and written once.
+    expect(rows.get('POST /updates of a project with an id')).toBe('1 | 2 | 5 | 12 | 3')
+  })
+})

@@ -1,0 +1,465 @@
+import { describe, expect, test } from 'vitest'
+import { type RunOutcome, settlementOf } from '../../shared/ledger/book/outcome.ts'
+import { announcedWith } from '../../shared/ledger/updates/announcement.ts'
+import {
+  begin,
+  type Hold,
+  isTerminal,
+  next,
+  type State,
+  states,
+  type Update,
+} from '../../shared/ledger/updates/update.ts'
+import { fromUpdateItem, toUpdateItem } from '../../shared/ledger/updates/update-item.ts'
+import { toUnits } from '../../shared/platform/words.ts'
+
+const at = Date.parse('2026-11-20T10:00:00Z')
+const later = at + 60_000
+
+const hold: Hold = {
+  units: toUnits(40),
+  attempt: 'one',
+  at,
+  leaseUntil: at + 17_000,
+  senderUntil: at + 60_000,
+  day: 'day:2026-11-20',
+  budgets: ['seo', 'account'],
+}
+
+const running = begin(
+  {
+    id: 'upd_1',
+    kind: 'ranking',
+    project: 'acme',
+    budget: 'seo',
+    caller: 'ada',
+    via: 'http',
+    content: { digest: 'd', count: 1 },
+    createdAt: at,
+  },
+  'running',
+  { month: 'month:2026-11-01', hold },
+  { at, by: 'guard', move: { held: 40 } },
+)
+
+const sources = ['sender', 'evidence', 'time', 'person'] as const
+type Source = (typeof sources)[number]
+
+const ran = (from: Source, units = 40): RunOutcome => ({
+  kind: 'ran',
+  units: toUnits(units),
+  from,
+  by: from,
+  note: 'ran',
+})
+const didNotRun = (from: 'sender' | 'person'): RunOutcome => ({
+  kind: 'did-not-run',
+  from,
+  by: from,
+  note: 'did not run',
+})
+const unknown = (from: 'sender' | 'sweep'): RunOutcome => ({ kind: 'unknown', from, by: from, note: 'unknown' })
+
+const findings: readonly RunOutcome[] = [
+  ...sources.flatMap((from) => [0, 25, 40, 55].map((units) => ran(from, units))),
+  didNotRun('sender'),
+  didNotRun('person'),
+  unknown('sender'),
+  unknown('sweep'),
+]
+
+function closedBy(...findings: readonly RunOutcome[]): Update {
+  return findings.reduce((update, finding) => {
+    const closing = settlementOf(update, finding, later)
+    if (!closing) throw new Error('the finding changes nothing')
+    return closing.update
+  }, running)
+}
+
+const inDoubt = closedBy(unknown('sender'))
+
+describe('the edges out of running and in-doubt', () => {
+  test.each<[string, Update, RunOutcome, object, object]>([
+    [
+      'running, ran',
+      running,
+      ran('sender'),
+      { state: 'settled', charged: 40, closedBy: 'sender', finishedAt: later },
+      { held: -40, spent: 40 },
+    ],
+    ['running, ran for less', running, ran('sender', 25), { state: 'settled', charged: 25 }, { held: -40, spent: 25 }],
+    [
+      'running, ran for more',
+      running,
+      ran('sender', 55),
+      { state: 'settled', charged: 55, overrun: 15 },
+      { held: -40, spent: 55 },
+    ],
+    [
+      'running, did not run',
+      running,
+      didNotRun('sender'),
+      { state: 'released', charged: 0, closedBy: 'sender', finishedAt: later },
+      { held: -40 },
+    ],
+    [
+      'running, unknown to the sender',
+      running,
+      unknown('sender'),
+      { state: 'in-doubt', doubt: { by: 'sender', at: later } },
+      { held: -40, inDoubt: 40 },
+    ],
+    [
+      'running, unknown to the sweep',
+      running,
+      unknown('sweep'),
+      { state: 'in-doubt', doubt: { by: 'sweep', at: later } },
+      { held: -40, inDoubt: 40 },
+    ],
+    [
+      'in doubt, the sender: ran',
+      inDoubt,
+      ran('sender', 30),
+      { state: 'settled', charged: 30, closedBy: 'sender' },
+      { inDoubt: -40, spent: 30 },
+    ],
+    [
+      'in doubt, the sender: did not run',
+      inDoubt,
+      didNotRun('sender'),
+      { state: 'released', charged: 0, closedBy: 'sender' },
+      { inDoubt: -40 },
+    ],
+    [
+      'in doubt, evidence',
+      inDoubt,
+      ran('evidence'),
+      { state: 'settled', charged: 40, closedBy: 'evidence' },
+      { inDoubt: -40, spent: 40 },
+    ],
+    [
+      'in doubt, time',
+      inDoubt,
+      ran('time'),
+      { state: 'settled', charged: 40, closedBy: 'time' },
+      { inDoubt: -40, spent: 40 },
+    ],
+    [
+      'in doubt, a person: ran',
+      inDoubt,
+      ran('person', 55),
+      { state: 'settled', charged: 55, overrun: 15, closedBy: 'person' },
+      { inDoubt: -40, spent: 55 },
+    ],
+    [
+      'in doubt, a person: did not run',
+      inDoubt,
+      didNotRun('person'),
+      { state: 'released', charged: 0, closedBy: 'person' },
+      { inDoubt: -40 },
+    ],
+  ])('%s', (_name, update, finding, record, move) => {
+    const closing = settlementOf(update, finding, later)
+    expect(closing?.update).toMatchObject(record)
+    expect(closing?.move).toEqual(move)
+    expect(closing?.update.version).toBe(update.version + 1)
+    expect(closing?.update.history.slice(0, -1)).toEqual(update.history)
+    expect(closing?.update.history.at(-1)).toEqual({
+      state: closing?.update.state,
+      at: later,
+      by: finding.by,
+      note: finding.note,
+      move,
+    })
+  })
+
+  test.each<[string, Update, RunOutcome]>([
+    ['a person about what is running', running, ran('person')],
+    ['a person about what is running, the other way', running, didNotRun('person')],
+    ['doubt about what is in doubt', inDoubt, unknown('sender')],
+    ['the sweep about what is in doubt', inDoubt, unknown('sweep')],
+  ])('nothing changes: %s', (_name, update, finding) => {
+    expect(settlementOf(update, finding, later)).toBeNull()
+  })
+
+  test('the answer of the service is kept, and a doubt that was cleared is no problem any more', () => {
+    const problem = { slug: 'service-unreachable', detail: 'It timed out.', members: {} }
+    const service = { status: 200, contentType: 'application/json', body: '{}', truncated: false }
+    const doubted = closedBy({ ...unknown('sender'), problem } as RunOutcome)
+    expect(doubted.problem).toEqual(problem)
+    const settled = settlementOf(doubted, { ...ran('sender'), service } as RunOutcome, later)?.update
+    expect(settled).toMatchObject({ state: 'settled', service })
+    expect(settled).not.toHaveProperty('problem')
+    expect(settlementOf(doubted, didNotRun('person'), later)?.update.problem).toEqual(problem)
+    expect(settlementOf(running, { ...didNotRun('sender'), problem } as RunOutcome, later)?.update.problem).toEqual(
+      problem,
+    )
+  })
+})
+
+describe('terminal states', () => {
+  test('are these', () => {
+    expect(states.filter((state) => isTerminal(state))).toEqual([
+      'settled',
+      'released',
+      'refused',
+      'rejected',
+      'cancelled',
+      'expired',
+    ])
+  })
+
+  test.each(states.filter((state) => !['running', 'in-doubt', 'settled', 'released'].includes(state)))(
+    '%s: no finding changes anything',
+    (state) => {
+      for (const update of [{ ...running, state }, withoutHold({ ...running, state })])
+        for (const finding of findings) expect(settlementOf(update, finding, later)).toBeNull()
+    },
+  )
+
+  const closings: readonly (readonly RunOutcome[])[] = [
+    ...[ran('sender', 25), ran('sender', 55), didNotRun('sender')].map((finding) => [finding]),
+    ...findings.flatMap((finding) => (settlementOf(inDoubt, finding, later) ? [[unknown('sender'), finding]] : [])),
+  ]
+
+  test.each(closings.map((path) => [path.map(nameOf).join(', then '), path] as const))(
+    '%s: stays what it is, and is corrected once at most',
+    (_name, path) => {
+      const closed = closedBy(...path)
+      expect(isTerminal(closed.state)).toBe(true)
+      for (const finding of findings) {
+        const corrected = settlementOf(closed, finding, later)
+        if (!corrected) continue
+        expect(corrected.update.state).toBe(closed.state)
+        expect(corrected.update.corrected).toBe(true)
+        expect((corrected.update.charged ?? 0) - (closed.charged ?? 0)).toBe(corrected.move.spent ?? 0)
+        expect(Object.keys(corrected.move)).toEqual(corrected.move.spent === undefined ? [] : ['spent'])
+        for (const again of findings) expect(settlementOf(corrected.update, again, later)).toBeNull()
+      }
+    },
+  )
+
+  test.each<[string, readonly RunOutcome[], RunOutcome, number | null]>([
+    ['the sender is believed after time', [unknown('sender'), ran('time')], ran('sender', 25), -15],
+    [
+      'the sender is believed after time, that it did not run',
+      [unknown('sender'), ran('time')],
+      didNotRun('sender'),
+      -40,
+    ],
+    ['the sender is believed after evidence', [unknown('sender'), ran('evidence')], ran('sender', 55), 15],
+    ['the sender is believed after a person', [unknown('sender'), didNotRun('person')], ran('sender', 40), 40],
+    [
+      'evidence is believed against a release by a person',
+      [unknown('sender'), didNotRun('person')],
+      ran('evidence', 40),
+      40,
+    ],
+    [
+      'evidence is not asked about a release by the sender',
+      [unknown('sender'), didNotRun('sender')],
+      ran('evidence', 40),
+      null,
+    ],
+    [
+      'evidence does not change what a person charged',
+      [unknown('sender'), ran('person', 10)],
+      ran('evidence', 40),
+      null,
+    ],
+    ['evidence of nothing changes nothing', [unknown('sender'), didNotRun('person')], ran('evidence', 0), null],
+    ['a second sender does not exist', [ran('sender')], ran('sender', 55), null],
+    ['a person does not correct a person', [unknown('sender'), didNotRun('person')], ran('person'), null],
+    ['time corrects nobody', [unknown('sender'), didNotRun('person')], ran('time'), null],
+    ['doubt corrects nobody', [unknown('sender'), ran('time')], unknown('sweep'), null],
+  ])('%s', (_name, path, finding, spent) => {
+    const corrected = settlementOf(closedBy(...path), finding, later)
+    expect(corrected ? (corrected.move.spent ?? 0) : null).toBe(spent)
+  })
+})
+
+describe('what a correction leaves', () => {
+  const byTime = closedBy(unknown('sender'), ran('time'))
+  const overrun = closedBy(unknown('sender'), ran('person', 55))
+
+  test.each<[string, Update, number, number | undefined]>([
+    ['more than was held', byTime, 55, 15],
+    ['as much as was held', byTime, 40, undefined],
+    ['less than was held', overrun, 25, undefined],
+    ['more than was held, by another figure', overrun, 41, 1],
+  ])('%s', (_name, update, units, over) => {
+    const corrected = settlementOf(update, ran('sender', units), later)
+    expect(corrected?.update.charged).toBe(units)
+    expect(corrected?.update.overrun).toBe(over)
+    expect(Object.hasOwn(corrected?.update ?? {}, 'overrun')).toBe(over !== undefined)
+  })
+
+  test('is what the service answered, where it did', () => {
+    const service = { status: 200, contentType: null, body: '', truncated: false }
+    expect(settlementOf(byTime, { ...ran('sender', 55), service }, later)?.update.service).toEqual(service)
+    const known = { ...byTime, service }
+    expect(settlementOf(known, ran('sender', 55), later)?.update.service).toEqual(service)
+    expect(settlementOf(byTime, ran('sender', 55), later)?.update).not.toHaveProperty('service')
+  })
+
+  test('moves nothing where nothing was wrong', () => {
+    expect(settlementOf(byTime, ran('sender', 40), later)?.move).toEqual({})
+  })
+
+  test('is no overrun where just what was held ran', () => {
+    expect(closedBy(ran('sender', 40))).not.toHaveProperty('overrun')
+    expect(closedBy(ran('sender', 40))).not.toHaveProperty('service')
+  })
+})
+
+describe('without a hold', () => {
+  test.each(states)('%s: there is nothing to close', (state) => {
+    for (const finding of findings) expect(settlementOf(withoutHold({ ...running, state }), finding, later)).toBeNull()
+  })
+})
+
+describe('the stored record', () => {
+  test('comes back as it was', () => {
+    const settled = closedBy(unknown('sender'), ran('sender'))
+    for (const update of [running, settled]) expect(fromUpdateItem(toUpdateItem(update))).toEqual(update)
+  })
+
+  test.each<[State, string | undefined]>([
+    ['awaiting-approval', 'awaiting-approval'],
+    ['requested', 'requested'],
+    ['running', 'running'],
+    ['in-doubt', 'in-doubt'],
+    ['settled', undefined],
+    ['released', undefined],
+    ['refused', undefined],
+    ['rejected', undefined],
+    ['cancelled', undefined],
+    ['expired', undefined],
+  ])('%s is listed among the unfinished as %s', (state, openAs) => {
+    expect(toUpdateItem({ ...running, state }).openAs).toBe(openAs)
+  })
+
+  test("a person's release is watched until it is corrected or nobody looks any more", () => {
+    const released = closedBy(unknown('sender'), didNotRun('person'))
+    expect(toUpdateItem(released)).toMatchObject({
+      openAs: 'watched',
+      openSince: `${new Date(later).toISOString()}#upd_1`,
+    })
+    expect(toUpdateItem(closedBy(unknown('sender'), didNotRun('person'), ran('sender'))).openAs).toBeUndefined()
+    const unwatched = next(released, 'released', { unwatched: true }, { at: later, by: 'sweep' })
+    expect(toUpdateItem(unwatched).openAs).toBeUndefined()
+  })
+
+  test('of what is unfinished says since when', () => {
+    expect(toUpdateItem(inDoubt).openSince).toBe('2026-11-20T10:01:00.000Z#upd_1')
+    expect(toUpdateItem(running).openSince).toBe('2026-11-20T10:00:00.000Z#upd_1')
+    const doubtedAgain = next(inDoubt, 'in-doubt', {}, { at: later + 5, by: 'sweep' })
+    expect(toUpdateItem(doubtedAgain).openSince).toBe('2026-11-20T10:01:00.005Z#upd_1')
+  })
+
+  test('is listed by the calendar month of its creation, and kept for 26 months', () => {
+    expect(toUpdateItem(running)).toMatchObject({
+      pk: 'update#upd_1',
+      sk: 'update',
+      listedIn: 'updates#2026-11',
+      listedAt: '2026-11-20T10:00:00.000Z#upd_1',
+    })
+    expect(toUpdateItem(running).expiresAt).toBe(Date.parse('2029-01-08T10:00:00Z') / 1000)
+  })
+})
+
+describe('what people are told of it, with the record', () => {
+  const link = 'https://hooks.slack.com/commands/1'
+  const asked = begin(
+    { ...withoutHold(running), replyTo: [link] },
+    'awaiting-approval',
+    { month: 'month:2026-11-01' },
+    { at, by: 'ada' },
+  )
+  const settled = closedBy(unknown('sender'), ran('time'))
+  const step = (update: Update, state: State, changes: Partial<Update> = {}) =>
+    next(update, state, changes, { at: later, by: 'guard' })
+
+  test.each<[string, Update, Update | null, readonly string[]]>([
+    ['it awaits approval from its first line on', asked, null, ['upd_1#approval-wanted#1']],
+    [
+      'it came to await approval',
+      step({ ...asked, state: 'requested' }, 'awaiting-approval'),
+      { ...asked, state: 'requested' },
+      ['upd_1#approval-wanted#2', `upd_1#outcome#2#${link}`],
+    ],
+    ['it awaits approval as before', step(asked, 'awaiting-approval'), asked, []],
+    ['it runs', running, null, []],
+    ['it is in doubt', inDoubt, running, ['upd_1#in-doubt#2']],
+    ['it is in doubt as before', step(inDoubt, 'in-doubt'), inDoubt, []],
+    ['it settled', closedBy(ran('sender')), running, []],
+    ['it cost more', closedBy(ran('sender', 55)), running, ['upd_1#overrun#2']],
+    ['it began with an overrun', step({ ...running, overrun: toUnits(1) }, 'settled'), null, ['upd_1#overrun#2']],
+    ['it cost more than was known', step(settled, 'settled', { overrun: toUnits(5) }), settled, ['upd_1#overrun#4']],
+    ['it cost more, as was known', step(closedBy(ran('sender', 55)), 'settled'), closedBy(ran('sender', 55)), []],
+    [
+      'it was corrected to more',
+      closedBy(unknown('sender'), ran('time'), ran('sender', 55)),
+      settled,
+      ['upd_1#overrun#4', 'upd_1#correction#4'],
+    ],
+    [
+      'it was corrected to less',
+      closedBy(unknown('sender'), ran('person', 55), ran('sender', 25)),
+      closedBy(unknown('sender'), ran('person', 55)),
+      ['upd_1#correction#4'],
+    ],
+    ['it was corrected from the start', { ...settled, corrected: true }, null, ['upd_1#correction#3']],
+    ['it was corrected before', step({ ...settled, corrected: true }, 'settled'), { ...settled, corrected: true }, []],
+    ['it was refused at once', { ...asked, state: 'refused' }, null, []],
+    ['it was rejected, and somebody waits', step(asked, 'rejected'), asked, [`upd_1#outcome#2#${link}`]],
+    [
+      'it was rejected, and somebody waits, written down twice',
+      step({ ...asked, replyTo: [link, 'other', link] }, 'rejected'),
+      asked,
+      [`upd_1#outcome#2#${link}`, 'upd_1#outcome#2#other'],
+    ],
+    ['it was rejected, and nobody waits', step({ ...asked, replyTo: [] }, 'rejected'), asked, []],
+    ['it was approved, and somebody waits on', step(asked, 'requested'), asked, []],
+    [
+      'it changed after its end',
+      step({ ...asked, state: 'rejected' }, 'rejected'),
+      { ...asked, state: 'rejected' },
+      [],
+    ],
+  ])('%s', (_name, update, seen, ids) => {
+    expect(announcedWith(update, seen).map((write) => write.kind === 'put' && write.item.id)).toEqual(ids)
+  })
+
+  test('names the update, and where somebody waits', () => {
+    const doubted = step({ ...running, replyTo: [link] }, 'in-doubt')
+    expect(
+      announcedWith(doubted, running).map((write) => write.kind === 'put' && [write.item, write.when]),
+    ).toMatchObject([
+      [
+        { id: 'upd_1#in-doubt#2', createdAt: later, tries: 0, about: { kind: 'in-doubt', update: 'upd_1' } },
+        [{ kind: 'absent-item' }],
+      ],
+      [{ createdAt: later, about: { kind: 'outcome', update: 'upd_1', replyTo: link } }, [{ kind: 'absent-item' }]],
+    ])
+    expect(announcedWith(inDoubt, running)).toMatchObject([{ item: { createdAt: later, version: 1 } }])
+    const late = next(inDoubt, 'settled', { overrun: toUnits(1) }, { at: later + 5, by: 'guard' })
+    expect(announcedWith(late, inDoubt)).toMatchObject([{ item: { createdAt: later + 5 } }])
+    expect(announcedWith(asked, null)).toMatchObject([
+      { item: { createdAt: at, about: { kind: 'approval-wanted', update: 'upd_1' } } },
+    ])
+    expect(announcedWith(closedBy(ran('sender', 55)), running)).toMatchObject([
+      { item: { about: { kind: 'overrun' } } },
+    ])
+    expect(announcedWith({ ...settled, corrected: true }, settled)).toMatchObject([
+      { item: { about: { kind: 'correction' } } },
+    ])
+  })
+})
+
+function withoutHold({ hold: _hold, ...update }: Update): Update {
+  return update
+}
+
+const nameOf = (finding: RunOutcome) =>
+  `${finding.kind}${finding.kind === 'ran' ? ` ${finding.units}` : ''} (${finding.from})`

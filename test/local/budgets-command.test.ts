@@ -1,0 +1,282 @@
+import { writeFile } from 'node:fs/promises'
+import { describe, expect, test } from 'vitest'
+import { readBudgetsFile, type ShownBudget, toBudgetsCsv } from '../../infra/local/commands/budgets/file.ts'
+import { createBudgetsService, linesOf } from '../../infra/local/commands/budgets/service.ts'
+import { createListener } from '../../infra/local/listener.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { budgetsFiles, lines } from '../support/budgets-file.ts'
+import { runLocal } from '../support/local.ts'
+import { startProduct } from '../support/product.ts'
+
+const { directory, fileOf } = await budgetsFiles()
+const acme: ShownBudget = {
+  ...{ name: 'acme', parent: 'account', projects: [], approvers: [] },
+  limits: [
+    { window: 'month', units: 1_000 },
+    { window: 'day', units: 50 },
+  ],
+}
+
+describe('a CSV of budgets', () => {
+  test('several rows of one budget are its projects; what is empty is not named; one limit keeps the other', async () => {
+    const file = await fileOf(
+      lines(
+        '\ufeffbudget,parent,month,day,project,id,perUpdate,approvalAbove,approvers',
+        'acme,,1200,,,,,,',
+        '',
+        'globex,agency,unlimited,300,"shoes, big",1001,50,40,bob; slack:U1ADA',
+        'globex,,,,hats,,,,',
+        "globex,,,,'=1+1,,,,",
+        ',,,,,,,,',
+        'agency,,0,,,,,,',
+      ),
+    )
+    const { budgets, placeOf } = await readBudgetsFile(file, [acme])
+    expect(budgets).toEqual([
+      {
+        name: 'acme',
+        limits: [
+          { window: 'month', units: 1_200 },
+          { window: 'day', units: 50 },
+        ],
+      },
+      {
+        ...{ name: 'globex', parent: 'agency', perUpdate: 50, approvalAbove: 40, approvers: ['bob', 'slack:U1ADA'] },
+        limits: [
+          { window: 'month', units: 'unlimited' },
+          { window: 'day', units: 300 },
+        ],
+        projects: [{ name: 'shoes, big', id: '1001' }, { name: 'hats' }, { name: '=1+1' }],
+      },
+      { name: 'agency', limits: [{ window: 'month', units: 0 }] },
+    ])
+    expect(placeOf(1)).toBe('line 4, globex')
+  })
+
+  test('everything that is wrong is told at once, by its line', async () => {
+    const file = await fileOf(
+      lines(
+        'budget,month,project,id,perUpdate',
+        'Acme,1,a,1,',
+        'acme,"1,000",,7,-5',
+        ',5,,,',
+        'globex,10,a,',
+        'globex,20,,,',
+      ),
+    )
+    await expect(readBudgetsFile(file, [])).rejects.toThrow(
+      [
+        `${file} is not applied:`,
+        'line 2: budget "Acme": takes a name of a-z, 0-9 and -',
+        'line 3: month "1,000": takes a whole number of units, such as 2000, or unlimited',
+        'line 3: perUpdate "-5": takes a whole number of units, such as 500',
+        'line 3: an id needs a project',
+        'line 4: budget "": takes a name of a-z, 0-9 and -',
+        'line 5: has 4 cells, and the header 5',
+        'line 6: month is 20 here, and 10 in line 5',
+      ].join('\n  '),
+    )
+  })
+
+  test.each([
+    [
+      'budget,months,day,day',
+      /line 1: there is no column "months"\n {2}line 1: day twice\n {2}line 1: the columns are budget,/,
+    ],
+    ['name,month', /line 1: there is no column "name"\n {2}line 1: the column budget is missing/],
+    ['budget,month', /line 1: no budget stands below the header/],
+    ['', /is empty; its first line names the columns: budget,parent,month,day,/],
+    ['budget\n"acme', /is not CSV: /],
+  ])('%j is none', async (text, message) => {
+    await expect(readBudgetsFile(await fileOf(text), [])).rejects.toThrow(message)
+  })
+
+  test.each(['budgets.csv', 'budgets.json'])(
+    '%s of another encoding is refused: names would change on the way',
+    async (name) => {
+      const file = await fileOf('', name)
+      await writeFile(file, Buffer.from('budget,project\nacme,M\xfcller\n', 'latin1'))
+      await expect(readBudgetsFile(file, [])).rejects.toThrow('is not UTF-8')
+    },
+  )
+
+  test('as it is exported, it says the same again', async () => {
+    const budgets: ShownBudget[] = [
+      { name: 'account', parent: null, limits: [{ window: 'month', units: 50_000 }], projects: [], approvers: [] },
+      {
+        ...{ name: 'acme', parent: 'account', perUpdate: 5, approvers: ['bob', 'eve'] },
+        limits: [{ window: 'day', units: 'unlimited' }],
+        projects: [{ name: '=1+1', id: '7' }, { name: 'a "quoted", name' }],
+      },
+    ]
+    const text = toBudgetsCsv(budgets)
+    expect(text).toBe(
+      lines(
+        'budget,parent,month,day,project,id,perUpdate,approvalAbove,approvers',
+        'account,,50000,,,,,,',
+        "acme,account,,unlimited,'=1+1,7,5,,bob;eve",
+        'acme,,,,"a ""quoted"", name",,,,',
+      ),
+    )
+    const { budgets: read } = await readBudgetsFile(await fileOf(text), budgets)
+    expect(read).toEqual([{ name: 'account', limits: budgets[0]?.limits }, budgets[1]])
+  })
+})
+
+describe('a JSON of budgets', () => {
+  test.each([
+    ['a list', '[{"name": "acme", "kinds": ["ranking"]}]', undefined],
+    ['an object with a reason', '{"budgets": [{"name": "acme", "kinds": ["ranking"]}], "reason": "r"}', 'r'],
+  ])('%s goes on as it is', async (_what, text, reason) => {
+    const file = await readBudgetsFile(await fileOf(text, 'budgets.json'), [])
+    expect([file.budgets, file.reason, file.placeOf(0)]).toEqual([
+      [{ name: 'acme', kinds: ['ranking'] }],
+      reason,
+      'acme',
+    ])
+  })
+
+  test.each([
+    ['a name twice', '[{"name": "acme", "limits": [], "limits": []}]', 'the same name twice in one object'],
+    ['what nobody knows', '{"budgets": [{"name": "acme"}], "dry-run": true}', 'there is no member "dry-run"'],
+  ])('%s is refused, as in a body', async (_what, text, message) => {
+    await expect(readBudgetsFile(await fileOf(text, 'budgets.json'), [])).rejects.toThrow(message)
+  })
+
+  test.each(['{', 'null', '{"acme": {}}', '[{"limits": []}]'])('%s is none', async (text) => {
+    await expect(readBudgetsFile(await fileOf(text, 'budgets.json'), [])).rejects.toThrow(
+      /is not JSON|takes \{"budgets"/,
+    )
+  })
+})
+
+describe('the difference', () => {
+  test('is a line for each budget that is new or another, and a number of those that are not', () => {
+    const limits = (units: number | 'unlimited') => [{ window: 'month', units }]
+    const projects = (...names: string[]) => names.map((name) => ({ name }))
+    expect(
+      linesOf(
+        [
+          {
+            ...{ budget: 'acme', isNew: true },
+            members: [
+              { member: 'limits', from: null, to: limits(2_000) },
+              { member: 'projects', from: null, to: projects('a', 'b', 'c', 'd', 'e') },
+            ],
+          },
+          { budget: 'globex', isNew: false, members: [{ member: 'limits', from: limits(1_000), to: limits(1_200) }] },
+          {
+            ...{ budget: 'initech', isNew: false },
+            members: [
+              { member: 'projects', from: projects('a', 'b'), to: projects('b', 'c', 'd', 'e') },
+              { member: 'perUpdate', from: null, to: 1_500 },
+              { member: 'approvers', from: ['bob'], to: ['bob', 'eve'] },
+              { member: 'limits', from: [...limits(5), { window: 'day', units: 3 }], to: limits('unlimited') },
+            ],
+          },
+        ],
+        60,
+      ),
+    ).toEqual([
+      '+ acme  new: 2,000 a month, 5 projects',
+      '~ globex  month 1,000 → 1,200',
+      '~ initech  2 → 4 projects (+ c, + d, + e and 1 more), perUpdate none → 1,500, approvers bob → bob and eve, month 5 → unlimited, day 3 → none',
+      '    takes away the project a, the limit of the day',
+      '= 57 unchanged',
+    ])
+  })
+})
+
+/** A guard that listens, for commands that speak HTTP. */
+async function listening() {
+  const product = await startProduct({ store: createMemoryStore() })
+  const listener = await createListener({ port: 0 })
+  listener.open(product.api)
+  const token = await product.signed({ sub: 'ada', scope: 'read admin' })
+  const service = createBudgetsService({ url: listener.url, token })
+  const env = { UNIT_GUARD_URL: listener.url, UNIT_GUARD_TOKEN: token, DATA_DIR: directory }
+  const close = () => listener.close(Promise.resolve())
+  return { product, service, env, token, url: listener.url, close }
+}
+
+describe('npm run budgets', () => {
+  test('shows, applies, finds nothing to do, and exports what it has made', async () => {
+    const { product, env, close } = await listening()
+    const file = await fileOf(lines('budget,month,project,id', 'acme,2000,a,1', 'acme,,b,', 'globex,100,,'))
+    const run = (...args: string[]) => runLocal('budgets', args, env)
+    const unlisted = '! the service does not list its projects now: no id is filled in'
+    const difference = ['+ acme  new: 2,000 a month, 2 projects', '+ globex  new: 100 a month', unlisted]
+    const dry = await run('apply', file, '--dry-run')
+    expect(dry).toEqual({ code: 0, err: '', out: lines(...difference, 'Not applied (--dry-run); revision 1.') })
+    expect((await product.call('GET', '/budgets/acme')).status).toBe(404)
+    const applied = await run('apply', file, '--reason', 'contracts of December')
+    expect(applied).toEqual({ code: 0, err: '', out: lines(...difference, 'Applied: revision 2.') })
+    const { body } = await product.call('GET', '/budgets/acme/entries')
+    expect(body.entries).toMatchObject([{ by: 'ada', reason: 'contracts of December' }])
+    const exported = await run('export')
+    expect(exported).toMatchObject({ code: 0, err: '' })
+    const again = await run('apply', await fileOf(exported.out, 'exported.csv'))
+    expect(again.out).toBe(lines('= 3 unchanged', unlisted, 'Nothing to apply; revision 2.'))
+    await close()
+  })
+
+  test('what cannot be applied is told, exit code 1; wrong usage is 2', async () => {
+    const { env, close } = await listening()
+    const wrong = await fileOf(lines('budget,parent,month', 'acme,nobody,5', 'globex,,x'), 'wrong.csv')
+    const [faulty, usage, away] = await Promise.all([
+      runLocal('budgets', ['apply', wrong], env),
+      runLocal('budgets', ['apply', 'budgets.txt'], env),
+      runLocal('budgets', ['export'], { ...env, UNIT_GUARD_URL: 'http://127.0.0.1:9' }),
+    ])
+    expect([faulty.code, faulty.out]).toEqual([1, ''])
+    expect(faulty.err).toMatch(/wrong\.csv is not applied:\n {2}line 3: month "x": takes a whole number/)
+    expect([usage.code, usage.err.split('\n')[0]]).toEqual([2, 'takes a file that ends in .csv or .json'])
+    expect([away.code, away.err]).toEqual([
+      1,
+      expect.stringMatching(/^Unit Guard at http:\/\/127\.0\.0\.1:9 does not answer: .+\n$/),
+    ])
+    await close()
+  })
+
+  test('a token with more than a token around it is refused by name, and not shown', async () => {
+    const { env, close } = await listening()
+    const printed = `> unit-guard token\n\n${env.UNIT_GUARD_TOKEN}`
+    const { code, err } = await runLocal('budgets', ['export'], { ...env, UNIT_GUARD_TOKEN: printed })
+    expect([code, err]).toEqual([1, expect.stringContaining('UNIT_GUARD_TOKEN: takes a bearer token alone')])
+    expect(err).not.toContain(env.UNIT_GUARD_TOKEN)
+    await close()
+  })
+
+  test('somebody else was faster: nothing is applied', async () => {
+    const { product, service, close } = await listening()
+    const file = await readBudgetsFile(await fileOf(lines('budget,month', 'acme,5')), [])
+    const { etag } = await service.read()
+    await product.call('PUT', '/budgets/globex', { body: { limits: [{ window: 'month', units: 1 }] } })
+    await expect(service.apply(file, { etag, dryRun: false })).rejects.toThrow(
+      'The budgets have changed meanwhile, and nothing was applied; run it again.',
+    )
+    expect((await product.call('GET', '/budgets/acme')).status).toBe(404)
+    await close()
+  })
+
+  test('what the guard refuses is told at its line, or by the budget’s name', async () => {
+    const { product, service, url, close } = await listening()
+    const { budgets, etag } = await service.read()
+    const apply = async (text: string, name?: string) =>
+      service.apply(await readBudgetsFile(await fileOf(text, name), budgets), { etag, dryRun: true })
+    await expect(apply(lines('budget,month', 'acme,5', 'globex,9999999999999'))).rejects.toThrow(
+      'Nothing was applied:\n  line 3, globex, limits.0.units: takes a whole number of units, or unlimited',
+    )
+    await expect(apply('[{"name": "acme", "limit": 5}]', 'a.json')).rejects.toThrow(
+      'acme, limit: is not a known member',
+    )
+    await expect(apply(lines('budget,perUpdate', 'acme,5'))).rejects.toThrow(
+      'acme: the budget acme is new, so it needs',
+    )
+    const token = await product.signed({ sub: 'bob', scope: 'read' })
+    const reader = createBudgetsService({ url, token })
+    const file = await readBudgetsFile(await fileOf(lines('budget,month', 'acme,5')), budgets)
+    await expect(reader.apply(file, { etag, dryRun: true })).rejects.toThrow('bob needs the scope admin')
+    await close()
+  })
+})

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { demonstrationProjects } from '../../functions/sandbox/demonstration.ts'
+import { createMemoryState, usedInMonth } from '../../functions/sandbox/state/state.ts'
+import { keepMonth } from '../../infra/local/demo/month.ts'
+import { openLedger } from '../../shared/ledger/open-ledger.ts'
+import { createDynamoStore } from '../../shared/ledger/store/dynamo-store.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { systemClock } from '../../shared/platform/clock.ts'
+import { systemIds } from '../../shared/platform/ids.ts'
+import { hasJava, runLocal, temporaryDirectory } from '../support/local.ts'
+import { openMonth, type PlayedMonth, playedMonth } from '../support/month.ts'
+import { createLocalTable, createStore } from '../support/stores.ts'
+
+// The month of `npm run demo:month`: what is in it, and that nothing of it is lost on the way into a ledger that is kept.
+
+/** On a machine that does other things. */
+const playedWithinMs = 90_000
+
+let month: PlayedMonth
+beforeAll(async () => {
+  month = await playedMonth('2026-11-24T14:00:00Z')
+}, playedWithinMs)
+afterAll(() => month?.close())
+
+test('has something of everything that pages show', async () => {
+  const { guard } = month.scenario
+  const { rows } = await guard.ledger.updates({}, 200)
+  const seen = (name: 'state' | 'via' | 'kind') => [...new Set(rows.map((update) => update[name]))].sort()
+  expect(seen('state')).toEqual([
+    ...['awaiting-approval', 'cancelled', 'expired', 'in-doubt', 'refused', 'rejected', 'released', 'settled'],
+  ])
+  expect(seen('via')).toEqual(['gateway', 'http', 'schedule', 'slack'])
+  expect(seen('kind')).toEqual(['keyword-difficulty', 'ranking'])
+  expect([...new Set(rows.flatMap(({ problem }) => problem?.slug ?? []))].sort()).toEqual([
+    ...['already-fresh', 'already-updated', 'budget-frozen', 'duplicate-work', 'over-budget', 'service-refused'],
+  ])
+  expect(rows.filter(({ overrun }) => overrun !== undefined)).toHaveLength(1)
+  const open = async (as: 'awaiting-approval' | 'in-doubt') =>
+    (await guard.ledger.open(as, 20)).rows.map(({ project }) => project)
+  expect(await open('awaiting-approval')).toEqual([
+    ...['opal-press.example', 'lakeside-hotels.example', 'juniper-travel.example'],
+  ])
+  expect(await open('in-doubt')).toEqual(['fernway-garden.example', 'initech'])
+  const entries = (await guard.ledger.entries({ month: 'month:2026-11-01' }, 200)).rows
+  expect([...new Set(entries.map(({ type }) => type))]).toEqual(
+    expect.arrayContaining(['grant', 'transfer', 'external-spend', 'reconcile', 'limit', 'freeze', 'budget-created']),
+  )
+  expect((await guard.ledger.audit()).every(({ ok }) => ok)).toBe(true)
+})
+
+test('is kept as it was played, once', async () => {
+  const { scenario } = month
+  const kept = { store: await createStore(), service: createMemoryState(demonstrationProjects(scenario.first)) }
+  await keepMonth(scenario, { ...kept, unitsPerMonth: 100_000 })
+  const ledger = openLedger(scenario.settings, { clock: scenario.clock, store: kept.store })
+  expect((await ledger.updates({}, 200)).rows).toEqual((await scenario.guard.ledger.updates({}, 200)).rows)
+  expect((await ledger.view()).book).toEqual((await scenario.guard.ledger.view()).book)
+  expect((await ledger.audit()).every(({ ok }) => ok)).toBe(true)
+  const used = async (service: typeof kept.service) => usedInMonth(await service.runs(), scenario.end)
+  expect(await used(kept.service)).toBe(await used(scenario.service))
+})
+
+test('is put into no ledger that somebody uses', async () => {
+  const { scenario } = month
+  const store = createMemoryStore()
+  await openLedger(scenario.settings, { clock: scenario.clock, store }).view()
+  const service = createMemoryState([])
+  await expect(keepMonth(scenario, { store, service, unitsPerMonth: 100_000 })).rejects.toThrow('set DATA_DIR')
+  expect(await service.runs()).toEqual([])
+})
+
+test.skipIf(!hasJava())('npm run demo:month touches no ledger that holds anything, and says what to do', async () => {
+  const { client, table } = await createLocalTable()
+  const store = createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
+  const before = await openLedger(month.scenario.settings, { clock: systemClock, store }).view()
+  const { directory, remove } = await temporaryDirectory()
+  onTestFinished(remove)
+  const env = { DATA_DIR: directory, DYNAMODB_ENDPOINT: inject('dynamodb') ?? '', TABLE_NAME: table }
+  const { code, out, err } = await runLocal('demo-month', [], env)
+  expect([code, out]).toEqual([1, ''])
+  expect(err).toContain('This ledger holds something already')
+  expect(err).toContain('DATA_DIR=.local/month npm run demo:month')
+  expect((await openLedger(month.scenario.settings, { clock: systemClock, store }).view()).definitions).toEqual(
+    before.definitions,
+  )
+})
+
+test.each([
+  ['on the second day of a month it begins in the one before', '2026-12-02T08:00:00Z', '2026-11-12T00:00:00.000Z'],
+  ['on the last day it is as long as the month', '2026-12-31T23:00:00Z', '2026-12-01T00:00:00.000Z'],
+])('%s', async (_name, end, first) => {
+  const { scenario, close } = await openMonth(end)
+  await close()
+  expect(new Date(scenario.first).toISOString()).toBe(first)
+})

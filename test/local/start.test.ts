@@ -1,0 +1,329 @@
+import { createHmac, randomUUID } from 'node:crypto'
+import { existsSync, statSync } from 'node:fs'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { isDynamoDb } from '../../infra/local/database/dynamodb.ts'
+import { readEnvFile } from '../../infra/local/env-file.ts'
+import { hasJava, runLocal, spawnLocal, temporaryDirectory } from '../support/local.ts'
+import { patienceMs } from '../support/patience.ts'
+import { startScriptedService } from '../support/scripted-service.ts'
+
+const { directory, remove } = await temporaryDirectory()
+afterAll(remove)
+
+type Environment = Readonly<Record<string, string | undefined>>
+type Local = ReturnType<typeof spawnLocal>
+
+/** Started for one test or one group, and gone with it. */
+function start(env: Environment, onEnd: (stop: () => void) => void, asIs = false): Local {
+  const local = spawnLocal('start', { env, asIs })
+  onEnd(() => local.signalGroup('SIGKILL'))
+  return local
+}
+
+const get = (path: string, { UNIT_GUARD_URL, UNIT_GUARD_TOKEN }: Environment) =>
+  fetch(`${UNIT_GUARD_URL}${path}`, { headers: { authorization: `Bearer ${UNIT_GUARD_TOKEN}` } })
+
+const send = (method: 'POST' | 'PUT', path: string, body: object, env: Environment, headers: object = {}) =>
+  fetch(`${env.UNIT_GUARD_URL}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${env.UNIT_GUARD_TOKEN}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+
+/** As Slack does it. */
+function command(text: string, responseUrl: string, { UNIT_GUARD_URL, SLACK_SIGNING_SECRET = '' }: Environment) {
+  const given = { user_id: 'U0ALICE1', text, trigger_id: randomUUID(), response_url: responseUrl }
+  const body = new URLSearchParams(given).toString()
+  const timestamp = String(Math.floor(Date.now() / 1000))
+  const signature = createHmac('sha256', SLACK_SIGNING_SECRET).update(`v0:${timestamp}:${body}`).digest('hex')
+  return fetch(`${UNIT_GUARD_URL}/slack/commands`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      'x-slack-request-timestamp': timestamp,
+      'x-slack-signature': `v0=${signature}`,
+    },
+    body,
+  })
+}
+
+async function plansFile(name: string, plans: readonly object[]): Promise<string> {
+  const file = join(directory, name)
+  await writeFile(file, JSON.stringify({ plans }))
+  return file
+}
+
+/** How long it takes until all of it is gone. */
+async function msToStop(local: Local, stop: () => void) {
+  const began = performance.now()
+  stop()
+  const { code } = await local.ended
+  return { code, ms: performance.now() - began }
+}
+
+describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
+  const data = join(directory, 'kept')
+  let first: Local
+  /** What it said until it was ready. */
+  let greeting: string
+  let env: Environment
+
+  beforeAll(async () => {
+    const plan = { kind: 'ranking', schedule: 'cron(0 5 * * ? *)' }
+    const PLANS = await plansFile('plans of a test.json', [
+      { ...plan, name: 'nightly', projects: ['globex', 'acme.example'] },
+      { ...plan, name: 'later', projects: ['globex'], enabled: false },
+      { ...plan, name: 'unknown', projects: ['nobody.example'] },
+    ])
+    first = start({ DATA_DIR: data, PLANS }, afterAll, true)
+    await first.ready()
+    greeting = first.said.out
+    env = readEnvFile(data)
+  })
+
+  it('says what runs, demonstrates one update that runs and one that is refused, and is ready', async () => {
+    expect(first.said.err).toBe('')
+    expect(greeting).toContain('kept in')
+    expect(greeting).toContain('201 settled. Estimated at 40 units; 40 were charged.')
+    expect(greeting).toMatch(
+      /402 refused\. demo has 60 of 100 units left this month and this needs 640; resets .*; ask for 580 more\./,
+    )
+    expect(greeting).not.toContain('Answered from the record')
+    expect(greeting).toMatch(/\nready http:\/\/127\.0\.0\.1:\d+\n$/)
+    const health = await fetch(`${env.UNIT_GUARD_URL}/health`)
+    expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }])
+  })
+
+  it('writes an env file for this user alone, without the token of the service', async () => {
+    expect(env).toMatchObject({
+      UNIT_GUARD_URL: await first.ready(),
+      UNIT_GUARD_TOKEN: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+      SANDBOX_URL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v3$/),
+      SANDBOX_TOKEN: expect.any(String),
+      DYNAMODB_ENDPOINT: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      SECRETS_ENDPOINT: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      DYNAMODB_ACCESS_KEY: expect.stringMatching(/^[0-9a-f]{40}$/),
+      SECRETS_ACCESS_KEY: expect.stringMatching(/^[0-9a-f]{40}$/),
+      TABLE_NAME: 'unit-guard',
+      TRACKING_BASE_URL: env.SANDBOX_URL,
+      LEDGER_SERVICE: 'sandbox',
+      SERVICE_TIMEOUT_MS: '20000',
+      SERVICE_FLIGHT_MS: '300000',
+      COOLDOWN_RANKING: 'day',
+      COOLDOWN_DIFFICULTY: '7d',
+      PROJECT_SEPARATOR: ',',
+      SLACK_SIGNING_SECRET: 'local-slack-signing-secret',
+      PLANS: expect.stringMatching(/plans of a test\.json$/),
+    })
+    // Nor what was not set: a shell that has sourced the file would ask for it of the next ledger.
+    for (const name of ['TRACKING_TOKEN', 'ACCOUNT_UNITS_PER_MONTH', 'ACCOUNT_RENEWAL_DAY'])
+      expect(Object.keys(env)).not.toContain(name)
+    for (const file of ['env', 'secrets.json']) expect(statSync(join(data, file)).mode & 0o777).toBe(0o600)
+  })
+
+  it('npm run token: the token is accepted for what it says', async () => {
+    const args = ['--sub', 'alice', '--scope', 'read run', '--budgets', 'demo', '--expires', '30m']
+    const { code, out } = await runLocal('token', args, { DATA_DIR: data })
+    expect([code, out.trim().split('\n')]).toEqual([0, [expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/)]])
+    const token = out.trim()
+    expect((await get('/budgets', { ...env, UNIT_GUARD_TOKEN: token })).status).toBe(200)
+    expect((await get('/audit', { ...env, UNIT_GUARD_TOKEN: `${token}A` })).status).toBe(401)
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+    expect(claims).toMatchObject({ sub: 'alice', scope: 'read run', budgets: ['demo'], aud: 'unit-guard' })
+    expect(claims.exp - claims.iat).toBe(1800)
+  })
+
+  it('npm run sweep and npm run doctor: what there is, and nothing to do', async () => {
+    const [sweep, doctor] = await Promise.all([
+      runLocal('sweep', ['--at', '2026-11-20T09:00:00Z'], { DATA_DIR: data }),
+      runLocal('doctor', ['--project', 'globex'], { DATA_DIR: data }),
+    ])
+    expect(sweep).toEqual({ code: 0, out: 'The sweep as of 2026-11-20T09:00:00.000Z: nothing to do\n', err: '' })
+    expect(doctor).toMatchObject({ code: 0, err: '' })
+    expect(doctor.out).toContain('ranking estimate: 640 units, read by keyword_units')
+    expect(doctor.out).toContain('keyword-difficulty estimate: 480 units, read by keyword_units')
+    expect(doctor.out).toContain('demo, month: 60 of 100 available, 0 held, 0 in doubt, 40 spent')
+    expect(doctor.out).toContain('nothing: updates can be guarded as it is')
+  })
+
+  it('npm run plan: runs what the plan asks for, and the same time never again', async () => {
+    const run = (...args: string[]) => runLocal('plan', args, { DATA_DIR: data })
+    const spent = async () => {
+      const account = await (await get('/budgets/account', env)).json()
+      return (account as { windows: { spent: number }[] }).windows[0]?.spent ?? 0
+    }
+    const spentBefore = await spent()
+    const time = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString()
+    const once = await run('nightly', '--time', time)
+    expect(once).toMatchObject({ code: 0, err: '' })
+    const [heading, ...lines] = once.out.trim().split('\n')
+    expect(heading).toBe(`The plan nightly of ${time}`)
+    expect(lines).toEqual([
+      '  globex  settled, 640 units',
+      expect.stringMatching(/^ {2}acme\.example {2}up to date: .* acme\.example was done at /),
+      '  1 updated, 1 up to date; 640 units charged',
+    ])
+    const again = await run('nightly', '--time', time)
+    expect(again).toEqual({
+      ...once,
+      out: [heading, '  It was fired before: nothing runs again.', ...lines, ''].join('\n'),
+    })
+    expect(await spent()).toBe(spentBefore + 640)
+    await vi.waitFor(() => expect(first.said.out).toMatch(/\nslack: .*nightly.* 640 units charged/), patienceMs)
+  })
+
+  it('npm run plan: what cannot be run is one line and exit code 1; what may be tried later is told', async () => {
+    const run = (...args: string[]) => runLocal('plan', args, { DATA_DIR: data })
+    const [disabled, unknown, late, wrong, waiting] = await Promise.all([
+      run('later'),
+      run('nobody'),
+      run('nightly', '--time', '2020-01-01T05:00:00Z'),
+      run(),
+      run('unknown'),
+    ])
+    expect(disabled).toEqual({ code: 1, out: '', err: 'The plan later is not enabled in the plans file.\n' })
+    expect(unknown.err).toBe('There is no plan nobody. The plans file has nightly, later and unknown.\n')
+    expect([unknown.code, unknown.out]).toEqual([1, ''])
+    expect([late.code, late.out.trim().split('\n')[1]]).toEqual([1, '  not run, it came more than an hour late'])
+    expect([wrong.code, wrong.err.split('\n')[0]]).toEqual([2, '<name> is needed'])
+    expect(waiting).toMatchObject({ code: 0, err: '' })
+    expect(waiting.out).toMatch(/ {2}1 not begun yet; 0 units charged\n {2}what has not run is tried again at 2.*Z; /)
+    const sweep = await runLocal('sweep', ['--at', '+6m'], { DATA_DIR: data })
+    expect(sweep).toMatchObject({ code: 0, err: '' })
+    expect(sweep.out).toMatch(/^ {2}the plan unknown of 2.*Z {2}goes on at 2.*Z$/m)
+  })
+
+  it('what is only queued is begun at once, without a sweep', async () => {
+    const asked = await send('POST', '/updates', { kind: 'keyword-difficulty', project: '1001' }, env, {
+      prefer: 'respond-async',
+    })
+    expect(asked.status).toBe(202)
+    const { updates } = (await asked.json()) as { updates: { id: string }[] }
+    const state = async () => ((await (await get(`/updates/${updates[0]?.id}`, env)).json()) as { state: string }).state
+    await vi.waitFor(async () => expect(await state()).toBe('settled'), patienceMs)
+  })
+
+  it('a command of Slack is acknowledged, and answered where it says', async () => {
+    const receiver = await startScriptedService({ fallback: () => ({ status: 200, body: 'ok' }) })
+    onTestFinished(() => receiver.close())
+    const there = await send('PUT', '/callers/slack:U0ALICE1', { scopes: ['read'] }, env)
+    expect(there.ok).toBe(true)
+    const acknowledged = await command('', receiver.baseUrl, env)
+    expect([acknowledged.status, await acknowledged.text()]).toEqual([200, ''])
+    await vi.waitFor(() => expect(receiver.requests).toHaveLength(1), patienceMs)
+    expect(JSON.parse(receiver.requests[0]?.body ?? '')).toMatchObject({ text: expect.stringContaining('account has') })
+    const forged = await command('', receiver.baseUrl, { ...env, SLACK_SIGNING_SECRET: 'another' })
+    expect(forged.status).toBe(401)
+  })
+
+  it('a second start on the same port says which, and starts nothing', async () => {
+    const { port } = new URL(await first.ready())
+    const other = join(directory, 'other')
+    const { code, out, err } = await runLocal('start', [], { PORT: port, DATA_DIR: other })
+    expect({ code, out, err }).toEqual({
+      code: 1,
+      out: '',
+      err: `unit-guard: port ${port} is in use; set PORT to another one\n`,
+    })
+    expect(existsSync(other)).toBe(false)
+  })
+
+  it('stopped, killed and started again: nothing is left behind, nothing is lost, nothing is spent twice', async () => {
+    const data = join(directory, 'stopped')
+    const first = start({ DATA_DIR: data }, onTestFinished)
+    await first.ready()
+    const env: Environment = readEnvFile(data)
+    const stopped = await msToStop(first, () => first.signal('SIGTERM'))
+    expect(stopped.code).toBe(0)
+    expect(stopped.ms).toBeLessThan(5_000)
+    expect(await isDynamoDb(env.DYNAMODB_ENDPOINT ?? '')).toBe(false)
+    expect(existsSync(join(data, 'dynamodb.lock'))).toBe(false)
+
+    // As from a shell that has sourced the file: the addresses in it are of the first start.
+    const second = start({ ...env, DATA_DIR: data }, onTestFinished)
+    await second.ready()
+    expect(second.said.out.match(/Answered from the record/g)).toHaveLength(2)
+    const again: Environment = { ...readEnvFile(data), UNIT_GUARD_TOKEN: env.UNIT_GUARD_TOKEN }
+    expect(await (await get('/budgets/demo', again)).json()).toMatchObject({ windows: [{ available: 60, spent: 40 }] })
+    const asked = await send('POST', '/updates', { kind: 'ranking', project: 'initech' }, again)
+    expect(asked.status).toBe(201)
+    second.signalGroup('SIGKILL')
+    await second.ended
+
+    const third = start({ DATA_DIR: data, DEMO: 'off' }, onTestFinished)
+    await third.ready()
+    expect(third.said.out).not.toContain('demonstration')
+    const kept = await (await get(asked.headers.get('location') ?? '', readEnvFile(data))).json()
+    expect(kept).toMatchObject({ state: 'settled', units: { charged: 120 } })
+    const interrupted = await msToStop(third, () => {
+      third.signalGroup('SIGINT')
+      third.signalGroup('SIGINT')
+    })
+    expect(interrupted.code).toBe(0)
+    expect(interrupted.ms).toBeLessThan(5_000)
+  })
+})
+
+describe('npm start without Java', () => {
+  it('says what to install, goes on in memory, and says so to whoever asks from outside', async () => {
+    const bin = join(directory, 'bin')
+    const data = join(directory, 'memory')
+    await mkdir(bin)
+    await symlink(process.execPath, join(bin, 'node'))
+    const webhook = await startScriptedService({ fallback: () => ({ status: 200, body: 'ok' }) })
+    onTestFinished(() => webhook.close())
+    const local = start({ DATA_DIR: data, PATH: bin, SLACK_WEBHOOK_URL: webhook.baseUrl }, onTestFinished)
+    await local.ready()
+    expect(local.said.err).toContain('NO JAVA: install Java 17 or newer')
+    expect(local.said.out).toContain('IN MEMORY, nothing is kept')
+    expect(local.said.out).toContain('201 settled. Estimated at 40 units; 40 were charged.')
+    const env = readEnvFile(data)
+    expect(env.DYNAMODB_ENDPOINT).toBeUndefined()
+    expect((await get('/budgets', env)).status).toBe(200)
+    for (const [script, args] of [['sweep', []] as const, ['plan', ['morning']] as const]) {
+      const { code, err } = await runLocal(script, args, { DATA_DIR: data })
+      expect([code, err]).toEqual([1, expect.stringContaining('in the memory of npm start')])
+    }
+    const ask = { kind: 'ranking', project: 'globex' }
+    const asked = await send('POST', '/updates', ask, env, { prefer: 'respond-async' })
+    const { updates } = (await asked.json()) as { updates: { id: string; state: string }[] }
+    expect([asked.status, updates[0]?.state]).toEqual([202, 'requested'])
+    const state = async () => ((await (await get(`/updates/${updates[0]?.id}`, env)).json()) as { state: string }).state
+    await vi.waitFor(async () => expect(await state()).toBe('settled'), patienceMs)
+    expect((await send('POST', '/budgets/demo/freeze', { reason: 'seen enough' }, env)).status).toBe(200)
+    await vi.waitFor(() => expect(webhook.requests[0]?.body).toContain('seen enough'), patienceMs)
+    expect((await msToStop(local, () => local.signal('SIGTERM'))).code).toBe(0)
+  })
+})
+
+describe('what cannot work is one line and exit code 1', () => {
+  it('wrong settings, each by name', async () => {
+    const data = join(directory, 'wrong')
+    const env = { DATA_DIR: data, PORT: 'http', ACCOUNT_RENEWAL_DAY: '32', TRACKING_BASE_URL: 'https://x.example/v2' }
+    const { code, out, err } = await runLocal('start', [], env)
+    expect([code, out]).toEqual([1, ''])
+    expect(err.trim().split('\n')).toHaveLength(1)
+    for (const name of ['PORT', 'ACCOUNT_RENEWAL_DAY', 'TRACKING_BASE_URL']) expect(err).toContain(`${name}: takes`)
+    expect(existsSync(data)).toBe(false)
+  })
+
+  it('wrong plans', async () => {
+    const data = join(directory, 'wrong')
+    const PLANS = await plansFile('wrong.json', [{ name: 'x', kind: 'ranking', projects: ['a'], schedule: '@daily' }])
+    const { code, out, err } = await runLocal('start', [], { DATA_DIR: data, PLANS })
+    expect([code, out, err.trim().split('\n').length]).toEqual([1, '', 1])
+    expect(err).toContain('wrong.json: these plans are wrong: plan 1 (x), schedule: EventBridge has no @daily')
+    expect(existsSync(data)).toBe(false)
+  })
+
+  it('a command without npm start', async () => {
+    const { code, err } = await runLocal('token', ['--sub', 'a', '--scope', 'read'], {
+      DATA_DIR: join(directory, 'none'),
+      SECRETS_ENDPOINT: 'http://127.0.0.1:1',
+    })
+    expect([code, err.trim().split('\n').length]).toEqual([1, 1])
+    expect(err).toContain('Is npm start running?')
+  })
+})

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest'
+import { guardSettings } from '../../shared/guard/settings.ts'
+import { parseSettings, WrongSettings } from '../../shared/platform/settings.ts'
+
+const needed = {
+  TABLE_NAME: 'unit-guard',
+  ACCOUNT_UNITS_PER_MONTH: '50000',
+  TRACKING_BASE_URL: 'https://service.example/api/v3',
+}
+const parse = (env: Record<string, string | undefined>) => parseSettings(guardSettings, { ...needed, ...env })
+
+function faultOf(env: Record<string, string | undefined>): string {
+  try {
+    parse(env)
+  } catch (error) {
+    if (error instanceof WrongSettings) return error.message
+    throw error
+  }
+  return 'nothing is wrong'
+}
+
+describe('settings', () => {
+  const defaults = {
+    TABLE_NAME: 'unit-guard',
+    SERVICE_TOKEN_SECRET: 'unit-guard/service-token',
+    CALLER_KEY_SECRET: 'unit-guard/caller-key',
+    SLACK_SECRET: 'unit-guard/slack',
+    ACCOUNT_UNITS_PER_MONTH: 50_000,
+    TRACKING_BASE_URL: 'https://service.example/api/v3',
+    SERVICE_TIMEOUT_MS: 20_000,
+    SERVICE_FLIGHT_MS: 300_000,
+  }
+
+  test('have the defaults of the contract, and none of the account: what is not set says nothing', () => {
+    expect(parse({ ACCOUNT_UNITS_PER_MONTH: '50000' })).toEqual(defaults)
+  })
+
+  test('an empty variable is absent, and strangers are left alone', () => {
+    expect(parse({ ACCOUNT_RENEWAL_DAY: '', COOLDOWN_RANKING: '', DYNAMODB_ENDPOINT: '', HOME: '/root' })).toEqual(
+      defaults,
+    )
+  })
+
+  test.each<[name: string, text: string, value: unknown]>([
+    ['ACCOUNT_UNITS_PER_MONTH', '0', 0],
+    ['ACCOUNT_UNITS_PER_MONTH', '1000000000000', 1_000_000_000_000],
+    ['ACCOUNT_RENEWAL_DAY', '31', 31],
+    ['ACCOUNT_RENEWAL_TIME', '23:59', '23:59'],
+    ['ACCOUNT_TIME_ZONE', 'Europe/Berlin', 'Europe/Berlin'],
+    ['TRACKING_BASE_URL', 'http://127.0.0.1:8788/v3', 'http://127.0.0.1:8788/v3'],
+    ['SERVICE_TIMEOUT_MS', '100', 100],
+    ['SERVICE_TIMEOUT_MS', '60000', 60_000],
+    ['SERVICE_FLIGHT_MS', '1000', 1_000],
+    ['ESTIMATE_POINTER_RANKING', '/data/0/a~1b~0c', '/data/0/a~1b~0c'],
+    ['COOLDOWN_RANKING', '0', 0],
+    ['COOLDOWN_RANKING', '30m', 1_800_000],
+    ['COOLDOWN_DIFFICULTY', '6h', 21_600_000],
+    ['COOLDOWN_DIFFICULTY', 'day', 'day'],
+    ['PROJECT_SEPARATOR', ';', ';'],
+    ['DASHBOARD_URL', 'https://units.example/', 'https://units.example/'],
+    ['DASHBOARD_URL', 'http://127.0.0.1:8787', 'http://127.0.0.1:8787'],
+  ])('%s takes %s', (name, text, value) => {
+    expect(parse({ [name]: text })).toMatchObject({ [name]: value })
+  })
+
+  const units = 'takes a whole number of units, 0 to 1000000000000'
+  const zone = 'takes a time zone of the IANA database, such as Europe/Berlin; UTC is one'
+  const url = 'takes an http(s) address that ends in /v3, without a query or credentials'
+  const dashboard = 'takes an http(s) address without a path, such as https://units.example'
+  const cooldown = 'takes day, 0, or a time such as 30m, 6h, 7d'
+  const pointer = 'takes a JSON Pointer (RFC 6901), such as /data/units'
+  test.each<[name: string, text: string | undefined, takes: string]>([
+    ['TABLE_NAME', undefined, 'takes the name of the ledger table'],
+    ...['-1', '1.5', '5e4', '0x10', '50,000', ' 5', '9007199254740993', '99999999999999999'].map(
+      (text): [string, string, string] => ['ACCOUNT_UNITS_PER_MONTH', text, units],
+    ),
+    ['ACCOUNT_UNITS_USED_AT_START', '-7777', units],
+    ['ACCOUNT_RENEWAL_DAY', '0', 'takes a day of the month, 1 to 31'],
+    ['ACCOUNT_RENEWAL_DAY', '32', 'takes a day of the month, 1 to 31'],
+    ['ACCOUNT_RENEWAL_DAY', 'last', 'takes a day of the month, 1 to 31'],
+    ['ACCOUNT_RENEWAL_TIME', '24:00', 'takes a time like 00:00'],
+    ['ACCOUNT_RENEWAL_TIME', '9:30', 'takes a time like 00:00'],
+    ['ACCOUNT_TIME_ZONE', 'Mars/Phobos', zone],
+    ['ACCOUNT_TIME_ZONE', '+01:00', zone],
+    ['TRACKING_BASE_URL', undefined, 'takes the address of the service, ending in /v3'],
+    ['TRACKING_BASE_URL', 'canary.example/v3', url],
+    ['TRACKING_BASE_URL', 'https://canary.example/v2', url],
+    ['TRACKING_BASE_URL', 'https://ada:canary@service.example/v3', url],
+    ['TRACKING_BASE_URL', 'https://service.example/v3?token=canary', url],
+    ['TRACKING_BASE_URL', 'https://service.example/v3#canary', url],
+    ['TRACKING_BASE_URL', 'file:///canary/v3', url],
+    ['SERVICE_TIMEOUT_MS', '99', 'takes 100 to 60000 milliseconds'],
+    ['SERVICE_TIMEOUT_MS', '60001', 'takes 100 to 60000 milliseconds'],
+    ['SERVICE_FLIGHT_MS', '0', 'takes 1000 milliseconds to a day'],
+    ['SERVICE_FLIGHT_MS', '999', 'takes 1000 milliseconds to a day'],
+    ['SERVICE_FLIGHT_MS', '86400001', 'takes 1000 milliseconds to a day'],
+    ['RUN_POINTER_DIFFICULTY', 'data.units', pointer],
+    ['RUN_POINTER_RANKING', '/a~2', pointer],
+    ['COOLDOWN_RANKING', '7', cooldown],
+    ['PROJECT_SEPARATOR', ', ', 'takes one of , ; | : + ~ ! *'],
+    ['PROJECT_SEPARATOR', '-', 'takes one of , ; | : + ~ ! *'],
+    ['COOLDOWN_RANKING', '-1d', cooldown],
+    ['COOLDOWN_DIFFICULTY', '1w', cooldown],
+    ['DYNAMODB_ENDPOINT', 'canary', 'takes the address of an endpoint'],
+    ['SECRETS_ENDPOINT', 'canary', 'takes the address of an endpoint'],
+    ...['canary', 'https://units.example/canary', 'https://units.example?canary', 'javascript:canary'].map(
+      (text): [string, string, string] => ['DASHBOARD_URL', text, dashboard],
+    ),
+  ])('%s does not take %s, and the message does not show it', (name, text, takes) => {
+    const fault = faultOf({ [name]: text })
+    expect(fault).toBe(`these settings are missing or wrong: ${name}: ${takes}`)
+    expect(fault).not.toMatch(/canary|7777/)
+  })
+
+  test('all that is wrong is said at once', () => {
+    expect(faultOf({ TABLE_NAME: '', ACCOUNT_RENEWAL_DAY: '40', COOLDOWN_RANKING: 'soon' })).toBe(
+      `these settings are missing or wrong: TABLE_NAME: takes the name of the ledger table; ACCOUNT_RENEWAL_DAY: takes a day of the month, 1 to 31; COOLDOWN_RANKING: ${cooldown}`,
+    )
+  })
+})

@@ -1,0 +1,275 @@
+import { describe, expect, it } from 'vitest'
+import { globex, input, sandbox } from '../support/sandbox.ts'
+
+describe('sandbox: the list of faults', () => {
+  it('is replaced, shown with help, and deleted', async () => {
+    const { json, put } = sandbox()
+    const hang = { operation: 'run', fault: 'hang', consumes: true }
+    const late = { operation: 'run', kind: 'ranking', times: 2, fault: 'late-date', ms: 50 }
+    expect(await put({ operation: 'run', fault: 'hang' })).toEqual({ status: 200, body: { faults: [hang] } })
+    await put({ operation: 'run', times: 2, fault: 'late-date', ms: 50 })
+    const shown = (await json('/sandbox/faults')).body
+    expect(shown.faults).toEqual([late])
+    expect(Object.keys(shown.help)).toEqual([
+      'every',
+      'delay',
+      'hang',
+      'reset',
+      'reset-mid-body',
+      'status',
+      'html',
+      'envelope',
+      'estimate-shape',
+      'run-units',
+      'late-date',
+    ])
+    expect((await json('/sandbox/faults', { method: 'DELETE' })).body).toEqual({ faults: [] })
+    expect((await json('/sandbox/faults')).body.faults).toEqual([])
+  })
+
+  it('lists all that is wrong at once and changes nothing', async () => {
+    const { json, put } = sandbox()
+    await put({ operation: 'any', fault: 'html' })
+    const refused = await put(
+      { operation: 'walk', fault: 'delay', ms: -1, times: 0 },
+      { operation: 'run', fault: 'explode' },
+      { operation: 'any', fault: 'estimate-shape', shape: 'round' },
+      { operation: 'run', fault: 'status', status: 99, consume: true },
+      { operation: 'run', kind: 'keyword-difficulty', fault: 'late-date', ms: 1 },
+    )
+    expect(refused).toEqual({
+      status: 400,
+      body: {
+        response_code: 400,
+        error: 'Bad Request',
+        errors: [
+          { path: 'faults.0.operation', message: 'takes run, estimate, dates, any' },
+          { path: 'faults.0.times', message: 'takes a whole number from 1' },
+          { path: 'faults.0.ms', message: 'takes 0 to 600000 milliseconds' },
+          { path: 'faults.1.fault', message: 'takes one of the faults that GET /sandbox/faults explains' },
+          { path: 'faults.2.operation', message: 'takes estimate' },
+          {
+            path: 'faults.2.shape',
+            message:
+              'takes plain, string, rows, rows-with-total, rows-wrong-total, nested, text, html, negative, fraction, ambiguous, missing',
+          },
+          { path: 'faults.3.status', message: 'takes an HTTP status from 200 to 599' },
+          { path: 'faults.3', message: 'has unknown fields: consume' },
+          { path: 'faults.4.kind', message: 'takes ranking' },
+        ],
+      },
+    })
+    expect((await json('/sandbox/faults')).body.faults).toEqual([{ operation: 'any', fault: 'html', consumes: true }])
+  })
+
+  it('a body that is not JSON is 400', async () => {
+    const { json } = sandbox()
+    expect((await json('/sandbox/faults', { method: 'PUT', body: '{' })).body.errors).toEqual([
+      { path: '', message: 'takes a JSON object with faults' },
+    ])
+  })
+
+  it('a fault meets only its operation, kind and project', async () => {
+    const { send, put } = sandbox()
+    await put({ operation: 'run', kind: 'ranking', project: '1002', fault: 'status', status: 503 })
+    const statuses = []
+    for (const path of [
+      `${globex}/run`,
+      '/v3/on-demand/1001,1002/run',
+      `${globex}/estimate`,
+      '/v3/keyword-difficulty/globex/run',
+      '/v3/on-demand/initech/run',
+      '/v3/projects/globex/dates',
+    ])
+      statuses.push((await send(path)).status)
+    expect(statuses).toEqual([503, 503, 200, 200, 200, 200])
+  })
+
+  it('`any` meets every operation, also of a project that does not exist yet', async () => {
+    const { post, json, put } = sandbox()
+    await put({ operation: 'any', project: 'shoes', fault: 'status', status: 500 })
+    expect((await post('/v3/projects/shoes/create', input)).status).toBe(500)
+    expect((await json('/v3/projects/shoes/dates')).status).toBe(500)
+    expect((await json('/v3/projects')).status).toBe(200)
+  })
+
+  it('`times` counts down, and the next fault in the list takes over', async () => {
+    const { json, put } = sandbox()
+    await put(
+      { operation: 'run', times: 2, fault: 'status', status: 503 },
+      { operation: 'run', times: 1, fault: 'envelope' },
+    )
+    expect((await json(`${globex}/run`)).status).toBe(503)
+    expect((await json('/sandbox/faults')).body.faults).toMatchObject([{ times: 1 }, { times: 1 }])
+    expect((await json(`${globex}/run`)).status).toBe(503)
+    expect((await json(`${globex}/run`)).body.response_code).toBe(12)
+    expect((await json(`${globex}/run`)).body.response_code).toBe(0)
+    expect((await json('/sandbox/faults')).body.faults).toEqual([])
+  })
+})
+
+describe('sandbox: faults without a socket', () => {
+  it('delay: takes the units, waits, answers normally', async () => {
+    const { json, put, used, slept } = sandbox()
+    await put({ operation: 'run', fault: 'delay', ms: 30_000 })
+    expect((await json(`${globex}/run`)).body.data.keyword_units).toBe(640)
+    expect([await used(), slept]).toEqual([640, [30_000]])
+  })
+
+  it.each([302, 408, 421, 429, 500, 503])('status %i: an envelope, nothing taken', async (status) => {
+    const { json, put, used } = sandbox()
+    await put({ operation: 'run', fault: 'status', status })
+    expect(await json(`${globex}/run`)).toEqual({
+      status,
+      body: { response_code: status, error: `The sandbox was told to answer ${status}` },
+    })
+    expect(await used()).toBe(0)
+  })
+
+  it('status: may take the units all the same', async () => {
+    const { json, put, used } = sandbox()
+    await put({ operation: 'run', fault: 'status', status: 500, consumes: true })
+    expect((await json(`${globex}/run`)).status).toBe(500)
+    expect(await used()).toBe(640)
+  })
+
+  it('status 302 points to itself; 429 and 503 say when to come again', async () => {
+    const { send, put } = sandbox()
+    const header = async (name: string, fault: object) => {
+      await put({ operation: 'run', fault: 'status', ...fault })
+      return (await send(`http://sandbox.example${globex}/run?a=1`)).headers.get(name)
+    }
+    expect(await header('location', { status: 302 })).toBe(`http://sandbox.example${globex}/run?a=1`)
+    expect(await header('retry-after', { status: 429 })).toBe('60')
+    expect(await header('retry-after', { status: 503, retryAfter: 1_000_000_000 })).toBe('1000000000')
+    expect(await header('retry-after', { status: 500 })).toBeNull()
+  })
+
+  it.each([200, 204, 304])('status %i has no body', async (status) => {
+    const { send, put, used } = sandbox()
+    await put({ operation: 'run', fault: 'status', status, consumes: true })
+    const response = await send(`${globex}/run`)
+    expect([response.status, await response.text()]).toEqual([status, ''])
+    expect(await used()).toBe(640)
+  })
+
+  it('html: 200 with a page, units taken unless told otherwise', async () => {
+    const { send, put, used } = sandbox()
+    await put({ operation: 'run', times: 1, fault: 'html' }, { operation: 'run', fault: 'html', consumes: false })
+    const response = await send(`${globex}/run`)
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8'])
+    expect(await response.text()).toContain('<p>We will be back soon.</p>')
+    await send(`${globex}/run`)
+    expect(await used()).toBe(640)
+  })
+
+  it('envelope: 200 with an error in it, nothing taken', async () => {
+    const { json, put, used } = sandbox()
+    await put({ operation: 'run', fault: 'envelope' })
+    expect(await json(`${globex}/run`)).toEqual({
+      status: 200,
+      body: { response_code: 12, error: 'Temporarily not available' },
+    })
+    expect(await used()).toBe(0)
+  })
+
+  it('run-units: an overrun, stated and taken', async () => {
+    const { json, put, used } = sandbox()
+    await put({ operation: 'run', fault: 'run-units', units: 700 })
+    expect((await json(`${globex}/estimate`)).body.data.keyword_units).toBe(640)
+    expect((await json(`${globex}/run`)).body.data).toEqual({ project: 'globex', keyword_units: 700, status: 'done' })
+    expect(await used()).toBe(700)
+  })
+
+  it('run-units: still cannot exceed the account', async () => {
+    const { json, put, used } = sandbox({ unitsPerMonth: 650 })
+    await put({ operation: 'run', fault: 'run-units', units: 700 })
+    expect((await json(`${globex}/run`)).status).toBe(402)
+    expect(await used()).toBe(0)
+  })
+
+  it('late-date: the run is queued and its date, the day of the run, appears later', async () => {
+    const { json, put, at, used } = sandbox()
+    const dates = async () => (await json('/v3/projects/globex/dates')).body.data.dates
+    await put({ operation: 'run', fault: 'late-date', ms: 60_000 })
+    at('2026-11-20T23:59:30Z')
+    expect((await json(`${globex}/run`)).body.data.status).toBe('queued')
+    expect(await used()).toBe(640)
+    at('2026-11-21T00:00:29Z')
+    expect(await dates()).toEqual(['2026-10-16', '2026-11-13'])
+    at('2026-11-21T00:00:30Z')
+    expect(await dates()).toEqual(['2026-10-16', '2026-11-13', '2026-11-20'])
+  })
+
+  it('afterMs: a run takes effect later, whatever was answered', async () => {
+    const { json, put, at, used, dates } = sandbox()
+    await put({ operation: 'run', times: 1, fault: 'status', status: 504, afterMs: 90_000 })
+    expect((await json(`${globex}/run`)).status).toBe(504)
+    expect([await used(), (await dates('globex')).at(-1)]).toEqual([0, '2026-11-13'])
+    at('2026-11-20T10:01:29.999Z')
+    expect((await json('/sandbox/account')).body).toMatchObject({ used: 0, runs: [] })
+    at('2026-11-20T10:01:30Z')
+    expect((await json('/sandbox/account')).body).toMatchObject({
+      used: 640,
+      runs: [{ at: '2026-11-20T10:01:30.000Z', project: 'globex' }],
+    })
+    expect((await dates('globex')).at(-1)).toBe('2026-11-20')
+  })
+
+  it('dates can fail alone', async () => {
+    const { json, put } = sandbox()
+    await put({ operation: 'dates', fault: 'status', status: 500 })
+    expect((await json('/v3/projects/globex/dates')).status).toBe(500)
+    expect((await json(`${globex}/estimate`)).status).toBe(200)
+  })
+
+  it.each(['reset', 'reset-mid-body'])('%s: without a connection of its own it answers 502', async (fault) => {
+    const { json, put, used } = sandbox()
+    await put({ operation: 'run', fault })
+    expect(await json(`${globex}/run`)).toEqual({
+      status: 502,
+      body: { response_code: 502, error: 'Bad Gateway' },
+    })
+    expect(await used()).toBe(640)
+  })
+})
+
+describe('sandbox: estimate shapes', () => {
+  const row = { project: 'acme.example', keyword_units: 40 }
+  it.each([
+    ['plain', { units: 40 }],
+    ['string', { response_code: 0, data: { keyword_units: '40' } }],
+    ['rows', { response_code: 0, data: [row] }],
+    ['rows-with-total', { response_code: 0, data: { projects: [row], total_units: 40 } }],
+    ['rows-wrong-total', { response_code: 0, data: { projects: [row], total_units: 41 } }],
+    ['nested', { result: { account: { on_demand: { required_units: 40 } } } }],
+    ['negative', { response_code: 0, data: { keyword_units: -40 } }],
+    ['fraction', { response_code: 0, data: { keyword_units: 40.5 } }],
+    ['ambiguous', { response_code: 0, data: { keyword_units: 40, cost: 41 } }],
+    ['missing', { response_code: 0, data: { projects: ['acme.example'] } }],
+  ])('%s', async (shape, body) => {
+    const { json, put } = sandbox()
+    await put({ operation: 'estimate', fault: 'estimate-shape', shape })
+    expect(await json('/v3/on-demand/acme.example/estimate')).toEqual({ status: 200, body })
+  })
+
+  it.each([
+    ['text', /^text\/plain/, '40 keyword units\n'],
+    ['html', /^text\/html/, '<!doctype html><title>Estimate</title><p>40 keyword units</p>\n'],
+  ])('%s', async (shape, type, body) => {
+    const { send, put } = sandbox()
+    await put({ operation: 'estimate', fault: 'estimate-shape', shape })
+    const response = await send('/v3/on-demand/acme.example/estimate')
+    expect([response.status, await response.text()]).toEqual([200, body])
+    expect(response.headers.get('content-type')).toMatch(type)
+  })
+
+  it('rows of several projects', async () => {
+    const { json, put } = sandbox()
+    await put({ operation: 'estimate', fault: 'estimate-shape', shape: 'rows-wrong-total' })
+    expect((await json('/v3/keyword-difficulty/1001,1003/estimate')).body.data).toEqual({
+      projects: [row, { project: 'initech', keyword_units: 120 }],
+      total_units: 161,
+    })
+  })
+})

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { sandboxToken } from '../../infra/local/settings.ts'
+import { hasJava, spawnLocal, temporaryDirectory } from '../support/local.ts'
+
+describe.skipIf(!hasJava())('npm run sandbox', () => {
+  test('starts it alone; stopped and started again, it remembers', async () => {
+    const { directory, remove } = await temporaryDirectory()
+    onTestFinished(remove)
+    const env = {
+      DATA_DIR: directory,
+      DYNAMODB_ENDPOINT: inject('dynamodb') ?? '',
+      TABLE_NAME: `sandbox-${randomUUID()}`,
+      SANDBOX_UNITS_PER_MONTH: '1000',
+      TRACKING_BASE_URL: 'https://else.example/v3',
+    }
+    const start = async () => {
+      const server = spawnLocal('sandbox', { env })
+      onTestFinished(() => server.signalGroup('SIGKILL'))
+      const url = await server.ready()
+      const ask = async (path: string) => {
+        const headers = { authorization: `Bearer ${sandboxToken}`, connection: 'close' }
+        const answer = await fetch(`${url}${path}`, { headers })
+        // biome-ignore lint/suspicious/noExplicitAny: tests look into answers as callers do, without knowing our types.
+        return (await answer.json()) as any
+      }
+      return { server, ask }
+    }
+
+    const first = await start()
+    expect((await first.ask('/v3/on-demand/globex/run')).data.keyword_units).toBe(640)
+    first.server.signal('SIGTERM')
+    expect((await first.server.ended).code).toBe(0)
+
+    const second = await start()
+    expect(await second.ask('/sandbox/account')).toMatchObject({ unitsPerMonth: 1000, used: 640, runs: [{}] })
+    expect(second.server.said.out).toContain(`export TRACKING_TOKEN=${sandboxToken}`)
+    second.server.signal('SIGINT')
+    expect((await second.server.ended).code).toBe(0)
+  })
+})

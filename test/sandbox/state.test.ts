@@ -1,0 +1,125 @@
+import { describe, expect, inject, it } from 'vitest'
+import { createSandboxStates, globex, input, sandbox, sandboxStates } from '../support/sandbox.ts'
+
+const hasDynamoDb = inject('dynamodb') !== null
+
+describe.each(sandboxStates)('sandbox: its state in %s', (_, create) => {
+  it('begins with the demonstration, once', async () => {
+    const { json } = sandbox({ state: await create() })
+    const { projects } = (await json('/v3/projects')).body
+    expect(projects.map(({ id, name }: { id: string; name: string }) => [id, name])).toEqual([
+      ['1001', 'acme.example'],
+      ['1002', 'globex'],
+      ['1003', 'initech'],
+      ['1004', 'café & co/paris'],
+      ['1005', 'daily.example'],
+    ])
+  })
+
+  it('of 20 runs at once exactly as many happen as the account can pay for', async () => {
+    const { json, used } = sandbox({ state: await create(), unitsPerMonth: 7 * 640 + 639 })
+    const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await json(`${globex}/run`)).status))
+    expect([statuses.filter((each) => each === 200).length, statuses.filter((each) => each === 402).length]).toEqual([
+      7, 13,
+    ])
+    expect(await used()).toBe(7 * 640)
+    expect((await json('/v3/on-demand/acme.example/run')).status).toBe(200)
+  })
+
+  it('a month’s units are its own', async () => {
+    const { json, at } = sandbox({ state: await create(), unitsPerMonth: 700 })
+    expect((await json(`${globex}/run`)).status).toBe(200)
+    expect((await json(`${globex}/run`)).status).toBe(402)
+    at('2026-12-01T00:00:00Z')
+    expect((await json(`${globex}/run`)).status).toBe(200)
+    expect((await json('/sandbox/account')).body).toMatchObject({ used: 640, runs: [{}, {}] })
+  })
+
+  it('a run of several projects is one run and gives each its date', async () => {
+    const { json, dates } = sandbox({ state: await create() })
+    await json('/v3/on-demand/1001,initech/run')
+    expect((await json('/sandbox/account')).body.runs).toMatchObject([{ project: 'acme.example,initech', units: 160 }])
+    expect((await dates('acme.example')).at(-1)).toBe('2026-11-20')
+    expect((await dates('initech')).at(-1)).toBe('2026-11-20')
+    expect((await dates('globex')).at(-1)).toBe('2026-11-13')
+  })
+
+  it('projects made at once have ids of their own; one name is one project', async () => {
+    const { post, json } = sandbox({ state: await create() })
+    const names = ['a', 'b', 'c', 'd', 'a', 'b', 'é'.repeat(512)]
+    const made = await Promise.all(names.map((name) => post(`/v3/projects/${encodeURIComponent(name)}/create`, input)))
+    expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 201, 201, 201, 409, 409])
+    const { projects } = (await json('/v3/projects')).body
+    expect(projects.map(({ id }: { id: string }) => Number(id))).toEqual([
+      1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008, 1009, 1010,
+    ])
+  })
+
+  it('updates at once are all there', async () => {
+    const { post, json } = sandbox({ state: await create() })
+    const add = { addSearchengines: [{ name: 'example search' }] }
+    const done = await Promise.all(Array.from({ length: 8 }, () => post('/v3/projects/globex/update', add)))
+    expect(done.map(({ status }) => status)).toEqual(Array(8).fill(200))
+    const { searchengines } = (await json('/v3/projects/globex/details')).body.data
+    expect(searchengines.map(({ svc_id }: { svc_id: number }) => svc_id)).toEqual([
+      1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+    ])
+  })
+
+  it('a fault that is to happen 3 times does so, whoever asks at the same time', async () => {
+    const { put, send, json } = sandbox({ state: await create() })
+    await put({ operation: 'estimate', times: 3, fault: 'status', status: 503 })
+    const asked = await Promise.all(Array.from({ length: 10 }, () => send(`${globex}/estimate`)))
+    expect(asked.map(({ status }) => status).filter((each) => each === 503)).toHaveLength(3)
+    expect((await json('/sandbox/faults')).body.faults).toEqual([])
+  })
+})
+
+describe.skipIf(!hasDynamoDb)('sandbox: a restart', () => {
+  const everything = async ({ json, rows }: ReturnType<typeof sandbox>) => [
+    await json('/v3/projects'),
+    await json('/v3/projects/globex/details'),
+    await json('/v3/projects/globex/dates'),
+    await json('/v3/projects/shoes/details'),
+    await json('/v3/projects/1002/export-keyword-difficulty'),
+    await rows('/v3/projects/globex/export-rankings?startDate=2026-11-01'),
+    await json('/sandbox/account'),
+    await json('/sandbox/faults'),
+  ]
+
+  it('changes nothing: another process over the same table answers the same', async () => {
+    const start = await createSandboxStates()
+    const first = sandbox({ state: start() })
+    await first.post('/v3/projects/shoes/create', input)
+    await first.post('/v3/projects/globex/update', { addSearchengines: [{ name: 'example search', country: 'IT' }] })
+    await first.json(`${globex}/run`)
+    await first.json('/v3/keyword-difficulty/1002/run')
+    await first.put({ operation: 'run', times: 2, fault: 'hang' })
+    const before = await everything(first)
+    expect(await everything(sandbox({ state: start('2027-06-01T00:00:00Z') }))).toEqual(before)
+  })
+
+  it('two processes at once see what the other has done', async () => {
+    const start = await createSandboxStates()
+    const [one, other] = [sandbox({ state: start() }), sandbox({ state: start() })]
+    await Promise.all([one.json('/v3/projects'), other.json('/v3/projects')])
+    await one.post('/v3/projects/shoes/create', input)
+    expect((await other.json('/v3/projects/shoes/details')).status).toBe(200)
+    await other.post('/v3/projects/shoes/update', { keywords: [] })
+    expect((await one.json('/v3/projects/shoes/keywords')).body.data.keywords).toEqual([])
+    await other.put({ operation: 'any', fault: 'status', status: 500 })
+    expect((await one.json('/v3/projects')).status).toBe(500)
+  })
+
+  it('a project that no item can hold is 413', async () => {
+    const { post, json } = sandbox({ state: (await createSandboxStates())() })
+    let seed = 1
+    const noise = () => {
+      seed = (seed * 48_271) % 2_147_483_647
+      return seed.toString(36)
+    }
+    const keywords = Array.from({ length: 25_000 }, () => ({ name: `${noise()}${noise()}${noise()}${noise()}` }))
+    expect((await post('/v3/projects/shoes/create', { ...input, keywords })).status).toBe(413)
+    expect((await json('/v3/projects/shoes/details')).status).toBe(404)
+  })
+})

@@ -1,0 +1,42 @@
+import { digest } from '../../shared/platform/ids.ts'
+import { broken, type Items, type Row, rowsOf } from './stored.ts'
+
+/**
+ * A plan tries a project again at the same time only where it provably did not run before; what was refused or expired,
+ * only after a person had it begun again; and what was refused, exactly where that person asked for it.
+ */
+export function lookAtTries({ id, plan, content, project, force }: Row, items: Items): void {
+  if (plan === undefined) return
+  if (force) broken(`${id} is forced for ${plan}`)
+  const found = [...items.values()].find(
+    ({ sk, time, ...item }) =>
+      sk === 'occurrence' && item.plan === plan && digest(plan, String(time), project) === content.digest,
+  )
+  const { startedAt, only } = found ? asOccurrence(found) : broken(`${id} is tried at no time of ${plan}`)
+  // Items keep the order in which they were made.
+  const tries = rowsOf(items).filter(
+    (row) => row.id !== id && row.plan === plan && row.content.digest === content.digest,
+  )
+  for (const row of tries) {
+    if (row.state === 'released' || (mayBeBegunAgain(row) && triedAt(row) < startedAt)) continue
+    broken(`${id} is tried for ${plan}, though ${row.id} is ${row.state}`)
+  }
+  const last = tries.findLast((row) => triedAt(row) < startedAt)
+  if (only === 'refused' && !(last && isRefusal(last))) broken(`${id} is tried for ${plan}, and was not refused before`)
+  if (only !== 'refused' && last && last === tries.at(-1) && isRefusal(last))
+    broken(`${id} is tried for ${plan} without a person's word, though ${last.id} was refused`)
+}
+
+/** Which part of an occurrence a person had begun again, and when. */
+const asOccurrence = (item: object) => item as { readonly startedAt: number; readonly only?: string }
+
+const triedAt = ({ state, hold, createdAt, finishedAt = createdAt }: Row): number =>
+  hold?.at ?? (state === 'refused' ? finishedAt : createdAt)
+
+const mayBeBegunAgain = ({ state, problem, charged }: Row): boolean =>
+  state === 'expired' || (state === 'refused' && !isUpToDate(problem?.slug)) || (state === 'settled' && charged === 0)
+
+const isUpToDate = (slug: string | undefined): boolean => slug === 'already-updated' || slug === 'already-fresh'
+
+const isRefusal = ({ state, problem }: Row): boolean =>
+  state === 'refused' && problem?.slug !== 'plan-paused' && !isUpToDate(problem?.slug)

@@ -1,0 +1,448 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import type { Store } from '../../shared/ledger/store/store.ts'
+import { AnswerLost, LedgerUnavailable } from '../../shared/ledger/store/store.ts'
+import { startProduct } from '../support/product.ts'
+import { listPeople, signedFor, signingSecret, slackSecretOf } from '../support/slack.ts'
+
+const everything = ['read', 'run', 'approve', 'admin']
+
+async function slackProduct(options: Parameters<typeof startProduct>[0] = {}) {
+  const product = await startProduct({ slack: true, store: createMemoryStore(), ...options })
+  await listPeople(product, { U1ADA: { scopes: everything } })
+  return product
+}
+type Product = Awaited<ReturnType<typeof slackProduct>>
+
+/** What is recorded and waits to be answered. */
+const waiting = async ({ guard }: Product) =>
+  (await guard.ledger.slackEvents.open(100)).rows.map((event) =>
+    event.kind === 'command' ? `${event.user}: ${event.text}` : `${event.user}: ${event.action} ${event.value}`,
+  )
+
+/** What Slack shows to the user who typed. */
+const shownBy = async (answer: Response | Promise<Response>) =>
+  (await (await answer).json()) as { text: string; response_type: string }
+
+const form = (changes: Record<string, string> = {}) => ({
+  command: '/units',
+  text: 'updates',
+  user_id: 'U1ADA',
+  trigger_id: '1.2.abc',
+  response_url: 'https://hooks.slack.com/commands/T0/1/none',
+  ...changes,
+})
+const formBody = (changes: Record<string, string> = {}) => new URLSearchParams(form(changes)).toString()
+
+const press = (changes: object = {}) => ({
+  payload: JSON.stringify({
+    type: 'block_actions',
+    user: { id: 'U1ADA' },
+    trigger_id: 'press-1',
+    response_url: 'https://hooks.slack.com/actions/T0/1/none',
+    container: { type: 'message', message_ts: '1.2' },
+    actions: [{ type: 'button', action_id: 'approve', value: 'upd_1' }],
+    ...changes,
+  }),
+})
+
+describe('signature', () => {
+  const now = Date.parse('2026-11-20T10:00:00Z') / 1000
+  test('is good for five minutes, either way of the clock', async () => {
+    const product = await slackProduct()
+    const statuses: Record<string, number> = {}
+    for (const seconds of [0, -299, -300, -301, 299, 300, 301]) {
+      const body = formBody({ trigger_id: `at${seconds}` })
+      const { status } = await product.slack.sendBody('/slack/commands', body, signedFor(body, now + seconds))
+      statuses[`${seconds} s`] = status
+    }
+    expect(statuses).toEqual({
+      '0 s': 200,
+      '-299 s': 200,
+      '-300 s': 200,
+      '-301 s': 401,
+      '299 s': 200,
+      '300 s': 200,
+      '301 s': 401,
+    })
+    expect(await waiting(product)).toHaveLength(5)
+  })
+
+  test('none, short, of another version, another body or another key: 401 with constant words', async () => {
+    const product = await slackProduct()
+    const right = signedFor(formBody(), now)['x-slack-signature']
+    const wrong: Record<string, string>[] = [
+      { 'x-slack-signature': '' },
+      { 'x-slack-signature': 'v0=' },
+      { 'x-slack-signature': right.slice(0, -1) },
+      { 'x-slack-signature': `${right}0` },
+      { 'x-slack-signature': right.toUpperCase() },
+      { 'x-slack-signature': right.replace('v0', 'v1') },
+      signedFor(formBody({ text: 'help' }), now),
+      signedFor(formBody(), 'NaN'),
+      signedFor(formBody(), ''),
+      signedFor(formBody(), `${now}.5`),
+      signedFor(formBody(), `${now}000`),
+      signedFor(formBody(), -now),
+    ]
+    for (const headers of wrong) {
+      for (const path of ['/slack/commands', '/slack/interactions']) {
+        const answer = await product.slack.sendBody(path, formBody(), headers)
+        expect([answer.status, await answer.text()]).toEqual([401, 'unauthorized'])
+      }
+    }
+    expect(await waiting(product)).toEqual([])
+  })
+
+  test('is over the bytes that came: the same form in other bytes is another request', async () => {
+    const product = await slackProduct()
+    const signed = formBody({ text: 'show upd_1' })
+    const reencoded = signed.replace('show+upd', 'show%20upd')
+    expect(new URLSearchParams(reencoded).toString()).toBe(signed)
+    const answer = await product.slack.sendBody('/slack/commands', reencoded, signedFor(signed, now))
+    expect(answer.status).toBe(401)
+    expect(await waiting(product)).toEqual([])
+  })
+
+  test('the same request again within five minutes is the same item', async () => {
+    const product = await slackProduct()
+    const headers = signedFor(formBody(), now)
+    for (const secondsLater of [0, 1, 299]) {
+      product.clock.set(new Date((now + secondsLater) * 1000).toISOString())
+      expect((await product.slack.sendBody('/slack/commands', formBody(), headers)).status).toBe(200)
+    }
+    expect(await waiting(product)).toEqual(['U1ADA: updates'])
+    const pressed = new URLSearchParams(press()).toString()
+    for (let times = 0; times < 3; times++) await product.slack.sendBody('/slack/interactions', pressed)
+    expect(await waiting(product)).toEqual(['U1ADA: approve upd_1', 'U1ADA: updates'])
+  })
+})
+
+describe('what is acknowledged', () => {
+  test('a command is recorded and acknowledged at once, while the service hangs and is not even asked', async () => {
+    const product = await slackProduct()
+    product.service.script('', { kind: 'hang' })
+    const answer = await product.slack.command('estimate ranking acme')
+    expect(answer.status).toBe(200)
+    expect(await answer.json()).toMatchObject({
+      response_type: 'ephemeral',
+      text: 'Asking the tracking service what a ranking update of acme would cost. The answer comes here in a few seconds.',
+    })
+    expect((await product.slack.press('approve', 'upd_1')).status).toBe(200)
+    expect(product.service.requests).toEqual([])
+    expect(product.slack.posted()).toEqual([])
+    expect(await waiting(product)).toEqual(['U1ADA: approve upd_1', 'U1ADA: estimate ranking acme'])
+  })
+
+  test('the answer arrives as a message', async () => {
+    const product = await slackProduct()
+    await product.slack.command('estimate ranking acme')
+    await product.deliver()
+    expect(product.slack.posted().map(({ to, text }) => [to, text])).toEqual([
+      ['asker', 'A ranking update of acme would cost 40 units. ✅ It would pass now.'],
+    ])
+    expect(await waiting(product)).toEqual([])
+  })
+
+  test('help and mistakes are answered at once, to anybody, without touching the ledger', async () => {
+    const product = await slackProduct()
+    for (const user of ['U1ADA', 'U9NOBODY']) {
+      const help = await shownBy(product.slack.command('help', { user }))
+      expect([help.response_type, help.text]).toEqual([
+        'ephemeral',
+        'Unit Guard watches over the keyword units that updates of the tracking service cost. The commands: estimate, run, updates, show, cancel, freeze, unfreeze, pause, resume, reconcile, login, help.',
+      ])
+      const mistake = await shownBy(product.slack.command('rnu ranking acme', { user }))
+      expect(mistake.text).toBe(
+        'There is no command “rnu”; did you mean /units run? /units help lists all commands. It is written like this: /units help',
+      )
+    }
+    expect(await waiting(product)).toEqual([])
+    expect(product.slack.posted()).toEqual([])
+  })
+
+  test('whoever is not listed is told whom to ask, and nothing is recorded', async () => {
+    const product = await slackProduct()
+    const answer = await product.slack.command('run ranking acme', { user: 'U9NOBODY' })
+    expect([answer.status, (await shownBy(answer)).text]).toEqual([
+      200,
+      'You are not listed in Unit Guard, so nothing was done. Ask an administrator to list you as the caller slack:U9NOBODY.',
+    ])
+    expect(await waiting(product)).toEqual([])
+    await product.deliver()
+    expect([product.service.requests, product.slack.posted()]).toEqual([[], []])
+  })
+
+  test('whoever is disabled is told so', async () => {
+    const product = await slackProduct()
+    await listPeople(product, { U1ADA: { scopes: everything, disabled: true } })
+    const answer = await product.slack.command('updates')
+    expect((await shownBy(answer)).text).toBe(
+      'slack:U1ADA is disabled here, so nothing was done. Ask an administrator of Unit Guard.',
+    )
+    expect(await waiting(product)).toEqual([])
+  })
+
+  test('a button pressed by somebody who is not listed does nothing, and they are told in private', async () => {
+    const product = await slackProduct()
+    await product.slack.press('approve', 'upd_1', { user: 'U9NOBODY' })
+    await product.deliver()
+    const [told, ...more] = product.slack.posted()
+    expect(more).toEqual([])
+    expect([told?.to, told?.body.response_type, told?.body.replace_original]).toEqual(['asker', 'ephemeral', undefined])
+    expect(told?.text).toBe(
+      'You are not allowed to do that: it takes the scope approve. Ask an administrator of Unit Guard to list you as the caller slack:U9NOBODY.',
+    )
+  })
+
+  test('other things that Slack tells its apps are acknowledged and forgotten', async () => {
+    const product = await slackProduct()
+    for (const type of ['view_submission', 'shortcut', 'block_suggestion', 'message_action']) {
+      const answer = await product.slack.send('/slack/interactions', { payload: JSON.stringify({ type, user: {} }) })
+      expect([answer.status, await answer.text()]).toEqual([200, ''])
+    }
+    expect(await waiting(product)).toEqual([])
+  })
+
+  test('ssl_check: yes, with or without a signature, and nothing else is done', async () => {
+    const product = await slackProduct()
+    const { slackApp } = product.startProcess()
+    expect((await slackApp.request('/slack/commands?ssl_check=1&token=x')).status).toBe(200)
+    const body = formBody({ ssl_check: '1' })
+    expect((await slackApp.request('/slack/commands', { method: 'POST', body })).status).toBe(200)
+    expect((await product.slack.sendBody('/slack/commands', body)).status).toBe(200)
+    expect(await waiting(product)).toEqual([])
+  })
+})
+
+describe('what is not from this world', () => {
+  test('what cannot be read: 400, nothing recorded', async () => {
+    const product = await slackProduct()
+    const bodies: [what: string, path: string, body: string][] = [
+      ['nothing', '/slack/commands', ''],
+      ['JSON', '/slack/commands', '{"text":"help"}'],
+      ['no user', '/slack/commands', formBody({ user_id: '' })],
+      ['a user of a strange form', '/slack/commands', formBody({ user_id: 'U1#admin' })],
+      ['no trigger', '/slack/commands', formBody({ trigger_id: '' })],
+      ['an endless trigger', '/slack/commands', formBody({ trigger_id: 'x'.repeat(201) })],
+      ['no response_url', '/slack/commands', formBody({ response_url: '' })],
+      ['more than 40,000 characters', '/slack/commands', formBody({ text: 'x'.repeat(40_001) })],
+      ['no payload', '/slack/interactions', 'a=b'],
+      ['a payload that is no JSON', '/slack/interactions', 'payload={'],
+      ['a payload of nothing', '/slack/interactions', 'payload=null'],
+      ['a payload without a type', '/slack/interactions', 'payload={}'],
+      ['a payload that is a list', '/slack/interactions', 'payload=[]'],
+    ]
+    for (const [what, path, body] of bodies) {
+      const { status } = await product.slack.sendBody(path, body)
+      expect([what, status]).toEqual([what, 400])
+    }
+    expect(await waiting(product)).toEqual([])
+  })
+
+  test('a forged press is no press of ours: acknowledged, nothing recorded', async () => {
+    const product = await slackProduct()
+    const forged: [what: string, changes: object][] = [
+      ['a forged value', { actions: [{ action_id: 'approve', value: "'; drop" }] }],
+      ['an endless value', { actions: [{ action_id: 'approve', value: 'u'.repeat(101) }] }],
+      ['no value', { actions: [{ action_id: 'approve' }] }],
+      ['another button', { actions: [{ action_id: 'delete', value: 'upd_1' }] }],
+      ['no button', { actions: [] }],
+      ['two buttons', { actions: [1, 2].map(() => ({ action_id: 'approve', value: 'upd_1' })) }],
+      ['a user of a strange form', { user: { id: 'slack:U1ADA' } }],
+    ]
+    for (const [what, changes] of forged) {
+      const { status } = await product.slack.send('/slack/interactions', press(changes))
+      expect([what, status]).toEqual([what, 200])
+    }
+    expect(await waiting(product)).toEqual([])
+  })
+
+  test('approval: malformed: a button with the id of something else says so, and does nothing', async () => {
+    const product = await slackProduct()
+    for (const [action, value] of [
+      ['approve', 'upd_none'],
+      ['resolve-ran', 'account'],
+      ['confirm', 'upd_none'],
+    ] as const) {
+      await product.slack.press(action, value)
+      await product.deliver()
+    }
+    expect(product.slack.posted().map(({ text }) => text)).toEqual([
+      'There is no update upd_none.',
+      'There is no update account.',
+      'There is nothing to confirm here. Please type the command again.',
+    ])
+  })
+
+  test('more than 256 KiB: 413, before the signature', async () => {
+    const product = await slackProduct()
+    const body = formBody({ text: 'x'.repeat(256 * 1024) })
+    for (const path of ['/slack/commands', '/slack/interactions'])
+      expect((await product.slack.sendBody(path, body, { 'content-length': String(body.length) })).status).toBe(413)
+  })
+
+  test('40,000 characters are answered within a moment and a message', async () => {
+    const product = await slackProduct()
+    for (const text of ['<'.repeat(40_000), `run ranking ${'"a b" '.repeat(6_600)}`, `show ${'x'.repeat(39_995)}`]) {
+      const answer = await product.slack.command(text)
+      const body = await answer.text()
+      expect([answer.status, body.length < 4_000]).toEqual([200, true])
+      expect(JSON.parse(body).response_type).toBe('ephemeral')
+    }
+    expect(await waiting(product)).toEqual([])
+  })
+
+  test('another path is 404, another method 405', async () => {
+    const { slackApp } = (await slackProduct()).startProcess()
+    const asked: [method: string, path: string, status: number][] = [
+      ['GET', '/slack/commands', 405],
+      ['HEAD', '/slack/commands', 405],
+      ['PUT', '/slack/interactions', 405],
+      ['GET', '/slack/interactions', 405],
+      ['POST', '/slack/events', 404],
+      ['POST', '/slack/commands/', 404],
+      ['POST', '/slack%2Fcommands', 404],
+    ]
+    for (const [method, path, status] of asked) {
+      const answer = await slackApp.request(path, { method })
+      expect([method, path, answer.status, answer.headers.get('allow')]).toEqual([
+        method,
+        path,
+        status,
+        status === 405 ? 'POST' : null,
+      ])
+    }
+  })
+})
+
+describe('hostile content', () => {
+  test('a response_url to another host is never contacted; the channel is told instead', async () => {
+    const product = await slackProduct()
+    const evil = product.service.baseUrl.replace('127.0.0.1', '127.0.0.2')
+    for (const [position, response_url] of [
+      evil,
+      'https://hooks.slack.com.evil.example/x',
+      'https://user@hooks.slack.com/x',
+      'http://hooks.slack.com/x',
+      'https://evil.example/?https://hooks.slack.com/',
+    ].entries()) {
+      await product.slack.send('/slack/commands', form({ response_url, trigger_id: `t${position}`, text: 'updates' }))
+      await product.deliver()
+    }
+    expect(product.service.requests).toEqual([])
+    expect(product.slack.posted().map(({ to, body }) => [to, body.response_type])).toEqual(
+      Array.from({ length: 5 }, () => ['channel', undefined]),
+    )
+    expect(await waiting(product)).toEqual([])
+  })
+
+  test('<!channel> in projects and reasons pings nobody', async () => {
+    const product = await slackProduct()
+    const typed = 'run ranking "&lt;!channel&gt;" &lt;@U1&gt; because &lt;!here&gt; *now* https://evil.example'
+    await product.slack.command(typed)
+    await product.deliver()
+    const [confirm] = product.slack.buttons()
+    await product.slack.press('confirm', confirm?.value ?? '')
+    await product.deliver()
+    await product.slack.command('freeze account &lt;!everyone&gt;')
+    await product.deliver()
+    const said = JSON.stringify(product.slack.posted().map(({ body }) => body))
+    expect(said).toContain('&lt;!channel&gt;')
+    expect(said).toContain('&lt;!everyone&gt;')
+    expect(said).not.toMatch(/<!(?!date\^)|<@U1>|<http/)
+    expect(product.seen('run').map(({ url }) => url)).toEqual([
+      '/v3/on-demand/%3C!channel%3E/run',
+      '/v3/on-demand/%3C%40U1%3E/run',
+    ])
+  })
+})
+
+describe('when something is down', () => {
+  const sorry = 'Unit Guard cannot take this right now, so nothing was done. Please try again in a minute.'
+
+  test('request, key: answer lost: what may have been recorded is not said to be undone, and is done', async () => {
+    const inner = createMemoryStore()
+    let isLosing = false
+    const store: Store = {
+      ...inner,
+      transact: async (...of) => {
+        const outcome = await inner.transact(...of)
+        if (isLosing) throw new AnswerLost('canary-endpoint')
+        return outcome
+      },
+    }
+    const product = await slackProduct({ store })
+    const unsure =
+      'It is not certain that Unit Guard has taken this. Without an answer within ten minutes nothing was done; then please try again.'
+    isLosing = true
+    const typed = await product.slack.command('freeze account a loop')
+    expect([typed.status, (await shownBy(typed)).text]).toEqual([200, unsure])
+    const pressed = await product.slack.press('approve', 'upd_1')
+    expect([pressed.status, await pressed.text()]).toEqual([503, unsure])
+    isLosing = false
+    product.clock.advance(5 * 60_000)
+    await product.triggers.sweep(product.endsAt())
+    expect(product.slack.posted().map(({ text }) => text)).toContain('Done: account is frozen.')
+    expect(product.logged.join('\n')).toContain('slack-failed')
+  })
+
+  test('the ledger: whoever typed is told kindly, whoever pressed sees a failure, nothing is recorded', async () => {
+    const inner = createMemoryStore()
+    let isDown = false
+    const fail = () => Promise.reject(new LedgerUnavailable('canary-endpoint'))
+    const store: Store = {
+      get: (...of) => (isDown ? fail() : inner.get(...of)),
+      list: (...of) => (isDown ? fail() : inner.list(...of)),
+      transact: (...of) => (isDown ? fail() : inner.transact(...of)),
+    }
+    const product = await slackProduct({ store })
+    isDown = true
+    const typed = await product.slack.command('run ranking acme')
+    const shown = await shownBy(typed)
+    expect([typed.status, shown.response_type, shown.text]).toEqual([200, 'ephemeral', sorry])
+    const pressed = await product.slack.press('approve', 'upd_1')
+    expect([pressed.status, await pressed.text()]).toEqual([503, sorry])
+    isDown = false
+    expect(await waiting(product)).toEqual([])
+    expect(product.logged.join('\n')).toContain('slack-failed')
+  })
+
+  test('the secret, missing or unreadable: the same, and nothing of it is shown or logged', async () => {
+    const product = await slackProduct()
+    const body = formBody()
+    const headers = signedFor(body, product.clock.now() / 1000)
+    for (const value of [
+      undefined,
+      signingSecret,
+      '{"webhookUrl":"https://hooks.slack.com/services/canary-path"}',
+      '{"signingSecret":""}',
+    ]) {
+      product.secrets.values['unit-guard/slack'] = value
+      const { slackApp } = product.startProcess()
+      const typed = await slackApp.request('/slack/commands', { method: 'POST', body, headers })
+      expect([typed.status, (await shownBy(typed)).text]).toEqual([200, sorry])
+      const pressed = await slackApp.request('/slack/interactions', { method: 'POST', body, headers })
+      expect([pressed.status, await pressed.text()]).toEqual([503, sorry])
+    }
+    expect(await waiting(product)).toEqual([])
+    expect(product.logged.join('\n')).not.toMatch(/canary-(slack|path)/)
+  })
+
+  test('a secret that was read before serves on', async () => {
+    const product = await slackProduct()
+    expect((await product.slack.command('updates')).status).toBe(200)
+    product.secrets.values['unit-guard/slack'] = undefined
+    product.clock.advance(10 * 60_000)
+    await product.slack.command('show upd_1')
+    expect(await waiting(product)).toEqual(['U1ADA: show upd_1', 'U1ADA: updates'])
+  })
+
+  test('another signing secret counts as soon as the cached one is five minutes old', async () => {
+    const product = await slackProduct()
+    await product.slack.command('updates')
+    product.secrets.values['unit-guard/slack'] = slackSecretOf(undefined).replace(signingSecret, 'another-secret')
+    product.clock.advance(5 * 60_000)
+    expect((await product.slack.command('updates')).status).toBe(401)
+  })
+})

@@ -1,0 +1,448 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Message } from '../../shared/slack/blocks.ts'
+import { approvalMessage } from '../../shared/slack/messages/approval.ts'
+import { digestMessage } from '../../shared/slack/messages/digest.ts'
+import { doubtMessage } from '../../shared/slack/messages/doubt.ts'
+import { confirmMessage } from '../../shared/slack/messages/estimate.ts'
+import { figuresMessage } from '../../shared/slack/messages/figures.ts'
+import { occurrenceMessage } from '../../shared/slack/messages/occurrence.ts'
+import { outcomeMessage, pressedMessage } from '../../shared/slack/messages/updates.ts'
+import { bar, percent, person } from '../../shared/slack/messages/words.ts'
+import {
+  anyText,
+  at,
+  awaiting,
+  estimate,
+  figures,
+  inDoubt,
+  now,
+  samples,
+  settled,
+  u,
+  updateWith,
+  zone,
+} from '../support/slack-samples.ts'
+
+/** The marked texts of a message, in order. */
+const texts = ({ blocks }: Message): string[] =>
+  blocks.flatMap((block) => {
+    if (block.type === 'actions') return []
+    if (block.type === 'context') return block.elements.map((each) => ('text' in each ? each.text : ''))
+    if (block.type === 'header') return [block.text.text]
+    return [...(block.text ? [block.text.text] : []), ...(block.fields ?? []).map(({ text }) => text)]
+  })
+
+const buttonsOf = ({ blocks }: Message) =>
+  blocks.flatMap((block) => (block.type === 'actions' ? block.elements : [])).filter((each) => each.type === 'button')
+
+describe('what messages say', () => {
+  test('figures', () => {
+    const day = figures({ window: 'day', limit: u(300), available: 260, end: at('2026-11-20T23:00:00Z') })
+    const shown = figuresMessage({
+      budgets: [{ budget: 'seo', figures: [figures({ granted: 500, available: 1734 }), day] }],
+      zone,
+    })
+    expect(shown.response_type).toBe('ephemeral')
+    expect(shown.text).toBe('Keyword units: seo has 1,734 of 2,500 units left this month')
+    expect(texts(shown)).toEqual([
+      'Keyword units',
+      '*seo* · 1,734 of 2,500 units left this month\n███░░░░░░░  30 % used · 700 spent · 40 held · 26 in doubt\nToday: 260 of 300 units left',
+      [
+        'The month ends <!date^1797030000^{date_short_pretty} {time}|12 Dec 2026 00:00 Europe/Berlin>; then all counters start again.',
+        'The day ends <!date^1795215600^{date_short_pretty} {time}|21 Nov 2026 00:00 Europe/Berlin>.',
+        '*Held*: set aside for updates that are running.',
+        '*In doubt*: sent, and nobody knows yet whether it ran; so it stays counted.',
+        'An update counts in its own budget and in all above it, up to *account*.',
+      ].join('\n'),
+    ])
+  })
+
+  test('figures of more budgets than anybody reads', () => {
+    const budgets = Array.from({ length: 500 }, (_, position) => ({ budget: `b${position}`, figures: [figures()] }))
+    const shown = texts(figuresMessage({ budgets, zone })).join('\n')
+    expect(shown).toContain('*b39*')
+    expect(shown).not.toContain('*b40*')
+    expect(shown).toContain('… and 460 more')
+  })
+
+  test('a confirmation, and what it would leave', () => {
+    const shown = confirmMessage({ askId: 'ask_1', estimate: estimate(), budgets: ['seo'], reason: 'prices' })
+    expect(shown.text).toBe(
+      'A ranking update of acme-shop will cost 640 units, charged to seo. Nothing is spent before you press Confirm.',
+    )
+    expect(texts(shown)).toContain(
+      '• *seo* this month: 1,234 units left now, 594 afterwards\n• *seo* today: 2,260 units left now, 1,620 afterwards\n• *account* this month: 31,000 units left now, 30,360 afterwards',
+    )
+  })
+
+  test('of several budgets it is not said what each will have left', () => {
+    const projects = [
+      { project: 'a', units: u(40) },
+      { project: 'b', units: u(50) },
+    ]
+    const shown = confirmMessage({
+      askId: 'ask_1',
+      estimate: estimate({ projects, units: 90 }),
+      budgets: ['seo', 'ads'],
+    })
+    expect(texts(shown)).toContain(
+      '• *seo* this month: 1,234 units left now\n• *seo* today: 2,260 units left now\n• *account* this month: 31,000 units left now, 30,910 afterwards',
+    )
+  })
+
+  test.each([
+    ['settled', settled(), '✅ The ranking update of acme-shop is done: 640 units charged to seo.'],
+    [
+      'an overrun',
+      { ...settled(), charged: u(700), overrun: u(60) },
+      '✅ The ranking update of acme-shop is done: 700 units charged to seo. That is 60 more than expected.',
+    ],
+    [
+      'by evidence',
+      { ...settled(), closedBy: 'evidence' as const },
+      "✅ The ranking update of acme-shop is done: 640 units charged to seo. It had been in doubt; the service's data show that it ran.",
+    ],
+    [
+      'by time',
+      { ...settled(), closedBy: 'time' as const },
+      '✅ The ranking update of acme-shop is done: 640 units charged to seo. It had been in doubt for seven days, and nothing showed whether it ran, so it counts as run.',
+    ],
+    [
+      'in doubt',
+      inDoubt(),
+      '❓ It is not known whether the ranking update of acme-shop ran: it was sent, and no clear answer came back. 640 units stay counted on seo until that is clear, and it is never sent again. Without proof it counts as run after seven days; a person who knows can say so before.',
+    ],
+    [
+      'awaiting approval',
+      awaiting(),
+      '✋ The ranking update of acme-shop waits for approval by another person, open until 21 Nov 2026 11:00 Europe/Berlin. Nothing is spent before that. “it needs 640 units, and seo wants approval above 500”',
+    ],
+    [
+      'requested',
+      updateWith({ state: 'requested' }),
+      '⏳ The ranking update of acme-shop will begin in a moment. Nothing has been spent yet.',
+    ],
+    ['running', updateWith(), '▶️ The ranking update of acme-shop is running. Set aside for it: 640 units.'],
+    [
+      'cancelled',
+      updateWith({ state: 'cancelled', history: [{ state: 'cancelled', at: now, by: 'slack:U03BOB' }] }),
+      '⛔ The ranking update of acme-shop was cancelled by <@U03BOB>. Nothing was spent.',
+    ],
+  ])('an outcome: %s', (_name, update, text) => {
+    expect(outcomeMessage({ updates: [update], zone }).text).toBe(text)
+  })
+
+  test('many outcomes are a line each, at most twenty', () => {
+    const updates = [settled(), ...Array.from({ length: 30 }, () => updateWith({ state: 'requested' }))]
+    const [lead, lines = ''] = texts(outcomeMessage({ updates, zone }))
+    expect(lead).toBe('1 of 31 updates done, *640 units* charged.')
+    expect(lines.split('\n')).toHaveLength(21)
+    expect(lines).toMatch(
+      /^✅ `acme-shop` ranking · 640 units charged\n⏳ `acme-shop` ranking · will begin in a moment\n/,
+    )
+    expect(lines).toMatch(/… and 11 more$/)
+  })
+
+  test('the outcome of a confirmation stands where its button was', () => {
+    const shown = outcomeMessage({ updates: [settled()], zone, replaces: true })
+    expect([shown.replace_original, shown.response_type, buttonsOf(shown)]).toEqual([true, 'ephemeral', []])
+  })
+
+  test('what was pressed replaces the message and its buttons', () => {
+    const shown = pressedMessage({ update: settled(), by: 'slack:U03BOB', zone })
+    expect(shown.replace_original).toBe(true)
+    expect(buttonsOf(shown)).toEqual([])
+    expect(texts(shown).at(-1)).toMatch(/^Decided by <@U03BOB> · <!date\^.* · More: `\/units show upd_4t8kx2m9q7w3`$/)
+  })
+
+  test('an occurrence', () => {
+    const shown = occurrenceMessage({
+      plan: 'nightly',
+      time: now,
+      zone,
+      state: 'done',
+      counts: {
+        settled: 12,
+        upToDate: 0,
+        refused: 7,
+        released: 0,
+        inDoubt: 1,
+        awaitingApproval: 0,
+        unsent: 0,
+        requested: 0,
+      },
+      unitsCharged: 7680,
+      refusals: Array.from({ length: 7 }, (_, position) => ({ project: `p${position}`, detail: 'seo is frozen.' })),
+    })
+    expect(shown.text).toBe(
+      '🗓️ The plan nightly of 20 Nov 2026 11:00 Europe/Berlin is through. ✅ 12 projects updated, ⛔ 7 projects refused, ❓ 1 project in doubt; their units stay counted. 7,680 units charged in all.',
+    )
+    expect(texts(shown).find((text) => text.startsWith('• `p0`'))).toBe(
+      '• `p0`: seo is frozen.\n• `p1`: seo is frozen.\n• `p2`: seo is frozen.\n• `p3`: seo is frozen.\n• `p4`: seo is frozen.\n… and 2 more',
+    )
+  })
+
+  test('what stopped an occurrence is said in its notification', () => {
+    const counts = {
+      settled: 0,
+      upToDate: 0,
+      refused: 0,
+      released: 0,
+      inDoubt: 3,
+      awaitingApproval: 0,
+      unsent: 9,
+      requested: 0,
+    }
+    const stopped = {
+      plan: 'nightly',
+      time: now,
+      zone,
+      state: 'stopped',
+      counts,
+      unitsCharged: 0,
+      refusals: [],
+    } as const
+    expect(occurrenceMessage({ ...stopped, reason: 'three in a row are in doubt' }).text).toBe(
+      '🛑 The plan nightly of 20 Nov 2026 11:00 Europe/Berlin was stopped before its end. “three in a row are in doubt” ❓ 3 projects in doubt; their units stay counted, ⏭️ 9 projects not asked for any more. Nothing is charged yet.',
+    )
+  })
+
+  test('a day on which nothing happened is one line', () => {
+    const quiet = { refused: 0, inDoubt: [], priceMoves: [], budgets: [], nothingHappened: true }
+    const shown = digestMessage({ day: '2026-11-20', zone, ...quiet })
+    expect(texts(shown)).toEqual([
+      '💤 2026-11-20: nothing happened in 24 hours. No update spent units, none was refused, and none is in doubt.',
+    ])
+  })
+
+  test.each(samples().map(([name, message]) => [name, message.text] as const))(
+    'a notification reads without marks: %s',
+    (_name, text) => {
+      expect(text).not.toMatch(/[*`]|<(?!@)|\n/)
+      expect(text).toMatch(/[.!?]|units/)
+    },
+  )
+})
+
+describe('buttons name what they do, and carry an id and nothing else', () => {
+  const until = now + 86_400_000
+
+  test.each<[string, Message, [string, string, string, string | undefined][]]>([
+    [
+      'confirm',
+      confirmMessage({ askId: 'ask_1', estimate: estimate(), budgets: ['seo'] }),
+      [['confirm', 'ask_1', 'Confirm: spend 640 units', 'primary']],
+    ],
+    [
+      'approval',
+      approvalMessage({ update: awaiting(), owner: null, until, isReminder: false, zone }),
+      [
+        ['approve', 'upd_4t8kx2m9q7w3', 'Approve', 'primary'],
+        ['reject', 'upd_4t8kx2m9q7w3', 'Reject', 'danger'],
+      ],
+    ],
+    [
+      'doubt',
+      doubtMessage({ update: inDoubt(), didNotRunFrom: now, zone }),
+      [
+        ['resolve-ran', 'upd_4t8kx2m9q7w3', 'It ran', 'primary'],
+        ['resolve-did-not-run', 'upd_4t8kx2m9q7w3', 'It did not run', 'danger'],
+      ],
+    ],
+  ])('%s', (_name, message, expected) => {
+    expect(buttonsOf(message).map((each) => [each.action_id, each.value, each.text.text, each.style])).toEqual(expected)
+  })
+
+  test('what cannot be taken back is asked once more', () => {
+    const [approve, reject] = buttonsOf(
+      approvalMessage({ update: awaiting(), owner: null, until, isReminder: false, zone }),
+    )
+    const [ran, didNotRun] = buttonsOf(doubtMessage({ update: inDoubt(), didNotRunFrom: now, zone }))
+    expect([reject?.confirm, ran?.confirm]).toEqual([undefined, undefined])
+    expect(approve?.confirm?.text.text).toBe(
+      'It begins at once and spends 640 units. What is spent cannot be taken back.',
+    )
+    expect(didNotRun?.confirm?.text.text).toBe(
+      '640 units are given back to the budget. Only say so if you are certain: if it did run, they can be spent a second time.',
+    )
+  })
+
+  test('what would be refused has no button', () => {
+    const problem = { slug: 'over-budget', detail: 'Nothing is left.', members: {} }
+    const refused = confirmMessage({
+      askId: 'ask_1',
+      estimate: estimate({ problem, allowed: false }),
+      budgets: ['seo'],
+    })
+    expect(buttonsOf(refused)).toEqual([])
+    expect(refused.text).toContain('Nothing is left.')
+  })
+})
+
+test('of what leaves no trace nobody is told that the data may show whether it ran', () => {
+  const { hold, ...update } = updateWith({ ...inDoubt(), kind: 'keyword-difficulty' })
+  const { datesBefore: _none, ...held } = hold ?? expect.fail('nothing is held')
+  const message = doubtMessage({ update: { ...update, hold: held }, didNotRunFrom: now, zone })
+  expect(texts(message).join('\n')).toContain('leaves no trace that Unit Guard could look for')
+  expect(message.text).toBe(
+    'It is not known whether the keyword-difficulty update of acme-shop ran. 640 units stay counted until somebody says whether it did; if nobody does, it counts as run after seven days.',
+  )
+})
+
+test.each([
+  ['slack:U123ABC', '<@U123ABC>'],
+  ['slack:W1', '`slack:W1`'],
+  ['slack:W123', '<@W123>'],
+  ['slack:u123abc', '`slack:u123abc`'],
+  ['slack:U123ABC>', '`slack:U123ABC&gt;`'],
+  ['slack:U123|x', '`slack:U123|x`'],
+  ['xslack:U123ABC', '`xslack:U123ABC`'],
+  ['alice', '`alice`'],
+  ['<!channel>', '`&lt;!channel&gt;`'],
+  ['schedule:nightly', 'the plan `nightly`'],
+])('the caller %s is shown as %s', (caller, expected) => {
+  expect(person(caller)).toBe(expected)
+})
+
+test.each([
+  [0, 2000, '░░░░░░░░░░', '0 %'],
+  [1, 2000, '█░░░░░░░░░', '0 %'],
+  [1612, 2000, '████████░░', '80 %'],
+  [1999, 2000, '█████████░', '99 %'],
+  [2000, 2000, '██████████', '100 %'],
+  [2500, 2000, '██████████', '125 %'],
+  [-5, 2000, '░░░░░░░░░░', '0 %'],
+  [0, 0, '██████████', '100 %'],
+])('%d of %d used', (used, of, cells, share) => {
+  expect([bar(used, of), percent(used, of)]).toEqual([cells, share])
+})
+
+/** Slack's limits, as its reference has them: https://docs.slack.dev/reference/block-kit/blocks */
+function mustFit({ text, blocks }: Message): void {
+  const length = (shown: string, most: number) => {
+    expect(shown.length).toBeGreaterThan(0)
+    expect(shown.length).toBeLessThanOrEqual(most)
+    expect(shown.isWellFormed()).toBe(true)
+  }
+  length(text, 3000)
+  expect(blocks.length).toBeGreaterThan(0)
+  expect(blocks.length).toBeLessThanOrEqual(50)
+  expect(Buffer.byteLength(JSON.stringify(blocks))).toBeLessThan(13_000)
+  for (const block of blocks) {
+    if (block.type === 'header') length(block.text.text, 150)
+    if (block.type === 'section') {
+      expect(block.text ?? block.fields).toBeDefined()
+      if (block.text) length(block.text.text, 3000)
+      expect(block.fields?.length ?? 1).toBeGreaterThan(0)
+      expect(block.fields?.length ?? 1).toBeLessThanOrEqual(10)
+      for (const field of block.fields ?? []) length(field.text, 2000)
+    }
+    if (block.type === 'context') {
+      expect(block.elements.length).toBeLessThanOrEqual(10)
+      for (const each of block.elements) length('text' in each ? each.text : '', 2000)
+    }
+  }
+  for (const { text: label, value = '', confirm } of buttonsOf({ text, blocks })) {
+    length(label.text, 75)
+    length(value, 2000)
+    if (!confirm) continue
+    length(confirm.title?.text ?? '', 100)
+    length(confirm.text.text, 300)
+    length(confirm.confirm?.text ?? '', 30)
+    length(confirm.deny?.text ?? '', 30)
+  }
+}
+
+/** Of `<…>` only mentions of the right form and times; neither comes out of what other people wrote. */
+function mustBeTame({ text, blocks }: Message): void {
+  const all = [text, ...texts({ text, blocks })].join('\n')
+  const rest = all.replace(/<@[UW][A-Z0-9]{2,20}>|<!date\^\d+\^[^<>|]*\|[^<>]*>/g, '')
+  expect(rest).not.toMatch(/[<]|&(?!(?:amp|lt|gt);)/)
+  for (const block of blocks)
+    if (block.type === 'section' && block.text) expect(block.text).toMatchObject({ verbatim: true })
+}
+
+describe('whatever other people write, and however much', () => {
+  const hostile = [
+    '<!channel> <!here|x> <!everyone> <@U999XXX> <#C1|general> <!subteam^S1>',
+    '*bold* _it_ ~s~ `code` ```block``` :tada:',
+    '> quote\n>>> more\n\n\n',
+    '<http://evil.example|click here> http://evil.example',
+    '<!date^1^{date}|<!channel>>',
+    '&lt;!channel&gt; &amp;lt; &#60;',
+    '`'.repeat(3000),
+    '<'.repeat(40_000),
+    '😀'.repeat(20_000),
+    '\ud83d'.repeat(100),
+    '\u202egnp.exe\u0000\u0007',
+    'x'.repeat(40_000),
+    '',
+  ]
+  const anything = fc.oneof(fc.constantFrom(...hostile), anyText, fc.string({ maxLength: 2000 }))
+  const written = fc.record({
+    project: anything,
+    reason: anything,
+    detail: anything,
+    caller: anything,
+    plan: anything,
+    budget: anything,
+  })
+
+  test('every message stays within the limits, and pings nobody', () => {
+    fc.assert(
+      fc.property(written, fc.constantFrom(0, 1, 3, 21, 60, 500), (by, size) => {
+        for (const [, message] of samples(by, size)) {
+          mustFit(message)
+          mustBeTame(message)
+        }
+      }),
+      { numRuns: 25 },
+    )
+  })
+
+  test.each(hostile.map((text) => [text.slice(0, 40), text]))('%j', (_start, text) => {
+    const by = { project: text, reason: text, detail: text, caller: text, plan: text, budget: text }
+    for (const [name, message] of samples(by, 500)) {
+      mustFit(message)
+      mustBeTame(message)
+      expect(JSON.stringify(message), name).not.toMatch(/U999XXX>|<!channel|<!here|<!everyone|<http/)
+    }
+  })
+
+  test('numbers of any size', () => {
+    const number = fc.integer({ min: -1e12, max: 1e12 })
+    const counter = fc.record({ available: number, spent: number, held: number, inDoubt: number, granted: number })
+    const limit = fc.oneof(fc.constant('unlimited' as const), fc.nat(1e12).map(u))
+    fc.assert(
+      fc.property(counter, limit, number, number, (counters, limit, before, now) => {
+        const month = figures({ ...counters, limit })
+        const budgets = [{ budget: 'seo', spentToday: before, month, projected: now, exhaustedAt: null }]
+        const priceMoves = [{ project: 'a', kind: 'ranking' as const, before, now }]
+        for (const message of [
+          figuresMessage({ budgets: [{ budget: 'seo', figures: [month] }], zone }),
+          digestMessage({ day: 'd', zone, budgets, priceMoves, refused: 0, inDoubt: [], nothingHappened: false }),
+        ]) {
+          mustFit(message)
+          expect(texts(message).join('\n')).not.toMatch(/NaN|Infinity|undefined|[█░]{11}/)
+        }
+      }),
+    )
+  })
+
+  test('a long list keeps its buttons', () => {
+    const projects = Array.from({ length: 500 }, (_, position) => ({
+      project: `${position}${'é'.repeat(500)}`,
+      units: u(1),
+    }))
+    const shown = confirmMessage({
+      askId: 'ask_1',
+      estimate: estimate({ projects, figures: Array.from({ length: 400 }, () => figures({ budget: 'é'.repeat(63) })) }),
+      budgets: Array.from({ length: 400 }, (_, position) => `b${position}`),
+      reason: '"'.repeat(5_000),
+      approval: '\\'.repeat(5_000),
+    })
+    mustFit(shown)
+    expect(buttonsOf(shown)).toHaveLength(1)
+  })
+})

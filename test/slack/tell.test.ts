@@ -1,0 +1,388 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import type { Store, Write } from '../../shared/ledger/store/store.ts'
+import { days, hours, minutes } from '../support/clock.ts'
+import { mortal } from '../support/mortal-store.ts'
+import { json, startProduct } from '../support/product.ts'
+import { listPeople, signingSecret, slackSecretOf } from '../support/slack.ts'
+
+const month = (units: number) => [{ window: 'month', units }]
+
+/** Above 100 units of seo a person has to agree; `dear` costs 640; `doubtful` ends in doubt. */
+async function tellingProduct(options: Parameters<typeof startProduct>[0] = {}) {
+  const product = await startProduct({ slack: true, store: createMemoryStore(), units: { dear: 640 }, ...options })
+  await product.call('PUT', '/budgets/seo', { body: { limits: month(5_000), approvalAbove: 100 } })
+  await listPeople(product, { U1ADA: { scopes: ['read', 'run', 'approve', 'admin'] } })
+  await product.deliver()
+  product.slack.news()
+  product.service.script('/on-demand/doubtful/run', { status: 500 })
+  const ask = async (project: string) =>
+    String((await product.update({ kind: 'ranking', project, budget: 'seo' })).body.updates[0].id)
+  const texts = () => product.slack.news().map(({ text }) => text)
+  const sweep = async (afterMs = 0, process = { triggers: product.triggers }) => {
+    product.clock.advance(afterMs)
+    await process.triggers.sweep(product.endsAt())
+    return texts()
+  }
+  const open = async () => (await product.guard.ledger.announcements.open(100)).rows
+  return { product, ask, texts, sweep, open }
+}
+
+const asked =
+  'ada asks for a ranking update of dear. It would spend 640 units of seo. Somebody has to approve it until 21 Nov 2026 10:00 UTC.'
+const inDoubt =
+  "It is not known whether the ranking update of doubtful ran. 40 units stay counted until somebody says, or the service's data show, whether it did."
+const doubted = { limit: 5_000, granted: 0, available: 4_960, held: 0, inDoubt: 40, spent: 0 }
+
+describe('each thing is told once', () => {
+  test('approval wanted, its reminder at half time, and nothing more', async () => {
+    const { product, ask, texts, sweep } = await tellingProduct()
+    await ask('dear')
+    await product.deliver()
+    expect(texts()).toEqual([asked])
+    expect(await sweep(hours(12) - 1)).toEqual([])
+    product.clock.advance(1)
+    for (let round = 0; round < 3; round++) {
+      await product.triggers.sweep(product.endsAt())
+      await product.deliver()
+    }
+    expect(texts()).toEqual([`Reminder: ${asked}`])
+    expect(await sweep(hours(2))).toEqual([])
+  })
+
+  test('in doubt; what it turns out to be later is a correction', async () => {
+    const { product, ask, texts, sweep } = await tellingProduct()
+    product.service.script(({ url }) => url.endsWith('/doubtful/dates'), json({ dates: ['2026-11-19'] }))
+    const id = await ask('doubtful')
+    await product.deliver()
+    expect(texts()).toEqual([inDoubt])
+    product.clock.advance(minutes(10))
+    await product.call('POST', `/updates/${id}/resolve`, { body: { outcome: 'did-not-run', reason: 'not seen' } })
+    product.service.script(({ url }) => url.endsWith('/doubtful/dates'), json({ dates: ['2026-11-19', '2026-11-20'] }))
+    await sweep(minutes(5))
+    await product.deliver()
+    expect(product.slack.posted().at(-1)?.text).toBe(
+      'More is known about the ranking update of doubtful now: it ran and cost 40 units. Counted on seo now: 40 units more than before.',
+    )
+    product.slack.news()
+    expect(await sweep(minutes(5))).toEqual([])
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('an overrun, and the thresholds that it passes', async () => {
+    const { product, texts, ask, sweep } = await tellingProduct()
+    await product.call('PUT', '/budgets/seo', { body: { limits: month(100) } })
+    product.service.script('/on-demand/acme/run', json({ keyword_units: 90 }))
+    await ask('acme')
+    await product.deliver()
+    expect(texts()).toEqual([
+      'The ranking update of acme cost 90 units, which is 50 more than the 40 that the tracking service had estimated.',
+      "seo has used 80 % of this month's units: 90 of 100. 10 are left until 1 Dec 2026 00:00 UTC.",
+    ])
+    expect(await sweep(minutes(5))).toEqual([])
+  })
+
+  test('a burst of refusals, once an hour', async () => {
+    const { product, ask, sweep } = await tellingProduct()
+    await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'stop' } })
+    for (let times = 0; times < 12; times++) await ask(`p${times}`)
+    await product.deliver()
+    product.slack.news()
+    await sweep()
+    await product.deliver()
+    expect(product.slack.posted().at(-1)?.text).toMatch(/^Ada was refused 12 times on seo within 10 minutes\./i)
+    product.slack.news()
+    expect(await sweep(minutes(5))).toHaveLength(0)
+  })
+
+  test('a plan’s occurrence and the digest, once each', async () => {
+    const plans = [{ name: 'nightly', kind: 'ranking', projects: ['acme', 'blog'], schedule: 'cron(0 10 * * ? *)' }]
+    const { product, texts } = await tellingProduct({ plans })
+    for (let times = 0; times < 2; times++) {
+      await product.triggers.fire('nightly', product.clock.now(), product.endsAt())
+      await product.deliver()
+    }
+    expect(texts()).toEqual([
+      '🗓️ The plan nightly of 20 Nov 2026 10:00 UTC is through. ✅ 2 projects updated. 80 units charged in all.',
+    ])
+    for (let times = 0; times < 2; times++) {
+      await product.triggers.digest(product.endsAt())
+      await product.deliver()
+    }
+    expect(texts()).toEqual([
+      '2026-11-20: 80 units spent in 24 hours by account and all below it. 0 updates refused, 0 in doubt.',
+    ])
+  })
+
+  test('an approval that was given before it was told is not asked for', async () => {
+    const { product, ask, texts, open } = await tellingProduct()
+    const id = await ask('dear')
+    await product.call('POST', `/updates/${id}/reject`, { token: product.signed({ sub: 'carl', scope: 'approve' }) })
+    await product.deliver()
+    expect([texts(), await open()]).toEqual([[], []])
+  })
+})
+
+describe('a Slack that does not take it', () => {
+  test('notify: fails before any effect: 429, then 500, then 200: told by later sweeps, not before its time, while updates run and no unit moves', async () => {
+    const { product, ask, texts, sweep, open } = await tellingProduct()
+    await ask('doubtful')
+    product.slack.answers(
+      { status: 429, headers: { 'retry-after': '30' } },
+      { status: 500 },
+      { status: 200, body: 'ok' },
+    )
+    await product.deliver()
+    expect(texts()).toEqual([inDoubt])
+    const [waits] = await open()
+    expect([waits?.tries, (waits?.notBefore ?? 0) - product.clock.now()]).toEqual([1, 30_000])
+    expect(await product.figures('seo')).toEqual(doubted)
+    // Two minutes are left to the stream, whatever Slack said.
+    expect(await sweep(29_999)).toEqual([])
+    expect(await sweep(minutes(2))).toEqual([inDoubt])
+    expect((await product.update({ kind: 'ranking', project: 'acme', budget: 'seo' })).status).toBe(201)
+    expect(await sweep(59_999)).toEqual([])
+    expect(await sweep(1)).toEqual([inDoubt])
+    expect([await open(), await sweep(hours(1))]).toEqual([[], []])
+    expect(product.slack.posted().filter(({ text }) => text === inDoubt)).toHaveLength(3)
+    expect(await product.figures('seo')).toEqual({ ...doubted, available: 4_920, spent: 40 })
+    expect(await product.audit()).toBe(true)
+  })
+
+  test.each([400, 403, 404, 410, 302])(
+    'notify: malformed: %i: given up, said in the log, never tried again; the units do not care',
+    async (status) => {
+      const { product, ask, texts, sweep, open } = await tellingProduct()
+      await ask('doubtful')
+      product.slack.answers({ status, body: 'no_service', headers: { location: 'http://127.0.0.1:9/' } })
+      await product.deliver()
+      expect([texts().length, await open()]).toEqual([1, []])
+      expect(product.logged.filter((line) => line.includes('announcement-lost'))).toHaveLength(1)
+      expect(await sweep(hours(1))).toEqual([])
+      expect(await product.figures('seo')).toEqual(doubted)
+    },
+  )
+
+  test('what waited for it is told in the order in which it happened', async () => {
+    const { product, sweep } = await tellingProduct()
+    product.slack.answers({ status: 500 }, { status: 500 }, { status: 200, body: 'ok' })
+    await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
+    product.clock.advance(minutes(1))
+    await product.call('POST', '/budgets/seo/unfreeze', { body: { reason: 'it ended' } })
+    await product.deliver()
+    product.slack.news()
+    expect((await sweep(minutes(3))).map((text) => text.split('.')[0])).toEqual([
+      '🧊 ada froze the budget seo',
+      '▶️ ada unfroze the budget seo',
+    ])
+  })
+
+  test('a day of tries in vain: given up at last', async () => {
+    const { product, ask, open } = await tellingProduct()
+    await ask('doubtful')
+    product.slack.answers({ status: 500 })
+    await product.deliver()
+    const [waits] = await open()
+    if (!waits) throw new Error('nothing waits')
+    await product.guard.ledger.announcements.change({ ...waits, tries: 199 }, waits)
+    product.clock.advance(minutes(2))
+    await product.triggers.sweep(product.endsAt())
+    expect(await open()).toEqual([])
+    expect(product.logged.join('\n')).toContain('announcement-lost')
+  })
+
+  test('one that breaks off, streams for ever or leads elsewhere holds nothing up', async () => {
+    const { product, ask, texts, sweep, open } = await tellingProduct()
+    await ask('doubtful')
+    product.slack.answers({ kind: 'reset' }, { kind: 'endless' })
+    await product.deliver()
+    expect([texts(), (await open()).length]).toEqual([[inDoubt], 1])
+    expect(await sweep(minutes(3))).toEqual([inDoubt])
+    expect(await open()).toEqual([])
+  })
+
+  test('notify: slow: one that hangs takes no more of a sweep than its time: plans go on', async () => {
+    const { product, sweep } = await tellingProduct({ stream: false })
+    const { ledger } = product.guard
+    for (let position = 0; position < 10; position++) {
+      const about = { kind: 'stopped', what: 'plan', name: 'p', by: 'ada', reason: 'r', isStopped: true } as const
+      await ledger.announcements.add({
+        id: `a${position}`,
+        version: 1,
+        createdAt: product.clock.now(),
+        tries: 0,
+        about,
+      })
+    }
+    const inner = ledger.announcements.get
+    // Each takes ten seconds of the clock.
+    ledger.announcements.get = (id) => {
+      product.clock.advance(10_000)
+      return inner(id)
+    }
+    expect(await sweep(minutes(3))).toHaveLength(3)
+    // Slack takes none of them any more: those behind have their turn all the same.
+    product.slack.answers({ status: 500 })
+    for (let sweeps = 0; sweeps < 3; sweeps++) await sweep(minutes(3))
+    const { rows } = await ledger.announcements.open(10)
+    expect(rows.map(({ id, tries }) => `${id} ${tries}`).sort()).toEqual([
+      ...['a3 2', 'a4 2', 'a5 1', 'a6 1', 'a7 1', 'a8 1', 'a9 1'],
+    ])
+  })
+
+  test('an answer that is not taken is not asked of the service for ever', async () => {
+    const { product, texts, sweep } = await tellingProduct()
+    product.slack.answers({ status: 500 })
+    await product.slack.command('run ranking acme budget=seo')
+    await product.deliver()
+    expect([texts().length, product.seen('estimate').length]).toEqual([1, 1])
+    expect(await sweep(minutes(2))).toHaveLength(1)
+    await product.deliver()
+    expect([texts().length, product.seen('estimate').length]).toEqual([0, 2])
+    expect(await sweep(hours(1))).toEqual([])
+    expect(product.logged.filter((line) => line.includes('answer-lost'))).toHaveLength(1)
+    expect((await product.guard.ledger.slackEvents.open(10)).rows).toEqual([])
+  })
+})
+
+describe('without a webhook', () => {
+  test('what would be told is in the log', async () => {
+    const { product, ask, open } = await tellingProduct()
+    product.secrets.values['unit-guard/slack'] = slackSecretOf(undefined)
+    product.clock.advance(minutes(6))
+    await ask('doubtful')
+    await product.deliver()
+    expect([product.slack.news(), await open()]).toEqual([[], []])
+    const lines = product.logged
+      .map((line) => JSON.parse(line))
+      .filter((line) => JSON.stringify(line).includes('announced'))
+    expect(lines).toHaveLength(1)
+    expect(lines[0].text).toBe(inDoubt)
+  })
+
+  test('without the secret at all it waits until there is one', async () => {
+    const { product, ask, open, sweep } = await tellingProduct()
+    const secret = product.secrets.values['unit-guard/slack']
+    product.secrets.values['unit-guard/slack'] = undefined
+    const other = product.startProcess()
+    await ask('doubtful')
+    product.clock.advance(minutes(3))
+    await other.triggers.sweep(product.endsAt())
+    expect([product.slack.news(), (await open()).length]).toEqual([[], 1])
+    expect(await product.figures('seo')).toEqual(doubted)
+    product.secrets.values['unit-guard/slack'] = secret
+    expect(await sweep(minutes(1), other)).toEqual([inDoubt])
+  })
+})
+
+describe('processes that die, and several at once', () => {
+  test('notify: process dies between the end of an update and its telling: the sweep tells', async () => {
+    const { product, ask, sweep } = await tellingProduct({ stream: false })
+    await ask('doubtful')
+    expect(await sweep(minutes(2) - 1)).toEqual([])
+    expect(await sweep(1, product.startProcess())).toEqual([inDoubt])
+    expect(await sweep(minutes(5))).toEqual([])
+  })
+
+  test('notify: answer lost between sending and marking: told again, then never more', async () => {
+    const inner = createMemoryStore()
+    let isDying = false
+    const store: Store = {
+      ...inner,
+      transact: (writes, token) =>
+        isDying && writes.some(isMark) ? Promise.reject(new Error('killed')) : inner.transact(writes, token),
+    }
+    const { product, ask, texts, sweep } = await tellingProduct({ store })
+    await ask('doubtful')
+    isDying = true
+    await product.deliver()
+    expect(texts()).toEqual([inDoubt])
+    isDying = false
+    expect(await sweep(minutes(2), product.startProcess())).toEqual([inDoubt])
+    expect(await sweep(minutes(2))).toEqual([])
+  })
+
+  test('two processes that tell the same at once say it twice at most, and mark it once', async () => {
+    const { product, ask, open, texts, sweep } = await tellingProduct({ stream: false })
+    await ask('doubtful')
+    const [waits] = await open()
+    await Promise.all([1, 2].map(() => product.startProcess().slack.tell(waits?.id ?? '')))
+    const told = texts()
+    expect(told.length).toBeLessThanOrEqual(2)
+    expect(new Set(told)).toEqual(new Set([inDoubt]))
+    expect([await open(), await sweep(hours(1))]).toEqual([[], []])
+  })
+
+  /** From the press of Confirm on: each write of the first process is its last, which it did not live to see. */
+  test('killed at any of its writes: the sweeps of another process bring everything to its end', async () => {
+    const lastWrite = 13
+    const ends: Record<string, number> = {}
+    for (let killedAt = 1; killedAt <= lastWrite; killedAt++) {
+      const { store, kill, heal } = mortal(createMemoryStore())
+      const { product, texts, open } = await tellingProduct({ store })
+      await product.slack.command('run ranking acme budget=seo')
+      await product.deliver()
+      const ask = product.slack.buttons()[0]?.value ?? ''
+      product.slack.news()
+      await product.slack.press('confirm', ask)
+      kill(killedAt)
+      await product.deliver()
+      heal()
+      const other = product.startProcess()
+      for (let round = 0; round < 6; round++) {
+        product.clock.advance(minutes(round < 4 ? 3 : 20))
+        await other.triggers.sweep(product.endsAt())
+      }
+      product.clock.advance(days(7))
+      for (let round = 0; round < 2; round++) {
+        await other.triggers.sweep(product.endsAt())
+        product.clock.advance(minutes(3))
+      }
+      const { updates } = (await product.call('GET', '/updates')).body
+      expect(updates).toHaveLength(1)
+      const [{ state, units }] = updates
+      const told = texts()
+      expect([killedAt, state, told.some((text) => /is done: 40 units charged to seo\./.test(text))]).toEqual([
+        killedAt,
+        'settled',
+        true,
+      ])
+      expect([killedAt, units.charged, product.seen('run').length <= 1]).toEqual([killedAt, 40, true])
+      expect(await product.audit()).toBe(true)
+      expect([await open(), (await product.guard.ledger.slackEvents.open(10)).rows]).toEqual([[], []])
+      const how = told.some((text) => text.startsWith('It is not known')) ? 'in doubt first' : 'at once'
+      ends[how] = (ends[how] ?? 0) + 1
+    }
+    // Between the fence and the settlement the outcome is unknown; everywhere else it is as if nothing had happened.
+    expect(ends['in doubt first']).toBeGreaterThan(0)
+    expect(ends['in doubt first']).toBeLessThan(4)
+  })
+})
+
+describe('secrets', () => {
+  test('no address and no signing secret in any line of the log, whatever Slack answers', async () => {
+    const { product, ask } = await tellingProduct()
+    const webhook = JSON.parse(product.secrets.values['unit-guard/slack'] ?? '{}').webhookUrl
+    product.slack.answers(
+      { status: 500, body: `cannot ${webhook}` },
+      { kind: 'reset' },
+      { status: 404, body: `no ${new URL(webhook).pathname}` },
+      { status: 200, body: 'ok' },
+    )
+    for (const project of ['doubtful', 'dear']) await ask(project)
+    await product.slack.command('run ranking acme')
+    await product.slack.press('confirm', 'cmd_none')
+    await product.deliver()
+    product.clock.advance(minutes(5))
+    await product.triggers.sweep(product.endsAt())
+    await product.deliver()
+    const log = product.logged.join('\n')
+    expect(log).toContain('slack-try-again')
+    expect(log).not.toContain(signingSecret)
+    expect(log).not.toMatch(/canary-(webhook|response|service)/)
+  })
+})
+
+/** That it was told, which comes after it was sent. */
+const isMark = (write: Write): boolean =>
+  write.kind === 'put' && write.item.pk.startsWith('announcement#') && write.item.doneAt !== undefined

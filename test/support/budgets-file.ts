@@ -1,0 +1,18 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import { temporaryDirectory } from './local.ts'
+
+/** A directory of this test file, and files of budgets in it. */
+export async function budgetsFiles() {
+  const { directory, remove } = await temporaryDirectory()
+  afterAll(remove)
+  const fileOf = async (text: string, name = 'budgets.csv'): Promise<string> => {
+    const file = join(directory, name)
+    await writeFile(file, text)
+    return file
+  }
+  return { directory, fileOf }
+}
+
+export const lines = (...of: string[]): string => `${of.join('\n')}\n`

@@ -1,0 +1,11 @@
+import type { Ledger } from '../../shared/ledger/ledger.ts'
+import { type Summary, summaryDayAt } from '../../shared/ledger/views/summary.ts'
+
+/** What is kept of the day that an instant is in. */
+export async function summaryOf(ledger: Ledger, instant: string | number): Promise<Summary> {
+  const { definitions } = await ledger.view()
+  const at = typeof instant === 'number' ? instant : Date.parse(instant)
+  const [summary] = await ledger.summaries.read([summaryDayAt(definitions.calendar, at)])
+  if (!summary) throw new Error('each day that is asked for has an answer')
+  return summary
+}

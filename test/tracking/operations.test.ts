@@ -1,0 +1,336 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, test } from 'vitest'
+import {
+  decodeSegment,
+  isGuarded,
+  matchOperation,
+  neededScope,
+  type OperationName,
+  operationNames,
+  operationPath,
+  operations,
+} from '../../shared/tracking/operations.ts'
+import { operationsDocument } from '../../shared/tracking/operations-table.ts'
+
+/** The endpoints of the interface, copied from its tables. */
+const endpoints = [
+  'GET /projects',
+  'POST /projects/{name}/create',
+  'POST /projects/{name}/update',
+  'GET /projects/{name}/details',
+  'GET /projects/{id}/keywords',
+  'GET /projects/{name}/dates',
+  'GET /projects/{name}/export-rankings',
+  'GET /projects/{name}/export-visibility',
+  'GET /projects/{name}/export-pages',
+  'GET /projects/{name}/export-topsites',
+  'GET /projects/{name}/export-gsc',
+  'POST /projects/{name}/export-ctr',
+  'GET /projects/{id}/export-keyword-difficulty',
+  'GET /on-demand/{name}/estimate',
+  'GET /on-demand/{name}/run',
+  'GET /keyword-difficulty/{projectIds}/estimate',
+  'GET /keyword-difficulty/{projectIds}/run',
+  'GET /marketshare/projects',
+  'GET /marketshare/projects/{projectId}/websites',
+  'GET /marketshare/projects/{projectId}/search-engines',
+  'GET /marketshare/projects/{projectId}/metadata',
+  'GET /marketshare/projects/{projectId}/url-keywords',
+  'GET /marketshare/projects/{projectId}/domain-urls',
+]
+
+describe('the table', () => {
+  test('has the 23 operations of the interface, each once', () => {
+    expect(endpoints).toHaveLength(23)
+    expect(operationNames.map((name) => `${operations[name].method} ${operations[name].path}`)).toEqual(endpoints)
+  })
+
+  test('guards the two runs and nothing else', () => {
+    expect(operationNames.filter(isGuarded)).toEqual(['run-ranking', 'run-difficulty'])
+    expect(operations['run-ranking'].guarded).toBe('ranking')
+    expect(operations['run-difficulty'].guarded).toBe('keyword-difficulty')
+  })
+
+  test('sends a body with creation and update alone', () => {
+    const withBody = operationNames.flatMap((name) => (operations[name].body ? [[name, operations[name].body]] : []))
+    expect(withBody).toEqual([
+      ['create-project', 'CreateProjectInput'],
+      ['update-project', 'UpdateProjectInput'],
+    ])
+  })
+
+  const notRead: Partial<Record<OperationName, string>> = {
+    'create-project': 'write',
+    'update-project': 'write',
+    'run-ranking': 'run',
+    'run-difficulty': 'run',
+  }
+  test.each(operationNames)('scope of %s', (name) => {
+    expect(neededScope(name, '')).toBe(notRead[name] ?? 'read')
+  })
+
+  test.each([
+    ['', 'write'],
+    ['frequency=ondemand', 'write'],
+    ['country=DE', 'write'],
+    ['country=US&frequency=ondemand&x=daily', 'write'],
+    ['frequency=daily', 'admin'],
+    ['frequency=weekly', 'admin'],
+    ['frequency=', 'admin'],
+    ['frequency', 'admin'],
+    ['frequency=Ondemand', 'admin'],
+    ['frequency=ondemand&frequency=daily', 'admin'],
+    ['frequency=daily&frequency=ondemand', 'admin'],
+    ['%66requency=daily', 'admin'],
+    ['Frequency=daily', 'admin'],
+    ['frequency=%64aily', 'admin'],
+    ['+frequency=daily', 'admin'],
+    ['%09frequency%20=daily', 'admin'],
+    ['frequency[]=daily', 'admin'],
+    ['frequency%00x=daily', 'admin'],
+    ['x=1;frequency=daily', 'admin'],
+    ['frequency=ondemand;daily', 'admin'],
+    ['frequency2=daily', 'write'],
+    ['frequency=%zz', 'admin'],
+  ])('scope of create-project with %j: %s', (search, scope) => {
+    expect(neededScope('create-project', search)).toBe(scope)
+    expect(neededScope('update-project', search)).toBe('write')
+  })
+})
+
+describe('docs/operations.md', () => {
+  test('is what the table yields (repair: UPDATE_DOCS=1 npx vitest run --config test/vitest.config.ts tracking/operations)', () => {
+    const file = fileURLToPath(new URL('../../docs/operations.md', import.meta.url))
+    if (process.env.UPDATE_DOCS) writeFileSync(file, operationsDocument())
+    expect(readFileSync(file, 'utf8')).toBe(operationsDocument())
+  })
+
+  test('names every endpoint', () => {
+    for (const endpoint of endpoints) expect(operationsDocument()).toContain(`| \`${endpoint}\` |`)
+  })
+})
+
+describe('a path is an operation', () => {
+  it.each(operationNames)('%s', (name) => {
+    const { method, path } = operations[name]
+    const hasSegment = path.includes('{')
+    expect(matchOperation(method, path.replace(/\{\w+\}/, 'alpha'))).toEqual({
+      kind: 'operation',
+      operation: name,
+      segment: hasSegment ? 'alpha' : null,
+    })
+  })
+
+  it.each([
+    'a',
+    '17',
+    '1,2,3',
+    'a;b',
+    'a%2Fb',
+    'a%2fb',
+    'a%20b%25',
+    '%C3%A9',
+    '%c3%a9',
+    '%E9',
+    'example.com',
+    '...',
+    '.a',
+    'a..b',
+    '%2e%2e%2e',
+    "!$&'()*+,;=:@-._~",
+    'a|b[c]^',
+    '$&$1',
+    'run',
+    'create',
+    'x'.repeat(6_144),
+  ])('with the segment %s', (segment) => {
+    const path = `/on-demand/${segment}/run`
+    expect(matchOperation('GET', path)).toEqual({ kind: 'operation', operation: 'run-ranking', segment })
+    expect(operationPath('run-ranking', segment, '')).toBe(path)
+  })
+
+  it.each<[method: string, path: string, allow: string]>([
+    ['HEAD', '/on-demand/alpha/run', 'GET'],
+    ['POST', '/on-demand/alpha/run', 'GET'],
+    ['get', '/on-demand/alpha/run', 'GET'],
+    ['OPTIONS', '/on-demand/alpha/run', 'GET'],
+    ['', '/keyword-difficulty/17/run', 'GET'],
+    ['HEAD', '/projects', 'GET'],
+    ['POST', '/projects', 'GET'],
+    ['DELETE', '/projects/alpha/details', 'GET'],
+    ['GET', '/projects/alpha/create', 'POST'],
+    ['PUT', '/projects/alpha/update', 'POST'],
+    ['GET', '/projects/alpha/export-ctr', 'POST'],
+  ])('of another method: %s %s', (method, path, allow) => {
+    expect(matchOperation(method, path)).toEqual({ kind: 'method-not-allowed', allow: [allow] })
+  })
+})
+
+describe('a path is no operation', () => {
+  const hostileSegments = [
+    '',
+    '.',
+    '..',
+    '%2e',
+    '%2E',
+    '%2e%2e',
+    '.%2e',
+    '%2E.',
+    '%252e',
+    '%252e%252e',
+    '%25252E.',
+    '%25%32%65',
+    '..%2f',
+    '..%2F..%2Fx',
+    'x%2f..',
+    'x%2f..%2fy',
+    'x%2f.%2fy',
+    '%2e%2e%252fy',
+    '..%5c',
+    'x%5C..',
+    '\\',
+    '..\\x',
+    'a b',
+    'a\tb',
+    'a\u0000b',
+    'a\r\nb',
+    'a\u007fb',
+    'é',
+    '%',
+    '%2',
+    '%zz',
+    'a%',
+    '%u0061',
+    '%00',
+    '%01',
+    '%0d%0a',
+    '%0D',
+    '%1f',
+    '%7f',
+    '%7F',
+    'a"b',
+    'a<b>',
+    'a`b',
+    'a{b}',
+    'a?b',
+    'a#b',
+    'x'.repeat(6_145),
+  ]
+  it.each(hostileSegments)('segment %j', (segment) => {
+    for (const path of [`/on-demand/${segment}/run`, `/projects/${segment}/create`]) {
+      for (const method of ['GET', 'POST', 'HEAD']) expect(matchOperation(method, path)).toBeNull()
+    }
+    expect(() => operationPath('project-details', segment, '')).toThrow(RangeError)
+  })
+
+  it.each([
+    '',
+    '/',
+    '//',
+    'projects',
+    '/projects/',
+    '//projects',
+    '/Projects',
+    '/PROJECTS',
+    '/projects?x',
+    '/projects#x',
+    '/projects;x',
+    '/projects%20',
+    '/projects ',
+    '/%70rojects',
+    '/projects/alpha',
+    '/projects/alpha/',
+    '/projects/alpha/delete',
+    '/projects/alpha/estimate',
+    '/projects/alpha/run',
+    '/projects/alpha/details/',
+    '/projects/alpha/details/more',
+    '/projects//details',
+    '/projects/alpha//details',
+    '/projects/a/b/details',
+    '/projects/alpha/Details',
+    '/projects/alpha/details;x',
+    '/projects/alpha/export_ctr',
+    '/on-demand/alpha/r%75n',
+    '/on-demand/alpha/%72un',
+    '/on-demand/alpha/RUN',
+    '/on-demand/alpha/run/',
+    '/on-demand/alpha/run//',
+    '/on-demand/alpha/run;x',
+    '/on-demand/alpha/run%00',
+    '/on-demand/alpha/run%20',
+    '/on-demand/alpha/run?x=y',
+    '/on-demand/alpha/run\\',
+    '/on-demand/alpha/./run',
+    '/on-demand/alpha/../run',
+    '/on-demand/alpha/x/../run',
+    '/on-demand/run',
+    '/on-demand//alpha/run',
+    '//on-demand/alpha/run',
+    '/./on-demand/alpha/run',
+    '/../on-demand/alpha/run',
+    '/on%2Ddemand/alpha/run',
+    '/on-demand%2Falpha/run',
+    '/on-demand/alpha%2Frun',
+    '/On-Demand/alpha/run',
+    '\\on-demand\\alpha\\run',
+    '/v3/on-demand/alpha/run',
+    'http://evil.example/on-demand/alpha/run',
+    '//evil.example/on-demand/alpha/run',
+    'x/on-demand/alpha/run',
+    '/keyword-difficulty/17/Run',
+    '/marketshare',
+    '/marketshare/projects/17',
+    '/marketshare/projects/17/run',
+    '/marketshare/17/websites',
+    '/../updates',
+    '/updates',
+    '/constructor',
+    '/__proto__',
+  ])('path %j', (path) => {
+    for (const method of ['GET', 'POST', 'HEAD']) expect(matchOperation(method, path)).toBeNull()
+  })
+})
+
+describe('the path on the wire', () => {
+  it.each<[operation: OperationName, segment: string | null, search: string, path: string]>([
+    ['list-projects', null, '', '/projects'],
+    ['list-projects', null, 'a=b&&c=%zz[]?/', '/projects?a=b&&c=%zz[]?/'],
+    ['create-project', 'a%2fb;c', 'frequency=ondemand', '/projects/a%2fb;c/create?frequency=ondemand'],
+    ['estimate-difficulty', '1,2', '', '/keyword-difficulty/1,2/estimate'],
+    ['project-details', '$&', '', '/projects/$&/details'],
+    ['marketshare-metadata', '17', 'date=2026-11-02', '/marketshare/projects/17/metadata?date=2026-11-02'],
+  ])('%s %s %s', (operation, segment, search, path) => {
+    expect(operationPath(operation, segment, search)).toBe(path)
+  })
+
+  it.each<[operation: OperationName, segment: string | null, search: string]>([
+    ['list-projects', 'alpha', ''],
+    ['project-details', null, ''],
+    ['project-details', 'a/b', ''],
+    ['project-details', 'alpha', 'a b'],
+    ['project-details', 'alpha', 'a#b'],
+    ['project-details', 'alpha', 'a\r\nx: y'],
+    ['project-details', 'alpha', 'é'],
+  ])('refused: %s %j %j', (operation, segment, search) => {
+    expect(() => operationPath(operation, segment, search)).toThrow(RangeError)
+  })
+})
+
+describe('the project of a segment', () => {
+  it.each<[raw: string, project: string | null]>([
+    ['alpha', 'alpha'],
+    ['a%2Fb', 'a/b'],
+    ['a%252Fb', 'a%2Fb'],
+    ['a+b', 'a+b'],
+    ['%C3%A9', 'é'],
+    ['%F0%9F%90%98', '🐘'],
+    ['%E9', null],
+    ['%C0%AE', null],
+    ['%ED%A0%80', null],
+    ['%', null],
+  ])('%s', (raw, project) => {
+    expect(decodeSegment(raw)).toBe(project)
+  })
+})
