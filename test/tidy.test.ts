@@ -178,6 +178,14 @@ const forbiddenWords = /whoever|somebody|nobody|\banew\b|\bis none\b|\bfor want 
 const foreignDocuments = /\bthe contract\b|\bthe design\b|\binterface document\b|\b(contract|design)\.md\b/i
 const faces = /^(functions\/(api|dashboard|slack|scheduled|outbox)|shared\/(slack|api))\//
 
+/** Whether a file of the ledger can read or write: it imports the store, or a file that does. */
+function reachesStore(file: string, seen = new Set<string>()): boolean {
+  if (file.startsWith('shared/ledger/store/')) return true
+  if (seen.has(file)) return false
+  seen.add(file)
+  return imports.some(({ from, to, typeOnly }) => from === file && !typeOnly && reachesStore(to, seen))
+}
+
 /** What each text says to people who read the code: its comments, or the whole of a document on one line. */
 const prose = [
   ...sources.map(({ file, comments, names }) => ({ file, texts: [...comments, ...names, file] })),
@@ -249,13 +257,14 @@ const rules: Record<string, { readonly repair: string; find(): readonly Finding[
       }),
   },
   'face-imports-ledger': {
-    repair: 'Call the guard instead: from the ledger, a face imports types only (a handler also opens it).',
+    repair:
+      'Call the guard instead: from the ledger, a face imports types and pure functions (a handler also opens it).',
     find: () =>
       sources
         .filter(({ file }) => faces.test(file) && !file.endsWith('/handler.ts'))
         .map(({ file, imports }) => ({
           file,
-          found: imports.filter(({ to, typeOnly }) => !typeOnly && roomOf(to) === 'shared/ledger'),
+          found: imports.filter(({ to, typeOnly }) => !typeOnly && roomOf(to) === 'shared/ledger' && reachesStore(to)),
         }))
         .filter(({ found }) => found.length > 0)
         .map(({ file, found }) => [file, found.map(({ to }) => to).join(', ')]),
