@@ -34,7 +34,11 @@ export default defineConfig({
   test: {
     root: '.',
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/folder.ts', 'test/support/dynamodb-local.ts', 'test/support/commands.ts'],
+    globalSetup: [
+      'test/support/setup/folder.ts',
+      'test/support/setup/dynamodb-local.ts',
+      'test/support/setup/commands.ts',
+    ],
     pool: 'forks',
     // Bundles are loaded as they are, as Lambda does it.
     server: { deps: { external: [/\/unit-guard-\w+\/.*\.mjs$/] } },

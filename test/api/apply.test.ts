@@ -6,9 +6,9 @@ import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Key, Store } from '../../shared/ledger/store/store.ts'
 import { updateKey } from '../../shared/ledger/updates/update-item.ts'
 import { workKey } from '../../shared/ledger/updates/work.ts'
-import { itemSize } from '../support/item-size.ts'
 import { type Product, startProduct } from '../support/product.ts'
-import { createStore } from '../support/stores.ts'
+import { itemSize } from '../support/store/item-size.ts'
+import { createStore } from '../support/store/stores.ts'
 
 const startSmall = () => startProduct({ store: createMemoryStore() })
 const month = (units: number, day?: number) => [

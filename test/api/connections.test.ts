@@ -7,7 +7,7 @@ import { createRouter } from '../../infra/local/router.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { streamAnswers } from '../../shared/platform/function-url.ts'
 import { type Platform, readWhole } from '../../shared/platform/raw-request.ts'
-import { awslambda, callStreaming, urlEvent } from '../support/lambda.ts'
+import { awslambda, callStreaming, urlEvent } from '../support/infra/lambda.ts'
 import { type Product, startProduct } from '../support/product.ts'
 
 /** The port of `npm start`, to which a test writes what it likes. */

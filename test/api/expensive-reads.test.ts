@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../infra/openapi/document.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
-import { openBrowser } from '../support/browser.ts'
+import { openBrowser } from '../support/browser/browser.ts'
 import { startProduct } from '../support/product.ts'
 
 /** A store that counts its lists, and how many of them are under way at once. */

@@ -10,7 +10,7 @@ import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { isSlow, pastDeadline } from '../support/patience.ts'
 import { callerKey, json, type Product, serviceTimeoutMs, serviceToken, startProduct } from '../support/product.ts'
 import type { Answer } from '../support/scripted-service.ts'
-import { signedFor } from '../support/slack.ts'
+import { signedFor } from '../support/slack/slack.ts'
 
 /**
  * What strangers, tools with bugs and a service gone bad may send, class by class: each with its status, without a run,

@@ -1,13 +1,13 @@
 import '../../infra/local/quiet-sdk.ts'
-import { benchColdStart } from './cold-start.ts'
-import { benchContention } from './contention.ts'
 import { type Found, publish } from './document.ts'
-import { benchGateway } from './gateway.ts'
-import { benchGrowth } from './growth.ts'
-import { benchGuardedUpdate } from './guarded-update.ts'
-import { benchRequests } from './requests.ts'
-import { benchSandbox } from './sandbox.ts'
-import { benchSuite } from './suite.ts'
+import { benchColdStart } from './parts/cold-start.ts'
+import { benchContention } from './parts/contention.ts'
+import { benchGateway } from './parts/gateway.ts'
+import { benchGrowth } from './parts/growth.ts'
+import { benchGuardedUpdate } from './parts/guarded-update.ts'
+import { benchRequests } from './parts/requests.ts'
+import { benchSandbox } from './parts/sandbox.ts'
+import { benchSuite } from './parts/suite.ts'
 
 /**
  * `npm run bench`, or `npm run bench -- <name>…` for some of it: prints what each part finds and writes it into

@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { createDynamoClient } from '../../shared/ledger/store/dynamo-client.ts'
 import { indexes } from '../../shared/ledger/store/table.ts'
-import { itemSize } from '../support/item-size.ts'
+import { itemSize } from '../support/store/item-size.ts'
 
 /** What was asked of DynamoDB, and what AWS would charge for it. */
 export interface Metered {

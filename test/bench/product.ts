@@ -13,7 +13,7 @@ import { type Clock, systemClock } from '../../shared/platform/clock.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { parseSettings } from '../../shared/platform/settings.ts'
 import { startTestSecrets } from '../support/secrets.ts'
-import { slackSecretOf } from '../support/slack.ts'
+import { slackSecretOf } from '../support/slack/slack.ts'
 
 const key = 'a-key-for-this-benchmark-alone-0123456789'
 

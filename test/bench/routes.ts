@@ -1,6 +1,6 @@
 import { iconPath, stylesheetPath } from '../../functions/dashboard/assets.ts'
 import { operationNames, operations } from '../../shared/tracking/operations.ts'
-import { signedFor } from '../support/slack.ts'
+import { signedFor } from '../support/slack/slack.ts'
 import type { Guarded } from './product.ts'
 
 type Ask = () => Promise<unknown>

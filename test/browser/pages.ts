@@ -1,4 +1,4 @@
-import type { Dashboard } from '../support/dashboard.ts'
+import type { Dashboard } from '../support/browser/dashboard.ts'
 
 type UpdateOf = Dashboard['updateOf']
 

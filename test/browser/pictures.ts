@@ -2,9 +2,9 @@ import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Page, PageScreenshotOptions } from 'playwright-core'
 import { createComposer } from '../../shared/slack/tell/compose.ts'
-import { toPage } from '../support/block-kit.ts'
-import { chromiumPath } from '../support/chromium.ts'
-import { type Dashboard, openDashboard } from '../support/dashboard.ts'
+import { chromiumPath } from '../support/browser/chromium.ts'
+import { type Dashboard, openDashboard } from '../support/browser/dashboard.ts'
+import { toPage } from '../support/slack/block-kit.ts'
 
 // `npm run pictures`: the README's pictures, of the month of npm run demo:month at an instant that does not move.
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { openBrowser } from '../support/browser.ts'
-import { formWith, press, send } from '../support/page-forms.ts'
+import { openBrowser } from '../support/browser/browser.ts'
+import { formWith, press, send } from '../support/browser/page-forms.ts'
 import { type Product, startProduct } from '../support/product.ts'
 
 // What is booked on pages: shown before it is booked, and booked once, however often a form is sent.

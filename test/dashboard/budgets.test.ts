@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
-import { openBrowser } from '../support/browser.ts'
+import { openBrowser } from '../support/browser/browser.ts'
+import { press, send } from '../support/browser/page-forms.ts'
 import { minutes } from '../support/clock.ts'
-import { press, send } from '../support/page-forms.ts'
 import { type Product, startProduct } from '../support/product.ts'
 
 // Budgets on pages: what they show, and that what is changed there is what the API would have changed, once.

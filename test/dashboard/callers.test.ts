@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { LedgerUnavailable } from '../../shared/ledger/store/store.ts'
-import { openBrowser } from '../support/browser.ts'
-import { formWith, press, send } from '../support/page-forms.ts'
+import { openBrowser } from '../support/browser/browser.ts'
+import { formWith, press, send } from '../support/browser/page-forms.ts'
 import { startProduct } from '../support/product.ts'
 
 // Who may do what, on a page; and the stop that is there for a token in the wrong hands.

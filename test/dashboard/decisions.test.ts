@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { LedgerUnavailable } from '../../shared/ledger/store/store.ts'
 import { digest } from '../../shared/platform/ids.ts'
-import { openBrowser } from '../support/browser.ts'
+import { openBrowser } from '../support/browser/browser.ts'
+import { formWith, press } from '../support/browser/page-forms.ts'
 import { minutes } from '../support/clock.ts'
-import { formWith, press } from '../support/page-forms.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
 
 // What people decide on the pages: who may, what is told afterwards, and that it is what the API would have done.

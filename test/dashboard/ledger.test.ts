@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { openBrowser } from '../support/browser.ts'
+import { openBrowser } from '../support/browser/browser.ts'
+import { press } from '../support/browser/page-forms.ts'
 import { minutes } from '../support/clock.ts'
-import { press } from '../support/page-forms.ts'
 import { type Product, startProduct } from '../support/product.ts'
 
 // Where a month's units went, what was booked, and whether the books add up.

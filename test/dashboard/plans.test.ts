@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { openBrowser, ours } from '../support/browser.ts'
+import { openBrowser, ours } from '../support/browser/browser.ts'
 import { minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 

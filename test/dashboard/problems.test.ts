@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { problems } from '../../shared/guard/problems.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { openBrowser } from '../support/browser.ts'
+import { openBrowser } from '../support/browser/browser.ts'
 import { startProduct } from '../support/product.ts'
 
 describe('the page of a problem', () => {

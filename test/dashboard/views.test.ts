@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { unbroken } from '../../functions/dashboard/unbroken.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { openBrowser } from '../support/browser.ts'
+import { openBrowser } from '../support/browser/browser.ts'
 import { hours } from '../support/clock.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
 

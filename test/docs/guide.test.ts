@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { days, hours } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
-import { listPeople } from '../support/slack.ts'
+import { listPeople } from '../support/slack/slack.ts'
 
 /** The situations of docs/guide.md, in its order, through the public routes. */
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { readEnvFile } from '../../infra/local/env-file.ts'
-import { readOptions, say } from '../support/command-line.ts'
+import { readOptions, say } from '../support/process/command-line.ts'
 import { byDesign } from './by-design.ts'
 import { type Found, readReport } from './report.ts'
 

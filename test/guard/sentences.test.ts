@@ -5,7 +5,7 @@ import { count, left, list, onTheWall, units, when } from '../../shared/guard/se
 import { onlyProblem, type Row, toAnswer } from '../../shared/guard/update/answer.ts'
 import { overBudget, type Shortage } from '../../shared/guard/update/limits.ts'
 import type { State, Update } from '../../shared/ledger/updates/update.ts'
-import { at, u, updateOf } from '../support/reading.ts'
+import { at, u, updateOf } from '../support/records.ts'
 
 const figures = (changes: Partial<Figures> = {}): Figures => ({
   ...{ budget: 'seo', window: 'month', limit: u(100), granted: 0, available: 60, held: 10, inDoubt: 5, spent: 25 },

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { errorsWithoutAlarm } from '../../infra/watches.ts'
 import { vitals } from '../../shared/platform/metrics.ts'
+import { plain, synthesize } from '../support/infra/stack.ts'
 import { eventsInSource } from '../support/log-lines.ts'
-import { plain, synthesize } from '../support/stack.ts'
 
 const { ofType } = synthesize({ context: { alarmEmail: 'ops@example.com' } })
 const alarms = ofType('AWS::CloudWatch::Alarm').map(({ id, Properties }) => ({ id, ...plain(Properties) }))

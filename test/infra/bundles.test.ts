@@ -11,13 +11,13 @@ import { updateKey } from '../../shared/ledger/updates/update-item.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { scopes } from '../../shared/platform/words.ts'
-import { writePlans } from '../support/deployment.ts'
-import { awslambda, callStreaming, contextFor, urlEvent } from '../support/lambda.ts'
+import { writePlans } from '../support/infra/deployment.ts'
+import { awslambda, callStreaming, contextFor, urlEvent } from '../support/infra/lambda.ts'
 import { callerKey, json, serviceToken } from '../support/product.ts'
 import { type ScriptedService, startScriptedService } from '../support/scripted-service.ts'
 import { startTestSecrets } from '../support/secrets.ts'
-import { signedFor, slackSecretOf, startSlackChannel } from '../support/slack.ts'
-import { createLocalTable } from '../support/stores.ts'
+import { signedFor, slackSecretOf, startSlackChannel } from '../support/slack/slack.ts'
+import { createLocalTable } from '../support/store/stores.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: bundles are what Lambda loads, without types.
 type Loaded = any

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readDeployment } from '../../infra/deployment.ts'
-import { needed, writePlans } from '../support/deployment.ts'
+import { needed, writePlans } from '../support/infra/deployment.ts'
 
 const nothing = () => undefined
 const plan = { name: 'morning', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 5 * * ? *)' }

@@ -3,8 +3,8 @@ import { sandboxSettings } from '../../functions/sandbox/settings.ts'
 import { settleMarginMs } from '../../shared/guard/options.ts'
 import { guardSettings } from '../../shared/guard/settings.ts'
 import { ledgerOnlySettings, parseSettings } from '../../shared/platform/settings.ts'
-import { needed, writePlans } from '../support/deployment.ts'
-import { plain, synthesize } from '../support/stack.ts'
+import { needed, writePlans } from '../support/infra/deployment.ts'
+import { plain, synthesize } from '../support/infra/stack.ts'
 
 const all = {
   ACCOUNT_UNITS_USED_AT_START: '12800',

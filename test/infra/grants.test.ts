@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { plain, type Resource, type Synthesized, synthesize } from '../support/stack.ts'
+import { plain, type Resource, type Synthesized, synthesize } from '../support/infra/stack.ts'
 
 const guard = synthesize()
 const withSandbox = synthesize({ env: { TRACKING_BASE_URL: '' }, context: { sandbox: 'true' } })

@@ -8,7 +8,7 @@ import { type JsonSchema, slugs } from '../../infra/openapi/schemas.ts'
 import { problems } from '../../shared/guard/problems.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { operationNames, operations } from '../../shared/tracking/operations.ts'
-import { openBrowser } from '../support/browser.ts'
+import { openBrowser } from '../support/browser/browser.ts'
 import { mustBeDocumented } from '../support/documented.ts'
 import { startProduct } from '../support/product.ts'
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { readDeployment } from '../../infra/deployment.ts'
 import { readSettings } from '../../infra/local/settings.ts'
 import { refuseMisspelt } from '../../shared/platform/misspelt.ts'
-import { needed } from '../support/deployment.ts'
+import { needed } from '../support/infra/deployment.ts'
 
 const stream = 'arn:aws:dynamodb:eu-central-1:123456789012:table/other/stream/2026-11-20T10:00:00.000'
 const opening = { ACCOUNT_UNITS_USED_AT_START: '0', ACCOUNT_RENEWAL_DAY: '1', ACCOUNT_TIME_ZONE: 'UTC' }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readTrigger } from '../../functions/scheduled/triggers.ts'
-import { plain, synthesize } from '../support/stack.ts'
+import { plain, synthesize } from '../support/infra/stack.ts'
 
 const longName = 'a'.repeat(63)
 const plan = (name: string, schedule: string, more: object = {}) => ({

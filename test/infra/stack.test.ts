@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { synthesize } from '../support/stack.ts'
+import { synthesize } from '../support/infra/stack.ts'
 
 const { ofType, template } = synthesize()
 

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { withStream } from '../../infra/local/database/memory-stream.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { keyOf, type Store, type Write } from '../../shared/ledger/store/store.ts'
-import { openBrowser } from '../support/browser.ts'
+import { openBrowser } from '../support/browser/browser.ts'
 import { minutes } from '../support/clock.ts'
+import { plain, synthesize } from '../support/infra/stack.ts'
 import { json, startProduct } from '../support/product.ts'
-import { plain, synthesize } from '../support/stack.ts'
 
 const actions = {
   put: 'dynamodb:PutItem',

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { buildCommands } from '../support/commands.ts'
+import { buildCommands } from '../support/setup/commands.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -11,7 +11,7 @@ import type { Path, Store } from '../../shared/ledger/store/store.ts'
 import type { Update } from '../../shared/ledger/updates/update.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock, type TestClock } from '../support/clock.ts'
-import { stores } from '../support/stores.ts'
+import { stores } from '../support/store/stores.ts'
 
 const november = 'month:2026-11-01'
 const options = { serviceTimeoutMs: 5_000, serviceFlightMs: 300_000, cooldown: { ranking: 0, 'keyword-difficulty': 0 } }

@@ -9,9 +9,9 @@ import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { type Item, nameOf, type Value } from '../../shared/ledger/store/store.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock, days } from '../support/clock.ts'
-import { itemSize } from '../support/item-size.ts'
 import { startProduct } from '../support/product.ts'
-import { createStore } from '../support/stores.ts'
+import { itemSize } from '../support/store/item-size.ts'
+import { createStore } from '../support/store/stores.ts'
 
 /** So many callers with a counter; each name takes 20 bytes of a book, `caller:` included. */
 const callers = (count: number, of = 'caller', limits: Caller['limits'] = []): Record<string, Caller> =>

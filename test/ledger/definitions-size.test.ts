@@ -5,7 +5,7 @@ import type { Item, Value } from '../../shared/ledger/store/store.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
-import { createStore } from '../support/stores.ts'
+import { createStore } from '../support/store/stores.ts'
 
 /** A product on definitions that a version before has written, past what a change may make of them today. */
 async function withCallers(callers: Record<string, Caller>, plans: readonly object[] = []) {

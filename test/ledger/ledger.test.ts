@@ -17,7 +17,7 @@ import { emptySummary, summaryDayAt } from '../../shared/ledger/views/summary.ts
 import { toUnits } from '../../shared/platform/words.ts'
 import type { Kind } from '../../shared/tracking/kinds.ts'
 import { createTestClock, days, type TestClock } from '../support/clock.ts'
-import { stores } from '../support/stores.ts'
+import { stores } from '../support/store/stores.ts'
 
 const account: Account = {
   unitsPerMonth: toUnits(50_000),

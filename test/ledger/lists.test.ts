@@ -6,7 +6,7 @@ import { begin, next, type State, type Update } from '../../shared/ledger/update
 import { all, BadCursor, type UpdateFilter } from '../../shared/ledger/views/lists.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock, hours, type TestClock } from '../support/clock.ts'
-import { stores } from '../support/stores.ts'
+import { stores } from '../support/store/stores.ts'
 
 const account = {
   unitsPerMonth: toUnits(50_000),

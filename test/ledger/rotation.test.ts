@@ -5,7 +5,7 @@ import { LedgerUnavailable, type Store } from '../../shared/ledger/store/store.t
 import { enough } from '../../shared/ledger/updates/queue.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock } from '../support/clock.ts'
-import { stores } from '../support/stores.ts'
+import { stores } from '../support/store/stores.ts'
 
 const plans = Array.from({ length: 60 }, (_, index) => `p${String(index).padStart(2, '0')}`)
 

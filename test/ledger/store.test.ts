@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Store, Write } from '../../shared/ledger/store/store.ts'
-import { stores } from '../support/stores.ts'
+import { stores } from '../support/store/stores.ts'
 
 describe.each(stores)('the store contract: %s', (_name, create) => {
   let store: Store

@@ -4,8 +4,8 @@ import { readBudgetsFile, type ShownBudget, toBudgetsCsv } from '../../infra/loc
 import { createBudgetsService, linesOf } from '../../infra/local/commands/budgets/service.ts'
 import { createListener } from '../../infra/local/listener.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { budgetsFiles, lines } from '../support/budgets-file.ts'
-import { runLocal } from '../support/local.ts'
+import { budgetsFiles, lines } from '../support/process/budgets-file.ts'
+import { runLocal } from '../support/process/local.ts'
 import { startProduct } from '../support/product.ts'
 
 const { directory, fileOf } = await budgetsFiles()

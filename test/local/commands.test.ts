@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { createListener } from '../../infra/local/listener.ts'
-import { runLocal, temporaryDirectory } from '../support/local.ts'
+import { runLocal, temporaryDirectory } from '../support/process/local.ts'
 
 const { directory, remove } = await temporaryDirectory()
 afterAll(remove)

@@ -11,7 +11,7 @@ import { ensureTable } from '../../infra/local/database/local-ledger.ts'
 import { createTable } from '../../infra/local/database/table.ts'
 import { readEnvFile } from '../../infra/local/env-file.ts'
 import { createDynamoClient } from '../../shared/ledger/store/dynamo-client.ts'
-import { hasJava, spawnLocal, temporaryDirectory } from '../support/local.ts'
+import { hasJava, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 
 /** Resolves to whether something answers there. */
 const accepts = (host: string, port: number) =>

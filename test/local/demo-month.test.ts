@@ -7,9 +7,9 @@ import { createDynamoStore } from '../../shared/ledger/store/dynamo-store.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
-import { hasJava, runLocal, temporaryDirectory } from '../support/local.ts'
 import { openMonth, type PlayedMonth, playedMonth } from '../support/month.ts'
-import { createLocalTable, createStore } from '../support/stores.ts'
+import { hasJava, runLocal, temporaryDirectory } from '../support/process/local.ts'
+import { createLocalTable, createStore } from '../support/store/stores.ts'
 
 // The month of `npm run demo:month`: what is in it, and that nothing of it is lost on the way into a ledger that is kept.
 

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { commandEnvironment } from '../../infra/local/commands/command.ts'
 import { readEnvFile, withoutFound, writeEnvFile } from '../../infra/local/env-file.ts'
 import { readSettings } from '../../infra/local/settings.ts'
-import { temporaryDirectory } from '../support/local.ts'
+import { temporaryDirectory } from '../support/process/local.ts'
 
 const { directory, remove } = await temporaryDirectory()
 afterAll(remove)

@@ -4,7 +4,7 @@ import { createServer, request } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { readEnvFile } from '../../infra/local/env-file.ts'
-import { hasJava, spawnLocal, temporaryDirectory } from '../support/local.ts'
+import { hasJava, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 
 const { directory, remove } = await temporaryDirectory()
 afterAll(remove)

@@ -7,7 +7,7 @@ import { createTable } from '../../infra/local/database/table.ts'
 import { readEnvFile } from '../../infra/local/env-file.ts'
 import { readSettings } from '../../infra/local/settings.ts'
 import { createDynamoClient } from '../../shared/ledger/store/dynamo-client.ts'
-import { hasJava, runLocal, spawnLocal, temporaryDirectory } from '../support/local.ts'
+import { hasJava, runLocal, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 
 const { directory, remove } = await temporaryDirectory()
 afterAll(remove)

@@ -21,7 +21,7 @@ import { createSecret, createSecretsClient } from '../../shared/platform/secrets
 import { parseSettings } from '../../shared/platform/settings.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock } from '../support/clock.ts'
-import { runLocal, temporaryDirectory } from '../support/local.ts'
+import { runLocal, temporaryDirectory } from '../support/process/local.ts'
 import { startProduct } from '../support/product.ts'
 
 async function newDirectory(): Promise<string> {

@@ -8,7 +8,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { buildClient } from '../../infra/local/commands/client-folder.ts'
 import { createListener } from '../../infra/local/listener.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { hasJava, temporaryDirectory } from '../support/local.ts'
+import { hasJava, temporaryDirectory } from '../support/process/local.ts'
 import { startProduct } from '../support/product.ts'
 
 /** A month of demonstration takes over a minute where twenty busy processes share two cores. */

@@ -9,7 +9,7 @@ import { loggedRuns } from '../../infra/local/commands/recover-lines.ts'
 import { acceptance } from '../../shared/ledger/account.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Item } from '../../shared/ledger/store/store.ts'
-import { runLocal } from '../support/local.ts'
+import { runLocal } from '../support/process/local.ts'
 import { startProduct } from '../support/product.ts'
 
 const at = '2026-11-20T10:00:00.000Z'

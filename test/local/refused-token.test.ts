@@ -1,8 +1,8 @@
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { spawnLocal, temporaryDirectory } from '../support/local.ts'
 import { patienceMs } from '../support/patience.ts'
+import { spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 import { type Answer, startScriptedService } from '../support/scripted-service.ts'
 
 const { directory, remove } = await temporaryDirectory()

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { isDynamoDb } from '../../infra/local/database/dynamodb.ts'
 import { readEnvFile } from '../../infra/local/env-file.ts'
-import { hasJava, runLocal, spawnLocal, temporaryDirectory } from '../support/local.ts'
 import { patienceMs } from '../support/patience.ts'
+import { hasJava, runLocal, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 import { startScriptedService } from '../support/scripted-service.ts'
 
 const { directory, remove } = await temporaryDirectory()

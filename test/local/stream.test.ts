@@ -6,9 +6,9 @@ import { withStream } from '../../infra/local/database/memory-stream.ts'
 import type { StreamEvent, StreamRecord } from '../../infra/local/database/stream.ts'
 import { createDelivery, followTable } from '../../infra/local/database/stream.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { hasJava } from '../support/local.ts'
+import { hasJava } from '../support/process/local.ts'
 import { type Answer, type Recorded, startScriptedService } from '../support/scripted-service.ts'
-import { createLocalTable } from '../support/stores.ts'
+import { createLocalTable } from '../support/store/stores.ts'
 
 /** A log that a test can look into. */
 function createTestLog() {

@@ -3,7 +3,7 @@ import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
 import { announcement } from '../../shared/ledger/updates/announcement.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
-import { listPeople } from '../support/slack.ts'
+import { listPeople } from '../support/slack/slack.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 

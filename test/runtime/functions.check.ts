@@ -5,11 +5,11 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { bundleAll } from '../../infra/bundle.ts'
 import { signCallerToken } from '../../infra/local/caller-key.ts'
 import { scopes } from '../../shared/platform/words.ts'
-import { urlEvent } from '../support/lambda.ts'
+import { urlEvent } from '../support/infra/lambda.ts'
 import { callerKey, json, serviceToken } from '../support/product.ts'
 import { type Answer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts'
 import { startTestSecrets } from '../support/secrets.ts'
-import { createLocalTable } from '../support/stores.ts'
+import { createLocalTable } from '../support/store/stores.ts'
 import { startRuntime } from './runtime-api.ts'
 
 const megabyte = 1024 * 1024

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { sandboxToken } from '../../infra/local/settings.ts'
-import { hasJava, spawnLocal, temporaryDirectory } from '../support/local.ts'
+import { hasJava, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 
 describe.skipIf(!hasJava())('npm run sandbox', () => {
   test('starts it alone; stopped and started again, it remembers', async () => {

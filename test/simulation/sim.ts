@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { say } from '../support/command-line.ts'
+import { say } from '../support/process/command-line.ts'
 import { mutants } from './mutants.ts'
 import { type RaceName, raceNames } from './races.ts'
 import { attempt, type Outcome, type Task } from './trial.ts'

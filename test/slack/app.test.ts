@@ -3,7 +3,7 @@ import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
 import { AnswerLost, LedgerUnavailable } from '../../shared/ledger/store/store.ts'
 import { startProduct } from '../support/product.ts'
-import { listPeople, signedFor, signingSecret, slackSecretOf } from '../support/slack.ts'
+import { listPeople, signedFor, signingSecret, slackSecretOf } from '../support/slack/slack.ts'
 
 const everything = ['read', 'run', 'approve', 'admin']
 

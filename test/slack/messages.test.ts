@@ -22,7 +22,7 @@ import {
   u,
   updateWith,
   zone,
-} from '../support/slack-samples.ts'
+} from '../support/slack/samples.ts'
 
 /** The marked texts of a message, in order. */
 const texts = ({ blocks }: Message): string[] =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { toHtml, toPage } from '../support/block-kit.ts'
-import { samples } from '../support/slack-samples.ts'
+import { toHtml, toPage } from '../support/slack/block-kit.ts'
+import { samples } from '../support/slack/samples.ts'
 
 /** What a reader sees, without the marks of HTML. */
 const seen = (html: string): string => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { days, hours, minutes } from '../support/clock.ts'
 import { json, startProduct } from '../support/product.ts'
-import { listPeople, textsOf } from '../support/slack.ts'
+import { listPeople, textsOf } from '../support/slack/slack.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 

@@ -10,7 +10,7 @@ import type { Update } from '../../shared/ledger/updates/update.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import type { RunResult, Target, Tracking } from '../../shared/tracking/tracking.ts'
 import { createTestClock } from './clock.ts'
-import { u } from './reading.ts'
+import { u } from './records.ts'
 
 export const ran: RunResult = {
   kind: 'ran',

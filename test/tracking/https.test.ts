@@ -166,7 +166,7 @@ beforeAll(async () => {
     seen.push(count)
     addresses.push(await listen(fault(), count))
   }
-  const args = ['--import', 'tsx', 'test/support/tls-run.ts', ...addresses]
+  const args = ['--import', 'tsx', 'test/support/process/tls-run.ts', ...addresses]
   const { stdout } = await run(process.execPath, args, { env: { ...process.env, NODE_EXTRA_CA_CERTS: trusted.file } })
   results = JSON.parse(stdout)
 })

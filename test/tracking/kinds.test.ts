@@ -9,11 +9,11 @@ import { guardSettingsOf } from '../../shared/guard/settings.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { parseSettings } from '../../shared/platform/settings.ts'
 import { type KindFacts, type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
-import { openBrowser } from '../support/browser.ts'
+import { openBrowser } from '../support/browser/browser.ts'
 import { createTestClock } from '../support/clock.ts'
 import { json, serviceToken, startProduct } from '../support/product.ts'
 import { startTestSecrets } from '../support/secrets.ts'
-import { listPeople } from '../support/slack.ts'
+import { listPeople } from '../support/slack/slack.ts'
 
 // The product with one more row in its table of kinds: nothing else is told about it.
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { only, startGuard, unknown } from '../../support/guard.ts'
-import { at, u } from '../../support/reading.ts'
+import { at, u } from '../../support/records.ts'
 
 const now = at('2026-11-20T10:00:00Z')
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { personOf } from '../../../shared/ledger/book/definitions.ts'
 import { only, startGuard } from '../../support/guard.ts'
-import { u } from '../../support/reading.ts'
+import { u } from '../../support/records.ts'
 
 /** `ci-bot` stands for `ada`, who stands for `ada.lovelace`, as does `slack:U1`; `eve` stands for herself. */
 async function startPersons() {

@@ -4,7 +4,7 @@ import { whyNotApprove, whyNotCancel, whyNotReject, whyNotResolve } from '../../
 import { soughtDates } from '../../../shared/guard/sweep/evidence.ts'
 import { type State, states, type Update } from '../../../shared/ledger/updates/update.ts'
 import { minutes } from '../../support/clock.ts'
-import { at, holdOf, readingOf, updateOf } from '../../support/reading.ts'
+import { at, holdOf, readingOf, updateOf } from '../../support/records.ts'
 
 const now = '2026-11-20T10:00:00Z'
 const options: GuardOptions = {

@@ -10,7 +10,7 @@ import { ran as didRun, startGuard, unknown } from '../../support/guard.ts'
 import { aboutOccurrence, due, night, startNight, time } from '../../support/night.ts'
 import { json, type Product, startProduct } from '../../support/product.ts'
 import { type Answer, gate } from '../../support/scripted-service.ts'
-import { createStore } from '../../support/stores.ts'
+import { createStore } from '../../support/store/stores.ts'
 
 const month = (units: number | 'unlimited') => [{ window: 'month', units }]
 const names = (count: number) => Array.from({ length: count }, (_, index) => `p${String(index + 1).padStart(2, '0')}`)

@@ -3,7 +3,7 @@ import { toUnits } from '../../../shared/platform/words.ts'
 import { days, minutes } from '../../support/clock.ts'
 import { aboutOccurrence, due, startNight, time } from '../../support/night.ts'
 import { json, type Product } from '../../support/product.ts'
-import { createStore } from '../../support/stores.ts'
+import { createStore } from '../../support/store/stores.ts'
 
 const month = (units: number | 'unlimited') => [{ window: 'month', units }]
 

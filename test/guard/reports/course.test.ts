@@ -4,7 +4,7 @@ import type { Store } from '../../../shared/ledger/store/store.ts'
 import { createTestClock, hours, minutes } from '../../support/clock.ts'
 import { json, type Product, startProduct } from '../../support/product.ts'
 import { gate } from '../../support/scripted-service.ts'
-import { stores } from '../../support/stores.ts'
+import { stores } from '../../support/store/stores.ts'
 
 // How the open month has gone: what was used by the end of each day, and what duplicates would have cost.
 

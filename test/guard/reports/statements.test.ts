@@ -6,7 +6,7 @@ import type { Ledger } from '../../../shared/ledger/ledger.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
 import { days, minutes } from '../../support/clock.ts'
 import { only, ran, startGuard, unknown } from '../../support/guard.ts'
-import { at, u } from '../../support/reading.ts'
+import { at, u } from '../../support/records.ts'
 import { summaryOf } from '../../support/summary.ts'
 
 // Where a month's units went: what each row has, and when the whole adds up to the book.

@@ -12,7 +12,7 @@ import { chanceOf, one } from '../../simulation/chance.ts'
 import { createTestClock, days, hours, minutes } from '../../support/clock.ts'
 import { startGuard, unknown } from '../../support/guard.ts'
 import { type Product, startProduct } from '../../support/product.ts'
-import { stores } from '../../support/stores.ts'
+import { stores } from '../../support/store/stores.ts'
 import { summaryOf } from '../../support/summary.ts'
 
 // What the sweep keeps of each day, so that a statement reads as much whether there were ten updates or 100,000.

@@ -3,7 +3,7 @@ import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { hours, minutes } from '../../support/clock.ts'
 import { json, type Product, startProduct } from '../../support/product.ts'
 import { gate } from '../../support/scripted-service.ts'
-import { createStore } from '../../support/stores.ts'
+import { createStore } from '../../support/store/stores.ts'
 
 type Options = NonNullable<Parameters<typeof startProduct>[0]>
 

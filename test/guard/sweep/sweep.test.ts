@@ -6,7 +6,7 @@ import { createSweep } from '../../../shared/guard/sweep/sweep.ts'
 import { LedgerUnavailable } from '../../../shared/ledger/store/store.ts'
 import { days, hours, minutes } from '../../support/clock.ts'
 import { makes, only, ran, startGuard, unknown } from '../../support/guard.ts'
-import { at, u } from '../../support/reading.ts'
+import { at, u } from '../../support/records.ts'
 
 const nothing = { doubted: [], proven: [], settledByTime: [], begun: [], expired: [], failed: [] }
 const refused = { kind: 'did-not-run', reason: 'status 404', status: 404, answer: null } as const

@@ -8,7 +8,7 @@ import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
 import { ran } from '../../support/guard.ts'
-import { createLocalTable } from '../../support/stores.ts'
+import { createLocalTable } from '../../support/store/stores.ts'
 
 /** How long an item is locked by a transaction, beside what DynamoDB Local takes. */
 const lockedForMs = 10

@@ -7,7 +7,7 @@ import type { Request, Update } from '../../../shared/ledger/updates/update.ts'
 import type { Work } from '../../../shared/ledger/updates/work.ts'
 import type { ViewResult } from '../../../shared/ledger/views/views.ts'
 import { hours, minutes } from '../../support/clock.ts'
-import { at, holdOf, readingOf, u, updateOf } from '../../support/reading.ts'
+import { at, holdOf, readingOf, u, updateOf } from '../../support/records.ts'
 
 const options: GuardOptions = {
   serviceTimeoutMs: 20_000,

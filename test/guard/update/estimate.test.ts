@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { EstimateReading } from '../../../shared/tracking/tracking.ts'
 import { only, startGuard } from '../../support/guard.ts'
-import { at, u } from '../../support/reading.ts'
+import { at, u } from '../../support/records.ts'
 
 const month = (units: number) => ({ limits: [{ window: 'month', units: u(units) }] }) as const
 const bob = { caller: 'bob', via: 'http' } as const

@@ -8,7 +8,7 @@ import { AnswerLost, LedgerUnavailable } from '../../../shared/ledger/store/stor
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import { hours } from '../../support/clock.ts'
 import { makes, ran, startGuard, unknown } from '../../support/guard.ts'
-import { at, u } from '../../support/reading.ts'
+import { at, u } from '../../support/records.ts'
 
 const month = (units: number) => ({ limits: [{ window: 'month', units: u(units) }] }) as const
 const frozen = { frozen: { reason: 'stop', by: 'ada', at: 0 } }

@@ -1,5 +1,6 @@
 import { describe, expect, inject, test } from 'vitest'
 import { createPassingClock, minutes, type TestClock } from '../../support/clock.ts'
+import { startProduct } from '../../support/product.ts'
 import {
   createFaultyStore,
   type Fault,
@@ -7,8 +8,7 @@ import {
   isSettle,
   itemsOf,
   type SentRequest,
-} from '../../support/faulty-store.ts'
-import { startProduct } from '../../support/product.ts'
+} from '../../support/store/faulty-store.ts'
 
 const hasDynamo = inject('dynamodb') !== null
 

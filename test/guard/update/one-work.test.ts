@@ -4,7 +4,7 @@ import { definitionsKey } from '../../../shared/ledger/book/definitions-item.ts'
 import { nameOf } from '../../../shared/ledger/store/store.ts'
 import type { RunResult } from '../../../shared/tracking/tracking.ts'
 import { makes, only, ran, startGuard, unknown } from '../../support/guard.ts'
-import { u } from '../../support/reading.ts'
+import { u } from '../../support/records.ts'
 
 const saying = ({ status, problem }: Answer) => [status, problem?.slug, problem?.detail]
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
 import type { Budget, Caller } from '../../../shared/ledger/book/definitions.ts'
 import { only, startGuard } from '../../support/guard.ts'
-import { u } from '../../support/reading.ts'
+import { u } from '../../support/records.ts'
 import { summaryOf } from '../../support/summary.ts'
 
 type Started = Awaited<ReturnType<typeof startClients>>

@@ -10,7 +10,7 @@ import { systemIds } from '../../../shared/platform/ids.ts'
 import { minutes } from '../../support/clock.ts'
 import { json, startProduct } from '../../support/product.ts'
 import { gate, type Recorded } from '../../support/scripted-service.ts'
-import { createLocalTable } from '../../support/stores.ts'
+import { createLocalTable } from '../../support/store/stores.ts'
 
 /** A service that knows what ran, whichever ledger asked for it. */
 function vendor() {

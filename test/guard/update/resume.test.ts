@@ -6,7 +6,7 @@ import { createResume } from '../../../shared/guard/update/resume.ts'
 import type { Request } from '../../../shared/ledger/updates/update.ts'
 import { hours, minutes } from '../../support/clock.ts'
 import { only, startGuard } from '../../support/guard.ts'
-import { at, u } from '../../support/reading.ts'
+import { at, u } from '../../support/records.ts'
 
 describe('beginning', () => {
   test('what there is not, or is over, changes nothing', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findingOf, isPlausible, neverSent } from '../../../shared/guard/update/settle.ts'
 import type { StatedUnits } from '../../../shared/tracking/tracking.ts'
-import { u } from '../../support/reading.ts'
+import { u } from '../../support/records.ts'
 
 const answer = { status: 200, contentType: 'application/json', body: '{}', truncated: false }
 

@@ -4,7 +4,7 @@ import type { Caller } from '../../../shared/ledger/book/definitions.ts'
 import { LedgerUnavailable } from '../../../shared/ledger/store/store.ts'
 import { SecretUnavailable } from '../../../shared/platform/secrets.ts'
 import { makes, only, ran, startGuard, unknown } from '../../support/guard.ts'
-import { at, u } from '../../support/reading.ts'
+import { at, u } from '../../support/records.ts'
 
 const month = (units: number) => ({ limits: [{ window: 'month', units: u(units) }] }) as const
 const frozen = { frozen: { reason: 'stop', by: 'ada', at: 0 } }

@@ -1,4 +1,4 @@
-import type { Store } from '../../shared/ledger/store/store.ts'
+import type { Store } from '../../../shared/ledger/store/store.ts'
 
 /** A store whose process dies at its n-th write from when it is told: nothing is read or written any more. */
 export function mortal(inner: Store) {

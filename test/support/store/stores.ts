@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
-import { createTable } from '../../infra/local/database/table.ts'
-import { createDynamoClient } from '../../shared/ledger/store/dynamo-client.ts'
-import { createDynamoStore } from '../../shared/ledger/store/dynamo-store.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import type { Store } from '../../shared/ledger/store/store.ts'
-import { systemClock } from '../../shared/platform/clock.ts'
-import { systemIds } from '../../shared/platform/ids.ts'
+import { createTable } from '../../../infra/local/database/table.ts'
+import { createDynamoClient } from '../../../shared/ledger/store/dynamo-client.ts'
+import { createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import type { Store } from '../../../shared/ledger/store/store.ts'
+import { systemClock } from '../../../shared/platform/clock.ts'
+import { systemIds } from '../../../shared/platform/ids.ts'
 
 /** Every store that this machine can run, each new and empty: what is true of one must be true of all. */
 export const stores: readonly (readonly [name: string, create: () => Promise<Store>])[] = [

@@ -1,4 +1,4 @@
-import { createTracking, targetOf } from '../../shared/tracking/tracking.ts'
+import { createTracking, targetOf } from '../../../shared/tracking/tracking.ts'
 
 // A process of its own, because Node reads which authorities to trust (NODE_EXTRA_CA_CERTS) only when it starts.
 // Runs the update of `acme` at each address, and prints what the client makes of it.

@@ -1,18 +1,23 @@
 import * as fc from 'fast-check'
-import type { Figures } from '../../shared/guard/reports/figures.ts'
-import type { Estimate } from '../../shared/guard/update/estimate.ts'
-import { overBudget } from '../../shared/guard/update/limits.ts'
-import type { State, Update } from '../../shared/ledger/updates/update.ts'
-import type { Units } from '../../shared/platform/words.ts'
-import type { Message } from '../../shared/slack/blocks.ts'
-import { approvalMessage } from '../../shared/slack/messages/approval.ts'
-import { digestMessage } from '../../shared/slack/messages/digest.ts'
-import { correctionMessage, doubtMessage, overrunMessage } from '../../shared/slack/messages/doubt.ts'
-import { acceptedMessage, confirmMessage, estimateMessage } from '../../shared/slack/messages/estimate.ts'
-import { figuresMessage } from '../../shared/slack/messages/figures.ts'
-import { helpMessage, problemMessage, usageMessage } from '../../shared/slack/messages/help.ts'
-import { occurrenceMessage } from '../../shared/slack/messages/occurrence.ts'
-import { outcomeMessage, pressedMessage, updateMessage, updatesMessage } from '../../shared/slack/messages/updates.ts'
+import type { Figures } from '../../../shared/guard/reports/figures.ts'
+import type { Estimate } from '../../../shared/guard/update/estimate.ts'
+import { overBudget } from '../../../shared/guard/update/limits.ts'
+import type { State, Update } from '../../../shared/ledger/updates/update.ts'
+import type { Units } from '../../../shared/platform/words.ts'
+import type { Message } from '../../../shared/slack/blocks.ts'
+import { approvalMessage } from '../../../shared/slack/messages/approval.ts'
+import { digestMessage } from '../../../shared/slack/messages/digest.ts'
+import { correctionMessage, doubtMessage, overrunMessage } from '../../../shared/slack/messages/doubt.ts'
+import { acceptedMessage, confirmMessage, estimateMessage } from '../../../shared/slack/messages/estimate.ts'
+import { figuresMessage } from '../../../shared/slack/messages/figures.ts'
+import { helpMessage, problemMessage, usageMessage } from '../../../shared/slack/messages/help.ts'
+import { occurrenceMessage } from '../../../shared/slack/messages/occurrence.ts'
+import {
+  outcomeMessage,
+  pressedMessage,
+  updateMessage,
+  updatesMessage,
+} from '../../../shared/slack/messages/updates.ts'
 import {
   foreignDataMessage,
   frozenMessage,
@@ -20,8 +25,8 @@ import {
   refusalsMessage,
   thresholdMessage,
   tokenExpiresMessage,
-} from '../../shared/slack/messages/warnings.ts'
-import { parseCommand } from '../../shared/slack/receive/command.ts'
+} from '../../../shared/slack/messages/warnings.ts'
+import { parseCommand } from '../../../shared/slack/receive/command.ts'
 
 /** Every message once or more, as one account could have seen them. */
 

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
-import { type BundleName, bundle, bundleAll } from '../../infra/bundle.ts'
-import { type Found, measuredOn } from './document.ts'
-import { plot } from './plot.ts'
-import { spreadHead, spreadOf, table } from './tables.ts'
-import { median, takeTurns } from './turns.ts'
+import { type BundleName, bundle, bundleAll } from '../../../infra/bundle.ts'
+import { type Found, measuredOn } from '../document.ts'
+import { plot } from '../plot.ts'
+import { spreadHead, spreadOf, table } from '../tables.ts'
+import { median, takeTurns } from '../turns.ts'
 
 const run = promisify(execFile)
 const turns = 25

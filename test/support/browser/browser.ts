@@ -1,4 +1,4 @@
-import type { Product } from './product.ts'
+import type { Product } from '../product.ts'
 
 /** A page as a user got it. */
 export interface Shown {

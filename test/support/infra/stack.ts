@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions'
 import { App } from 'aws-cdk-lib/core'
-import { readDeployment } from '../../infra/deployment.ts'
-import { UnitGuardStack } from '../../infra/unit-guard-stack.ts'
+import { readDeployment } from '../../../infra/deployment.ts'
+import { UnitGuardStack } from '../../../infra/unit-guard-stack.ts'
 import { needed, writePlans } from './deployment.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: templates are JSON, and tests look into them as CloudFormation does.

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import type { TestClock } from './clock.ts'
-import { type Answer, type ScriptedService, startScriptedService } from './scripted-service.ts'
+import type { TestClock } from '../clock.ts'
+import { type Answer, type ScriptedService, startScriptedService } from '../scripted-service.ts'
 
 export const signingSecret = 'canary-slack-signing-secret'
 

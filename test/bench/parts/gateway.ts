@@ -1,10 +1,10 @@
 import http from 'node:http'
-import { type Found, measuredOn } from './document.ts'
-import { plot } from './plot.ts'
-import { type Server, startServer } from './processes.ts'
-import { exportBytes } from './service.ts'
-import { ratio, spreadHead, spreadOf, table, thousands } from './tables.ts'
-import { median, takeTurns } from './turns.ts'
+import { type Found, measuredOn } from '../document.ts'
+import { plot } from '../plot.ts'
+import { type Server, startServer } from '../processes.ts'
+import { exportBytes } from '../service.ts'
+import { ratio, spreadHead, spreadOf, table, thousands } from '../tables.ts'
+import { median, takeTurns } from '../turns.ts'
 
 const connections = 20
 const requestsPerTurn = 3_000

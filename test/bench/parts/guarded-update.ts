@@ -1,11 +1,11 @@
-import { type Database, withDatabase } from './database.ts'
-import { type Found, measuredOn } from './document.ts'
-import { meter } from './meter.ts'
-import { plot } from './plot.ts'
-import { type Server, slowMs, startServer } from './processes.ts'
-import { type RivalName, rivalNames, rivals } from './rivals.ts'
-import { ratio, spreadHead, spreadOf, table } from './tables.ts'
-import { median, takeTurns, timed } from './turns.ts'
+import { type Database, withDatabase } from '../database.ts'
+import { type Found, measuredOn } from '../document.ts'
+import { meter } from '../meter.ts'
+import { plot } from '../plot.ts'
+import { type Server, slowMs, startServer } from '../processes.ts'
+import { type RivalName, rivalNames, rivals } from '../rivals.ts'
+import { ratio, spreadHead, spreadOf, table } from '../tables.ts'
+import { median, takeTurns, timed } from '../turns.ts'
 
 const warmUp = 10
 /** How far away DynamoDB is, and how quick the service. */

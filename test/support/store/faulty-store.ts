@@ -1,6 +1,6 @@
-import { createDynamoStore } from '../../shared/ledger/store/dynamo-store.ts'
-import { systemIds } from '../../shared/platform/ids.ts'
-import { createPassingClock } from './clock.ts'
+import { createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
+import { systemIds } from '../../../shared/platform/ids.ts'
+import { createPassingClock } from '../clock.ts'
 import { createLocalTable } from './stores.ts'
 
 /** One request as DynamoDB gets it. */

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { LambdaFunctionURLEvent } from 'aws-lambda'
 import { expect } from 'vitest'
-import { secretsIn } from './canaries.ts'
+import { secretsIn } from '../canaries.ts'
 
 /**
  * An event of a function URL, payload format 2.0: bodies are base64 where they are no plain text, cookies stand apart.

@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node'
-import { NoJava, startDynamoDbLocal } from '../../infra/local/database/dynamodb.ts'
+import { NoJava, startDynamoDbLocal } from '../../../infra/local/database/dynamodb.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, inject } from 'vitest'
-import { secretsIn } from './canaries.ts'
+import { secretsIn } from '../canaries.ts'
 
 /** Whether the tests of a ledger that is kept can run; said loudly where they cannot. */
 export function hasJava(): boolean {

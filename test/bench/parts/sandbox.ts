@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createSandbox } from '../../functions/sandbox/app.ts'
-import { createTestClock } from '../support/clock.ts'
-import { type Found, measuredOn } from './document.ts'
-import { spreadOf, table, thousands } from './tables.ts'
+import { createSandbox } from '../../../functions/sandbox/app.ts'
+import { createTestClock } from '../../support/clock.ts'
+import { type Found, measuredOn } from '../document.ts'
+import { spreadOf, table, thousands } from '../tables.ts'
 
 const turns = 3
 const megabyte = 1024 * 1024

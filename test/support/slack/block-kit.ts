@@ -1,5 +1,5 @@
 import type { MrkdwnElement, PlainTextElement } from '@slack/types'
-import type { Block, Message } from '../../shared/slack/blocks.ts'
+import type { Block, Message } from '../../../shared/slack/blocks.ts'
 
 /**
  * The blocks that we use as HTML, close to how Slack shows them, so that a person can look at a message without Slack,

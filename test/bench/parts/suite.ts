@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type Found, measuredOn } from './document.ts'
+import { type Found, measuredOn } from '../document.ts'
 
 /** The whole suite as `npm test` runs it, once. @throws Error when it fails. */
 export async function benchSuite(): Promise<Found> {
