@@ -64,7 +64,10 @@ export function createTellReader(parts: { guard: Guard; slack: Slack; clock: Clo
     }
     if (changes.some(({ pk }) => pk === 'book')) {
       // The sweep looks at them too, so nothing has to come again for them.
-      await guard.checkThresholds().catch((cause) => log.error('thresholds-not-watched', { cause }))
+      await guard
+        .background()
+        .then(({ checkThresholds }) => checkThresholds())
+        .catch((cause) => log.error('thresholds-not-watched', { cause }))
     }
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) }
   }

@@ -48,36 +48,36 @@ export function createTriggers({ guard, clock, log, slack }: Services & { slack:
 
   async function sweep(endsAt: number): Promise<{ swept: SweepResult | null; advanced: readonly Occurrence[] }> {
     const failures: unknown[] = []
-    const tried = <T>(step: Promise<T>): Promise<T | null> =>
-      step.catch((cause) => {
+    const tried = <T>(step: () => Promise<T>): Promise<T | null> =>
+      step().catch((cause) => {
         failures.push(cause)
         return null
       })
-    const swept = await tried(guard.sweep(endsAt))
-    await tried(slack.sweep())
-    await tried(guard.measure().then(report))
-    await tried(guard.keepSummaries())
+    const swept = await tried(async () => (await guard.background()).sweep(endsAt))
+    await tried(() => slack.sweep())
+    await tried(async () => report(await (await guard.background()).measure()))
+    await tried(async () => (await guard.background()).keepSummaries())
     // The last, because a plan may take all the time there is.
-    const advanced = await tried(guard.advanceOccurrences(endsAt))
+    const advanced = await tried(async () => (await guard.background()).advanceOccurrences(endsAt))
     if (failures.length > 0) throw failures[0]
     return { swept, advanced: advanced ?? [] }
   }
 
   /** With the day's audit. The forecast in it rests on prices of this very night, where the service gives them. */
   async function digest(endsAt: number): Promise<void> {
-    await guard
-      .audit()
+    const { audit, readPrices, announceDigest, checkTokenExpiry, findRunsOutside } = await guard.background()
+    await audit()
       .then(report)
       .catch((cause) => log.error('not-audited', { cause }))
-    await guard.readPrices(endsAt).catch((cause) => log.error('prices-not-read', { cause }))
-    await guard.announceDigest()
-    await guard.checkTokenExpiry().catch((cause) => log.error('token-not-read', { cause }))
-    await guard.findRunsOutside(endsAt).catch((cause) => log.error('dates-not-read', { cause }))
+    await readPrices(endsAt).catch((cause) => log.error('prices-not-read', { cause }))
+    await announceDigest()
+    await checkTokenExpiry().catch((cause) => log.error('token-not-read', { cause }))
+    await findRunsOutside(endsAt).catch((cause) => log.error('dates-not-read', { cause }))
   }
 
   /** A paused or unknown plan is not a failure: it is recorded or logged, and retrying would not help. */
   async function fire(plan: string, time: number, endsAt: number): Promise<OccurrenceResult> {
-    const fired = await guard.fire(plan, time, endsAt)
+    const fired = await (await guard.background()).fire(plan, time, endsAt)
     if (fired.kind === 'problem') log.error('plan-not-run', { plan, time, detail: fired.problem.detail })
     return fired
   }

@@ -54,10 +54,10 @@ export async function startBackground(
   }
 
   // Separate loops: neither a plan of many projects nor a slow Slack delays the others.
-  void repeat(sweepEveryMs, 'sweep-failed', () => guard.sweep(endsAt()))
+  void repeat(sweepEveryMs, 'sweep-failed', async () => (await guard.background()).sweep(endsAt()))
   void repeat(sweepEveryMs, 'slack-sweep-failed', () => slack.sweep())
-  void repeat(sweepEveryMs, 'summary-failed', () => guard.keepSummaries())
-  void repeat(continueEveryMs, 'going-on-failed', () => guard.advanceOccurrences(endsAt()))
+  void repeat(sweepEveryMs, 'summary-failed', async () => (await guard.background()).keepSummaries())
+  void repeat(continueEveryMs, 'going-on-failed', async () => (await guard.background()).advanceOccurrences(endsAt()))
 
   if (plans !== null) {
     const due = createTicker(plans, clock.now())

@@ -13,11 +13,12 @@ export function mustBeAmong(sub: string, scopes: ReadonlySet<Scope>, any: readon
 
 /** @throws Refusal when the plan charges a budget that they may not charge. */
 export async function mustBeCovered(
-  guard: Pick<Guard, 'budgetsOf'>,
+  guard: Pick<Guard, 'background'>,
   plan: string,
   { sub, mayCharge }: { sub: string } & Pick<Permissions, 'mayCharge'>,
 ): Promise<void> {
-  const barred = (await guard.budgetsOf(plan)).find((budget) => !mayCharge(budget))
+  const { budgetsOf } = await guard.background()
+  const barred = (await budgetsOf(plan)).find((budget) => !mayCharge(budget))
   if (barred === undefined) return
   const detail = `${sub} may not charge the budget ${barred}, which the plan ${plan} charges.`
   throw new Refusal(problem('forbidden', detail, { budget: barred }))

@@ -1,4 +1,4 @@
-import type { GuardParts } from './guard.ts'
+import type { GuardParts } from './options.ts'
 import type { Approvals } from './people/approvals.ts'
 import { createCalendar } from './plans/calendar.ts'
 import { createOccurrences } from './plans/occurrences.ts'
@@ -14,10 +14,10 @@ import { createRunsOutside } from './sweep/runs-outside.ts'
 import { createSweep } from './sweep/sweep.ts'
 import type { Resume } from './update/resume.ts'
 
-export type Keeping = ReturnType<typeof createKeeping>
+export type Background = ReturnType<typeof createBackground>
 
-/** What no caller waits for, or few ask for: plans and their costs, the sweep, announcements, metrics and drawings. */
-export function createKeeping(
+/** What no update passes: plans and their costs, the sweep, announcements, metrics and reports. */
+export function createBackground(
   parts: Omit<GuardParts, 'plans'> & {
     plans: readonly Plan[]
     approvals: Approvals

@@ -1,5 +1,10 @@
-import { dayMs, hourMs, minuteMs } from '../platform/clock.ts'
-import type { Kind } from '../tracking/kinds.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { type Clock, dayMs, hourMs, minuteMs } from '../platform/clock.ts'
+import type { Ids } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
+import type { Kind, Kinds } from '../tracking/kinds.ts'
+import type { Tracking } from '../tracking/tracking.ts'
+import type { Plan } from './plans/plans-file.ts'
 
 /** How long a settled update answers for the same work: to the end of the account's day, or a number of ms. */
 export type Cooldown = 'day' | number
@@ -13,6 +18,21 @@ export interface GuardOptions {
   readonly cooldown: Readonly<Record<Kind, Cooldown>>
   /** What stands between several projects in one path segment; absent: unknown. */
   readonly separator?: string
+}
+
+/** What one guard is built from. */
+export interface GuardParts {
+  ledger: Ledger
+  tracking: Tracking
+  /** The service's token as it is now. */
+  serviceToken: () => Promise<string>
+  clock: Clock
+  ids: Ids
+  log: Log
+  options: GuardOptions
+  kinds?: Kinds
+  /** What schedules ask for, in order of priority; read on request. */
+  plans: () => Promise<readonly Plan[]>
 }
 
 /** Kept back before `run` is sent, so that its outcome can still be written: four tries of three seconds. */

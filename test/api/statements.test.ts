@@ -39,7 +39,7 @@ async function november({ isCounted } = { isCounted: false }) {
   if (isCounted) {
     const at = product.clock.now()
     product.clock.advance(hours(24))
-    await product.guard.keepSummaries()
+    await (await product.guard.background()).keepSummaries()
     expect((await summaryOf(product.guard.ledger, at)).rows).not.toEqual([])
   }
   const statement = (query = '', headers = {}) => product.call('GET', `/statements${query}`, { headers })

@@ -334,7 +334,7 @@ describe('limits and rules', () => {
   test('what plans would run out of then, and what they would not', async () => {
     const plan = { name: 'nightly', kind: 'ranking', projects: ['initech'], schedule: 'cron(0 5 * * ? *)' }
     const { product, eve } = await start({ plans: [plan] })
-    await product.guard.readPrices(product.endsAt())
+    await (await product.guard.background()).readPrices(product.endsAt())
     const less = await press(eve, await eve.get(`${acme}/edit`), 'Preview', { month: '150' })
     expect(less.text).toContain(
       'Plans would want more than acme has this month from 24 Nov 2026 05:00 on, where now there is enough for them.',

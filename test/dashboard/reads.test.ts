@@ -25,15 +25,15 @@ async function start({ more }: { more: number }) {
   const product = await startProduct({ store, clock, stream: false, plans: [plan] })
   await product.guard.ledger.view() // the ledger begins
   clock.set('2026-11-20T10:00:00Z')
-  await product.guard.readPrices(product.endsAt())
+  await (await product.guard.background()).readPrices(product.endsAt())
   await product.triggers.handle({ plan: 'night', time: '2026-11-20T10:00:00Z' }, product.endsAt())
   const projects = Array.from({ length: 8 }, (_, each) => `p${each}`)
   expect((await product.update({ kind: 'ranking', projects })).status).toBe(201)
-  await product.guard.audit()
+  await (await product.guard.background()).audit()
   await multiply(real, items, more)
   for (let round = 0; round < 36; round++) {
     clock.advance(minutes(25))
-    await product.guard.keepSummaries()
+    await (await product.guard.background()).keepSummaries()
   }
   const browser = openBrowser(product)
   await browser.logIn(product.signed({ sub: 'rita', scope: 'read' }))
@@ -94,7 +94,7 @@ test.each([
   const found: Record<string, number> = {}
   for (const path of Object.keys(readings)) found[path] = await measure(path)
   expect(found).toEqual(readings)
-  const statement = await product.guard.statement(null, 'project')
+  const statement = await (await product.guard.background()).statement(null, 'project')
   expect(statement).toMatchObject({ total: { updates: 10 + more, charged: 400 }, addsUp: true })
 })
 

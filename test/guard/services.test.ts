@@ -39,12 +39,17 @@ test('a ranking answers for a day, a keyword difficulty for seven days, where no
 
 test('without a word about them there is no dashboard, no plan, and nothing is on this machine', async () => {
   const { dashboardUrl, isLocal, guard } = servicesWith()
-  expect([dashboardUrl, isLocal, await guard.planStatuses()]).toEqual([null, false, { plans: [], zone: 'UTC' }])
+  expect([dashboardUrl, isLocal, await (await guard.background()).planStatuses()]).toEqual([
+    null,
+    false,
+    { plans: [], zone: 'UTC' },
+  ])
 })
 
-test('what the way of an update seldom needs is there when it is asked for', async () => {
+test('loads background jobs once, with their first use', async () => {
   const { guard } = servicesWith()
-  const { fire, planStatuses, sweep, statement, keepSummaries } = guard
+  expect(await guard.background()).toBe(await guard.background())
+  const { fire, planStatuses, sweep, statement, keepSummaries } = await guard.background()
   expect([fire, planStatuses, sweep, statement, keepSummaries].map((each) => typeof each)).toEqual(
     Array(5).fill('function'),
   )

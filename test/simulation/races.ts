@@ -52,7 +52,7 @@ const passes = ({ ask }: Machine, what: string, ms: number) =>
 const sweepsLate: Deed = async (machine) => {
   // Past the lease and past everything that can be in flight, while the sender may still wait for its answer.
   await passes(machine, 'ten minutes pass', 10 * minuteMs)
-  await machine.guard.sweep(machine.endsAt())
+  await (await machine.guard.background()).sweep(machine.endsAt())
 }
 
 const grants: Deed = ({ guard }) =>
@@ -134,7 +134,7 @@ export const races = {
       a: begins,
       s: async (machine) => {
         await passes(machine, 'three minutes pass', 3 * minuteMs)
-        await machine.guard.sweep(machine.endsAt())
+        await (await machine.guard.background()).sweep(machine.endsAt())
       },
     },
     check: ({ runs }) => {

@@ -1,4 +1,5 @@
-import { createGuard, type Guard, type GuardParts } from '../../shared/guard/guard.ts'
+import { createGuard, type Guard } from '../../shared/guard/guard.ts'
+import type { GuardParts } from '../../shared/guard/options.ts'
 import { figuresOf } from '../../shared/guard/reports/figures.ts'
 import type { Answer } from '../../shared/guard/update/answer.ts'
 import type { Asker, UpdatesRequest } from '../../shared/guard/update/submit.ts'
@@ -140,7 +141,7 @@ export async function startGuard(how: { units?: number; parts?: Partial<GuardPar
       asker: Partial<Asker> = {},
       how: Parameters<typeof asks>[3] & { by?: Guard } = {},
     ) => asks(how.by ?? guard, { ...bob, ...asker }, wanted, how),
-    sweep: () => guard.sweep(clock.now() + 60_000),
+    sweep: async () => (await guard.background()).sweep(clock.now() + 60_000),
     counts: async (budget = 'account', window: 'month' | 'day' = 'month') => {
       const view = await other.view()
       const named = view.definitions.budgets[budget]

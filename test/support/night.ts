@@ -54,7 +54,7 @@ export async function startNight(plan: object = {}, options: Options & { on?: On
     /** What became of it, as people are told. */
     report: async () => {
       const [occurrence] = await product.guard.ledger.occurrences.latest('occurrences#night', 1)
-      return occurrence ? product.guard.report(occurrence) : null
+      return occurrence ? (await product.guard.background()).report(occurrence) : null
     },
     /** Messages about occurrences. */
     told: async () => {

@@ -33,7 +33,8 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): vo
   route(app, '/plans', {
     GET: async (c) => {
       await mustHave(c, 'read')
-      const { plans, zone } = await guard.planStatuses()
+      const { planStatuses } = await guard.background()
+      const { plans, zone } = await planStatuses()
       return c.json({ plans: plans.map((planned) => showPlan(planned, zone)) })
     },
   })
@@ -47,7 +48,8 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): vo
         const change = action === 'pause' ? guard.pausePlan : guard.resumePlan
         const changed = await change(name, { caller: sub, reason })
         if (changed.kind === 'problem') return answerProblem(c, changed.problem)
-        const { plans, zone } = await guard.planStatuses()
+        const { planStatuses } = await guard.background()
+        const { plans, zone } = await planStatuses()
         return c.json(plans.filter(({ plan }) => plan.name === name).map((planned) => showPlan(planned, zone))[0])
       },
     })
@@ -61,10 +63,10 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): vo
       await mustBeCovered(guard, name, caller)
       const endsAt = prefersAsync(c) ? clock.now() : c.var.endsAt
       try {
-        const fired = await (only ? guard.runAgain(name, time, only, endsAt) : guard.fire(name, time, endsAt))
+        const { fire, report, runAgain } = await guard.background()
+        const fired = await (only ? runAgain(name, time, only, endsAt) : fire(name, time, endsAt))
         if (fired.kind === 'problem') return answerProblem(c, fired.problem)
-        const report = await guard.report(fired.occurrence)
-        return c.json(showOccurrence(report), fired.occurrence.doneAt === undefined ? 202 : 200)
+        return c.json(showOccurrence(await report(fired.occurrence)), fired.occurrence.doneAt === undefined ? 202 : 200)
       } catch (cause) {
         if (!(cause instanceof LedgerUnavailable)) throw cause
         // Some of its projects may have run before the ledger failed.
@@ -77,14 +79,16 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): vo
   route(app, '/forecast', {
     GET: async (c) => {
       await mustHave(c, 'read')
-      return c.json({ budgets: (await guard.forecast()).map(showForecast) })
+      const { forecast } = await guard.background()
+      return c.json({ budgets: (await forecast()).map(showForecast) })
     },
   })
 
   /** @throws Refusal 404 for an unknown plan. */
   async function known(c: Context<ApiEnv>): Promise<string> {
     const parsed = planName.safeParse(c.req.param('name'))
-    const { plans } = await guard.planStatuses()
+    const { planStatuses } = await guard.background()
+    const { plans } = await planStatuses()
     if (parsed.success && plans.some(({ plan }) => plan.name === parsed.data)) return parsed.data
     throw new Refusal(problem('not-found', 'There is no such plan.'))
   }

@@ -38,7 +38,7 @@ export function addAudit({ page }: PageRoutes, { guard }: Services): void {
       readFields(form, nothingElse)
       const reads = c.get('expensiveReads')
       reads.admit(session.sub)
-      await reads.keptAudit(() => guard.audit(session.sub))
+      await reads.keptAudit(async () => (await guard.background()).audit(session.sub))
       return tell({ done: ['The books were audited.'], failed: [] }, auditPath)
     },
   })

@@ -16,11 +16,12 @@ export function addOverview({ page }: PageRoutes, { guard }: Services): void {
   page('/', {
     GET: async ({ mustHave, show }) => {
       mustHave('read')
+      const { forecast, course } = await guard.background()
       const looked = guard.ledger.view()
       const [view, forecasts, { nights, saved }, approvals, doubts] = await Promise.all([
         looked,
-        guard.forecast(looked),
-        guard.course(looked),
+        forecast(looked),
+        course(looked),
         guard.ledger.open('awaiting-approval', maxCounted),
         guard.ledger.open('in-doubt', maxCounted),
       ])

@@ -35,12 +35,13 @@ export function addPlan({ page }: PageRoutes, { guard, clock }: Services): void 
       const { planned, zone } = await known(visit)
       const { name } = planned.plan
       const { time } = readFields(new URL(visit.c.req.url).searchParams, shown)
+      const { report: reportOf, upcoming } = await guard.background()
       const [{ costs }, occurrences] = await Promise.all([
-        guard.upcoming(1),
+        upcoming(1),
         guard.ledger.occurrences.latest(occurrencesOf(name), maxOccurrences),
       ])
       const chosen = time === undefined ? occurrences[0] : occurrences.find((each) => each.time === time)
-      const report = chosen ? await guard.report(chosen) : null
+      const report = chosen ? await reportOf(chosen) : null
       return visit.show(
         `Plan ${name}`,
         <>
@@ -80,7 +81,8 @@ export function addPlan({ page }: PageRoutes, { guard, clock }: Services): void 
           const { name } = planned.plan
           await mustBeCovered(guard, name, { sub: visit.session.sub, mayCharge: visit.allowed.mayCharge })
           // It is written down here, and done by the sweep: no page waits for it.
-          const fired = await guard.runAgain(name, time, only, clock.now())
+          const { runAgain } = await guard.background()
+          const fired = await runAgain(name, time, only, clock.now())
           if (fired.kind === 'problem') throw new Refusal(fired.problem)
           const what = only === 'refused' ? 'What was refused' : 'What was not sent'
           return fired.occurrence.doneAt === undefined
@@ -92,7 +94,8 @@ export function addPlan({ page }: PageRoutes, { guard, clock }: Services): void 
 
   /** @throws Refusal 404 */
   async function known({ c }: Visit): Promise<{ planned: PlanStatus; zone: string }> {
-    const { plans, zone } = await guard.planStatuses()
+    const { planStatuses } = await guard.background()
+    const { plans, zone } = await planStatuses()
     const planned = plans.find(({ plan }) => plan.name === c.req.param('name'))
     if (planned) return { planned, zone }
     throw new Refusal(problem('not-found', 'There is no such plan.'))

@@ -15,7 +15,8 @@ export function addPlans({ page }: PageRoutes, { guard }: Services): void {
   page('/dashboard/plans', {
     GET: async ({ mustHave, show }) => {
       mustHave('read')
-      const [{ plans, zone }, { days, costs }] = await Promise.all([guard.planStatuses(), guard.upcoming(weeks)])
+      const { planStatuses, upcoming } = await guard.background()
+      const [{ plans, zone }, { days, costs }] = await Promise.all([planStatuses(), upcoming(weeks)])
       if (plans.length === 0) return show('Plans', <None />)
       return show(
         'Plans',

@@ -77,7 +77,7 @@ async function fire(name: string, time: number): Promise<boolean> {
       if (occurrence.doneAt !== undefined || waitsLong) return occurrence
       // Another process runs it, such as npm start, or there was not enough time for all.
       await sleep(lookEveryMs)
-      occurrence = (await watched(guard.advance(id, endsAt()))) ?? occurrence
+      occurrence = (await watched((await guard.background()).advance(id, endsAt()))) ?? occurrence
     }
   }
 
@@ -110,13 +110,14 @@ function createProgress(guard: Guard, heading: string) {
   }
 
   async function tell(occurrence: Occurrence): Promise<void> {
-    for (const { project, update } of (await guard.report(occurrence)).rows) {
+    const { report } = await guard.background()
+    for (const { project, update } of (await report(occurrence)).rows) {
       if (update && hasEnded(update)) note(`${project}  ${lineOf(update)}`)
     }
   }
 
   async function sum(occurrence: Occurrence): Promise<void> {
-    const report = await guard.report(occurrence)
+    const report = await (await guard.background()).report(occurrence)
     const { state, reason, doneAt, nextAt } = occurrence
     if (state === 'missed' || state === 'paused') return note(`not run, ${reason}`)
     note(summary(report))

@@ -105,7 +105,8 @@ async function perform(
     }
     case 'pause':
     case 'resume': {
-      const { plans } = await guard.planStatuses()
+      const { planStatuses } = await guard.background()
+      const { plans } = await planStatuses()
       const plan = plans.find((each) => each.plan.name === command.plan)?.plan
       if (!plan) return sayTo(`There is no plan ${command.plan}.`)
       const by = { caller, reason: command.reason, askedAt }

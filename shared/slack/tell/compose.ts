@@ -82,7 +82,8 @@ async function compose(parts: ComposerParts, about: Exclude<About, { kind: 'outc
     case 'occurrence': {
       const occurrence = await ledger.occurrences.get(about.occurrence)
       if (!occurrence || occurrence.state === 'running') return null
-      const { counts, unitsCharged, refusals } = await guard.report(occurrence)
+      const { report } = await guard.background()
+      const { counts, unitsCharged, refusals } = await report(occurrence)
       const { plan, time, state, reason } = occurrence
       return occurrenceMessage({
         ...{ plan, time, state, unitsCharged, zone: await zone(parts) },
@@ -111,14 +112,16 @@ async function compose(parts: ComposerParts, about: Exclude<About, { kind: 'outc
     case 'token-expires':
       return tokenExpiresMessage({ ...about, zone: await zone(parts) })
     case 'digest':
-      return digestMessage(await guard.digest(about.until))
+      return digestMessage(await (await guard.background()).digest(about.until))
     default:
       return assertNever(about)
   }
 }
 
-const isEnabled = async ({ guard }: ComposerParts, name: string): Promise<boolean> =>
-  (await guard.planStatuses()).plans.some(({ plan }) => plan.name === name && plan.enabled)
+async function isEnabled({ guard }: ComposerParts, name: string): Promise<boolean> {
+  const { planStatuses } = await guard.background()
+  return (await planStatuses()).plans.some(({ plan }) => plan.name === name && plan.enabled)
+}
 
 /** What became of what a user confirmed or approved, once all of it has ended. */
 async function outcome(parts: ComposerParts, event: SlackEvent): Promise<Outcome | null> {

@@ -20,7 +20,7 @@ async function start(options: Parameters<typeof startProduct>[0] = {}) {
 
 /** By the day that begins where the one before has ended. */
 async function usedIn({ guard }: Product): Promise<Record<string, Record<string, number>>> {
-  const { nights } = await guard.course()
+  const { nights } = await (await guard.background()).course()
   return Object.fromEntries(
     nights.map(({ at, used }) => [
       new Date(at).toISOString().slice(0, 16),
@@ -29,7 +29,7 @@ async function usedIn({ guard }: Product): Promise<Record<string, Record<string,
   )
 }
 
-const savedIn = async ({ guard }: Product) => (await guard.course()).saved
+const savedIn = async ({ guard }: Product) => (await (await guard.background()).course()).saved
 
 const ask = (product: Product, project: string, budget = 'account') =>
   product.update({ kind: 'ranking', project, budget })
@@ -49,7 +49,7 @@ describe('each day that has ended', () => {
       '2026-11-11T00:00': { account: 40 },
       '2026-11-12T00:00': { account: 120, seo: 40 },
     })
-    const { nights } = await product.guard.course()
+    const { nights } = await (await product.guard.background()).course()
     expect(nights.at(-1)?.used.seo).toEqual({ used: 40, limit: 500 })
   })
 
@@ -80,7 +80,7 @@ describe('each day that has ended', () => {
     const asked = ask(product, 'one')
     while (product.seen('run').length === 0) await new Promise(setImmediate)
     product.clock.set('2026-11-11T00:00:01Z')
-    await product.guard.keepSummaries()
+    await (await product.guard.background()).keepSummaries()
     expect(await usedIn(product)).toEqual({ '2026-11-11T00:00': { account: 40 } })
     open()
     await asked
@@ -92,10 +92,10 @@ describe('each day that has ended', () => {
     product.clock.set('2026-11-12T00:05:00Z')
     await ask(product, 'two')
     product.clock.set('2026-11-11T09:00:00Z')
-    await product.guard.keepSummaries()
+    await (await product.guard.background()).keepSummaries()
     expect(await usedIn(product)).toEqual({})
     product.clock.set('2026-11-12T00:05:00Z')
-    await product.guard.keepSummaries()
+    await (await product.guard.background()).keepSummaries()
     expect(await usedIn(product)).toEqual({ '2026-11-12T00:00': { account: 40 } })
   })
 
@@ -158,7 +158,7 @@ describe('duplicates that were refused', () => {
     product.clock.set('2026-11-14T12:00:00Z')
     for (const project of ['one', 'one']) await ask(product, project)
     product.clock.advance(minutes(2))
-    await product.guard.keepSummaries()
+    await (await product.guard.background()).keepSummaries()
     expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
   })
 
@@ -166,7 +166,7 @@ describe('duplicates that were refused', () => {
     const product = await start({ service: ({ url }) => (/\/run/.test(url) ? { status: 500 } : undefined) })
     for (const project of ['lost', 'lost']) await ask(product, project)
     product.clock.advance(minutes(2))
-    await product.guard.keepSummaries()
+    await (await product.guard.background()).keepSummaries()
     expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
   })
 
@@ -174,7 +174,8 @@ describe('duplicates that were refused', () => {
     const product = await start()
     for (const project of ['one', 'one']) await ask(product, project)
     product.clock.advance(minutes(2))
-    await Promise.all([product.guard.keepSummaries(), product.guard.keepSummaries()])
+    const { keepSummaries } = await product.guard.background()
+    await Promise.all([keepSummaries(), keepSummaries()])
     expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
   })
 })
@@ -208,11 +209,11 @@ test('with sixty budgets a day is written twice, and takes less than 8 KB', asyn
     body: { type: 'external-spend', units: 40_000, reason: 'elsewhere' },
   })
   product.clock.set('2026-12-01T20:00:00Z')
-  await product.guard.keepSummaries()
+  await (await product.guard.background()).keepSummaries()
   writes = 0
   for (let sweeps = 0; sweeps < 29 * 24 * 4; sweeps++) {
     product.clock.advance(hours(0.25))
-    await product.guard.keepSummaries()
+    await (await product.guard.background()).keepSummaries()
   }
   expect(writes).toBe(29 * 2)
   expect(size).toBeLessThan(8_000)

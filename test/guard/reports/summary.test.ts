@@ -50,7 +50,7 @@ const tenth = (product: Product) => summaryOf(product.guard.ledger, '2026-11-10T
 
 const sweepAt = async (product: Product, rfc3339: string): Promise<void> => {
   product.clock.set(rfc3339)
-  await product.guard.keepSummaries()
+  await (await product.guard.background()).keepSummaries()
 }
 
 const statementOf = async (product: Product, query = '') =>
@@ -146,7 +146,7 @@ describe.each(stores)('the summary of a day: %s', (_name, create) => {
     expect(await tenth(product)).toMatchObject(spoilt)
     const expected = { total: { updates: 1, charged: 80 }, book: { spent: 80, addsUp: true } }
     expect(await statementOf(product)).toMatchObject(expected)
-    await product.guard.keepSummaries()
+    await (await product.guard.background()).keepSummaries()
     expect((await tenth(product)).rows).toContainEqual(row('lost', { released: 1, charged: 40, price: 40 }))
     expect(await statementOf(product)).toMatchObject(expected)
   })
@@ -184,8 +184,9 @@ describe('nothing is counted twice, or forgotten', () => {
     const product = await start()
     await ask(product, 'one')
     product.clock.set('2026-11-11T01:00:00Z')
-    await Promise.all([product.guard.keepSummaries(), product.guard.keepSummaries()])
-    await product.guard.keepSummaries()
+    const { keepSummaries } = await product.guard.background()
+    await Promise.all([keepSummaries(), keepSummaries()])
+    await (await product.guard.background()).keepSummaries()
     expect((await tenth(product)).rows).toEqual([row('one', { settled: 1, charged: 40, price: 40 })])
   })
 
@@ -197,10 +198,10 @@ describe('nothing is counted twice, or forgotten', () => {
     expect((await tenth(product)).open).toEqual([id])
     await sayItDidNotRun(product, id)
     beforeNextWrite(() => settleLate(product, id))
-    await product.guard.keepSummaries()
+    await (await product.guard.background()).keepSummaries()
     expect((await tenth(product)).rows).toEqual([])
     expect(await statementOf(product)).toMatchObject({ book: { spent: 80, addsUp: true } })
-    await product.guard.keepSummaries()
+    await (await product.guard.background()).keepSummaries()
     expect((await tenth(product)).rows).toContainEqual(row('lost', { released: 1, charged: 40, price: 40 }))
   })
 
@@ -221,7 +222,7 @@ describe('nothing is counted twice, or forgotten', () => {
       const product = await start({ store })
       await ask(product, 'one')
       await expect(sweepAt(product, '2026-11-11T01:00:00Z')).rejects.toThrow(AnswerLost)
-      await product.guard.keepSummaries()
+      await (await product.guard.background()).keepSummaries()
       expect((await tenth(product)).rows).toEqual([row('one', { settled: 1, charged: 40, price: 40 })])
     }
   })
@@ -255,12 +256,12 @@ describe('nothing is counted twice, or forgotten', () => {
     product.service.estimate = async (target) => {
       product.service.estimate = estimate
       clock.set('2026-11-21T00:14:59Z')
-      await elsewhere.keepSummaries()
+      await (await elsewhere.background()).keepSummaries()
       return estimate(target)
     }
     await product.ask({}, {}, { endsAt: clock.now() + hours(1) })
     clock.set('2026-11-21T00:30:00Z')
-    await guard.keepSummaries()
+    await (await guard.background()).keepSummaries()
     expect((await summaryOf(guard.ledger, '2026-11-20T12:00:00Z')).rows).toMatchObject([{ settled: 1, charged: 40 }])
   })
 
@@ -268,7 +269,7 @@ describe('nothing is counted twice, or forgotten', () => {
     const product = await start()
     await ask(product, 'one')
     product.clock.advance(days(3))
-    await product.guard.keepSummaries()
+    await (await product.guard.background()).keepSummaries()
     product.clock.advance(days(-3))
     // Refused: whether the units add up would not tell that one is missing.
     await ask(product, 'dear')
@@ -291,7 +292,7 @@ describe('nothing is counted twice, or forgotten', () => {
     expect(await statementOf(product)).toMatchObject(expected)
     expect((await tenth(product)).until).toBe(Date.parse('2026-11-10T00:00:00Z') - 1)
     expect(product.logged.filter((line) => line.includes('summary-not-ok'))).toHaveLength(1)
-    await product.guard.keepSummaries()
+    await (await product.guard.background()).keepSummaries()
     expect((await tenth(product)).rows).toEqual([row('one', { settled: 1, charged: 40, price: 40 })])
   })
 })
@@ -341,15 +342,15 @@ describe('whatever happens, in whatever order', () => {
         if (update) await ledger.settle(update, late)
       },
       async () => clock.advance(one(chance, [minutes(10), minutes(40), hours(2), hours(7), days(1), days(2)])),
-      () => guard.keepSummaries(),
-      () => guard.sweep(product.endsAt()),
+      async () => (await guard.background()).keepSummaries(),
+      async () => (await guard.background()).sweep(product.endsAt()),
     ]
     let counted = 0
     for (let step = 0; step < 60; step++) {
       await one(chance, steps)()
       const { definitions, month } = await ledger.view()
       for (const window of [month.name, monthBefore(definitions.calendar, month).name]) {
-        const statement = await guard.statement(window, 'project')
+        const statement = await (await guard.background()).statement(window, 'project')
         expect([step, statement]).toEqual([step, await unsummed.statement(window, 'project')])
         expect(statement?.addsUp ?? true).toBe(true)
       }
@@ -365,13 +366,13 @@ describe('when it is written', () => {
   test('when its day has ended, again when half an hour has passed, and then never', async () => {
     const { store, written } = watched()
     const product = await start({ store })
-    await product.guard.keepSummaries()
+    await (await product.guard.background()).keepSummaries()
     written.length = 0
     const sweeps = async (from: string, hoursLong: number) => {
       product.clock.set(from)
       for (let round = 0; round < hoursLong * 12; round++) {
         product.clock.advance(minutes(5))
-        await product.guard.keepSummaries()
+        await (await product.guard.background()).keepSummaries()
       }
       return written.splice(0)
     }
@@ -383,7 +384,7 @@ describe('when it is written', () => {
 
   test('before that at a hundred updates, and not at 99', async () => {
     const { guard, clock, ask, before } = await startGuard({ units: 10_000 })
-    await guard.keepSummaries()
+    await (await guard.background()).keepSummaries()
     const written: string[] = []
     before.push(async ([first]) => {
       if (first?.kind === 'put' && first.item.pk.startsWith('summary#')) written.push(first.item.sk)
@@ -391,29 +392,32 @@ describe('when it is written', () => {
     })
     await ask({ projects: Array.from({ length: 99 }, (_, each) => `p${each}`) })
     clock.advance(minutes(31))
-    await guard.keepSummaries()
+    await (await guard.background()).keepSummaries()
     await ask({ projects: ['one more'] })
     clock.advance(minutes(29))
-    await guard.keepSummaries()
+    await (await guard.background()).keepSummaries()
     expect(written).toEqual([])
     clock.advance(minutes(1))
-    await guard.keepSummaries()
+    await (await guard.background()).keepSummaries()
     expect(written).toEqual(['day:2026-11-20'])
     const until = Date.parse('2026-11-20T10:31:00Z')
     expect(await summaryOf(guard.ledger, until)).toMatchObject({ until, open: [] })
-    expect(await guard.statement(null, 'budget')).toMatchObject({ total: { updates: 100 }, addsUp: true })
+    expect(await (await guard.background()).statement(null, 'budget')).toMatchObject({
+      total: { updates: 100 },
+      addsUp: true,
+    })
   })
 
   test('when duplicates were refused, within the day', async () => {
     const { store, written } = watched()
     const product = await start({ store })
-    await product.guard.keepSummaries()
+    await (await product.guard.background()).keepSummaries()
     written.length = 0
     await ask(product, 'one')
     await ask(product, 'one')
     product.clock.advance(minutes(5))
-    await product.guard.keepSummaries()
-    await product.guard.keepSummaries()
+    await (await product.guard.background()).keepSummaries()
+    await (await product.guard.background()).keepSummaries()
     expect(written).toEqual(['day:2026-11-10'])
     expect(await tenth(product)).toMatchObject({ rows: [], duplicates: 1, saved: 40 })
   })
@@ -478,7 +482,7 @@ describe('what it costs', () => {
     )
     const before = await statementOf(product)
     product.clock.set('2026-11-11T01:00:00Z')
-    for (let round = 0; round < 3; round++) await product.guard.keepSummaries()
+    for (let round = 0; round < 3; round++) await (await product.guard.background()).keepSummaries()
     expect(await tenth(product)).toMatchObject({ rows: [], until: Date.parse('2026-11-10T00:00:00Z') - 1 })
     const told = product.logged.filter((line) => line.includes('summary-too-large')).map((line) => JSON.parse(line))
     expect(told).toMatchObject([{ level: 'info', day: 'day:2026-11-10', rows: 901 }])
@@ -506,24 +510,24 @@ test('a ledger without summaries is right from the first moment, and is written 
   ])
     items.set(JSON.stringify([old.pk, old.sk]), old)
   const expected = { total: { updates: 7, charged: 280, refused: 0 }, addsUp: true }
-  expect(await guard.statement(null, 'budget')).toMatchObject(expected)
-  expect(await guard.course()).toEqual({ nights: [], saved: null })
+  expect(await (await guard.background()).statement(null, 'budget')).toMatchObject(expected)
+  expect(await (await guard.background()).course()).toEqual({ nights: [], saved: null })
   const sizes: number[] = []
   for (let sweep = 0; sweep < 4; sweep++) {
-    await guard.keepSummaries()
+    await (await guard.background()).keepSummaries()
     sizes.push(written.splice(0).length)
-    expect(await guard.statement(null, 'budget')).toMatchObject(expected)
+    expect(await (await guard.background()).statement(null, 'budget')).toMatchObject(expected)
   }
   expect(sizes).toEqual([32, 31, 18, 0])
   expect(await summaryOf(guard.ledger, '2026-11-20T12:00:00Z')).toMatchObject({ rows: [{ project: 'p0' }] })
   const readsOfSweep = async () => {
     reads.length = 0
-    await guard.keepSummaries()
+    await (await guard.background()).keepSummaries()
     return reads.length
   }
   const few = await readsOfSweep()
   clock.advance(days(600))
-  for (let sweep = 0; sweep < 25; sweep++) await guard.keepSummaries()
+  for (let sweep = 0; sweep < 25; sweep++) await (await guard.background()).keepSummaries()
   expect(await readsOfSweep()).toBe(few)
 })
 
@@ -543,7 +547,7 @@ async function startSmall() {
   }
   const { keepSummaries } = createSummaries({ ...parts, ledger, pageSize: 2, maxRead: 4 })
   const begin = clock.now()
-  await guard.keepSummaries()
+  await (await guard.background()).keepSummaries()
   return {
     ...product,
     /** So many updates in each of the following milliseconds; they cost 40 units each. */
@@ -582,7 +586,11 @@ describe('a sweep that has more before it than it takes in', () => {
     await create(3, 3)
     expect(await sweep()).toEqual({ read: [2, 2], until: 0, counted: 3 })
     expect(await sweep()).toEqual({ read: [2, 1, 0], until: end, counted: 6 })
-    expect(await guard.statement(null, 'budget')).toMatchObject({ total: { updates: 6 }, spent: 240, addsUp: true })
+    expect(await (await guard.background()).statement(null, 'budget')).toMatchObject({
+      total: { updates: 6 },
+      spent: 240,
+      addsUp: true,
+    })
   })
 
   test('takes in all where just so many are left, and leaves the next day to the next sweep', async () => {

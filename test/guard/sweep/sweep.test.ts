@@ -26,7 +26,7 @@ async function doubted(before: readonly string[] = ['2026-11-13']) {
 }
 
 /** A sweep to which something happens between its reading of what is open so and what it does about it. */
-function sweepWith({ parts, guard: { ledger }, clock }: Started, state: string, between: () => Promise<void>) {
+async function sweepWith({ parts, guard: { ledger }, clock }: Started, state: string, between: () => Promise<void>) {
   let isLate = false
   const openRound: typeof ledger.openRound = (as, hasTime, handle) =>
     ledger.openRound(as, hasTime, async (...row) => {
@@ -34,7 +34,8 @@ function sweepWith({ parts, guard: { ledger }, clock }: Started, state: string, 
       isLate ||= as === state
       return handle(...row)
     })
-  return createGuard({ ...parts, ledger: { ...ledger, openRound } }).sweep(clock.now() + minutes(10))
+  const { sweep } = await createGuard({ ...parts, ledger: { ...ledger, openRound } }).background()
+  return sweep(clock.now() + minutes(10))
 }
 
 /** The process that holds it dies before the outcome is written down. */
@@ -458,9 +459,9 @@ describe('what is requested', () => {
   test('is begun with the time that is left', async () => {
     const { guard, clock, sent, id } = await queued()
     clock.advance(minutes(2))
-    expect(await guard.sweep(clock.now() + 16_999)).toEqual(nothing)
+    expect(await (await guard.background()).sweep(clock.now() + 16_999)).toEqual(nothing)
     expect(sent).toEqual([])
-    expect(await guard.sweep(clock.now() + 17_000)).toEqual({ ...nothing, begun: [id] })
+    expect(await (await guard.background()).sweep(clock.now() + 17_000)).toEqual({ ...nothing, begun: [id] })
   })
 })
 
@@ -483,10 +484,10 @@ describe('a service that hangs', () => {
       clock.advance(hangsFor)
       return { kind: 'unreadable', reason: 'no whole answer before the deadline' }
     }
-    expect(await guard.sweep(clock.now() + minutes(10))).toEqual({ ...nothing, begun: [id] })
+    expect(await (await guard.background()).sweep(clock.now() + minutes(10))).toEqual({ ...nothing, begun: [id] })
     expect(asked).toBe(8)
     clock.advance(days(7))
-    expect((await guard.sweep(clock.now() + minutes(10))).settledByTime).toHaveLength(20)
+    expect((await (await guard.background()).sweep(clock.now() + minutes(10))).settledByTime).toHaveLength(20)
   })
 
   test('takes half of it from what is requested; what is too old expires all the same', async () => {
@@ -502,7 +503,7 @@ describe('a service that hangs', () => {
       clock.advance(hangsFor)
       return { kind: 'unreachable', reason: 'no whole answer before the deadline', status: null }
     }
-    const { expired, begun } = await guard.sweep(clock.now() + minutes(10))
+    const { expired, begun } = await (await guard.background()).sweep(clock.now() + minutes(10))
     expect([asked, begun, expired.toSorted()]).toEqual([15, [], old.map(({ id }) => id).toSorted()])
     expect((await ledger.open('requested', 50)).rows).toHaveLength(20)
   })

@@ -27,11 +27,12 @@ export function addBudget({ page }: PageRoutes, { guard, kinds }: Services): voi
     GET: async ({ c, mustHave, show, allowed, frame }) => {
       mustHave('read')
       const name = budgetNameOf(c)
+      const { forecast, course } = await guard.background()
       const looked = guard.ledger.view()
       const [view, forecasts, { nights }, entries] = await Promise.all([
         looked,
-        guard.forecast(looked),
-        guard.course(looked),
+        forecast(looked),
+        course(looked),
         looked.then(({ month }) => guard.ledger.entries({ month: month.name, budget: name }, maxEntries)),
       ])
       const budget = budgetNamed(view.definitions, name)

@@ -72,7 +72,8 @@ export function addEditing({ page }: PageRoutes, { guard, kinds }: Services): vo
 
   async function showPreview(visit: Visit, wanted: BudgetEdit, { before, after }: { before: View; after: View }) {
     const { name } = wanted.budget
-    const forecasts = await Promise.all([guard.forecast(before), guard.forecast(after)])
+    const { forecast } = await guard.background()
+    const forecasts = await Promise.all([forecast(before), forecast(after)])
     const chain = chainOf(after.definitions, name)
     return visit.show(
       `Change ${name}?`,
