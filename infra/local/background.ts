@@ -57,7 +57,7 @@ export async function startBackground(
   void repeat(sweepEveryMs, 'sweep-failed', async () => (await guard.background()).sweep(endsAt()))
   void repeat(sweepEveryMs, 'slack-sweep-failed', () => slack.sweep())
   void repeat(sweepEveryMs, 'summary-failed', async () => (await guard.background()).keepSummaries())
-  void repeat(continueEveryMs, 'going-on-failed', async () => (await guard.background()).advanceOccurrences(endsAt()))
+  void repeat(continueEveryMs, 'continue-failed', async () => (await guard.background()).advanceOccurrences(endsAt()))
 
   if (plans !== null) {
     const due = createTicker(plans, clock.now())
