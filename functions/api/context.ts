@@ -5,6 +5,7 @@ import { Refusal } from '../../shared/api/refusal.ts'
 import type { Caller } from '../../shared/auth/tokens.ts'
 import type { Permissions } from '../../shared/guard/people/permissions.ts'
 import { problem } from '../../shared/guard/problems.ts'
+import { rawTargetOf } from '../../shared/platform/raw-request.ts'
 import type { Scope } from '../../shared/platform/words.ts'
 
 /** What every request carries once it is let in. */
@@ -39,3 +40,10 @@ export async function mustHave(c: Context<ApiEnv>, ...any: readonly Scope[]): Pr
   mustBeAmong(sub, allowed.scopes, any)
   return { ...allowed, sub, token }
 }
+
+/** Below it are the service's own operations under the service's own paths. */
+export const gatewayPath = '/v3'
+
+/** Path and query exactly as they came over the wire: what is passed on has to be what was checked. */
+export const rawTarget = ({ env, req }: Context<ApiEnv>): { readonly path: string; readonly search: string } =>
+  rawTargetOf(req.raw, env)

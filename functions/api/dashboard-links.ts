@@ -1,9 +1,7 @@
 import type { Context, Hono } from 'hono'
 import { problem } from '../../shared/guard/problems.ts'
-import { answerProblem } from './answer-problem.ts'
-import type { ApiEnv } from './context.ts'
-import { rawTarget } from './gateway/raw-target.ts'
-import { route } from './route.ts'
+import { type ApiEnv, rawTarget } from './context.ts'
+import { answerProblem, route } from './route.ts'
 
 /**
  * Leads browsers to the same path of the dashboard, which is a function of its own: links in Slack and the `type` of problems

@@ -1,7 +1,29 @@
 import type { Context, Hono } from 'hono'
-import { problem } from '../../shared/guard/problems.ts'
-import { answerProblem } from './answer-problem.ts'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { showAnswer, showProblem } from '../../shared/api/to-json.ts'
+import { problem, undecidedRetryAfter } from '../../shared/guard/problems.ts'
+import type { Answer } from '../../shared/guard/update/answer.ts'
+import type { Problem } from '../../shared/ledger/updates/update.ts'
 import type { ApiEnv } from './context.ts'
+
+/** A problem names updates only where it recorded some. */
+function shownRows(answer: Answer) {
+  const { updates, ...rest } = showAnswer(answer)
+  return updates.length > 0 ? { updates, ...rest } : rest
+}
+
+export function answerProblem(c: Context<ApiEnv>, of: Problem, answer?: Answer): Response {
+  const shown = showProblem(of)
+  if (of.slug === 'undecided') c.header('Retry-After', String(undecidedRetryAfter))
+  const status = (answer?.status ?? shown.status) as ContentfulStatusCode
+  const body = {
+    ...shown,
+    status,
+    requestId: c.var.requestId,
+    ...(answer && shownRows(answer)),
+  }
+  return c.body(JSON.stringify(body), status, { 'content-type': 'application/problem+json' })
+}
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 type Handler = (c: Context<ApiEnv>) => Response | Promise<Response>

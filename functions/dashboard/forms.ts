@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
-import type { FaceEnv } from '../../shared/api/face.ts'
-import { readBytes } from '../../shared/api/read-bytes.ts'
+import { type FaceEnv, readBytes } from '../../shared/api/face.ts'
 import { invalid, Refusal } from '../../shared/api/refusal.ts'
 import { allFaults } from '../../shared/guard/faults.ts'
 import { problem } from '../../shared/guard/problems.ts'

@@ -1,4 +1,4 @@
-import { gatewayPath } from '../../functions/api/gateway/raw-target.ts'
+import { gatewayPath } from '../../functions/api/context.ts'
 import { type OperationName, operationNames, operations, parameters } from '../../shared/tracking/operations.ts'
 import { type AnswerOf, type Operation, recordedAs, refusals } from './operation.ts'
 import { type JsonSchema, projectName } from './schemas.ts'

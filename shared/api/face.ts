@@ -4,9 +4,9 @@ import { problem } from '../guard/problems.ts'
 import type { Clock } from '../platform/clock.ts'
 import { systemIds } from '../platform/ids.ts'
 import { inLogContext, type Log, notedUpdates } from '../platform/log.ts'
-import type { Platform } from '../platform/raw-request.ts'
-import { createExpensiveReads, type ExpensiveReads } from './expensive-reads.ts'
-import { Refusal } from './refusal.ts'
+import { type Platform, readWhole } from '../platform/raw-request.ts'
+import { createExpensiveReads, type ExpensiveReads } from './rate-limits.ts'
+import { invalid, Refusal } from './refusal.ts'
 
 /** What every request carries, whether a program or a browser sent it. */
 export interface FaceEnv {
@@ -64,4 +64,14 @@ export const refuseTwoHosts: MiddlewareHandler<FaceEnv> = (c, next) => {
   if (hosts.length > 1)
     throw new Refusal(problem('invalid-request', 'A request has one Host header, and this one has more.'))
   return next()
+}
+
+const maxBodyBytes = 256 * 1024
+
+/** The bytes of a body, whatever they are. @throws Refusal 400 where the upload was cut, or 413 */
+export async function readBytes(c: Parameters<typeof readWhole>[0]): Promise<Uint8Array> {
+  const bytes = await readWhole(c, maxBodyBytes)
+  if (bytes === 'too-large') throw new Refusal(problem('too-large', `A body has at most ${maxBodyBytes / 1024} KiB.`))
+  if (bytes === 'cut') throw invalid([{ path: '', message: 'the body did not come whole' }])
+  return bytes
 }

@@ -1,11 +1,18 @@
+import {
+  type Budget,
+  type Estimate,
+  type Kind,
+  type Problem,
+  ProblemError,
+  type State,
+  type Update,
+} from './answers.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
-import { type Problem, ProblemError } from './problem.ts'
-import type { Budget, Estimate, Kind, State, Update } from './resources.ts'
-import { type Connection, type Patience, pause, send } from './sending.ts'
+import { type Connection, type Patience, pause, send } from './request.ts'
 
+export type { Budget, Estimate, Figures, Kind, Limit, State, Update } from './answers.ts'
+export { type Problem, ProblemError, type ProblemMembers, type ShortCounter } from './answers.ts'
 export type { Outcome } from './outcome.ts'
-export { type Problem, ProblemError, type ProblemMembers, type ShortCounter } from './problem.ts'
-export type { Budget, Estimate, Figures, Kind, Limit, State, Update } from './resources.ts'
 
 export interface UnitGuardOptions {
   /** Where the guard is, such as `http://127.0.0.1:8787`. */

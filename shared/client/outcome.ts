@@ -1,5 +1,4 @@
-import type { Problem } from './problem.ts'
-import type { Update } from './resources.ts'
+import type { Problem, Update } from './answers.ts'
 
 /** What became of an update. */
 export type Outcome =

@@ -9,9 +9,9 @@ import type { AbortSource } from '../../../shared/tracking/answer-body.ts'
 import { type OpenedAnswer, pairsOf } from '../../../shared/tracking/forward.ts'
 import { decodeSegment, type OpenOperation } from '../../../shared/tracking/operations.ts'
 import { checkCreateProject, checkCreateQuery, checkUpdateProject } from '../../../shared/tracking/projects.ts'
-import { answerProblem } from '../answer-problem.ts'
 import type { ApiEnv } from '../context.ts'
 import { readJsonBytes } from '../input.ts'
+import { answerProblem } from '../route.ts'
 import { passOn } from './pass-on.ts'
 
 interface ForwardRequest {

@@ -3,10 +3,9 @@ import { invalid, Refusal } from '../../../shared/api/refusal.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { isGuarded, matchOperation, neededScope } from '../../../shared/tracking/operations.ts'
-import { answerProblem } from '../answer-problem.ts'
-import { type ApiEnv, mustHave, mustHold } from '../context.ts'
+import { type ApiEnv, gatewayPath, mustHave, mustHold, rawTarget } from '../context.ts'
+import { answerProblem } from '../route.ts'
 import { createForwarding } from './forward.ts'
-import { gatewayPath, rawTarget } from './raw-target.ts'
 import { createGatewayRuns } from './run.ts'
 
 /**

@@ -4,8 +4,8 @@ import type { Context } from 'hono'
 import { problem } from '../../../shared/guard/problems.ts'
 import { alreadySent } from '../../../shared/platform/already-sent.ts'
 import type { OpenedAnswer } from '../../../shared/tracking/forward.ts'
-import { answerProblem } from '../answer-problem.ts'
 import type { ApiEnv } from '../context.ts'
+import { answerProblem } from '../route.ts'
 
 type ServiceAnswer = Extract<OpenedAnswer, { kind: 'answered' }>
 

@@ -9,9 +9,9 @@ import type { Answer } from '../../../shared/guard/update/answer.ts'
 import { budgetNamed } from '../../../shared/ledger/book/definitions.ts'
 import { isKnownToHaveRun, type Update } from '../../../shared/ledger/updates/update.ts'
 import { decodeSegment, type GuardedOperation, operations } from '../../../shared/tracking/operations.ts'
-import { answerProblem } from '../answer-problem.ts'
 import type { ApiEnv } from '../context.ts'
 import { idempotencyKey } from '../input.ts'
+import { answerProblem } from '../route.ts'
 import { passOnKept } from './pass-on.ts'
 
 interface Run {

@@ -11,10 +11,9 @@ import { budgetNamed, rootBudget } from '../../../shared/ledger/book/definitions
 import { monthNamed } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { namesOf } from '../../../shared/tracking/kinds.ts'
-import { answerProblem } from '../answer-problem.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { readBody, readQuery } from '../input.ts'
-import { route } from '../route.ts'
+import { answerProblem, route } from '../route.ts'
 
 /** Everything under `/budgets`. */
 export function addBudgets(app: Hono<ApiEnv>, { guard, kinds }: Services): void {

@@ -5,10 +5,9 @@ import { showCaller } from '../../../shared/api/to-json.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { callerNamed } from '../../../shared/ledger/book/definitions.ts'
-import { answerProblem } from '../answer-problem.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { readBody } from '../input.ts'
-import { route } from '../route.ts'
+import { answerProblem, route } from '../route.ts'
 import { revisionOf } from './budgets.ts'
 
 /** Who may do what, beside what their token says. */

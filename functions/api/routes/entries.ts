@@ -11,10 +11,9 @@ import type { Services } from '../../../shared/guard/services.ts'
 import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import type { EnterOutcome } from '../../../shared/ledger/book/enter.ts'
 import { monthNamed } from '../../../shared/ledger/book/windows.ts'
-import { answerProblem } from '../answer-problem.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { readKeyedBody, readQuery } from '../input.ts'
-import { route } from '../route.ts'
+import { answerProblem, route } from '../route.ts'
 
 export const entryFilter = z.strictObject({
   window: z.exactOptional(monthWindow),

@@ -5,10 +5,9 @@ import { showEstimate } from '../../../shared/api/to-json.ts'
 import { budgetName, kindOf } from '../../../shared/guard/names.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import type { Kinds } from '../../../shared/tracking/kinds.ts'
-import { answerProblem } from '../answer-problem.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { readQuery } from '../input.ts'
-import { route } from '../route.ts'
+import { answerProblem, route } from '../route.ts'
 
 export const projectParameters = projectsOfRequest('takes the name of a project; repeat it for more')
 

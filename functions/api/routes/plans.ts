@@ -8,10 +8,9 @@ import { planName } from '../../../shared/guard/names.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { Contention, LedgerUnavailable } from '../../../shared/ledger/store/store.ts'
-import { answerProblem } from '../answer-problem.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { prefersAsync, readBody } from '../input.ts'
-import { route } from '../route.ts'
+import { answerProblem, route } from '../route.ts'
 
 export const occurrence = z.strictObject({
   time: instant,

@@ -6,17 +6,15 @@ import { optionalReasonBody, projectsOfRequest, reason, text } from '../../../sh
 import { showAnswer, showUpdate } from '../../../shared/api/to-json.ts'
 import { updateColumns, updateFilterOf } from '../../../shared/api/updates.ts'
 import { budgetName, kindOf, project, query, units } from '../../../shared/guard/names.ts'
-import type { DecisionOutcome } from '../../../shared/guard/people/approvals.ts'
-import { noUpdate } from '../../../shared/guard/people/approvals.ts'
+import { type DecisionOutcome, noUpdate } from '../../../shared/guard/people/approvals.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import type { Answer } from '../../../shared/guard/update/answer.ts'
 import { isTerminal, type Problem, type Update } from '../../../shared/ledger/updates/update.ts'
 import type { Kinds } from '../../../shared/tracking/kinds.ts'
-import { answerProblem } from '../answer-problem.ts'
 import { type ApiEnv, mustHave, mustHold } from '../context.ts'
 import { prefersAsync, readBody, readKeyedBody, readQuery } from '../input.ts'
-import { route } from '../route.ts'
+import { answerProblem, route } from '../route.ts'
 
 const isObject = ({ value }: { value: unknown }): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

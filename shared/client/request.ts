@@ -1,4 +1,4 @@
-import type { Problem } from './problem.ts'
+import type { Problem } from './answers.ts'
 
 /** Where to, and as whom. */
 export interface Connection {
@@ -7,7 +7,7 @@ export interface Connection {
   readonly fetch: typeof fetch
 }
 
-export interface Asked {
+export interface ApiRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
@@ -20,7 +20,7 @@ export interface Patience {
   readonly signal: AbortSignal | undefined
 }
 
-type Sent =
+type Reply =
   | { readonly kind: 'answered'; readonly headers: Headers; readonly body: unknown }
   | { readonly kind: 'problem'; readonly problem: Problem; readonly body: unknown }
   | { readonly kind: 'unanswered'; readonly why: string }
@@ -40,13 +40,13 @@ const longestTimerMs = 2 ** 31 - 1
  */
 export async function send(
   connection: Connection,
-  asked: Asked,
+  request: ApiRequest,
   patience: Patience,
-): Promise<Sent & { readonly followsLoss: boolean; readonly isRepeated: boolean }> {
+): Promise<Reply & { readonly followsLoss: boolean; readonly isRepeated: boolean }> {
   let followsLoss = false
   let isRepeated = false
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-    const { sent, retryAfterMs } = await sendOnce(connection, asked, patience)
+    const { sent, retryAfterMs } = await sendOnce(connection, request, patience)
     const wait = Math.max(pauseMs, retryAfterMs)
     if (!isTemporary(sent) || performance.now() + wait >= patience.until) return { ...sent, followsLoss, isRepeated }
     isRepeated = true
@@ -64,14 +64,14 @@ const temporary: ReadonlySet<string> = new Set([
   '/problems/secret-unavailable',
 ])
 
-const isTemporary = (sent: Sent): boolean =>
+const isTemporary = (sent: Reply): boolean =>
   sent.kind === 'unanswered' || (sent.kind === 'problem' && temporary.has(sent.problem.type))
 
 async function sendOnce(
   { url, token, fetch }: Connection,
-  { method, path, headers, body }: Asked,
+  { method, path, headers, body }: ApiRequest,
   { until, signal }: Patience,
-): Promise<{ sent: Sent; retryAfterMs: number }> {
+): Promise<{ sent: Reply; retryAfterMs: number }> {
   const authorization = await bearerOf(token)
   const leftMs = Math.max(0, Math.ceil(until - performance.now()))
   const timeout = AbortSignal.timeout(Math.min(leftMs, longestTimerMs))
@@ -107,7 +107,7 @@ async function bearerOf(token: Connection['token']): Promise<string> {
 }
 
 /** @throws Error when it was not the guard that answered, and asking again would not change that. */
-function read({ status, headers }: Response, text: string): Sent {
+function read({ status, headers }: Response, text: string): Reply {
   const body = parse(text)
   if (status < 300 && body !== undefined) return { kind: 'answered', headers, body }
   if (isProblem(body)) return { kind: 'problem', problem: body, body }
