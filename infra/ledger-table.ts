@@ -9,7 +9,7 @@ import {
 import { CfnParameter as StoredParameter } from 'aws-cdk-lib/aws-ssm'
 import { CfnParameter, RemovalPolicy } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
-import { expiryAttribute, indexes, tableKey } from '../shared/ledger/store/table.ts'
+import { expiryAttribute, indexes, tableKey } from '../shared/ledger/stored.ts'
 import { ledgerParameter, noMarker } from '../shared/platform/marker.ts'
 import { acknowledge } from './acknowledge.ts'
 import type { GuardFunction } from './guard-function.ts'

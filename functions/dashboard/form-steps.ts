@@ -1,7 +1,7 @@
 import { invalid } from '../../shared/api/refusal.ts'
 import { reason } from '../../shared/api/schemas.ts'
 import type { ChangeResult } from '../../shared/guard/people/budgets.ts'
-import { Contention } from '../../shared/ledger/store/store.ts'
+import { Contention } from '../../shared/ledger/errors.ts'
 import type { Problem } from '../../shared/ledger/updates/update.ts'
 import type { Flash } from './flash.ts'
 

@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono'
 import { permissionsOf } from '../../shared/guard/people/permissions.ts'
+import { AnswerLost } from '../../shared/ledger/errors.ts'
 import type { Ledger } from '../../shared/ledger/ledger.ts'
-import { AnswerLost } from '../../shared/ledger/store/store.ts'
 import type { SlackEvent } from '../../shared/ledger/updates/slack-event.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'

@@ -1,7 +1,6 @@
 import { ledgerProblem, problem } from '../guard/problems.ts'
-import { LedgerUnavailable } from '../ledger/store/store.ts'
+import { BadCursor, LedgerUnavailable } from '../ledger/errors.ts'
 import type { Problem } from '../ledger/updates/update.ts'
-import { BadCursor } from '../ledger/views/lists.ts'
 import type { Log } from '../platform/log.ts'
 import { SecretUnavailable } from '../platform/secrets.ts'
 import { invalid, Refusal } from './refusal.ts'

@@ -1,6 +1,6 @@
 import type { EnterOutcome } from '../ledger/book/enter.ts'
+import { AnswerLost, Contention, ItemTooLarge, type LedgerUnavailable } from '../ledger/errors.ts'
 import { WrongLedger } from '../ledger/identity.ts'
-import { AnswerLost, Contention, ItemTooLarge, type LedgerUnavailable } from '../ledger/store/store.ts'
 import type { Problem } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import { count, units as inUnits } from './sentences.ts'

@@ -2,7 +2,7 @@ import type { Marker } from '../platform/marker.ts'
 import { toUnits, type Units } from '../platform/words.ts'
 import { type Account, type Definitions, type Identity, limitOf, rootBudget } from './book/definitions.ts'
 import { latestRenewal } from './book/windows.ts'
-import { LedgerUnavailable } from './store/store.ts'
+import { LedgerUnavailable } from './errors.ts'
 
 /** Where nothing else was said, on one machine. A deployment on AWS has to say all of it. */
 export const usualAccount: Account = {

@@ -1,7 +1,7 @@
 import { minuteMs } from '../platform/clock.ts'
 import { digest, type Ids } from '../platform/ids.ts'
 import type { Store } from './store/store.ts'
-import { expiryOf } from './store/table.ts'
+import { expiryOf } from './stored.ts'
 
 /** How long a link to the dashboard is good for. */
 const goodForMs = 5 * minuteMs

@@ -6,9 +6,10 @@ import { type Account, type Definitions, rootBudget } from './book/definitions.t
 import { toDefinitionsItem } from './book/definitions-item.ts'
 import { openingId, toEntryItem } from './book/entry.ts'
 import { dayAt, monthAt, newCalendar } from './book/windows.ts'
+import { NoDefinitions } from './errors.ts'
 import { type ExpectedLedger, emptyFault, identityFaults, WrongLedger } from './identity.ts'
 import type { Store, Write } from './store/store.ts'
-import { NoDefinitions, type Views } from './views/views.ts'
+import type { Views } from './views/views.ts'
 
 const actor = 'setup'
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { Contention, LedgerUnavailable } from '../../shared/ledger/errors.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { Contention, LedgerUnavailable, type Store } from '../../shared/ledger/store/store.ts'
+import type { Store } from '../../shared/ledger/store/store.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { makes } from '../support/guard.ts'
 import { startProduct } from '../support/product.ts'

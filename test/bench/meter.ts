@@ -7,7 +7,7 @@ import {
   type TransactWriteItem,
 } from '@aws-sdk/client-dynamodb'
 import { createDynamoClient } from '../../shared/ledger/store/dynamo-client.ts'
-import { indexes } from '../../shared/ledger/store/table.ts'
+import { indexes } from '../../shared/ledger/stored.ts'
 import { itemSize } from '../support/store/item-size.ts'
 
 /** What was asked of DynamoDB, and what AWS would charge for it. */

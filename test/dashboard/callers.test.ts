@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { LedgerUnavailable } from '../../shared/ledger/errors.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { LedgerUnavailable } from '../../shared/ledger/store/store.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { formWith, press, send } from '../support/browser/page-forms.ts'
 import { startProduct } from '../support/product.ts'

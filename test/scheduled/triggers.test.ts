@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { readTrigger, WrongTrigger } from '../../functions/scheduled/triggers.ts'
+import { LedgerUnavailable } from '../../shared/ledger/errors.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { LedgerUnavailable, type Store } from '../../shared/ledger/store/store.ts'
+import type { Store } from '../../shared/ledger/store/store.ts'
 import { minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 

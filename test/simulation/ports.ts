@@ -1,4 +1,5 @@
-import { AnswerLost, LedgerUnavailable, type Store } from '../../shared/ledger/store/store.ts'
+import { AnswerLost, LedgerUnavailable } from '../../shared/ledger/errors.ts'
+import type { Store } from '../../shared/ledger/store/store.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
 import type { Ids } from '../../shared/platform/ids.ts'
 import { toUnits } from '../../shared/platform/words.ts'

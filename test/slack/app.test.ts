@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { AnswerLost, LedgerUnavailable } from '../../shared/ledger/errors.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
-import { AnswerLost, LedgerUnavailable } from '../../shared/ledger/store/store.ts'
 import { startProduct } from '../support/product.ts'
 import { listPeople, signedFor, signingSecret, slackSecretOf } from '../support/slack/slack.ts'
 

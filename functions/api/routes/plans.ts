@@ -7,7 +7,7 @@ import { showForecast, showOccurrence, showPlan } from '../../../shared/api/to-j
 import { planName } from '../../../shared/guard/names.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import { Contention, LedgerUnavailable } from '../../../shared/ledger/store/store.ts'
+import { Contention, LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { prefersAsync, readBody } from '../input.ts'
 import { answerProblem, route } from '../route.ts'

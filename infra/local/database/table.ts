@@ -6,7 +6,7 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb'
 import { sandboxTableKey } from '../../../functions/sandbox/state/table.ts'
-import { indexes, tableKey } from '../../../shared/ledger/store/table.ts'
+import { indexes, tableKey } from '../../../shared/ledger/stored.ts'
 
 interface TableKey {
   readonly partition: string

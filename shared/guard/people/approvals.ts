@@ -1,5 +1,5 @@
+import { Contention } from '../../ledger/errors.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { Contention } from '../../ledger/store/store.ts'
 import { next, type Problem, type Update } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import type { Log } from '../../platform/log.ts'

@@ -1,5 +1,5 @@
+import { ItemTooLarge, LedgerUnavailable } from '../../ledger/errors.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { ItemTooLarge, LedgerUnavailable } from '../../ledger/store/store.ts'
 import { announce } from '../../ledger/updates/announcement.ts'
 import type { Occurrence, OccurrenceState } from '../../ledger/updates/occurrence.ts'
 import { isKnownToHaveRun, type Request } from '../../ledger/updates/update.ts'

@@ -1,5 +1,5 @@
 import { chainOf } from '../../ledger/book/definitions.ts'
-import { LedgerUnavailable } from '../../ledger/store/store.ts'
+import { LedgerUnavailable } from '../../ledger/errors.ts'
 import type { Problem, Update } from '../../ledger/updates/update.ts'
 import type { Log } from '../../platform/log.ts'
 import { createSlots, inParallel } from '../../platform/parallel.ts'

@@ -1,6 +1,6 @@
 import type { RunOutcome } from '../../ledger/book/outcome.ts'
+import { Contention, LedgerUnavailable } from '../../ledger/errors.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { Contention, LedgerUnavailable } from '../../ledger/store/store.ts'
 import type { Hold, Problem, Request, Update } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { type Clock, toRfc3339 } from '../../platform/clock.ts'

@@ -4,8 +4,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Units } from '../../platform/words.ts'
 import { type Kinds, productKinds } from '../../tracking/kinds.ts'
-import type { EstimateReading, Target, Tracking } from '../../tracking/tracking.ts'
-import { targetOf } from '../../tracking/tracking.ts'
+import { type EstimateReading, type Target, type Tracking, targetOf } from '../../tracking/tracking.ts'
 import { problem } from '../problems.ts'
 
 /** What a decision is made on: one request as one reading of the table shows it. */

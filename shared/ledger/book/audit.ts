@@ -14,7 +14,7 @@ import {
   record,
   text,
   units,
-} from '../store/stored.ts'
+} from '../stored.ts'
 import { createdAroundMs, type Update } from '../updates/update.ts'
 import { all, type Lists } from '../views/lists.ts'
 import type { View, Views } from '../views/views.ts'

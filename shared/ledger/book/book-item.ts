@@ -1,7 +1,7 @@
 import { digest } from '../../platform/ids.ts'
 import type { Units } from '../../platform/words.ts'
 import type { Condition, Item, Key, Path, Store, Value, Write } from '../store/store.ts'
-import { either, map, oneOf, readItem, record, text, units, whole } from '../store/stored.ts'
+import { either, map, oneOf, readItem, record, text, units, whole } from '../stored.ts'
 import {
   asNumber,
   type Book,
@@ -14,8 +14,7 @@ import {
   madeAvailable,
   withLimit,
 } from './book.ts'
-import type { Definitions } from './definitions.ts'
-import { counterOwnersIn, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
+import { counterOwnersIn, type Definitions, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 import { definitionsKey } from './definitions-item.ts'
 import type { Window } from './windows.ts'
 

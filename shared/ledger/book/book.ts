@@ -1,4 +1,4 @@
-import { oneOf, optional, record, text, whole } from '../store/stored.ts'
+import { oneOf, optional, record, text, whole } from '../stored.ts'
 import { counterOwnersIn, type Definitions, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 
 /** Every counter of one month and of its current day. */

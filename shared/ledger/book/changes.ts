@@ -1,5 +1,6 @@
 import { digest } from '../../platform/ids.ts'
-import { Contention, type Store, type Write } from '../store/store.ts'
+import { Contention } from '../errors.ts'
+import type { Store, Write } from '../store/store.ts'
 import { announce } from '../updates/announcement.ts'
 import type { Books, View, Views } from '../views/views.ts'
 import { asNumber, type Book, counterOf, type Move } from './book.ts'

@@ -16,12 +16,12 @@ import {
   units,
   whole,
   yes,
-} from '../store/stored.ts'
-import type { Identity } from './definitions.ts'
+} from '../stored.ts'
 import {
   type Budget,
   type Caller,
   type Definitions,
+  type Identity,
   type OwnedProject,
   rootBudget,
   type Stop,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { any, list, oneOf, record, text } from '../store/stored.ts'
+import { any, list, oneOf, record, text } from '../stored.ts'
 import type { Definitions } from './definitions.ts'
 
 /** What one change of the definitions made of one budget, caller or plan. */

@@ -1,5 +1,6 @@
 import { digest } from '../../platform/ids.ts'
-import { AnswerLost, Contention, type Store, type Write } from '../store/store.ts'
+import { AnswerLost, Contention } from '../errors.ts'
+import type { Store, Write } from '../store/store.ts'
 import type { View, Views } from '../views/views.ts'
 import { type Book, bookAfter, bookAsOf, counterOf, madeAvailable } from './book.ts'
 import { additions, addTo, bookKey, isOfDay, isOfRevision, prepareBook } from './book-item.ts'

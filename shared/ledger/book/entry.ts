@@ -1,7 +1,20 @@
 import { digest } from '../../platform/ids.ts'
 import type { Item, Value, Write } from '../store/store.ts'
-import { instant, list, oneOf, optional, readItem, record, text, textOf, whole } from '../store/stored.ts'
-import { expiryOf, keptForDays, sortKeyOf } from '../store/table.ts'
+import {
+  expiryOf,
+  instant,
+  keptForDays,
+  list,
+  oneOf,
+  optional,
+  readItem,
+  record,
+  sortKeyOf,
+  text,
+  textOf,
+  whole,
+} from '../stored.ts'
+import type { Grant, Hold } from '../updates/update.ts'
 import { type CounterMove, storedCounterMove } from './book.ts'
 import { type WindowKind, windowKinds } from './definitions.ts'
 import { type Difference, storedDifference } from './difference.ts'
@@ -59,6 +72,10 @@ export type EntryType = (typeof entryTypes)[number]
 
 /** Of the entry that a ledger with an opening position begins with. */
 export const openingId = `ent_${digest('opening')}`
+
+/** Of the line of what an approval grants with a hold. */
+export const grantEntryId = ({ attempt }: Hold, { budget, window }: Pick<Grant, 'budget' | 'window'>): string =>
+  `ent_${digest('granted-with', attempt, window, budget)}`
 
 export const entryKey = (id: string) => ({ pk: `entry#${id}`, sk: 'entry' })
 export const entriesListedIn = (month: string) => `entries#${month}`

@@ -1,17 +1,17 @@
 import type { Clock } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { noteUpdate } from '../../platform/log.ts'
-import { AnswerLost, type Condition, Contention, type Store, type Write } from '../store/store.ts'
-
+import { AnswerLost, Contention } from '../errors.ts'
+import type { Condition, Store, Write } from '../store/store.ts'
 import { announcedWith } from '../updates/announcement.ts'
-import { type Grant, type Hold, leftOf, type Run, type Update } from '../updates/update.ts'
+import { type Hold, leftOf, type Run, type Update } from '../updates/update.ts'
 import { toUpdateItem } from '../updates/update-item.ts'
 import { type SeenWork, takeWork } from '../updates/work.ts'
 import { readUpdates, type View } from '../views/views.ts'
 import { counterOf } from './book.ts'
 import { additions, addTo, bookKey, hasAvailable, isOfDay, isOfRevision, isPrepared, prepareBook } from './book-item.ts'
 import { type WindowKind, windowKinds } from './definitions.ts'
-import { type Entry, toEntryItem } from './entry.ts'
+import { type Entry, grantEntryId, toEntryItem } from './entry.ts'
 
 /** What a decision was made on, besides the view: the conditions of its transaction. */
 export interface HoldBasis {
@@ -112,9 +112,6 @@ function grantEntries(view: View, update: Update, hold: Hold): Write[] {
     return { kind: 'put', item: toEntryItem(entry), when: [{ kind: 'absent-item' }] }
   })
 }
-
-export const grantEntryId = ({ attempt }: Hold, { budget, window }: Pick<Grant, 'budget' | 'window'>): string =>
-  `ent_${digest('granted-with', attempt, window, budget)}`
 
 function putUpdate(update: Update, seen: Update | null): Write {
   const unchanged: Condition = seen

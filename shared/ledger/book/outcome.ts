@@ -5,8 +5,7 @@ import type { Grant, Hold, Update } from '../updates/update.ts'
 import { isFinal, next, type OutcomeSource, type Problem, type ServiceAnswer } from '../updates/update.ts'
 import { type Book, counterOf, type Move, madeAvailable } from './book.ts'
 import { type WindowKind, windowKinds } from './definitions.ts'
-import type { Entry } from './entry.ts'
-import { grantEntryId } from './hold.ts'
+import { type Entry, grantEntryId } from './entry.ts'
 
 /** What has come to light about a `run`, and who says so. */
 export type RunOutcome =

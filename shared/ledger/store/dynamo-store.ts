@@ -9,19 +9,10 @@ import {
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import type { Clock } from '../../platform/clock.ts'
 import { digest, type Ids } from '../../platform/ids.ts'
+import { AnswerLost, Contention, ItemTooLarge, LedgerUnavailable } from '../errors.ts'
+import { indexes, tableKey } from '../stored.ts'
 import { Expression, toAttributes } from './expression.ts'
-import {
-  AnswerLost,
-  Contention,
-  type Item,
-  ItemTooLarge,
-  LedgerUnavailable,
-  mustBeDistinct,
-  nameOf,
-  type Store,
-  type Write,
-} from './store.ts'
-import { indexes, tableKey } from './table.ts'
+import { type Item, mustBeDistinct, nameOf, type Store, type Write } from './store.ts'
 
 const maxAttempts = 4
 const usualMaxWaitMs = 10_000

@@ -1,8 +1,8 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { assertNever } from '../../platform/words.ts'
+import { tableKey } from '../stored.ts'
 import type { Condition, Path, Value } from './store.ts'
-import { tableKey } from './table.ts'
 
 /**
  * A map in the form of DynamoDB. A member may have any name: one called `constructor` (a budget, or a name in a query)

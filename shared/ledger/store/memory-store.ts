@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { indexes } from '../stored.ts'
 import {
   type Condition,
   type Index,
@@ -14,7 +15,6 @@ import {
   type Value,
   type Write,
 } from './store.ts'
-import { indexes } from './table.ts'
 
 /**
  * The store in memory: for a machine without Java, for the simulation, and as the executable description of what

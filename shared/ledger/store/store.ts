@@ -95,26 +95,6 @@ export async function getAll(store: Store, keys: readonly Key[]): Promise<(Item 
 
 const maxKeys = 100
 
-/** The database did not answer, or refused; nothing was changed by this request. */
-export class LedgerUnavailable extends Error {
-  override readonly name: string = 'LedgerUnavailable'
-}
-
-/** The database answers, but others changed the same items until the time was over; nothing was changed by this request. */
-export class Contention extends LedgerUnavailable {
-  override readonly name = 'Contention'
-}
-
-/** DynamoDB takes at most 400 KB an item. Nothing was changed, and no repetition changes that. */
-export class ItemTooLarge extends LedgerUnavailable {
-  override readonly name = 'ItemTooLarge'
-}
-
-/** The answer to a transaction was lost, and again when it was repeated: it may have been applied. Read back. */
-export class AnswerLost extends LedgerUnavailable {
-  override readonly name = 'AnswerLost'
-}
-
 export const keyOf = (write: Write): Key => (write.kind === 'put' ? write.item : write.key)
 
 export const nameOf = ({ pk, sk }: Key): string => JSON.stringify([pk, sk])

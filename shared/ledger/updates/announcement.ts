@@ -1,6 +1,6 @@
 import { type WindowKind, windowKinds } from '../book/definitions.ts'
 import type { Write } from '../store/store.ts'
-import { byKind, flag, instant, list, number, oneOf, optional, record, text, whole } from '../store/stored.ts'
+import { byKind, flag, instant, list, number, oneOf, optional, record, text, whole } from '../stored.ts'
 import { addTask, type Task, type TaskKind, taskMembers } from './queue.ts'
 import { isTerminal, type Update } from './update.ts'
 

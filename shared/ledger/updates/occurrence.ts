@@ -1,4 +1,4 @@
-import { instant, oneOf, optional, record, text, whole } from '../store/stored.ts'
+import { instant, oneOf, optional, record, text, whole } from '../stored.ts'
 import { type Task, type TaskKind, taskMembers } from './queue.ts'
 
 /** A plan at one scheduled time. What became of its projects is in the records of their updates. */

@@ -1,6 +1,17 @@
 import type { Item, Value } from '../store/store.ts'
-import { instant, map, oneOf, orNull, readItem, record, text, whole } from '../store/stored.ts'
-import { expiryOf, keptForDays, sortKeyOf } from '../store/table.ts'
+import {
+  expiryOf,
+  instant,
+  keptForDays,
+  map,
+  oneOf,
+  orNull,
+  readItem,
+  record,
+  sortKeyOf,
+  text,
+  whole,
+} from '../stored.ts'
 
 /** A create or an update of a project that went through the gateway. It moves no units, but what updates will cost. */
 export interface ProjectChange {

@@ -1,8 +1,18 @@
 import type { Clock } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import type { Item, Store, Value, Write } from '../store/store.ts'
-import { type Check, instant, type Members, optional, readItem, text, whole } from '../store/stored.ts'
-import { expiryOf, keptForDays, sortKeyOf } from '../store/table.ts'
+import {
+  type Check,
+  expiryOf,
+  instant,
+  keptForDays,
+  type Members,
+  optional,
+  readItem,
+  sortKeyOf,
+  text,
+  whole,
+} from '../stored.ts'
 import type { Lists, Page } from '../views/lists.ts'
 
 /** Something that waits to be done. It is listed as open until it is, and kept afterwards: it is done once. */

@@ -1,5 +1,5 @@
 import type { Units } from '../../platform/words.ts'
-import { byKind, list, map, oneOf, optional, orNull, record, text, units, whole } from '../store/stored.ts'
+import { byKind, list, map, oneOf, optional, orNull, record, text, units, whole } from '../stored.ts'
 import { type Task, type TaskKind, taskMembers } from './queue.ts'
 
 /**

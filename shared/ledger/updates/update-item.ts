@@ -5,8 +5,10 @@ import type { Item, Value } from '../store/store.ts'
 import {
   any,
   either,
+  expiryOf,
   flag,
   instant,
+  keptForDays,
   list,
   type Members,
   map,
@@ -15,13 +17,13 @@ import {
   orNull,
   readItem,
   record,
+  sortKeyOf,
   text,
   textOf,
   units,
   whole,
   yes,
-} from '../store/stored.ts'
-import { expiryOf, keptForDays, sortKeyOf } from '../store/table.ts'
+} from '../stored.ts'
 import {
   type Approval,
   type Grant,

@@ -2,7 +2,7 @@ import { digest } from '../../platform/ids.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import { type Definitions, folded, listingsOf } from '../book/definitions.ts'
 import type { Condition, Item, Key, Write } from '../store/store.ts'
-import { instant, list, optional, readItem, record, text, textOf, whole } from '../store/stored.ts'
+import { instant, list, optional, readItem, record, text, textOf, whole } from '../stored.ts'
 import type { Run, Update } from './update.ts'
 
 /**

@@ -1,7 +1,6 @@
 import { digest } from '../../platform/ids.ts'
 import { type Condition, getAll, type Item, type Store } from '../store/store.ts'
-import { instant, list, readItem, record, text } from '../store/stored.ts'
-import { expiryOf } from '../store/table.ts'
+import { expiryOf, instant, list, readItem, record, text } from '../stored.ts'
 
 /** For which dates a project had ranking data when it was last looked at. */
 export interface KnownDates {

@@ -1,6 +1,7 @@
 import { type Clock, dayMs, toRfc3339 } from '../../platform/clock.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import { type Entry, entriesListedIn, fromEntryItem } from '../book/entry.ts'
+import { BadCursor } from '../errors.ts'
 import type { Index, Item, Position, Store } from '../store/store.ts'
 import { changesListedIn, fromProjectChangeItem, type ProjectChange } from '../updates/project-change.ts'
 import { isTerminal, type State, type Update, type Via } from '../updates/update.ts'
@@ -70,11 +71,6 @@ export async function all<Row>(
     if (rows.length >= enough) break
   }
   return rows
-}
-
-/** A cursor that no list of ours has given out. */
-export class BadCursor extends Error {
-  override readonly name = 'BadCursor'
 }
 
 /** One page of rows costs at most this many index reads, and as many batches of items. */

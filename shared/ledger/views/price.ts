@@ -2,8 +2,7 @@ import { digest } from '../../platform/ids.ts'
 import type { Units } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import { type Condition, getAll, type Item, type Store } from '../store/store.ts'
-import { instant, optional, readItem, record, text, textOf, units } from '../store/stored.ts'
-import { expiryOf } from '../store/table.ts'
+import { expiryOf, instant, optional, readItem, record, text, textOf, units } from '../stored.ts'
 
 /** What an update of a project was last said to need, and before that. It is free to ask, and moves nothing. */
 export interface Price {

@@ -1,8 +1,20 @@
 import { digest } from '../../platform/ids.ts'
 import { type Calendar, dayAt, monthAt } from '../book/windows.ts'
 import { type Condition, getAll, type Item, type Key, type Store, type Value, type Write } from '../store/store.ts'
-import { instant, list, map, number, optional, readItem, record, text, whole } from '../store/stored.ts'
-import { expiryOf, keptForDays, sortKeyOf } from '../store/table.ts'
+import {
+  expiryOf,
+  instant,
+  keptForDays,
+  list,
+  map,
+  number,
+  optional,
+  readItem,
+  record,
+  sortKeyOf,
+  text,
+  whole,
+} from '../stored.ts'
 import type { Update } from '../updates/update.ts'
 import type { Lists } from './lists.ts'
 

@@ -5,15 +5,11 @@ import { bookKey, fromBookItem } from '../book/book-item.ts'
 import type { Definitions } from '../book/definitions.ts'
 import { definitionsKey, fromDefinitionsItem } from '../book/definitions-item.ts'
 import { type Calendar, dayAt, monthAfter, monthAt, monthBefore, type Window } from '../book/windows.ts'
+import { NoDefinitions } from '../errors.ts'
 import { getAll, type Item, type Store } from '../store/store.ts'
 import type { Update } from '../updates/update.ts'
 import { fromUpdateItem, updateKey } from '../updates/update-item.ts'
 import { fromWorkItem, runsIn, type SeenWork, type Work, workKeyOf, workKeysOf } from '../updates/work.ts'
-
-/** The table holds no definitions: nothing is allowed. */
-export class NoDefinitions extends Error {
-  override readonly name = 'NoDefinitions'
-}
 
 export interface ViewQuery {
   readonly id?: string

@@ -1,6 +1,7 @@
 import { describe, expect, inject, test } from 'vitest'
+import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
-import { LedgerUnavailable, type Store } from '../../../shared/ledger/store/store.ts'
+import type { Store } from '../../../shared/ledger/store/store.ts'
 import { minutes } from '../../support/clock.ts'
 import { callerKey, json, type Product, serviceToken, startProduct } from '../../support/product.ts'
 import { gate } from '../../support/scripted-service.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Asker, UpdatesRequest } from '../../../shared/guard/update/submit.ts'
 import type { Caller } from '../../../shared/ledger/book/definitions.ts'
-import { LedgerUnavailable } from '../../../shared/ledger/store/store.ts'
+import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { SecretUnavailable } from '../../../shared/platform/secrets.ts'
 import { makes, only, ran, startGuard, unknown } from '../../support/guard.ts'
 import { at, u } from '../../support/records.ts'
