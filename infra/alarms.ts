@@ -15,7 +15,7 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import { ArnFormat, Duration, Stack } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import { metricNamespace } from '../shared/platform/metrics.ts'
-import { acknowledge } from './acknowledge.ts'
+import { acknowledge } from './guard-function.ts'
 import type { LedgerTable } from './ledger-table.ts'
 import {
   alarmOf,

@@ -3,8 +3,7 @@ import type { IDestination, IEventSourceDlq } from 'aws-cdk-lib/aws-lambda'
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
 import { Duration } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
-import { acknowledge } from './acknowledge.ts'
-import type { GuardFunction } from './guard-function.ts'
+import { acknowledge, type GuardFunction } from './guard-function.ts'
 
 const send = 'sqs:SendMessage'
 

@@ -9,9 +9,14 @@ import {
   Runtime,
 } from 'aws-cdk-lib/aws-lambda'
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs'
-import type { Duration } from 'aws-cdk-lib/core'
+import { type Duration, Validations } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
-import { acknowledge } from './acknowledge.ts'
+
+/** Findings of cdk-nag that are as they should be, for this construct and what is in it, each with its reason. */
+export function acknowledge(construct: Construct, reasons: Readonly<Record<string, string>>): void {
+  const rules = Object.entries(reasons).map(([id, reason]) => ({ id, reason }))
+  Validations.of(construct).acknowledge(...rules)
+}
 
 export interface GuardFunctionProps {
   readonly description: string

@@ -1,8 +1,7 @@
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager'
 import { RemovalPolicy } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
-import { acknowledge } from './acknowledge.ts'
-import type { GuardFunction } from './guard-function.ts'
+import { acknowledge, type GuardFunction } from './guard-function.ts'
 
 export type SecretName = 'service-token' | 'caller-key' | 'slack'
 

@@ -11,8 +11,7 @@ import { CfnParameter, RemovalPolicy } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import { expiryAttribute, indexes, tableKey } from '../shared/ledger/stored.ts'
 import { ledgerParameter, noMarker } from '../shared/platform/marker.ts'
-import { acknowledge } from './acknowledge.ts'
-import type { GuardFunction } from './guard-function.ts'
+import { acknowledge, type GuardFunction } from './guard-function.ts'
 
 type KeyNames = { readonly partition: string; readonly sort: string }
 

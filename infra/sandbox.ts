@@ -2,8 +2,7 @@ import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb'
 import { Duration, Fn, RemovalPolicy } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import { sandboxTableKey } from '../functions/sandbox/state/table.ts'
-import { acknowledge } from './acknowledge.ts'
-import { GuardFunction, type GuardFunctionProps } from './guard-function.ts'
+import { acknowledge, GuardFunction, type GuardFunctionProps } from './guard-function.ts'
 import type { GuardSecrets } from './guard-secrets.ts'
 
 /** The stand-in of the service, to try a deployment without spending anything. It goes as it came. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { createLog, type Log } from '../../shared/platform/log.ts'
-import { makeDirectory } from './directory.ts'
+import { makeDirectory } from './data-directory.ts'
 
 const longestBytes = 20 * 1024 * 1024
 

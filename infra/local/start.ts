@@ -1,8 +1,7 @@
-import './quiet-sdk.ts'
 import { createApi } from '../../functions/api/app.ts'
 import { createDashboard } from '../../functions/dashboard/app.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
-import { readPlans, WrongPlans } from '../../shared/guard/plans/plans-file.ts'
+import { type Plan, readPlans, WrongPlans } from '../../shared/guard/plans/plans-file.ts'
 import { createServices } from '../../shared/guard/services.ts'
 import type { GuardSettings } from '../../shared/guard/settings.ts'
 import { rootBudget } from '../../shared/ledger/book/definitions.ts'
@@ -14,32 +13,29 @@ import { systemClock } from '../../shared/platform/clock.ts'
 import { type Marker, toMarkerText } from '../../shared/platform/marker.ts'
 import { environment, WrongSettings } from '../../shared/platform/settings.ts'
 import { startBackground } from './background.ts'
-import { readCallerKey, signAdminToken } from './caller-key.ts'
 import { takeNothing } from './commands/command.ts'
-import { checkToken } from './commands/doctor/token.ts'
+import { checkToken } from './commands/doctor/service.ts'
+import { withoutFound, writeEnvFile } from './data-directory.ts'
 import { newAccessKey } from './database/dynamodb.ts'
-import { type LocalLedger, mustNotBeginAgain, openLedger } from './database/local-ledger.ts'
 import { fileMarker, type MarkerStore } from './database/marker-store.ts'
-import { demonstrate, demonstration } from './demo/demonstration.ts'
-import { withoutFound, writeEnvFile } from './env-file.ts'
+import { type LocalLedger, mustNotBeginAgain, openLedger, openSandbox } from './database/open.ts'
+import { demonstrate, demonstration, fillAMonth } from './demo/demonstration.ts'
 import { CannotContinue, reasonOf } from './failures.ts'
 import { createGuardLog } from './guard-log.ts'
 import { createListener, type Listener } from './listener.ts'
-import { openSandbox } from './local-sandbox.ts'
-import { localReference } from './reference.ts'
-import { createRouter } from './router.ts'
-import { createSecretsEndpoint, type StoredSecret } from './secrets-endpoint.ts'
+import { createRouter, localReference } from './router.ts'
+import { createSecretsEndpoint, readCallerKey, type StoredSecret, signAdminToken } from './secrets.ts'
 import {
   completeSettings,
   type Environment,
   type LocalSettings,
+  type LocalSlack,
   localSigningSecret,
   readSettings,
   sandboxToken,
   sandboxUrl,
 } from './settings.ts'
 import { createShutdown, type Shutdown } from './shutdown.ts'
-import { describePlans, describeSlack, tellParts, tellWhatToTry } from './terminal.ts'
 
 const usage = `Starts Unit Guard on this machine, with a stand-in of the service, until it is stopped with Ctrl-C.
 
@@ -180,6 +176,44 @@ async function startSandbox(
   )
   shutdown.onStop(listener.close)
   return sandboxUrl(listener.port)
+}
+
+function tellParts(parts: Readonly<Record<string, string>>): void {
+  console.log('Unit Guard on this machine')
+  for (const [name, what] of Object.entries(parts)) console.log(`  ${name.padEnd(8)} ${what}`)
+  console.log()
+}
+
+function describeSlack({ signingSecret, webhookUrl }: LocalSlack): string {
+  const secret = signingSecret === localSigningSecret ? signingSecret : 'the given one'
+  return `signing secret: ${secret}; announcements go to ${webhookUrl === undefined ? 'this terminal' : 'the given webhook'}`
+}
+
+function describePlans(plans: readonly Plan[], { areFired }: { areFired: boolean }): string {
+  if (plans.length === 0) return 'none; PLANS names a file of them'
+  const names = plans.map(({ name, enabled, schedule }) => `${name} ${enabled ? schedule.text : '(not enabled)'}`)
+  return `${names.join(', ')}${areFired ? '' : '; fired by npm run plan alone'}`
+}
+
+/** @param of.hasLittle this ledger has nothing yet that is worth a look. */
+function tellWhatToTry(
+  envFile: string,
+  of: { url: string; hasSandbox: boolean; hasLittle: boolean; plans: readonly Plan[] },
+): void {
+  const { url, hasSandbox, hasLittle, plans } = of
+  const source = envFile.includes('/') ? envFile : `./${envFile}`
+  const get = (path: string) => `curl -sH "Authorization: Bearer $UNIT_GUARD_TOKEN" "$UNIT_GUARD_URL${path}"`
+  const plan = plans.find(({ enabled }) => enabled)
+  console.log('Try next, in another terminal:')
+  console.log(`  source ${source}`)
+  console.log(`  echo "$UNIT_GUARD_TOKEN"     # logs in to the dashboard, at ${url}`)
+  console.log(`  ${get('/budgets')}`)
+  if (hasSandbox) console.log(`  ${get('/estimates?kind=ranking&project=initech')}`)
+  // It spends: on a user's own service only a user who looks for it shall find it.
+  if (hasSandbox && plan) console.log(`  npm run plan -- ${plan.name}`)
+  console.log(`  npm run doctor${hasSandbox ? '' : ' -- --project <name>'}`)
+  if (hasLittle) console.log(`\nFor a month to look at, stop this with Ctrl-C, and:\n${fillAMonth}`)
+  console.log()
 }
 
 takeNothing(usage)

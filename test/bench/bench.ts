@@ -1,4 +1,3 @@
-import '../../infra/local/quiet-sdk.ts'
 import { type Found, publish } from './document.ts'
 import { benchColdStart } from './parts/cold-start.ts'
 import { benchContention } from './parts/contention.ts'
@@ -8,6 +7,9 @@ import { benchGuardedUpdate } from './parts/guarded-update.ts'
 import { benchRequests } from './parts/requests.ts'
 import { benchSandbox } from './parts/sandbox.ts'
 import { benchSuite } from './parts/suite.ts'
+
+// The AWS SDK warns that it will need a newer Node.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'
 
 /**
  * `npm run bench`, or `npm run bench -- <name>…` for some of it: prints what each part finds and writes it into

@@ -8,12 +8,12 @@ import { promisify } from 'node:util'
 import { getRequestListener } from '@hono/node-server'
 import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
 import type * as z from 'zod/mini'
-import { buildClient } from '../../infra/local/commands/client-folder.ts'
 import type * as answers from '../../shared/api/answers.ts'
 import type { problemMembers } from '../../shared/api/problem-members.ts'
 import { type Budget, type Estimate, type ProblemMembers, UnitGuard, type Update } from '../../shared/client/client.ts'
 import type { Slug } from '../../shared/guard/problems.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { runLocal } from '../support/process/local.ts'
 import { json, startProduct } from '../support/product.ts'
 import { gate } from '../support/scripted-service.ts'
 
@@ -415,7 +415,7 @@ test('`npm run client` makes a folder that needs nothing else, and its README do
   onTestFinished(() => rm(home, { recursive: true }))
   const folder = join(home, 'node_modules', 'unit-guard-client')
   const run = promisify(execFile)
-  await buildClient(folder)
+  expect(await runLocal('client', [folder], {})).toMatchObject({ code: 0, err: '' })
   const [, example = ''] = /```js\n(.*?)```/s.exec(await readFile(join(folder, 'README.md'), 'utf8')) ?? []
   expect(await readFile('README.md', 'utf8')).toContain(example)
   expect(example.trim().split('\n').length).toBeLessThanOrEqual(22)
@@ -461,13 +461,14 @@ test('a folder with anything else in it is left as it is; the client of an earli
   const mine = join(home, 'mine')
   await mkdir(mine)
   await writeFile(join(mine, 'package.json'), '{"name": "report"}')
-  await expect(buildClient(mine)).rejects.toThrow('holds something else')
+  const refused = await runLocal('client', [mine], {})
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('holds something else')])
   expect(await readdir(mine)).toEqual(['package.json'])
   const built = join(home, 'built')
   await mkdir(join(built, 'types'), { recursive: true })
   await writeFile(join(built, 'types', 'of-yesterday.d.ts'), '')
   await writeFile(join(built, 'package.json'), '{"name": "unit-guard-client"}')
-  await buildClient(built)
+  expect(await runLocal('client', [built], {})).toMatchObject({ code: 0, err: '' })
   expect(await readdir(built)).toContain('index.js')
   expect(await readdir(join(built, 'types'))).not.toContain('of-yesterday.d.ts')
 })

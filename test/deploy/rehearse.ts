@@ -21,8 +21,8 @@ import {
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager'
 import { DeleteParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
-import { signAdminToken } from '../../infra/local/caller-key.ts'
 import { createTable } from '../../infra/local/database/table.ts'
+import { signAdminToken } from '../../infra/local/secrets.ts'
 import { ledgerParameter } from '../../shared/platform/marker.ts'
 import { adaptToEmulator, emulatedUrl } from './emulator.ts'
 

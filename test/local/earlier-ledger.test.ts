@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { mustNotBeginAgain } from '../../infra/local/database/local-ledger.ts'
+import { mustNotBeginAgain } from '../../infra/local/database/open.ts'
 import { temporaryDirectory } from '../support/process/local.ts'
 
 const { directory, remove } = await temporaryDirectory()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { findIds } from '../../infra/local/commands/budgets/ids.ts'
 import { examineStore } from '../../infra/local/commands/doctor/ledger.ts'
+import { findIds } from '../../infra/local/commands/projects.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { createTestClock } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { readEnvFile } from '../../infra/local/env-file.ts'
+import { readEnvFile } from '../../infra/local/data-directory.ts'
 import { hasJava, runLocal, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 import { json } from '../support/product.ts'
 import { startScriptedService } from '../support/scripted-service.ts'

@@ -5,10 +5,9 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { buildClient } from '../../infra/local/commands/client-folder.ts'
 import { createListener } from '../../infra/local/listener.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { hasJava, temporaryDirectory } from '../support/process/local.ts'
+import { hasJava, runLocal, temporaryDirectory } from '../support/process/local.ts'
 import { startProduct } from '../support/product.ts'
 
 /** A month of demonstration takes over a minute where twenty busy processes share two cores. */
@@ -105,7 +104,7 @@ describe.skipIf(!hasJava())('the README, step by step', () => {
 test('the README’s program says what is wrong with its settings and its token, and what an update cost', async () => {
   const { directory } = await newcomer()
   const folder = join(directory, 'build')
-  await buildClient(folder)
+  expect(await runLocal('client', [folder], {})).toMatchObject({ code: 0, err: '' })
   await mkdir(join(directory, 'node_modules'))
   await symlink(folder, join(directory, 'node_modules', 'unit-guard-client'))
   const [program = ''] = await blocksOf('Use it', 'js')

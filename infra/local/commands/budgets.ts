@@ -1,9 +1,9 @@
 import { parseSettings } from '../../../shared/platform/settings.ts'
 import { apiSettings } from '../api-client.ts'
 import { type BudgetsFile, readBudgetsFile, type ShownBudget, toBudgetsCsv } from './budgets/file.ts'
-import { withIds } from './budgets/ids.ts'
 import { countUnnamed, createBudgetsService, linesOf } from './budgets/service.ts'
 import { command, commandEnvironment, WrongUsage } from './command.ts'
+import { withIds } from './projects.ts'
 
 const usage = `Makes and changes many budgets from a file, as one revision. It shows the difference first; no budget is deleted.
 

@@ -1,4 +1,9 @@
-import { buildClient } from './client-folder.ts'
+import { execFile } from 'node:child_process'
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { build } from 'esbuild'
+import { CannotContinue } from '../failures.ts'
 import { command } from './command.ts'
 
 const usage = `Builds the client for programs: a folder with one module and its types, to be copied or published.
@@ -6,6 +11,10 @@ const usage = `Builds the client for programs: a folder with one module and its 
   npm run client [-- <folder>]
 
   <folder>  one that is new, empty, or of an earlier build; build/client without it`
+
+const name = 'unit-guard-client'
+/** `AbortSignal.any`; the guard itself takes a newer one. */
+const oldestNode = '>=20.3'
 
 await command(
   usage,
@@ -17,3 +26,68 @@ await command(
   },
   ['[folder]'],
 )
+
+/**
+ * The client as a folder that needs nothing else, to be copied or published: one module with its types.
+ *
+ * @throws CannotContinue when something else is in the folder, which is left as it is.
+ */
+async function buildClient(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  if (!(await isOurs(folder))) {
+    throw new CannotContinue(
+      `${folder} holds something else, and was left as it is: name a folder that is new or empty`,
+    )
+  }
+  await rm(join(folder, 'types'), { recursive: true, force: true })
+  // The first of all, so that a build that was cut short is known for one.
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(await packageOf(), null, 2)}\n`)
+  await build({
+    entryPoints: ['shared/client/client.ts'],
+    outfile: join(folder, 'index.js'),
+    bundle: true,
+    platform: 'neutral',
+    target: 'es2022',
+    format: 'esm',
+    logLevel: 'error',
+  })
+  const declarations = [
+    '--declaration',
+    '--emitDeclarationOnly',
+    '--noEmit',
+    'false',
+    '--outDir',
+    join(folder, 'types'),
+  ]
+  const language = ['--ignoreConfig', '--strict', '--allowImportingTsExtensions', '--skipLibCheck', '--types', 'node']
+  const modules = ['--target', 'es2023', '--lib', 'es2024', '--module', 'esnext', '--moduleResolution', 'bundler']
+  const tsc = join('node_modules', 'typescript', 'bin', 'tsc')
+  await promisify(execFile)(process.execPath, [
+    tsc,
+    ...declarations,
+    ...language,
+    ...modules,
+    'shared/client/client.ts',
+  ])
+  await writeFile(join(folder, 'index.d.ts'), "export * from './types/client.ts'\n")
+  await copyFile('shared/client/README.md', join(folder, 'README.md'))
+  await copyFile('LICENSE', join(folder, 'LICENSE'))
+}
+
+/** Empty, or built here before: a user who names the folder of their program by mistake must not lose it. */
+async function isOurs(folder: string): Promise<boolean> {
+  if ((await readdir(folder)).length === 0) return true
+  const built = await readFile(join(folder, 'package.json'), 'utf8').catch(() => '')
+  return built.includes(`"name": "${name}"`)
+}
+
+async function packageOf() {
+  const { version, license } = JSON.parse(await readFile('package.json', 'utf8'))
+  return {
+    name,
+    version,
+    description: 'Asks Unit Guard for updates, once each, and waits for what becomes of them',
+    ...{ license, type: 'module', engines: { node: oldestNode }, sideEffects: false },
+    exports: { '.': { types: './index.d.ts', default: './index.js' } },
+  }
+}

@@ -1,13 +1,15 @@
-import '../quiet-sdk.ts'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { instant } from '../../../shared/api/schemas.ts'
 import { WrongPlans } from '../../../shared/guard/plans/plans-file.ts'
 import { WrongLedger } from '../../../shared/ledger/identity.ts'
 import { dayMs, hourMs, minuteMs } from '../../../shared/platform/clock.ts'
 import { environment, WrongSettings } from '../../../shared/platform/settings.ts'
-import { readEnvFile, withoutFound } from '../env-file.ts'
+import { readEnvFile, withoutFound } from '../data-directory.ts'
 import { CannotContinue } from '../failures.ts'
 import { directoryOf, type Environment } from '../settings.ts'
+
+// The AWS SDK warns at each start that it will need a newer Node, which does not help the user of one machine.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'
 
 /** What was typed is not what the command takes. */
 export class WrongUsage extends Error {

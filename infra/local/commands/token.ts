@@ -3,9 +3,8 @@ import { budgetName } from '../../../shared/guard/names.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { parseSettings, secretSettings } from '../../../shared/platform/settings.ts'
 import { type Scope, scopes } from '../../../shared/platform/words.ts'
-import { signCallerToken } from '../caller-key.ts'
+import { readSecret, signCallerToken } from '../secrets.ts'
 import { command, commandEnvironment, unitMs, WrongUsage } from './command.ts'
-import { readSecret } from './secret.ts'
 
 const usage = `Prints a bearer token for a caller.
 

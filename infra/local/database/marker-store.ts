@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GetParameterCommand, ParameterNotFound, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
 import { ledgerParameter, type Marker, parseMarker, toMarkerText } from '../../../shared/platform/marker.ts'
-import { makeDirectory } from '../directory.ts'
+import { makeDirectory } from '../data-directory.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
 
 /** Where the marker of a ledger is kept: outside of its table. */

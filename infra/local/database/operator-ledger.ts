@@ -9,13 +9,13 @@ import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
 import { accountSettings, environment, parseSettings } from '../../../shared/platform/settings.ts'
 import { commandEnvironment, isInMemory } from '../commands/command.ts'
-import { withoutFound } from '../env-file.ts'
+import { withoutFound } from '../data-directory.ts'
 import { CannotContinue } from '../failures.ts'
 import { type Environment, readSettings } from '../settings.ts'
 import { createShutdown, type Shutdown } from '../shutdown.ts'
 import { isDynamoDb } from './dynamodb.ts'
-import { openLedger } from './local-ledger.ts'
 import { fileMarker, type MarkerStore, parameterMarker } from './marker-store.ts'
+import { openLedger } from './open.ts'
 
 /** A ledger as the commands of an operator see it: they repair what a comparison refuses, so nothing is compared. */
 export interface OperatorLedger {

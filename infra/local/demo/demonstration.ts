@@ -16,6 +16,9 @@ const asks = [
 /** The same for code that makes it in a ledger of its own. */
 export const demonstration = { budget, unitsPerMonth, reason, asks } as const
 
+/** Where a month of made-up updates is kept: a ledger that is used takes none. */
+export const fillAMonth = ['  DATA_DIR=.local/month npm run demo:month', '  DATA_DIR=.local/month npm start'].join('\n')
+
 const update = z.object({
   state: z.string(),
   units: z.object({ estimated: z.nullable(z.number()), charged: z.nullable(z.number()) }),

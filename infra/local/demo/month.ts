@@ -5,10 +5,8 @@ import { dayMs, hourMs, minuteMs } from '../../../shared/platform/clock.ts'
 import { digest } from '../../../shared/platform/ids.ts'
 import { createTicker, workLastsMs } from '../background.ts'
 import { CannotContinue } from '../failures.ts'
-import { type Actors, createActors } from './actors.ts'
-import type { Scenario } from './scenario.ts'
-import { scenes, weekly } from './scenes.ts'
-import { callerScopes } from './seed.ts'
+import { type Actors, createActors, type Scenario } from './scenario.ts'
+import { callerScopes, scenes, weekly } from './scenes.ts'
 
 /** On the first day everything is set up before anything is fired. */
 const firedAfterMs = 9 * hourMs

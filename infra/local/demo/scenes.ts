@@ -1,6 +1,83 @@
-import type { Actors } from './actors.ts'
+import type { State } from '../../../shared/ledger/updates/update.ts'
 import { demonstration } from './demonstration.ts'
-import { setUp } from './seed.ts'
+import type { Actors, CallerScopes } from './scenario.ts'
+
+/** Who is in the month, and what there is at its beginning. None of them exists. */
+
+export const callerScopes: CallerScopes = {
+  'local-admin': ['read', 'run', 'write', 'approve', 'admin'],
+  mira: ['read', 'run', 'write', 'approve', 'admin'],
+  dora: ['read', 'run'],
+  tomas: ['read', 'run'],
+  ines: ['read', 'run'],
+  'report-tool': ['read', 'run'],
+  'reporting-agent': ['read', 'propose'],
+}
+
+const budget = (month: number, more: object = {}) => ({ limits: [{ window: 'month', units: month }], ...more })
+const owns = (...projects: (string | readonly [name: string, id: string])[]) => ({
+  projects: projects.map((each) => (typeof each === 'string' ? { name: each } : { name: each[0], id: each[1] })),
+})
+
+/** Two teams and their clients or shops, a team that looks things up, and a trial that was left behind. */
+const budgets = {
+  clients: budget(30_000),
+  globex: {
+    parent: 'clients',
+    limits: [
+      { window: 'month', units: 17_000 },
+      { window: 'day', units: 1_400 },
+    ],
+    approvalAbove: 700,
+    ...owns(['globex', '1002']),
+  },
+  initech: { parent: 'clients', ...budget(3_600, owns(['initech', '1003'])) },
+  'lakeside-hotels': {
+    parent: 'clients',
+    ...budget(2_500, { approvalAbove: 150, ...owns('lakeside-hotels.example', 'lakeside-spa.example') }),
+  },
+  'harbour-bikes': { parent: 'clients', ...budget(700, owns('harbour-bikes.example')) },
+  shop: budget(6_000, owns(['acme.example', '1001'], 'café & co/paris', 'daily.example', 'fernway-garden.example')),
+  research: budget(3_000, { approvalAbove: 250, ...owns('juniper-travel.example') }),
+  press: budget(100, owns('opal-press.example')),
+  trial: budget(500, { kinds: ['ranking'], ...owns('willow-books.example') }),
+}
+
+const callers = {
+  'reporting-agent': {
+    scopes: ['read', 'propose'],
+    budgets: ['research'],
+    limits: [{ window: 'day', units: 600 }],
+    reason: 'asks for what its reports lack; a person decides',
+  },
+  'slack:U02DORA': { scopes: ['read', 'run'], budgets: ['clients'], person: 'dora', reason: 'the clients team' },
+  'slack:U03INES': { scopes: ['read', 'run'], budgets: ['research'], person: 'ines', reason: 'research' },
+}
+
+/** A ranking update costs keywords × search engines. */
+const projects = [
+  { name: 'lakeside-hotels.example', keywords: 45, countries: ['US', 'UK', 'DE', 'FR'] },
+  { name: 'lakeside-spa.example', keywords: 24, countries: ['US', 'DE'] },
+  { name: 'harbour-bikes.example', keywords: 70, countries: ['US', 'CA'] },
+  { name: 'fernway-garden.example', keywords: 90, countries: ['UK'] },
+  { name: 'opal-press.example', keywords: 90, countries: ['US', 'UK'] },
+  { name: 'willow-books.example', keywords: 60, countries: ['US'] },
+  { name: 'juniper-travel.example', keywords: 150, countries: ['US', 'UK'] },
+]
+
+export async function setUp({ call }: Actors): Promise<void> {
+  for (const [name, body] of Object.entries(budgets)) {
+    await call('local-admin', 'PUT', `/budgets/${name}`, { reason: 'budgets of this year', ...body })
+  }
+  for (const [sub, body] of Object.entries(callers)) await call('mira', 'PUT', `/callers/${sub}`, body)
+  for (const { name, keywords, countries } of projects) {
+    await call('mira', 'POST', `/v3/projects/${name}/create?frequency=ondemand&country=${countries[0]}`, {
+      keywords: Array.from({ length: keywords }, (_, index) => ({ name: `${name.split('.')[0]} ${index + 1}` })),
+      searchengines: countries.map((country) => ({ name: 'example search', country })),
+      websites: [{ name: `www.${name}` }],
+    })
+  }
+}
 
 type Action = (actors: Actors) => Promise<unknown>
 
@@ -21,44 +98,32 @@ const books = 'willow-books.example'
 const press = 'opal-press.example'
 const travel = 'juniper-travel.example'
 
-/** Every week, by the day of the week: Sunday is 0. */
-export const weekly: readonly { readonly weekday: number; readonly time: string; readonly act: Action }[] = [
-  {
-    weekday: 1,
-    time: '09:05',
-    act: ({ ask }) => ask('report-tool', { project: garden, reason: 'weekly report' }, 'settled'),
-  },
-  {
-    weekday: 1,
-    time: '10:30',
-    act: ({ askInSlack }) => askInSlack('U02DORA', { project: spa, reason: 'weekly call with the client' }, 'settled'),
-  },
-  {
-    weekday: 2,
-    time: '11:15',
-    act: ({ ask }) => ask('tomas', { project: 'café & co/paris', reason: 'new menu pages' }, 'settled'),
-  },
-  {
-    weekday: 3,
-    time: '09:05',
-    act: ({ ask }) => ask('report-tool', { project: garden, reason: 'weekly report' }, 'settled'),
-  },
+/** Asks for a ranking update. */
+const ranking =
+  (who: string, project: string, reason: string, becomes: State = 'settled'): Action =>
+  ({ ask }) =>
+    ask(who, { project, reason }, becomes)
+
+interface WeeklyScene {
+  /** Sunday is 0. */
+  readonly weekday: number
+  readonly time: string
+  readonly act: Action
+}
+
+const every = (weekday: number, time: string, act: Action): WeeklyScene => ({ weekday, time, act })
+
+export const weekly: readonly WeeklyScene[] = [
+  every(1, '09:05', ranking('report-tool', garden, 'weekly report')),
+  every(1, '10:30', ({ askInSlack }) =>
+    askInSlack('U02DORA', { project: spa, reason: 'weekly call with the client' }, 'settled'),
+  ),
+  every(2, '11:15', ranking('tomas', 'café & co/paris', 'new menu pages')),
+  every(3, '09:05', ranking('report-tool', garden, 'weekly report')),
   // Refused, and answered with the update of the morning.
-  {
-    weekday: 3,
-    time: '15:40',
-    act: ({ ask }) => ask('tomas', { project: garden, reason: 'after the release' }, 'settled'),
-  },
-  {
-    weekday: 4,
-    time: '14:20',
-    act: ({ ask }) => ask('tomas', { project: 'daily.example', reason: 'is it fresh?' }, 'refused'),
-  },
-  {
-    weekday: 5,
-    time: '09:05',
-    act: ({ ask }) => ask('report-tool', { project: spa, reason: 'weekly report' }, 'settled'),
-  },
+  every(3, '15:40', ranking('tomas', garden, 'after the release')),
+  every(4, '14:20', ranking('tomas', 'daily.example', 'is it fresh?', 'refused')),
+  every(5, '09:05', ranking('report-tool', spa, 'weekly report')),
 ]
 
 export const scenes: readonly Scene[] = [
@@ -73,7 +138,7 @@ export const scenes: readonly Scene[] = [
   }),
   on(1, '08:20', setUp),
   on(2, '10:05', approved('kick-off report', 35)),
-  on(3, '11:00', ({ ask }) => ask('tomas', { project: bikes, reason: 'prices of the season' }, 'settled')),
+  on(3, '11:00', ranking('tomas', bikes, 'prices of the season')),
   on(4, '09:40', async ({ ask, wait, call }) => {
     const id = await ask(
       'reporting-agent',
@@ -89,12 +154,12 @@ export const scenes: readonly Scene[] = [
     wait(75)
     await call('mira', 'POST', `/updates/${id}/approve`, { reason: 'agreed in the planning' })
   }),
-  on(5, '16:20', ({ ask }) => ask('tomas', { project: bikes, reason: 'new landing pages' }, 'settled')),
+  on(5, '16:20', ranking('tomas', bikes, 'new landing pages')),
   on(6, '10:10', async (actors) => {
     await actors.injectFault({ operation: 'run', project: hotels, fault: 'run-units', units: 230 })
     await approved('a competitor has launched', 20)(actors)
   }),
-  on(6, '15:30', ({ ask }) => ask('tomas', { project: books, reason: 'trial: is it worth it?' }, 'settled')),
+  on(6, '15:30', ranking('tomas', books, 'trial: is it worth it?')),
   on(7, '09:30', ({ call }) =>
     call('mira', 'POST', '/budgets/lakeside-hotels/entries', {
       type: 'grant',
@@ -135,7 +200,7 @@ export const scenes: readonly Scene[] = [
     wait(45)
     await ask('tomas', { project: books, reason: 'one last look' }, 'refused')
   }),
-  on(12, '11:30', ({ ask }) => ask('tomas', { project: bikes, reason: 'after the sale' }, 'settled')),
+  on(12, '11:30', ranking('tomas', bikes, 'after the sale')),
   // 429 says that it did not run, so nothing is lost, and it may be asked for again.
   on(13, '09:50', async ({ ask, injectFault, wait }) => {
     const asked = { kind: 'keyword-difficulty', project: 'globex', reason: 'quarterly review' } as const
@@ -144,7 +209,7 @@ export const scenes: readonly Scene[] = [
     wait(10)
     await ask('dora', asked, 'settled')
   }),
-  on(14, '10:15', ({ ask }) => ask('dora', { project: bikes, reason: 'monthly report' }, 'settled')),
+  on(14, '10:15', ranking('dora', bikes, 'monthly report')),
   on(15, '10:00', async ({ ask, wait, call }) => {
     await ask('tomas', { project: bikes, reason: 'new landing pages' }, 'refused')
     wait(15)
@@ -171,9 +236,7 @@ export const scenes: readonly Scene[] = [
     await call('dora', 'POST', `/updates/${id}/cancel`, { reason: 'the spa was meant' })
   }),
   // No one decides, so it expires a day later.
-  on(17, '18:00', ({ ask }) =>
-    ask('reporting-agent', { project: travel, reason: 'rankings older than 30 days' }, 'awaiting-approval'),
-  ),
+  on(17, '18:00', ranking('reporting-agent', travel, 'rankings older than 30 days', 'awaiting-approval')),
   on(18, '09:20', ({ call }) => call('report-tool', 'GET', '/v3/keyword-difficulty/1001/run')),
   on(19, '14:00', ({ ask }) =>
     ask(
@@ -193,9 +256,7 @@ export const scenes: readonly Scene[] = [
   ),
 
   // What is left for the reader: two doubts, and three updates that wait for a decision.
-  before(9, ({ ask }) =>
-    ask('reporting-agent', { project: travel, reason: 'the relaunch was a week ago' }, 'awaiting-approval'),
-  ),
+  before(9, ranking('reporting-agent', travel, 'the relaunch was a week ago', 'awaiting-approval')),
   before(6, async ({ ask, injectFault }) => {
     await injectFault({ operation: 'run', project: 'initech', fault: 'status', status: 502, consumes: false })
     await ask('ines', { kind: 'keyword-difficulty', project: 'initech', reason: 'offer for next year' }, 'in-doubt')
@@ -207,9 +268,7 @@ export const scenes: readonly Scene[] = [
     // Who does not know of it is refused: it may have run.
     await ask('tomas', { project: garden, reason: 'after the release' }, 'refused')
   }),
-  before(3, ({ ask }) =>
-    ask('dora', { project: hotels, reason: 'review with the client tomorrow' }, 'awaiting-approval'),
-  ),
+  before(3, ranking('dora', hotels, 'review with the client tomorrow', 'awaiting-approval')),
   before(2, ({ ask }) =>
     ask('tomas', { project: press, whenShort: 'ask', reason: 'the catalogue is out today' }, 'awaiting-approval'),
   ),

@@ -5,9 +5,8 @@ import type { Member } from '../../../../shared/ledger/book/difference.ts'
 import { parseStrictJson } from '../../../../shared/platform/json.ts'
 import { createSend } from '../../api-client.ts'
 import { CannotContinue } from '../../failures.ts'
-import { projectsIn } from '../doctor/projects.ts'
+import { type OwnedProject, projectsIn } from '../projects.ts'
 import type { BudgetsFile, ShownBudget, WantedBudget } from './file.ts'
-import type { OwnedProject } from './ids.ts'
 
 /** What a file made, or would make. */
 export interface Applied {

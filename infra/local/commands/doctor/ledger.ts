@@ -19,8 +19,8 @@ import { createViews, type View } from '../../../../shared/ledger/views/views.ts
 import { type Clock, systemClock } from '../../../../shared/platform/clock.ts'
 import { systemIds } from '../../../../shared/platform/ids.ts'
 import { reasonOf } from '../../failures.ts'
-import { findIds, named, type OwnedProject, unownedInWords } from '../budgets/ids.ts'
-import type { Findings } from './findings.ts'
+import { findIds, named, type OwnedProject, unownedInWords } from '../projects.ts'
+import type { Findings } from './service.ts'
 
 /** What the ledger is compared with. */
 interface Seen {

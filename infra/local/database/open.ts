@@ -1,18 +1,24 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { createSandbox } from '../../../functions/sandbox/app.ts'
+import { demonstrationProjects } from '../../../functions/sandbox/demonstration.ts'
+import type { State } from '../../../functions/sandbox/state/state.ts'
+import { createTableClient } from '../../../functions/sandbox/state/table-access.ts'
+import { createTableState } from '../../../functions/sandbox/state/table-state.ts'
 import { serviceNameOf } from '../../../shared/ledger/identity.ts'
 import { createDynamoClient } from '../../../shared/ledger/store/dynamo-client.ts'
 import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
-import { makePrivateDirectory } from '../directory.ts'
-import { readEnvFile } from '../env-file.ts'
+import { type Clock, systemClock } from '../../../shared/platform/clock.ts'
+import { systemIds } from '../../../shared/platform/ids.ts'
+import { makePrivateDirectory, readEnvFile } from '../data-directory.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
-import { defaultDirectory, directoryOf, type Environment } from '../settings.ts'
+import { defaultDirectory, directoryOf, type Environment, type LocalSettings } from '../settings.ts'
 import type { Shutdown } from '../shutdown.ts'
 import { NoJava, readAccessKey, startDynamoDbLocal, waitForLock } from './dynamodb.ts'
 import { withStream } from './memory-stream.ts'
 import { type Follow, followTable } from './stream.ts'
-import { createTable } from './table.ts'
+import { createSandboxTable, createTable } from './table.ts'
 
 export type LocalLedger = { readonly follow: Follow } & (
   | (Database & { readonly kind: 'dynamodb' })
@@ -134,3 +140,30 @@ export function mustNotBeginAgain(env: Environment, root = '.'): void {
 }
 
 const hasLedger = (directory: string): boolean => existsSync(join(directory, 'dynamodb'))
+
+/**
+ * The sandbox of this machine, with its state in a table of its own.
+ *
+ * @param database `null` keeps nothing.
+ */
+export async function openSandbox(local: LocalSettings, database: Place | null, token: string) {
+  const state = database === null ? undefined : await openSandboxState(database, local.sandboxTable, systemClock)
+  return createSandbox({
+    clock: systemClock,
+    token,
+    unitsPerMonth: local.sandboxUnitsPerMonth,
+    ...(state && { state }),
+  })
+}
+
+/** @param clock dates the projects of an empty table. */
+export async function openSandboxState(database: Place, table: string, clock: Clock): Promise<State> {
+  await ensureTable(database, table, createSandboxTable)
+  return createTableState({
+    client: createTableClient(database.endpoint, database.accessKey),
+    table,
+    clock,
+    ids: systemIds,
+    demonstration: () => demonstrationProjects(clock.now()),
+  })
+}

@@ -1,0 +1,161 @@
+import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Hono } from 'hono'
+import { SignJWT } from 'jose'
+import * as z from 'zod/mini'
+import { audience } from '../../shared/auth/tokens.ts'
+import type { GuardSettings } from '../../shared/guard/settings.ts'
+import { dayMs, systemClock } from '../../shared/platform/clock.ts'
+import { createLog } from '../../shared/platform/log.ts'
+import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
+import { type Scope, scopes } from '../../shared/platform/words.ts'
+import { makeDirectory } from './data-directory.ts'
+import { CannotContinue, hintFor, reasonOf } from './failures.ts'
+
+/** 48 bytes: more than the 32 that HS256 wants of a key (RFC 7518, section 3.2). */
+const keyBytes = 48
+const visible = z.string().check(z.regex(/^[\x21-\x7e]{32,}$/))
+const stored = z.object({ callerKey: z.object({ current: visible, previous: z.optional(visible) }) })
+
+/**
+ * The key that signs callers' tokens, kept so that they survive a restart. To rehearse a rotation, move `current` to
+ * `previous` in the file and start again.
+ *
+ * @param directory `null` keeps nothing: the key is new each time.
+ */
+export async function readCallerKey(directory: string | null): Promise<StoredSecret> {
+  if (directory === null) return newKey()
+  const file = join(directory, 'secrets.json')
+  const text = await readFile(file, 'utf8').catch(() => null)
+  if (text !== null) return parse(text, file)
+  const callerKey = newKey()
+  await makeDirectory(directory)
+  await writeFile(file, `${JSON.stringify({ callerKey }, null, 2)}\n`, { mode: 0o600 })
+  return callerKey
+}
+
+const newKey = (): StoredSecret => ({ current: randomBytes(keyBytes).toString('base64url') })
+
+function parse(text: string, file: string): StoredSecret {
+  try {
+    return stored.parse(JSON.parse(text)).callerKey
+  } catch (cause) {
+    throw new CannotContinue(`${file} holds no caller key; delete it to have a new one (old tokens end with it)`, {
+      cause,
+    })
+  }
+}
+
+/** A bearer token as docs/api.md describes it. */
+export function signCallerToken(claims: {
+  key: string
+  sub: string
+  scopes: readonly Scope[]
+  /** Absent: it may charge none, but with `admin`. */
+  budgets?: '*' | readonly string[]
+  now: number
+  lastsMs: number
+}): Promise<string> {
+  const { key, sub, budgets, now, lastsMs } = claims
+  const issuedAt = Math.floor(now / 1000)
+  return new SignJWT({ scope: claims.scopes.join(' '), ...(budgets !== undefined && { budgets }) })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setSubject(sub)
+    .setAudience(audience)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + Math.floor(lastsMs / 1000))
+    .sign(new TextEncoder().encode(key))
+}
+
+/** Allows everything for a month. */
+export const signAdminToken = (key: string, now: number): Promise<string> =>
+  signCallerToken({ key, sub: 'local-admin', scopes, budgets: '*', now, lastsMs: 30 * dayMs })
+
+export interface StoredSecret {
+  readonly current: string
+  readonly previous?: string | undefined
+}
+
+const getSecretValue = 'secretsmanager.GetSecretValue'
+const input = z.object({
+  SecretId: z.string(),
+  VersionStage: z._default(z.enum(['AWSCURRENT', 'AWSPREVIOUS']), 'AWSCURRENT'),
+})
+
+/**
+ * GetSecretValue of Secrets Manager, so that the same client code runs here and on AWS. Every user of this machine
+ * reaches the port, so it wants the access key; it checks no signature.
+ *
+ * @see https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
+ */
+export function createSecretsEndpoint(secrets: Readonly<Record<string, StoredSecret>>, accessKey: string): Hono {
+  const app = new Hono()
+
+  app.post('/', async (c) => {
+    // A web page may point a name at this address (DNS rebinding), but it cannot send this Host.
+    if (!/^127\.0\.0\.1(:\d+)?$/.test(c.req.header('host') ?? '')) return c.body(null, 403)
+    if (!isCredential(c.req.header('authorization') ?? '', accessKey))
+      return fault('UnrecognizedClientException', 'the access key of SECRETS_ACCESS_KEY is needed')
+    if (c.req.header('x-amz-target') !== getSecretValue)
+      return fault('UnknownOperationException', 'only GetSecretValue is known here')
+    const parsed = input.safeParse(await c.req.json().catch(() => null))
+    if (!parsed.success) return fault('InvalidParameterException', 'SecretId is needed; VersionStage may be given')
+
+    const { SecretId: id, VersionStage: stage } = parsed.data
+    const secret = Object.hasOwn(secrets, id) ? secrets[id] : undefined
+    const value = stage === 'AWSCURRENT' ? secret?.current : secret?.previous
+    if (value === undefined) {
+      return fault('ResourceNotFoundException', `no value of ${id} here for the staging label ${stage}`)
+    }
+    return answer(200, {
+      ARN: `arn:aws:secretsmanager:local:000000000000:secret:${id}`,
+      Name: id,
+      SecretString: value,
+      VersionId: randomUUID(),
+      VersionStages: [stage],
+    })
+  })
+
+  return app
+}
+
+function isCredential(authorization: string, accessKey: string): boolean {
+  const wanted = Buffer.from(`AWS4-HMAC-SHA256 Credential=${accessKey}/`)
+  const given = Buffer.from(authorization).subarray(0, wanted.length)
+  return given.length === wanted.length && timingSafeEqual(given, wanted)
+}
+
+const fault = (type: string, message: string): Response => answer(400, { __type: type, Message: message })
+
+const answer = (status: number, body: object): Response =>
+  new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/x-amz-json-1.1' } })
+
+type SecretsAccess = Pick<GuardSettings, 'SECRETS_ENDPOINT' | 'SECRETS_ACCESS_KEY'>
+
+/**
+ * The value of a secret, for a command: from the local endpoint or, without one, from AWS.
+ *
+ * @throws CannotContinue saying where it was looked for, and what to do.
+ */
+export async function readSecret(id: string, from: SecretsAccess): Promise<string> {
+  const endpoint = from.SECRETS_ENDPOINT
+  const client = createSecretsClient(endpoint, from.SECRETS_ACCESS_KEY)
+  // What goes wrong is thrown, and told once.
+  const log = createLog({ write: () => {}, now: systemClock.now })
+  try {
+    return (await createSecret({ client, id, clock: systemClock, log }).read()).current
+  } catch (error) {
+    const where = endpoint === undefined ? 'AWS Secrets Manager' : `the local secrets endpoint ${endpoint}`
+    const reason = reasonOf(error)
+    throw new CannotContinue(
+      `The secret ${id} could not be read from ${where}: ${reason}${hintFor(reason) || hintForAws(reason)}`,
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+const hintForAws = (reason: string): string =>
+  reason === 'Region is missing' ? '. Start Unit Guard first (npm start), or set AWS_REGION.' : '.'
