@@ -65,7 +65,7 @@ const projects = [
   { name: 'juniper-travel.example', keywords: 150, countries: ['US', 'UK'] },
 ]
 
-export async function setUp({ call }: Actors): Promise<void> {
+async function setUp({ call }: Actors): Promise<void> {
   for (const [name, body] of Object.entries(budgets)) {
     await call('local-admin', 'PUT', `/budgets/${name}`, { reason: 'budgets of this year', ...body })
   }

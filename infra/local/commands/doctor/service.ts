@@ -24,7 +24,7 @@ export interface Findings {
   readonly toDo: readonly string[]
 }
 
-export const joined = (findings: readonly Findings[]): Findings => ({
+const joined = (findings: readonly Findings[]): Findings => ({
   lines: findings.flatMap(({ lines }) => lines),
   toDo: findings.flatMap(({ toDo }) => toDo),
 })
@@ -165,10 +165,10 @@ function describeRuns(settings: GuardSettings, kinds: Kinds): Findings {
   return { lines: names.map((kind) => `units of a run, ${kind}: ${by(pointers[kind])}`), toDo: [] }
 }
 
-export const tokenRefused = "renew the service's token: the service refuses it"
+const tokenRefused = "renew the service's token: the service refuses it"
 
 /** The token that is in hand, which is read once. */
-export const tokenInHand = (token: string) => ({ read: async () => token, reread: async () => token })
+const tokenInHand = (token: string) => ({ read: async () => token, reread: async () => token })
 
 const soonMs = 14 * dayMs
 
