@@ -1,4 +1,5 @@
-import { type Found, publish } from './document.ts'
+import { parseArgs } from 'node:util'
+import { type BenchOptions, type Found, publish } from './document.ts'
 import { benchColdStart } from './parts/cold-start.ts'
 import { benchContention } from './parts/contention.ts'
 import { benchGateway } from './parts/gateway.ts'
@@ -12,10 +13,11 @@ import { benchSuite } from './parts/suite.ts'
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'
 
 /**
- * `npm run bench`, or `npm run bench -- <name>…` for some of it: prints what each part finds and writes it into
- * docs/performance.md. Ratios within one run, and never a timed assertion.
+ * `npm run bench`, or `npm run bench -- <part>…` for some of it: prints what each part finds and writes it into
+ * docs/performance.md. Ratios within one run, and never a timed assertion. With `--before <folder>` the version there takes
+ * part: guarded-update and cold-start measure it in the same run.
  */
-const parts: Readonly<Record<string, () => Promise<Found>>> = {
+const parts: Readonly<Record<string, (options: BenchOptions) => Promise<Found>>> = {
   requests: benchRequests,
   'guarded-update': benchGuardedUpdate,
   contention: benchContention,
@@ -26,16 +28,19 @@ const parts: Readonly<Record<string, () => Promise<Found>>> = {
   suite: benchSuite,
 }
 
-const asked = process.argv.slice(2)
-const unknown = asked.filter((name) => !Object.hasOwn(parts, name))
+const { values: options, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: { before: { type: 'string' } },
+})
+const unknown = wanted.filter((name) => !Object.hasOwn(parts, name))
 if (unknown.length > 0) {
   process.stderr.write(`there is no part ${unknown.join(', ')}; there are: ${Object.keys(parts).join(', ')}\n`)
   process.exit(2)
 }
 for (const [name, run] of Object.entries(parts)) {
-  if (asked.length > 0 && !asked.includes(name)) continue
+  if (wanted.length > 0 && !wanted.includes(name)) continue
   const from = performance.now()
-  const found = await run()
+  const found = await run(options)
   await publish(found)
   for (const text of Object.values(found.sections)) process.stdout.write(`\n${text}\n`)
   process.stdout.write(`\n${name}: ${Math.round((performance.now() - from) / 1000)} s\n`)

@@ -4,6 +4,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
 
+export interface BenchOptions {
+  /** The folder of another version, with its packages installed, that takes part in the same run. */
+  readonly before?: string
+}
+
 /** What a part has found: its place in the document and what is written there, and the plots. */
 export interface Found {
   readonly sections: Readonly<Record<string, string>>

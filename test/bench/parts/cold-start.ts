@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
-import { type BundleName, bundle, bundleAll } from '../../../infra/bundle.ts'
-import { type Found, measuredOn } from '../document.ts'
+import { bundle, bundleAll } from '../../../infra/bundle.ts'
+import { type BenchOptions, type Found, measuredOn } from '../document.ts'
 import { plot } from '../plot.ts'
-import { spreadHead, spreadOf, table } from '../tables.ts'
+import { ratio, spreadHead, spreadOf, table } from '../tables.ts'
 import { median, takeTurns } from '../turns.ts'
 
 const run = promisify(execFile)
@@ -21,10 +21,9 @@ const event = {
   requestContext: { domainName: 'units.example', http: { method: 'GET', path: '/health' } },
   isBase64Encoded: false,
 }
-const targets: Partial<Record<string, { ms: number; kb: number }>> = {
-  api: { ms: 55, kb: 450 },
-  slack: { ms: 45, kb: 350 },
-}
+const maxKb: Partial<Record<string, number>> = { api: 450, slack: 350 }
+/** What the api's start is compared with: Hono with the whole DynamoDB client, as esbuild bundles it unless told otherwise. */
+const wholeClient = 'the same, all of it'
 
 /** Loads a module as the Lambda runtime does, hands it an event if it is to, and says how many milliseconds its process is old then. */
 const probe = `
@@ -48,38 +47,44 @@ const environment = {
 
 const answersHttp = ['bare Hono', 'api', 'dashboard', 'slack']
 const answered = (name: string) => `${name}, answered`
+const versionBefore = (name: string) => `${name}, version before`
 
-export async function benchColdStart(): Promise<Found> {
+interface Load {
+  readonly name: string
+  readonly bytes: number
+  readonly file: string
+}
+
+export async function benchColdStart({ before }: BenchOptions): Promise<Found> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-bundles-'))
   try {
     const program = await programOf()
     const { folders, bytes } = await bundleAll({ into: join(folder, 'functions'), plansFile: undefined })
-    const bundled = (Object.keys(folders) as BundleName[]).map((name) => ({
-      name,
-      bytes: bytes[name],
-      file: join(folders[name], 'index.mjs'),
-    }))
-    const baselines = [
+    const loads = [
       await baseline('hono', 'bare Hono', folder),
       await baseline('hono-sdk', 'Hono + DynamoDB client', folder),
-      await whole('hono-sdk', 'the same, all of it', folder),
+      await whole('hono-sdk', wholeClient, folder),
+      ...loadsIn(folders, bytes),
     ]
-    const loads = [...baselines, ...bundled]
-    const loading = loads.map(({ name, file }) => [name, () => msUntil(program.path, file)] as const)
+    const others = before === undefined ? [] : await bundleOf(before, join(folder, 'before'))
+    const all = [...loads, ...others.map((load) => ({ ...load, name: versionBefore(load.name) }))]
+    const loading = all.map(({ name, file }) => [name, () => msUntil(program.path, file)] as const)
     const answering = loads
       .filter(({ name }) => answersHttp.includes(name))
       .map(({ name, file }) => [answered(name), () => msUntil(program.path, file, event)] as const)
     const bare = ['bare node', () => msUntil(program.path, '')] as const
     const found = await takeTurns(Object.fromEntries([bare, ...loading, ...answering]), { turns, warmUp: 2 })
     const ownOf = (name: string) => over(found[name] ?? [], found['bare node'] ?? [])
-    const rows = loads.map(({ name, bytes }) => {
-      const target = targets[name]
-      const kb = (bytes / 1024).toFixed(0)
+    const rows = all.map(({ name, bytes }) => {
       const until = found[answered(name)] ? (spreadOf(ownOf(answered(name)))[0] ?? '') : ''
-      return [name, kb, ...spreadOf(ownOf(name)), target ? `${target.kb} KB, ${target.ms} ms` : '', until]
+      const kb = [(bytes / 1024).toFixed(0), maxKb[name] === undefined ? '' : String(maxKb[name])]
+      const earlier = found[versionBefore(name)] ? ratio(ownOf(name), ownOf(versionBefore(name))) : ''
+      const comparison = [ratio(ownOf(name), ownOf(wholeClient)), ...(before === undefined ? [] : [earlier])]
+      return [name, ...kb, ...spreadOf(ownOf(name)), ...comparison, until]
     })
     const head = [
-      ...['function', 'KB loaded', ...spreadHead.map((each) => `ms over bare node, ${each}`), 'target: at most'],
+      ...['function', 'KB loaded', 'at most', ...spreadHead.map((each) => `ms over bare node, ${each}`)],
+      ...['of Hono with the whole client', ...(before === undefined ? [] : ['of the version before'])],
       'ms until a first answer',
     ]
     const bareNode = `Bare node: ${spreadOf(found['bare node'] ?? [])[0]} ms.`
@@ -90,13 +95,28 @@ export async function benchColdStart(): Promise<Found> {
         'cold-start': plot({
           title: 'From the start of a process until a function is loaded, over bare node',
           unit: 'ms',
-          bars: loads.map(({ name }) => ({ name, value: median(ownOf(name)) })),
+          bars: all.map(({ name }) => ({ name, value: median(ownOf(name)) })),
+          target: median(ownOf(wholeClient)),
         }),
       },
     }
   } finally {
     await rm(folder, { recursive: true })
   }
+}
+
+const loadsIn = (folders: Record<string, string>, bytes: Record<string, number>): Load[] =>
+  Object.entries(folders).map(([name, folder]) => ({ name, bytes: bytes[name] ?? 0, file: join(folder, 'index.mjs') }))
+
+/** The functions of another version, by its own bundler: it reads its sources from its own folder. */
+async function bundleOf(version: string, into: string): Promise<Load[]> {
+  const script = `
+    import { bundleAll } from './infra/bundle.ts'
+    process.stdout.write(JSON.stringify(await bundleAll({ into: ${JSON.stringify(into)}, plansFile: undefined })))`
+  const given = ['--import', 'tsx', '--input-type=module', '--eval', script]
+  const { stdout } = await run(process.execPath, given, { cwd: version })
+  const { folders, bytes } = JSON.parse(stdout)
+  return loadsIn(folders, bytes)
 }
 
 async function baseline(entry: string, name: string, folder: string) {

@@ -1,23 +1,38 @@
 import { type Database, withDatabase } from '../database.ts'
-import { type Found, measuredOn } from '../document.ts'
+import { type BenchOptions, type Found, measuredOn } from '../document.ts'
 import { meter } from '../meter.ts'
 import { plot } from '../plot.ts'
 import { type Server, slowMs, startServer } from '../processes.ts'
-import { type RivalName, rivalNames, rivals } from '../rivals.ts'
+import { type RivalName, type Rivals, rivalsWith } from '../rivals.ts'
 import { ratio, spreadHead, spreadOf, table } from '../tables.ts'
 import { median, takeTurns, timed } from '../turns.ts'
 
 const warmUp = 10
-/** How far away DynamoDB is, and how quick the service. */
+/** How far away DynamoDB is, how quick the service, and what the guard is to stay below: so many times another arm. */
 const grounds = [
-  { name: '0ms', how: '0 ms added to each request', delayMs: 0, role: 'service', turns: 100 },
-  { name: '4ms', how: '4 ms added to each request', delayMs: 4, role: 'service', turns: 100 },
+  {
+    name: '0ms',
+    how: '0 ms added to each request',
+    delayMs: 0,
+    role: 'service',
+    turns: 100,
+    target: { arm: 'own requests', times: 1.15 },
+  },
+  {
+    name: '4ms',
+    how: '4 ms added to each request',
+    delayMs: 4,
+    role: 'service',
+    turns: 100,
+    target: { arm: 'own requests', times: 1.15 },
+  },
   {
     name: 'slow-service',
     how: `4 ms added, ${slowMs} ms for each answer of the service`,
     delayMs: 4,
     role: 'slow-service',
     turns: 20,
+    target: { arm: 'floor, transactions', times: 1.1 },
   },
 ] as const
 const plenty = 1_000_000_000
@@ -25,52 +40,38 @@ const perUpdate = 40
 /** Of each kind of trouble. */
 const troubled = 10
 
-/** What the promises cost: the guard beside what people do without it, and beside what its writes alone would take. */
-export const benchGuardedUpdate = (): Promise<Found> =>
+type Rows = Partial<Record<RivalName, number[]>>
+
+/** What the promises cost: the guard beside what people do without it, and beside its own requests with nothing decided. */
+export const benchGuardedUpdate = ({ before }: BenchOptions): Promise<Found> =>
   withDatabase(async (database) => {
+    const rivals = await rivalsWith(before)
     const service = await startServer('service')
     try {
-      const rows: string[][] = []
-      for (const name of rivalNames)
-        rows.push([name, ...(await costOf(name, database, service)), ...(await harmOf(name, database, service))])
+      const counts: string[][] = []
+      for (const name of rivals.keys()) {
+        const world = { rivals, name, database, service }
+        counts.push([name, ...(await costOf(world)), ...(await harmOf(world))])
+      }
       const head = ['arm', 'reads', 'writes', 'read units', 'write units', 'index write units']
       const harm = ['overspent units', 'same key', 'same work', 'answer lost']
       const timings: string[] = []
       const plots: Record<string, string> = {}
       for (const ground of grounds) {
-        const found = await timesOf(database, ground)
-        timings.push(
-          table(
-            [
-              `${ground.how}, ms`,
-              ...spreadHead,
-              'of the floor',
-              'of its own transactions',
-              'of the composition',
-              'of no guard',
-            ],
-            rivalNames.map((name) => [
-              name,
-              ...spreadOf(found[name]),
-              ratio(found[name], found['floor, transactions']),
-              ratio(found[name], found['floor, own transactions']),
-              ratio(found[name], found.composition),
-              ratio(found[name], found['no guard']),
-            ]),
-          ),
-        )
+        const found = await timesOf(rivals, database, ground)
+        timings.push(timesTable(ground.how, found, before))
         plots[`guarded-update-${ground.name}`] = plot({
           title: `One update, ${ground.how}`,
           unit: 'ms',
-          bars: rivalNames.map((name) => ({ name, value: median(found[name]) })),
-          target: median(found['floor, transactions']) * 1.15,
+          bars: [...rivals.keys()].map((name) => ({ name, value: median(found[name] ?? []) })),
+          target: median(found[ground.target.arm] ?? []) * ground.target.times,
         })
       }
       const images = Object.keys(plots).map((name) => `![](plots/${name}.svg)`)
       const how = measuredOn([`${grounds.map(({ turns }) => turns).join(', ')} turns`, 'DynamoDB Local'])
       return {
         sections: {
-          'guarded-update-counts': table([...head, ...harm], rows),
+          'guarded-update-counts': table([...head, ...harm], counts),
           'guarded-update': [...timings, how, ...images].join('\n\n'),
         },
         plots,
@@ -80,41 +81,80 @@ export const benchGuardedUpdate = (): Promise<Found> =>
     }
   })
 
-async function timesOf(database: Database, ground: (typeof grounds)[number]): Promise<Record<RivalName, number[]>> {
+function timesTable(how: string, found: Rows, before: string | undefined): string {
+  const others = {
+    'own requests': 'of its own requests',
+    ...(before !== undefined && { 'version before': 'of the version before' }),
+    'floor, transactions': 'of the floor',
+    composition: 'of the composition',
+    'no guard': 'of no guard',
+  }
+  const of = (name: string) => found[name as RivalName] ?? []
+  return table(
+    [`${how}, ms`, ...spreadHead, ...Object.values(others)],
+    Object.keys(found).map((name) => [
+      name,
+      ...spreadOf(of(name)),
+      ...Object.keys(others).map((other) => ratio(of(name), of(other))),
+    ]),
+  )
+}
+
+async function timesOf(rivals: Rivals, database: Database, ground: (typeof grounds)[number]): Promise<Rows> {
   const service = await startServer(ground.role)
   const made = await Promise.all(
-    rivalNames.map(async (name) => {
-      const client = database.connect(ground.delayMs)
-      const rival = await rivals[name].create({ database, client, serviceUrl: service.url, units: plenty })
+    [...rivals].map(async ([name, { create, databaseAt = () => database }]) => {
+      const own = databaseAt(database.endpoint)
+      const client = own.connect(ground.delayMs)
+      const rival = await create({ database: own, client, serviceUrl: service.url, units: plenty })
       return { name, rival, arm: timed((turn) => rival.update(`timed-${turn}`, `timed-${turn}`)) }
     }),
   )
-  const arms = Object.fromEntries(made.map(({ name, arm }) => [name, arm])) as Record<RivalName, () => Promise<number>>
+  const arms = Object.fromEntries(made.map(({ name, arm }) => [name, arm]))
   const found = await takeTurns(arms, { turns: ground.turns, warmUp })
   for (const { rival } of made) await rival.stop?.()
   service.stop()
   return found
 }
 
+interface RivalWorld {
+  readonly rivals: Rivals
+  readonly name: RivalName
+  readonly database: Database
+  readonly service: Server
+}
+
+function rivalOf({ rivals, name, database, service }: RivalWorld) {
+  const rival = rivals.get(name)
+  if (!rival) throw new Error(`there is no arm ${name}`)
+  const own = rival.databaseAt?.(database.endpoint) ?? database
+  const start = (units: number, client = own.connect()) =>
+    rival.create({ database: own, client, serviceUrl: service.url, units })
+  return { start, connect: () => own.connect(), key: rival.key }
+}
+
 /** Requests and units of one update, after a first one. */
-async function costOf(name: RivalName, database: Database, service: Server): Promise<string[]> {
-  const client = database.connect()
-  const { create, key } = rivals[name]
-  const metering = meter(client, database.endpoint, key)
-  const rival = await create({ database, client, serviceUrl: service.url, units: plenty })
-  await rival.update(`first-${name}`, 'first')
-  const metered = await metering.of(() => rival.update(`counted-${name}`, 'counted'))
+async function costOf(world: RivalWorld): Promise<string[]> {
+  const { start, connect, key } = rivalOf(world)
+  const client = connect()
+  const metering = meter(client, world.database.endpoint, key)
+  const rival = await start(plenty, client)
+  const prefix = prefixOf(world)
+  await rival.update(`first-${prefix}`, 'first')
+  const metered = await metering.of(() => rival.update(`counted-${prefix}`, 'counted'))
   await rival.stop?.()
   metering.stop()
   const { reads, writes, readUnits, writeUnits, indexUnits } = metered
   return [reads, writes, readUnits, writeUnits, indexUnits].map(String)
 }
 
+const prefixOf = ({ name }: RivalWorld) => name.toLowerCase().replace(/\W+/g, '-')
+
 /** Units beyond the budget, and runs beyond the first: everything that may go wrong goes wrong. */
-async function harmOf(name: RivalName, database: Database, service: Server): Promise<string[]> {
-  const start = (units: number) =>
-    rivals[name].create({ database, client: database.connect(), serviceUrl: service.url, units })
-  const prefix = name.replace(/\W+/g, '-')
+async function harmOf(world: RivalWorld): Promise<string[]> {
+  const { service } = world
+  const { start } = rivalOf(world)
+  const prefix = prefixOf(world)
   const projects = (trouble: string, count = troubled) =>
     Array.from({ length: count }, (_, index) => `${trouble}-${prefix}-${index}`)
   const tooMany = async (names: readonly string[]) => {

@@ -1,0 +1,37 @@
+import http from 'node:http'
+import { text } from 'node:stream/consumers'
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { Database } from '../database.ts'
+
+/** One way to spend units on an update. */
+export interface Rival {
+  /** Estimates, checks the budget in its own way, runs, accounts. May reject where it refuses. */
+  update(project: string, key: string): Promise<unknown>
+  stop?(): Promise<void>
+}
+
+export interface Ground {
+  readonly database: Database
+  readonly client: DynamoDBClient
+  readonly serviceUrl: string
+  /** What may be spent. */
+  readonly units: number
+}
+
+/** The least that speaks to the service: kept connections, and no second try. */
+export function connect(serviceUrl: string) {
+  const agent = new http.Agent({ keepAlive: true })
+  const get = (path: string) =>
+    new Promise<string>((resolve, reject) => {
+      http
+        .get(`${serviceUrl}${path}`, { agent }, (response) => text(response).then(resolve, reject))
+        .on('error', reject)
+    })
+  return {
+    estimate: async (project: string): Promise<number> =>
+      JSON.parse(await get(`/on-demand/${project}/estimate`)).data.keyword_units,
+    run: (project: string) => get(`/on-demand/${project}/run`),
+  }
+}
+
+export const number = (value: number) => ({ N: String(value) })

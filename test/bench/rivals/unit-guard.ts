@@ -1,0 +1,69 @@
+import { BatchGetItemCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb'
+import { createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
+import { systemClock } from '../../../shared/platform/clock.ts'
+import { systemIds } from '../../../shared/platform/ids.ts'
+import { startGuard } from '../product.ts'
+import { connect, type Ground, type Rival } from './rival.ts'
+
+/** Ten budgets; an update is charged to one of them and to the account. */
+export async function unitGuard({ database, client, serviceUrl, units }: Ground): Promise<Rival> {
+  const table = await database.ledgerTable()
+  const store = createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
+  const guarded = await startGuard({ store, serviceUrl, unitsPerMonth: units })
+  const limits = [{ window: 'month', units }]
+  const names = Array.from({ length: 9 }, (_, index) => ({ name: `team-${index}`, limits }))
+  await guarded.call('PUT', '/budgets', { body: { budgets: names } })
+  return { update: (project, key) => guarded.update(project, { budget: 'team-3', key }), stop: guarded.stop }
+}
+
+/**
+ * The guard's own requests to DynamoDB, with nothing decided: one update of the guard is recorded, and its read and its two
+ * transactions are sent again under other names, on the same table and book.
+ */
+export async function ownRequests(ground: Ground): Promise<Rival> {
+  const { database, client, serviceUrl } = ground
+  const service = connect(serviceUrl)
+  const sent: { command: string; input: string }[] = []
+  const observed = database.connect()
+  observed.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      (args) => {
+        sent.push({ command: commandName, input: JSON.stringify(args.input) })
+        return next(args)
+      },
+    { step: 'initialize', name: 'observe' },
+  )
+  const guard = await unitGuard({ ...ground, client: observed })
+  // A day's first update makes the book.
+  await guard.update('first', 'first')
+  sent.length = 0
+  await guard.update('pattern', 'pattern')
+  const commands = sent.map(({ command }) => command).join()
+  if (commands !== 'BatchGetItemCommand,TransactWriteItemsCommand,TransactWriteItemsCommand')
+    throw new Error(`an update of the guard sends ${commands}`)
+  const [read = '', hold = '', settle = ''] = sent.map(({ input }) => input)
+  const { id, work } = namesIn(hold)
+  const again = (input: string, project: string) =>
+    JSON.parse(input.replaceAll(id, `upd_${project}`).replaceAll(work, `work#${project}`))
+  const write = (transaction: string, project: string) =>
+    client.send(
+      new TransactWriteItemsCommand({ ...again(transaction, project), ClientRequestToken: systemIds.random() }),
+    )
+  return {
+    update: async (project) => {
+      await client.send(new BatchGetItemCommand(again(read, project)))
+      await service.estimate(project)
+      await write(hold, project)
+      await service.run(project)
+      await write(settle, project)
+    },
+    ...(guard.stop && { stop: guard.stop }),
+  }
+}
+
+function namesIn(hold: string): { id: string; work: string } {
+  const [id] = /upd_[a-z0-9]+/.exec(hold) ?? []
+  const [work] = /work#[^"]+/.exec(hold) ?? []
+  if (id === undefined || work === undefined) throw new Error('a hold names its update and its work')
+  return { id, work }
+}
