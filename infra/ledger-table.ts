@@ -10,7 +10,7 @@ import { CfnParameter as StoredParameter } from 'aws-cdk-lib/aws-ssm'
 import { CfnParameter, RemovalPolicy } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import { expiryAttribute, indexes, tableKey } from '../shared/ledger/stored.ts'
-import { ledgerParameter, noMarker } from '../shared/platform/marker.ts'
+import { ledgerParameter, noMarker } from '../shared/platform/settings.ts'
 import { acknowledge, type GuardFunction } from './guard-function.ts'
 
 type KeyNames = { readonly partition: string; readonly sort: string }

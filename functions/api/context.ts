@@ -5,7 +5,7 @@ import { Refusal } from '../../shared/api/refusal.ts'
 import type { Caller } from '../../shared/auth/tokens.ts'
 import type { Permissions } from '../../shared/guard/people/permissions.ts'
 import { problem } from '../../shared/guard/problems.ts'
-import { rawTargetOf } from '../../shared/platform/raw-request.ts'
+import { rawTargetOf } from '../../shared/platform/http.ts'
 import type { Scope } from '../../shared/platform/words.ts'
 
 /** What every request carries once it is let in. */

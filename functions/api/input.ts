@@ -4,8 +4,7 @@ import { readBytes } from '../../shared/api/face.ts'
 import { invalid, Refusal } from '../../shared/api/refusal.ts'
 import { allFaults, type Fault, textFaults, toPath } from '../../shared/guard/faults.ts'
 import { problem } from '../../shared/guard/problems.ts'
-import { type Json, parseStrictJson } from '../../shared/platform/json.ts'
-import { fromUtf8 } from '../../shared/platform/utf8.ts'
+import { fromUtf8, type Json, parseStrictJson } from '../../shared/platform/json.ts'
 import type { ApiEnv } from './context.ts'
 
 /** Reads what came in. Everything is checked before anything happens, and all that is wrong is said at once. */

@@ -1,7 +1,7 @@
 import { referenceBeside } from '../../shared/api/reference.ts'
 import { createServices } from '../../shared/guard/services.ts'
 import { guardSettings } from '../../shared/guard/settings.ts'
-import { streamAnswers } from '../../shared/platform/function-url.ts'
+import { streamAnswers } from '../../shared/platform/http.ts'
 import { environment, parseSettings } from '../../shared/platform/settings.ts'
 import { createDashboard } from './app.ts'
 

@@ -1,5 +1,5 @@
 import { systemClock } from '../../shared/platform/clock.ts'
-import { streamAnswers } from '../../shared/platform/function-url.ts'
+import { streamAnswers } from '../../shared/platform/http.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { pressedActions, type SlackEvent } from '../../shared/ledger/updates/slack-event.ts'
+import { pressedActions, type SlackEvent } from '../../shared/ledger/updates/tasks.ts'
 import { digest } from '../../shared/platform/ids.ts'
 import { shownIn } from '../../shared/slack/blocks.ts'
 

@@ -1,5 +1,5 @@
 import type { Reference } from '../../shared/api/reference.ts'
-import { rawPathOf } from '../../shared/platform/raw-request.ts'
+import { rawPathOf } from '../../shared/platform/http.ts'
 import type { App } from './listener.ts'
 
 let made: ReadonlyMap<string, string> | undefined

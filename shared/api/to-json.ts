@@ -18,9 +18,9 @@ import {
   windowKinds,
 } from '../ledger/book/definitions.ts'
 import type { Entry } from '../ledger/book/entry.ts'
-import type { Occurrence } from '../ledger/updates/occurrence.ts'
-import type { ProjectChange } from '../ledger/updates/project-change.ts'
+import type { Occurrence } from '../ledger/updates/tasks.ts'
 import { isTerminal, type Problem, type Update, wasUpToDate } from '../ledger/updates/update.ts'
+import type { ProjectChange } from '../ledger/views/projects.ts'
 import type { View } from '../ledger/views/views.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import type { Kind } from '../tracking/kinds.ts'

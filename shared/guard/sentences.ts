@@ -1,8 +1,8 @@
 import { callerOfCounter } from '../ledger/book/definitions.ts'
 import { latestRenewal } from '../ledger/book/windows.ts'
 import type { View } from '../ledger/views/views.ts'
+import { toLocal } from '../platform/clock.ts'
 import { grouped } from '../platform/words.ts'
-import { toLocal } from '../platform/zone.ts'
 import type { Figures } from './reports/figures.ts'
 
 /** Numbers and times as people write them in a sentence. */

@@ -16,16 +16,26 @@ import { type ExpectedLedger, epochFaults, WrongLedger } from './identity.ts'
 import { createLogins, type Logins } from './login.ts'
 import { setUp } from './setup.ts'
 import type { Store } from './store/store.ts'
-import { type Announcement, announcements } from './updates/announcement.ts'
-import { type Occurrence, occurrences } from './updates/occurrence.ts'
-import { type ProjectChange, toProjectChangeItem } from './updates/project-change.ts'
 import { createQueue, createRotation, type Queue, type Round } from './updates/queue.ts'
-import { type SlackEvent, slackEvents } from './updates/slack-event.ts'
+import {
+  type Announcement,
+  announcements,
+  type Occurrence,
+  occurrences,
+  type SlackEvent,
+  slackEvents,
+} from './updates/tasks.ts'
 import type { Update } from './updates/update.ts'
 import { fromUpdateItem, type OpenAs } from './updates/update-item.ts'
-import { createKnownDates, type KnownDatesStore } from './views/known-dates.ts'
 import { createLists, type EntryFilter, type Page, type Span, type UpdateFilter } from './views/lists.ts'
-import { createPrices, type Prices } from './views/price.ts'
+import {
+  createKnownDates,
+  createPrices,
+  type KnownDatesStore,
+  type Prices,
+  type ProjectChange,
+  toProjectChangeItem,
+} from './views/projects.ts'
 import { createSummaries, type Summaries } from './views/summary.ts'
 import { createViews, readUpdates, type View, type ViewQuery } from './views/views.ts'
 

@@ -3,8 +3,7 @@ import { systemIds } from '../platform/ids.ts'
 import type { LedgerOnlySettings } from '../platform/settings.ts'
 import { type AccountSettings, accountOf, type ExpectedLedger, serviceNameOf } from './identity.ts'
 import { createLedger, type Ledger } from './ledger.ts'
-import { createDynamoClient } from './store/dynamo-client.ts'
-import { createDynamoStore } from './store/dynamo-store.ts'
+import { createDynamoClient, createDynamoStore } from './store/dynamo-store.ts'
 import type { Store } from './store/store.ts'
 
 /** The ledger that the settings of a process name. Nothing is read or connected before the first request. */

@@ -16,3 +16,130 @@ export const dayMs = 24 * hourMs
 
 /** RFC 3339 in UTC, as every answer shows it. */
 export const toRfc3339 = (instant: number): string => new Date(instant).toISOString()
+
+/**
+ * The little arithmetic of IANA time zones that windows need, over Intl: Temporal is not in Node 20 or 24 without a flag,
+ * and a polyfill would cost every cold start.
+ */
+
+/** A day of the proleptic Gregorian calendar; months count from 1. */
+export interface LocalDate {
+  readonly year: number
+  readonly month: number
+  readonly day: number
+}
+
+/** What a calendar and a clock on the wall show. */
+export interface LocalTime extends LocalDate {
+  readonly hour: number
+  readonly minute: number
+  readonly second: number
+  readonly ms: number
+}
+
+/** Whether this is a time zone of the IANA database. Offsets such as +01:00, which newer Nodes take, are not. */
+export function isZone(name: string): boolean {
+  if (name === 'UTC') return true
+  if (!/^[A-Za-z]/.test(name)) return false
+  try {
+    formatterOf(name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * What the wall shows in `zone` at `instant` (ms since the epoch).
+ *
+ * @throws RangeError for an unknown zone or an instant that is not a time.
+ */
+export function toLocal(instant: number, zone: string): LocalTime {
+  const name = `${instant} ${zone}`
+  const known = shownBefore.get(name)
+  if (known) return known
+  const local = formatted(instant, zone)
+  if (shownBefore.size >= maxShown) shownBefore.clear()
+  shownBefore.set(name, local)
+  return local
+}
+
+/** Every reading asks for the open windows again, and formatting is slow. */
+const shownBefore = new Map<string, LocalTime>()
+const maxShown = 500
+
+function formatted(instant: number, zone: string): LocalTime {
+  if (zone === 'UTC') return inUtc(new Date(instant))
+  const shown = formatterOf(zone).format(instant) // 11/20/2026, 23:30:15
+  const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = (shown.match(/\d+/g) ?? []).map(Number)
+  return { year, month, day, hour, minute, second, ms: modulo(instant, 1000) }
+}
+
+/** The zone of an account that names none; the first formatter of Intl would cost its cold start ten milliseconds. */
+function inUtc(date: Date): LocalTime {
+  if (Number.isNaN(date.getTime())) throw new RangeError('Invalid time value')
+  return {
+    year: date.getUTCFullYear(),
+    month: date.getUTCMonth() + 1,
+    day: date.getUTCDate(),
+    hour: date.getUTCHours(),
+    minute: date.getUTCMinutes(),
+    second: date.getUTCSeconds(),
+    ms: date.getUTCMilliseconds(),
+  }
+}
+
+/**
+ * The instant (ms since the epoch) at which the wall in `zone` shows `local`; a time that is left out is 0. A time that
+ * a zone skips moves forward by the length of the gap; of two equal times the earlier is meant (RFC 5545, section
+ * 3.3.5; Temporal calls it `compatible`). Numbers beyond their range carry over as in Date.UTC: day 0 is the last day
+ * of the month before.
+ *
+ * @throws RangeError for an unknown zone or a time that is not one.
+ */
+export function toInstant(local: LocalDate & Partial<LocalTime>, zone: string): number {
+  const asUtc = utcOf(local)
+  // No offset exceeds a day, so these two stand on either side of the one change of offset that can matter here: in
+  // 1970–2100 no zone changes its offset twice within six days.
+  const before = offsetAt(asUtc - dayMs, zone)
+  const after = offsetAt(asUtc + dayMs, zone)
+  if (before === after) return asUtc - before
+  const isBeforeChange = offsetAt(asUtc - before, zone) === before
+  const isAfterChange = offsetAt(asUtc - after, zone) === after
+  // Both hold for an ambiguous time: the earlier is the one before. Neither holds for a skipped time: read with the
+  // offset before the gap, it lands behind the gap by as much as it was inside.
+  return isAfterChange && !isBeforeChange ? asUtc - after : asUtc - before
+}
+
+/** The wall's time minus UTC, in ms. Some zones were off by odd seconds until 1972. */
+const offsetAt = (instant: number, zone: string): number => utcOf(toLocal(instant, zone)) - instant
+
+const utcOf = ({ year, month, day, hour = 0, minute = 0, second = 0, ms = 0 }: LocalDate & Partial<LocalTime>) =>
+  Date.UTC(year, month - 1, day, hour, minute, second, ms)
+
+const modulo = (value: number, by: number): number => ((value % by) + by) % by
+
+/** Making a formatter costs a hundred times its use. */
+const formatters = new Map<string, Intl.DateTimeFormat>()
+const maxFormatters = 32
+
+function formatterOf(zone: string): Intl.DateTimeFormat {
+  const known = formatters.get(zone)
+  if (known) return known
+  const made = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  })
+  const [oldest] = formatters.keys()
+  if (formatters.size >= maxFormatters && oldest !== undefined) formatters.delete(oldest)
+  formatters.set(zone, made)
+  return made
+}

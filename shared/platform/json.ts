@@ -1,6 +1,18 @@
 /** What JSON.parse returns, so that nothing has to be cast after parsing. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
+/**
+ * The text of bytes; `null` where they are not UTF-8: never leniently, because a name must not change on the way. A
+ * byte order mark is dropped, and with `keepsMark` it is a character like others.
+ */
+export function fromUtf8(bytes: Uint8Array, { keepsMark = false }: { keepsMark?: boolean } = {}): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: keepsMark }).decode(bytes)
+  } catch {
+    return null
+  }
+}
+
 export type StrictJson = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly reason: string }
 
 /** Everything after this parser may recurse. */

@@ -1,4 +1,3 @@
-import { slipsBetween } from './nearest.ts'
 import { WrongSettings } from './settings.ts'
 
 /** Shorter names are too close to others. */
@@ -25,4 +24,38 @@ function isNear(name: string, own: string): boolean {
   if (Math.abs(name.length - own.length) > maxSlips) return false
   const [a, b] = [name.toUpperCase(), own.toUpperCase()]
   return slipsBetween(a, b) <= maxSlips
+}
+
+/** Longer words are no slips of the finger, and the work grows with the square. */
+const maxWordLength = 20
+
+/** The word that a user probably meant by `typed`: the one with the fewest slips between them, if those are few. */
+export function nearest(typed: string, words: readonly string[]): string | null {
+  if (typed.length > maxWordLength) return null
+  const ranked = words
+    .map((word) => ({ word, slips: slipsBetween(typed, word) }))
+    .filter(({ word, slips }) => slips <= Math.max(1, Math.floor(word.length / 2)) && slips < word.length)
+    .sort((a, b) => a.slips - b.slips)
+  return ranked[0]?.word ?? null
+}
+
+/** Letters that are missing, too many, wrong, or in the wrong order (optimal string alignment distance). */
+function slipsBetween(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)]
+  const at = (i: number, j: number) => rows[i]?.[j] ?? 0
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    rows.push(row)
+    for (let j = 1; j <= b.length; j++) {
+      const wrong = a[i - 1] === b[j - 1] ? 0 : 1
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      row[j] = Math.min(
+        at(i - 1, j) + 1,
+        at(i, j - 1) + 1,
+        at(i - 1, j - 1) + wrong,
+        isSwapped ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY,
+      )
+    }
+  }
+  return at(a.length, b.length)
 }

@@ -1,7 +1,7 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { type Clock, minuteMs } from './clock.ts'
 import type { Log } from './log.ts'
-import { standIn } from './stand-in.ts'
+import { standIn } from './settings.ts'
 
 export class SecretUnavailable extends Error {
   override readonly name = 'SecretUnavailable'

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
-import { parseMarker } from './marker.ts'
+import { isZone } from './clock.ts'
 import { maxUnits, toUnits } from './words.ts'
-import { isZone } from './zone.ts'
 
 /** The environment as it was given; only this room reads it. */
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env
@@ -111,3 +110,48 @@ export function mustFitLimit(settings: z.output<typeof accountSettings>, limit: 
   const { ACCOUNT_UNITS_PER_MONTH: most = limit, ACCOUNT_UNITS_USED_AT_START: used = 0 } = settings
   if (used > most) throw new WrongSettings('ACCOUNT_UNITS_USED_AT_START: takes at most ACCOUNT_UNITS_PER_MONTH')
 }
+
+/**
+ * What is known about a ledger outside of its table: a parameter on AWS, a file in DATA_DIR on one machine. A table
+ * that does not agree with it is not used.
+ */
+export interface Marker {
+  readonly ledger: string
+  /** Raised whenever another table takes over. */
+  readonly epoch: number
+  /** The table's id: a table that is restored under the same name has another one. */
+  readonly table: string
+  readonly tableName: string
+}
+
+/** Where it is on AWS, whatever becomes of the stack. */
+export const ledgerParameter = '/unit-guard/ledger'
+
+const words = /^(led_\w+) (\d{1,9}) (\S+) (\S+)$/
+
+/** What a parameter says before a ledger was begun. */
+export const noMarker = 'none'
+
+/** `null`: no ledger was begun. `undefined`: it is not a marker. */
+export function parseMarker(text: string): Marker | null | undefined {
+  if (text.trim() === noMarker) return null
+  const [, ledger, epoch, table, tableName] = words.exec(text.trim()) ?? []
+  if (ledger === undefined || table === undefined || tableName === undefined) return undefined
+  return { ledger, epoch: Number(epoch), table, tableName }
+}
+
+export const toMarkerText = ({ ledger, epoch, table, tableName }: Marker): string =>
+  `${ledger} ${epoch} ${table} ${tableName}`
+
+const anyAccessKey = 'local'
+
+/**
+ * The options of an AWS client for a stand-in at `endpoint`. Without one it is AWS itself, and the client finds region
+ * and credentials by itself.
+ *
+ * @param accessKey the stand-ins of one machine know each other by it: the port is open to every user.
+ */
+export const standIn = (endpoint: string | undefined, accessKey = anyAccessKey) =>
+  endpoint === undefined
+    ? {}
+    : { endpoint, region: 'local', credentials: { accessKeyId: accessKey, secretAccessKey: accessKey } }

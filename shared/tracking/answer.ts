@@ -1,5 +1,4 @@
-import { isObject, type Json } from '../platform/json.ts'
-import { fromUtf8 } from '../platform/utf8.ts'
+import { fromUtf8, isObject, type Json } from '../platform/json.ts'
 import { type Redact, redactorOf } from './service-token.ts'
 import type { Answered } from './transport.ts'
 

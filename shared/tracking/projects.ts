@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import { parseStrictJson } from '../platform/json.ts'
-import { fromUtf8 } from '../platform/utf8.ts'
+import { fromUtf8, parseStrictJson } from '../platform/json.ts'
 import { queryValues } from './operations.ts'
 
 /** The enumerated values of the interface ("SearchEngine"), row by row as it lists them. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { startDynamoDbLocal } from '../../infra/local/database/dynamodb.ts'
 import { createTable } from '../../infra/local/database/table.ts'
-import { createDynamoClient } from '../../shared/ledger/store/dynamo-client.ts'
+import { createDynamoClient } from '../../shared/ledger/store/dynamo-store.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 
 export interface Database {

@@ -6,7 +6,7 @@ import {
   type ServiceOutputTypes,
   type TransactWriteItem,
 } from '@aws-sdk/client-dynamodb'
-import { createDynamoClient } from '../../shared/ledger/store/dynamo-client.ts'
+import { createDynamoClient } from '../../shared/ledger/store/dynamo-store.ts'
 import { indexes } from '../../shared/ledger/stored.ts'
 import { itemSize } from '../support/store/item-size.ts'
 

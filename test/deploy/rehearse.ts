@@ -23,7 +23,7 @@ import {
 import { DeleteParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
 import { createTable } from '../../infra/local/database/table.ts'
 import { signAdminToken } from '../../infra/local/secrets.ts'
-import { ledgerParameter } from '../../shared/platform/marker.ts'
+import { ledgerParameter } from '../../shared/platform/settings.ts'
 import { adaptToEmulator, emulatedUrl } from './emulator.ts'
 
 /**

@@ -3,7 +3,7 @@ import { withStream } from '../../infra/local/database/memory-stream.ts'
 import type { StreamRecord } from '../../infra/local/database/stream.ts'
 import { filters } from '../../infra/outbox.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { announcement } from '../../shared/ledger/updates/announcement.ts'
+import { announcement } from '../../shared/ledger/updates/tasks.ts'
 import { startProduct } from '../support/product.ts'
 
 type Rule = string | { readonly prefix: string }

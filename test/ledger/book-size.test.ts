@@ -4,7 +4,7 @@ import type { Caller, Definitions } from '../../shared/ledger/book/definitions.t
 import { definitionsKey } from '../../shared/ledger/book/definitions-item.ts'
 import { usualAccount } from '../../shared/ledger/identity.ts'
 import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
-import { toAttributes } from '../../shared/ledger/store/expression.ts'
+import { toAttributes } from '../../shared/ledger/store/dynamo-transaction.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { type Item, nameOf, type Value } from '../../shared/ledger/store/store.ts'
 import { toUnits } from '../../shared/platform/words.ts'

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { faultsOf } from '../../shared/ledger/book/changes.ts'
 import {
   type Budget,
   budgetNamed,
@@ -16,7 +17,6 @@ import {
   personOf,
 } from '../../shared/ledger/book/definitions.ts'
 import { fromDefinitionsItem, toDefinitionsItem } from '../../shared/ledger/book/definitions-item.ts'
-import { faultsOf } from '../../shared/ledger/book/faults.ts'
 import { newCalendar } from '../../shared/ledger/book/windows.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 

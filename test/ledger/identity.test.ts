@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { adoption, openingUnits, renewalChange } from '../../shared/ledger/account.ts'
-import { type ExpectedLedger, serviceNameOf, usualAccount, WrongLedger } from '../../shared/ledger/identity.ts'
+import {
+  adoption,
+  type ExpectedLedger,
+  openingUnits,
+  renewalChange,
+  serviceNameOf,
+  usualAccount,
+  WrongLedger,
+} from '../../shared/ledger/identity.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Item } from '../../shared/ledger/store/store.ts'

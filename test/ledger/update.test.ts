@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type RunOutcome, settlementOf } from '../../shared/ledger/book/outcome.ts'
-import { announcedWith } from '../../shared/ledger/updates/announcement.ts'
+import { announcedWith } from '../../shared/ledger/updates/tasks.ts'
 import {
   begin,
   type Hold,

@@ -10,7 +10,7 @@ import { readEnvFile } from '../../infra/local/data-directory.ts'
 import { readAccessKey, startDynamoDbLocal } from '../../infra/local/database/dynamodb.ts'
 import { ensureTable } from '../../infra/local/database/open.ts'
 import { createTable } from '../../infra/local/database/table.ts'
-import { createDynamoClient } from '../../shared/ledger/store/dynamo-client.ts'
+import { createDynamoClient } from '../../shared/ledger/store/dynamo-store.ts'
 import { hasJava, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 
 /** Resolves to whether something answers there. */

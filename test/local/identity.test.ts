@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { readEnvFile } from '../../infra/local/data-directory.ts'
 import { createTable } from '../../infra/local/database/table.ts'
 import { readSettings } from '../../infra/local/settings.ts'
-import { createDynamoClient } from '../../shared/ledger/store/dynamo-client.ts'
+import { createDynamoClient } from '../../shared/ledger/store/dynamo-store.ts'
 import { hasJava, runLocal, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 
 const { directory, remove } = await temporaryDirectory()

@@ -14,7 +14,7 @@ const among = (names, how) =>
     : ['shared/guard/**/*.ts', ...names.map((name) => `!shared/guard/${name}.ts`)]
 
 /** What only a DynamoDB notices, which no mutant gets: the suite runs it on DynamoDB Local. */
-const onDynamo = ['store/dynamo-client', 'store/dynamo-store', 'store/expression', 'open-ledger']
+const onDynamo = ['store/dynamo-store', 'store/dynamo-transaction', 'open-ledger']
 
 const apiTests = ['apply', 'budgets', 'callers', 'caller-limits', 'entries', 'plans', 'statements'].map(
   (name) => `test/api/${name}.test.ts`,
@@ -57,10 +57,10 @@ export const parts = {
   ledger: {
     mutate: [
       'shared/ledger/**/*.ts',
-      'shared/platform/zone.ts',
+      'shared/platform/clock.ts',
       ...onDynamo.map((name) => `!shared/ledger/${name}.ts`),
     ],
-    tests: ['test/ledger/*.test.ts', 'test/platform/zone.test.ts'],
+    tests: ['test/ledger/*.test.ts', 'test/platform/clock.test.ts'],
     isLoadedOnce: true,
   },
   guard: {

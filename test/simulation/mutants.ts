@@ -248,7 +248,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'what is put in doubt is not announced',
-    file: ledger('updates/announcement'),
+    file: ledger('updates/tasks'),
     find: "...(isNewState && update.state === 'in-doubt' ? [news('in-doubt')] : []),",
     replace: '',
   },

@@ -1,4 +1,4 @@
-import { renewalChange } from '../../shared/ledger/account.ts'
+import { renewalChange } from '../../shared/ledger/identity.ts'
 import { one } from './chance.ts'
 import { asks, type Deeds, projects } from './deeds.ts'
 

@@ -9,7 +9,7 @@ import {
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import type { Clock } from '../../../shared/platform/clock.ts'
 import type { Ids } from '../../../shared/platform/ids.ts'
-import { standIn } from '../../../shared/platform/stand-in.ts'
+import { standIn } from '../../../shared/platform/settings.ts'
 
 export type Key = { readonly pk: string; readonly sk: string }
 type Values = Readonly<Record<string, unknown>>

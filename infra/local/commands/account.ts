@@ -1,15 +1,14 @@
 import * as z from 'zod/mini'
 import { when } from '../../../shared/guard/sentences.ts'
-import { adoption, openingUnits, renewalChange, showRenewal } from '../../../shared/ledger/account.ts'
 import type { MakeChange } from '../../../shared/ledger/book/changes.ts'
 import { latestRenewal, monthAt, type Renewal } from '../../../shared/ledger/book/windows.ts'
-import { accountOf } from '../../../shared/ledger/identity.ts'
+import { accountOf, adoption, openingUnits, renewalChange, showRenewal } from '../../../shared/ledger/identity.ts'
 import { createLedger } from '../../../shared/ledger/ledger.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
-import type { Marker } from '../../../shared/platform/marker.ts'
 import {
   accountSettings,
   environment,
+  type Marker,
   openingSettings,
   parseSettings,
   WrongSettings,

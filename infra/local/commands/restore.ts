@@ -1,4 +1,4 @@
-import { acceptance, replacement } from '../../../shared/ledger/account.ts'
+import { acceptance, replacement } from '../../../shared/ledger/identity.ts'
 import { systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
 import { type OperatorLedger, withOperatorLedger } from '../database/operator-ledger.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'

@@ -1,5 +1,5 @@
 import type { SweepResult } from '../../../shared/guard/sweep/sweep.ts'
-import type { Occurrence } from '../../../shared/ledger/updates/occurrence.ts'
+import type { Occurrence } from '../../../shared/ledger/updates/tasks.ts'
 import { systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
 import { workLastsMs } from '../background.ts'
 import { command, commandEnvironment, parseInstant, unitMs, WrongUsage } from './command.ts'

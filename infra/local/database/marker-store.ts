@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GetParameterCommand, ParameterNotFound, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
-import { ledgerParameter, type Marker, parseMarker, toMarkerText } from '../../../shared/platform/marker.ts'
+import { ledgerParameter, type Marker, parseMarker, toMarkerText } from '../../../shared/platform/settings.ts'
 import { makeDirectory } from '../data-directory.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
 

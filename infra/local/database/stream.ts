@@ -8,10 +8,10 @@ import {
   type _Record as TableRecord,
 } from '@aws-sdk/client-dynamodb-streams'
 import type { BatchAnswer } from '../../../functions/outbox/readers.ts'
-import { createDynamoClient } from '../../../shared/ledger/store/dynamo-client.ts'
+import { createDynamoClient } from '../../../shared/ledger/store/dynamo-store.ts'
 import type { Log } from '../../../shared/platform/log.ts'
 import { createSlots } from '../../../shared/platform/parallel.ts'
-import { standIn } from '../../../shared/platform/stand-in.ts'
+import { standIn } from '../../../shared/platform/settings.ts'
 import { CannotContinue } from '../failures.ts'
 import { createBackgroundTasks } from '../shutdown.ts'
 

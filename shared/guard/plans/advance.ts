@@ -1,7 +1,6 @@
 import { ItemTooLarge, LedgerUnavailable } from '../../ledger/errors.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { announce } from '../../ledger/updates/announcement.ts'
-import type { Occurrence, OccurrenceState } from '../../ledger/updates/occurrence.ts'
+import { announce, type Occurrence, type OccurrenceState } from '../../ledger/updates/tasks.ts'
 import { isKnownToHaveRun, type Request } from '../../ledger/updates/update.ts'
 import { type Clock, hourMs, minuteMs } from '../../platform/clock.ts'
 import type { Ids } from '../../platform/ids.ts'

@@ -1,5 +1,5 @@
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { Occurrence } from '../../ledger/updates/occurrence.ts'
+import type { Occurrence } from '../../ledger/updates/tasks.ts'
 import {
   isKnownToHaveRun,
   isTerminal,

@@ -1,5 +1,5 @@
 import { pauseOf, type Stop } from '../../ledger/book/definitions.ts'
-import { type Occurrence, occurrenceId } from '../../ledger/updates/occurrence.ts'
+import { type Occurrence, occurrenceId } from '../../ledger/updates/tasks.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import { minuteMs, toRfc3339 } from '../../platform/clock.ts'
 import { problem } from '../problems.ts'

@@ -1,5 +1,5 @@
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { Price } from '../../ledger/views/price.ts'
+import type { Price } from '../../ledger/views/projects.ts'
 import { type Clock, hourMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { inParallel } from '../../platform/parallel.ts'

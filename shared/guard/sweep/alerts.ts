@@ -1,6 +1,6 @@
 import { usedOf } from '../../ledger/book/book.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { announcement } from '../../ledger/updates/announcement.ts'
+import { announcement } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import { type Clock, dayMs, hourMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'

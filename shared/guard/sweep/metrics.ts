@@ -1,7 +1,7 @@
 import { asNumber, counterOf, usedOf } from '../../ledger/book/book.ts'
+import { largestSizeOf } from '../../ledger/book/changes.ts'
 import { rootBudget } from '../../ledger/book/definitions.ts'
 import { toDefinitionsItem } from '../../ledger/book/definitions-item.ts'
-import { largestSizeOf } from '../../ledger/book/faults.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { pagesOf } from '../../ledger/views/lists.ts'
 import type { View } from '../../ledger/views/views.ts'

@@ -1,6 +1,6 @@
 import { doubtLastsMs } from '../../ledger/book/outcome.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { Occurrence } from '../../ledger/updates/occurrence.ts'
+import type { Occurrence } from '../../ledger/updates/tasks.ts'
 import { type Hold, next, type Update } from '../../ledger/updates/update.ts'
 import type { OpenAs } from '../../ledger/updates/update-item.ts'
 import type { Clock } from '../../platform/clock.ts'

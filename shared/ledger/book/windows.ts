@@ -1,5 +1,4 @@
-import { dayMs } from '../../platform/clock.ts'
-import { isZone, type LocalDate, toInstant, toLocal } from '../../platform/zone.ts'
+import { dayMs, isZone, type LocalDate, toInstant, toLocal } from '../../platform/clock.ts'
 
 /**
  * When the month turns: on `day` (1–31), or on the last day of a month that is shorter, at `time` (`HH:MM`) on the wall

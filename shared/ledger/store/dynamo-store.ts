@@ -1,18 +1,18 @@
 import {
   BatchGetItemCommand,
   DescribeTableCommand,
-  type DynamoDBClient,
+  DynamoDBClient,
   QueryCommand,
-  type TransactWriteItem,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb'
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import type { Clock } from '../../platform/clock.ts'
 import { digest, type Ids } from '../../platform/ids.ts'
+import { standIn } from '../../platform/settings.ts'
 import { AnswerLost, Contention, ItemTooLarge, LedgerUnavailable } from '../errors.ts'
 import { indexes, tableKey } from '../stored.ts'
-import { Expression, toAttributes } from './expression.ts'
-import { type Item, mustBeDistinct, nameOf, type Store, type Write } from './store.ts'
+import { faultOf, toTransactItem } from './dynamo-transaction.ts'
+import { type Item, mustBeDistinct, nameOf, type Store } from './store.ts'
 
 const maxAttempts = 4
 const usualMaxWaitMs = 10_000
@@ -138,79 +138,31 @@ export function createDynamoStore(options: { client: DynamoDBClient; table: stri
   }
 }
 
-type Fault =
-  | { readonly kind: 'decided'; readonly found: (Item | null | undefined)[] }
-  /** Certainly not applied, and worth another try: soon, where only another transaction was in the way. */
-  | { readonly kind: 'conflict' | 'refused' }
-  | { readonly kind: 'too-large' }
-  /** Our own mistake, or a missing permission or table: no try will help. */
-  | { readonly kind: 'broken' }
-  /** Everything else, every unknown name included: it may have been applied. */
-  | { readonly kind: 'lost' }
-
-const refusals = new Set(['ProvisionedThroughputExceededException', 'RequestLimitExceeded', 'ThrottlingException'])
-
-const mistakes = new Set([
-  'AccessDeniedException',
-  'IdempotentParameterMismatchException',
-  'ResourceNotFoundException',
-  'UnrecognizedClientException',
-  'ValidationException',
-])
+const maxSockets = 200
 
 /**
- * A cancelled transaction names a reason for each item. A failed condition is a decision; everything else that
- * cancels (`TransactionConflict`, throttling) is worth another try.
+ * The client for the store. It never retries by itself: whether a failed transaction may be sent again is the
+ * store's decision.
  *
- * @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+ * @param endpoint a DynamoDB that is not AWS's own.
+ * @param withinMs for a connection, and again for the answer.
  */
-function faultOf(error: unknown): Fault {
-  const name = error instanceof Error ? error.name : ''
-  if (name === 'TransactionCanceledException') {
-    const reasons = (error as { CancellationReasons?: CancellationReason[] }).CancellationReasons ?? []
-    const codes = reasons.map((reason) => reason.Code ?? 'None')
-    if (codes.includes('ValidationError'))
-      return { kind: reasons.some(({ Message }) => isAboutSize(Message)) ? 'too-large' : 'broken' }
-    if (!codes.includes('ConditionalCheckFailed'))
-      return { kind: codes.includes('TransactionConflict') ? 'conflict' : 'refused' }
-    const found = reasons.map((reason) => {
-      if (reason.Code !== 'ConditionalCheckFailed') return undefined
-      return reason.Item ? (unmarshall(reason.Item) as Item) : null
-    })
-    return { kind: 'decided', found }
-  }
-  if (name === 'TransactionConflictException') return { kind: 'conflict' }
-  if (refusals.has(name)) return { kind: 'refused' }
-  if (name === 'ValidationException' && isAboutSize(error instanceof Error ? error.message : ''))
-    return { kind: 'too-large' }
-  return { kind: mistakes.has(name) ? 'broken' : 'lost' }
-}
-
-/** DynamoDB has no code for it; a put and an update have sentences of their own. */
-const isAboutSize = (message = ''): boolean => /item size .*exceeded the maximum/i.test(message)
-
-interface CancellationReason {
-  readonly Code?: string
-  readonly Message?: string
-  readonly Item?: Record<string, never>
-}
-
-function toTransactItem(write: Write, table: string): TransactWriteItem {
-  const expression = new Expression()
-  const ConditionExpression = expression.conditions(write.when)
-  const update = write.kind === 'update' ? expression.updates(write.set, write.add) : ''
-  const shared = {
-    TableName: table,
-    // An empty one is refused.
-    ...(write.when.length > 0 && { ConditionExpression, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const }),
-    ...expression.attributes(),
-  }
-  switch (write.kind) {
-    case 'put':
-      return { Put: { ...shared, Item: toAttributes(write.item) } }
-    case 'update':
-      return { Update: { ...shared, Key: marshall({ ...write.key }), UpdateExpression: update } }
-    case 'check':
-      return { ConditionCheck: { ...shared, ConditionExpression, Key: marshall({ ...write.key }) } }
-  }
+export function createDynamoClient(endpoint?: string, accessKey?: string, withinMs = 3_000): DynamoDBClient {
+  const agent = { maxSockets: maxSockets, keepAlive: true }
+  const client = new DynamoDBClient({
+    maxAttempts: 1,
+    // The stack does not change once it was used: without this it is put together again for each request.
+    cacheMiddleware: true,
+    requestHandler: {
+      connectionTimeout: withinMs,
+      requestTimeout: withinMs,
+      throwOnRequestTimeout: true,
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
+    ...standIn(endpoint, accessKey),
+  })
+  // It copies what is sent and answered for a log that is not kept.
+  client.middlewareStack.remove('loggerMiddleware')
+  return client
 }

@@ -3,9 +3,9 @@ import type { Kind } from '../../tracking/kinds.ts'
 import { type Entry, entriesListedIn, fromEntryItem } from '../book/entry.ts'
 import { BadCursor } from '../errors.ts'
 import type { Index, Item, Position, Store } from '../store/store.ts'
-import { changesListedIn, fromProjectChangeItem, type ProjectChange } from '../updates/project-change.ts'
 import { isTerminal, type State, type Update, type Via } from '../updates/update.ts'
 import { fromUpdateItem, listedIn, type OpenAs } from '../updates/update-item.ts'
+import { changesListedIn, fromProjectChangeItem, type ProjectChange } from './projects.ts'
 
 export interface UpdateFilter {
   readonly state?: State

@@ -1,5 +1,5 @@
 import type { Permissions } from '../../guard/people/permissions.ts'
-import type { SlackEvent } from '../../ledger/updates/slack-event.ts'
+import type { SlackEvent } from '../../ledger/updates/tasks.ts'
 import type { Scope } from '../../platform/words.ts'
 import { inPlace, type Message } from '../blocks.ts'
 import { problemMessage } from '../messages/help.ts'

@@ -1,4 +1,4 @@
-import { nearest } from '../../platform/nearest.ts'
+import { nearest } from '../../platform/misspelt.ts'
 import { maxUnits, toUnits, type Units } from '../../platform/words.ts'
 import { anyOf, type Kind, type Kinds, productKinds } from '../../tracking/kinds.ts'
 import { cut } from '../text.ts'

@@ -1,5 +1,5 @@
 import type { Guard } from '../../guard/guard.ts'
-import type { SlackEvent } from '../../ledger/updates/slack-event.ts'
+import type { SlackEvent } from '../../ledger/updates/tasks.ts'
 import { type Clock, hourMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type SweepOptions, sweepTasks } from '../sweep.ts'

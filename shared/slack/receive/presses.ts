@@ -1,7 +1,7 @@
 import type { Guard } from '../../guard/guard.ts'
 import { outgrown } from '../../guard/people/permissions.ts'
 import { zoneOf } from '../../guard/sentences.ts'
-import type { SlackEvent } from '../../ledger/updates/slack-event.ts'
+import type { SlackEvent } from '../../ledger/updates/tasks.ts'
 import type { State, Update } from '../../ledger/updates/update.ts'
 import { type Clock, hourMs } from '../../platform/clock.ts'
 import { assertNever, toUnits, type Units } from '../../platform/words.ts'

@@ -1,5 +1,4 @@
-import type { Announcement } from '../../ledger/updates/announcement.ts'
-import type { SlackEvent } from '../../ledger/updates/slack-event.ts'
+import type { Announcement, SlackEvent } from '../../ledger/updates/tasks.ts'
 import { type Clock, minuteMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Secret } from '../../platform/secrets.ts'

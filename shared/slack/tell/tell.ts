@@ -1,5 +1,5 @@
 import type { Guard } from '../../guard/guard.ts'
-import type { Announcement } from '../../ledger/updates/announcement.ts'
+import type { Announcement } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { renewalChange } from '../../../shared/ledger/account.ts'
+import { renewalChange } from '../../../shared/ledger/identity.ts'
 import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'

@@ -1,7 +1,6 @@
 import { BatchWriteItemCommand, paginateScan } from '@aws-sdk/client-dynamodb'
 import { describe, expect, inject, test } from 'vitest'
-import { acceptance, replacement } from '../../../shared/ledger/account.ts'
-import { usualAccount } from '../../../shared/ledger/identity.ts'
+import { acceptance, replacement, usualAccount } from '../../../shared/ledger/identity.ts'
 import { createLedger } from '../../../shared/ledger/ledger.ts'
 import { createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'

@@ -3,8 +3,7 @@ import { CsvError, parse } from 'csv-parse/sync'
 import { stringify } from 'csv-stringify/sync'
 import { budgetName } from '../../../../shared/guard/names.ts'
 import { type Prunable, prunable } from '../../../../shared/guard/people/apply-budgets.ts'
-import { isObject, type Json, parseStrictJson, placeIn } from '../../../../shared/platform/json.ts'
-import { fromUtf8 } from '../../../../shared/platform/utf8.ts'
+import { fromUtf8, isObject, type Json, parseStrictJson, placeIn } from '../../../../shared/platform/json.ts'
 import { CannotContinue } from '../../failures.ts'
 
 /** A budget as `GET /budgets` shows it, as far as files say anything about it. */

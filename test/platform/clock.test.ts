@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
 import { describe, expect, it, test } from 'vitest'
-import { isZone, type LocalTime, toInstant, toLocal } from '../../shared/platform/zone.ts'
+import { isZone, type LocalTime, toInstant, toLocal } from '../../shared/platform/clock.ts'
 
 const zones = [...Intl.supportedValuesOf('timeZone'), 'UTC']
 const instants = fc.integer({ min: 0, max: Date.UTC(2100, 0) })

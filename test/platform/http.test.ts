@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { Hono } from 'hono'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { streamAnswers } from '../../shared/platform/function-url.ts'
+import { streamAnswers } from '../../shared/platform/http.ts'
 import { awslambda, callStreaming, contextFor, urlEvent } from '../support/infra/lambda.ts'
 
 // The same under Lambda's own runtime client: test/runtime.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fromUtf8 } from '../../shared/platform/utf8.ts'
+import { fromUtf8 } from '../../shared/platform/json.ts'
 
 test('bytes are read as UTF-8, or not at all', () => {
   expect(fromUtf8(Buffer.from('Müller 東京'))).toBe('Müller 東京')

@@ -1,6 +1,21 @@
+import type { Units } from '../../platform/words.ts'
 import { type WindowKind, windowKinds } from '../book/definitions.ts'
 import type { Write } from '../store/store.ts'
-import { byKind, flag, instant, list, number, oneOf, optional, record, text, whole } from '../stored.ts'
+import {
+  byKind,
+  flag,
+  instant,
+  list,
+  map,
+  number,
+  oneOf,
+  optional,
+  orNull,
+  record,
+  text,
+  units,
+  whole,
+} from '../stored.ts'
 import { addTask, type Task, type TaskKind, taskMembers } from './queue.ts'
 import { isTerminal, type Update } from './update.ts'
 
@@ -131,4 +146,105 @@ export function announcedWith(update: Update, seen: Update | null): Write[] {
       }),
     ),
   ]
+}
+
+/** A plan at one scheduled time. What became of its projects is in the records of their updates. */
+export interface Occurrence extends Task {
+  readonly plan: string
+  readonly time: number
+  readonly state: OccurrenceState
+  /** Why it was not run, or not to its end. */
+  readonly reason?: string
+  /** When it was begun, by the clock or again by a person: tries are counted from then on. */
+  readonly startedAt: number
+  /** A person had it begun again, for what was refused alone. */
+  readonly only?: 'refused'
+  /** The next try of what has not run yet: its number, and from when on. */
+  readonly round: number
+  readonly nextAt: number
+  /** The process that runs it, and until when: an occurrence runs one update after another. */
+  readonly lease?: { readonly by: string; readonly until: number }
+}
+
+export const occurrenceStates = ['running', 'done', 'stopped', 'missed', 'paused'] as const
+export type OccurrenceState = (typeof occurrenceStates)[number]
+
+export const occurrencesOf = (plan: string) => `occurrences#${plan}`
+
+export const occurrences: TaskKind<Occurrence> = {
+  name: 'occurrence',
+  stored: record<Occurrence>({
+    ...taskMembers,
+    plan: text,
+    time: instant,
+    state: oneOf(occurrenceStates),
+    reason: optional(text),
+    startedAt: instant,
+    only: optional(oneOf(['refused'])),
+    round: whole,
+    nextAt: instant,
+    lease: optional(record<NonNullable<Occurrence['lease']>>({ by: text, until: instant })),
+  }),
+  listed: ({ plan, time }) => ({ in: occurrencesOf(plan), at: time }),
+}
+
+export const occurrenceId = (plan: string, time: number): string => `${plan}#${new Date(time).toISOString()}`
+
+/**
+ * Something that a user did in Slack, as it was recorded before it was acknowledged: a command, or a pressed button.
+ * A command to run waits, as this item, for its button.
+ */
+export type SlackEvent = Task & {
+  /** Slack's id of the person. */
+  readonly user: string
+  /** Where answers go: up to five times, for thirty minutes. */
+  readonly responseUrl: string
+  readonly answers: number
+  /** The updates with an outcome to tell there. */
+  readonly updates?: readonly string[]
+} & (
+    | {
+        readonly kind: 'command'
+        readonly text: string
+        /** What each project was said to need when it was to be confirmed; more than that is not run. */
+        readonly quotes?: Readonly<Record<string, number>>
+        /** Who was said to pay for each project, and which budget owns it; nothing else is charged. */
+        readonly payers?: Readonly<Record<string, Payer>>
+      }
+    | {
+        readonly kind: 'press'
+        readonly action: PressedAction
+        readonly value: string
+        /** The units that stood beside the button; older buttons do not say. */
+        readonly shown?: Units
+      }
+  )
+
+interface Payer {
+  readonly budget: string
+  readonly owner: string | null
+}
+
+export const pressedActions = ['confirm', 'approve', 'reject', 'resolve-ran', 'resolve-did-not-run'] as const
+type PressedAction = (typeof pressedActions)[number]
+
+const eventMembers = {
+  ...taskMembers,
+  user: text,
+  responseUrl: text,
+  answers: whole,
+  updates: optional(list(text)),
+}
+
+export const slackEvents: TaskKind<SlackEvent> = {
+  name: 'slack-event',
+  stored: byKind<SlackEvent>({
+    command: {
+      ...eventMembers,
+      text,
+      quotes: optional(map(whole)),
+      payers: optional(map(record<Payer>({ budget: text, owner: orNull(text) }))),
+    },
+    press: { ...eventMembers, action: oneOf(pressedActions), value: text, shown: optional(units) },
+  }),
 }

@@ -1,0 +1,155 @@
+import { digest } from '../../platform/ids.ts'
+import type { Units } from '../../platform/words.ts'
+import type { Kind } from '../../tracking/kinds.ts'
+import { type Condition, getAll, type Item, type Store, type Value } from '../store/store.ts'
+import {
+  expiryOf,
+  instant,
+  keptForDays,
+  list,
+  map,
+  oneOf,
+  optional,
+  orNull,
+  readItem,
+  record,
+  sortKeyOf,
+  text,
+  textOf,
+  units,
+  whole,
+} from '../stored.ts'
+
+/** A create or an update of a project that went through the gateway. It moves no units, but what updates will cost. */
+export interface ProjectChange {
+  readonly id: string
+  readonly operation: 'create' | 'update'
+  readonly project: string
+  readonly caller: string
+  readonly at: number
+  /** How many of each were named; keywords and websites of an update are what it sets. */
+  readonly added: Readonly<Record<string, number>>
+  readonly removed: Readonly<Record<string, number>>
+  /** What the service answered; `null` while it has not, and where its answer is unknown. */
+  readonly status: number | null
+}
+
+export const changesListedIn = (month: string) => `changes#${month}`
+
+export const toProjectChangeItem = (change: ProjectChange): Item => ({
+  ...changeKey(change.id),
+  ...(change as unknown as Record<string, Value>),
+  listedIn: changesListedIn(new Date(change.at).toISOString().slice(0, 7)),
+  listedAt: sortKeyOf(change.at, change.id),
+  ...expiryOf(change.at, keptForDays),
+})
+
+const storedChange = record<ProjectChange>({
+  id: text,
+  operation: oneOf(['create', 'update']),
+  project: text,
+  caller: text,
+  at: instant,
+  added: map(whole),
+  removed: map(whole),
+  status: orNull(whole),
+})
+
+const changeKey = (id: string) => ({ pk: `project-change#${id}`, sk: 'project-change' })
+
+export const fromProjectChangeItem = (item: Item): ProjectChange =>
+  readItem(item, storedChange, ({ id }) => changeKey(id))
+
+/** What an update of a project was last said to need, and before that. It is free to ask, and moves nothing. */
+export interface Price {
+  readonly kind: Kind
+  readonly project: string
+  readonly units: Units
+  readonly at: number
+  readonly before?: Units
+}
+
+const priceKey = (kind: Kind, project: string) => ({ pk: `price#${kind}#${digest(project)}`, sk: 'price' })
+
+type PriceName = Pick<Price, 'kind' | 'project'>
+
+export interface Prices {
+  /** In the order of what was asked; `null`: never read. */
+  read(of: readonly PriceName[]): Promise<readonly (Price | null)[]>
+  write(price: Omit<Price, 'before'>): Promise<void>
+}
+
+const priceKeptForDays = 60
+
+export function createPrices({ store }: { store: Store }): Prices {
+  async function read(of: readonly PriceName[]): Promise<(Price | null)[]> {
+    const keys = of.map(({ kind, project }) => priceKey(kind, project))
+    return (await getAll(store, keys)).map((item) => (item ? fromPriceItem(item) : null))
+  }
+
+  /** Of two readers of one night the first one's counts: they read the same. */
+  async function write(price: Omit<Price, 'before'>): Promise<void> {
+    const [earlier] = await read([price])
+    const { kind, project, units, at } = price
+    const item: Item = {
+      ...priceKey(kind, project),
+      kind,
+      project,
+      units,
+      at,
+      ...(earlier && { before: earlier.units }),
+      ...expiryOf(at, priceKeptForDays),
+    }
+    const unchanged: Condition = earlier ? { kind: 'equal', path: ['at'], value: earlier.at } : { kind: 'absent-item' }
+    await store.transact([{ kind: 'put', item, when: [unchanged] }], digest('price', JSON.stringify(item)))
+  }
+
+  return { read, write }
+}
+
+const storedPrice = record<Price>({ kind: textOf(), project: text, units, at: instant, before: optional(units) })
+
+export const fromPriceItem = (item: Item): Price => readItem(item, storedPrice)
+
+/** For which dates a project had ranking data when it was last looked at. */
+export interface KnownDates {
+  readonly project: string
+  /** Sorted calendar dates; of a long history the latest. */
+  readonly dates: readonly string[]
+  readonly at: number
+}
+
+export interface KnownDatesStore {
+  /** In the order of the projects; `null`: never looked at. */
+  read(projects: readonly string[]): Promise<readonly (KnownDates | null)[]>
+  write(known: KnownDates, seen: KnownDates | null): Promise<void>
+}
+
+const datesKey = (project: string) => ({ pk: `sighting#${digest(project)}`, sk: 'sighting' })
+const maxDates = 400
+const datesKeptForDays = 400
+
+export function createKnownDates({ store }: { store: Store }): KnownDatesStore {
+  async function read(projects: readonly string[]): Promise<(KnownDates | null)[]> {
+    return (await getAll(store, projects.map(datesKey))).map((item) => (item ? fromDatesItem(item) : null))
+  }
+
+  /** Of two who look in one night the first one's counts. */
+  async function write({ project, dates, at }: KnownDates, seen: KnownDates | null): Promise<void> {
+    const item: Item = {
+      ...datesKey(project),
+      project,
+      at,
+      dates: dates.slice(-maxDates),
+      ...expiryOf(at, datesKeptForDays),
+    }
+    const unchanged: Condition = seen ? { kind: 'equal', path: ['at'], value: seen.at } : { kind: 'absent-item' }
+    await store.transact([{ kind: 'put', item, when: [unchanged] }], digest('sighting', JSON.stringify(item)))
+  }
+
+  return { read, write }
+}
+
+const storedDates = record<KnownDates>({ project: text, dates: list(text), at: instant })
+
+export const fromDatesItem = (item: Item): KnownDates => readItem(item, storedDates)
