@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
+import { deploymentSettings, firstDeploymentSettings, guardSettings } from '../shared/guard/options.ts'
 import { type Plan, readPlans } from '../shared/guard/plans/plans-file.ts'
-import { deploymentSettings, firstDeploymentSettings, guardSettings } from '../shared/guard/settings.ts'
 import { refuseMisspelt } from '../shared/platform/misspelt.ts'
 import { mustFitLimit, parseSettings, WrongSettings } from '../shared/platform/settings.ts'
 

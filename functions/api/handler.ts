@@ -1,6 +1,6 @@
 import { referenceBeside } from '../../shared/api/reference.ts'
+import { guardSettings } from '../../shared/guard/options.ts'
 import { createServices } from '../../shared/guard/services.ts'
-import { guardSettings } from '../../shared/guard/settings.ts'
 import { streamAnswers } from '../../shared/platform/http.ts'
 import { environment, parseSettings } from '../../shared/platform/settings.ts'
 import { createApi } from './app.ts'

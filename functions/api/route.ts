@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { showAnswer, showProblem } from '../../shared/api/to-json.ts'
 import { problem, undecidedRetryAfter } from '../../shared/guard/problems.ts'
-import type { Answer } from '../../shared/guard/update/answer.ts'
+import type { Answer } from '../../shared/guard/update/submit.ts'
 import type { Problem } from '../../shared/ledger/updates/update.ts'
 import type { ApiEnv } from './context.ts'
 

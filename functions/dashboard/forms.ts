@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import { type FaceEnv, readBytes } from '../../shared/api/face.ts'
 import { invalid, Refusal } from '../../shared/api/refusal.ts'
-import { allFaults } from '../../shared/guard/faults.ts'
+import { allFaults } from '../../shared/guard/fields.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import type { FormValues } from './flash.ts'
 

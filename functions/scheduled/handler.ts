@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda'
+import { guardSettings } from '../../shared/guard/options.ts'
 import { createServices } from '../../shared/guard/services.ts'
-import { guardSettings } from '../../shared/guard/settings.ts'
 import { inLogContext } from '../../shared/platform/log.ts'
 import { environment, parseSettings } from '../../shared/platform/settings.ts'
 import { createSlack } from '../../shared/slack/slack.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { isUsableToken } from '../../shared/tracking/service-token.ts'
+import { isUsableToken } from '../../shared/tracking/transport.ts'
 import { CannotContinue, hintFor, reasonOf } from './failures.ts'
 
 /** Where a command finds the API, and the token that it shows. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { chmod, mkdir, readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { guardSettings } from '../../shared/guard/settings.ts'
+import { guardSettings } from '../../shared/guard/options.ts'
 import { CannotContinue } from './failures.ts'
 import type { Environment } from './settings.ts'
 

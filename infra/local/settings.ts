@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod/mini'
 import { sandboxSettings } from '../../functions/sandbox/settings.ts'
-import { type GuardSettings, guardSettings } from '../../shared/guard/settings.ts'
+import { type GuardSettings, guardSettings } from '../../shared/guard/options.ts'
 import { usualAccount } from '../../shared/ledger/identity.ts'
 import { refuseMisspelt } from '../../shared/platform/misspelt.ts'
 import { mustFitLimit, parseSettings } from '../../shared/platform/settings.ts'
 import { targetOf } from '../../shared/slack/tell/client.ts'
 import { productKinds } from '../../shared/tracking/kinds.ts'
-import { isUsableToken } from '../../shared/tracking/service-token.ts'
+import { isUsableToken } from '../../shared/tracking/transport.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

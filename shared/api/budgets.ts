@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
-import { budgetName, kindOf, project, units } from '../guard/names.ts'
+import { budgetName, kindOf, project, units } from '../guard/fields.ts'
 import { approvalMsOf } from '../guard/options.ts'
 import { maxProjects, prunable } from '../guard/people/apply-budgets.ts'
 import { problem } from '../guard/problems.ts'

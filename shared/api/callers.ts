@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { budgetName, units } from '../guard/names.ts'
+import { budgetName, units } from '../guard/fields.ts'
 import type { Caller } from '../ledger/book/definitions.ts'
 import { scopes } from '../platform/words.ts'
 import { limits } from './budgets.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { budgetName, someUnits, units, wholeUnits } from '../guard/names.ts'
+import { budgetName, someUnits, units, wholeUnits } from '../guard/fields.ts'
 import { differenceInWords } from '../guard/people/differences.ts'
 import type { Entry } from '../ledger/book/entry.ts'
 import { toRfc3339 } from '../platform/clock.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { project } from '../guard/names.ts'
+import { project } from '../guard/fields.ts'
 
 /** Pieces of schemas that routes and pages share. */
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { budgetName, kindOf, project } from '../guard/names.ts'
+import { budgetName, kindOf, project } from '../guard/fields.ts'
 import { isTerminal, states, type Update, vias } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import type { Kinds } from '../tracking/kinds.ts'

@@ -7,8 +7,7 @@ import { createSecret, createSecretsClient, type Secret } from '../platform/secr
 import { eachKind, type Kinds, productKinds } from '../tracking/kinds.ts'
 import { createTracking, type Tracking } from '../tracking/tracking.ts'
 import { createGuard, type Guard } from './guard.ts'
-import type { GuardOptions } from './options.ts'
-import { type GuardSettings, toCooldown } from './settings.ts'
+import { type GuardOptions, type GuardSettings, toCooldown } from './options.ts'
 
 export interface Services {
   readonly guard: Guard

@@ -1,6 +1,7 @@
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
 import { fromUtf8, isObject, type Json } from '../platform/json.ts'
-import { type Redact, redactorOf } from './service-token.ts'
-import type { Answered } from './transport.ts'
+import { type Answered, type Redact, redactorOf, tokenForms } from './transport.ts'
 
 export interface StoredBody {
   readonly status: number
@@ -71,4 +72,134 @@ export function holdsErrorEnvelope(value: Json): boolean {
 function saysSomething(error: Json | undefined): boolean {
   if (typeof error === 'object' && error !== null) return Object.keys(error).length > 0
   return Boolean(error)
+}
+
+const reasons = {
+  connection: 'the connection closed in the middle of the answer',
+  idle: 'the service stopped in the middle of the answer',
+  overlong: 'the answer took too long',
+  token: "the answer carries the service's token",
+  aborted: 'the caller went away',
+} as const
+
+/** A body that broke off. Its reader must break off too, or half would look whole. */
+export class AnswerBroken extends Error {
+  override readonly name = 'AnswerBroken'
+  constructor(readonly why: keyof typeof reasons) {
+    super(reasons[why])
+  }
+}
+
+/**
+ * Tells when the caller goes away. An AbortSignal is one; where there is something lighter, it need not be: making a
+ * signal and listening to it takes twice as long as the log line of a request.
+ */
+export interface AbortSource {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', act: () => void): void
+  removeEventListener(type: 'abort', act: () => void): void
+}
+
+export interface BodyLimits {
+  /** The longest silence of the service while more is wanted. A slow reader of ours does not count. */
+  readonly idleMs: number
+  /** For the whole body, slow readers included: each holds a connection. */
+  readonly bodyMs: number
+}
+
+const bufferBytes = 64 * 1024
+
+/**
+ * The body of an answer as it comes, at the pace of its reader, without the service's token: where that appears the
+ * body breaks off. Destroying it calls `abandon`, unless the answer is at its end.
+ */
+export function createAnswerBody(
+  response: IncomingMessage,
+  options: { token: string; limits: BodyLimits; signal: AbortSource | undefined; abandon: () => void },
+): Readable {
+  const { token, limits, signal, abandon } = options
+  const filter = createTokenFilter(token)
+  let isWhole = false
+  let idleTimer: NodeJS.Timeout | undefined
+
+  const body = new Readable({
+    highWaterMark: bufferBytes,
+    read() {
+      if (isWhole) return
+      watchIdle()
+      response.resume()
+    },
+    destroy(error, done) {
+      clearTimeout(idleTimer)
+      clearTimeout(bodyTimer)
+      signal?.removeEventListener('abort', onAbort)
+      if (!isWhole) abandon()
+      done(error)
+    },
+  })
+  const breakOff = (why: AnswerBroken['why']) => void body.destroy(new AnswerBroken(why))
+  const onAbort = () => breakOff('aborted')
+  const bodyTimer = setTimeout(breakOff, limits.bodyMs, 'overlong')
+  const watchIdle = () => {
+    clearTimeout(idleTimer)
+    idleTimer = setTimeout(breakOff, limits.idleMs, 'idle')
+  }
+
+  body.on('error', () => {}) // it may come before or after anything listens
+  signal?.addEventListener('abort', onAbort)
+  response.pause()
+  response.on('data', (chunk: Buffer) => {
+    const passed = filter.pass(chunk)
+    if (passed === null) return breakOff('token')
+    watchIdle()
+    if (passed.length === 0 || body.push(passed)) return
+    clearTimeout(idleTimer)
+    response.pause()
+  })
+  response.on('end', () => {
+    isWhole = true
+    clearTimeout(idleTimer)
+    body.push(filter.end())
+    body.push(null)
+  })
+  response.on('error', () => breakOff('connection'))
+  response.on('close', () => isWhole || breakOff('connection'))
+  return body
+}
+
+/** Watches a stream for the service's token; holds back at most one token's length. */
+export interface TokenFilter {
+  /** What may go on of everything so far; null as soon as the token is there, of which then no byte went on. */
+  pass(chunk: Buffer): Buffer | null
+  end(): Buffer
+}
+
+export function createTokenFilter(token: string): TokenFilter {
+  const forms = tokenForms(token).map((form) => Buffer.from(form))
+  let kept: Buffer = Buffer.alloc(0)
+  return {
+    pass(chunk) {
+      const bytes = kept.length === 0 ? chunk : Buffer.concat([kept, chunk])
+      if (forms.some((form) => bytes.includes(form))) return null
+      const end = Math.min(...forms.map((form) => startOfPart(bytes, form)))
+      kept = Buffer.from(bytes.subarray(end)) // a copy: a view would hold on to the whole chunk
+      return bytes.subarray(0, end)
+    },
+    end: () => kept,
+  }
+}
+
+/** Where the end of `bytes` begins to be the beginning of `form`; the length of `bytes` where it does not. */
+function startOfPart(bytes: Buffer, form: Buffer): number {
+  const first = form.readUInt8()
+  let at = bytes.indexOf(first, Math.max(0, bytes.length - form.length + 1))
+  while (at !== -1) {
+    if (bytes.compare(form, 0, bytes.length - at, at) === 0) return at
+    at = bytes.indexOf(first, at + 1)
+  }
+  return bytes.length
+}
+
+export function holdsToken(text: string, token: string): boolean {
+  return tokenForms(token).some((form) => text.includes(form))
 }

@@ -2,10 +2,9 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import http from 'node:http'
 import https from 'node:https'
 import type { Readable } from 'node:stream'
-import { type AbortSource, type BodyLimits, createAnswerBody, holdsToken } from './answer-body.ts'
+import { type AbortSource, type BodyLimits, createAnswerBody, holdsToken } from './answer.ts'
 import { isGuarded, type OpenOperation, operationPath, operations } from './operations.ts'
-import { isUsableToken, type ServiceToken } from './service-token.ts'
-import { type Failed, parseBaseUrl, watchConnection } from './transport.ts'
+import { type Failed, isUsableToken, parseBaseUrl, type ServiceToken, watchConnection } from './transport.ts'
 
 export interface OpenRequest {
   readonly operation: OpenOperation

@@ -2,8 +2,7 @@ import { isObject, type Json, parseStrictJson } from '../platform/json.ts'
 import { grouped, type Units } from '../platform/words.ts'
 import { textOf } from './answer.ts'
 import { type JsonPointer, readUnits } from './read-units.ts'
-import { type Redact, redactorOf } from './service-token.ts'
-import { type Answered, type Exchange, isSuccess, maxAnswerBytes } from './transport.ts'
+import { type Answered, type Exchange, isSuccess, maxAnswerBytes, type Redact, redactorOf } from './transport.ts'
 
 export type EstimateReading =
   /** `source`: the JSON Pointer or the well-known names it was read by. */

@@ -1,17 +1,15 @@
 import { createForward, type Forward } from './forward.ts'
-import { type Kind, type Kinds, productKinds } from './kinds.ts'
+import { datesPath, type Kind, type Kinds, productKinds, type Target, updatePath } from './kinds.ts'
 import { type DatesReading, readDates } from './read-dates.ts'
 import { type EstimateReading, readEstimate } from './read-estimate.ts'
 import { type RunResult, readRun } from './read-run.ts'
 import { type JsonPointer, parsePointer } from './read-units.ts'
-import type { ServiceToken } from './service-token.ts'
-import { datesPath, type Target, updatePath } from './target.ts'
-import { createTransport, type Exchange, type Transport, withDeadline } from './transport.ts'
+import { createTransport, type Exchange, type ServiceToken, type Transport, withDeadline } from './transport.ts'
 
 export type { StoredBody } from './answer.ts'
+export { type Target, targetOf } from './kinds.ts'
 export type { RunResult, StatedUnits } from './read-run.ts'
-export { isUsableToken, type ServiceToken } from './service-token.ts'
-export { type Target, targetOf } from './target.ts'
+export { isUsableToken, type ServiceToken } from './transport.ts'
 export type { EstimateReading }
 
 /**

@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import type * as z from 'zod/mini'
-import { allFaults, shorten, textFaults, toPath } from '../../shared/guard/faults.ts'
-import { budgetName, kindOf, planName, project, query, someUnits, units } from '../../shared/guard/names.ts'
+import {
+  allFaults,
+  budgetName,
+  kindOf,
+  planName,
+  project,
+  query,
+  shorten,
+  someUnits,
+  textFaults,
+  toPath,
+  units,
+} from '../../shared/guard/fields.ts'
 import { productKinds } from '../../shared/tracking/kinds.ts'
 
 const kind = kindOf(productKinds)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { describe as described, problem } from '../../shared/guard/problems.ts'
-import { type Figures, tightest } from '../../shared/guard/reports/figures.ts'
-import { count, left, list, onTheWall, units, when } from '../../shared/guard/sentences.ts'
-import { onlyProblem, type Row, toAnswer } from '../../shared/guard/update/answer.ts'
+import { count, type Figures, left, list, onTheWall, tightest, units, when } from '../../shared/guard/sentences.ts'
+import type { Row } from '../../shared/guard/update/batch.ts'
 import { overBudget, type Shortage } from '../../shared/guard/update/limits.ts'
+import { onlyProblem, toAnswer } from '../../shared/guard/update/submit.ts'
 import type { State, Update } from '../../shared/ledger/updates/update.ts'
 import { at, u, updateOf } from '../support/records.ts'
 

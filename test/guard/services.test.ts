@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { guardSettings } from '../../shared/guard/options.ts'
 import { createServices } from '../../shared/guard/services.ts'
-import { guardSettings } from '../../shared/guard/settings.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { parseSettings } from '../../shared/platform/settings.ts'
 import { createTestClock } from '../support/clock.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sandboxSettings } from '../../functions/sandbox/settings.ts'
-import { settleMarginMs } from '../../shared/guard/options.ts'
-import { guardSettings } from '../../shared/guard/settings.ts'
+import { guardSettings, settleMarginMs } from '../../shared/guard/options.ts'
 import { ledgerOnlySettings, parseSettings } from '../../shared/platform/settings.ts'
 import { needed, writePlans } from '../support/infra/deployment.ts'
 import { plain, synthesize } from '../support/infra/stack.ts'

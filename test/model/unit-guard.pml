@@ -442,9 +442,9 @@ proctype Post() {
 #define thenWrites
 #endif
 
-/* ---- sweep.ts, evidence.ts ---- */
+/* ---- sweep.ts ---- */
 
-/* in-flight.ts `landedBy`: nothing that was sent can still take effect, as far as the guard knows */
+/* duplicate-work.ts `inFlightUntil`: nothing that was sent can still take effect, as far as the guard knows */
 #define isLanded(u) (record[u].doubtBy == sender -> !inFlight[u] : isQuiet(u))
 #define isWatched(u) (record[u].state == released && record[u].closedBy == person && !record[u].corrected && BUG != EVIDENCE_UNWATCHED)
 #define mayHaveMade(u) (hasHold(u) && !(record[u].state == released && record[u].closedBy == sender) && record[u].dataBefore != yes)

@@ -2,9 +2,9 @@
 const keeping = [
   'background',
   'people/{apply-budgets,budgets,callers}',
-  'plans/{advance,attempts,calendar,forecast,occurrences,plans-file,prices,schedule,days-ahead}',
-  'reports/{course,digest}',
-  'sweep/{alerts,metrics,runs-outside}',
+  'plans/{advance,attempts,calendar,forecast,occurrences,plans-file,schedule}',
+  'reports/digest',
+  'sweep/{alerts,runs-outside}',
 ]
 
 /** @param {readonly string[]} names @param {'include' | 'exclude'} how */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { guardSettings } from '../../shared/guard/settings.ts'
+import { guardSettings } from '../../shared/guard/options.ts'
 import { parseSettings, WrongSettings } from '../../shared/platform/settings.ts'
 
 const needed = {

@@ -352,21 +352,21 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'the rules of the owner do not hold where an ancestor pays',
     seed: 23,
-    file: guard('update/charged-budgets'),
+    file: guard('update/projects'),
     find: 'chainOf(definitions, ownerOf(definitions, project)?.name ?? budget)',
     replace: 'chainOf(definitions, budget)',
   },
   {
     bug: 'anyone may name an ancestor of the owner to pay',
     seed: 49,
-    file: guard('update/charged-budgets'),
+    file: guard('update/projects'),
     find: 'if (owner === undefined || owner === budget || mayChargeAncestors) return null',
     replace: 'return null',
   },
   {
     bug: 'a charge by default stays where it was when its project moves',
     seed: 78,
-    file: guard('update/charged-budgets'),
+    file: guard('update/projects'),
     find: 'if (byDefault && budgetFor(definitions, {}, project) !== budget) {',
     replace: 'if (false) {',
   },
@@ -420,7 +420,7 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'dates that cannot be read count as evidence',
     seed: 252,
-    file: guard('sweep/evidence'),
+    file: guard('sweep/sweep'),
     find: "if (reading.kind !== 'dates') return null",
     replace: "if (reading.kind !== 'dates') return hold.day.slice('day:'.length)",
   },

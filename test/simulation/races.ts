@@ -1,4 +1,4 @@
-import { budgetFor } from '../../shared/guard/update/charged-budgets.ts'
+import { budgetFor } from '../../shared/guard/update/projects.ts'
 import { runningRecord } from '../../shared/guard/update/records.ts'
 import type { UpdatesRequest } from '../../shared/guard/update/submit.ts'
 import { chainOf } from '../../shared/ledger/book/definitions.ts'

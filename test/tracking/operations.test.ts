@@ -11,7 +11,7 @@ import {
   operationPath,
   operations,
 } from '../../shared/tracking/operations.ts'
-import { operationsDocument } from '../../shared/tracking/operations-table.ts'
+import { operationsDocument } from './operations-document.ts'
 
 /** The endpoints of the interface, copied from its tables. */
 const endpoints = [

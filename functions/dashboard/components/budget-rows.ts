@@ -1,6 +1,6 @@
 import type { Forecast } from '../../../shared/guard/plans/forecast.ts'
-import type { Course } from '../../../shared/guard/reports/course.ts'
-import { type Figures, figuresOf } from '../../../shared/guard/reports/figures.ts'
+import type { Course } from '../../../shared/guard/reports/summary.ts'
+import { type Figures, figuresOf } from '../../../shared/guard/sentences.ts'
 import { asNumber } from '../../../shared/ledger/book/book.ts'
 import {
   type Budget,

@@ -1,6 +1,6 @@
 import { count, list, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import { soughtDates } from '../../../shared/guard/sweep/evidence.ts'
+import { soughtDates } from '../../../shared/guard/sweep/sweep.ts'
 import { inFlightUntil } from '../../../shared/guard/update/duplicate-work.ts'
 import { doubtLastsMs } from '../../../shared/ledger/book/outcome.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'

@@ -1,12 +1,11 @@
 import { amountOf } from '../../../shared/api/statements.ts'
-import type { Figures } from '../../../shared/guard/reports/figures.ts'
 import {
   type Statement,
   type StatementRow,
   type StatementSum,
   statementKeys,
 } from '../../../shared/guard/reports/statements.ts'
-import { count, units } from '../../../shared/guard/sentences.ts'
+import { count, type Figures, units } from '../../../shared/guard/sentences.ts'
 import { addressWith } from './cursor-links.tsx'
 import { budgetAddress, Time, Units } from './parts.tsx'
 

@@ -1,4 +1,4 @@
-import { type DayAhead, type DuePlan, weekdayOf } from '../../../shared/guard/plans/days-ahead.ts'
+import { type DayAhead, type DuePlan, weekdayOf } from '../../../shared/guard/plans/calendar.ts'
 import { count, units } from '../../../shared/guard/sentences.ts'
 import { budgetAddress, planAddress, Time } from '../components/parts.tsx'
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { reason } from '../../../shared/api/schemas.ts'
-import { units } from '../../../shared/guard/names.ts'
+import { units } from '../../../shared/guard/fields.ts'
 import type { DecisionOutcome } from '../../../shared/guard/people/approvals.ts'
 import { whyNotApprove, whyNotCancel, whyNotReject, whyNotResolve } from '../../../shared/guard/people/permissions.ts'
 import { units as inUnits } from '../../../shared/guard/sentences.ts'

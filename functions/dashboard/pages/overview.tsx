@@ -1,4 +1,4 @@
-import type { Course } from '../../../shared/guard/reports/course.ts'
+import type { Course } from '../../../shared/guard/reports/summary.ts'
 import { count, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { Account, Budget } from '../components/budget-cards.tsx'

@@ -1,5 +1,4 @@
-import type { PlanStatus } from '../../../shared/guard/plans/calendar.ts'
-import type { Cost as CostOf } from '../../../shared/guard/plans/days-ahead.ts'
+import type { Cost as CostOf, PlanStatus } from '../../../shared/guard/plans/calendar.ts'
 import { count } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import type { Occurrence } from '../../../shared/ledger/updates/tasks.ts'

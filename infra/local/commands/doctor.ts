@@ -1,6 +1,6 @@
-import { project as isProject } from '../../../shared/guard/names.ts'
+import { project as isProject } from '../../../shared/guard/fields.ts'
+import { guardSettings } from '../../../shared/guard/options.ts'
 import { readPlans } from '../../../shared/guard/plans/plans-file.ts'
-import { guardSettings } from '../../../shared/guard/settings.ts'
 import { parseSettings } from '../../../shared/platform/settings.ts'
 import { anyOf, kindsBy, productKinds } from '../../../shared/tracking/kinds.ts'
 import { command, commandEnvironment, isInMemory, WrongUsage } from './command.ts'

@@ -1,5 +1,5 @@
 import { longestLifeSeconds, subject } from '../../../shared/auth/tokens.ts'
-import { budgetName } from '../../../shared/guard/names.ts'
+import { budgetName } from '../../../shared/guard/fields.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { parseSettings, secretSettings } from '../../../shared/platform/settings.ts'
 import { type Scope, scopes } from '../../../shared/platform/words.ts'

@@ -1,6 +1,6 @@
 import { createTriggers } from '../../../functions/scheduled/triggers.ts'
+import { guardSettings } from '../../../shared/guard/options.ts'
 import { createServices } from '../../../shared/guard/services.ts'
-import { guardSettings } from '../../../shared/guard/settings.ts'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { WrongLedger } from '../../../shared/ledger/identity.ts'
 import type { Clock } from '../../../shared/platform/clock.ts'

@@ -15,8 +15,8 @@ import { scopes as anyScope, type Scope, type Units } from '../../platform/words
 import type { GuardOptions } from '../options.ts'
 import { problem } from '../problems.ts'
 import { units as inUnits, when, zoneOf } from '../sentences.ts'
-import { covers, whyNotPaid } from '../update/charged-budgets.ts'
 import { inFlightUntil } from '../update/duplicate-work.ts'
+import { covers, whyNotPaid } from '../update/projects.ts'
 
 /**
  * What keeps a person from deciding about an update, as one reading shows it; `null`: nothing does. Pure: what decides

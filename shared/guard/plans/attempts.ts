@@ -9,7 +9,7 @@ import {
   wasUpToDate,
 } from '../../ledger/updates/update.ts'
 import { digest } from '../../platform/ids.ts'
-import { budgetFor } from '../update/charged-budgets.ts'
+import { budgetFor } from '../update/projects.ts'
 import type { Plan } from './plans-file.ts'
 
 /** A project of an occurrence with its attempts, the oldest first. */

@@ -1,19 +1,24 @@
 import { bookAsOf } from '../../ledger/book/book.ts'
-import { chainOf, type Definitions, pauseOf, type Stop } from '../../ledger/book/definitions.ts'
-import { dayAt, monthAfter } from '../../ledger/book/windows.ts'
+import { chainOf, type Definitions, pauseOf, rootBudget, type Stop } from '../../ledger/book/definitions.ts'
+import { type Calendar, dayAt, monthAfter, type Window } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { type Occurrence, occurrencesOf } from '../../ledger/updates/tasks.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import type { Price } from '../../ledger/views/projects.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
-import { type Figures, figuresOf, figuresOfChain } from '../reports/figures.ts'
-import { zoneOf } from '../sentences.ts'
-import { budgetFor, whyNotPaid } from '../update/charged-budgets.ts'
-import { type Cost, costsOf, type DayAhead, daysAhead, lookAhead } from './days-ahead.ts'
-import { type Forecast, type ForecastCounter, forecastCounters } from './forecast.ts'
+import { type Figures, figuresOf, figuresOfChain, zoneOf } from '../sentences.ts'
+import { budgetFor, whyNotPaid } from '../update/projects.ts'
+import {
+  chargesOf,
+  type Forecast,
+  type ForecastCounter,
+  type ForecastPlan,
+  forecastCounters,
+  type KnownPrice,
+  priceKey,
+} from './forecast.ts'
 import type { Plan } from './plans-file.ts'
-import { priceKey } from './prices.ts'
 import { timesOf } from './schedule.ts'
 
 /** A plan as it stands: what the file says, and what has become of it. */
@@ -145,3 +150,104 @@ function nextOf({ schedule }: Plan, last: Occurrence | null, now: number): numbe
   if (schedule.kind === 'rate' && !last) return null
   return timesOf(schedule, { from: now, until: now + lookedAheadMs, max: 1, anchor: last?.time ?? 0 })[0] ?? null
 }
+
+/** One day of the account, and what plans will do on it, as far as it is still to come. */
+export interface DayAhead {
+  readonly day: Window
+  /** The earliest first. */
+  readonly due: readonly DuePlan[]
+  /** Where the units of budgets end that day, if plans cost what they cost now and no one else asks. */
+  readonly runsOut: readonly Exhaustion[]
+  /** When a new month begins on it. */
+  readonly resetsAt: number | null
+}
+
+export interface DuePlan {
+  readonly plan: string
+  /** Ascending, in ms since the epoch; at least one. */
+  readonly times: readonly number[]
+  /** What they cost together, at the prices last seen. */
+  readonly units: number
+  /** Projects with an unknown price, each time counted: what `units` leaves out. */
+  readonly unpriced: number
+}
+
+interface Exhaustion {
+  readonly budget: string
+  readonly at: number
+}
+
+/** What one time of a plan costs, at the prices last seen; projects without one are counted apart. */
+export interface Cost {
+  readonly units: number
+  readonly unpriced: number
+  /** When the oldest of these prices was learnt. */
+  readonly pricedAt: number | null
+}
+
+const nothing: Cost = { units: 0, unpriced: 0, pricedAt: null }
+
+/** Of every plan, whether it is due or not. Every budget's chain ends at the root. */
+const costsOf = (
+  plans: readonly ForecastPlan[],
+  priceOf: (kind: Plan['kind'], project: string) => KnownPrice | null,
+): ReadonlyMap<string, Cost> =>
+  new Map(plans.map(({ plan, chainOf }) => [plan.name, chargesOf(plan, chainOf, priceOf).get(rootBudget) ?? nothing]))
+
+/** Every minute of five weeks and an hour. */
+const maxTimes = 52_000
+
+/** @param weeks the open one, from today on, and those after it, each up to its Sunday. */
+function daysAhead(calendar: Calendar, now: number, weeks: number): readonly Window[] {
+  let day = dayAt(calendar, now)
+  const days = [day]
+  for (let left = weeks * 7 - weekdayOf(day) - 1; left > 0; left--) {
+    day = dayAt(calendar, day.end)
+    days.push(day)
+  }
+  return days
+}
+
+/** 0 is Monday. */
+export const weekdayOf = ({ name }: Pick<Window, 'name'>): number =>
+  (new Date(name.slice('day:'.length)).getUTCDay() + 6) % 7
+
+function lookAhead({
+  now,
+  days,
+  plans,
+  costs,
+  runsOut,
+  resets,
+}: {
+  readonly now: number
+  readonly days: readonly Window[]
+  readonly plans: readonly ForecastPlan[]
+  readonly costs: ReadonlyMap<string, Cost>
+  readonly runsOut: readonly Exhaustion[]
+  /** When months end. */
+  readonly resets: readonly number[]
+}): readonly DayAhead[] {
+  const until = days.at(-1)?.end ?? now
+  const due = plans
+    .filter(({ plan, paused }) => plan.enabled && !paused)
+    .map(({ plan, last }) => ({
+      plan: plan.name,
+      times: timesOf(plan.schedule, { from: now, until, max: maxTimes, anchor: last ?? 0 }),
+      each: costs.get(plan.name) ?? nothing,
+    }))
+  return days.map((day) => ({
+    day,
+    due: due
+      .flatMap(({ plan, times, each }) => {
+        const within = times.filter((time) => isWithin(day, time))
+        const [units, unpriced] = [within.length * each.units, within.length * each.unpriced]
+        return within.length > 0 ? [{ plan, times: within, units, unpriced }] : []
+      })
+      .toSorted((a, b) => (a.times[0] ?? 0) - (b.times[0] ?? 0)),
+    runsOut: runsOut.filter(({ at }) => isWithin(day, at)),
+    resetsAt: resets.find((at) => isWithin(day, at)) ?? null,
+  }))
+}
+
+const isWithin = ({ start, end }: Window, instant: number): boolean => start <= instant && instant < end

@@ -5,8 +5,7 @@ import type { Leave } from '../../ledger/updates/update.ts'
 import { fromUtf8, isObject, type Json, parseStrictJson, placeIn } from '../../platform/json.ts'
 import { maxUnits } from '../../platform/words.ts'
 import { type Kind, type Kinds, productKinds } from '../../tracking/kinds.ts'
-import { allFaults, type Fault, textFaults } from '../faults.ts'
-import { budgetName, kindOf, planName, project, query, units } from '../names.ts'
+import { allFaults, budgetName, type Fault, kindOf, planName, project, query, textFaults, units } from '../fields.ts'
 import { parseSchedule, type Schedule } from './schedule.ts'
 
 /** Updates that a schedule asks for (contract, "Schedules"). Its caller is `schedule:<name>`. */

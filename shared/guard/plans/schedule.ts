@@ -1,6 +1,6 @@
 import { Cron } from 'croner'
 import { dayMs, hourMs, minuteMs } from '../../platform/clock.ts'
-import { shorten } from '../faults.ts'
+import { shorten } from '../fields.ts'
 
 /** When a plan is due, parsed from EventBridge's own dialect. Always UTC. */
 export type Schedule = {

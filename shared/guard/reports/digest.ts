@@ -11,8 +11,7 @@ import type { Units } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import { approvableForMs } from '../options.ts'
 import type { Forecast } from '../plans/forecast.ts'
-import { zoneOf } from '../sentences.ts'
-import { type Figures, figuresOf } from './figures.ts'
+import { type Figures, figuresOf, zoneOf } from '../sentences.ts'
 import { believed, gapsIn, happenedAt } from './summary.ts'
 
 /** What happened in the 24 hours before an instant, and where the budgets stand. */

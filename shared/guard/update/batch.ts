@@ -7,7 +7,6 @@ import { maxUnits } from '../../platform/words.ts'
 import { type GuardOptions, runsAtOnce } from '../options.ts'
 import { ledgerProblem } from '../problems.ts'
 import { zoneOf } from '../sentences.ts'
-import type { Row } from './answer.ts'
 import { decideEarly } from './decide.ts'
 import type { Execution } from './execute.ts'
 import { countersOf, limited, moreThanAnyHas, overBudget, type Shortage } from './limits.ts'
@@ -15,6 +14,18 @@ import type { DecisionInput, Quote, QuoteResult, Quotes, TimedQuote } from './qu
 
 /** What happens to an update that does not fit. `refuse` is all or nothing. */
 export type WhenShort = 'refuse' | 'fit' | 'ask'
+
+/** What became of one update of a request. */
+export type Row =
+  | {
+      readonly update: Update
+      /** This delivery of the request sent it. */
+      readonly ours?: true
+      /** The settled update that answers within the cool-down. */
+      readonly earlier?: Update
+    }
+  /** Nothing was recorded: the same key may try again. */
+  | { readonly project: string; readonly problem: Problem }
 
 export type Batch = ReturnType<typeof createBatch>
 

@@ -5,6 +5,8 @@ import {
   callerNamed,
   callerOfCounter,
   chainOf,
+  type Definitions,
+  pauseOf,
   rootBudget,
 } from '../../ledger/book/definitions.ts'
 import type { Grant, Problem, Request, Run, Update } from '../../ledger/updates/update.ts'
@@ -18,10 +20,8 @@ import {
   whyNotCharge,
   whyNotSubmit,
 } from '../people/permissions.ts'
-import { leavesToNoBudget, stoppedPlan } from '../plans/plan-rules.ts'
 import { invalidRequest, problem } from '../problems.ts'
 import { count, units as inUnits, when, zoneOf } from '../sentences.ts'
-import { ownersBelow, ruledBy, whyNotPaid } from './charged-budgets.ts'
 import { duplicateOf, mayBeLost, runsOf } from './duplicate-work.ts'
 import {
   countersOf,
@@ -35,7 +35,7 @@ import {
   whatNeeds,
   withNothingLeft,
 } from './limits.ts'
-import { spellingFaults } from './project-names.ts'
+import { ownersBelow, ruledBy, spellingFaults, whyNotPaid } from './projects.ts'
 import type { DecisionInput, Quote } from './quote.ts'
 
 export type EarlyDecision =
@@ -248,3 +248,29 @@ const hasGrown = (units: number, before: number | undefined, percent: number | u
   before !== undefined && percent !== undefined && units * 100 > before * (100 + percent)
 
 const refuse = (...of: Parameters<typeof problem>) => ({ kind: 'refuse', problem: problem(...of) }) as const
+
+/** What holds for updates of plans alone: whether the plan runs, and the units that it leaves to others. */
+
+/** @param inFile the plan as its file has it now. */
+function stoppedPlan(view: View, plan: string, inFile: { readonly enabled: boolean } | undefined): Problem | null {
+  if (!inFile?.enabled) {
+    const detail = `The plan ${plan} is not enabled in the plans file, so nothing of it runs.`
+    return problem('wrong-state', detail, { plan })
+  }
+  const pause = pauseOf(view.definitions, plan)
+  if (!pause) return null
+  const detail = `The plan ${plan} was paused by ${pause.by} on ${when(pause.at, zoneOf(view))}: ${pause.reason}. Resume it, then run what was not sent.`
+  return problem('plan-paused', detail, { plan })
+}
+
+/** A reserve that is written down wrongly would protect no one. */
+export function leavesToNoBudget(
+  definitions: Definitions,
+  { leave, plan }: Pick<Request, 'leave' | 'plan'>,
+): Problem | null {
+  const names = typeof leave === 'object' ? Object.keys(leave) : []
+  const missing = names.find((name) => !budgetNamed(definitions, name))
+  if (missing === undefined) return null
+  const detail = `The plan ${plan} leaves units of the budget ${missing} to others, and there is no such budget: correct the plans file, or create the budget.`
+  return problem('not-found', detail)
+}

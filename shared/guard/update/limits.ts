@@ -12,8 +12,7 @@ import type { View } from '../../ledger/views/views.ts'
 import { toRfc3339 } from '../../platform/clock.ts'
 import { toUnits, type Units } from '../../platform/words.ts'
 import { problem } from '../problems.ts'
-import { type Figures, figuresOfChain } from '../reports/figures.ts'
-import { count, units as inUnits, left, list, when } from '../sentences.ts'
+import { count, type Figures, figuresOfChain, units as inUnits, left, list, when } from '../sentences.ts'
 
 /** A counter that has too little. */
 export interface Shortage {

@@ -6,7 +6,7 @@ import { workKey } from '../../ledger/updates/work.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { approvableForMs, approvalLastsMs, approvalMsOf, type GuardOptions, settleMarginMs } from '../options.ts'
 import { list, shownCounter, units } from '../sentences.ts'
-import { ruledBy } from './charged-budgets.ts'
+import { ruledBy } from './projects.ts'
 import type { DecisionInput, Quote } from './quote.ts'
 
 /** The records that decisions become. Pure: nothing is written here. */

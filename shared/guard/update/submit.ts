@@ -15,14 +15,12 @@ import {
   whyNotCharge,
   whyNotSubmit,
 } from '../people/permissions.ts'
-import { invalidRequest, problem } from '../problems.ts'
-import { type Answer, onlyProblem, type Row, toAnswer } from './answer.ts'
-import type { Batch, WhenShort } from './batch.ts'
-import { budgetFor, type Payer, payerOf, whyNotPaid, wrongBudget } from './charged-budgets.ts'
+import { describe, invalidRequest, problem, type Slug } from '../problems.ts'
+import type { Batch, Row, WhenShort } from './batch.ts'
 import { decideEarly } from './decide.ts'
 import { isOldKey } from './duplicate-work.ts'
 import type { Execution } from './execute.ts'
-import { spellingFaults } from './project-names.ts'
+import { budgetFor, type Payer, payerOf, spellingFaults, whyNotPaid, wrongBudget } from './projects.ts'
 import type { DecisionInput } from './quote.ts'
 
 interface Target {
@@ -30,7 +28,7 @@ interface Target {
   readonly search: string
 }
 
-/** What a caller asks of the guard: one update for each project. */
+/** One update for each project. */
 export interface UpdatesRequest {
   readonly kind: Kind
   readonly projects: readonly string[]
@@ -73,10 +71,8 @@ export const createSubmit = (parts: SubmitParts) => ({
 })
 
 /**
- * A request for updates, from its first reading of the table to its answer. A key that was seen before is answered
- * from the records; what was not recorded then is tried again.
- *
- * @param endsAt when this process ends, whatever it is doing.
+ * Takes a request from its first read of the table to its answer. A known key is answered from the records, and retries
+ * what was not recorded. `endsAt`: when this process ends.
  */
 async function submit(
   parts: SubmitParts,
@@ -224,5 +220,80 @@ function toRequest(
     ...(wanted.whenShort === 'ask' && { whenShort: 'ask' }),
     ...(asker.replyTo !== undefined && { replyTo: [asker.replyTo] }),
     ...(wanted.maxUnits !== undefined && { maxUnits: wanted.maxUnits }),
+  }
+}
+
+/** An answer, before it is put into HTTP or Slack. */
+export interface Answer {
+  readonly status: number
+  readonly updates: readonly Update[]
+  readonly problem: Problem | null
+  readonly notRecorded: readonly { readonly project: string; readonly problem: Problem }[]
+  /** Answered from the records of the first request with this key. */
+  readonly replayed: boolean
+  readonly earlier: readonly string[]
+}
+
+export const onlyProblem = (problem: Problem, updates: readonly Update[] = []): Answer => ({
+  status: describe(problem.slug).status,
+  updates,
+  problem,
+  notRecorded: [],
+  replayed: false,
+  earlier: [],
+})
+
+/** In order of importance: the first that occurs is the status of the whole answer. */
+const precedence = [202, 201, 200, 502, 409, 402] as const
+
+export function toAnswer(rows: readonly Row[], { replayed }: { replayed: boolean }): Answer {
+  const recorded = rows.flatMap((row) => ('update' in row ? [row] : []))
+  const notRecorded = rows.flatMap((row) => ('update' in row ? [] : [row]))
+  const [first] = notRecorded
+  if (recorded.length === 0 && first)
+    return { ...onlyProblem(first.problem), notRecorded: rows.length > 1 ? notRecorded : [] }
+  const statuses = rows.map((row) => ('update' in row ? statusOf(row.update) : 502))
+  const status = precedence.find((each) => statuses.includes(each)) ?? 402
+  const decisive = rows[statuses.indexOf(status)]
+  return {
+    status,
+    updates: recorded.map(({ update, earlier }) => earlier ?? update),
+    problem: status >= 400 && decisive ? problemOf(decisive) : null,
+    notRecorded,
+    replayed,
+    earlier: recorded.flatMap(({ earlier }) => (earlier ? [earlier.id] : [])),
+  }
+}
+
+function statusOf({ state, problem }: Update): (typeof precedence)[number] {
+  switch (state) {
+    case 'awaiting-approval':
+    case 'requested':
+    case 'running':
+    case 'in-doubt':
+      return 202
+    case 'settled':
+      return 201
+    case 'released':
+      return 502
+    case 'refused':
+      if (problem?.slug === 'already-updated') return 200
+      return problem?.slug === 'duplicate-work' || problem?.slug === 'ledger-restored' ? 409 : 402
+    case 'rejected':
+    case 'cancelled':
+    case 'expired':
+      return 402
+  }
+}
+
+function problemOf(row: Row): Problem {
+  if (!('update' in row)) return row.problem
+  const { state, problem, id, history } = row.update
+  if (problem) return problem
+  const last = history.at(-1)
+  return {
+    slug: (state === 'released' ? 'service-refused' : state) satisfies string as Slug,
+    detail: `The update ${id} was ${state} by ${last?.by}${last?.note ? `: ${last.note}` : ''}.`,
+    members: state === 'released' ? { serviceStatus: row.update.service?.status ?? null } : {},
   }
 }

@@ -1,5 +1,4 @@
-import type { Figures } from '../../guard/reports/figures.ts'
-import { count, left } from '../../guard/sentences.ts'
+import { count, type Figures, left } from '../../guard/sentences.ts'
 import { asNumber } from '../../ledger/book/book.ts'
 import { type Block, context, first, header, type Message, message, sections, toAsker } from '../blocks.ts'
 import { date, prose } from '../text.ts'

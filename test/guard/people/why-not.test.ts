@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { GuardOptions } from '../../../shared/guard/options.ts'
 import { whyNotApprove, whyNotCancel, whyNotReject, whyNotResolve } from '../../../shared/guard/people/permissions.ts'
-import { soughtDates } from '../../../shared/guard/sweep/evidence.ts'
+import { soughtDates } from '../../../shared/guard/sweep/sweep.ts'
 import { type State, states, type Update } from '../../../shared/ledger/updates/update.ts'
 import { minutes } from '../../support/clock.ts'
 import { at, holdOf, readingOf, updateOf } from '../../support/records.ts'

@@ -3,7 +3,7 @@ import {
   type ForecastCounter,
   type ForecastPlan,
   forecastCounters,
-  type Price,
+  type KnownPrice,
 } from '../../../shared/guard/plans/forecast.ts'
 import { type Plan, parsePlans } from '../../../shared/guard/plans/plans-file.ts'
 
@@ -34,7 +34,7 @@ function planOf(plan: object = {}, more: Partial<ForecastPlan> = {}): ForecastPl
   return { plan: parsed as Plan, paused: false, chainOf: () => ['account'], last: null, ...more }
 }
 
-const prices: Record<string, Price> = {
+const prices: Record<string, KnownPrice> = {
   acme: { units: 40, at: at('2026-03-09T05:00Z') },
   globex: { units: 640, at: at('2026-03-02T05:00Z') },
   initech: { units: 120, at: at('2026-03-10T05:00Z') },

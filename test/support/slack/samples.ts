@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import type { Figures } from '../../../shared/guard/reports/figures.ts'
+import type { Figures } from '../../../shared/guard/sentences.ts'
 import type { Estimate } from '../../../shared/guard/update/estimate.ts'
 import { overBudget } from '../../../shared/guard/update/limits.ts'
 import type { State, Update } from '../../../shared/ledger/updates/update.ts'

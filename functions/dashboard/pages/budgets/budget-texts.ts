@@ -1,5 +1,5 @@
 import { budgetBodies } from '../../../../shared/api/budgets.ts'
-import { allFaults } from '../../../../shared/guard/faults.ts'
+import { allFaults } from '../../../../shared/guard/fields.ts'
 import { count, list } from '../../../../shared/guard/sentences.ts'
 import { type Budget, limitOf } from '../../../../shared/ledger/book/definitions.ts'
 import { allOf, type Kind, type Kinds, namesOf } from '../../../../shared/tracking/kinds.ts'

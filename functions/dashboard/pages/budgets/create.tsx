@@ -1,4 +1,4 @@
-import { budgetName } from '../../../../shared/guard/names.ts'
+import { budgetName } from '../../../../shared/guard/fields.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
 import { budgetNamed, rootBudget } from '../../../../shared/ledger/book/definitions.ts'

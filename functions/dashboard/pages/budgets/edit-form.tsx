@@ -1,6 +1,6 @@
 import { usualThresholds } from '../../../../shared/guard/options.ts'
 import type { Forecast } from '../../../../shared/guard/plans/forecast.ts'
-import { figuresOfChain, tightest } from '../../../../shared/guard/reports/figures.ts'
+import { figuresOfChain, tightest } from '../../../../shared/guard/sentences.ts'
 import { type Budget, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { type Difference, Differences, Meanwhile } from '../../components/differences.tsx'

@@ -1,5 +1,5 @@
 import { entryIdentity, entryRequest, reconciliation } from '../../../../shared/api/entries.ts'
-import { allFaults } from '../../../../shared/guard/faults.ts'
+import { allFaults } from '../../../../shared/guard/fields.ts'
 import { units } from '../../../../shared/guard/sentences.ts'
 import { rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { EntryRequest } from '../../../../shared/ledger/book/entry-request.ts'

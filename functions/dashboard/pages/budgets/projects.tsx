@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { budgetNameOf, projects as ownedProjects } from '../../../../shared/api/budgets.ts'
-import { project } from '../../../../shared/guard/names.ts'
+import { project } from '../../../../shared/guard/fields.ts'
 import type { Author, ChangeResult } from '../../../../shared/guard/people/budgets.ts'
 import { noBudget, problem } from '../../../../shared/guard/problems.ts'
 import { count, list } from '../../../../shared/guard/sentences.ts'

@@ -1,5 +1,5 @@
 import { callerAs, callerRequest } from '../../../../shared/api/callers.ts'
-import { allFaults } from '../../../../shared/guard/faults.ts'
+import { allFaults } from '../../../../shared/guard/fields.ts'
 import { count } from '../../../../shared/guard/sentences.ts'
 import { type Caller, limitOf } from '../../../../shared/ledger/book/definitions.ts'
 import { scopes } from '../../../../shared/platform/words.ts'

@@ -1,5 +1,4 @@
-import { figuresOf } from '../../../../shared/guard/reports/figures.ts'
-import { left, list } from '../../../../shared/guard/sentences.ts'
+import { figuresOf, left, list } from '../../../../shared/guard/sentences.ts'
 import {
   type Definitions,
   limitOf,

@@ -1,9 +1,8 @@
 import { decodeJwt } from 'jose'
+import type { GuardSettings } from '../../../../shared/guard/options.ts'
 import { count, when } from '../../../../shared/guard/sentences.ts'
-import type { GuardSettings } from '../../../../shared/guard/settings.ts'
 import { dayMs, systemClock } from '../../../../shared/platform/clock.ts'
-import { eachKind, type Kinds, namesOf, productKinds } from '../../../../shared/tracking/kinds.ts'
-import { updatePath } from '../../../../shared/tracking/target.ts'
+import { eachKind, type Kinds, namesOf, productKinds, updatePath } from '../../../../shared/tracking/kinds.ts'
 import {
   createReader,
   createTracking,

@@ -1,4 +1,4 @@
-import { type OperationName, operationNames, operations, parameters } from './operations.ts'
+import { type OperationName, operationNames, operations, parameters } from '../../shared/tracking/operations.ts'
 
 /** docs/operations.md, from the table of operations. */
 export function operationsDocument(): string {
