@@ -4,7 +4,7 @@ import { createCalendar } from './plans/calendar.ts'
 import { createPrices } from './plans/forecast.ts'
 import { createOccurrences } from './plans/occurrences.ts'
 import type { Plan } from './plans/plans-file.ts'
-import { createDigesting } from './reports/digest.ts'
+import { createDigest } from './reports/digest.ts'
 import { createStatements } from './reports/statements.ts'
 import { createCourse, createSummaries } from './reports/summary.ts'
 import { createAlerts, createMetrics, createTokenExpiry } from './sweep/alerts.ts'
@@ -34,7 +34,7 @@ export function createBackground(
     ...calendar,
     readPrices,
     checkThresholds: alerts.checkThresholds,
-    ...createDigesting({ ledger, prices, foresee: calendar.forecast }),
+    ...createDigest({ ledger, prices, foresee: calendar.forecast }),
     ...createRunsOutside(parts),
     ...createTokenExpiry(parts),
     ...createMetrics(parts),

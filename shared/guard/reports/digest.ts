@@ -45,7 +45,7 @@ const pageSize = 200
 const mostRead = 5_000
 const movedByShare = 0.1
 
-export function createDigesting(parts: {
+export function createDigest(parts: {
   ledger: Ledger
   foresee: (view: Promise<View>) => Promise<readonly Forecast[]>
   prices: () => Promise<readonly Price[]>
