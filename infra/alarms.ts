@@ -34,11 +34,10 @@ const runbook = 'docs/runbook.md'
 export interface AlarmsProps extends Watched {
   readonly logGroup: LogGroup
   readonly ledger: LedgerTable
-  /** Where alarms are sent; without it they are only shown. */
+  /** Without it the dashboard shows alarms, and nothing sends them. */
   readonly email: string | undefined
 }
 
-/** What a person should look at, and where they look. */
 export class Alarms extends Construct {
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id)
@@ -52,14 +51,14 @@ export class Alarms extends Construct {
       return alarm
     })
     new Dashboard(this, 'Dashboard', {
-      // Dashboards belong to no region: with the same name in a second one, its stack could not be made.
+      // Dashboard names are unique across regions.
       dashboardName: `unit-guard-${Stack.of(this).region}`,
       defaultInterval: Duration.days(1),
       widgets: [[new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: 5 })], ...rowsOf(props)],
     })
   }
 
-  /** Lines of the log become metrics: errors by their event, errors without an alarm of their own, and plans that left something undone. */
+  /** Counts errors by event, errors without an alarm of their own, and plans that did not finish. */
   private countLines(logGroup: LogGroup, watches: readonly Watch[]): void {
     const counted = { logGroup, metricNamespace, metricValue: '1' }
     new MetricFilter(this, 'ErrorLines', {
@@ -85,7 +84,7 @@ export class Alarms extends Construct {
   private mailTo(email: string): Topic {
     const topic = new Topic(this, 'Topic', { displayName: 'Unit Guard', enforceSSL: true })
     topic.addSubscription(new EmailSubscription(email))
-    // The policy that demands TLS takes the place of the one that a topic begins with, by which alarms may publish.
+    // `enforceSSL` replaces the default policy, which lets alarms publish.
     // https://repost.aws/knowledge-center/cloudwatch-receive-sns-for-alarm-trigger
     const alarms = Stack.of(this).formatArn({
       ...{ service: 'cloudwatch', resource: 'alarm', resourceName: '*' },
@@ -95,7 +94,7 @@ export class Alarms extends Construct {
       new ServicePrincipal('cloudwatch.amazonaws.com', { conditions: { ArnLike: { 'aws:SourceArn': alarms } } }),
     )
     acknowledge(this, {
-      'Serverless-SNSRedrivePolicy': 'An e-mail that does not arrive is seen on the dashboard, where the alarm stands',
+      'Serverless-SNSRedrivePolicy': 'The dashboard shows an alarm whose e-mail does not arrive',
     })
     return topic
   }

@@ -15,7 +15,7 @@ try {
   )
   const { folders: bundles } = await bundleAll({ into: 'cdk.out/bundles', plansFile: deployment.plansFile })
   new UnitGuardStack(app, 'UnitGuard', { deployment, bundles })
-  // A finding without a stated reason ends it here.
+  // A finding that is not acknowledged fails the synthesis.
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
   app.synth()
 } catch (error) {

@@ -6,18 +6,17 @@ import { writeReference } from './openapi/reference.tsx'
 
 export type BundleName = 'api' | 'dashboard' | 'slack' | 'scheduled' | 'outbox' | 'sandbox'
 
-/** The folder of each function's code. */
 export type Bundles = Readonly<Record<BundleName, string>>
 
 const names: readonly BundleName[] = ['api', 'dashboard', 'slack', 'scheduled', 'outbox', 'sandbox']
 const withPlans: readonly BundleName[] = ['api', 'dashboard', 'scheduled', 'outbox']
 
-/** What the plans file is called beside the code, where Lambda starts a function: relative to it, it is just its name. */
+/** The name of the plans file in a bundle, which is the function's working directory. */
 export const plansBeside = 'plans.json'
 
 /**
- * Bundles every function into a folder of its own. The folders must be at the same place each time, seen from the
- * sources: source maps name them from there, and what gets a new name is deployed again.
+ * Bundles every function into a folder of its own. Source maps hold relative paths, so a changed `into` would deploy every
+ * function again.
  */
 export async function bundleAll(options: { into: string; plansFile: string | undefined }) {
   const { into, plansFile } = options
@@ -35,19 +34,18 @@ export async function bundleAll(options: { into: string; plansFile: string | und
   await copyFile('functions/dashboard/dashboard.css', join(into, 'dashboard', 'dashboard.css'))
   return {
     folders: Object.fromEntries(bundled.map(({ name, folder }) => [name, folder])) as Bundles,
-    /** What each loads when it starts. */
     bytes: Object.fromEntries(bundled.map(({ name, bytes }) => [name, bytes])) as Readonly<Record<BundleName, number>>,
   }
 }
 
-/** Lambda hands its credentials over in the environment. The SDK would look for these only where there are none. */
+/** Lambda passes credentials in the environment, so the SDK never loads these providers. */
 const otherCredentials = ['sso', 'ini', 'process', 'web-identity', 'http', 'login']
   .map((kind) => `@aws-sdk/credential-provider-${kind}`)
   .concat('@smithy/credential-provider-imds')
 
 /**
- * Of Node's own modules, what is used. An `import` reads all that a module exports, and among the exports of `node:http` are
- * those of undici, which Node loads only on first use: they take as long as half of a start.
+ * Reads only the used exports of Node's modules: an `import` of `node:http` reads all of them and so loads undici, which
+ * takes half of a cold start.
  *
  * @see https://nodejs.org/api/process.html#processgetbuiltinmoduleid
  */
@@ -71,10 +69,7 @@ const nodeModules: Plugin = {
   },
 }
 
-/**
- * Bundles one function as it is deployed: minified ES modules with their source maps. What is imported on demand is a file
- * of its own, so that a cold start loads `bytes` and no more.
- */
+/** Bundles one function as minified ES modules. Dynamic imports are separate files: a cold start loads `bytes`. */
 export async function bundle(options: { entry: string; into: string }): Promise<{ bytes: number }> {
   const { metafile } = await build({
     entryPoints: { index: options.entry },
@@ -89,7 +84,7 @@ export async function bundle(options: { entry: string; into: string }): Promise<
     format: 'esm',
     mainFields: ['module', 'main'],
     minify: true,
-    // Names and lines are enough for a stack trace; the sources are where the code was built.
+    // Stack traces need names and lines, not the sources.
     sourcemap: true,
     sourcesContent: false,
     metafile: true,
@@ -98,7 +93,6 @@ export async function bundle(options: { entry: string; into: string }): Promise<
   return { bytes: loadedAtStart(metafile.outputs) }
 }
 
-/** The entry and all that it imports before its first line runs. */
 function loadedAtStart(outputs: Metafile['outputs']): number {
   const loaded = new Set<string>()
   function load(path: string): void {

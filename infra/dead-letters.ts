@@ -8,9 +8,8 @@ import { acknowledge, type GuardFunction } from './guard-function.ts'
 const send = 'sqs:SendMessage'
 
 /**
- * Where everything ends that could not be delivered or begun: the events of rules, calls of the scheduled function,
- * positions in the table's stream. One queue, because who looks at one looks at all; each message says where
- * it comes from. Nothing is lost with them: the table is the queue, and the sweep finds what is open in it.
+ * One queue for everything that was not delivered: events of rules, calls of the scheduled function, positions in the
+ * stream. No work is lost with them, because the sweep finds it in the table.
  */
 export class DeadLetters extends Construct {
   readonly queue: Queue
@@ -29,7 +28,7 @@ export class DeadLetters extends Construct {
   }
 
   /**
-   * Takes what rules of that name cannot deliver.
+   * Takes events that these rules cannot deliver.
    *
    * @see https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-dlq.html
    */
@@ -44,14 +43,9 @@ export class DeadLetters extends Construct {
     )
   }
 
-  /**
-   * Takes what a function failed at. The constructs of the CDK would also let it look at the queue.
-   *
-   * @returns where it goes, as an event source and an asynchronous call name it.
-   */
+  /** Takes failed calls of a function. The CDK's own constructs would also let it read the queue's attributes. */
   takeFrom(fn: GuardFunction): IEventSourceDlq & IDestination {
-    const destination = this.queue.queueArn
-    fn.allow([send], [destination])
-    return { bind: () => ({ destination }) }
+    fn.allow([send], [this.queue.queueArn])
+    return { bind: () => ({ destination: this.queue.queueArn }) }
   }
 }

@@ -6,29 +6,29 @@ import { mustFitLimit, parseSettings, WrongSettings } from '../shared/platform/s
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The settings of one deployment, checked as a whole before anything is synthesized. */
 export interface Deployment {
-  /** Settings of the guard as text, as the environment of a function carries them. */
   readonly settings: Readonly<Record<string, string>>
   readonly plans: readonly Plan[]
-  /** The file that they are in, where there is one. */
   readonly plansFile: string | undefined
   readonly options: Options
 }
 
-/** What `-c <name>=<value>` may say, and `cdk.json` too. */
+const trueOrFalse = z.pipe(
+  z.enum(['true', 'false'], 'takes true or false'),
+  z.transform((text) => text === 'true'),
+)
+
+/** The options of `-c <name>=<value>` and `cdk.json`. */
 const options = z.object({
-  /** A stand-in of the service is deployed beside the guard, which then talks to nothing else. */
-  sandbox: z._default(oneOf({ true: true, false: false }, 'takes true or false'), false),
-  /** For each function. Accounts that are new cannot spare any. */
+  /** Deploys a stand-in of the service, and the guard calls only that. */
+  sandbox: z._default(trueOrFalse, false),
+  /** Of each function. New AWS accounts have too little concurrency to reserve any. */
   reservedConcurrency: z.optional(
     z.pipe(z.string().check(z.regex(/^[1-9]\d{0,3}$/, 'takes a whole number from 1 to 9999')), z.transform(Number)),
   ),
   alarmEmail: z.optional(z.string().check(z.regex(/^[^\s@]+@[^\s@]+$/, 'takes an e-mail address'))),
-  /** A table that was restored from a backup, to be used instead of the stack's own, and its stream. */
   ledgerTable: z.optional(z.string().check(z.regex(/^[\w.-]{3,255}$/, 'takes the name of a table'))),
-  /** The first deployment says so: all others take the marker of the ledger from the parameter, and fail where it is missing. */
-  firstLedger: z._default(oneOf({ true: true, false: false }, 'takes true or false'), false),
+  firstLedger: z._default(trueOrFalse, false),
   ledgerStream: z.optional(
     z.string().check(z.regex(/^arn:[\w-]+:dynamodb:[^/]+:table\/[^/]+\/stream\/\S+$/, 'takes the ARN of its stream')),
   ),
@@ -36,36 +36,18 @@ const options = z.object({
 
 type Options = z.output<typeof options>
 
-function oneOf<T>(values: Readonly<Record<string, T>>, takes: string) {
-  return z.pipe(
-    z.string(takes).check(z.refine((text) => Object.hasOwn(values, text), takes)),
-    z.transform((text) => values[text] as T),
-  )
-}
-
-/** The constructs bind these to what they make; whatever the shell says about them is meant for one machine. */
+/** The constructs set these, so values from the shell are ignored: they are meant for `npm start`. */
 const madeHere = [
-  'TABLE_NAME',
-  'DYNAMODB_ENDPOINT',
-  'DYNAMODB_ACCESS_KEY',
-  'LEDGER_SERVICE',
-  'LEDGER_MARKER',
-  'SECRETS_ENDPOINT',
-  'SECRETS_ACCESS_KEY',
-  'SERVICE_TOKEN_SECRET',
-  'CALLER_KEY_SECRET',
-  'SLACK_SECRET',
-  'PLANS',
+  ...['TABLE_NAME', 'DYNAMODB_ENDPOINT', 'DYNAMODB_ACCESS_KEY', 'LEDGER_SERVICE', 'LEDGER_MARKER', 'PLANS'],
+  ...['SECRETS_ENDPOINT', 'SECRETS_ACCESS_KEY', 'SERVICE_TOKEN_SECRET', 'CALLER_KEY_SECRET', 'SLACK_SECRET'],
 ]
-/** The address of a stand-in is known once it is deployed. */
 const unknownYet = 'https://sandbox.invalid/v3'
 
 /**
- * Reads what the functions will read, by their own schemas, so that a deployment that could not start is never made.
+ * Checks the settings with the schemas of the functions, so that no deployment is made that cannot start.
  *
- * @param context what the CDK was given by `-c`: texts, or values of `cdk.json`.
- * @param names all that it was given.
- * @throws WrongSettings, WrongPlans: one sentence that names everything that is wrong.
+ * @param names of all given options.
+ * @throws WrongSettings, WrongPlans naming every fault.
  */
 export function readDeployment(
   env: Environment,
@@ -109,22 +91,14 @@ export function readDeployment(
   }
 }
 
-/** What only `npm start` and its commands read; in the shell of a deployment they mean nothing, and are no mistake. */
+/** Only `npm start` and its commands read these. In the shell of a deployment they are not a mistake. */
 const ofOneMachine = [
-  ...[
-    'PORT',
-    'SANDBOX_PORT',
-    'SANDBOX_TABLE',
-    'SANDBOX_URL',
-    'SANDBOX_TOKEN',
-    'SANDBOX_UNITS_PER_MONTH',
-    'DATA_DIR',
-    'DEMO',
-  ],
+  ...['PORT', 'DATA_DIR', 'DEMO', 'SANDBOX_PORT', 'SANDBOX_TABLE', 'SANDBOX_URL', 'SANDBOX_TOKEN'],
+  'SANDBOX_UNITS_PER_MONTH',
   ...['TRACKING_TOKEN', 'SLACK_SIGNING_SECRET', 'SLACK_WEBHOOK_URL', 'UNIT_GUARD_URL', 'UNIT_GUARD_TOKEN'],
 ]
 
-/** The CDK's own names have a colon in them. */
+/** Names with a colon belong to the CDK. */
 function refuseUnknown(names: readonly string[]): void {
   const known = Object.keys(options.shape)
   const unknown = names.filter((name) => !name.includes(':') && !known.includes(name))
@@ -135,9 +109,4 @@ function refuseUnknown(names: readonly string[]): void {
 }
 
 const contextOf = (context: (name: string) => unknown): Environment =>
-  Object.fromEntries(
-    Object.keys(options.shape).map((name) => {
-      const value = context(name)
-      return [name, value === undefined || value === null ? undefined : String(value)]
-    }),
-  )
+  Object.fromEntries(Object.keys(options.shape).map((name) => [name, context(name)?.toString()]))

@@ -12,17 +12,14 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs'
 import { type Duration, Validations } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 
-/** Findings of cdk-nag that are as they should be, for this construct and what is in it, each with its reason. */
+/** Accepts findings of cdk-nag for this construct and its children, each with its reason. */
 export function acknowledge(construct: Construct, reasons: Readonly<Record<string, string>>): void {
-  const rules = Object.entries(reasons).map(([id, reason]) => ({ id, reason }))
-  Validations.of(construct).acknowledge(...rules)
+  Validations.of(construct).acknowledge(...Object.entries(reasons).map(([id, reason]) => ({ id, reason })))
 }
 
 export interface GuardFunctionProps {
   readonly description: string
-  /** The folder of its bundle. */
   readonly code: string
-  /** The export that is called. */
   readonly entry?: string
   readonly memoryMb: number
   readonly timeout: Duration
@@ -31,13 +28,13 @@ export interface GuardFunctionProps {
   readonly reservedConcurrency?: number | undefined
 }
 
-/** One Lambda function with a role of its own, which may write its log and nothing else until something is bound to it. */
+/** A Lambda function with a role of its own, which may only write its log until something is bound to it. */
 export class GuardFunction extends Construct {
   readonly lambda: Lambda
 
   constructor(scope: Construct, id: string, props: GuardFunctionProps) {
     super(scope, id)
-    // Not the managed policy, which lets a function write everybody's logs.
+    // The managed policy would let it write the logs of every function.
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
     props.logGroup.grantWrite(role)
     this.lambda = new Lambda(this, 'Function', {
@@ -55,9 +52,8 @@ export class GuardFunction extends Construct {
     })
     acknowledge(this, {
       'Serverless-LambdaTracing':
-        'Every line of the log carries the id of its request and update, and each update keeps its own history; traces would tell nothing more, and cost more than the function',
-      'Serverless-LambdaDLQ':
-        'A dead-letter queue of a function is for asynchronous calls; the one function that has these keeps them by a destination, which tells more',
+        'Log lines carry the ids of the request and the update; traces would add nothing and cost more than the function',
+      'Serverless-LambdaDLQ': 'Only the scheduled function is called asynchronously, and it has a failure destination',
     })
   }
 
@@ -70,7 +66,7 @@ export class GuardFunction extends Construct {
     this.lambda.addEnvironment(name, value)
   }
 
-  /** An address for everyone: the caller shows a token, or Slack's signature, and the function itself verifies it. */
+  /** A public address: the function itself verifies the caller's token, or Slack's signature. */
   openUrl({ streams }: { streams: boolean }): FunctionUrl {
     return this.lambda.addFunctionUrl({
       authType: FunctionUrlAuthType.NONE,

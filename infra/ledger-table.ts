@@ -13,15 +13,18 @@ import { expiryAttribute, indexes, tableKey } from '../shared/ledger/stored.ts'
 import { ledgerParameter, noMarker } from '../shared/platform/settings.ts'
 import { acknowledge, type GuardFunction } from './guard-function.ts'
 
-type KeyNames = { readonly partition: string; readonly sort: string }
-
-/** A table that was restored from a point in time, and its stream. */
-export interface Restored {
+/** A table that was restored from a backup, and the ARN of its stream. */
+interface Restored {
   readonly table: string
   readonly stream: string
 }
 
-/** The one table of the ledger, with the keys and indexes that the store reads it by. */
+export interface LedgerAccess {
+  readonly lists: boolean
+  /** Prefixes of the partition keys that it may put items under; everything without it. */
+  readonly writes?: readonly string[]
+}
+
 export class LedgerTable extends Construct {
   readonly table: Table | ITable
 
@@ -42,7 +45,7 @@ export class LedgerTable extends Construct {
       stream: StreamViewType.NEW_AND_OLD_IMAGES,
       timeToLiveAttribute: expiryAttribute,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      // Who spent what is kept for years: no deployment, and no deleted stack, may take it away.
+      // No deployment and no deleted stack may remove the ledger.
       deletionProtection: true,
       removalPolicy: RemovalPolicy.RETAIN,
     })
@@ -53,13 +56,11 @@ export class LedgerTable extends Construct {
   }
 
   /**
-   * Lets a function keep the ledger. A transaction needs the permission of each of its writes. No function may delete or scan.
+   * Lets a function use the ledger; no function may delete or scan. A transaction needs the permission of each write.
    *
-   * @param how.lists whether it also lists, by the two indexes.
-   * @param how.writes the prefixes of the partition keys that it may put items under; without it, everything.
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html
    */
-  bindTo(fn: GuardFunction, { lists, writes }: { lists: boolean; writes?: readonly string[] }): void {
+  bindTo(fn: GuardFunction, { lists, writes }: LedgerAccess): void {
     const { tableArn, tableName } = this.table
     fn.set('TABLE_NAME', tableName)
     fn.allow(['BatchGetItem', 'DescribeTable'].map(action), [tableArn])
@@ -70,20 +71,19 @@ export class LedgerTable extends Construct {
     fn.allow([action('Query')], arns)
   }
 
-  /** Lets a function read the stream. @returns the stream's ARN. */
   streamTo(fn: GuardFunction): string {
     const { tableStreamArn } = this.table
     if (tableStreamArn === undefined) throw new Error('the ledger table has no stream')
     this.table.grantStreamRead(fn.lambda)
     acknowledge(fn, {
       'AwsSolutions-IAM5[Resource::*]':
-        'dynamodb:ListStreams, which Lambda asks for before it reads a stream, takes no resource; it tells names of streams and nothing of what is in them',
+        'Lambda needs dynamodb:ListStreams, which takes no resource and shows only names of streams',
     })
     return tableStreamArn
   }
 }
 
-/** `ForAllValues` alone is true of a request without any key. */
+/** `ForAllValues` alone also allows a request without a key. */
 const underKeys = (prefixes: readonly string[]) => ({
   'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': prefixes.map((prefix) => `${prefix}*`) },
   Null: { 'dynamodb:LeadingKeys': 'false' },
@@ -91,14 +91,14 @@ const underKeys = (prefixes: readonly string[]) => ({
 
 const action = (name: string): string => `dynamodb:${name}`
 
-const keysOf = ({ partition, sort }: KeyNames) => ({
+const keysOf = ({ partition, sort }: Readonly<Record<keyof typeof tableKey, string>>) => ({
   partitionKey: { name: partition, type: AttributeType.STRING },
   sortKey: { name: sort, type: AttributeType.STRING },
 })
 
 /**
- * The ledger's marker outside of its table, for the environment of the functions. CloudFormation reads the parameter at
- * each deployment and fails without it; the first deployment makes it, and fails where it exists.
+ * The ledger's marker, for the environment of the functions. The first deployment creates its parameter and fails if it
+ * exists; each later one reads it and fails if it is missing.
  */
 export function ledgerMarker(scope: Construct, isFirst: boolean): string {
   if (!isFirst) {

@@ -6,8 +6,7 @@ import type { GuardFunction } from './guard-function.ts'
 import type { LedgerTable } from './ledger-table.ts'
 
 /**
- * What each reader is woken for: what `functions/outbox/readers.ts` acts on, and little else. Every change of an update
- * is in the stream, and most concern no reader.
+ * Records that wake each reader: those that `functions/outbox/readers.ts` acts on, and little else.
  *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/with-ddb-filtering.html
  */
@@ -25,31 +24,32 @@ export const filters = {
   ],
 } as const
 
+/** The parallelization factor is the number of batches of one shard that run at once. */
+const batches = {
+  start: { batchSize: 5, parallelizationFactor: 5 },
+  tell: { batchSize: 10, parallelizationFactor: 1 },
+} as const
+
 export interface StreamReaderProps {
   readonly fn: GuardFunction
+  readonly name: keyof typeof filters
   readonly ledger: LedgerTable
-  readonly filters: readonly object[]
   readonly deadLetters: DeadLetters
-  /** As many records the function is given at once, and as many batches of one shard it works on at the same time. */
-  readonly batchSize: number
-  readonly batchesAtOnce: number
 }
 
 /**
- * A function that is called with changes of the table. One bad record holds up its shard for a few tries at most: the
- * batch is halved around it, and what has failed for good, or is an hour old, is left to the sweep.
+ * Calls a function with changes of the table. Lambda halves a failing batch around its bad record; the sweep handles
+ * records that failed three retries or are an hour old.
  */
 export class StreamReader extends Construct {
-  constructor(scope: Construct, id: string, props: StreamReaderProps) {
+  constructor(scope: Construct, id: string, { fn, name, ledger, deadLetters }: StreamReaderProps) {
     super(scope, id)
-    const { fn, ledger, deadLetters } = props
     new EventSourceMapping(this, 'Source', {
       target: fn.lambda,
       eventSourceArn: ledger.streamTo(fn),
       startingPosition: StartingPosition.TRIM_HORIZON,
-      filters: props.filters.map((filter) => FilterCriteria.filter(filter)),
-      batchSize: props.batchSize,
-      parallelizationFactor: props.batchesAtOnce,
+      filters: filters[name].map((filter) => FilterCriteria.filter(filter)),
+      ...batches[name],
       retryAttempts: 3,
       maxRecordAge: Duration.hours(1),
       bisectBatchOnError: true,

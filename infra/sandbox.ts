@@ -5,9 +5,8 @@ import { sandboxTableKey } from '../functions/sandbox/state/table.ts'
 import { acknowledge, GuardFunction, type GuardFunctionProps } from './guard-function.ts'
 import type { GuardSecrets } from './guard-secrets.ts'
 
-/** The stand-in of the service, to try a deployment without spending anything. It goes as it came. */
+/** The stand-in of the service, to try a deployment without spending units. It is deleted with the stack. */
 export class Sandbox extends Construct {
-  /** For `TRACKING_BASE_URL`. */
   readonly baseUrl: string
 
   constructor(scope: Construct, id: string, props: Pick<GuardFunctionProps, 'code' | 'logGroup'>) {
@@ -18,7 +17,7 @@ export class Sandbox extends Construct {
       billingMode: BillingMode.PAY_PER_REQUEST,
       removalPolicy: RemovalPolicy.DESTROY,
     })
-    acknowledge(table, { 'AwsSolutions-DDB3': 'What the stand-in knows is made up, and made again in an empty table' })
+    acknowledge(table, { 'AwsSolutions-DDB3': 'The data of the stand-in is made up, and made again in an empty table' })
     this.fn = new GuardFunction(this, 'Sandbox', {
       ...props,
       description: 'A stand-in tracking service with every v3 operation',
@@ -35,7 +34,7 @@ export class Sandbox extends Construct {
 
   private readonly fn: GuardFunction
 
-  /** Both ends of one connection have its token: no other deployment lets anything but the guard read it. */
+  /** The stand-in compares the token that the guard sends. */
   shareToken(secrets: GuardSecrets): void {
     secrets.bindTo(this.fn, 'service-token')
   }

@@ -7,12 +7,11 @@ import type { Plan } from '../shared/guard/plans/plans-file.ts'
 import type { DeadLetters } from './dead-letters.ts'
 import type { GuardFunction } from './guard-function.ts'
 
-/** Every rule's name begins so, and the function may be called by rules of such a name. */
 const prefix = 'unit-guard-'
 /** https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutRule.html */
-const longestName = 64
-/** A plan that comes later than that is missed, so nothing is worth delivering later. */
-const oldestEvent = Duration.hours(1)
+const maxNameLength = 64
+/** A plan that fires later counts as missed. */
+const maxEventAge = Duration.hours(1)
 
 export interface ScheduleProps {
   readonly fn: GuardFunction
@@ -20,7 +19,7 @@ export interface ScheduleProps {
   readonly deadLetters: DeadLetters
 }
 
-/** What happens by the clock: one rule for each enabled plan, one for the sweep, one for the digest and the audit. */
+/** One rule for each enabled plan, one for the sweep, and one for the digest with the audit. */
 export class Schedule extends Construct {
   private readonly props: ScheduleProps
 
@@ -30,7 +29,7 @@ export class Schedule extends Construct {
     const { fn, deadLetters } = props
     const rules = Stack.of(this).formatArn({ service: 'events', resource: 'rule', resourceName: `${prefix}*` })
 
-    // One for all: a permission for each rule would overrun the size of the function's policy near fifty plans.
+    // One permission for each rule would exceed the size of the function's policy at about fifty plans.
     new CfnPermission(this, 'MayCall', {
       action: 'lambda:InvokeFunction',
       functionName: fn.lambda.functionArn,
@@ -39,21 +38,21 @@ export class Schedule extends Construct {
       sourceAccount: Stack.of(this).account,
     })
     deadLetters.takeFromRules(rules)
-    // EventBridge only hands over; that the function fails is known to Lambda, which tries again by itself.
+    // Lambda, not EventBridge, retries a failed call.
     // https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
     fn.lambda.configureAsyncInvoke({
       retryAttempts: 2,
-      maxEventAge: oldestEvent,
+      maxEventAge,
       onFailure: deadLetters.takeFrom(fn),
     })
 
     this.rule('Sweep', 'sweep', 'rate(5 minutes)', { task: 'sweep' })
     this.rule('Digest', 'digest', 'cron(0 6 * * ? *)', { task: 'digest' })
     for (const { name, budget, mayChargeAncestors, schedule } of props.plans.filter(({ enabled }) => enabled)) {
-      // Who owns which project is known to the ledger alone: there `npm run doctor` names the projects.
+      // Only the ledger knows who owns a project, so the note names no projects; npm run doctor does.
       if (budget !== undefined && !mayChargeAncestors)
         Annotations.of(this).addInfoV2(`@unit-guard:${name}`, paysItself(name, budget))
-      // The rule's own time, not the one of its delivery: by it the occurrence is known, however often it comes.
+      // The time of the rule identifies the occurrence, however often its event is delivered.
       this.rule(`Plan-${name}`, planRule(name), schedule.text, { plan: name, time: EventField.time })
     }
   }
@@ -65,7 +64,7 @@ export class Schedule extends Construct {
       bind: () => ({
         arn: fn.lambda.functionArn,
         input: RuleTargetInput.fromObject(input),
-        retryPolicy: { maximumRetryAttempts: 3, maximumEventAgeInSeconds: oldestEvent.toSeconds() },
+        retryPolicy: { maximumRetryAttempts: 3, maximumEventAgeInSeconds: maxEventAge.toSeconds() },
         deadLetterConfig: { arn: deadLetters.queue.queueArn },
       }),
     })
@@ -75,11 +74,11 @@ export class Schedule extends Construct {
 const paysItself = (plan: string, budget: string): string =>
   `the plan ${plan} names the budget ${budget} without mayChargeAncestors: it is refused for projects that a budget below ${budget} owns`
 
-/** A name that is too long is cut, and stays the only one of its kind. */
+/** A name that is too long is cut, and a digest keeps it unique. */
 function planRule(plan: string): string {
   const name = `plan-${plan}`
-  const longest = longestName - prefix.length
-  if (name.length <= longest) return name
+  const maxLength = maxNameLength - prefix.length
+  if (name.length <= maxLength) return name
   const mark = createHash('sha256').update(plan).digest('hex').slice(0, 8)
-  return `${name.slice(0, longest - mark.length - 1)}-${mark}`
+  return `${name.slice(0, maxLength - mark.length - 1)}-${mark}`
 }

@@ -8,9 +8,9 @@ import { type BundleName, type Bundles, plansBeside } from './bundle.ts'
 import { DeadLetters } from './dead-letters.ts'
 import type { Deployment } from './deployment.ts'
 import { GuardFunction, type GuardFunctionProps } from './guard-function.ts'
-import { GuardSecrets } from './guard-secrets.ts'
-import { LedgerTable, ledgerMarker } from './ledger-table.ts'
-import { filters, StreamReader } from './outbox.ts'
+import { GuardSecrets, type SecretName } from './guard-secrets.ts'
+import { type LedgerAccess, LedgerTable, ledgerMarker } from './ledger-table.ts'
+import { StreamReader } from './outbox.ts'
 import { Sandbox } from './sandbox.ts'
 import { Schedule } from './schedule.ts'
 
@@ -19,32 +19,84 @@ export interface UnitGuardProps extends StackProps {
   readonly bundles: Bundles
 }
 
-interface Parts {
-  readonly ledger: LedgerTable
-  readonly secrets: GuardSecrets
-  readonly deadLetters: DeadLetters
-  /** One log group for all functions, so that the lines of an update stand together. */
-  readonly logGroup: LogGroup
+interface FunctionSpec extends Pick<GuardFunctionProps, 'description' | 'entry' | 'memoryMb' | 'timeout'> {
+  readonly bundle: BundleName
+  readonly ledger: LedgerAccess
+  readonly secrets: readonly SecretName[]
 }
 
-type FunctionProps = Pick<GuardFunctionProps, 'description' | 'entry' | 'memoryMb' | 'timeout' | 'environment'>
-type Add = (id: string, bundle: BundleName, props: FunctionProps) => GuardFunction
-type Environment = NonNullable<GuardFunctionProps['environment']>
+/** A call of the service takes at most a minute and a settlement 12 seconds: functions that send updates have more time. */
+const functions = {
+  // No page calls the service: the stream starts what is approved there.
+  Dashboard: {
+    bundle: 'dashboard',
+    description: 'The dashboard and the documentation of the API, for browsers',
+    memoryMb: 1024,
+    timeout: Duration.minutes(2),
+    ledger: { lists: true },
+    secrets: ['caller-key'],
+  },
+  Api: {
+    bundle: 'api',
+    description: 'The HTTP API and the /v3 gateway, for internal tools',
+    memoryMb: 1024,
+    timeout: Duration.minutes(2),
+    ledger: { lists: true },
+    secrets: ['service-token', 'caller-key'],
+  },
+  // Slack gives up after three seconds.
+  SlackApp: {
+    bundle: 'slack',
+    description: 'Requests of Slack: verifies, records and acknowledges them',
+    memoryMb: 1024,
+    timeout: Duration.seconds(10),
+    ledger: { lists: false, writes: ['slack-event#'] },
+    secrets: ['slack'],
+  },
+  Scheduled: {
+    bundle: 'scheduled',
+    description: 'Rules of EventBridge: plans, the sweep, the digest and the audit',
+    memoryMb: 512,
+    timeout: Duration.minutes(15),
+    ledger: { lists: true },
+    secrets: ['service-token', 'slack'],
+  },
+  // It starts all updates of a batch at once, and each waits for the service.
+  OutboxStart: {
+    bundle: 'outbox',
+    entry: 'start',
+    description: 'Starts requested updates, from the stream of the table',
+    memoryMb: 512,
+    timeout: Duration.minutes(5),
+    ledger: { lists: true },
+    secrets: ['service-token', 'slack'],
+  },
+  OutboxTell: {
+    bundle: 'outbox',
+    entry: 'tell',
+    description: 'Announces changes in Slack, from the stream of the table',
+    memoryMb: 512,
+    timeout: Duration.minutes(2),
+    ledger: { lists: true, writes: ['announcement#'] },
+    secrets: ['slack'],
+  },
+} as const satisfies Record<string, FunctionSpec>
 
-/** Everything of one deployment: one account of the tracking service, one ledger. */
+/** One deployment: one account of the tracking service, one ledger. */
 export class UnitGuardStack extends Stack {
   constructor(scope: Construct, id: string, { deployment, bundles, ...props }: UnitGuardProps) {
     super(scope, id, { description: 'Unit Guard: a budget guard for a metered tracking service', ...props })
     const { options, plans, plansFile } = deployment
+    const { ledgerTable: table, ledgerStream: stream, reservedConcurrency } = options
 
-    const ledger = new LedgerTable(this, 'Ledger', { restored: restoredOf(deployment) })
+    const ledger = new LedgerTable(this, 'Ledger', { restored: table && stream ? { table, stream } : null })
     const secrets = new GuardSecrets(this, 'Secrets')
     const deadLetters = new DeadLetters(this, 'DeadLetters')
+    // One for all functions, so that the lines of an update stand together.
     const logGroup = new LogGroup(this, 'Log', {
       retention: RetentionDays.THREE_MONTHS,
       removalPolicy: RemovalPolicy.DESTROY,
     })
-    const parts: Parts = { ledger, secrets, deadLetters, logGroup }
 
     const sandbox = options.sandbox ? new Sandbox(this, 'Sandbox', { code: bundles.sandbox, logGroup }) : null
     sandbox?.shareToken(secrets)
@@ -54,21 +106,29 @@ export class UnitGuardStack extends Stack {
       ...(sandbox && { TRACKING_BASE_URL: sandbox.baseUrl, LEDGER_SERVICE: sandboxService }),
     }
     const ledgerOnly = Object.fromEntries(Object.entries(settings).filter(([name]) => name in ledgerOnlySettings.shape))
-    const guarding = { ...settings, ...(plansFile !== undefined && { PLANS: plansBeside }) }
+    const withPlans = { ...settings, ...(plansFile !== undefined && { PLANS: plansBeside }) }
 
-    const add: Add = (id, bundle, rest) => {
-      const { reservedConcurrency } = options
-      return new GuardFunction(this, id, { code: bundles[bundle], logGroup, reservedConcurrency, ...rest })
+    const add = (name: keyof typeof functions, environment: Readonly<Record<string, string>>) => {
+      const { bundle, ledger: access, secrets: names, ...spec }: FunctionSpec = functions[name]
+      const code = bundles[bundle]
+      const fn = new GuardFunction(this, name, { ...spec, code, logGroup, reservedConcurrency, environment })
+      ledger.bindTo(fn, access)
+      secrets.bindTo(fn, ...names)
+      return fn
     }
-    const { dashboard, dashboardUrl } = addDashboard(add, guarding, parts)
-    // Who leads people to the dashboard knows its address, unless it has a name of its own.
-    const telling = { DASHBOARD_URL: dashboardUrl, ...guarding }
-    const { api, apiUrl } = addApi(add, telling, parts)
-    const slack = addSlack(add, ledgerOnly, parts)
-    const scheduled = addScheduled(add, telling, parts)
+    const dashboard = add('Dashboard', withPlans)
+    const dashboardUrl = dashboard.openUrl({ streams: true }).url
+    // Functions that link to the dashboard need its address, unless DASHBOARD_URL is set.
+    const linking = { DASHBOARD_URL: dashboardUrl, ...withPlans }
+    const api = add('Api', linking)
+    const apiUrl = api.openUrl({ streams: true }).url
+    const slack = add('SlackApp', ledgerOnly)
+    const scheduled = add('Scheduled', linking)
     new Schedule(this, 'Schedule', { fn: scheduled, plans, deadLetters })
-    const start = addStart(add, telling, parts)
-    const tell = addTell(add, telling, parts)
+    const start = add('OutboxStart', linking)
+    new StreamReader(start, 'Stream', { fn: start, name: 'start', ledger, deadLetters })
+    const tell = add('OutboxTell', linking)
+    new StreamReader(tell, 'Stream', { fn: tell, name: 'tell', ledger, deadLetters })
 
     new Alarms(this, 'Watching', {
       ...{ ledger, logGroup, deadLetters, email: options.alarmEmail },
@@ -82,90 +142,4 @@ export class UnitGuardStack extends Stack {
     new CfnOutput(this, 'TableName', { value: ledger.table.tableName })
     new CfnOutput(this, 'LogGroupName', { value: logGroup.logGroupName })
   }
-}
-
-const restoredOf = ({ options: { ledgerTable: table, ledgerStream: stream } }: Deployment) =>
-  table !== undefined && stream !== undefined ? { table, stream } : null
-
-// A call of the service takes a minute at most, a settlement twelve seconds: every function that sends has more time.
-
-/** Nothing on a page calls the service: the stream begins what is approved there. */
-function addDashboard(add: Add, environment: Environment, { ledger, secrets }: Parts) {
-  const dashboard = add('Dashboard', 'dashboard', {
-    description: 'What people open in a browser: the dashboard, and what is to be read about the API',
-    memoryMb: 1024,
-    timeout: Duration.minutes(2),
-    environment,
-  })
-  ledger.bindTo(dashboard, { lists: true })
-  secrets.bindTo(dashboard, 'caller-key')
-  return { dashboard, dashboardUrl: dashboard.openUrl({ streams: true }).url }
-}
-
-function addApi(add: Add, environment: Environment, { ledger, secrets }: Parts) {
-  const api = add('Api', 'api', {
-    description: 'What internal tools call: the HTTP API and the /v3 gateway',
-    memoryMb: 1024,
-    timeout: Duration.minutes(2),
-    environment,
-  })
-  ledger.bindTo(api, { lists: true })
-  secrets.bindTo(api, 'service-token', 'caller-key')
-  return { api, apiUrl: api.openUrl({ streams: true }).url }
-}
-
-/** Slack gives up after three seconds. */
-function addSlack(add: Add, environment: Environment, { ledger, secrets }: Parts): GuardFunction {
-  const slack = add('SlackApp', 'slack', {
-    description: 'What Slack calls: verifies, records, acknowledges',
-    memoryMb: 1024,
-    timeout: Duration.seconds(10),
-    environment,
-  })
-  ledger.bindTo(slack, { lists: false, writes: ['slack-event#'] })
-  secrets.bindTo(slack, 'slack')
-  return slack
-}
-
-function addScheduled(add: Add, environment: Environment, { ledger, secrets }: Parts): GuardFunction {
-  const scheduled = add('Scheduled', 'scheduled', {
-    description: 'What rules of EventBridge call: plans, the sweep, the digest and the audit',
-    memoryMb: 512,
-    timeout: Duration.minutes(15),
-    environment,
-  })
-  ledger.bindTo(scheduled, { lists: true })
-  secrets.bindTo(scheduled, 'service-token', 'slack')
-  return scheduled
-}
-
-/** All of a batch are begun side by side, and each waits for the service. */
-function addStart(add: Add, environment: Environment, { ledger, secrets, deadLetters }: Parts): GuardFunction {
-  const start = add('OutboxStart', 'outbox', {
-    description: 'Begins what was just asked for, as the stream of the table tells it',
-    entry: 'start',
-    memoryMb: 512,
-    timeout: Duration.minutes(5),
-    environment,
-  })
-  ledger.bindTo(start, { lists: true })
-  secrets.bindTo(start, 'service-token', 'slack')
-  const batches = { batchSize: 5, batchesAtOnce: 5 }
-  new StreamReader(start, 'Stream', { fn: start, ledger, filters: filters.start, deadLetters, ...batches })
-  return start
-}
-
-function addTell(add: Add, environment: Environment, { ledger, secrets, deadLetters }: Parts): GuardFunction {
-  const tell = add('OutboxTell', 'outbox', {
-    description: 'Tells Slack what has just happened, as the stream of the table tells it',
-    entry: 'tell',
-    memoryMb: 512,
-    timeout: Duration.minutes(2),
-    environment,
-  })
-  ledger.bindTo(tell, { lists: true, writes: ['announcement#'] })
-  secrets.bindTo(tell, 'slack')
-  const batches = { batchSize: 10, batchesAtOnce: 1 }
-  new StreamReader(tell, 'Stream', { fn: tell, ledger, filters: filters.tell, deadLetters, ...batches })
-  return tell
 }

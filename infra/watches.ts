@@ -4,28 +4,23 @@ import { metricNamespace, type Vital } from '../shared/platform/metrics.ts'
 import type { DeadLetters } from './dead-letters.ts'
 import type { GuardFunction } from './guard-function.ts'
 
-/** Something that a person should look at, and the paragraph of the runbook that says how. */
+/** A condition that raises an alarm, and the paragraph of the runbook that says what to do. */
 export interface Watch {
   readonly name: string
-  /** One sentence. */
   readonly says: string
-  /** Of the heading in docs/runbook.md. */
   readonly anchor: string
   readonly metric: IMetric
   readonly atLeast: number
-  /** So many periods in a row; one, unless said otherwise. */
-  readonly periods?: number
-  /** Whether silence is worth an alarm: only where something always speaks. */
+  /** Raised by fewer than `atLeast`, missing figures included: for a metric that always has values. */
   readonly whenSilent?: true
+  readonly event?: string
 }
 
 const fiveMinutes = Duration.minutes(5)
-/** Of the 400 KB that DynamoDB takes: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html */
-const nearlyTooLarge = 300 * 1024
-const oneHourOfMinutes = 60
+/** DynamoDB's limit is 400 KB: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html */
+const largeItemBytes = 300 * 1024
 const tenMinutesMs = 600_000
 
-/** Names of the metrics that are counted from the log. */
 export const logMetrics = {
   errorLines: 'ErrorLines',
   otherErrorLines: 'OtherErrorLines',
@@ -35,17 +30,11 @@ export const logMetrics = {
 export const vital = (name: Vital, statistic: 'Maximum' | 'SampleCount' = 'Maximum', period = fiveMinutes): Metric =>
   new Metric({ namespace: metricNamespace, metricName: name, statistic, period })
 
-/** How often an event was logged as an error. */
-export const errorLines = (event: string): Metric =>
-  new Metric({
-    namespace: metricNamespace,
-    metricName: logMetrics.errorLines,
-    dimensionsMap: { event },
-    statistic: 'Sum',
-    period: fiveMinutes,
-  })
+const logMetric = (metricName: string, dimensionsMap: Record<string, string> = {}): Metric =>
+  new Metric({ namespace: metricNamespace, metricName, dimensionsMap, statistic: 'Sum', period: fiveMinutes })
 
-/** What one metric is for all of these functions together. */
+export const errorLines = (event: string): Metric => logMetric(logMetrics.errorLines, { event })
+
 export function ofAll(functions: Readonly<Record<string, GuardFunction>>, name: string, together: 'SUM' | 'MAX') {
   const idOf = (id: string) => `${name.toLowerCase()}_${id}`
   const usingMetrics = Object.fromEntries(
@@ -54,7 +43,7 @@ export function ofAll(functions: Readonly<Record<string, GuardFunction>>, name: 
       lambda.metric(name, { statistic: together === 'SUM' ? 'Sum' : 'Maximum', period: fiveMinutes }),
     ]),
   )
-  // Of a list, because what was not called has no figure, and adding it would make none of all.
+  // `+` would give no value as soon as one function was not called.
   const expression = `${together}([${Object.keys(usingMetrics).join(', ')}])`
   return new MathExpression({ expression, usingMetrics, label: name, period: fiveMinutes })
 }
@@ -65,38 +54,30 @@ export interface Watched {
   readonly deadLetters: DeadLetters
 }
 
-interface LogWatch extends Watch {
-  /** The error that it counts. */
-  readonly event: string
-}
-
-const fromLog = (event: string, name: string, says: string, anchor = event): LogWatch => ({
+const fromLog = (event: string, name: string, says: string, anchor = event): Watch => ({
   ...{ event, name, says, anchor, atLeast: 1 },
   metric: errorLines(event),
 })
 
-/** Errors whose lines raise no alarm, and why. Every other error that has no alarm of its own raises `OtherErrors`. */
+/** Errors that raise no alarm, and why. Every other error without an alarm of its own raises `OtherErrors`. */
 export const errorsWithoutAlarm = {
-  'in-doubt': 'most doubts end by themselves; InDoubt is raised by one that is an hour old',
-  'audit-not-ok': 'AuditNotOk is raised by what the same audit measured',
-  'slack-refused': 'announcement-lost or answer-lost follows, and says what was lost',
-  'project-waits': 'the next round tries it again; PlanNotDone is raised by a plan that ends without it',
-  'occurrence-failed': 'the next sweep tries it again; PlanNotDone is raised by a plan that does not end in its hour',
-  'not-begun': 'the next sweep begins it; not-swept or FunctionErrors follows where the sweep cannot',
-  'summary-not-ok': 'the line that finds it has it counted again; no answer was wrong',
-  'answer-broken':
-    'the service broke in the middle of an answer, and its caller was cut off; FunctionErrors leaves it out',
-  'change-not-noted': 'the caller has the service’s answer, and there is nothing to repair',
+  'in-doubt': 'most doubts end by themselves; one that is an hour old raises InDoubt',
+  'audit-not-ok': 'the metric of the same audit raises AuditNotOk',
+  'slack-refused': 'announcement-lost or answer-lost follows, and names the lost message',
+  'project-waits': 'the next round retries it; a plan that ends without it raises PlanNotDone',
+  'occurrence-failed': 'the next sweep retries it; a plan that does not end in its hour raises PlanNotDone',
+  'not-begun': 'the next sweep starts it; not-swept or FunctionErrors follows where the sweep cannot',
+  'summary-not-ok': 'the guard counts it again when it logs the line; no answer was wrong',
+  'answer-broken': 'the service broke off its answer, and the caller was cut off; FunctionErrors leaves it out',
+  'change-not-noted': 'the caller has the service’s answer; there is nothing to repair',
 } as const
 
-/** The pattern of the catch-all: errors without an alarm of their own, but for the exceptions. */
 export const otherErrors = (watches: readonly Watch[]): string => {
-  const own = watches.flatMap((watch) => ('event' in watch && typeof watch.event === 'string' ? [watch.event] : []))
+  const own = watches.flatMap(({ event }) => event ?? [])
   const others = [...own, ...Object.keys(errorsWithoutAlarm)].map((event) => ` && $.event != "${event}"`)
   return `{ $.level = "error"${others.join('')} }`
 }
 
-/** Everything that is watched. Units come first. */
 export const watchesOf = (watched: Watched): readonly Watch[] => [
   ...unitWatches(),
   ...serviceWatches(),
@@ -110,7 +91,7 @@ const unitWatches = (): readonly Watch[] => [
     says: 'An update has been in doubt for an hour',
     anchor: 'in-doubt',
     metric: vital('OldestDoubtMinutes'),
-    atLeast: oneHourOfMinutes,
+    atLeast: 60,
   },
   fromLog('overrun', 'Overrun', 'An update cost more than was held for it'),
   fromLog('impossible-units', 'ImpossibleUnits', 'An update states units that cannot be'),
@@ -142,9 +123,7 @@ const serviceWatches = (): readonly Watch[] => [
     name: 'PlanNotDone',
     says: 'A plan was missed, stopped, or could not update all of its projects',
     anchor: 'a-plan-was-not-done',
-    metric: new Metric({
-      ...{ namespace: metricNamespace, metricName: logMetrics.plansNotDone, statistic: 'Sum', period: fiveMinutes },
-    }),
+    metric: logMetric(logMetrics.plansNotDone),
     atLeast: 1,
   },
   fromLog('plan-not-run', 'PlanNotRun', 'A rule fired for a plan that there is not'),
@@ -171,7 +150,7 @@ const functionWatches = ({ functions, streamReaders, deadLetters }: Watched): re
     name: 'FunctionErrors',
     says: 'A function has failed',
     anchor: 'function-errors',
-    // The call of an answer that broke has to fail, and says nothing about the function.
+    // A call whose answer broke off has to fail, but the function did nothing wrong.
     metric: new MathExpression({
       expression: 'failed - FILL(broken, 0)',
       usingMetrics: { failed: ofAll(functions, 'Errors', 'SUM'), broken: errorLines('answer-broken') },
@@ -185,9 +164,7 @@ const functionWatches = ({ functions, streamReaders, deadLetters }: Watched): re
     name: 'OtherErrors',
     says: 'An error was logged that has no alarm of its own',
     anchor: 'other-errors',
-    metric: new Metric({
-      ...{ namespace: metricNamespace, metricName: logMetrics.otherErrorLines, statistic: 'Sum', period: fiveMinutes },
-    }),
+    metric: logMetric(logMetrics.otherErrorLines),
     atLeast: 1,
   },
   {
@@ -212,22 +189,21 @@ const sizeWatches = (): readonly Watch[] => [
     says: 'The book is near the size that DynamoDB takes',
     anchor: 'item-size',
     metric: vital('BookBytes'),
-    atLeast: nearlyTooLarge,
+    atLeast: largeItemBytes,
   },
   {
     name: 'DefinitionsSize',
     says: 'The definitions are near the size that DynamoDB takes',
     anchor: 'item-size',
     metric: vital('DefinitionsBytes'),
-    atLeast: nearlyTooLarge,
+    atLeast: largeItemBytes,
   },
 ]
 
-/** Of an alarm: it is raised below one where silence is meant, and from the threshold upwards elsewhere. */
-export const alarmOf = ({ metric, atLeast, periods = 1, whenSilent }: Watch) => ({
+export const alarmOf = ({ metric, atLeast, whenSilent }: Watch) => ({
   metric,
   threshold: atLeast,
-  evaluationPeriods: periods,
+  evaluationPeriods: 1,
   comparisonOperator: whenSilent
     ? ComparisonOperator.LESS_THAN_THRESHOLD
     : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
