@@ -4,13 +4,12 @@ import type { FaceEnv } from '../../shared/api/face.ts'
 import { describe, undecidedRetryAfter } from '../../shared/guard/problems.ts'
 import type { Problem } from '../../shared/ledger/updates/update.ts'
 import { type Frame, Page, type PageProps } from './components/layout.tsx'
-import { unbroken } from './unbroken.ts'
 
-/** Nothing comes from elsewhere, nothing is sent elsewhere, nothing runs, and no other site shows it in a frame. */
+/** Pages load and send nothing elsewhere, run no script, and stand in no frame. */
 const policy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-/** What every page is sent with. */
+/** Sets the headers of every page. */
 export function dress(c: Context<FaceEnv>): void {
   c.header('Content-Security-Policy', policy)
   c.header('X-Content-Type-Options', 'nosniff')
@@ -42,3 +41,19 @@ export function showProblem(c: Context<FaceEnv>, { slug, detail }: Problem, fram
   )
   return show(c, { title, ...(frame && { frame }), children: content }, status as ContentfulStatusCode)
 }
+
+const months = 'Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec'
+/** Matches outside of tags only: inside one, the next bracket closes it. */
+const readAsOne = new RegExp(
+  String.raw`(?:\b\d{1,2} (?:${months})(?: \d{4})?(?: \d\d:\d\d)?|\d (?:units?\b|%))(?=[^<>]*<)`,
+  'g',
+)
+/** Elements that users copy from or fill in: their text must not change. */
+const kept = /(<(?:pre|select|textarea)\b.*?<\/(?:pre|select|textarea)>)/s
+
+/** Keeps dates, and figures with their units, on one line. */
+export const unbroken = (html: string): string =>
+  html
+    .split(kept)
+    .map((part, index) => (index % 2 === 1 ? part : part.replace(readAsOne, (one) => one.replaceAll(' ', '\u00a0'))))
+    .join('')

@@ -6,13 +6,13 @@ import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { rawPathOf } from '../../shared/platform/http.ts'
 import { addAssets } from './assets.ts'
+import { addActivity } from './pages/activity.tsx'
 import { addAudit } from './pages/audit.tsx'
 import { addBudgetPages } from './pages/budgets/budgets.tsx'
 import { addCallerPages } from './pages/callers/callers.tsx'
-import { addDecisions } from './pages/decisions.tsx'
-import { addLedger } from './pages/ledger.tsx'
+import { addDecisions } from './pages/decisions.ts'
+import { addInbox } from './pages/inbox.tsx'
 import { addLogin } from './pages/login.tsx'
-import { addNeedsYou } from './pages/needs-you.tsx'
 import { addOverview } from './pages/overview.tsx'
 import { addPlan } from './pages/plan.tsx'
 import { addPlans } from './pages/plans.tsx'
@@ -23,10 +23,8 @@ import { addUpdateList } from './pages/updates.tsx'
 import { createPageRoutes } from './session.tsx'
 
 /**
- * The dashboard: pages made here, which work without scripts. They take a cookie of their own, and nothing else does; they
- * ask the same guard as the API, so a user may not do here what they may not do there.
- *
- * @param reference what is to be read about the API; nothing, where it has no readers.
+ * The dashboard: pages without scripts, for a session cookie that nothing else accepts. They call the same guard as the
+ * API, so the same permissions hold.
  */
 export function createDashboard(services: Services, reference: Reference = async () => null): Hono<FaceEnv> {
   const app = new Hono<FaceEnv>({ getPath: rawPathOf })
@@ -39,12 +37,12 @@ export function createDashboard(services: Services, reference: Reference = async
   addOverview(routes, services)
   addUpdateList(routes, services)
   addUpdate(routes, services)
-  addNeedsYou(routes, services)
+  addInbox(routes, services)
   addDecisions(routes, services)
   addPlans(routes, services)
   addPlan(routes, services)
   addStatements(routes, services)
-  addLedger(routes, services)
+  addActivity(routes, services)
   addAudit(routes, services)
   addBudgetPages(routes, services)
   addCallerPages(routes, services)

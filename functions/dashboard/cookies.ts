@@ -1,38 +1,154 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Context } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
+import { errors, jwtVerify, SignJWT } from 'jose'
+import * as z from 'zod/mini'
 import type { FaceEnv } from '../../shared/api/face.ts'
-import type { Origins } from './origin.ts'
+import { withAnyKey } from '../../shared/auth/caller-key.ts'
+import { type Caller, isReadOneWay, subject, toScopes } from '../../shared/auth/tokens.ts'
+import { type Clock, hourMs } from '../../shared/platform/clock.ts'
+import type { Ids } from '../../shared/platform/ids.ts'
+import type { Secret } from '../../shared/platform/secrets.ts'
+
+/** Compares the address of a request with the configured one. */
+export function createOrigins(dashboardUrl: string | null) {
+  const configured = dashboardUrl === null ? null : new URL(dashboardUrl)
+
+  /** Behind a proxy that ends TLS, only the configuration knows that the browser uses https. */
+  function isSecure({ req }: Context<FaceEnv>): boolean {
+    const asked = new URL(req.url)
+    return asked.protocol === 'https:' || (configured?.protocol === 'https:' && configured.host === asked.host)
+  }
+
+  /**
+   * Whether a page of ours sent the form. Because our pages send no referrer, browsers write `Origin: null` for our own
+   * forms; then `Sec-Fetch-Site` decides.
+   *
+   * @see https://www.w3.org/TR/fetch-metadata/
+   * @see https://fetch.spec.whatwg.org/#append-a-request-origin-header
+   */
+  function isOurs({ req }: Context<FaceEnv>): boolean {
+    const [site, origin] = [req.header('sec-fetch-site'), req.header('origin')]
+    if (site !== undefined && site !== 'same-origin') return false
+    if (origin === undefined || (origin === 'null' && site === 'same-origin')) return true
+    return origin === new URL(req.url).origin || origin === configured?.origin
+  }
+
+  return { isSecure, isOurs }
+}
+
+export type Origins = ReturnType<typeof createOrigins>
 
 type Name = 'unit-guard' | 'unit-guard-said'
 
-/** Cookies that no script reads, no other site sends along and, with https, no other host can set. */
+/** Cookies that no script can read, no other site sends and, with https, no other host can set. */
 export function createCookies({ isSecure }: Pick<Origins, 'isSecure'>) {
-  const prefixed = (c: Context<FaceEnv>) => (isSecure(c) ? ({ prefix: 'host' } as const) : {})
+  function write(c: Context<FaceEnv>, name: Name, value: string, lastsMs: number): void {
+    setCookie(c, name, value, {
+      ...(isSecure(c) && { prefix: 'host' as const }),
+      path: '/',
+      secure: isSecure(c),
+      httpOnly: true,
+      sameSite: 'Strict',
+      maxAge: Math.floor(lastsMs / 1000),
+    })
+  }
 
   return {
     read: (c: Context<FaceEnv>, name: Name): string | undefined =>
       isSecure(c) ? getCookie(c, name, 'host') : getCookie(c, name),
 
-    write: (c: Context<FaceEnv>, name: Name, value: string, lastsMs: number): void =>
-      setCookie(c, name, value, {
-        ...prefixed(c),
-        path: '/',
-        secure: isSecure(c),
-        httpOnly: true,
-        sameSite: 'Strict',
-        maxAge: Math.floor(lastsMs / 1000),
-      }),
+    write,
 
-    remove: (c: Context<FaceEnv>, name: Name): void =>
-      setCookie(c, name, '', {
-        ...prefixed(c),
-        path: '/',
-        secure: isSecure(c),
-        httpOnly: true,
-        sameSite: 'Strict',
-        maxAge: 0,
-      }),
+    remove: (c: Context<FaceEnv>, name: Name): void => write(c, name, '', 0),
   }
 }
 
 export type Cookies = ReturnType<typeof createCookies>
+
+/** A user who has logged in, as the cookie says. */
+export interface Session {
+  readonly id: string
+  readonly sub: string
+  readonly until: number
+  /** Absent for a user from Slack: their permissions are listed, and looked up each time. */
+  readonly token?: Pick<Caller, 'scopes' | 'budgets'>
+}
+
+/** Not the audience of bearer tokens, so neither passes for the other. */
+const audience = 'unit-guard-pages'
+const maxSessionMs = 8 * hourMs
+const maxCookieLength = 4_096
+
+const claims = z.object({
+  aud: z.literal(audience),
+  jti: z.string().check(z.minLength(1)),
+  exp: z.number().check(z.int()),
+  sub: z.union([subject, z.string().check(z.startsWith('slack:'))]),
+  scope: z.optional(z.string()),
+  budgets: z.optional(z.union([z.literal('*'), z.array(z.string())])),
+})
+
+/** Sessions, and texts bound to them, signed with the callers' key. @throws SecretUnavailable */
+export function createSessions({ key, clock, ids }: { key: Secret; clock: Clock; ids: Ids }) {
+  /** @param who the caller of a token, or the name of a user from Slack. */
+  async function open(who: Caller | string): Promise<{ readonly cookie: string; readonly lastsMs: number }> {
+    const isListed = typeof who === 'string'
+    const lastsMs = Math.min(maxSessionMs, isListed ? maxSessionMs : who.until - clock.now())
+    const brought = isListed ? {} : { scope: [...who.scopes].join(' '), budgets: who.budgets }
+    const cookie = await new SignJWT(brought)
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setAudience(audience)
+      .setSubject(isListed ? who : who.sub)
+      .setJti(ids.random())
+      .setExpirationTime(Math.floor((clock.now() + lastsMs) / 1000))
+      .sign(new TextEncoder().encode((await key.read()).current))
+    return { cookie, lastsMs }
+  }
+
+  async function read(cookie: string): Promise<Session | null> {
+    if (cookie.length > maxCookieLength || !isReadOneWay(cookie)) return null
+    return withAnyKey(key, await key.read(), (secret) => readWith(cookie, secret))
+  }
+
+  async function readWith(cookie: string, secret: string): Promise<Session | null> {
+    const options = { algorithms: ['HS256'], audience, currentDate: new Date(clock.now()) }
+    try {
+      const { payload } = await jwtVerify(cookie, new TextEncoder().encode(secret), options)
+      const parsed = claims.safeParse(payload)
+      return parsed.success ? toSession(parsed.data) : null
+    } catch (error) {
+      if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof RangeError) return null
+      throw error
+    }
+  }
+
+  const sign = async (session: Session, purpose: Purpose, text = ''): Promise<string> =>
+    signature((await key.read()).current, session, purpose, text)
+
+  async function isSigned(given: string, session: Session, purpose: Purpose, text = ''): Promise<boolean> {
+    const matches = async (secret: string) => (isSame(given, signature(secret, session, purpose, text)) ? true : null)
+    return (await withAnyKey(key, await key.read(), matches)) ?? false
+  }
+
+  return { open, read, sign, isSigned }
+}
+
+export type Sessions = ReturnType<typeof createSessions>
+
+type Purpose = 'form' | 'said'
+
+/** No JWT is signed over a text with blanks, so this signature never passes for that of a JWT. */
+const signature = (secret: string, { id }: Session, purpose: Purpose, text: string): string =>
+  createHmac('sha256', secret).update(`${audience} ${purpose} ${id} ${text}`).digest('base64url')
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+function toSession({ jti, sub, exp, scope, budgets }: z.output<typeof claims>): Session | null {
+  const session = { id: jti, sub, until: exp * 1000 }
+  if (sub.startsWith('slack:')) return session
+  return scope === undefined ? null : { ...session, token: { scopes: toScopes(scope), budgets: budgets ?? [] } }
+}

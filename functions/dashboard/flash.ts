@@ -3,14 +3,13 @@ import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import type { FaceEnv } from '../../shared/api/face.ts'
 import { minuteMs } from '../../shared/platform/clock.ts'
-import type { Cookies } from './cookies.ts'
-import type { Session, Sessions } from './session-cookie.ts'
+import type { Cookies, Session, Sessions } from './cookies.ts'
 
-/** What came of a form, for the page that is shown after it. */
+/** The outcome of a form, shown on the next page. */
 export interface Flash {
   readonly done: readonly string[]
   readonly failed: readonly string[]
-  /** What the user had filled in, where nothing was done: it is there to be put right, and not typed again. */
+  /** What the user typed, if nothing was done, so that they can correct it. */
   readonly typed?: FormValues
 }
 
@@ -23,15 +22,15 @@ const said = z.object({
 })
 
 const lastsMs = minuteMs
-/** Browsers keep cookies of up to 4,096 bytes, name and attributes included. */
-const longest = 3_000
+/** Browsers keep cookies of up to 4,096 bytes, including name and attributes. */
+const maxTextLength = 3_000
 const maxSentences = 100
-/** A project of 512 characters, and what became of it; in any script one of them fits into the cookie. */
+/** Holds a project of 512 characters and its outcome; one such sentence fits the cookie in any script. */
 const maxSentenceLength = 700
 
 export type FlashCookie = ReturnType<typeof createFlash>
 
-/** Carried over in a signed cookie, and shown once: an address would keep it, and could be made up by others. */
+/** Carries it in a signed cookie, shown once: an address would keep it, and others could forge it. */
 export function createFlash({ sessions, cookies }: { sessions: Sessions; cookies: Cookies }) {
   async function keep(c: Context<FaceEnv>, session: Session, all: Flash): Promise<void> {
     const text = toText(all)
@@ -50,18 +49,15 @@ export function createFlash({ sessions, cookies }: { sessions: Sessions; cookies
   return { keep, take }
 }
 
-/**
- * As many sentences as there is room for: they are much alike, so compressing them makes room for a hundred. What was
- * typed goes along where it leaves room for all of them.
- */
+/** As many sentences as fit: they are alike, so a hundred do when compressed. `typed` is left out first. */
 function toText({ done, failed, typed }: Flash, most = maxSentences): string {
   const told = { done: shortened(done, most), failed: shortened(failed, most), typed }
   const text = deflateRawSync(JSON.stringify(told)).toString('base64url')
-  if (text.length <= longest || most === 0) return text
+  if (text.length <= maxTextLength || most === 0) return text
   return toText({ done, failed }, typed ? most : Math.floor(most * 0.8))
 }
 
-/** Only what we have signed comes here. */
+/** The text is signed by us, so it parses. */
 const fromText = (text: string): unknown => JSON.parse(inflateRawSync(Buffer.from(text, 'base64url')).toString())
 
 function shortened(sentences: readonly string[], most: number): readonly string[] {

@@ -1,12 +1,19 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
-import { type FaceEnv, readBytes } from '../../shared/api/face.ts'
+import type { FaceEnv } from '../../shared/api/face.ts'
+import { readBytes } from '../../shared/api/face.ts'
+import { problemOf } from '../../shared/api/problem-of.ts'
 import { invalid, Refusal } from '../../shared/api/refusal.ts'
+import { reason } from '../../shared/api/schemas.ts'
 import { allFaults } from '../../shared/guard/fields.ts'
+import type { ChangeResult } from '../../shared/guard/people/budgets.ts'
 import { problem } from '../../shared/guard/problems.ts'
-import type { FormValues } from './flash.ts'
+import { Contention } from '../../shared/ledger/errors.ts'
+import type { Problem } from '../../shared/ledger/updates/update.ts'
+import type { Log } from '../../shared/platform/log.ts'
+import type { Flash, FormValues } from './flash.ts'
 
-/** The fields of a form that a page of ours has sent. @throws Refusal 413 or 415 */
+/** @throws Refusal 413 or 415 */
 export async function readForm(c: Context<FaceEnv>): Promise<URLSearchParams> {
   const mediaType = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase()
   const bytes = await readBytes(c)
@@ -15,7 +22,7 @@ export async function readForm(c: Context<FaceEnv>): Promise<URLSearchParams> {
 }
 
 /**
- * The fields as a schema takes them: what was left empty is absent, and only `lists` have several values.
+ * Reads a form by a schema. Empty fields count as absent; only `lists` have several values.
  *
  * @throws Refusal 400 with all faults at once.
  */
@@ -31,14 +38,81 @@ export function readFields<Schema extends z.ZodMiniType>(
   throw invalid(allFaults([], parsed.error.issues))
 }
 
-/** These fields as they were filled in, right or wrong. */
+/** These fields as the user typed them, valid or not. */
 export const typedIn = (form: URLSearchParams, ...names: readonly string[]): FormValues =>
   Object.fromEntries(names.map((name) => [name, form.get(name) ?? '']))
 
-/** Whole units as users type them: `1,200` and `1 200` are 1200; NaN for what is no number, or not surely this one. */
+/** Whole units as users type them: `1,200` and `1 200` are 1200. NaN for anything ambiguous. */
 export const toNumber = (text: string): number =>
   inThousands.test(text.trim()) ? Number(text.replace(/\D/g, '')) : Number.NaN
 
 const inThousands = /^(\d+|[1-9]\d{0,2}([,. '’\u00a0\u202f]\d{3})+)$/
 
 export const typedNumber = z.pipe(z.string(), z.transform(toNumber))
+
+const steps = ['preview', 'confirm', 'edit'] as const
+type Step = (typeof steps)[number]
+
+/** Which button of a change was pressed. @throws Refusal 400 */
+export function stepOf(form: URLSearchParams): Step {
+  const step = steps.find((each) => each === form.get('step'))
+  if (step) return step
+  throw invalid([{ path: 'step', message: 'takes one of the buttons' }])
+}
+
+/** @throws Refusal when it is too long. */
+export function reasonOf(form: URLSearchParams): string | undefined {
+  const given = form.get('reason')?.trim() ?? ''
+  if (given === '') return undefined
+  const parsed = reason.safeParse(given)
+  if (parsed.success) return parsed.data
+  throw invalid([{ path: 'reason', message: parsed.error.issues[0]?.message ?? '' }])
+}
+
+const maxRounds = 8
+
+/** Decides again while other changes were faster. */
+export async function onNewest(decide: () => Promise<ChangeResult>): Promise<ChangeResult> {
+  for (let round = 1; ; round++) {
+    const changed = await decide()
+    if (!isOvertaken(changed) || round === maxRounds) return changed
+  }
+}
+
+export const isOvertaken = (changed: { kind: string; problem?: Problem }): boolean =>
+  changed.problem?.slug === 'precondition-failed'
+
+/** @param answer `null`: another change was faster, so the form is read again. @throws Contention */
+export async function untilAnswered(answer: () => Promise<Response | null>): Promise<Response> {
+  for (let round = 1; round <= maxRounds; round++) {
+    const answered = await answer()
+    if (answered !== null) return answered
+  }
+  throw new Contention('the definitions keep changing')
+}
+
+export function flashOf(changed: ChangeResult, done: string): Flash {
+  if (changed.kind === 'changed') return { done: [done], failed: [] }
+  const failed = isOvertaken(changed)
+    ? 'Something was changed since you saw the page, so nothing was done. Look once more.'
+    : changed.problem.detail
+  return { done: [], failed: [failed] }
+}
+
+/** Acts on each, one after another. An error stops it but keeps the outcomes so far; it is thrown if there are none. */
+export async function forEachId<Outcome>(
+  ids: Iterable<string>,
+  act: (id: string) => Promise<Outcome>,
+  log: Log,
+): Promise<readonly (Outcome | { readonly kind: 'problem'; readonly problem: Problem })[]> {
+  const outcomes: (Outcome | { kind: 'problem'; problem: Problem })[] = []
+  for (const id of new Set(ids)) {
+    try {
+      outcomes.push(await act(id))
+    } catch (error) {
+      if (outcomes.length === 0) throw error
+      return [...outcomes, { kind: 'problem', problem: problemOf(error, log) }]
+    }
+  }
+  return outcomes
+}

@@ -12,27 +12,26 @@ import type { Log } from '../../shared/platform/log.ts'
 import type { Scope } from '../../shared/platform/words.ts'
 import { dress, show, showProblem } from './answer.tsx'
 import type { Frame } from './components/layout.tsx'
-import { createCookies } from './cookies.ts'
+import { createCookies, createOrigins, createSessions, type Session, type Sessions } from './cookies.ts'
 import { createFlash, type Flash, type FlashCookie } from './flash.ts'
 import { readForm } from './forms.ts'
-import { createOrigins } from './origin.ts'
-import { createSessions, type Session, type Sessions } from './session-cookie.ts'
 
 type Method = 'GET' | 'POST'
 type Handlers<Asked> = Partial<Record<Method, (asked: Asked) => Promise<Response>>>
 
-/** A page for a user who has logged in. */
+/** A request of a user who has logged in. */
 export interface Visit {
   readonly c: Context<FaceEnv>
   readonly session: Session
   readonly allowed: Permissions
-  /** What was filled in; empty with GET. */
+  readonly query: URLSearchParams
+  /** Empty with GET. */
   readonly form: URLSearchParams
   readonly frame: Frame
-  /** @throws Refusal when they hold none of these. */
+  /** @throws Refusal when the user holds none of these. */
   mustHave(...any: readonly Scope[]): void
   show(title: string, content: Child): Response | Promise<Response>
-  /** Goes on to another page, which tells what came of a form. */
+  /** Redirects to a page that shows the outcome of a form. */
   tell(flash: Flash, to: string): Promise<Response>
 }
 
@@ -40,10 +39,10 @@ export type PageRoutes = ReturnType<typeof createPageRoutes>
 
 const yearSeconds = 365 * 24 * 3600
 
-/** Where a form leads whose session is over: the login says that nothing was done. */
+/** The login page then says that the form was not processed. */
 const sessionEnded = '/login?ended'
 
-/** Sees to what is the same for all pages: who is looking, where forms come from, headers, and what goes wrong. */
+/** What all pages share: the session, the origin of forms, headers and failures. */
 export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
   const { guard, callerKey, clock, log } = services
   const origins = createOrigins(services.dashboardUrl)
@@ -57,7 +56,7 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
     return next()
   })
 
-  /** A page for everybody. */
+  /** Adds a page that needs no session. */
   function open(path: string, handlers: Handlers<Context<FaceEnv>>): void {
     const methods = Object.keys(handlers).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
     app.all(path, async (c) => {
@@ -75,7 +74,7 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
 
   const showFailure = (c: Context<FaceEnv>, error: unknown) => answerFailure(log, c, error)
 
-  /** A page for those who have logged in. */
+  /** Adds a page that needs a session. */
   function page(path: string, handlers: Handlers<Visit>): void {
     const inside = (handler: (visit: Visit) => Promise<Response>) => async (c: Context<FaceEnv>) => {
       const isForm = c.req.method === 'POST'
@@ -96,7 +95,7 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
     return cookie === undefined ? null : sessions.read(cookie)
   }
 
-  /** @throws Refusal when another site has sent this form, or an unknown one. */
+  /** @throws Refusal when another site sent the form. */
   function mustBeOurs(c: Context<FaceEnv>): void {
     if (!origins.isOurs(c)) throw new Refusal(notOurs)
   }
@@ -120,7 +119,7 @@ function answerFailure(log: Log, c: Context<FaceEnv>, error: unknown, frame?: Fr
   return showProblem(c, problemOf(error, log), frame)
 }
 
-/** Runs the handler of a page for a user who has logged in, with what they may do now. */
+/** Runs the handler of a page with the user's current permissions. */
 async function showPage(
   { guard, log, sessions, outcomes }: Pick<Services, 'guard' | 'log'> & { sessions: Sessions; outcomes: FlashCookie },
   { c, session, form }: Pick<Visit, 'c' | 'session' | 'form'>,
@@ -139,6 +138,7 @@ async function showPage(
     frame = { ...frame, isAdmin: allowed.scopes.has('admin') }
     return await handler({
       ...{ c, session, allowed, form, frame },
+      query: new URL(c.req.url).searchParams,
       mustHave: (...any) => mustBeAmong(session.sub, allowed.scopes, any),
       show: (title, content) => show(c, { title, frame, children: content }, 200),
       tell: async (flash, to) => {
@@ -151,10 +151,7 @@ async function showPage(
   }
 }
 
-/**
- * A link on another site brings no cookie of ours along, not even that of a user who has logged in. Asking once more,
- * from a page of our own, does.
- */
+/** A link on another site sends no strict cookie. A reload from a page of ours does, so this page asks for one. */
 function letIn(c: Context<FaceEnv>): Response | Promise<Response> {
   const { pathname, search } = new URL(c.req.url)
   const to = `${pathname}${search}`

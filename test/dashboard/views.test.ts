@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { unbroken } from '../../functions/dashboard/unbroken.ts'
+import { unbroken } from '../../functions/dashboard/answer.tsx'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { hours } from '../support/clock.ts'

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { count } from '../../../shared/guard/sentences.ts'
-import type { CounterRow } from './budget-rows.ts'
-import { Bar, Swatch } from './charts.tsx'
+import type { BudgetRow, CounterRow } from './budget-rows.ts'
+import { Bar, BurnDown, Swatch } from './charts.tsx'
 import { Fact, Facts, Time, Units } from './parts.tsx'
 
 /** One counter of a budget: its bar, its figures, and where its units come from. */
@@ -72,3 +72,77 @@ export const Terms = ({ of, zone }: { of: CounterRow; zone: string }) => (
     <Limit of={of} />; resets <Time at={of.end} zone={zone} />
   </>
 )
+
+/** How a month goes: drawn with its scale and its key, and day by day in figures. Nothing where there is nothing to use up. */
+export function BurnDownFigure({ row, zone }: { row: BudgetRow; zone: string }) {
+  const { month, past } = row
+  if (month.total === null || month.total <= 0) return null
+  return (
+    <>
+      <figure>
+        <div class="plot">
+          <span class="scale">{count(month.total)}</span>
+          <BurnDown row={row} />
+          <span class="from">
+            <Time at={month.start} zone={zone} />
+          </span>
+          <span class="to">
+            <Time at={month.end} zone={zone} />
+          </span>
+        </div>
+        <figcaption>
+          Units left.{' '}
+          <span class="key">
+            <Line of="so-far" /> so far{past.length === 0 ? ', as a straight line until a day has ended' : null}
+          </span>{' '}
+          <span class="key">
+            <Line of="foreseen" /> to the reset, with what plans will take
+          </span>{' '}
+          <span class="key">
+            <Line of="even" /> an even pace
+          </span>
+        </figcaption>
+      </figure>
+      <DayByDay past={past} total={month.total} zone={zone} />
+    </>
+  )
+}
+
+const Line = ({ of }: { of: string }) => (
+  <svg class="stroke" aria-hidden="true" focusable="false">
+    <line class={of} x1="0" y1="50%" x2="100%" y2="50%" />
+  </svg>
+)
+
+const DayByDay = ({ past, total, zone }: { past: BudgetRow['past']; total: number; zone: string }) =>
+  past.length === 0 ? null : (
+    <details>
+      <summary>Day by day</summary>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Until</th>
+              <th scope="col" class="number">
+                Used
+              </th>
+              <th scope="col" class="number">
+                Left
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {past.map(({ at, used }) => (
+              <tr>
+                <th scope="row">
+                  <Time at={at} zone={zone} />
+                </th>
+                <td class="number">{count(used)}</td>
+                <td class="number">{count(total - used)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  )

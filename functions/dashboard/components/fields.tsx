@@ -1,9 +1,7 @@
 import type { Child } from 'hono/jsx'
 
-/** What people fill in: a label for each, a note where one is needed, and names that are unique on a page. */
-
 interface FieldProps {
-  /** The form that it belongs to: a page has several, with the same fields. */
+  /** The form it belongs to: a page may have several with the same fields. */
   readonly of: string
   readonly name: string
   readonly label: Child
@@ -51,7 +49,7 @@ export const ChoiceField = (field: FieldProps & { options: readonly (readonly [v
   </Labelled>
 )
 
-/** Several of a few. The empty one that always goes along says that none of them is ticked, where none is. */
+/** Checkboxes. The hidden empty value shows that the field was sent with nothing ticked. */
 export const TicksField = ({
   options,
   value,
@@ -80,22 +78,32 @@ export const TicksField = ({
   </fieldset>
 )
 
-export const ReasonField = ({
-  of,
-  value,
-  required = true,
-}: {
-  of: string
-  value?: string | undefined
-  required?: boolean
-}) => (
+export const ReasonField = (field: { of: string; value?: string | undefined; isOptional?: boolean }) => (
   <TextField
-    {...{ of, value, required }}
+    of={field.of}
+    value={field.value}
+    required={!field.isOptional}
     name="reason"
-    label={required ? 'Reason' : 'Reason (may be left out)'}
+    label={field.isOptional ? 'Reason (may be left out)' : 'Reason'}
     longest={500}
     whole
   />
+)
+
+/** A reason outside a grid of fields. */
+export const ReasonLine = (of: { id: string; label: string; value?: string | undefined; required: boolean }) => (
+  <p>
+    <label for={of.id}>{of.label}</label>
+    <input
+      id={of.id}
+      name="reason"
+      type="text"
+      value={of.value ?? ''}
+      maxlength={500}
+      required={of.required}
+      autocomplete="off"
+    />
+  </p>
 )
 
 export const Hidden = ({ of }: { of: Readonly<Record<string, string>> }) => (
@@ -106,10 +114,10 @@ export const Hidden = ({ of }: { of: Readonly<Record<string, string>> }) => (
   </>
 )
 
-/** Enter in a field presses the first button, whatever a user meant to press: before buttons that differ, none. */
+/** Enter in a field presses the first button; this one, before buttons that differ, does nothing. */
 export const NoneByEnter = () => <button type="submit" disabled hidden />
 
-/** Why nothing was done yet, above a form that keeps what was filled in. */
+/** Why nothing was done, above a form that keeps its input. */
 export const Wrong = ({ of }: { of: readonly string[] }) =>
   of.length === 0 ? null : (
     <div role="alert" class="outcome">

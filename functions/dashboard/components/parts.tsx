@@ -3,16 +3,14 @@ import { count, onTheWall } from '../../../shared/guard/sentences.ts'
 import type { State } from '../../../shared/ledger/updates/update.ts'
 import { toRfc3339 } from '../../../shared/platform/clock.ts'
 
-/** The small things that all pages show. */
-
-/** A time of the account, without its date where that is said; pointing at it shows UTC. */
+/** A time in the account's zone; the tooltip shows UTC. `isOfDay` leaves the date out. */
 export const Time = ({ at, zone, isOfDay }: { at: number; zone: string; isOfDay?: true }) => (
   <time datetime={toRfc3339(at)} title={`${toRfc3339(at).slice(0, 16).replace('T', ' ')} UTC`}>
     {isOfDay ? onTheWall(at, zone).slice(-'00:00'.length) : onTheWall(at, zone)}
   </time>
 )
 
-/** `1 Nov 2026`, of a day as the ledger and the service name it: `2026-11-01`. */
+/** `1 Nov 2026` for the day `2026-11-01`. */
 export const dayNamed = (name: string): string => onTheWall(Date.parse(name), 'UTC').slice(0, -' 00:00'.length)
 
 export const InZone = ({ zone }: { zone: string }) => (
@@ -23,7 +21,37 @@ export const InZone = ({ zone }: { zone: string }) => (
   </p>
 )
 
-/** So that colour is not all there is. */
+/** A part of a page under a heading that assistive technology can jump to. */
+export const Section = (of: { id: string; title: Child; class?: string; isHidden?: boolean; children: Child }) => (
+  <section aria-labelledby={of.id} class={of.class}>
+    <h2 id={of.id} class={of.isHidden ? 'hidden' : undefined}>
+      {of.title}
+    </h2>
+    {of.children}
+  </section>
+)
+
+/** The pages above this one, and this one last. */
+export const Trail = (of: {
+  label: string
+  above: readonly (readonly [name: string, path: string])[]
+  here: string
+}) => (
+  <nav aria-label={of.label} class="chain">
+    <ol>
+      {of.above.map(([name, path]) => (
+        <li>
+          <a href={path}>{name}</a>
+        </li>
+      ))}
+      <li>
+        <span aria-current="page">{of.here}</span>
+      </li>
+    </ol>
+  </nav>
+)
+
+/** Signs, because colour alone does not reach everyone. */
 const signs: Readonly<Record<State, string>> = {
   'awaiting-approval': '!',
   requested: '◔',
@@ -49,16 +77,32 @@ export const Units = ({ of }: { of: number | null | undefined }) => (
   <span class={of == null ? 'unknown' : 'units'}>{of == null ? '–' : count(of)}</span>
 )
 
-/** `schedule:morning` may end a line behind its colon before it does so anywhere else. */
-export const CallerName = ({ of }: { of: string }) =>
-  of.split(/(?<=:)/).map((part, index) => (
-    <>
-      {index > 0 ? <wbr /> : null}
-      {part}
-    </>
-  ))
+/** The head of a table; see `numbers` for columns of figures. */
+export const Heads = ({ of }: { of: readonly (string | { readonly number: string })[] }) => (
+  <thead>
+    <tr>
+      {of.map((column) =>
+        typeof column === 'string' ? (
+          <th scope="col">{column}</th>
+        ) : (
+          <th scope="col" class="number">
+            {column.number}
+          </th>
+        ),
+      )}
+    </tr>
+  </thead>
+)
 
-/** Names and what belongs to them. */
+export const numbers = (...names: readonly string[]) => names.map((number) => ({ number }))
+
+export const UnitsCell = ({ name, of }: { name: string; of: number | null | undefined }) => (
+  <td data-name={name} class="number">
+    <Units of={of} />
+  </td>
+)
+
+/** Names with their values. */
 export const Facts = ({ long = false, children }: { long?: boolean; children: Child }) => (
   <dl class={long ? 'facts long' : 'facts'}>{children}</dl>
 )
@@ -70,7 +114,13 @@ export const Fact = ({ name, children }: { name: Child; children: Child }) => (
   </div>
 )
 
-export const addressOf = (id: string): string => `/dashboard/updates/${encodeURIComponent(id)}`
+export const UnitsFact = ({ name, of }: { name: Child; of: number | null | undefined }) => (
+  <Fact name={name}>
+    <Units of={of} />
+  </Fact>
+)
+
+export const updateAddress = (id: string): string => `/dashboard/updates/${encodeURIComponent(id)}`
 
 /** @param more a page below it. */
 export const budgetAddress = (name: string, more = ''): string =>
@@ -80,6 +130,6 @@ export const planAddress = (name: string): string => `/dashboard/plans/${encodeU
 
 export const callersAddress = '/dashboard/callers'
 
-/** @param sub a name has any characters, so it does not stand in a path; absent: for a caller yet to be named. */
+/** @param sub stands in the query, because it may hold any characters; absent for a caller to be named. */
 export const callerAddress = (sub?: string): string =>
   `${callersAddress}/edit${sub === undefined ? '' : `?sub=${encodeURIComponent(sub)}`}`

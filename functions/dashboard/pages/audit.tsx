@@ -4,7 +4,7 @@ import type { Services } from '../../../shared/guard/services.ts'
 import type { LastAudit } from '../../../shared/ledger/book/audit.ts'
 import type { Counter } from '../../../shared/ledger/book/book.ts'
 import { FormToken, type Frame } from '../components/layout.tsx'
-import { dayNamed, InZone, Time } from '../components/parts.tsx'
+import { dayNamed, Heads, InZone, numbers, Time } from '../components/parts.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
 
@@ -12,7 +12,7 @@ export const auditPath = '/dashboard/ledger/audit'
 
 const nothingElse = z.strictObject({ form: z.string() })
 
-/** Every counter of the books against the sum of its lines, as the last audit found it; the button makes another. */
+/** The last audit: every counter of the books against the sum of its lines. */
 export function addAudit({ page }: PageRoutes, { guard }: Services): void {
   page(auditPath, {
     GET: async ({ mustHave, show, frame }) => {
@@ -32,7 +32,7 @@ export function addAudit({ page }: PageRoutes, { guard }: Services): void {
         </>,
       )
     },
-    /** It reads every update of three months: the user who presses the button waits for that. */
+    /** The user waits while it reads every update of three months. */
     POST: async ({ c, form, mustHave, session, tell }) => {
       mustHave('read')
       readFields(form, nothingElse)
@@ -104,17 +104,7 @@ const Table = ({ of: { rows, counters } }: { of: LastAudit }) => (
         {rows.length < counters ? `The first ${count(rows.length)} counters` : 'Counters'} as the books had them; where
         the sum of the lines was another, it stands beside
       </caption>
-      <thead>
-        <tr>
-          <th scope="col">Counter</th>
-          <th scope="col">Adds up</th>
-          {figures.map((figure) => (
-            <th scope="col" class="number">
-              {names[figure]}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <Heads of={['Counter', 'Adds up', ...numbers(...figures.map((figure) => names[figure]))]} />
       <tbody>
         {rows.map(({ window, budget, recorded, recomputed, ok }) => (
           <tr>
@@ -137,7 +127,7 @@ const Table = ({ of: { rows, counters } }: { of: LastAudit }) => (
   </div>
 )
 
-/** `month from 1 Nov 2026`, of a window as the ledger names it: `month:2026-11-01`. */
+/** `month from 1 Nov 2026` for the window `month:2026-11-01`. */
 function windowNamed(name: string): string {
   const [kind = '', day = ''] = name.split(':')
   return `${kind === 'month' ? 'month from' : kind} ${dayNamed(day)}`

@@ -6,11 +6,10 @@ import type { Occurrence } from '../../../shared/ledger/updates/tasks.ts'
 import { type Update, wasUpToDate } from '../../../shared/ledger/updates/update.ts'
 import { toRfc3339 } from '../../../shared/platform/clock.ts'
 import { FormToken } from '../components/layout.tsx'
-import { addressOf, planAddress, StateName, Time, Units } from '../components/parts.tsx'
+import { Heads, planAddress, Section, StateName, Time, Units, updateAddress } from '../components/parts.tsx'
 import type { Visit } from '../session.tsx'
 
-/** What became of a plan at its times, and what is left of one of them. */
-
+/** The outcome of one occurrence. */
 export function Became({
   report: { occurrence, unitsCharged, rows },
   zone,
@@ -18,11 +17,13 @@ export function Became({
   report: OccurrenceReport
   zone: string
 }) {
+  const title = (
+    <>
+      What became of <Time at={occurrence.time} zone={zone} />
+    </>
+  )
   return (
-    <section aria-labelledby="became">
-      <h2 id="became">
-        What became of <Time at={occurrence.time} zone={zone} />
-      </h2>
+    <Section id="became" title={title}>
       <p>
         {occurrence.state}
         {occurrence.reason === undefined ? null : `: ${occurrence.reason}`}; {units(unitsCharged)} charged.
@@ -35,19 +36,11 @@ export function Became({
       </p>
       <div class="scroll">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Project</th>
-              <th scope="col">State</th>
-              <th scope="col" class="number">
-                Charged
-              </th>
-            </tr>
-          </thead>
+          <Heads of={['Project', 'State', { number: 'Charged' }]} />
           <tbody>
             {rows.map(({ project, update }) => (
               <tr>
-                <th scope="row">{update ? <a href={addressOf(update.id)}>{project}</a> : project}</th>
+                <th scope="row">{update ? <a href={updateAddress(update.id)}>{project}</a> : project}</th>
                 <td>{update ? <Outcome of={update} /> : 'not sent'}</td>
                 <td class="number">
                   <Units of={update?.charged} />
@@ -57,7 +50,7 @@ export function Became({
           </tbody>
         </table>
       </div>
-    </section>
+    </Section>
   )
 }
 
@@ -71,7 +64,7 @@ function Outcome({ of }: { of: Update }) {
   )
 }
 
-/** What did not run may be run late: by someone who has read what it is. */
+/** Offers to run what did not run. The user first confirms that they read what it is. */
 export function Again({
   visit: { allowed, frame },
   planned: { plan, paused },
@@ -91,8 +84,7 @@ export function Again({
         const projects = rows.flatMap(({ project, update }) => (isMeant(update) ? [project] : []))
         if (projects.length === 0) return null
         return (
-          <section aria-labelledby={only} class="decide">
-            <h2 id={only}>{title}</h2>
+          <Section id={only} title={title} class="decide">
             <p>
               Of <Time at={occurrence.time} zone={zone} />,{' '}
               {projects.length === 1 ? 'one project' : `${count(projects.length)} projects`} {became}:{' '}
@@ -116,7 +108,7 @@ export function Again({
                 </p>
               </form>
             ) : null}
-          </section>
+          </Section>
         )
       })}
     </>
@@ -137,8 +129,7 @@ const runsAgain = [
 ] as const
 
 export const Occurrences = ({ of, plan, zone }: { of: readonly Occurrence[]; plan: string; zone: string }) => (
-  <section aria-labelledby="occurrences">
-    <h2 id="occurrences">Its latest times</h2>
+  <Section id="occurrences" title="Its latest times">
     {of.length === 0 ? (
       <p class="empty">
         It has not been due yet. <code>npm run plan -- {plan}</code> fires it as its rule would.
@@ -159,5 +150,5 @@ export const Occurrences = ({ of, plan, zone }: { of: readonly Occurrence[]; pla
     <p>
       <a href={`/dashboard/updates?plan=${encodeURIComponent(plan)}`}>All updates of this plan</a>
     </p>
-  </section>
+  </Section>
 )

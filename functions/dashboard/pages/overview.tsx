@@ -1,11 +1,10 @@
 import type { Course } from '../../../shared/guard/reports/summary.ts'
-import { count, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import { Account, Budget } from '../components/budget-cards.tsx'
-import { budgetRows } from '../components/budget-rows.ts'
-import { Patterns } from '../components/charts.tsx'
-import { FirstSteps } from '../components/first-steps.tsx'
-import { Fact, Facts, InZone, Units } from '../components/parts.tsx'
+import { type BudgetRow, budgetRows, type CounterRow } from '../components/budget-rows.ts'
+import { Bar, BurnDown, Patterns } from '../components/charts.tsx'
+import { BurnDownFigure, Counter, Limit, Terms } from '../components/counter.tsx'
+import { budgetAddress, Fact, Facts, InZone, Time, Units } from '../components/parts.tsx'
 import type { PageRoutes } from '../session.tsx'
 
 /** How many are counted; more than that is said to be more. */
@@ -109,4 +108,119 @@ const Words = () => (
       <Fact name="Even pace">where it would be now, if every day took the same</Fact>
     </Facts>
   </section>
+)
+
+/** What to do while there is nothing to look at. */
+const FirstSteps = () => (
+  <section class="first" aria-labelledby="first">
+    <h2 id="first">What to do first</h2>
+    <p>
+      Nothing has been spent yet, and there is no budget but the account’s own. In a terminal, after{' '}
+      <code>source .local/env</code>, or with an address and a token of yours:
+    </p>
+    <ol>
+      <li>
+        <p>
+          Make a budget, here of 2,000 units a month; or with the form under <a href="/dashboard/budgets">Budgets</a>:
+        </p>
+        <pre>
+          <code>{makeBudget}</code>
+        </pre>
+      </li>
+      <li>
+        <p>Ask for an update, which is charged to it:</p>
+        <pre>
+          <code>{askForUpdate('"budget": "acme", ')}</code>
+        </pre>
+      </li>
+    </ol>
+    <p>What it cost, and what is left, is here then.</p>
+  </section>
+)
+
+const makeBudget = `curl -X PUT "$UNIT_GUARD_URL/budgets/acme" \\
+  -H "Authorization: Bearer $UNIT_GUARD_TOKEN" -H "Content-Type: application/json" \\
+  -d '{"limits": [{"window": "month", "units": 2000}]}'`
+
+/** @param more members that come before the reason. */
+export const askForUpdate = (more = ''): string => `curl -X POST "$UNIT_GUARD_URL/updates" \\
+  -H "Authorization: Bearer $UNIT_GUARD_TOKEN" -H "Content-Type: application/json" \\
+  -d '{"kind": "ranking", "project": "acme.example", ${more}"reason": "monthly report"}'`
+
+/** Budgets with their counters: the root with its burn-down, all others as rows of a tree. */
+
+const Account = ({ row, zone }: { row: BudgetRow; zone: string }) => (
+  <section class="account" aria-labelledby="account">
+    <div class="title">
+      <h2 id="account">
+        <a href={budgetAddress(row.name)}>{row.name}</a>
+      </h2>
+      <Left of={row.month} />
+    </div>
+    <Frozen of={row} zone={zone} />
+    <p class="note">
+      The month from <Time at={row.month.start} zone={zone} /> to <Time at={row.month.end} zone={zone} />, of which{' '}
+      {Math.floor(row.month.elapsed * 100)} % is over. <Limit of={row.month} />.
+    </p>
+    <BurnDownFigure row={row} zone={zone} />
+    <Counter name={row.name} of={row.month} zone={zone} />
+    {row.day ? <Day name={row.name} of={row.day} zone={zone} /> : null}
+  </section>
+)
+
+const Budget = ({ row, zone }: { row: BudgetRow; zone: string }) => (
+  <li class={`budget depth-${row.depth}`}>
+    <div class="title">
+      <h3>
+        <a href={budgetAddress(row.name)}>{row.name}</a>
+      </h3>
+      <Left of={row.month} />
+    </div>
+    <Frozen of={row} zone={zone} />
+    <div class={(row.month.total ?? 0) > 0 ? 'beside' : ''}>
+      <BurnDown row={row} isSmall />
+      <div>
+        <Counter name={row.name} of={row.month} zone={zone} />
+      </div>
+    </div>
+    <p class="note">
+      <Terms of={row.month} zone={zone} /> · <a href={`/dashboard/updates?budget=${row.name}`}>Updates of {row.name}</a>
+    </p>
+    {row.day ? <Day name={row.name} of={row.day} zone={zone} /> : null}
+  </li>
+)
+
+const Left = ({ of: { total, available, spent, window } }: { of: CounterRow }) => (
+  <p class={total !== null && available <= 0 ? 'left none' : 'left'}>
+    {total === null ? (
+      <>no limit {window === 'day' ? 'today' : 'this month'}</>
+    ) : (
+      <>
+        <strong>{count(available)}</strong> of {units(total)} left
+      </>
+    )}
+    {total === null && spent === 0 ? ', nothing spent' : null}
+  </p>
+)
+
+const Frozen = ({ of: { frozen, name }, zone }: { of: BudgetRow; zone: string }) =>
+  frozen === null ? null : (
+    <p class="frozen">
+      <span aria-hidden="true">❄</span> <strong>Frozen</strong>
+      {frozen.budget === name ? null : <> with {frozen.budget}</>} by {frozen.stop.by} on{' '}
+      <Time at={frozen.stop.at} zone={zone} />: {frozen.stop.reason}
+    </p>
+  )
+
+const Day = ({ name, of, zone }: { name: string; of: CounterRow; zone: string }) => (
+  <div class="day">
+    <div class="title">
+      <p class="name">Today</p>
+      <Left of={of} />
+    </div>
+    <Bar name={name} of={of} />
+    <p class="note">
+      {count(of.spent)} spent, {count(of.held)} held, {count(of.inDoubt)} in doubt. <Terms of={of} zone={zone} />
+    </p>
+  </div>
 )

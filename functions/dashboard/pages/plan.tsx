@@ -12,9 +12,8 @@ import { FormToken } from '../components/layout.tsx'
 import { budgetAddress, Fact, Facts, InZone, planAddress, Time } from '../components/parts.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes, Visit } from '../session.tsx'
-import { Cost } from './calendar.tsx'
 import { Again, Became, Occurrences } from './occurrences.tsx'
-import { Next } from './plans.tsx'
+import { Cost, Next } from './plans.tsx'
 
 const maxOccurrences = 20
 

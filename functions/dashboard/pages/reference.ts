@@ -7,7 +7,7 @@ const keptShortly = { 'cache-control': 'public, max-age=300' }
 const page = { ...keptShortly, 'content-type': 'text/html; charset=UTF-8' }
 const stylesheet = { ...keptShortly, 'content-type': 'text/css; charset=UTF-8' }
 
-/** The OpenAPI document, the page that shows it, and one page for each type of problem (RFC 9457, section 3.1.1). */
+/** The OpenAPI document, its page, and a page for each type of problem (RFC 9457, section 3.1.1). */
 export function addReference({ open }: PageRoutes, reference: Reference): void {
   /** @throws Refusal 404 */
   async function read(name: string): Promise<string> {

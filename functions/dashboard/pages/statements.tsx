@@ -1,27 +1,27 @@
 import * as z from 'zod/mini'
-import { answerStatementCsv, noWindow, statementKey, statementQuery } from '../../../shared/api/statements.ts'
-import { type Statement, statementKeys } from '../../../shared/guard/reports/statements.ts'
-import { type Figures, figuresOf, zoneOf } from '../../../shared/guard/sentences.ts'
+import { amountOf, answerStatementCsv, noWindow, statementKey, statementQuery } from '../../../shared/api/statements.ts'
+import { type Statement, type StatementSum, statementKeys } from '../../../shared/guard/reports/statements.ts'
+import { count, type Figures, figuresOf, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { bookAsOf } from '../../../shared/ledger/book/book.ts'
 import { dayAt, monthNamed } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { MonthChoice } from '../components/months.tsx'
-import { InZone } from '../components/parts.tsx'
-import { FromBook, FromLines, type StatementQuery, statementsPath } from '../components/statement-tables.tsx'
+import { addressWith, Choice, MonthChoice } from '../components/lists.tsx'
+import { budgetAddress, Heads, InZone, numbers, Section, Time, UnitsCell } from '../components/parts.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
 
+const statementsPath = '/dashboard/statements'
+
 const { window, price } = statementQuery.shape
-/** Without `by` the book alone is read. */
+/** Without `by`, the page reads the book alone. */
 const pageQuery = z.strictObject({ window, price, by: z.exactOptional(statementKey) })
 
 /** Where the units of a month went. */
 export function addStatements({ page }: PageRoutes, { guard }: Services): void {
   page(statementsPath, {
-    GET: async ({ c, mustHave, show }) => {
+    GET: async ({ query, mustHave, show }) => {
       mustHave('read')
-      const query = new URL(c.req.url).searchParams
       const { window, by, price } = readFields(query, pageQuery)
       const view = await guard.ledger.view()
       const month = window ?? view.month.name
@@ -35,7 +35,7 @@ export function addStatements({ page }: PageRoutes, { guard }: Services): void {
       return show(
         'Statements',
         <>
-          <Choice view={view} asked={asked} />
+          <Filters view={view} asked={asked} />
           {content}
           <InZone zone={zoneOf(view)} />
         </>,
@@ -44,10 +44,10 @@ export function addStatements({ page }: PageRoutes, { guard }: Services): void {
   })
 
   page(`${statementsPath}.csv`, {
-    GET: async ({ c, mustHave, session }) => {
+    GET: async ({ c, query, mustHave, session }) => {
       mustHave('read')
       c.get('expensiveReads').admit(session.sub)
-      const { window, by, price } = readFields(new URL(c.req.url).searchParams, statementQuery)
+      const { window, by, price } = readFields(query, statementQuery)
       const statement = await c.get('expensiveReads').inTurn(() => statementOf(window, by))
       return answerStatementCsv(c, statement, price)
     },
@@ -61,13 +61,13 @@ export function addStatements({ page }: PageRoutes, { guard }: Services): void {
     return statement
   }
 
-  /** What the month's book says of every budget there is. @throws Refusal 400 */
+  /** Every budget in the month's book. @throws Refusal 400 */
   async function figuresIn(view: View, name: string): Promise<readonly Figures[]> {
     const { definitions, now } = view
     const month = monthNamed(definitions.calendar, name)
     if (!month || month.start > now) throw noWindow(name)
     const stored = name === view.month.name ? view.stored : await guard.ledger.bookNamed(name)
-    // A book that is over keeps the limits that it ended with.
+    // An ended book keeps the limits it ended with.
     const book =
       stored && now >= month.end
         ? stored
@@ -76,20 +76,10 @@ export function addStatements({ page }: PageRoutes, { guard }: Services): void {
   }
 }
 
-const Choice = ({ view, asked }: { view: View; asked: StatementQuery }) => (
+const Filters = ({ view, asked }: { view: View; asked: StatementQuery }) => (
   <form method="get" action={statementsPath} class="filters" aria-label="Which statement">
     <MonthChoice view={view} chosen={asked.window} />
-    <p>
-      <label for="by">By</label>
-      <select id="by" name="by">
-        <option value="">the book alone</option>
-        {statementKeys.map((key) => (
-          <option value={key} selected={key === asked.by}>
-            {key}
-          </option>
-        ))}
-      </select>
-    </p>
+    <Choice name="by" label="By" options={statementKeys} chosen={asked.by} none="the book alone" />
     <p>
       <label for="price">Price of a unit, if any</label>
       <input id="price" name="price" type="text" inputmode="decimal" value={asked.price ?? ''} autocomplete="off" />
@@ -104,4 +94,176 @@ const Choice = ({ view, asked }: { view: View; asked: StatementQuery }) => (
       counted and the updates since.
     </p>
   </form>
+)
+
+const heads = { budget: 'Budget', project: 'Project', caller: 'Caller' } satisfies Record<Statement['by'], string>
+
+interface StatementQuery {
+  readonly window: string
+  readonly by: Statement['by'] | undefined
+  readonly price: string | undefined
+}
+
+const FromBook = ({ figures, asked }: { figures: readonly Figures[]; asked: StatementQuery }) => (
+  <>
+    <BookTable figures={figures} />
+    <p class="pages">
+      Statement as CSV:{' '}
+      {statementKeys.map((by) => (
+        <a href={addressWith(`${statementsPath}.csv`, { ...asked, by })} download>
+          by {by}
+        </a>
+      ))}
+    </p>
+  </>
+)
+
+const BookTable = ({ figures }: { figures: readonly Figures[] }) => (
+  <div class="wide">
+    <table class="rows">
+      <caption>Every budget as the month’s book has it; what a child used counts in its parents, too</caption>
+      <Heads of={['Budget', ...numbers('Limit', 'Granted', 'Spent', 'Held', 'In doubt', 'Left')]} />
+      <tbody>
+        {figures.map(({ budget, limit, granted, spent, held, inDoubt, available }) => (
+          <tr>
+            <th scope="row">
+              <a href={budgetAddress(budget)}>{budget}</a>
+            </th>
+            <td data-name="Limit" class="number">
+              {limit === 'unlimited' ? 'none' : count(limit)}
+            </td>
+            <UnitsCell name="Granted" of={granted} />
+            <UnitsCell name="Spent" of={spent} />
+            <UnitsCell name="Held" of={held} />
+            <UnitsCell name="In doubt" of={inDoubt} />
+            <UnitsCell name="Left" of={limit === 'unlimited' ? null : available} />
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+interface LinesProps {
+  readonly of: Statement
+  readonly price: bigint | undefined
+  readonly asked: StatementQuery
+  readonly zone: string
+}
+
+function FromLines({ of, price, asked, zone }: LinesProps) {
+  const { window, status, rows, previous, next } = of
+  const title = (
+    <>
+      <Time at={window.start} zone={zone} /> to <Time at={window.end} zone={zone} />
+    </>
+  )
+  return (
+    <>
+      <Section id="statement" title={title}>
+        <p>
+          {status === 'open' ? 'Open: it still changes.' : 'Final: nothing of it is held or in doubt.'}{' '}
+          <AddsUp of={of} />
+        </p>
+      </Section>
+      {rows.length === 0 ? (
+        <p class="empty">Nothing was asked for or booked in this month.</p>
+      ) : (
+        <Lines of={of} price={price} />
+      )}
+      <nav aria-label="Pages" class="pages">
+        <a href={addressWith(statementsPath, { ...asked, window: previous })} rel="prev">
+          The month before
+        </a>
+        {next === null ? null : (
+          <a href={addressWith(statementsPath, { ...asked, window: next })} rel="next">
+            The month after
+          </a>
+        )}
+        <a href={addressWith(`${statementsPath}.csv`, { ...asked })} download>
+          Download as CSV
+        </a>
+      </nav>
+    </>
+  )
+}
+
+function AddsUp({ of: { spent, total, addsUp } }: { of: Statement }) {
+  if (addsUp === null) return <>The book moved while it was read, again and again: look once more.</>
+  if (addsUp) return <>It adds up to the {units(spent)} that the book says were spent.</>
+  return (
+    <strong class="differs">
+      It makes {units(total.charged + total.external)}, and the book says {count(spent)}: check{' '}
+      <a href="/dashboard/ledger/audit">the ledger</a>.
+    </strong>
+  )
+}
+
+function Lines({ of: { by, rows, total }, price }: Pick<LinesProps, 'of' | 'price'>) {
+  const isByBudget = by === 'budget'
+  const columns = [
+    ...Object.keys(figures),
+    ...(price === undefined ? [] : ['Amount']),
+    ...(isByBudget ? ['Paid elsewhere'] : []),
+  ]
+  const amount = (row: StatementSum) =>
+    price === undefined ? null : (
+      <td data-name="Amount" class="number">
+        {amountOf(row, price).toFixed(2)}
+      </td>
+    )
+  return (
+    <div class="wide">
+      <table class="rows">
+        <caption>
+          Settled updates, and units; the grants of the last row are the account’s own
+          {isByBudget ? '; what was paid elsewhere is charged in the rows of budgets above' : ''}
+        </caption>
+        <Heads of={[heads[by], ...numbers(...columns)]} />
+        <tbody>
+          {rows.map((row) => (
+            <tr>
+              <th scope="row">
+                <Key by={by} of={row.key} />
+              </th>
+              <FigureCells of={row} />
+              {amount(row)}
+              {isByBudget ? <UnitsCell name="Paid elsewhere" of={row.paidElsewhere} /> : null}
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">All</th>
+            <FigureCells of={total} />
+            {amount(total)}
+            {isByBudget ? <td data-name="Paid elsewhere" /> : null}
+          </tr>
+        </tfoot>
+      </table>
+    </div>
+  )
+}
+
+function Key({ by, of }: { by: Statement['by']; of: string | null }) {
+  if (of === null) return <>outside the guard</>
+  return <a href={by === 'budget' ? budgetAddress(of) : addressWith('/dashboard/updates', { [by]: of })}>{of}</a>
+}
+
+const figures = {
+  Updates: 'updates',
+  Charged: 'charged',
+  External: 'external',
+  Granted: 'granted',
+  Held: 'held',
+  'In doubt': 'inDoubt',
+  Refused: 'refused',
+} as const satisfies Record<string, keyof StatementSum>
+
+const FigureCells = ({ of }: { of: StatementSum }) => (
+  <>
+    {Object.entries(figures).map(([name, figure]) => (
+      <UnitsCell name={name} of={of[figure]} />
+    ))}
+  </>
 )

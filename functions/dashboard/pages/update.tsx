@@ -3,24 +3,25 @@ import { noUpdate } from '../../../shared/guard/people/approvals.ts'
 import { describe } from '../../../shared/guard/problems.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import { isTerminal, type ServiceAnswer, type Update } from '../../../shared/ledger/updates/update.ts'
+import { isTerminal, type Problem, type ServiceAnswer, type Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { Evidence } from '../components/evidence.tsx'
+import { Buttons, Consequences, choicesFor, Evidence, ShownUnits } from '../components/decide.tsx'
+import { Hidden, ReasonLine } from '../components/fields.tsx'
 import { FormToken } from '../components/layout.tsx'
 import {
-  addressOf,
   budgetAddress,
   dayNamed,
   Fact,
   Facts,
   InZone,
   planAddress,
+  Section,
   StateName,
   Time,
-  Units,
+  UnitsFact,
+  updateAddress,
 } from '../components/parts.tsx'
 import type { PageRoutes, Visit } from '../session.tsx'
-import { Buttons, Consequences, choicesFor, ShownUnits } from './decisions.tsx'
 
 const maxBodyLength = 4_000
 
@@ -39,10 +40,9 @@ export function addUpdate({ page }: PageRoutes, { guard, options, kinds }: Servi
         <>
           <Summary update={update} zone={zone} />
           {update.state === 'in-doubt' ? (
-            <section aria-labelledby="evidence">
-              <h2 id="evidence">Evidence</h2>
+            <Section id="evidence" title="Evidence">
               <Evidence {...{ update, view, options, kinds }} />
-            </section>
+            </Section>
           ) : null}
           <Decide {...{ visit, update, view, options }} />
           <History update={update} zone={zone} />
@@ -55,165 +55,156 @@ export function addUpdate({ page }: PageRoutes, { guard, options, kinds }: Servi
 }
 
 function Summary({ update, zone }: { update: Update; zone: string }) {
-  const { kind, state, budget, caller, via, plan, reason, force, maxUnits, query, approval, problem, overrun } = update
-  const charged = update.charged ?? (isTerminal(state) ? 0 : null)
+  const { state, problem, overrun } = update
   return (
-    <section aria-labelledby="summary">
-      <h2 id="summary" class="hidden">
-        Summary
-      </h2>
+    <Section id="summary" title="Summary" isHidden>
       <p class="headline">
         <StateName of={state} /> <code>{update.id}</code>
       </p>
-      {problem ? (
-        <p class="problem">
-          <strong>{describe(problem.slug).title}.</strong> {problem.detail}
-          {typeof problem.members.update === 'string' ? (
-            <>
-              {' '}
-              <a href={addressOf(problem.members.update)}>See that update</a>
-            </>
-          ) : null}
-        </p>
-      ) : null}
+      {problem ? <ProblemLine of={problem} /> : null}
       {overrun === undefined ? null : (
         <p class="warning">
           <span aria-hidden="true">⚠</span> It cost {units(overrun)} more than were held.
         </p>
       )}
       <Facts long>
-        <Fact name="Estimated">
-          <Units of={update.estimated} />
-        </Fact>
-        <Fact name="Held">
-          <Units of={update.hold?.units ?? 0} />
-        </Fact>
-        <Fact name="Charged">
-          <Units of={charged} />
-        </Fact>
-        <Fact name="Kind">{kind}</Fact>
-        <Fact name="Budget">
-          <a href={budgetAddress(budget)}>{budget}</a>
-        </Fact>
-        {update.hold?.owners?.[0] === undefined ? null : (
-          <Fact name="Paid for">
-            <a href={budgetAddress(update.hold.owners[0])}>{update.hold.owners[0]}</a>
-          </Fact>
-        )}
-        <Fact name="Window">month from {dayNamed(update.month.slice('month:'.length))}</Fact>
-        <Fact name="Asked for by">
-          {caller}, via {via}
-          {plan === undefined ? null : (
-            <>
-              , for the plan <a href={planAddress(plan)}>{plan}</a>
-            </>
-          )}
-        </Fact>
-        <Fact name="Asked for">
-          <Time at={update.createdAt} zone={zone} />
-        </Fact>
-        {update.finishedAt === undefined ? null : (
-          <Fact name="Ended">
-            <Time at={update.finishedAt} zone={zone} />
-          </Fact>
-        )}
-        <Fact name="Reason">{reason ?? <span class="unknown">none given</span>}</Fact>
-        {force ? <Fact name="Forced">yes: cool-down and freshness were not asked about</Fact> : null}
-        {maxUnits === undefined ? null : (
-          <Fact name="At most">
-            <Units of={maxUnits} />
-          </Fact>
-        )}
-        {query ? (
-          <Fact name="Query">
-            <code>{new URLSearchParams(query).toString()}</code>
-          </Fact>
-        ) : null}
-        {approval ? (
-          <Fact name="Approved by">
-            {approval.by}, up to {units(approval.units)}, on <Time at={approval.at} zone={zone} />
-          </Fact>
-        ) : null}
-        {state === 'awaiting-approval' && update.approvableUntil !== undefined ? (
-          <Fact name="Can be approved until">
-            <Time at={update.approvableUntil} zone={zone} />
-          </Fact>
-        ) : null}
-        {(update.short ?? []).map(({ budget, window, units }) => (
-          <Fact name={`Short on ${budget}`}>
-            {count(units)} this {window}: to approve it grants them, once
-          </Fact>
-        ))}
+        <UnitsFact name="Estimated" of={update.estimated} />
+        <UnitsFact name="Held" of={update.hold?.units ?? 0} />
+        <UnitsFact name="Charged" of={update.charged ?? (isTerminal(state) ? 0 : null)} />
+        <RequestFacts update={update} zone={zone} />
+        <ApprovalFacts update={update} zone={zone} />
       </Facts>
-    </section>
+    </Section>
   )
 }
 
-function Decide({
-  visit,
-  update,
-  view,
-  options,
+const ProblemLine = ({ of: { slug, detail, members } }: { of: Problem }) => (
+  <p class="problem">
+    <strong>{describe(slug).title}.</strong> {detail}
+    {typeof members.update === 'string' ? (
+      <>
+        {' '}
+        <a href={updateAddress(members.update)}>See that update</a>
+      </>
+    ) : null}
+  </p>
+)
+
+function RequestFacts({ update, zone }: { update: Update; zone: string }) {
+  const { kind, budget, caller, via, plan, reason, force, maxUnits, query } = update
+  const owner = update.hold?.owners?.[0]
+  return (
+    <>
+      <Fact name="Kind">{kind}</Fact>
+      <Fact name="Budget">
+        <a href={budgetAddress(budget)}>{budget}</a>
+      </Fact>
+      {owner === undefined ? null : (
+        <Fact name="Paid for">
+          <a href={budgetAddress(owner)}>{owner}</a>
+        </Fact>
+      )}
+      <Fact name="Window">month from {dayNamed(update.month.slice('month:'.length))}</Fact>
+      <Fact name="Asked for by">
+        {caller}, via {via}
+        {plan === undefined ? null : (
+          <>
+            , for the plan <a href={planAddress(plan)}>{plan}</a>
+          </>
+        )}
+      </Fact>
+      <Fact name="Asked for">
+        <Time at={update.createdAt} zone={zone} />
+      </Fact>
+      {update.finishedAt === undefined ? null : (
+        <Fact name="Ended">
+          <Time at={update.finishedAt} zone={zone} />
+        </Fact>
+      )}
+      <Fact name="Reason">{reason ?? <span class="unknown">none given</span>}</Fact>
+      {force ? <Fact name="Forced">yes: cool-down and freshness were not asked about</Fact> : null}
+      {maxUnits === undefined ? null : <UnitsFact name="At most" of={maxUnits} />}
+      {query ? (
+        <Fact name="Query">
+          <code>{new URLSearchParams(query).toString()}</code>
+        </Fact>
+      ) : null}
+    </>
+  )
+}
+
+const ApprovalFacts = ({
+  update: { state, approval, approvableUntil, short = [] },
+  zone,
 }: {
-  visit: Visit
   update: Update
-  view: View
-  options: Services['options']
-}) {
+  zone: string
+}) => (
+  <>
+    {approval ? (
+      <Fact name="Approved by">
+        {approval.by}, up to {units(approval.units)}, on <Time at={approval.at} zone={zone} />
+      </Fact>
+    ) : null}
+    {state === 'awaiting-approval' && approvableUntil !== undefined ? (
+      <Fact name="Can be approved until">
+        <Time at={approvableUntil} zone={zone} />
+      </Fact>
+    ) : null}
+    {short.map(({ budget, window, units }) => (
+      <Fact name={`Short on ${budget}`}>
+        {count(units)} this {window}: to approve it grants them, once
+      </Fact>
+    ))}
+  </>
+)
+
+interface DecideProps {
+  readonly visit: Visit
+  readonly update: Update
+  readonly view: View
+  readonly options: Services['options']
+}
+
+function Decide({ visit, update, view, options }: DecideProps) {
   const { possible, barred } = choicesFor(update, view, visit, options)
   if (possible.length + barred.length === 0) return null
   const isDoubt = update.state === 'in-doubt'
   const typed = visit.frame.flash?.typed
   return (
-    <section aria-labelledby="decide" class="decide">
-      <h2 id="decide">Decide</h2>
+    <Section id="decide" title="Decide" class="decide">
       {barred.map((sentence) => (
         <p class="note">{sentence}</p>
       ))}
       {possible.length === 0 ? null : (
         <form method="post" action="/dashboard/decide">
           <FormToken of={visit.frame} />
-          <input type="hidden" name="id" value={update.id} />
-          <input type="hidden" name="from" value="update" />
+          <Hidden of={{ id: update.id, from: 'update' }} />
           <ShownUnits of={update} />
           <Consequences of={possible} />
-          <p>
-            <label for="reason">Reason{isDoubt ? '' : ' (may be left out)'}</label>
-            <input
-              id="reason"
-              name="reason"
-              type="text"
-              value={typed?.reason ?? ''}
-              maxlength={500}
-              required={isDoubt}
-              autocomplete="off"
-            />
-          </p>
-          {possible.includes('ran') ? (
-            <p>
-              <label for="units">
-                Units that it cost, if it ran (left empty: the {count(update.hold?.units ?? 0)} held)
-              </label>
-              <input
-                id="units"
-                name="units"
-                type="text"
-                value={typed?.units ?? ''}
-                inputmode="numeric"
-                autocomplete="off"
-              />
-            </p>
-          ) : null}
+          <ReasonLine
+            id="reason"
+            label={`Reason${isDoubt ? '' : ' (may be left out)'}`}
+            value={typed?.reason}
+            required={isDoubt}
+          />
+          {possible.includes('ran') ? <UnitsLine held={update.hold?.units ?? 0} value={typed?.units} /> : null}
           <Buttons of={possible} />
         </form>
       )}
-    </section>
+    </Section>
   )
 }
 
+const UnitsLine = ({ held, value }: { held: number; value: string | undefined }) => (
+  <p>
+    <label for="units">Units that it cost, if it ran (left empty: the {count(held)} held)</label>
+    <input id="units" name="units" type="text" value={value ?? ''} inputmode="numeric" autocomplete="off" />
+  </p>
+)
+
 const History = ({ update, zone }: { update: Update; zone: string }) => (
-  <section aria-labelledby="history">
-    <h2 id="history">History</h2>
+  <Section id="history" title="History">
     <ol class="history">
       {update.history.map(({ state, at, by, note }) => (
         <li>
@@ -224,14 +215,13 @@ const History = ({ update, zone }: { update: Update; zone: string }) => (
         </li>
       ))}
     </ol>
-  </section>
+  </Section>
 )
 
 function Answer({ of: { status, contentType, body, truncated } }: { of: ServiceAnswer }) {
   const shown = body.slice(0, maxBodyLength).toWellFormed()
   return (
-    <section aria-labelledby="answer">
-      <h2 id="answer">The service’s answer</h2>
+    <Section id="answer" title="The service’s answer">
       <p>
         Status {status}, {contentType ?? 'no content type'}
         {body.length > shown.length ? `; the first ${count(maxBodyLength)} characters` : null}
@@ -244,6 +234,6 @@ function Answer({ of: { status, contentType, body, truncated } }: { of: ServiceA
           <code>{shown}</code>
         </pre>
       )}
-    </section>
+    </Section>
   )
 }

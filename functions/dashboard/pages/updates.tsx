@@ -7,11 +7,21 @@ import { isTerminal, states, type Update, vias } from '../../../shared/ledger/up
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { dayMs, toInstant } from '../../../shared/platform/clock.ts'
 import { type Kinds, namesOf } from '../../../shared/tracking/kinds.ts'
-import { Pages, type Paging, pagingFields } from '../components/cursor-links.tsx'
-import { askForUpdate } from '../components/first-steps.tsx'
-import { addressOf, budgetAddress, CallerName, InZone, StateName, Time, Units, words } from '../components/parts.tsx'
+import { Choice, Pages, type Paging, pagingFields, Text } from '../components/lists.tsx'
+import {
+  budgetAddress,
+  Heads,
+  InZone,
+  numbers,
+  StateName,
+  Time,
+  UnitsCell,
+  updateAddress,
+  words,
+} from '../components/parts.tsx'
 import { readFields } from '../forms.ts'
-import type { PageRoutes, Visit } from '../session.tsx'
+import type { PageRoutes } from '../session.tsx'
+import { askForUpdate } from './overview.tsx'
 
 const rowsOfPage = 50
 
@@ -20,7 +30,7 @@ const isDate = (text: string) =>
 const date = z.string().check(z.refine(isDate, 'takes a date such as 2026-11-20'))
 
 const part = z.string().check(z.maxLength(200, 'takes at most 200 characters'))
-/** As for the API, but for dates instead of instants, and parts of names: people look for days, and know a name by half. */
+/** The filters of the API, with dates instead of instants and parts of project names. */
 function pageFilterOf(kinds: Kinds) {
   const { limit: _limit, cursor: _cursor, since: _since, until: _until, ...same } = updateFilterOf(kinds).shape
   return z.strictObject({
@@ -39,12 +49,11 @@ export function addUpdateList({ page }: PageRoutes, { guard, kinds }: Services):
   const pageFilter = pageFilterOf(kinds)
 
   page(path, {
-    GET: async ({ c, mustHave, show }) => {
+    GET: async ({ query, mustHave, show }) => {
       mustHave('read')
-      const { cursor, trail, ...asked } = readFields(queryOf(c), pageFilter)
+      const { cursor, trail, ...asked } = readFields(query, pageFilter)
       const view = await guard.ledger.view()
       const { rows, next } = await guard.ledger.updates(toFilter(asked, zoneOf(view)), rowsOfPage, cursor)
-      const paging = { ...(cursor !== undefined && { cursor }), ...(trail !== undefined && { trail }) }
       return show(
         'Updates',
         <>
@@ -54,7 +63,7 @@ export function addUpdateList({ page }: PageRoutes, { guard, kinds }: Services):
           ) : (
             <Table rows={rows} zone={zoneOf(view)} />
           )}
-          <Pages path={path} asked={asked} paging={paging} next={next} />
+          <Pages path={path} asked={asked} paging={{ cursor, trail }} next={next} />
           <InZone zone={zoneOf(view)} />
         </>,
       )
@@ -62,9 +71,9 @@ export function addUpdateList({ page }: PageRoutes, { guard, kinds }: Services):
   })
 
   page(`${path}.csv`, {
-    GET: async ({ c, mustHave, session }) => {
+    GET: async ({ c, query, mustHave, session }) => {
       mustHave('read')
-      const { cursor: _, trail: _trail, ...asked } = readFields(queryOf(c), pageFilter)
+      const { cursor: _, trail: _trail, ...asked } = readFields(query, pageFilter)
       const filter = toFilter(asked, zoneOf(await guard.ledger.view()))
       c.get('expensiveReads').admit(session.sub)
       return answerCsv(c, 'updates', updateColumns, (after) => guard.ledger.updates(filter, csvPage, after))
@@ -72,18 +81,16 @@ export function addUpdateList({ page }: PageRoutes, { guard, kinds }: Services):
   })
 }
 
-const queryOf = (c: Visit['c']) => new URL(c.req.url).searchParams
-
-/** From the first instant of the one day to the last of the other, both in the account's zone. */
+/** `until` includes its whole day, in the account's zone. */
 function toFilter({ since, until, ...filter }: ListQuery, zone: string) {
   return {
     ...filter,
-    ...(since !== undefined && { since: beginning(since, zone) }),
-    ...(until !== undefined && { until: beginning(dayAfter(until), zone) - 1 }),
+    ...(since !== undefined && { since: startOf(since, zone) }),
+    ...(until !== undefined && { until: startOf(dayAfter(until), zone) - 1 }),
   }
 }
 
-function beginning(day: string, zone: string): number {
+function startOf(day: string, zone: string): number {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
   return toInstant({ year, month, day: date }, zone)
 }
@@ -94,7 +101,7 @@ function Filters({ asked, view, kinds }: { asked: ListQuery; view: View; kinds: 
   const budgets = Object.keys(view.definitions.budgets)
   return (
     <form method="get" action={path} class="filters" aria-label="Which updates">
-      <Choice name="state" label="State" options={states} chosen={asked.state} />
+      <Choice name="state" label="State" options={states} chosen={asked.state} say={words} />
       <Choice name="kind" label="Kind" options={namesOf(kinds)} chosen={asked.kind} />
       <Choice name="budget" label="Budget" options={budgets} chosen={asked.budget} />
       <Choice name="via" label="Via" options={vias} chosen={asked.via} />
@@ -113,40 +120,6 @@ function Filters({ asked, view, kinds }: { asked: ListQuery; view: View; kinds: 
     </form>
   )
 }
-
-function Choice({
-  name,
-  label,
-  options,
-  chosen,
-}: {
-  name: string
-  label: string
-  options: readonly string[]
-  chosen: string | undefined
-}) {
-  const isGone = chosen !== undefined && !options.includes(chosen)
-  return (
-    <p>
-      <label for={name}>{label}</label>
-      <select id={name} name={name}>
-        <option value="">any</option>
-        {[...options, ...(isGone ? [chosen] : [])].map((option) => (
-          <option value={option} selected={option === chosen}>
-            {name === 'state' ? words(option) : option}
-          </option>
-        ))}
-      </select>
-    </p>
-  )
-}
-
-const Text = (of: { name: string; label: string; value: string | undefined; type?: 'text' | 'date' }) => (
-  <p>
-    <label for={of.name}>{of.label}</label>
-    <input id={of.name} name={of.name} type={of.type ?? 'text'} value={of.value ?? ''} autocomplete="off" />
-  </p>
-)
 
 function Nothing({ asked, isEnd }: { asked: ListQuery; isEnd: boolean }) {
   if (!isEnd)
@@ -174,21 +147,7 @@ const Table = ({ rows, zone }: { rows: readonly Update[]; zone: string }) => (
   <div class="wide">
     <table class="rows">
       <caption>Updates, the newest first; units as estimated and as charged</caption>
-      <thead>
-        <tr>
-          <th scope="col">Asked for</th>
-          <th scope="col">Project</th>
-          <th scope="col">State</th>
-          <th scope="col" class="number">
-            Estimated
-          </th>
-          <th scope="col" class="number">
-            Charged
-          </th>
-          <th scope="col">Budget</th>
-          <th scope="col">Caller</th>
-        </tr>
-      </thead>
+      <Heads of={['Asked for', 'Project', 'State', ...numbers('Estimated', 'Charged'), 'Budget', 'Caller']} />
       <tbody>
         {rows.map((update) => (
           <tr>
@@ -196,18 +155,14 @@ const Table = ({ rows, zone }: { rows: readonly Update[]; zone: string }) => (
               <Time at={update.createdAt} zone={zone} />
             </td>
             <th scope="row">
-              <a href={addressOf(update.id)}>{update.project}</a>
+              <a href={updateAddress(update.id)}>{update.project}</a>
               <span class="note">{update.kind}</span>
             </th>
             <td data-name="State">
               <StateName of={update.state} />
             </td>
-            <td data-name="Estimated" class="number">
-              <Units of={update.estimated} />
-            </td>
-            <td data-name="Charged" class="number">
-              <Units of={update.charged ?? (isTerminal(update.state) ? 0 : null)} />
-            </td>
+            <UnitsCell name="Estimated" of={update.estimated} />
+            <UnitsCell name="Charged" of={update.charged ?? (isTerminal(update.state) ? 0 : null)} />
             <td data-name="Budget">
               <a href={budgetAddress(update.budget)}>{update.budget}</a>
             </td>
@@ -221,3 +176,12 @@ const Table = ({ rows, zone }: { rows: readonly Update[]; zone: string }) => (
     </table>
   </div>
 )
+
+/** `schedule:morning` breaks after its colon rather than elsewhere. */
+const CallerName = ({ of }: { of: string }) =>
+  of.split(/(?<=:)/).map((part, index) => (
+    <>
+      {index > 0 ? <wbr /> : null}
+      {part}
+    </>
+  ))

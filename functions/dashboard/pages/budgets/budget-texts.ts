@@ -3,7 +3,7 @@ import { allFaults } from '../../../../shared/guard/fields.ts'
 import { count, list } from '../../../../shared/guard/sentences.ts'
 import { type Budget, limitOf } from '../../../../shared/ledger/book/definitions.ts'
 import { allOf, type Kind, type Kinds, namesOf } from '../../../../shared/tracking/kinds.ts'
-import type { Difference } from '../../components/differences.tsx'
+import type { Difference } from '../../components/edit.tsx'
 import { toNumber } from '../../forms.ts'
 
 /** What people set of a budget, as they read and type it. Two of these are compared text by text. */

@@ -5,15 +5,15 @@ import { noBudget } from '../../../../shared/guard/problems.ts'
 import { count, zoneOf } from '../../../../shared/guard/sentences.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
 import { budgetNamed, childrenOf, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
+import type { Entry } from '../../../../shared/ledger/book/entry.ts'
+import type { Page } from '../../../../shared/ledger/views/lists.ts'
 import { type BudgetRow, budgetRows, type CounterRow } from '../../components/budget-rows.ts'
 import { Patterns } from '../../components/charts.tsx'
-import { Counter, Terms } from '../../components/counter.tsx'
-import { Course } from '../../components/course.tsx'
-import { budgetAddress, Fact, Facts, InZone, Time } from '../../components/parts.tsx'
+import { BurnDownFigure, Counter, Terms } from '../../components/counter.tsx'
+import { budgetAddress, Fact, Facts, InZone, Time, words } from '../../components/parts.tsx'
 import type { PageRoutes } from '../../session.tsx'
 import { type BudgetWords, budgetWords, labels, type Texts, texts } from './budget-texts.ts'
 import { Chain } from './chain.tsx'
-import { Entries } from './entries.tsx'
 import { Deletion, Stop } from './freeze.tsx'
 import { Projects } from './projects.tsx'
 
@@ -50,7 +50,7 @@ export function addBudget({ page }: PageRoutes, { guard, kinds }: Services): voi
             <h2 id="figures">Units</h2>
             <FrozenMark of={row} zone={zone} />
             <Window name={name} of={row.month} zone={zone}>
-              <Course row={row} zone={zone} />
+              <BurnDownFigure row={row} zone={zone} />
             </Window>
             {row.day ? <Window name={name} of={row.day} zone={zone} /> : null}
             <p class="buttons">
@@ -143,4 +143,44 @@ const Rules = ({ of, words }: { of: Texts; words: BudgetWords }) => (
         </Fact>
       ))}
   </Facts>
+)
+
+const correctable: readonly Entry['type'][] = ['grant', 'transfer', 'external-spend', 'opening', 'correction']
+
+/** What was booked on a budget this month, beside its updates. */
+const Entries = ({ of, name, zone, isAdmin }: { of: Page<Entry>; name: string; zone: string; isAdmin: boolean }) => (
+  <section aria-labelledby="entries">
+    <h2 id="entries">Booked this month</h2>
+    {of.rows.length === 0 ? (
+      <p class="empty">Nothing was booked by hand this month. What updates cost is on their own pages.</p>
+    ) : (
+      <ul class="entries">
+        {of.rows.map(({ id, type, budget, units, to, at, by, reason }) => (
+          <li>
+            <p>
+              <strong>{words(type)}</strong>
+              {units === 0 ? null : `, ${count(units)}`}
+              {to === undefined ? null : `, ${budget} to ${to}`}
+              {to === undefined && budget !== name ? `, asked for ${budget}` : null}
+            </p>
+            <p>{reason}</p>
+            <p class="note">
+              <Time at={at} zone={zone} /> by {by} <code>{id}</code>
+              {isAdmin && correctable.includes(type) ? (
+                <>
+                  {' '}
+                  <a href={budgetAddress(name, `/book?corrects=${id}`)} aria-label={`Correct the entry ${id}`}>
+                    Correct
+                  </a>
+                </>
+              ) : null}
+            </p>
+          </li>
+        ))}
+      </ul>
+    )}
+    <p class="buttons">
+      <a href={`/dashboard/ledger?budget=${name}`}>All entries of {name}</a>
+    </p>
+  </section>
 )

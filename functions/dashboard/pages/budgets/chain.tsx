@@ -1,29 +1,10 @@
 import { chainOf, type Definitions } from '../../../../shared/ledger/book/definitions.ts'
-import { budgetAddress } from '../../components/parts.tsx'
+import { budgetAddress, Trail } from '../../components/parts.tsx'
 
-/** Where a budget counts, from the root down to it, and on a page below it, back to it. */
-export const Chain = ({ of, in: definitions, here }: { of: string; in: Definitions; here?: string }) => (
-  <nav aria-label="Where it counts" class="chain">
-    <ol>
-      <li>
-        <a href="/dashboard/budgets">Budgets</a>
-      </li>
-      {chainOf(definitions, of)
-        .toReversed()
-        .map(({ name }) => (
-          <li>
-            {name === of && here === undefined ? (
-              <span aria-current="page">{name}</span>
-            ) : (
-              <a href={budgetAddress(name)}>{name}</a>
-            )}
-          </li>
-        ))}
-      {here === undefined ? null : (
-        <li>
-          <span aria-current="page">{here}</span>
-        </li>
-      )}
-    </ol>
-  </nav>
-)
+/** Where a budget counts: the root, and down to it. `here` names a page below the budget's own. */
+export function Chain({ of, in: definitions, here }: { of: string; in: Definitions; here?: string }) {
+  const chain = chainOf(definitions, of).toReversed()
+  const links = chain.map(({ name }) => [name, budgetAddress(name)] as const)
+  const above = [['Budgets', '/dashboard/budgets'] as const, ...(here === undefined ? links.slice(0, -1) : links)]
+  return <Trail label="Where it counts" above={above} here={here ?? of} />
+}

@@ -6,8 +6,7 @@ import { type Budget, budgetNamed } from '../../../../shared/ledger/book/definit
 import { Hidden, ReasonField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { budgetAddress } from '../../components/parts.tsx'
-import { flashOf } from '../../form-steps.ts'
-import { readFields } from '../../forms.ts'
+import { flashOf, readFields } from '../../forms.ts'
 import type { PageRoutes } from '../../session.tsx'
 
 const stopping = z.strictObject({ form: z.string(), revision: z.string(), reason })
@@ -93,7 +92,7 @@ export const Deletion = ({ budget: { name }, frame, revision }: FreezeProps) => 
     <form method="post" action={budgetAddress(name, '/delete')}>
       <FormToken of={frame} />
       <Hidden of={{ revision: String(revision) }} />
-      <ReasonField of="delete" required={false} />
+      <ReasonField of="delete" isOptional />
       <p class="buttons">
         <button type="submit">Delete {name}</button>
       </p>

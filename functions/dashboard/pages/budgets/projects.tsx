@@ -10,8 +10,7 @@ import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts
 import { TextField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { budgetAddress } from '../../components/parts.tsx'
-import { onNewest } from '../../form-steps.ts'
-import { readFields } from '../../forms.ts'
+import { onNewest, readFields } from '../../forms.ts'
 import type { PageRoutes } from '../../session.tsx'
 
 const change = z.discriminatedUnion('do', [

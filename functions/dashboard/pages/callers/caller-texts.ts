@@ -3,7 +3,7 @@ import { allFaults } from '../../../../shared/guard/fields.ts'
 import { count } from '../../../../shared/guard/sentences.ts'
 import { type Caller, limitOf } from '../../../../shared/ledger/book/definitions.ts'
 import { scopes } from '../../../../shared/platform/words.ts'
-import type { Difference } from '../../components/differences.tsx'
+import type { Difference } from '../../components/edit.tsx'
 import { toNumber } from '../../forms.ts'
 
 /** What people set of a caller, as they read and type it. Two of these are compared text by text. */

@@ -10,11 +10,10 @@ import type { View } from '../../../../shared/ledger/views/views.ts'
 import { NoneByEnter, ReasonField, TextField } from '../../components/fields.tsx'
 import { FormToken } from '../../components/layout.tsx'
 import { callerAddress, callersAddress, Fact, Facts, InZone } from '../../components/parts.tsx'
-import { oneByOne } from '../../each-update.ts'
-import { readFields, typedIn } from '../../forms.ts'
+import { forEachId, readFields, typedIn } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { addCallerEditing, notYourself } from './edit.tsx'
-import { ListForm } from './list.tsx'
+import { ListForm } from './edit-form.tsx'
 
 const disabling = z
   .strictObject({
@@ -109,7 +108,7 @@ export function addCallerPages(routes: PageRoutes, services: Services): void {
           const changed = await guard.disableCaller(name, by)
           return changed.kind === 'problem' ? changed : ({ kind: 'disabled', name } as const)
         }
-        const outcomes = await oneByOne([...sub, ...(other === undefined ? [] : [other])], disable, log)
+        const outcomes = await forEachId([...sub, ...(other === undefined ? [] : [other])], disable, log)
         const failed = outcomes.flatMap((each) => (each.kind === 'problem' ? [each.problem.detail] : []))
         const done = outcomes.flatMap((each) => (each.kind === 'disabled' ? [`${each.name} is ${action}d.`] : []))
         return tell({ done, failed }, callersAddress)

@@ -4,15 +4,12 @@ import { invalid } from '../../../../shared/api/refusal.ts'
 import { reason } from '../../../../shared/api/schemas.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
 import { callerNamed } from '../../../../shared/ledger/book/definitions.ts'
-import { merged, seenIn } from '../../components/differences.tsx'
-import { callerAddress, callersAddress } from '../../components/parts.tsx'
-import { flashOf, isOvertaken, reasonOf, stepOf, untilAnswered } from '../../form-steps.ts'
-import { readFields } from '../../forms.ts'
+import { merged, seenIn } from '../../components/edit.tsx'
+import { callerAddress, callersAddress, Trail } from '../../components/parts.tsx'
+import { flashOf, isOvertaken, readFields, reasonOf, stepOf, untilAnswered } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { differences, type Texts, textsIn, toCaller } from './caller-texts.ts'
-import { type CallerEdit, EditForm, textsNow } from './edit-form.tsx'
-import { EditPreview } from './edit-preview.tsx'
-import { Unlisting } from './list.tsx'
+import { type CallerEdit, EditForm, EditPreview, textsNow, Unlisting } from './edit-form.tsx'
 
 const unlisting = z.strictObject({
   form: z.string(),
@@ -115,16 +112,7 @@ function showForm(visit: Visit, wanted: CallerEdit, wrong: readonly string[] = [
   return visit.show(
     `What ${sub} may do`,
     <>
-      <nav aria-label="Where this is" class="chain">
-        <ol>
-          <li>
-            <a href={callersAddress}>Callers</a>
-          </li>
-          <li>
-            <span aria-current="page">{sub}</span>
-          </li>
-        </ol>
-      </nav>
+      <Trail label="Where this is" above={[['Callers', callersAddress]]} here={sub} />
       {isListed ? null : <p class="note">{sub} is not listed yet.</p>}
       <EditForm {...{ wanted, wrong, frame: visit.frame }} />
       {isListed && sub !== visit.session.sub ? <Unlisting of={wanted} frame={visit.frame} /> : null}

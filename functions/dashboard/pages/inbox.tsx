@@ -4,11 +4,11 @@ import { ownerPaidFor } from '../../../shared/guard/update/projects.ts'
 import { budgetNamed, chainOf } from '../../../shared/ledger/book/definitions.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { Evidence } from '../components/evidence.tsx'
+import { type Action, Buttons, Consequences, choicesFor, Evidence, ShownUnits } from '../components/decide.tsx'
+import { ReasonLine } from '../components/fields.tsx'
 import { FormToken } from '../components/layout.tsx'
-import { addressOf, InZone, Time } from '../components/parts.tsx'
+import { InZone, Section, Time, updateAddress } from '../components/parts.tsx'
 import type { PageRoutes, Visit } from '../session.tsx'
-import { type Action, Buttons, Consequences, choicesFor, ShownUnits } from './decisions.tsx'
 
 const maxShown = 100
 
@@ -19,8 +19,8 @@ interface WaitingUpdates {
   readonly kinds: Services['kinds']
 }
 
-/** What waits for people: approvals, the one first that ends first; and doubts, the oldest first. */
-export function addNeedsYou({ page }: PageRoutes, { guard, options, kinds }: Services): void {
+/** The inbox: approvals, the first to expire first, and doubts, the oldest first. */
+export function addInbox({ page }: PageRoutes, { guard, options, kinds }: Services): void {
   page('/dashboard/needs-you', {
     GET: async (visit) => {
       visit.mustHave('read')
@@ -29,15 +29,14 @@ export function addNeedsYou({ page }: PageRoutes, { guard, options, kinds }: Ser
         guard.ledger.open('awaiting-approval', maxShown),
         guard.ledger.open('in-doubt', maxShown),
       ])
-      const choose = visit.c.req.query('choose')
+      const choose = visit.query.get('choose')
       const waiting = { visit, view, options, kinds }
       const byEnd = approvals.rows.toSorted((a, b) => (a.approvableUntil ?? 0) - (b.approvableUntil ?? 0))
       const byAge = doubts.rows.toSorted((a, b) => (a.doubt?.at ?? 0) - (b.doubt?.at ?? 0))
       return visit.show(
         'Needs you',
         <>
-          <section aria-labelledby="approvals">
-            <h2 id="approvals">Awaiting approval</h2>
+          <Section id="approvals" title="Awaiting approval">
             {byEnd.length === 0 ? (
               <p class="empty">
                 Nothing waits for an approval. What a budget wants approved, or an agent proposes, comes up here.
@@ -52,9 +51,8 @@ export function addNeedsYou({ page }: PageRoutes, { guard, options, kinds }: Ser
               />
             )}
             {approvals.next === undefined ? null : <More />}
-          </section>
-          <section aria-labelledby="doubts">
-            <h2 id="doubts">In doubt</h2>
+          </Section>
+          <Section id="doubts" title="In doubt">
             <p class="note">
               It was sent, and nobody knows whether it ran. Its units stay counted until evidence, or somebody who has
               looked at the vendor’s screen, says otherwise.
@@ -65,7 +63,7 @@ export function addNeedsYou({ page }: PageRoutes, { guard, options, kinds }: Ser
               <Form {...waiting} rows={byAge} of={['ran', 'did-not-run']} Row={Doubt} isAll={choose === 'doubts'} />
             )}
             {doubts.next === undefined ? null : <More />}
-          </section>
+          </Section>
           <InZone zone={zoneOf(view)} />
         </>,
       )
@@ -75,76 +73,55 @@ export function addNeedsYou({ page }: PageRoutes, { guard, options, kinds }: Ser
 
 const More = () => <p class="note">There are more than these; they come up here when these are done.</p>
 
-/** One form for all of them: the user chooses some, says why, and presses a button. */
-function Form({
-  rows,
-  of,
-  Row,
-  isAll,
-  ...waiting
-}: WaitingUpdates & {
-  rows: readonly Update[]
-  of: readonly [Action, Action]
-  Row: typeof Approval | typeof Doubt
+interface FormProps extends WaitingUpdates {
+  readonly rows: readonly Update[]
+  readonly of: readonly [Action, Action]
+  readonly Row: typeof Approval | typeof Doubt
   /** Whether all are chosen to begin with. */
-  isAll: boolean
-}) {
+  readonly isAll: boolean
+}
+
+/** One form for all: the user chooses some, gives a reason and presses a button. */
+function Form({ rows, of, Row, isAll, ...waiting }: FormProps) {
   const choices = rows.map((update) => choicesFor(update, waiting.view, waiting.visit, waiting.options))
-  const possible = of.filter((action) => choices.some((choice) => choice.possible.includes(action)))
-  const choosable = choices.filter((choice) => choice.possible.some((action) => of.includes(action))).length
-  const name = of[0]
+  const offered = choices.map(({ possible }) => possible.filter((action) => of.includes(action)))
+  const possible = of.filter((action) => offered.some((each) => each.includes(action)))
+  const [name] = of
   const typed = waiting.visit.frame.flash?.typed
   return (
     <form method="post" action="/dashboard/decide" class="decide">
       <FormToken of={waiting.visit.frame} />
       <input type="hidden" name="from" value="needs-you" />
-      {choosable > 1 ? <ChooseAll of={name === 'approve' ? 'approvals' : 'doubts'} isAll={isAll} /> : null}
+      {offered.filter((each) => each.length > 0).length > 1 ? (
+        <ChooseAll of={name === 'approve' ? 'approvals' : 'doubts'} isAll={isAll} />
+      ) : null}
       <ul class="waiting-list">
-        {rows.map((update, position) => {
-          const { possible = [], barred = [] } = choices[position] ?? {}
-          const isMine = possible.some((action) => of.includes(action))
-          return (
-            <li>
-              {isMine ? (
-                <input
-                  type="checkbox"
-                  name="id"
-                  value={update.id}
-                  id={`of-${update.id}`}
-                  aria-label={`Choose the ${update.kind} update of ${update.project}`}
-                  checked={isAll || rows.length === 1}
-                />
-              ) : (
-                <span class="no-box" />
-              )}
-              <div>
-                <Row {...waiting} update={update} />
-                <ShownUnits of={update} />
-                {barred.map((sentence) => (
-                  <p class="note">{sentence}</p>
-                ))}
-              </div>
-            </li>
-          )
-        })}
+        {rows.map((update, position) => (
+          <li>
+            {offered[position]?.length ? (
+              <Tick of={update} isChosen={isAll || rows.length === 1} />
+            ) : (
+              <span class="no-box" />
+            )}
+            <div>
+              <Row {...waiting} update={update} />
+              <ShownUnits of={update} />
+              {choices[position]?.barred.map((sentence) => (
+                <p class="note">{sentence}</p>
+              ))}
+            </div>
+          </li>
+        ))}
       </ul>
       {possible.length === 0 ? null : (
         <div class="together">
           <Consequences of={possible} />
-          <p>
-            <label for={`reason-${name}`}>
-              Reason, for all that are chosen{name === 'ran' ? '' : ' (may be left out)'}
-            </label>
-            <input
-              id={`reason-${name}`}
-              name="reason"
-              type="text"
-              value={of.some((action) => action === typed?.do) ? typed?.reason : ''}
-              maxlength={500}
-              required={name === 'ran'}
-              autocomplete="off"
-            />
-          </p>
+          <ReasonLine
+            id={`reason-${name}`}
+            label={`Reason, for all that are chosen${name === 'ran' ? '' : ' (may be left out)'}`}
+            value={of.some((action) => action === typed?.do) ? typed?.reason : ''}
+            required={name === 'ran'}
+          />
           <Buttons of={possible} />
         </div>
       )}
@@ -152,7 +129,18 @@ function Form({
   )
 }
 
-/** Nothing runs in the page, so choosing all of them is a page of its own. */
+const Tick = ({ of: { id, kind, project }, isChosen }: { of: Update; isChosen: boolean }) => (
+  <input
+    type="checkbox"
+    name="id"
+    value={id}
+    id={`of-${id}`}
+    aria-label={`Choose the ${kind} update of ${project}`}
+    checked={isChosen}
+  />
+)
+
+/** Without scripts, choosing all is a page of its own. */
 const ChooseAll = ({ of, isAll }: { of: 'approvals' | 'doubts'; isAll: boolean }) => (
   <p class="note">
     {isAll ? (
@@ -163,10 +151,10 @@ const ChooseAll = ({ of, isAll }: { of: 'approvals' | 'doubts'; isAll: boolean }
   </p>
 )
 
-/** @param owner where another budget pays. */
+/** @param owner the owner of the project, if another budget pays. */
 const Title = ({ update, owner }: { update: Update; owner: string | null }) => (
   <p class="what">
-    <a href={addressOf(update.id)}>{update.project}</a>, {update.kind} update, on the budget {update.budget}
+    <a href={updateAddress(update.id)}>{update.project}</a>, {update.kind} update, on the budget {update.budget}
     {owner === null ? null : `, for ${owner}`}
   </p>
 )
@@ -197,7 +185,7 @@ function Approval({ update, view }: WaitingUpdates & { update: Update }) {
   )
 }
 
-/** Whether there is room for it now, and what approving grants where there was not. */
+/** What is left on the budget now, and what approving would grant. */
 function Room({ update: { budget, short = [] }, view }: { update: Update; view: View }) {
   if (!budgetNamed(view.definitions, budget)) return null
   const least = tightest(figuresOfChain(view, chainOf(view.definitions, budget)))

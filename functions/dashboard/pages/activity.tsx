@@ -10,11 +10,10 @@ import type { Services } from '../../../shared/guard/services.ts'
 import type { Entry } from '../../../shared/ledger/book/entry.ts'
 import { monthNamed } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { Pages, type Paging, pagingFields } from '../components/cursor-links.tsx'
-import { MonthChoice } from '../components/months.tsx'
-import { budgetAddress, InZone, Time, Units, words } from '../components/parts.tsx'
+import { Choice, MonthChoice, Pages, type Paging, pagingFields } from '../components/lists.tsx'
+import { budgetAddress, Heads, InZone, Section, Time, UnitsCell, words } from '../components/parts.tsx'
 import { readFields } from '../forms.ts'
-import type { PageRoutes, Visit } from '../session.tsx'
+import type { PageRoutes } from '../session.tsx'
 import { AuditNow, AuditResult, auditPath } from './audit.tsx'
 
 const path = '/dashboard/ledger'
@@ -27,19 +26,18 @@ const pageQuery = z.strictObject({
 })
 type ListQuery = Omit<z.output<typeof pageQuery>, keyof Paging>
 
-/** What was booked without an update: limits, grants, transfers, spending outside, who froze what. */
-export function addLedger({ page }: PageRoutes, { guard: { ledger } }: Services): void {
+/** Entries: what was booked without an update, such as limits, grants, transfers and freezes. */
+export function addActivity({ page }: PageRoutes, { guard: { ledger } }: Services): void {
   page(path, {
-    GET: async ({ c, mustHave, show, frame }) => {
+    GET: async ({ query, mustHave, show, frame }) => {
       mustHave('read')
-      const { cursor, trail, ...asked } = readFields(queryOf(c), pageQuery)
+      const { cursor, trail, ...asked } = readFields(query, pageQuery)
       const view = await ledger.view()
       const filter = filterOf(asked, view)
       const [{ rows, next }, audit] = await Promise.all([
         ledger.entries(filter, rowsOfPage, cursor),
         ledger.lastAudit(),
       ])
-      const paging = { ...(cursor !== undefined && { cursor }), ...(trail !== undefined && { trail }) }
       const zone = zoneOf(view)
       return show(
         'Ledger',
@@ -50,9 +48,8 @@ export function addLedger({ page }: PageRoutes, { guard: { ledger } }: Services)
           </p>
           <Filters asked={asked} view={view} chosen={filter.month} />
           {rows.length === 0 ? <Nothing isEnd={next === undefined} /> : <Table rows={rows} zone={zone} />}
-          <Pages path={path} asked={asked} paging={paging} next={next} />
-          <section aria-labelledby="audit">
-            <h2 id="audit">Do the books add up?</h2>
+          <Pages path={path} asked={asked} paging={{ cursor, trail }} next={next} />
+          <Section id="audit" title="Do the books add up?">
             <p>
               An audit takes every line of the month before, of this one and of the next, adds them up, and compares the
               sums with the books. It reads all of their updates, so it is made every night, and when somebody asks for
@@ -65,7 +62,7 @@ export function addLedger({ page }: PageRoutes, { guard: { ledger } }: Services)
               </p>
             ) : null}
             <AuditNow frame={frame} />
-          </section>
+          </Section>
           <InZone zone={zone} />
         </>,
       )
@@ -73,17 +70,15 @@ export function addLedger({ page }: PageRoutes, { guard: { ledger } }: Services)
   })
 
   page(`${path}.csv`, {
-    GET: async ({ c, mustHave, session }) => {
+    GET: async ({ c, query, mustHave, session }) => {
       mustHave('read')
-      const { cursor: _, trail: _trail, ...asked } = readFields(queryOf(c), pageQuery)
+      const { cursor: _, trail: _trail, ...asked } = readFields(query, pageQuery)
       const filter = filterOf(asked, await ledger.view())
       c.get('expensiveReads').admit(session.sub)
       return answerCsv(c, 'entries', entryColumns, (after) => ledger.entries(filter, csvPage, after))
     },
   })
 }
-
-const queryOf = (c: Visit['c']) => new URL(c.req.url).searchParams
 
 /** @throws Refusal 400 */
 function filterOf({ window, budget }: ListQuery, { definitions, month }: View) {
@@ -93,22 +88,10 @@ function filterOf({ window, budget }: ListQuery, { definitions, month }: View) {
 }
 
 function Filters({ asked: { budget }, view, chosen }: { asked: ListQuery; view: View; chosen: string }) {
-  const budgets = Object.keys(view.definitions.budgets)
-  const isGone = budget !== undefined && !budgets.includes(budget)
   return (
     <form method="get" action={path} class="filters" aria-label="Which lines">
       <MonthChoice view={view} chosen={chosen} />
-      <p>
-        <label for="budget">Budget</label>
-        <select id="budget" name="budget">
-          <option value="">any</option>
-          {[...budgets, ...(isGone ? [budget] : [])].map((name) => (
-            <option value={name} selected={name === budget}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </p>
+      <Choice name="budget" label="Budget" options={Object.keys(view.definitions.budgets)} chosen={budget} />
       <p class="buttons">
         <button type="submit" class="primary">
           Show
@@ -131,18 +114,7 @@ const Table = ({ rows, zone }: { rows: readonly Entry[]; zone: string }) => (
   <div class="wide">
     <table class="rows">
       <caption>Lines of the month’s book, the newest first</caption>
-      <thead>
-        <tr>
-          <th scope="col">Booked</th>
-          <th scope="col">What</th>
-          <th scope="col">Budget</th>
-          <th scope="col" class="number">
-            Units
-          </th>
-          <th scope="col">By</th>
-          <th scope="col">Reason</th>
-        </tr>
-      </thead>
+      <Heads of={['Booked', 'What', 'Budget', { number: 'Units' }, 'By', 'Reason']} />
       <tbody>
         {rows.map((entry) => (
           <tr>
@@ -157,9 +129,7 @@ const Table = ({ rows, zone }: { rows: readonly Entry[]; zone: string }) => (
               <a href={budgetAddress(entry.budget)}>{entry.budget}</a>
               <span class="note">{othersOf(entry)}</span>
             </td>
-            <td data-name="Units" class="number">
-              <Units of={entry.units} />
-            </td>
+            <UnitsCell name="Units" of={entry.units} />
             <td data-name="By">{entry.by}</td>
             <td data-name="Reason">
               {entry.reason}
@@ -190,7 +160,7 @@ const What = ({ of: { id, to, corrects } }: { of: Entry }) => (
 
 const maxShown = 5
 
-/** What was made of budgets and callers: the book shows only what that did to units. */
+/** The changes of budgets and callers, beyond their units. */
 function Changed({ of: { changed = [] } }: { of: Entry }) {
   const more = changed.length - maxShown
   return (
@@ -203,7 +173,7 @@ function Changed({ of: { changed = [] } }: { of: Entry }) {
   )
 }
 
-/** Which others it moved, too. */
+/** The other counters that it moved. */
 function othersOf({ budget, to, moves }: Entry): string {
   const others = [...new Set(moves.map((move) => move.budget))].filter((name) => name !== budget && name !== to)
   return others.length === 0 ? '' : `and ${others.map(shownCounter).join(', ')}`

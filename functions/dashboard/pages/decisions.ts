@@ -1,0 +1,143 @@
+import * as z from 'zod/mini'
+import { Refusal } from '../../../shared/api/refusal.ts'
+import { reason } from '../../../shared/api/schemas.ts'
+import { units } from '../../../shared/guard/fields.ts'
+import type { DecisionOutcome } from '../../../shared/guard/people/approvals.ts'
+import { units as inUnits } from '../../../shared/guard/sentences.ts'
+import type { Services } from '../../../shared/guard/services.ts'
+import type { State, Update } from '../../../shared/ledger/updates/update.ts'
+import { assertNever, type Scope, toUnits, type Units } from '../../../shared/platform/words.ts'
+import { type Action, actions, isResolution } from '../components/decide.tsx'
+import { updateAddress, words } from '../components/parts.tsx'
+import { forEachId, readFields, typedIn, typedNumber } from '../forms.ts'
+import type { PageRoutes, Visit } from '../session.tsx'
+
+const decision = z
+  .strictObject({
+    form: z.string(),
+    do: z.enum(actions, 'takes one of the buttons'),
+    id: z
+      .array(z.string().check(z.regex(/^[\x21-\x7e]{1,100}$/)), 'takes at least one update: choose some first')
+      .check(z.maxLength(100, 'takes at most 100 updates')),
+    /** What each update that could be approved was shown to need, as `ShownUnits` writes it. */
+    shown: z.exactOptional(z.array(z.string().check(z.regex(/^[\x21-\x7e]{1,100} \d{1,15}$/))).check(z.maxLength(100))),
+    reason: z.exactOptional(reason),
+    units: z.exactOptional(z.pipe(typedNumber, units)),
+    /** The page of one update, or the inbox. */
+    from: z.enum(['update', 'needs-you']),
+  })
+  .check(
+    z.refine(({ do: action, reason }) => !isResolution(action) || reason !== undefined, {
+      path: ['reason'],
+      message: 'is needed to say whether it ran',
+    }),
+    z.refine(({ do: action, units }) => units === undefined || action === 'ran', {
+      path: ['units'],
+      message: 'goes with “It ran” only',
+    }),
+  )
+type Decision = z.output<typeof decision>
+
+/** Takes the decisions of the inbox and of an update's page, which then shows the outcome of each update. */
+export function addDecisions({ page }: PageRoutes, { guard, log }: Services): void {
+  page('/dashboard/decide', {
+    POST: async ({ form, mustHave, session, allowed, tell }) => {
+      const back = backTo(form)
+      const typed = typedIn(form, 'do', 'reason', 'units')
+      try {
+        const asked = readFields(form, decision, ['id', 'shown'])
+        mustHave(...scopesOf(asked.do))
+        const act = async (id: string) => {
+          const decided = await decide(guard, id, asked, { session, allowed })
+          return (isTooLate(decided) ? await doneBefore(guard, id, asked.do, session.sub) : null) ?? decided
+        }
+        const outcome = outcomeOf(await forEachId(asked.id, act, log), asked.do)
+        return await tell(outcome.done.length > 0 ? outcome : { ...outcome, typed }, back)
+      } catch (error) {
+        if (error instanceof Refusal) return tell({ done: [], failed: [error.problem.detail], typed }, back)
+        throw error
+      }
+    },
+  })
+}
+
+async function decide(
+  guard: Services['guard'],
+  id: string,
+  { do: action, shown = [], reason, units }: Decision,
+  { session: { sub }, allowed }: Pick<Visit, 'session' | 'allowed'>,
+): Promise<DecisionOutcome> {
+  switch (action) {
+    case 'approve':
+      return guard.approve(id, sub, { shown: shownOf(id, shown), ...(reason !== undefined && { reason }) })
+    case 'reject':
+      return guard.reject(id, sub, reason)
+    case 'cancel':
+      return guard.cancel(id, { caller: sub, isAdmin: allowed.scopes.has('admin') }, reason)
+    case 'ran':
+    case 'did-not-run':
+      return guard.resolve(id, sub, { outcome: action, ...(units !== undefined && { units }), reason: reason ?? '' })
+    default:
+      return assertNever(action)
+  }
+}
+
+const isTooLate = (decided: DecisionOutcome) => decided.kind === 'problem' && decided.problem.slug === 'wrong-state'
+
+/** Pressing twice shows what the first press did; `null`: another user decided, or the update awaits approval again. */
+async function doneBefore(
+  guard: Services['guard'],
+  id: string,
+  action: Action,
+  sub: string,
+): Promise<DecisionOutcome | null> {
+  const update = await guard.ledger.update(id)
+  const line = update?.history.findLast(({ state }) => state === outcomes[action])
+  return update && update.state !== 'awaiting-approval' && line?.by === sub ? { kind: 'done', update } : null
+}
+
+const outcomes = {
+  approve: 'requested',
+  reject: 'rejected',
+  cancel: 'cancelled',
+  ran: 'settled',
+  'did-not-run': 'released',
+} as const satisfies Record<Action, State>
+
+/** `null`: the page is older than this field. */
+function shownOf(id: string, shown: readonly string[]): Units | null {
+  const units = shown.find((each) => each.startsWith(`${id} `))?.slice(id.length + 1)
+  return units === undefined ? null : toUnits(Number(units))
+}
+
+const scopesOf = (action: Action): readonly Scope[] => (action === 'cancel' ? ['run', 'propose', 'admin'] : ['approve'])
+
+function backTo(form: URLSearchParams): string {
+  const [id, ...others] = form.getAll('id')
+  const isOne = form.get('from') === 'update' && id !== undefined && others.length === 0
+  return isOne ? updateAddress(id) : '/dashboard/needs-you'
+}
+
+const outcomeOf = (decided: readonly DecisionOutcome[], action: Action) => ({
+  done: decided.flatMap((each) =>
+    each.kind === 'done'
+      ? [`The ${each.update.kind} update of ${each.update.project} ${became(action, each.update)}.`]
+      : [],
+  ),
+  failed: decided.flatMap((each) => (each.kind === 'problem' ? [each.problem.detail] : [])),
+})
+
+function became(action: Action, { state, charged, hold }: Update): string {
+  switch (action) {
+    case 'approve':
+      return state === 'requested' ? 'is approved and begins in a moment' : `is approved, and ${words(state)} by now`
+    case 'reject':
+      return 'is rejected'
+    case 'cancel':
+      return 'is cancelled'
+    case 'ran':
+      return `is settled: ${inUnits(charged ?? 0)} charged`
+    case 'did-not-run':
+      return `is released: ${inUnits(hold?.units ?? 0)} given back`
+  }
+}
