@@ -2,23 +2,25 @@ import { Hono } from 'hono'
 import { acceptRequests, refuseTwoHosts } from '../../shared/api/face.ts'
 import { problemOf } from '../../shared/api/problem-of.ts'
 import { createRates } from '../../shared/api/rate-limits.ts'
-import { documentHeaders, type Reference } from '../../shared/api/reference.ts'
+import type { Reference } from '../../shared/api/reference.ts'
 import { Refusal } from '../../shared/api/refusal.ts'
 import { createTokens } from '../../shared/auth/tokens.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { rawPathOf } from '../../shared/platform/http.ts'
 import { type ApiEnv, gatewayPath, rawTarget } from './context.ts'
-import { addDashboardLinks } from './dashboard-links.ts'
 import { createGateway } from './gateway/gateway.ts'
-import { answerProblem, route } from './route.ts'
+import { answerProblem } from './route.ts'
 import { addAudit } from './routes/audit.ts'
 import { addBudgets } from './routes/budgets.ts'
 import { addCallers } from './routes/callers.ts'
 import { addChanges } from './routes/changes.ts'
+import { addDecisions } from './routes/decisions.ts'
 import { addEntries } from './routes/entries.ts'
 import { addEstimates } from './routes/estimates.ts'
+import { addForecast } from './routes/forecast.ts'
 import { addPlans } from './routes/plans.ts'
+import { addReference, nothingHere } from './routes/reference.ts'
 import { addStatements } from './routes/statements.ts'
 import { addUpdates } from './routes/updates.ts'
 
@@ -32,14 +34,7 @@ export function createApi(services: Services, reference: Reference = async () =>
   app.use(acceptRequests({ clock, log }))
   app.use(refuseTwoHosts)
 
-  route(app, '/health', { GET: (c) => c.json({ status: 'ok' }) })
-  route(app, '/openapi.json', {
-    GET: async (c) => {
-      const text = await reference('openapi.json')
-      return text === null ? answerProblem(c, nothingHere) : c.body(text, 200, documentHeaders)
-    },
-  })
-  addDashboardLinks(app, services.dashboardUrl)
+  addReference(app, reference, services.dashboardUrl)
 
   app.use(async (c, next) => {
     const caller = await tokens.verify(c.req.header('authorization'))
@@ -68,11 +63,13 @@ export function createApi(services: Services, reference: Reference = async () =>
   addEstimates(app, services)
   addChanges(app, services)
   addAudit(app, services)
+  addDecisions(app, services)
   addUpdates(app, services)
   addBudgets(app, services)
   addEntries(app, services)
   addCallers(app, services)
   addPlans(app, services)
+  addForecast(app, services)
   addStatements(app, services)
   app.notFound((c) => answerProblem(c, nothingHere))
 
@@ -83,5 +80,3 @@ export function createApi(services: Services, reference: Reference = async () =>
 
   return app
 }
-
-const nothingHere = problem('not-found', 'There is nothing at this address.')

@@ -1,8 +1,8 @@
+import type { Operation } from '../../functions/api/operation.ts'
 import type { Kinds } from '../../shared/tracking/kinds.ts'
 import { pathParameters } from './gateway-operations.ts'
-import { meaningOf, shapesOf } from './members.ts'
-import { type Operation, requestHeaders } from './operation.ts'
-import { type JsonSchema, queryParameters } from './schemas.ts'
+import { requestHeaders } from './headers.ts'
+import { type JsonSchema, queryParameters, shapesOf } from './schemas.ts'
 
 /** Something that an operation takes. */
 export interface Input {
@@ -24,15 +24,14 @@ export function inputsOf(
     const { description, schema } = pathParameters(path, name)
     return { name, where: 'path', needed: true, takes: typeIn(schema), meaning: description }
   })
-  const inQuery = (query ? queryParameters(query, kinds) : []).map(({ name, required, schema }) => ({
-    ...{ name, where: 'query', needed: required, takes: typeIn(schema) },
-    meaning: meaningOf(`query ${query}`, name, kinds) ?? '',
+  const inQuery = (query ? queryParameters(query, kinds) : []).map(({ name, required, description, schema }) => ({
+    ...{ name, where: 'query', needed: required, takes: typeIn(schema), meaning: description },
   }))
   const inHeaders = headers.map((name) => {
     const { description, schema } = requestHeaders[name]
     return { name, where: 'header', needed: false, takes: typeIn(schema), meaning: description }
   })
-  return [...inPath, ...inQuery, ...inHeaders, ...(body ? membersOf(schemas[body.schema] ?? {}) : [])]
+  return [...inPath, ...inQuery, ...inHeaders, ...(body ? membersOf(schemas[body.takes.name] ?? {}) : [])]
 }
 
 /** The members of a body; of one that has several shapes, those of each. */

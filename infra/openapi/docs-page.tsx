@@ -1,10 +1,10 @@
+import type { Operation } from '../../functions/api/operation.ts'
 import { Page } from '../../functions/dashboard/components/layout.tsx'
 import { problems, type Slug } from '../../shared/guard/problems.ts'
 import type { Kinds } from '../../shared/tracking/kinds.ts'
 import { type Input, inputsOf } from './docs-inputs.ts'
 import { allOperations, problemsByStatus } from './document.ts'
 import { pathParameters } from './gateway-operations.ts'
-import type { Operation } from './operation.ts'
 import { Prose } from './problem-page.tsx'
 import type { JsonSchema } from './schemas.ts'
 

@@ -1,14 +1,38 @@
+import type { Operation, OperationAnswer } from '../../functions/api/operation.ts'
+import { auditOperations } from '../../functions/api/routes/audit.ts'
+import { budgetOperations } from '../../functions/api/routes/budgets.ts'
+import { callerOperations } from '../../functions/api/routes/callers.ts'
+import { changeOperations } from '../../functions/api/routes/changes.ts'
+import { decisionOperations } from '../../functions/api/routes/decisions.ts'
+import { entryOperations } from '../../functions/api/routes/entries.ts'
+import { estimateOperations } from '../../functions/api/routes/estimates.ts'
+import { forecastOperations } from '../../functions/api/routes/forecast.ts'
+import { planOperations } from '../../functions/api/routes/plans.ts'
+import { referenceOperations } from '../../functions/api/routes/reference.ts'
+import { statementOperations } from '../../functions/api/routes/statements.ts'
+import { updateOperations } from '../../functions/api/routes/updates.ts'
 import packaged from '../../package.json' with { type: 'json' }
 import { problems, type Slug } from '../../shared/guard/problems.ts'
 import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
 import { gatewayOperations, pathParameters } from './gateway-operations.ts'
-import { meaningOf } from './members.ts'
-import type { AnswerOf, Operation } from './operation.ts'
-import { answerHeaders, requestHeaders } from './operation.ts'
-import { ownOperations } from './own-operations.ts'
+import { answerHeaders, requestHeaders } from './headers.ts'
 import { componentSchemas, problemSchemaOf, queryParameters, refTo, slugs } from './schemas.ts'
 
-export const allOperations: readonly Operation[] = [...ownOperations, ...gatewayOperations]
+/** The guard's own operations by their groups, in the order in which people meet them. */
+const groups: Readonly<Record<string, readonly Operation[]>> = {
+  Updates: [...estimateOperations, ...updateOperations, ...decisionOperations],
+  Budgets: [...budgetOperations, ...forecastOperations],
+  'Entries and statements': [...entryOperations, ...statementOperations, ...auditOperations, ...changeOperations],
+  Callers: callerOperations,
+  Plans: planOperations,
+  'The guard itself': referenceOperations,
+}
+
+type GroupedOperation = Operation & { readonly group: string }
+export const allOperations: readonly GroupedOperation[] = [
+  ...Object.entries(groups).flatMap(([group, operations]) => operations.map((operation) => ({ ...operation, group }))),
+  ...gatewayOperations.map(([group, operation]) => ({ ...operation, group })),
+]
 
 /** An object of the document that is no schema. */
 type Part = Readonly<Record<string, unknown>>
@@ -41,7 +65,10 @@ export function openApiDocument(kinds: Kinds = productKinds) {
     tags: [...new Set(allOperations.map(({ group }) => group))].map((name) => ({ name })),
     paths,
     components: {
-      schemas: componentSchemas(kinds),
+      schemas: componentSchemas(
+        allOperations.flatMap(({ body }) => body?.takes ?? []),
+        kinds,
+      ),
       responses: {
         ...Object.fromEntries(slugs.map((slug) => [slug, problemAnswer([slug])])),
         [headersTooLarge]: {
@@ -69,7 +96,7 @@ function referredTo({ paths, components: { responses } }: { paths: object; compo
   return Object.fromEntries(Object.entries(responses).filter(([name]) => text.includes(`"${responsePath}${name}"`)))
 }
 
-function toOperation(operation: Operation, kinds: Kinds): Part {
+function toOperation(operation: GroupedOperation, kinds: Kinds): Part {
   const { id, group, summary, more, scopes, body } = operation
   const parameters = parametersOf(operation, kinds)
   return {
@@ -82,7 +109,7 @@ function toOperation(operation: Operation, kinds: Kinds): Part {
     ...(body && {
       requestBody: {
         required: body.optional !== true,
-        content: { [json]: { schema: refTo(body.schema), example: body.example } },
+        content: { [json]: { schema: refTo(body.takes.name), example: body.example } },
       },
     }),
     responses: responsesOf(operation),
@@ -94,16 +121,12 @@ function parametersOf({ path, query, headers = [] }: Operation, kinds: Kinds): P
     ...{ name, in: 'path', required: true },
     ...pathParameters(path, name),
   }))
-  const inQuery = (query ? queryParameters(query, kinds) : []).map(({ name, required, schema }) => ({
-    ...{ name, in: 'query', required },
-    description: meaningOf(`query ${query}`, name, kinds),
-    schema,
-  }))
+  const inQuery = (query ? queryParameters(query, kinds) : []).map((parameter) => ({ ...parameter, in: 'query' }))
   return [...inPath, ...inQuery, ...headers.map((name) => ({ name, in: 'header', ...requestHeaders[name] }))]
 }
 
 function responsesOf(operation: Operation): Part {
-  const answers = Object.entries<AnswerOf | undefined>(operation.answers).flatMap(([status, answer]) =>
+  const answers = Object.entries<OperationAnswer | undefined>(operation.answers).flatMap(([status, answer]) =>
     answer ? [[status, answerOf(answer)] as const] : [],
   )
   const failures = [...problemsByStatus(operation)].map(([status, found]) => {
@@ -114,7 +137,7 @@ function responsesOf(operation: Operation): Part {
   return Object.fromEntries([...answers, ...failures, [431, { $ref: `${responsePath}${headersTooLarge}` }]])
 }
 
-function answerOf({ means, body, csv, headers = [] }: AnswerOf): Part {
+function answerOf({ means, body, csv, headers = [] }: OperationAnswer): Part {
   const content = typeof body === 'string' ? { [json]: { schema: refTo(body) } } : body && { [body.type]: {} }
   return {
     description: means,

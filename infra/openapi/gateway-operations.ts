@@ -1,15 +1,19 @@
 import { gatewayPath } from '../../functions/api/context.ts'
+import { type Body, type Operation, type OperationAnswer, recordedAs, refusals } from '../../functions/api/operation.ts'
 import { type OperationName, operationNames, operations, parameters } from '../../shared/tracking/operations.ts'
-import { type AnswerOf, type Operation, recordedAs, refusals } from './operation.ts'
+import { createProjectInput, createProjectQuery, updateProjectInput } from '../../shared/tracking/projects.ts'
 import { type JsonSchema, projectName } from './schemas.ts'
 
-const passedOn: AnswerOf = {
+const passedOn: OperationAnswer = {
   means: 'The service’s own answer: its status, its headers, its bytes',
   body: { type: '*/*' },
 }
-const passedOnFailure: AnswerOf = { ...passedOn, means: 'Any other status of the service, with its headers and bytes' }
+const passedOnFailure: OperationAnswer = {
+  ...passedOn,
+  means: 'Any other status of the service, with its headers and bytes',
+}
 
-const ran: AnswerOf = {
+const ran: OperationAnswer = {
   means:
     'The service’s own status and body; within the cool-down those of the earlier update. Where no whole body was stored: 200 with the Update; of several projects: 200 with Updates',
   body: { type: '*/*' },
@@ -18,7 +22,7 @@ const ran: AnswerOf = {
     ...(['Unit-Guard-Units-Available', 'Unit-Guard-Replayed', 'Idempotency-Replayed'] as const),
   ],
 }
-const pending: AnswerOf = {
+const pending: OperationAnswer = {
   means: 'It is in doubt, running, requested or awaits approval',
   body: 'Updates',
   headers: [
@@ -27,21 +31,50 @@ const pending: AnswerOf = {
   ],
 }
 
-const examples = {
+const bodies: Readonly<Record<'CreateProjectInput' | 'UpdateProjectInput', { takes: Body; example: unknown }>> = {
   CreateProjectInput: {
-    keywords: [{ name: 'running shoes' }],
-    searchengines: [{ name: 'Google', country: 'DE', language: 'de' }],
-    websites: [{ name: 'acme.example' }],
+    takes: {
+      name: 'CreateProjectInput',
+      schema: createProjectInput,
+      texts: { keywords: 'Keywords.', searchengines: 'Search engines.', websites: 'Websites.' },
+    },
+    example: {
+      keywords: [{ name: 'running shoes' }],
+      searchengines: [{ name: 'Google', country: 'DE', language: 'de' }],
+      websites: [{ name: 'acme.example' }],
+    },
   },
-  UpdateProjectInput: { keywords: [{ name: 'trail shoes' }] },
+  UpdateProjectInput: {
+    takes: {
+      name: 'UpdateProjectInput',
+      schema: updateProjectInput,
+      texts: {
+        keywords: 'Keywords that are set.',
+        websites: 'Websites that are set.',
+        addSearchengines: 'Search engines that are added.',
+        removeSearchengines: 'Search engines that are removed.',
+      },
+    },
+    example: { keywords: [{ name: 'trail shoes' }] },
+  },
 }
 
-/** The service's own operations, as the gateway takes them. */
-export const gatewayOperations: readonly Operation[] = operationNames.map(toOperation)
+const createQuery = {
+  schema: createProjectQuery,
+  texts: {
+    frequency: 'How often the service updates it on its own; other than `ondemand` takes the scope `admin`.',
+    country: 'A country code of the interface.',
+  },
+}
+
+/** The service's own operations, as the gateway takes them, each with its group. */
+export const gatewayOperations: readonly (readonly [group: string, operation: Operation])[] = operationNames.map(
+  (name) => [`Gateway: ${operations[name].section}`, toOperation(name)],
+)
 
 function toOperation(name: OperationName): Operation {
-  const { method, path, section, purpose, scope, guarded, body, query } = operations[name]
-  const common = { method, path: `${gatewayPath}${path}`, id: name, group: `Gateway: ${section}` } as const
+  const { method, path, purpose, scope, guarded, body, query } = operations[name]
+  const common = { method, path: `${gatewayPath}${path}`, id: name } as const
   if (guarded !== null) {
     return {
       ...common,
@@ -62,8 +95,8 @@ function toOperation(name: OperationName): Operation {
       example: '/v3/projects/acme-shop/create?frequency=ondemand',
       more: 'With a `frequency` other than `ondemand` it takes the scope `admin`, because the service then reserves units on its own.',
     }),
-    ...(query.length > 0 && { query: 'createProject' }),
-    ...(body && { body: { schema: body, example: examples[body] } }),
+    ...(query.length > 0 && { query: createQuery }),
+    ...(body && { body: bodies[body] }),
     answers: { '2XX': passedOn, default: passedOnFailure },
     problems: ['invalid-request', 'not-found', 'service-unreachable'],
     passedOn: true,

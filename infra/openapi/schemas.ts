@@ -1,32 +1,20 @@
 import * as z from 'zod/mini'
-import { pageQuery } from '../../functions/api/routes/changes.ts'
-import { entryFilter } from '../../functions/api/routes/entries.ts'
-import { estimateQueryOf, projectParameters } from '../../functions/api/routes/estimates.ts'
-import { occurrence } from '../../functions/api/routes/plans.ts'
-import {
-  approval,
-  manyCancellations,
-  manyResolutions,
-  oneResolution,
-  projectList,
-  updateIds,
-  updatesRequestOf,
-} from '../../functions/api/routes/updates.ts'
-import * as answers from '../../shared/api/answers.ts'
-import { applyQuery, approvalExpiresAfter, budgetBodies, limits, windowQuery } from '../../shared/api/budgets.ts'
-import { callerRequest } from '../../shared/api/callers.ts'
-import { entryRequest, reconciliation, spentOutside } from '../../shared/api/entries.ts'
-import { problemMembers } from '../../shared/api/problem-members.ts'
-import { instant, optionalReasonBody, pageLimit, reason, reasonBody } from '../../shared/api/schemas.ts'
-import { statementQuery } from '../../shared/api/statements.ts'
-import { updateFilterOf } from '../../shared/api/updates.ts'
+import type { Body, Input } from '../../functions/api/operation.ts'
+import { updateIds } from '../../functions/api/routes/decisions.ts'
+import { projectParameters } from '../../functions/api/routes/estimates.ts'
+import { projectList } from '../../functions/api/routes/updates.ts'
+import { answers } from '../../shared/api/answers/answers.ts'
+import { kind } from '../../shared/api/answers/pieces.ts'
+import { problemMembers } from '../../shared/api/answers/problems.ts'
+import { approvalExpiresAfter, limits } from '../../shared/api/budgets.ts'
+import { spentOutside } from '../../shared/api/entries.ts'
+import { instant, pageLimit, reason } from '../../shared/api/schemas.ts'
+import { commonTexts, type Texts } from '../../shared/api/texts.ts'
 import { project, query, someUnits, units } from '../../shared/guard/fields.ts'
 import { problems, type Slug } from '../../shared/guard/problems.ts'
 import { windowKinds } from '../../shared/ledger/book/definitions.ts'
 import { maxUnits } from '../../shared/platform/words.ts'
 import { type Kinds, namesOf } from '../../shared/tracking/kinds.ts'
-import { createProjectInput, createProjectQuery, updateProjectInput } from '../../shared/tracking/projects.ts'
-import { describeMembers } from './members.ts'
 
 /** A JSON Schema of draft 2020-12, which OpenAPI 3.1 takes as it is. */
 export interface JsonSchema {
@@ -39,74 +27,6 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown
 }
 
-/** The schemas that name kinds of updates. */
-const kindSchemas = (kinds: Kinds) => ({
-  ...budgetBodies(kinds),
-  updatesRequest: updatesRequestOf(kinds),
-  updateFilter: updateFilterOf(kinds),
-  estimateQuery: estimateQueryOf(kinds),
-})
-type KindSchemas = ReturnType<typeof kindSchemas>
-
-/** The bodies that the API parses, under the names that the document gives them. */
-const requestsOf = ({ updatesRequest, budgetRequest, applyRequest }: KindSchemas) => ({
-  UpdatesRequest: updatesRequest,
-  Approval: approval,
-  OptionalReason: optionalReasonBody,
-  Reason: reasonBody,
-  Resolution: oneResolution,
-  ManyResolutions: manyResolutions,
-  ManyCancellations: manyCancellations,
-  BudgetRequest: budgetRequest,
-  BudgetsRequest: applyRequest,
-  EntryRequest: entryRequest,
-  Reconciliation: reconciliation,
-  CallerRequest: callerRequest,
-  OccurrenceRequest: occurrence,
-  CreateProjectInput: createProjectInput,
-  UpdateProjectInput: updateProjectInput,
-})
-
-const answered = {
-  Update: answers.update,
-  Updates: answers.updatesAnswer,
-  UpdateList: answers.updateList,
-  Resolved: answers.resolvedAnswer,
-  Cancelled: answers.cancelledAnswer,
-  NotRecorded: answers.notRecorded,
-  Estimate: answers.estimate,
-  Budget: answers.budget,
-  BudgetList: answers.budgetList,
-  AppliedBudgets: answers.appliedBudgets,
-  Entry: answers.entry,
-  EntryList: answers.entryList,
-  Statement: answers.statement,
-  Audit: answers.audit,
-  Plan: answers.plan,
-  PlanList: answers.planList,
-  Occurrence: answers.occurrence,
-  Forecast: answers.forecast,
-  Caller: answers.caller,
-  CallerList: answers.callerList,
-  ChangeList: answers.changeList,
-  Health: answers.health,
-  Problem: answers.problem,
-}
-
-const queriesOf = ({ updateFilter, estimateQuery }: KindSchemas) => ({
-  updates: updateFilter,
-  estimate: estimateQuery,
-  page: pageQuery,
-  window: windowQuery,
-  apply: applyQuery,
-  entries: entryFilter,
-  statement: statementQuery,
-  createProject: createProjectQuery,
-})
-
-export type SchemaName = keyof ReturnType<typeof requestsOf> | keyof typeof answered
-export type QueryName = keyof ReturnType<typeof queriesOf>
-
 export const slugs = Object.keys(problems) as readonly Slug[]
 
 export const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
@@ -114,38 +34,51 @@ export const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schema
 /** `problem-over-budget`: the schema of one type of problem. */
 export const problemSchemaOf = (slug: Slug): string => `problem-${slug}`
 
-/** Every schema of the document by its name, the members of bodies with what they mean. */
-export function componentSchemas(kinds: Kinds): Record<string, JsonSchema> {
-  const schemas = kindSchemas(kinds)
-  const checked = checkedByCode(schemas, kinds)
-  const named = { ...toJson(requestsOf(schemas), 'input', checked), ...toJson(answered, 'output', checked) }
-  for (const [name, schema] of Object.entries(named)) describeMembers(name, schema, kinds)
-  // Which one it is, `type` says.
-  const problem = { anyOf: slugs.map((slug) => refTo(problemSchemaOf(slug))) }
+/** Every schema of the document by its name, the members with what they mean. */
+export function componentSchemas(bodies: readonly Body[], kinds: Kinds): Record<string, JsonSchema> {
+  const requests = toJson(Object.fromEntries(bodies.map((body) => [body.name, schemaOf(body, kinds)])), 'input', kinds)
+  for (const { name, also, texts } of bodies) describeMembers(Object.assign(requests[name] ?? {}, also), texts, kinds)
+  const answered = toJson(answers, 'output', kinds)
+  for (const schema of Object.values(answered)) describeMembers(schema, {}, kinds)
   return {
-    ...named,
-    Problem: problem,
-    ...Object.fromEntries(slugs.map((slug) => [problemSchemaOf(slug), typeOf(slug)])),
+    ...requests,
+    ...answered,
+    // Which one it is, `type` says.
+    Problem: { anyOf: slugs.map((slug) => refTo(problemSchemaOf(slug))) },
+    ...Object.fromEntries(slugs.map((slug) => [problemSchemaOf(slug), typeOf(slug, kinds)])),
   }
 }
 
-/** Names and schemas of the parameters of a query, and which have to be given. */
-export function queryParameters(
-  query: QueryName,
-  kinds: Kinds,
-): readonly { name: string; required: boolean; schema: JsonSchema }[] {
-  const schemas = kindSchemas(kinds)
-  const checked = checkedByCode(schemas, kinds)
-  const { properties = {}, required } = toJson({ query: queriesOf(schemas)[query] }, 'input', checked).query ?? {}
-  return Object.entries(properties).map(([name, schema]) => ({
-    ...{ name, schema },
-    required: required?.includes(name) ?? false,
-  }))
+/** The parameters of a query with what they mean, and which have to be given. */
+export function queryParameters(input: Input, kinds: Kinds) {
+  const { query = {} } = toJson({ query: schemaOf(input, kinds) }, 'input', kinds)
+  describeMembers(query, input.texts, kinds)
+  return Object.entries(query.properties ?? {}).map(([name, { description = '', ...schema }]) => {
+    return { name, required: query.required?.includes(name) ?? false, description, schema: schema as JsonSchema }
+  })
 }
 
-function typeOf(slug: Slug): JsonSchema {
+const schemaOf = ({ schema }: Input, kinds: Kinds): z.ZodMiniType =>
+  typeof schema === 'function' ? schema(kinds) : schema
+
+/** The shapes that a body may have: mostly one. */
+export const shapesOf = (schema: JsonSchema): readonly JsonSchema[] =>
+  !schema.properties && schema.oneOf ? schema.oneOf : [schema]
+
+/** Says what each member means, unless its schema says so. */
+function describeMembers(schema: JsonSchema, texts: Texts = {}, kinds: Kinds): void {
+  for (const { properties = {} } of shapesOf(schema)) {
+    for (const [name, member] of Object.entries(properties)) {
+      const text = texts[name] ?? commonTexts[name]
+      const description = member.description ?? (typeof text === 'function' ? text(kinds) : text)
+      if (description !== undefined) member.description = description
+    }
+  }
+}
+
+function typeOf(slug: Slug, kinds: Kinds): JsonSchema {
   const { properties, required = [] } =
-    toJson({ members: z.strictObject(problemMembers[slug]) }, 'output', new Map()).members ?? {}
+    toJson({ members: z.strictObject(problemMembers[slug]) }, 'output', kinds).members ?? {}
   const { title, status } = problems[slug]
   return {
     type: 'object',
@@ -174,8 +107,6 @@ export const projectName: JsonSchema = {
   ...{ pattern: noControlCharacter, not: { enum: ['.', '..'] } },
 }
 
-const unitsOnlyIfRan = [{ properties: { outcome: { const: 'ran' } } }, { not: { required: ['units'] } }]
-
 const atMostOneOf = (window: string): JsonSchema => ({
   contains: { properties: { window: { const: window } } },
   minContains: 0,
@@ -183,44 +114,33 @@ const atMostOneOf = (window: string): JsonSchema => ({
 })
 
 /** What a check by code says about itself in no way that zod could tell. */
-const checkedByCode = ({ updatesRequest, kindList }: KindSchemas, kinds: Kinds) =>
-  new Map<unknown, JsonSchema>([
-    [answers.kind, { enum: namesOf(kinds) }],
-    [units, { type: 'integer', minimum: 0, maximum: maxUnits }],
-    [someUnits, { type: 'integer', minimum: 1, maximum: maxUnits }],
-    [spentOutside, { type: 'integer', minimum: 1, maximum: maxUnits }],
-    [project, projectName],
-    [query, { maxProperties: 20, propertyNames: { minLength: 1, maxLength: 64, pattern: noControlCharacter } }],
-    [instant, { format: 'date-time' }],
-    [reason, { pattern: noControlCharacter }],
-    // 15 minutes to 7 days, in each unit.
-    [
-      approvalExpiresAfter,
-      {
-        pattern:
-          '^((1[5-9]|[2-9][0-9]|[1-9][0-9]{2,3}|100[0-7][0-9]|10080)m|([1-9]|[1-9][0-9]|1[0-5][0-9]|16[0-8])h|[1-7]d)$',
-      },
-    ],
-    // Digits in a query are an integer to the author of a client.
-    [pageLimit, { type: 'integer', minimum: 1, maximum: 200, default: 50, pattern: undefined }],
-    [
-      updatesRequest,
-      {
-        oneOf: [{ required: ['project'] }, { required: ['projects'] }],
-        anyOf: [{ properties: { force: { const: false } } }, { required: ['reason'] }],
-      },
-    ],
-    [oneResolution, { anyOf: unitsOnlyIfRan }],
-    [manyResolutions, { anyOf: unitsOnlyIfRan }],
-    [limits, { allOf: windowKinds.map(atMostOneOf) }],
-    ...[projectList, projectParameters, updateIds, kindList].map((list) => [list, { uniqueItems: true }] as const),
-  ])
+const checkedByCode = new Map<unknown, JsonSchema>([
+  [units, { type: 'integer', minimum: 0, maximum: maxUnits }],
+  [someUnits, { type: 'integer', minimum: 1, maximum: maxUnits }],
+  [spentOutside, { type: 'integer', minimum: 1, maximum: maxUnits }],
+  [project, projectName],
+  [query, { maxProperties: 20, propertyNames: { minLength: 1, maxLength: 64, pattern: noControlCharacter } }],
+  [instant, { format: 'date-time' }],
+  [reason, { pattern: noControlCharacter }],
+  // 15 minutes to 7 days, in each unit.
+  [
+    approvalExpiresAfter,
+    {
+      pattern:
+        '^((1[5-9]|[2-9][0-9]|[1-9][0-9]{2,3}|100[0-7][0-9]|10080)m|([1-9]|[1-9][0-9]|1[0-5][0-9]|16[0-8])h|[1-7]d)$',
+    },
+  ],
+  // Digits in a query are an integer to the author of a client.
+  [pageLimit, { type: 'integer', minimum: 1, maximum: 200, default: 50, pattern: undefined }],
+  [limits, { allOf: windowKinds.map(atMostOneOf) }],
+  ...[projectList, projectParameters, updateIds].map((list) => [list, { uniqueItems: true }] as const),
+])
 
 /** Schemas that name each other refer to each other. */
 function toJson(
   named: Readonly<Record<string, z.ZodMiniType>>,
   io: 'input' | 'output',
-  checked: ReadonlyMap<unknown, JsonSchema>,
+  kinds: Kinds,
 ): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>()
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id })
@@ -229,7 +149,11 @@ function toJson(
     io,
     uri: (id) => `#/components/schemas/${id}`,
     override: ({ zodSchema, jsonSchema }) => {
-      Object.assign(jsonSchema, checked.get(zodSchema))
+      const items = jsonSchema.items as JsonSchema | undefined
+      Object.assign(jsonSchema, checkedByCode.get(zodSchema))
+      if (zodSchema === kind) jsonSchema.enum = namesOf(kinds)
+      // A budget names each kind once.
+      if (io === 'input' && String(items?.enum) === String(namesOf(kinds))) jsonSchema.uniqueItems = true
       // Its length says nothing that `format` does not.
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
       // Every whole number that is answered is safe; of those that arrive only these are taken.

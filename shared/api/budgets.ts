@@ -5,9 +5,10 @@ import { approvalMsOf } from '../guard/options.ts'
 import { maxProjects, prunable } from '../guard/people/apply-budgets.ts'
 import { problem } from '../guard/problems.ts'
 import { windowKinds } from '../ledger/book/definitions.ts'
-import type { Kinds } from '../tracking/kinds.ts'
+import { allOf, anyOf, type Kinds, kindsBy } from '../tracking/kinds.ts'
 import { invalid, Refusal } from './refusal.ts'
 import { monthWindow, reason } from './schemas.ts'
+import type { Texts } from './texts.ts'
 
 /** Bodies and queries of `/budgets`: what people set of a budget. */
 
@@ -93,7 +94,29 @@ export function budgetBodies(kinds: Kinds) {
     reason: z.exactOptional(reason),
   })
 
-  return { kindList, budgetRequest, applyRequest }
+  return { budgetRequest, applyRequest }
+}
+
+export type BudgetBodies = ReturnType<typeof budgetBodies>
+
+export const budgetTexts: Texts = {
+  parent:
+    'The budget above; `account` without it, at most 8 deep. A child may be larger than its parent: every ancestor counts too.',
+  limits: 'A window that is not named is counted, but not limited. 0 means nothing.',
+  projects: (kinds) =>
+    `What is charged here by default; a project has one owner. \`id\` is what ${anyOf(kindsBy(kinds, 'id'))} paths call it.`,
+  approvalAbove: 'A person has to agree above so many units.',
+  approvalExpiresAfter:
+    'How long an approval may be given: 15 minutes to 7 days, such as `30m`, `4h` or `2d`. Without it as the parent says; a day where no budget above says.',
+  approvalIfGrown: 'A person has to agree where the project’s last update cost so many per cent less.',
+  kinds: (kinds) => `Which updates; ${allOf(kinds)} without it.`,
+  approvers: 'Callers who may approve; everyone with the scope without it.',
+  thresholds: 'Per cent of a window that are announced once each; 80 and 100 without it.',
+  freezeOnOverrun: 'Freeze the budget when a run cost more than was held.',
+}
+
+export const applyTexts: Texts = {
+  budgets: 'Members that are not named stay as they are; a new budget needs `limits`; nothing is deleted.',
 }
 
 export const windowQuery = z.strictObject({ window: z.exactOptional(monthWindow) })
@@ -101,6 +124,11 @@ export const applyQuery = z.strictObject({
   'dry-run': z.exactOptional(z.enum(['true', 'false'], 'takes true or false')),
   prune: z.exactOptional(z.array(z.enum(['all', ...prunable], `takes all, or one of ${prunable.join(', ')}`))),
 })
+
+export const pruneTexts: Texts = {
+  'dry-run': '`true`: only show the difference.',
+  prune: 'A member that a named budget loses where its row does not name it; repeat it for more, or `all`.',
+}
 
 /** @throws Refusal 404 when there cannot be such a budget, or 400 when a caller wants to make it. */
 export function budgetNameOf({ req }: Pick<Context, 'req'>): string {

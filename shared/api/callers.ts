@@ -4,6 +4,7 @@ import type { Caller } from '../ledger/book/definitions.ts'
 import { scopes } from '../platform/words.ts'
 import { limits } from './budgets.ts'
 import { reason } from './schemas.ts'
+import type { Texts } from './texts.ts'
 
 export const subject = z
   .string('takes the name of a caller')
@@ -32,6 +33,17 @@ export const callerRequest = z.strictObject({
   ratePerMinute: z.exactOptional(rate),
   reason: z.exactOptional(reason),
 })
+
+export const callerTexts: Texts = {
+  scopes: 'For a token: no more than these; for Slack: exactly these.',
+  budgets: 'What may be charged, descendants included; `*`: all. For a token: no more than these.',
+  disabled: 'Nothing any more: updates and changes at once, reads within two seconds.',
+  mayForce: 'May force updates without `admin`; this and `mayChargeAncestors` alone widen a token.',
+  mayChargeAncestors:
+    'May name a budget above the one that owns a project, without `admin`. The rules of the owner hold, its limits do not.',
+  limits: 'Counted over all budgets, in the same condition of the same hold; refusals name the counter `caller:<sub>`.',
+  ratePerMinute: 'More requests in a minute are 429, counted by each process.',
+}
 
 /** Rights that are not given are not stored. */
 export function callerAs({

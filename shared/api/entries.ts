@@ -6,6 +6,7 @@ import { toRfc3339 } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
 import type { Columns } from './csv.ts'
 import { reason } from './schemas.ts'
+import type { Texts } from './texts.ts'
 import { showEntry } from './to-json.ts'
 
 /** What a caller books: bodies of `/budgets/{name}/entries` and `/budgets/account/reconcile`, and the forms of pages. */
@@ -47,6 +48,19 @@ export const entryRequest = z.discriminatedUnion(
 )
 
 export const reconciliation = z.strictObject({ unitsLeft: units, reason })
+
+export const entryTexts: Texts = {
+  type: 'What is booked.',
+  units: 'How many units; of a correction: what the entry ought to have said, 0 for nothing.',
+  window: 'Which counter is moved.',
+  wholeChain: 'Grant as much to all ancestors, in one transaction.',
+  to: 'The budget that gets them. What both budgets have above them stays.',
+  corrects: 'The entry that ought to have said `units`. One correction of each; then correct the correction.',
+}
+
+export const reconciliationTexts: Texts = {
+  unitsLeft: 'The figure on the vendor’s screen. What is held or in doubt is taken as not yet in it.',
+}
 
 /**
  * The same key of the same caller is the same entry, whichever budget it names.

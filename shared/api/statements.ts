@@ -5,6 +5,7 @@ import { answerCsv, type Columns } from './csv.ts'
 import type { FaceEnv } from './face.ts'
 import { invalid, type Refusal } from './refusal.ts'
 import { monthWindow } from './schemas.ts'
+import type { Texts } from './texts.ts'
 
 /** Prices are counted in millionths, so that no sum is rounded before its end. */
 export const perWhole = 1_000_000
@@ -21,6 +22,11 @@ export const statementQuery = z.strictObject({
   by: z._default(statementKey, 'budget'),
   price: z.exactOptional(price),
 })
+
+export const statementTexts: Texts = {
+  by: 'What a row is.',
+  price: 'For one unit, up to six decimals; adds `amount`, rounded to the cent in each row and in the total.',
+}
 
 export const noWindow = (window: string | undefined): Refusal =>
   invalid([{ path: 'window', message: `there is no window ${window} yet` }])

@@ -5,6 +5,7 @@ import { toRfc3339 } from '../platform/clock.ts'
 import type { Kinds } from '../tracking/kinds.ts'
 import type { Columns } from './csv.ts'
 import { instant, pageCursor, pageLimit, text } from './schemas.ts'
+import type { Texts } from './texts.ts'
 
 export const updateFilterOf = (kinds: Kinds) =>
   z.strictObject({
@@ -20,6 +21,11 @@ export const updateFilterOf = (kinds: Kinds) =>
     limit: pageLimit,
     cursor: z.exactOptional(pageCursor),
   })
+
+export const updateFilterTexts: Texts = {
+  budget: 'Charged to this budget.',
+  state: 'In this state; open ones in the order in which they entered it.',
+}
 
 export const updateColumns: Columns<Update> = {
   id: ({ id }) => id,

@@ -8,8 +8,8 @@ import { promisify } from 'node:util'
 import { getRequestListener } from '@hono/node-server'
 import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
 import type * as z from 'zod/mini'
-import type * as answers from '../../shared/api/answers.ts'
-import type { problemMembers } from '../../shared/api/problem-members.ts'
+import type { answers } from '../../shared/api/answers/answers.ts'
+import type { problemMembers } from '../../shared/api/answers/problems.ts'
 import { type Budget, type Estimate, type ProblemMembers, UnitGuard, type Update } from '../../shared/client/client.ts'
 import type { Slug } from '../../shared/guard/problems.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
@@ -476,9 +476,9 @@ test('a folder with anything else in it is left as it is; the client of an earli
 test('its types are those of the answers', () => {
   type Answer<Name extends keyof typeof answers> = z.output<(typeof answers)[Name]>
   // A problem is looked into below.
-  expectTypeOf<Without<Update>>().branded.toEqualTypeOf<Without<Answer<'update'>>>()
-  expectTypeOf<Budget>().branded.toEqualTypeOf<Answer<'budget'>>()
-  type Shown = Answer<'estimate'>
+  expectTypeOf<Without<Update>>().branded.toEqualTypeOf<Without<Answer<'Update'>>>()
+  expectTypeOf<Budget>().branded.toEqualTypeOf<Answer<'Budget'>>()
+  type Shown = Answer<'Estimate'>
   expectTypeOf<Omit<Estimate, 'problem' | 'projects'>>().branded.toEqualTypeOf<Omit<Shown, 'problem' | 'projects'>>()
   expectTypeOf<Without<Estimate['projects'][number]>>().branded.toEqualTypeOf<Without<Shown['projects'][number]>>()
   expectTypeOf<keyof ProblemMembers>().toEqualTypeOf<Slug>()

@@ -2,9 +2,8 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { allOperations, openApiDocument } from '../../infra/openapi/document.ts'
-import { shapesOf } from '../../infra/openapi/members.ts'
 import { problemTexts } from '../../infra/openapi/problem-texts.ts'
-import { type JsonSchema, slugs } from '../../infra/openapi/schemas.ts'
+import { type JsonSchema, shapesOf, slugs } from '../../infra/openapi/schemas.ts'
 import { problems } from '../../shared/guard/problems.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { operationNames, operations } from '../../shared/tracking/operations.ts'
@@ -51,14 +50,14 @@ describe('the OpenAPI document', () => {
 
   test.each(allOperations.flatMap(({ id, body }) => (body ? [[id, body] as const] : [])))(
     'the example of %s is a body that it takes',
-    (_id, { schema, example }) => {
-      ajv.validate({ $ref: `openapi#/components/schemas/${schema}` }, example)
+    (_id, { takes, example }) => {
+      ajv.validate({ $ref: `openapi#/components/schemas/${takes.name}` }, example)
       expect(ajv.errors).toBeNull()
     },
   )
 
   test('says what each member of a body and each parameter means', () => {
-    const bodies = allOperations.flatMap(({ body }) => (body ? [body.schema] : []))
+    const bodies = allOperations.flatMap(({ body }) => (body ? [body.takes.name] : []))
     const members = bodies.flatMap((name) => membersOf(name, document.components.schemas[name]))
     const parameters = Object.values(document.paths).flatMap((methods) =>
       Object.values(methods).flatMap(({ operationId, parameters }) =>

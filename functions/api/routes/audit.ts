@@ -2,6 +2,7 @@ import type { Hono } from 'hono'
 import { showAudit } from '../../../shared/api/to-json.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
+import type { Operation } from '../operation.ts'
 import { route } from '../route.ts'
 
 /** `GET /audit`: every counter against the sum of its lines. */
@@ -15,3 +16,12 @@ export function addAudit(app: Hono<ApiEnv>, { guard }: Services): void {
     },
   })
 }
+
+export const auditOperations: readonly Operation[] = [
+  {
+    ...{ method: 'GET', path: '/audit', id: 'audit', scopes: ['read'] },
+    summary: 'Every book against the sum of its lines',
+    answers: { 200: { means: 'Each counter, twice', body: 'Audit' } },
+    problems: [],
+  },
+]

@@ -1,5 +1,14 @@
 import type { Context, Hono } from 'hono'
-import { applyQuery, budgetBodies, budgetNameOf, windowQuery } from '../../../shared/api/budgets.ts'
+import {
+  applyQuery,
+  applyTexts,
+  type BudgetBodies,
+  budgetBodies,
+  budgetNameOf,
+  budgetTexts,
+  pruneTexts,
+  windowQuery,
+} from '../../../shared/api/budgets.ts'
 import { invalid } from '../../../shared/api/refusal.ts'
 import { reasonBody } from '../../../shared/api/schemas.ts'
 import { showBudget } from '../../../shared/api/to-json.ts'
@@ -13,100 +22,98 @@ import type { View } from '../../../shared/ledger/views/views.ts'
 import { namesOf } from '../../../shared/tracking/kinds.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { readBody, readQuery } from '../input.ts'
+import type { Operation } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
 
-/** Everything under `/budgets`. */
-export function addBudgets(app: Hono<ApiEnv>, { guard, kinds }: Services): void {
-  const { ledger } = guard
+/** Everything under `/budgets` but entries. */
+export function addBudgets(app: Hono<ApiEnv>, services: Services): void {
+  const { guard, kinds } = services
   const { applyRequest, budgetRequest } = budgetBodies(kinds)
-  const kindNames = namesOf(kinds)
-
   route(app, '/budgets', {
-    GET: async (c) => {
-      await mustHave(c, 'read')
-      const view = await viewOf(c)
-      c.header('ETag', `"${view.definitions.revision}"`)
-      return c.json({
-        budgets: Object.values(view.definitions.budgets).map((budget) => showBudget(view, budget, kindNames)),
-      })
-    },
-
-    PUT: async (c) => {
-      const { sub } = await mustHave(c, 'admin')
-      const { 'dry-run': dryRun, prune = [] } = readQuery(c, applyQuery, ['prune'])
-      const { budgets, reason } = await readBody(c, applyRequest)
-      const by = { caller: sub, ...(reason !== undefined && { reason }), ...revisionOf(c) }
-      const applied = await guard.applyBudgets(budgets, by, {
-        dryRun: dryRun === 'true',
-        prune: prunable.filter((member) => prune.includes('all') || prune.includes(member)),
-      })
-      if (applied.kind === 'problem') return answerProblem(c, applied.problem)
-      const { revision, differences } = applied
-      c.header('ETag', `"${revision}"`)
-      return c.json({ revision, dryRun: dryRun === 'true', differences })
-    },
+    GET: (c) => listBudgets(c, services),
+    PUT: (c) => applyBudgets(c, services, applyRequest),
   })
-
   route(app, '/budgets/:name', {
     GET: async (c) => {
       await mustHave(c, 'read')
-      return answerBudget(c, 200, await viewOf(c))
+      return answerBudget(c, services, 200, await viewOf(c, services))
     },
-
-    PUT: async (c) => {
-      const { sub } = await mustHave(c, 'admin')
-      const name = budgetNameOf(c)
-      const { reason, parent, ...wanted } = await readBody(c, budgetRequest)
-      const asked: BudgetRequest = { ...wanted, name, parent: parent ?? (name === rootBudget ? null : rootBudget) }
-      const by = { caller: sub, ...(reason !== undefined && { reason }), ...revisionOf(c) }
-      const changed = await guard.putBudget(asked, by)
-      return changed.kind === 'changed'
-        ? answerBudget(c, changed.created ? 201 : 200)
-        : answerProblem(c, changed.problem)
-    },
-
+    PUT: (c) => putBudget(c, services, budgetRequest),
     DELETE: async (c) => {
       const { sub } = await mustHave(c, 'admin')
       const changed = await guard.deleteBudget(budgetNameOf(c), { caller: sub, ...revisionOf(c) })
       return changed.kind === 'changed' ? c.body(null, 204) : answerProblem(c, changed.problem)
     },
   })
-
   for (const action of ['freeze', 'unfreeze'] as const) {
     route(app, `/budgets/:name/${action}`, {
       POST: async (c) => {
         const { sub } = await mustHave(c, 'admin')
         const { reason } = await readBody(c, reasonBody)
         const changed: ChangeResult = await guard[action](budgetNameOf(c), { caller: sub, reason, ...revisionOf(c) })
-        return changed.kind === 'changed' ? answerBudget(c, 200) : answerProblem(c, changed.problem)
+        return changed.kind === 'changed' ? answerBudget(c, services, 200) : answerProblem(c, changed.problem)
       },
     })
   }
-
-  /** The ledger now, or with the figures of an earlier month. */
-  async function viewOf(c: Context<ApiEnv>): Promise<View> {
-    const { window } = readQuery(c, windowQuery)
-    const view = await ledger.view()
-    if (window === undefined || window === view.month.name) return view
-    const month = monthNamed(view.definitions.calendar, window)
-    const book = month && (await ledger.bookNamed(month.name))
-    if (!month || !book) throw invalid([{ path: 'window', message: `nothing was ever counted in ${window}` }])
-    return { ...view, month, book, stored: book }
-  }
-
-  async function answerBudget(c: Context<ApiEnv>, status: 200 | 201, seen?: View): Promise<Response> {
-    const view = seen ?? (await ledger.view())
-    const budget = budgetNamed(view.definitions, budgetNameOf(c))
-    if (!budget) return answerProblem(c, noBudget(budgetNameOf(c)))
-    c.header('ETag', `"${view.definitions.revision}"`)
-    return c.json(showBudget(view, budget, kindNames), status)
-  }
 }
 
-/**
- * `If-Match` (RFC 9110, 13.1.1) with ETags of a budget or of their list: the revision of the definitions. A weak tag, or one
- * of another form, matches nothing.
- */
+async function listBudgets(c: Context<ApiEnv>, services: Services): Promise<Response> {
+  await mustHave(c, 'read')
+  const view = await viewOf(c, services)
+  c.header('ETag', `"${view.definitions.revision}"`)
+  const kindNames = namesOf(services.kinds)
+  return c.json({
+    budgets: Object.values(view.definitions.budgets).map((budget) => showBudget(view, budget, kindNames)),
+  })
+}
+
+async function applyBudgets(c: Context<ApiEnv>, { guard }: Services, schema: BudgetBodies['applyRequest']) {
+  const { sub } = await mustHave(c, 'admin')
+  const { 'dry-run': dryRun, prune = [] } = readQuery(c, applyQuery, ['prune'])
+  const { budgets, reason } = await readBody(c, schema)
+  const by = { caller: sub, ...(reason !== undefined && { reason }), ...revisionOf(c) }
+  const applied = await guard.applyBudgets(budgets, by, {
+    dryRun: dryRun === 'true',
+    prune: prunable.filter((member) => prune.includes('all') || prune.includes(member)),
+  })
+  if (applied.kind === 'problem') return answerProblem(c, applied.problem)
+  const { revision, differences } = applied
+  c.header('ETag', `"${revision}"`)
+  return c.json({ revision, dryRun: dryRun === 'true', differences })
+}
+
+async function putBudget(c: Context<ApiEnv>, services: Services, schema: BudgetBodies['budgetRequest']) {
+  const { sub } = await mustHave(c, 'admin')
+  const name = budgetNameOf(c)
+  const { reason, parent, ...wanted } = await readBody(c, schema)
+  const request: BudgetRequest = { ...wanted, name, parent: parent ?? (name === rootBudget ? null : rootBudget) }
+  const by = { caller: sub, ...(reason !== undefined && { reason }), ...revisionOf(c) }
+  const changed = await services.guard.putBudget(request, by)
+  return changed.kind === 'changed'
+    ? answerBudget(c, services, changed.created ? 201 : 200)
+    : answerProblem(c, changed.problem)
+}
+
+/** The ledger now, or with the figures of an earlier month. */
+async function viewOf(c: Context<ApiEnv>, { guard: { ledger } }: Services): Promise<View> {
+  const { window } = readQuery(c, windowQuery)
+  const view = await ledger.view()
+  if (window === undefined || window === view.month.name) return view
+  const month = monthNamed(view.definitions.calendar, window)
+  const book = month && (await ledger.bookNamed(month.name))
+  if (!month || !book) throw invalid([{ path: 'window', message: `nothing was ever counted in ${window}` }])
+  return { ...view, month, book, stored: book }
+}
+
+async function answerBudget(c: Context<ApiEnv>, { guard, kinds }: Services, status: 200 | 201, seen?: View) {
+  const view = seen ?? (await guard.ledger.view())
+  const budget = budgetNamed(view.definitions, budgetNameOf(c))
+  if (!budget) return answerProblem(c, noBudget(budgetNameOf(c)))
+  c.header('ETag', `"${view.definitions.revision}"`)
+  return c.json(showBudget(view, budget, namesOf(kinds)), status)
+}
+
+/** `If-Match` (RFC 9110, 13.1.1): ETags are revisions of the definitions. A weak tag, or another form, matches nothing. */
 export function revisionOf(c: Context<ApiEnv>): { onlyAt?: readonly number[] | 'any' } {
   const given = c.req.header('if-match')?.trim()
   if (given === undefined) return {}
@@ -114,3 +121,79 @@ export function revisionOf(c: Context<ApiEnv>): { onlyAt?: readonly number[] | '
   const tags = given.split(',').map((tag) => /^"(\d{1,15})"$/.exec(tag.trim())?.[1])
   return { onlyAt: tags.flatMap((tag) => (tag === undefined ? [] : [Number(tag)])) }
 }
+
+export const budgetOperations: readonly Operation[] = [
+  {
+    ...{ method: 'GET', path: '/budgets', id: 'listBudgets', scopes: ['read'] },
+    summary: 'Every budget with its figures',
+    query: { schema: windowQuery },
+    answers: { 200: { means: 'All of them', body: 'BudgetList', headers: ['ETag'] } },
+    problems: [],
+  },
+  {
+    ...{ method: 'PUT', path: '/budgets', id: 'applyBudgets', scopes: ['admin'] },
+    summary: 'Sets many budgets as one revision: all or nothing',
+    query: { schema: applyQuery, texts: pruneTexts },
+    headers: ['If-Match'],
+    example: '/budgets?dry-run=true',
+    body: {
+      takes: { name: 'BudgetsRequest', schema: (kinds) => budgetBodies(kinds).applyRequest, texts: applyTexts },
+      example: { budgets: [{ name: 'acme', limits: [{ window: 'month', units: 1200 }] }], reason: 'contract 13' },
+    },
+    answers: { 200: { means: 'The difference, applied or only shown', body: 'AppliedBudgets', headers: ['ETag'] } },
+    problems: ['precondition-failed', 'wrong-state'],
+  },
+  {
+    ...{ method: 'GET', path: '/budgets/{name}', id: 'getBudget', scopes: ['read'] },
+    summary: 'One budget with its figures',
+    query: { schema: windowQuery },
+    answers: { 200: { means: 'The budget', body: 'Budget', headers: ['ETag'] } },
+    problems: ['not-found'],
+  },
+  {
+    ...{ method: 'PUT', path: '/budgets/{name}', id: 'putBudget', scopes: ['admin'] },
+    summary: 'Makes a budget, or replaces all of it; at once, also for updates that are decided and not yet held',
+    headers: ['If-Match'],
+    body: {
+      takes: { name: 'BudgetRequest', schema: (kinds) => budgetBodies(kinds).budgetRequest, texts: budgetTexts },
+      example: {
+        limits: [
+          { window: 'month', units: 2000 },
+          { window: 'day', units: 300 },
+        ],
+        projects: [{ name: 'initech', id: '1003' }],
+        perUpdate: 500,
+        approvalAbove: 100,
+        reason: 'contract 12',
+      },
+    },
+    answers: {
+      200: { means: 'It was replaced', body: 'Budget', headers: ['ETag'] },
+      201: { means: 'It was made', body: 'Budget', headers: ['ETag'] },
+    },
+    problems: ['precondition-failed', 'wrong-state'],
+  },
+  {
+    ...{ method: 'DELETE', path: '/budgets/{name}', id: 'deleteBudget', scopes: ['admin'] },
+    summary: 'Deletes a budget that has no children, holds or doubts; never `account`',
+    headers: ['If-Match'],
+    answers: { 204: { means: 'It is gone; its counters are kept to the month’s end', body: null } },
+    problems: ['precondition-failed', 'wrong-state', 'not-found'],
+  },
+  {
+    ...{ method: 'POST', path: '/budgets/{name}/freeze', id: 'freezeBudget', scopes: ['admin'] },
+    summary: 'Stops every update that would be charged to a budget or its descendants',
+    headers: ['If-Match'],
+    body: { takes: { name: 'Reason', schema: reasonBody }, example: { reason: 'a cron job has gone wild' } },
+    answers: { 200: { means: 'It is frozen', body: 'Budget', headers: ['ETag'] } },
+    problems: ['precondition-failed', 'not-found', 'wrong-state'],
+  },
+  {
+    ...{ method: 'POST', path: '/budgets/{name}/unfreeze', id: 'unfreezeBudget', scopes: ['admin'] },
+    summary: 'Lets a frozen budget go on',
+    headers: ['If-Match'],
+    body: { takes: { name: 'Reason', schema: reasonBody }, example: { reason: 'repaired' } },
+    answers: { 200: { means: 'It is not frozen any more', body: 'Budget', headers: ['ETag'] } },
+    problems: ['precondition-failed', 'not-found', 'wrong-state'],
+  },
+]

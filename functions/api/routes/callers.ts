@@ -1,5 +1,5 @@
 import type { Context, Hono } from 'hono'
-import { callerAs, callerRequest, subject } from '../../../shared/api/callers.ts'
+import { callerAs, callerRequest, callerTexts, subject } from '../../../shared/api/callers.ts'
 import { invalid, Refusal } from '../../../shared/api/refusal.ts'
 import { showCaller } from '../../../shared/api/to-json.ts'
 import { problem } from '../../../shared/guard/problems.ts'
@@ -7,6 +7,7 @@ import type { Services } from '../../../shared/guard/services.ts'
 import { callerNamed } from '../../../shared/ledger/book/definitions.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { readBody } from '../input.ts'
+import type { Operation } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
 import { revisionOf } from './budgets.ts'
 
@@ -56,6 +57,43 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
     return c.json(showCaller(view, nameOf(c), caller), status)
   }
 }
+
+export const callerOperations: readonly Operation[] = [
+  {
+    ...{ method: 'GET', path: '/callers', id: 'listCallers', scopes: ['admin'] },
+    summary: 'Who may do what, beside what their token says',
+    answers: { 200: { means: 'Everybody who is listed', body: 'CallerList', headers: ['ETag'] } },
+    problems: [],
+  },
+  {
+    ...{ method: 'GET', path: '/callers/{sub}', id: 'getCaller', scopes: ['admin'] },
+    summary: 'One of them',
+    answers: { 200: { means: 'The caller', body: 'Caller', headers: ['ETag'] } },
+    problems: ['not-found'],
+  },
+  {
+    ...{ method: 'PUT', path: '/callers/{sub}', id: 'putCaller', scopes: ['admin'] },
+    summary: 'Lists a caller: what a Slack user may do, and what narrows a token',
+    headers: ['If-Match'],
+    example: '/callers/slack:U02ADA',
+    body: {
+      takes: { name: 'CallerRequest', schema: callerRequest, texts: callerTexts },
+      example: { scopes: ['read', 'run', 'approve'], budgets: '*', person: 'ada', reason: 'runs the reports' },
+    },
+    answers: {
+      200: { means: 'Replaced', body: 'Caller', headers: ['ETag'] },
+      201: { means: 'Listed', body: 'Caller', headers: ['ETag'] },
+    },
+    problems: ['precondition-failed', 'wrong-state'],
+  },
+  {
+    ...{ method: 'DELETE', path: '/callers/{sub}', id: 'deleteCaller', scopes: ['admin'] },
+    summary: 'Takes a caller off the list: a token may do what it says again, a Slack user nothing',
+    headers: ['If-Match'],
+    answers: { 204: { means: 'Not listed any more', body: null } },
+    problems: ['precondition-failed', 'not-found'],
+  },
+]
 
 /** @throws Refusal 404 when no caller can have that name, or 400 when a caller wants to list it. */
 function nameOf(c: Context<ApiEnv>): string {

@@ -5,9 +5,10 @@ import { showProjectChange } from '../../../shared/api/to-json.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { readQuery } from '../input.ts'
+import type { Operation } from '../operation.ts'
 import { route } from '../route.ts'
 
-export const pageQuery = z.strictObject({ limit: pageLimit, cursor: z.exactOptional(pageCursor) })
+const pageQuery = z.strictObject({ limit: pageLimit, cursor: z.exactOptional(pageCursor) })
 
 /** `GET /changes`: projects created and changed through the gateway. */
 export function addChanges(app: Hono<ApiEnv>, { guard }: Services): void {
@@ -20,3 +21,13 @@ export function addChanges(app: Hono<ApiEnv>, { guard }: Services): void {
     },
   })
 }
+
+export const changeOperations: readonly Operation[] = [
+  {
+    ...{ method: 'GET', path: '/changes', id: 'listChanges', scopes: ['read'] },
+    summary: 'Projects that were created or updated through the gateway',
+    query: { schema: pageQuery },
+    answers: { 200: { means: 'A page of them, newest first', body: 'ChangeList' } },
+    problems: [],
+  },
+]

@@ -2,7 +2,14 @@ import type { Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import { budgetNameOf } from '../../../shared/api/budgets.ts'
 import { answerCsv, csvPage, wantsCsv } from '../../../shared/api/csv.ts'
-import { entryColumns, entryIdentity, entryRequest, reconciliation } from '../../../shared/api/entries.ts'
+import {
+  entryColumns,
+  entryIdentity,
+  entryRequest,
+  entryTexts,
+  reconciliation,
+  reconciliationTexts,
+} from '../../../shared/api/entries.ts'
 import { invalid } from '../../../shared/api/refusal.ts'
 import { instant, monthWindow, pageCursor, pageLimit } from '../../../shared/api/schemas.ts'
 import { showEntry } from '../../../shared/api/to-json.ts'
@@ -13,9 +20,10 @@ import type { EnterOutcome } from '../../../shared/ledger/book/enter.ts'
 import { monthNamed } from '../../../shared/ledger/book/windows.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { readKeyedBody, readQuery } from '../input.ts'
+import type { Operation } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
 
-export const entryFilter = z.strictObject({
+const entryFilter = z.strictObject({
   window: z.exactOptional(monthWindow),
   since: z.exactOptional(instant),
   limit: pageLimit,
@@ -76,3 +84,38 @@ export function addEntries(app: Hono<ApiEnv>, { guard }: Services): void {
     return c.json(showEntry(outcome.entry), status)
   }
 }
+
+export const entryOperations: readonly Operation[] = [
+  {
+    ...{ method: 'POST', path: '/budgets/{name}/entries', id: 'enter', scopes: ['admin'] },
+    summary: 'Books what no update did: a grant, a transfer, spending outside the guard, a correction',
+    more: 'An answer of 402 or 409 says that it would take more than is left or spent.',
+    headers: ['Idempotency-Key'],
+    body: {
+      takes: { name: 'EntryRequest', schema: entryRequest, texts: entryTexts },
+      example: { type: 'grant', units: 400, window: 'month', reason: 'the client pays for more' },
+    },
+    answers: { 201: { means: 'It is booked', body: 'Entry', headers: ['Idempotency-Replayed'] } },
+    problems: ['over-budget', 'wrong-state', 'key-reused', 'not-found'],
+  },
+  {
+    ...{ method: 'GET', path: '/budgets/{name}/entries', id: 'listEntries', scopes: ['read'] },
+    summary: 'What was booked without an update, newest first',
+    query: { schema: entryFilter, texts: { since: 'Booked from this time on.' } },
+    answers: { 200: { means: 'A page of them', body: 'EntryList', csv: true } },
+    problems: ['not-found'],
+  },
+  {
+    ...{ method: 'POST', path: '/budgets/account/reconcile', id: 'reconcile', scopes: ['admin'] },
+    summary: 'Books the difference to the figure on the vendor’s screen',
+    headers: ['Idempotency-Key'],
+    body: {
+      takes: { name: 'Reconciliation', schema: reconciliation, texts: reconciliationTexts },
+      example: { unitsLeft: 49500, reason: 'the vendor’s screen, this morning' },
+    },
+    answers: {
+      200: { means: 'It is booked; `units` 0: they agree', body: 'Entry', headers: ['Idempotency-Replayed'] },
+    },
+    problems: ['over-budget', 'wrong-state', 'key-reused'],
+  },
+]

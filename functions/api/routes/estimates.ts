@@ -7,11 +7,12 @@ import type { Services } from '../../../shared/guard/services.ts'
 import type { Kinds } from '../../../shared/tracking/kinds.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { readQuery } from '../input.ts'
+import type { Operation } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
 
 export const projectParameters = projectsOfRequest('takes the name of a project; repeat it for more')
 
-export const estimateQueryOf = (kinds: Kinds) =>
+const estimateQueryOf = (kinds: Kinds) =>
   z.strictObject({
     kind: kindOf(kinds),
     project: projectParameters,
@@ -32,3 +33,20 @@ export function addEstimates(app: Hono<ApiEnv>, { guard, kinds }: Services): voi
     },
   })
 }
+
+export const estimateOperations: readonly Operation[] = [
+  {
+    ...{ method: 'GET', path: '/estimates', id: 'estimate', scopes: ['read'] },
+    summary: 'What updates would cost, and whether they would pass; spends nothing',
+    query: {
+      schema: estimateQueryOf,
+      texts: {
+        project: 'Repeat it for more, up to 20.',
+        budget: 'Who would pay; without it each project’s owner, else `account`.',
+      },
+    },
+    example: '/estimates?kind=ranking&project=initech&project=globex',
+    answers: { 200: { means: 'The units, and every counter that would be moved', body: 'Estimate' } },
+    problems: ['estimate-unreadable', 'service-refused', 'service-unreachable'],
+  },
+]

@@ -3,16 +3,17 @@ import * as z from 'zod/mini'
 import { mustBeCovered } from '../../../shared/api/permissions.ts'
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { instant, reasonBody } from '../../../shared/api/schemas.ts'
-import { showForecast, showOccurrence, showPlan } from '../../../shared/api/to-json.ts'
+import { showOccurrence, showPlan } from '../../../shared/api/to-json.ts'
 import { planName } from '../../../shared/guard/fields.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { Contention, LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { prefersAsync, readBody } from '../input.ts'
+import type { Operation } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
 
-export const occurrence = z.strictObject({
+const occurrence = z.strictObject({
   time: instant,
   only: z.exactOptional(z.enum(['unsent', 'refused'], 'takes unsent or refused')),
 })
@@ -27,7 +28,7 @@ const brokenOff = problem(
   'The ledger does not answer. What this had begun is recorded, and the sweep goes on with it; the same request may be sent again, and runs nothing twice.',
 )
 
-/** `/plans` and `/forecast`. */
+/** Everything under `/plans`. */
 export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): void {
   route(app, '/plans', {
     GET: async (c) => {
@@ -75,14 +76,6 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): vo
     },
   })
 
-  route(app, '/forecast', {
-    GET: async (c) => {
-      await mustHave(c, 'read')
-      const { forecast } = await guard.background()
-      return c.json({ budgets: (await forecast()).map(showForecast) })
-    },
-  })
-
   /** @throws Refusal 404 for an unknown plan. */
   async function known(c: Context<ApiEnv>): Promise<string> {
     const parsed = planName.safeParse(c.req.param('name'))
@@ -92,3 +85,47 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): vo
     throw new Refusal(problem('not-found', 'There is no such plan.'))
   }
 }
+
+export const planOperations: readonly Operation[] = [
+  {
+    ...{ method: 'GET', path: '/plans', id: 'listPlans', scopes: ['read'] },
+    summary: 'What schedules ask for, when next, and what became of it last',
+    answers: { 200: { means: 'All plans of the plans file', body: 'PlanList' } },
+    problems: [],
+  },
+  {
+    ...{ method: 'POST', path: '/plans/{name}/pause', id: 'pausePlan', scopes: ['admin'] },
+    summary: 'Keeps a plan from running',
+    body: { takes: { name: 'Reason', schema: reasonBody }, example: { reason: 'the vendor is down' } },
+    answers: { 200: { means: 'It is paused', body: 'Plan' } },
+    problems: ['not-found', 'wrong-state'],
+  },
+  {
+    ...{ method: 'POST', path: '/plans/{name}/resume', id: 'resumePlan', scopes: ['admin'] },
+    summary: 'Lets it run again',
+    body: { takes: { name: 'Reason', schema: reasonBody }, example: { reason: 'back again' } },
+    answers: { 200: { means: 'It is not paused any more', body: 'Plan' } },
+    problems: ['not-found', 'wrong-state'],
+  },
+  {
+    ...{ method: 'POST', path: '/plans/{name}/run', id: 'runPlan', scopes: ['run'] },
+    summary: 'Runs a plan as of one of its times; needs every budget that it charges',
+    headers: ['Prefer'],
+    body: {
+      takes: {
+        name: 'OccurrenceRequest',
+        schema: occurrence,
+        texts: {
+          time: 'The scheduled time. The same plan and time never runs a project twice.',
+          only: 'However late it is, `unsent`: what was never begun, expired or provably did not run; `refused`: what was refused, decided again by the budgets as they are now.',
+        },
+      },
+      example: { time: '2026-11-20T05:00:00Z', only: 'unsent' },
+    },
+    answers: {
+      200: { means: 'It has ended', body: 'Occurrence' },
+      202: { means: 'It goes on', body: 'Occurrence' },
+    },
+    problems: ['plan-paused', 'wrong-state', 'not-found'],
+  },
+]

@@ -1,11 +1,19 @@
 import type { Hono } from 'hono'
 import { wantsCsv } from '../../../shared/api/csv.ts'
-import { amountOf, answerStatementCsv, noWindow, perWhole, statementQuery } from '../../../shared/api/statements.ts'
+import {
+  amountOf,
+  answerStatementCsv,
+  noWindow,
+  perWhole,
+  statementQuery,
+  statementTexts,
+} from '../../../shared/api/statements.ts'
 import type { Statement, StatementRow } from '../../../shared/guard/reports/statements.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { toRfc3339 } from '../../../shared/platform/clock.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { readQuery } from '../input.ts'
+import type { Operation } from '../operation.ts'
 import { route } from '../route.ts'
 
 /** `GET /statements`. */
@@ -24,6 +32,17 @@ export function addStatements(app: Hono<ApiEnv>, { guard }: Services): void {
     },
   })
 }
+
+export const statementOperations: readonly Operation[] = [
+  {
+    ...{ method: 'GET', path: '/statements', id: 'statement', scopes: ['read'] },
+    summary: 'Where the units of a month went',
+    query: { schema: statementQuery, texts: statementTexts },
+    example: '/statements?window=month:2026-11-01&by=project&price=0.012',
+    answers: { 200: { means: 'Adds up to the book of the month', body: 'Statement', csv: true } },
+    problems: [],
+  },
+]
 
 function show(statement: Statement, price: bigint | undefined) {
   const { window, previous, next, status, by, rows, total, spent, addsUp } = statement

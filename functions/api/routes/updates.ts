@@ -2,31 +2,87 @@ import type { Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import { answerCsv, csvPage, wantsCsv } from '../../../shared/api/csv.ts'
 import { Refusal } from '../../../shared/api/refusal.ts'
-import { optionalReasonBody, projectsOfRequest, reason, text } from '../../../shared/api/schemas.ts'
+import { projectsOfRequest, reason } from '../../../shared/api/schemas.ts'
 import { showAnswer, showUpdate } from '../../../shared/api/to-json.ts'
-import { updateColumns, updateFilterOf } from '../../../shared/api/updates.ts'
+import { updateColumns, updateFilterOf, updateFilterTexts } from '../../../shared/api/updates.ts'
 import { budgetName, kindOf, project, query, units } from '../../../shared/guard/fields.ts'
-import { type DecisionOutcome, noUpdate } from '../../../shared/guard/people/approvals.ts'
+import { noUpdate } from '../../../shared/guard/people/approvals.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import type { Answer } from '../../../shared/guard/update/submit.ts'
-import { isTerminal, type Problem, type Update } from '../../../shared/ledger/updates/update.ts'
 import type { Kinds } from '../../../shared/tracking/kinds.ts'
 import { type ApiEnv, mustHave, mustHold } from '../context.ts'
-import { prefersAsync, readBody, readKeyedBody, readQuery } from '../input.ts'
+import { prefersAsync, readKeyedBody, readQuery } from '../input.ts'
+import { type Body, type Operation, recordedAs, refusals } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
+
+/** Everything under `/updates` that no person decides (decisions.ts). */
+export function addUpdates(app: Hono<ApiEnv>, services: Services): void {
+  const [filter, request] = [updateFilterOf(services.kinds), updatesRequestOf(services.kinds)]
+  route(app, '/updates', {
+    GET: (c) => listUpdates(c, services, filter),
+    POST: (c) => submitUpdates(c, services, request),
+  })
+  route(app, '/updates/:id', { GET: (c) => showOne(c, services) })
+}
+
+async function listUpdates(c: Context<ApiEnv>, { guard }: Services, filter: ReturnType<typeof updateFilterOf>) {
+  await mustHave(c, 'read')
+  const { limit, cursor, ...wanted } = readQuery(c, filter)
+  if (wantsCsv(c)) {
+    c.get('expensiveReads').admit(c.get('caller').sub)
+    return answerCsv(c, 'updates', updateColumns, (after) => guard.ledger.updates(wanted, csvPage, after))
+  }
+  const { rows, next } = await guard.ledger.updates(wanted, limit, cursor)
+  return c.json({ updates: rows.map(showUpdate), ...(next !== undefined && { next }) })
+}
+
+async function submitUpdates(c: Context<ApiEnv>, { guard }: Services, schema: ReturnType<typeof updatesRequestOf>) {
+  const caller = mustHold(c, 'run', 'propose')
+  const { key, body } = await readKeyedBody(c, schema)
+  const { project, projects, ...wanted } = body
+  const by = {
+    caller: caller.sub,
+    token: caller,
+    via: 'http',
+    route: 'POST /updates',
+    ...(key !== undefined && { key }),
+  } as const
+  const request = { ...wanted, projects: projects ?? [project ?? ''] }
+  return answer(c, await guard.submit(by, request, { respondAsync: prefersAsync(c), endsAt: c.var.endsAt }))
+}
+
+function answer(c: Context<ApiEnv>, answer: Answer): Response {
+  if (answer.replayed) c.header('Idempotency-Replayed', 'true')
+  if (answer.earlier.length > 0) c.header('Unit-Guard-Replayed', answer.earlier.join(', '))
+  if (answer.problem) return answerProblem(c, answer.problem, answer)
+  const [only] = answer.updates
+  if (only && answer.updates.length === 1) c.header('Location', `/updates/${only.id}`)
+  return c.body(JSON.stringify(showAnswer(answer)), answer.status as 200 | 201 | 202, {
+    'content-type': 'application/json',
+  })
+}
+
+async function showOne(c: Context<ApiEnv>, { guard }: Services) {
+  await mustHave(c, 'read')
+  const id = updateIdOf(c)
+  const update = await guard.ledger.update(id)
+  return update ? c.json(showUpdate(update)) : answerProblem(c, noUpdate(id))
+}
+
+/** @throws Refusal 404 when there cannot be such an update: an id of any other form is not looked for. */
+export function updateIdOf(c: Context<ApiEnv>): string {
+  const id = c.req.param('id') ?? ''
+  if (/^[\x21-\x7e]{1,100}$/.test(id)) return id
+  throw new Refusal(problem('not-found', 'There is no such update.'))
+}
 
 const isObject = ({ value }: { value: unknown }): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const projectList = projectsOfRequest('takes a list of project names')
-export const updateIds = z.array(text(100), 'takes a list of ids').check(
-  z.minLength(1, 'takes 1 to 100 ids'),
-  z.maxLength(100, 'takes 1 to 100 ids'),
-  z.refine((ids) => new Set(ids).size === ids.length, 'names an update twice'),
-)
 
-export const updatesRequestOf = (kinds: Kinds) =>
+const updatesRequestOf = (kinds: Kinds) =>
   z
     .strictObject({
       kind: kindOf(kinds),
@@ -53,171 +109,73 @@ export const updatesRequestOf = (kinds: Kinds) =>
       }),
     )
 
-export const approval = z.strictObject({ reason: z.exactOptional(reason), units: z.exactOptional(units) })
-
-const resolution = {
-  outcome: z.enum(['ran', 'did-not-run'], 'takes ran or did-not-run'),
-  units: z.exactOptional(units),
-  reason,
-}
-const withUnitsOnlyIfRan = z.refine<{ outcome: string; units?: unknown }>(
-  ({ outcome, units }) => units === undefined || outcome === 'ran',
-  { path: ['units'], message: 'goes with ran only' },
-)
-export const oneResolution = z.strictObject(resolution).check(withUnitsOnlyIfRan)
-export const manyResolutions = z
-  .strictObject({
-    ...resolution,
-    ids: updateIds,
-  })
-  .check(withUnitsOnlyIfRan)
-
-export const manyCancellations = z.strictObject({ ids: updateIds, reason: z.exactOptional(reason) })
-
-/** Everything under `/updates`. */
-export function addUpdates(app: Hono<ApiEnv>, { guard, log, kinds }: Services): void {
-  const updateFilter = updateFilterOf(kinds)
-  const updatesRequest = updatesRequestOf(kinds)
-
-  route(app, '/updates', {
-    GET: async (c) => {
-      await mustHave(c, 'read')
-      const { limit, cursor, ...wanted } = readQuery(c, updateFilter)
-      if (wantsCsv(c)) {
-        c.get('expensiveReads').admit(c.get('caller').sub)
-        return answerCsv(c, 'updates', updateColumns, (after) => guard.ledger.updates(wanted, csvPage, after))
-      }
-      const { rows, next } = await guard.ledger.updates(wanted, limit, cursor)
-      return c.json({ updates: rows.map(showUpdate), ...(next !== undefined && { next }) })
-    },
-
-    POST: async (c) => {
-      const caller = mustHold(c, 'run', 'propose')
-      const { key, body } = await readKeyedBody(c, updatesRequest)
-      const { project, projects, ...wanted } = body
-      const asker = {
-        caller: caller.sub,
-        token: caller,
-        via: 'http',
-        route: 'POST /updates',
-        ...(key !== undefined && { key }),
-      } as const
-      const asked = { ...wanted, projects: projects ?? [project ?? ''] }
-      return answer(c, await guard.submit(asker, asked, { respondAsync: prefersAsync(c), endsAt: c.var.endsAt }))
-    },
-  })
-
-  route(app, '/updates/resolve', {
-    POST: async (c) => {
-      const { sub } = await mustHave(c, 'approve')
-      const { ids, ...how } = await readBody(c, manyResolutions)
-      return answerEach(c, 'notResolved', ids, (id) => guard.resolve(id, sub, how))
-    },
-  })
-
-  route(app, '/updates/cancel', {
-    POST: async (c) => {
-      const { sub, scopes } = await mustHave(c, 'run', 'propose', 'admin')
-      const { ids, reason } = await readBody(c, manyCancellations)
-      const by = { caller: sub, isAdmin: scopes.has('admin') }
-      return answerEach(c, 'notCancelled', ids, (id) => guard.cancel(id, by, reason))
-    },
-  })
-
-  route(app, '/updates/:id', {
-    GET: async (c) => {
-      await mustHave(c, 'read')
-      const id = idOf(c)
-      const update = await guard.ledger.update(id)
-      return update ? c.json(showUpdate(update)) : answerProblem(c, noUpdate(id))
-    },
-  })
-
-  route(app, '/updates/:id/approve', {
-    POST: async (c) => {
-      const { sub } = await mustHave(c, 'approve')
-      const { reason, units } = await readBody(c, approval, { optional: true })
-      const id = idOf(c)
-      const decided = await guard.approve(id, sub, {
-        ...(reason !== undefined && { reason }),
-        ...(units !== undefined && { shown: units }),
-      })
-      if (decided.kind === 'problem') return answerProblem(c, decided.problem)
-      // The approval is written down; should the rest fail here, the queue begins it.
-      const begun = await guard.start(id, c.var.endsAt).catch((cause) => {
-        log.error('not-begun', { item: `update#${id}`, cause })
-        return null
-      })
-      const update = begun ?? decided.update
-      return c.json(showUpdate(update), isTerminal(update.state) ? 200 : 202)
-    },
-  })
-
-  route(app, '/updates/:id/reject', {
-    POST: async (c) => {
-      const { sub } = await mustHave(c, 'approve')
-      const { reason } = await readBody(c, optionalReasonBody, { optional: true })
-      return answerDecided(c, await guard.reject(idOf(c), sub, reason))
-    },
-  })
-
-  route(app, '/updates/:id/cancel', {
-    POST: async (c) => {
-      const { sub, scopes } = await mustHave(c, 'run', 'propose', 'admin')
-      const { reason } = await readBody(c, optionalReasonBody, { optional: true })
-      const by = { caller: sub, isAdmin: scopes.has('admin') }
-      return answerDecided(c, await guard.cancel(idOf(c), by, reason))
-    },
-  })
-
-  route(app, '/updates/:id/resolve', {
-    POST: async (c) => {
-      const { sub } = await mustHave(c, 'approve')
-      return answerDecided(c, await guard.resolve(idOf(c), sub, await readBody(c, oneResolution)))
-    },
-  })
+const updatesRequest: Body = {
+  name: 'UpdatesRequest',
+  schema: updatesRequestOf,
+  also: {
+    oneOf: [{ required: ['project'] }, { required: ['projects'] }],
+    anyOf: [{ properties: { force: { const: false } } }, { required: ['reason'] }],
+  },
+  texts: {
+    projects: '1 to 20 projects, each once; each is an update of its own. Instead of `project`.',
+    budget:
+      'Who pays; without it the project’s owner, else `account`. An owned project is charged to its owner or an ancestor of it.',
+    maxUnits: 'Refuse each update that needs more.',
+    force: 'Skip cool-down and freshness, never what is running or in doubt; needs `reason`, and the scope `admin`.',
+    whenShort:
+      '`refuse`: all or nothing; `fit`: in order, what still fits; `ask`: what is short awaits an approval, which grants it once.',
+    query: 'Sent to the service with `estimate` and `run` alike.',
+  },
 }
 
-/** @throws Refusal 404 when there cannot be such an update: an id of any other form is not looked for. */
-function idOf(c: Context<ApiEnv>): string {
-  const id = c.req.param('id') ?? ''
-  if (/^[\x21-\x7e]{1,100}$/.test(id)) return id
-  throw new Refusal(problem('not-found', 'There is no such update.'))
-}
-
-/** One after another; the answer is a problem only where none was decided. */
-async function answerEach(
-  c: Context<ApiEnv>,
-  failures: 'notResolved' | 'notCancelled',
-  ids: readonly string[],
-  decide: (id: string) => Promise<DecisionOutcome>,
-): Promise<Response> {
-  const done: Update[] = []
-  const failed: { id: string; problem: Problem }[] = []
-  for (const id of ids) {
-    const decided = await decide(id)
-    if (decided.kind === 'done') done.push(decided.update)
-    else failed.push({ id, problem: decided.problem })
-  }
-  const [first] = failed
-  if (done.length === 0 && first) return answerProblem(c, first.problem)
-  return c.json({
-    updates: done.map(showUpdate),
-    ...(failed.length > 0 && { [failures]: failed.map(({ id, problem }) => ({ id, detail: problem.detail })) }),
-  })
-}
-
-function answerDecided(c: Context<ApiEnv>, decided: DecisionOutcome): Response {
-  return decided.kind === 'done' ? c.json(showUpdate(decided.update)) : answerProblem(c, decided.problem)
-}
-
-function answer(c: Context<ApiEnv>, answer: Answer): Response {
-  if (answer.replayed) c.header('Idempotency-Replayed', 'true')
-  if (answer.earlier.length > 0) c.header('Unit-Guard-Replayed', answer.earlier.join(', '))
-  if (answer.problem) return answerProblem(c, answer.problem, answer)
-  const [only] = answer.updates
-  if (only && answer.updates.length === 1) c.header('Location', `/updates/${only.id}`)
-  return c.body(JSON.stringify(showAnswer(answer)), answer.status as 200 | 201 | 202, {
-    'content-type': 'application/json',
-  })
-}
+export const updateOperations: readonly Operation[] = [
+  {
+    ...{ method: 'POST', path: '/updates', id: 'askForUpdates', scopes: ['run', 'propose'] },
+    summary: 'Asks for updates: each is estimated, held against its budgets, run at most once, and settled',
+    more: 'The first status that fits: 202 something is requested, running, awaiting approval or in doubt; 201 something settled; 200 the same work was done a short while ago; 502 nothing ran although it was admitted, or there was no estimate; 409 the same work is under way; 402 all were refused. A key belongs to the caller and this address: the same key and content have the same answer for ever, so a request whose answer was lost may be sent again with its key. Nothing is recorded with 400, 401, 403, 413, 415, 422, 429 and 503, nor where the estimate failed.',
+    headers: ['Idempotency-Key', 'Prefer'],
+    body: {
+      takes: updatesRequest,
+      example: {
+        kind: 'keyword-difficulty',
+        projects: ['1001', '1003'],
+        whenShort: 'fit',
+        maxUnits: 200,
+        reason: 'report 47',
+      },
+    },
+    answers: {
+      200: {
+        means: 'The same work was done a short while ago, and these are those updates; nothing was spent',
+        body: 'Updates',
+        headers: ['Unit-Guard-Replayed', 'Idempotency-Replayed', 'Location'],
+      },
+      201: {
+        means: 'Something settled, and nothing is pending',
+        body: 'Updates',
+        headers: ['Idempotency-Replayed', 'Location'],
+      },
+      202: {
+        means: 'Something is requested, running, awaiting approval or in doubt',
+        body: 'Updates',
+        headers: ['Idempotency-Replayed', 'Location'],
+      },
+    },
+    problems: refusals,
+    alsoAs: recordedAs,
+  },
+  {
+    ...{ method: 'GET', path: '/updates', id: 'listUpdates', scopes: ['read'] },
+    summary: 'Updates, newest first',
+    query: { schema: updateFilterOf, texts: updateFilterTexts },
+    example: '/updates?state=settled&budget=demo&limit=10',
+    answers: { 200: { means: 'A page of them', body: 'UpdateList', csv: true } },
+    problems: [],
+  },
+  {
+    ...{ method: 'GET', path: '/updates/{id}', id: 'getUpdate', scopes: ['read'] },
+    summary: 'One update with its history and the service’s answer',
+    answers: { 200: { means: 'The update', body: 'Update' } },
+    problems: ['not-found'],
+  },
+]

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
-import type { Slug } from '../guard/problems.ts'
-import { windowKinds } from '../ledger/book/definitions.ts'
-import { states } from '../ledger/updates/update.ts'
+import type { Slug } from '../../guard/problems.ts'
+import { windowKinds } from '../../ledger/book/definitions.ts'
+import { states } from '../../ledger/updates/update.ts'
 
 /** What each type of problem says beside `type`, `title`, `status` and `detail`; for the document and the tests alone. */
 

@@ -1,0 +1,210 @@
+import type { Context, Hono } from 'hono'
+import * as z from 'zod/mini'
+import { optionalReasonBody, reason, text } from '../../../shared/api/schemas.ts'
+import { showUpdate } from '../../../shared/api/to-json.ts'
+import { units } from '../../../shared/guard/fields.ts'
+import type { DecisionOutcome } from '../../../shared/guard/people/approvals.ts'
+import type { Services } from '../../../shared/guard/services.ts'
+import { isTerminal, type Problem, type Update } from '../../../shared/ledger/updates/update.ts'
+import { type ApiEnv, mustHave } from '../context.ts'
+import { readBody } from '../input.ts'
+import type { Body, Operation } from '../operation.ts'
+import { answerProblem, route } from '../route.ts'
+import { updateIdOf } from './updates.ts'
+
+/** What people decide about updates. Before addUpdates: `/updates/{id}` would answer for `/updates/cancel`. */
+export function addDecisions(app: Hono<ApiEnv>, services: Services): void {
+  const { guard } = services
+  route(app, '/updates/resolve', {
+    POST: async (c) => {
+      const { sub } = await mustHave(c, 'approve')
+      const { ids, ...how } = await readBody(c, manyResolutions)
+      return answerEach(c, 'notResolved', ids, (id) => guard.resolve(id, sub, how))
+    },
+  })
+  route(app, '/updates/cancel', {
+    POST: async (c) => {
+      const { sub, scopes } = await mustHave(c, 'run', 'propose', 'admin')
+      const { ids, reason } = await readBody(c, manyCancellations)
+      const by = { caller: sub, isAdmin: scopes.has('admin') }
+      return answerEach(c, 'notCancelled', ids, (id) => guard.cancel(id, by, reason))
+    },
+  })
+  route(app, '/updates/:id/approve', { POST: (c) => approve(c, services) })
+  route(app, '/updates/:id/reject', {
+    POST: async (c) => {
+      const { sub } = await mustHave(c, 'approve')
+      const { reason } = await readBody(c, optionalReasonBody, { optional: true })
+      return answerDecided(c, await guard.reject(updateIdOf(c), sub, reason))
+    },
+  })
+  route(app, '/updates/:id/cancel', {
+    POST: async (c) => {
+      const { sub, scopes } = await mustHave(c, 'run', 'propose', 'admin')
+      const { reason } = await readBody(c, optionalReasonBody, { optional: true })
+      const by = { caller: sub, isAdmin: scopes.has('admin') }
+      return answerDecided(c, await guard.cancel(updateIdOf(c), by, reason))
+    },
+  })
+  route(app, '/updates/:id/resolve', {
+    POST: async (c) => {
+      const { sub } = await mustHave(c, 'approve')
+      return answerDecided(c, await guard.resolve(updateIdOf(c), sub, await readBody(c, oneResolution)))
+    },
+  })
+}
+
+async function approve(c: Context<ApiEnv>, { guard, log }: Services): Promise<Response> {
+  const { sub } = await mustHave(c, 'approve')
+  const { reason, units } = await readBody(c, approval, { optional: true })
+  const id = updateIdOf(c)
+  const decided = await guard.approve(id, sub, {
+    ...(reason !== undefined && { reason }),
+    ...(units !== undefined && { shown: units }),
+  })
+  if (decided.kind === 'problem') return answerProblem(c, decided.problem)
+  // The approval is recorded. If starting it fails here, the queue starts it.
+  const begun = await guard.start(id, c.var.endsAt).catch((cause) => {
+    log.error('not-begun', { item: `update#${id}`, cause })
+    return null
+  })
+  const update = begun ?? decided.update
+  return c.json(showUpdate(update), isTerminal(update.state) ? 200 : 202)
+}
+
+/** One after another. The answer is a problem only where no update was decided. */
+async function answerEach(
+  c: Context<ApiEnv>,
+  failures: 'notResolved' | 'notCancelled',
+  ids: readonly string[],
+  decide: (id: string) => Promise<DecisionOutcome>,
+): Promise<Response> {
+  const done: Update[] = []
+  const failed: { id: string; problem: Problem }[] = []
+  for (const id of ids) {
+    const decided = await decide(id)
+    if (decided.kind === 'done') done.push(decided.update)
+    else failed.push({ id, problem: decided.problem })
+  }
+  const [first] = failed
+  if (done.length === 0 && first) return answerProblem(c, first.problem)
+  return c.json({
+    updates: done.map(showUpdate),
+    ...(failed.length > 0 && { [failures]: failed.map(({ id, problem }) => ({ id, detail: problem.detail })) }),
+  })
+}
+
+function answerDecided(c: Context<ApiEnv>, decided: DecisionOutcome): Response {
+  return decided.kind === 'done' ? c.json(showUpdate(decided.update)) : answerProblem(c, decided.problem)
+}
+
+const approval = z.strictObject({ reason: z.exactOptional(reason), units: z.exactOptional(units) })
+
+export const updateIds = z.array(text(100), 'takes a list of ids').check(
+  z.minLength(1, 'takes 1 to 100 ids'),
+  z.maxLength(100, 'takes 1 to 100 ids'),
+  z.refine((ids) => new Set(ids).size === ids.length, 'names an update twice'),
+)
+const resolution = {
+  outcome: z.enum(['ran', 'did-not-run'], 'takes ran or did-not-run'),
+  units: z.exactOptional(units),
+  reason,
+}
+const withUnitsOnlyIfRan = z.refine<{ outcome: string; units?: unknown }>(
+  ({ outcome, units }) => units === undefined || outcome === 'ran',
+  { path: ['units'], message: 'goes with ran only' },
+)
+const oneResolution = z.strictObject(resolution).check(withUnitsOnlyIfRan)
+const manyResolutions = z.strictObject({ ...resolution, ids: updateIds }).check(withUnitsOnlyIfRan)
+const manyCancellations = z.strictObject({ ids: updateIds, reason: z.exactOptional(reason) })
+
+const unitsOnlyIfRan = { anyOf: [{ properties: { outcome: { const: 'ran' } } }, { not: { required: ['units'] } }] }
+const optionalReason: Body = { name: 'OptionalReason', schema: optionalReasonBody }
+
+export const decisionOperations: readonly Operation[] = [
+  {
+    ...{ method: 'POST', path: '/updates/{id}/approve', id: 'approveUpdate', scopes: ['approve'] },
+    summary: 'Agrees to an update that awaits it, and starts it; never by who asked, nor the same person',
+    body: {
+      takes: {
+        name: 'Approval',
+        schema: approval,
+        texts: {
+          units: 'What it was shown to need: more by now is 409. Without it whatever it needs is agreed to.',
+        },
+      },
+      optional: true,
+      example: { reason: 'agreed with the client', units: 640 },
+    },
+    answers: {
+      200: { means: 'It has ended', body: 'Update' },
+      202: { means: 'It was started, and goes on', body: 'Update' },
+    },
+    problems: ['wrong-state', 'not-found'],
+  },
+  {
+    ...{ method: 'POST', path: '/updates/{id}/reject', id: 'rejectUpdate', scopes: ['approve'] },
+    summary: 'Turns an update down that awaits approval',
+    body: { takes: optionalReason, optional: true, example: { reason: 'not this month' } },
+    answers: { 200: { means: 'It is rejected', body: 'Update' } },
+    problems: ['wrong-state', 'not-found'],
+  },
+  {
+    ...{ method: 'POST', path: '/updates/{id}/cancel', id: 'cancelUpdate', scopes: ['run', 'propose', 'admin'] },
+    summary: 'Takes an update back before it runs; by who asked, or an administrator',
+    body: { takes: optionalReason, optional: true, example: { reason: 'asked for the wrong project' } },
+    answers: { 200: { means: 'It is cancelled', body: 'Update' } },
+    problems: ['wrong-state', 'not-found'],
+  },
+  {
+    ...{ method: 'POST', path: '/updates/cancel', id: 'cancelUpdates', scopes: ['run', 'propose', 'admin'] },
+    summary: 'Cancels up to 100 updates at once',
+    body: {
+      takes: {
+        name: 'ManyCancellations',
+        schema: manyCancellations,
+        texts: { ids: 'Up to 100 updates that have not been started.' },
+      },
+      example: { ids: ['upd_0k3v9q2m'], reason: 'a loop asked for all of them' },
+    },
+    answers: { 200: { means: 'At least one was cancelled', body: 'Cancelled' } },
+    problems: ['wrong-state', 'not-found'],
+  },
+  {
+    ...{ method: 'POST', path: '/updates/{id}/resolve', id: 'resolveUpdate', scopes: ['approve'] },
+    summary: 'Says what happened to an update that is in doubt',
+    body: {
+      takes: {
+        name: 'Resolution',
+        schema: oneResolution,
+        also: unitsOnlyIfRan,
+        texts: {
+          outcome: 'What happened; `did-not-run` is not taken before `retryAt`.',
+          units: 'What it cost; goes with `ran` only. Without it what was held.',
+        },
+      },
+      example: { outcome: 'ran', reason: 'seen on the vendor’s screen' },
+    },
+    answers: { 200: { means: 'It is settled or released', body: 'Update' } },
+    problems: ['wrong-state', 'not-found'],
+  },
+  {
+    ...{ method: 'POST', path: '/updates/resolve', id: 'resolveUpdates', scopes: ['approve'] },
+    summary: 'The same for up to 100 updates at once',
+    body: {
+      takes: {
+        name: 'ManyResolutions',
+        schema: manyResolutions,
+        also: unitsOnlyIfRan,
+        texts: {
+          ids: 'Up to 100 updates that are in doubt.',
+          outcome: 'What happened, to all of them.',
+          units: 'What each cost; goes with `ran` only. Without it what was held.',
+        },
+      },
+      example: { ids: ['upd_0k3v9q2m'], outcome: 'did-not-run', reason: 'the vendor was down' },
+    },
+    answers: { 200: { means: 'At least one was resolved', body: 'Resolved' } },
+    problems: ['wrong-state', 'not-found'],
+  },
+]

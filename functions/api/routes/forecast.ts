@@ -1,0 +1,25 @@
+import type { Hono } from 'hono'
+import { showForecast } from '../../../shared/api/to-json.ts'
+import type { Services } from '../../../shared/guard/services.ts'
+import { type ApiEnv, mustHave } from '../context.ts'
+import type { Operation } from '../operation.ts'
+import { route } from '../route.ts'
+
+export function addForecast(app: Hono<ApiEnv>, { guard }: Services): void {
+  route(app, '/forecast', {
+    GET: async (c) => {
+      await mustHave(c, 'read')
+      const { forecast } = await guard.background()
+      return c.json({ budgets: (await forecast()).map(showForecast) })
+    },
+  })
+}
+
+export const forecastOperations: readonly Operation[] = [
+  {
+    ...{ method: 'GET', path: '/forecast', id: 'forecast', scopes: ['read'] },
+    summary: 'What plans will still take from each budget, and when nothing will be left',
+    answers: { 200: { means: 'At prices that are read once a night', body: 'Forecast' } },
+    problems: [],
+  },
+]

@@ -1,0 +1,62 @@
+import type { Context, Hono } from 'hono'
+import { documentHeaders, type Reference } from '../../../shared/api/reference.ts'
+import { problem } from '../../../shared/guard/problems.ts'
+import { type ApiEnv, rawTarget } from '../context.ts'
+import type { Operation } from '../operation.ts'
+import { answerProblem, route } from '../route.ts'
+
+export const nothingHere = problem('not-found', 'There is nothing at this address.')
+
+/** `/health` and what is to be read about the API. None of it takes a token. */
+export function addReference(app: Hono<ApiEnv>, reference: Reference, dashboardUrl: string | null): void {
+  route(app, '/health', { GET: (c) => c.json({ status: 'ok' }) })
+  route(app, '/openapi.json', {
+    GET: async (c) => {
+      const text = await reference('openapi.json')
+      return text === null ? answerProblem(c, nothingHere) : c.body(text, 200, documentHeaders)
+    },
+  })
+
+  /** Links in Slack and the `type` of problems name this host. The dashboard's host is configured: no path changes it. */
+  function toDashboard(c: Context<ApiEnv>): Response {
+    if (dashboardUrl === null) return answerProblem(c, problem('not-found', 'There is no dashboard.'))
+    const { path, search } = rawTarget(c)
+    return c.redirect(`${dashboardUrl}${path}${search === '' ? '' : `?${search}`}`, 308)
+  }
+  for (const path of ['/docs', '/problems/*']) route(app, path, { GET: toDashboard })
+  for (const path of ['/', '/login', '/dashboard', '/dashboard/*']) app.all(path, toDashboard)
+}
+
+export const referenceOperations: readonly Operation[] = [
+  {
+    ...{ method: 'GET', path: '/health', id: 'health', scopes: null },
+    summary: 'Whether the function answers; touches neither service nor ledger',
+    answers: { 200: { means: 'It does', body: 'Health' } },
+    problems: [],
+  },
+  {
+    ...{ method: 'GET', path: '/openapi.json', id: 'openapi', scopes: null },
+    summary: 'This document',
+    answers: { 200: { means: 'OpenAPI 3.1', body: { type: 'application/json' } } },
+    problems: [],
+  },
+  {
+    ...{ method: 'GET', path: '/docs', id: 'docs', scopes: null },
+    summary: 'The same, to be read',
+    answers: {
+      200: { means: 'A page, where the API and the dashboard share an address', body: { type: 'text/html' } },
+      308: { means: 'The page is on the dashboard', body: null, headers: ['Location'] },
+    },
+    problems: ['not-found'],
+  },
+  {
+    ...{ method: 'GET', path: '/problems/{slug}', id: 'problemPage', scopes: null },
+    summary: 'What one type of problem means, what was counted, and what to do',
+    example: '/problems/over-budget',
+    answers: {
+      200: { means: 'A page, where the API and the dashboard share an address', body: { type: 'text/html' } },
+      308: { means: 'The page is on the dashboard', body: null, headers: ['Location'] },
+    },
+    problems: ['not-found'],
+  },
+]

@@ -1,0 +1,36 @@
+import * as z from 'zod/mini'
+import * as budgets from './budgets.ts'
+import { problem } from './pieces.ts'
+import * as updates from './updates.ts'
+
+/**
+ * Every schema of an answer under its name in the OpenAPI document; the tests check each answer against it. No function
+ * imports these files, so descriptions stand in the schemas.
+ */
+export const answers = {
+  Update: updates.update,
+  Updates: updates.updatesAnswer,
+  UpdateList: updates.updateList,
+  Resolved: updates.resolvedAnswer,
+  Cancelled: updates.cancelledAnswer,
+  NotRecorded: updates.notRecorded,
+  Estimate: updates.estimate,
+  Budget: budgets.budget,
+  BudgetList: budgets.budgetList,
+  AppliedBudgets: budgets.appliedBudgets,
+  Entry: budgets.entry,
+  EntryList: budgets.entryList,
+  Statement: budgets.statement,
+  Audit: budgets.audit,
+  Plan: updates.plan,
+  PlanList: updates.planList,
+  Occurrence: updates.occurrence,
+  Forecast: budgets.forecast,
+  Caller: budgets.caller,
+  CallerList: budgets.callerList,
+  ChangeList: updates.changeList,
+  Health: z.strictObject({ status: z.literal('ok') }),
+  Problem: problem,
+}
+
+export type AnswerName = keyof typeof answers

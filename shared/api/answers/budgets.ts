@@ -1,0 +1,184 @@
+import * as z from 'zod/mini'
+import { statementKeys } from '../../guard/reports/statements.ts'
+import { entryTypes } from '../../ledger/book/entry.ts'
+import { scopes } from '../../platform/words.ts'
+import {
+  described,
+  figures,
+  kind,
+  limit,
+  limits,
+  members,
+  stop,
+  text,
+  time,
+  units,
+  whole,
+  windowKind,
+  yes,
+} from './pieces.ts'
+
+// Answers about budgets and callers, and what was booked.
+
+export const budget = z.strictObject({
+  name: described(text, 'Its name.'),
+  parent: described(z.nullable(text), 'The budget above; `null` for `account` alone.'),
+  limits,
+  projects: z.array(z.strictObject({ name: text, id: z.exactOptional(text) })),
+  perUpdate: z.exactOptional(units),
+  approvalAbove: z.exactOptional(units),
+  approvalIfGrown: z.exactOptional(whole),
+  approvalExpiresAfter: z.exactOptional(text),
+  kinds: z.array(kind),
+  frozen: described(z.union([stop, z.literal(false)]), '`false`; or who froze it, when and why.'),
+  approvers: z.array(text),
+  thresholds: z.exactOptional(z.array(whole)),
+  freezeOnOverrun: z.exactOptional(yes),
+  windows: described(
+    z.array(z.strictObject({ ...figures, childrenLimit: z.exactOptional(limit) })),
+    'The counters. `available` + `held` + `inDoubt` + `spent` = `limit` + `granted`; `null` where it is unlimited.',
+  ),
+})
+
+export const budgetList = z.strictObject({ budgets: z.array(budget) })
+
+export const appliedBudgets = z.strictObject({
+  revision: described(whole, 'Of the definitions; also the `ETag`.'),
+  dryRun: described(z.boolean(), 'Nothing was changed.'),
+  differences: described(
+    z.array(
+      z.strictObject({
+        budget: text,
+        isNew: z.boolean(),
+        members,
+      }),
+    ),
+    'What is not the same already.',
+  ),
+})
+
+export const entry = z.strictObject({
+  id: described(text, 'Names the entry.'),
+  type: z.enum(entryTypes),
+  budget: text,
+  units: described(whole, 'As asked; negative where a reconciliation found that too many were booked.'),
+  to: z.exactOptional(text),
+  corrects: z.exactOptional(text),
+  window: described(text, 'The month or the day that it counts in.'),
+  budgets: described(z.array(text), 'Every budget of which a counter was moved.'),
+  reason: text,
+  by: text,
+  at: time,
+  binds: described(
+    z.exactOptional(z.strictObject({ budget: text, window: windowKind, available: whole })),
+    'The counter that has the least afterwards for an update of the budget (of a transfer: of `to`).',
+  ),
+  changed: described(
+    z.exactOptional(
+      z.array(
+        z.strictObject({
+          kind: z.enum(['budget', 'caller', 'plan']),
+          name: text,
+          how: z.enum(['made', 'changed', 'removed']),
+          members,
+        }),
+      ),
+    ),
+    'Of a change of what is allowed: what it made of which budget, caller or plan; `null`: not set. Without members where they would be too many.',
+  ),
+})
+
+export const entryList = z.strictObject({ entries: z.array(entry), next: z.exactOptional(text) })
+
+const statementFigures = {
+  updates: units,
+  charged: units,
+  external: whole,
+  granted: whole,
+  held: units,
+  inDoubt: units,
+  refused: units,
+  amount: z.exactOptional(z.number()),
+}
+
+export const statement = z.strictObject({
+  window: text,
+  start: time,
+  end: time,
+  status: described(z.enum(['open', 'final']), '`final`: the month is over, and nothing of it is held or in doubt.'),
+  by: z.enum(statementKeys),
+  price: described(z.exactOptional(z.number()), 'For one unit, as asked.'),
+  rows: described(
+    z.array(
+      z.strictObject({
+        budget: z.exactOptional(z.nullable(text)),
+        project: z.exactOptional(z.nullable(text)),
+        caller: z.exactOptional(z.nullable(text)),
+        ...statementFigures,
+        paidElsewhere: z.exactOptional(units),
+      }),
+    ),
+    'One for each budget, project or caller; `null`: spent outside the guard. `amount` is `charged` and `external` at the price. `paidElsewhere` (by budget): what budgets above this one paid for its projects; their rows have it as `charged`, and no total adds it.',
+  ),
+  total: described(z.strictObject(statementFigures), 'Of all rows; `granted` is that of `account`.'),
+  book: described(
+    z.strictObject({ spent: whole, addsUp: z.nullable(z.boolean()) }),
+    'What the book says was spent, and whether the rows add up to it; `null` where it moved meanwhile.',
+  ),
+  previous: described(text, 'The month before.'),
+  next: described(z.nullable(text), 'The month after; `null` for the open one.'),
+})
+
+const counter = z.strictObject({
+  limit,
+  granted: whole,
+  available: z.nullable(whole),
+  held: whole,
+  inDoubt: whole,
+  spent: whole,
+})
+
+export const audit = z.strictObject({
+  ok: described(
+    z.nullable(z.boolean()),
+    'Every counter is the sum of its lines; `null` where a book moved while it was read.',
+  ),
+  books: described(
+    z.array(z.strictObject({ window: text, budget: text, recorded: counter, recomputed: counter })),
+    'Each counter as recorded, and as its lines make it.',
+  ),
+})
+
+export const forecast = z.strictObject({
+  budgets: described(
+    z.array(
+      z.strictObject({
+        budget: text,
+        window: windowKind,
+        available: z.nullable(whole),
+        committed: units,
+        projected: units,
+        unpriced: units,
+        exhaustedAt: z.exactOptional(time),
+        pricedAt: z.nullable(time),
+      }),
+    ),
+    'For each budget and window what plans will still take (`committed`), and when nothing will be left.',
+  ),
+})
+
+export const caller = z.strictObject({
+  sub: text,
+  scopes: z.exactOptional(z.array(z.enum(scopes))),
+  budgets: z.exactOptional(z.union([z.literal('*'), z.array(text)])),
+  person: z.exactOptional(text),
+  disabled: z.boolean(),
+  mayForce: z.exactOptional(yes),
+  mayChargeAncestors: z.exactOptional(yes),
+  limits: z.exactOptional(limits),
+  perUpdate: z.exactOptional(units),
+  ratePerMinute: z.exactOptional(units),
+  windows: described(z.exactOptional(z.array(z.strictObject(figures))), 'The figures of `limits`.'),
+})
+
+export const callerList = z.strictObject({ callers: z.array(caller) })

@@ -1,0 +1,169 @@
+import * as z from 'zod/mini'
+import { occurrenceStates } from '../../ledger/updates/tasks.ts'
+import { states, vias } from '../../ledger/updates/update.ts'
+import { described, figures, kind, problem, stop, text, time, units, whole, yes } from './pieces.ts'
+
+// Answers about updates, plans and the projects that they name.
+
+export const update = z.strictObject({
+  id: described(z.string().check(z.regex(/^upd_[0-9a-z]+$/)), 'Names the update for ever.'),
+  kind,
+  project: text,
+  budget: described(text, 'Who pays; all its ancestors are charged too.'),
+  caller: text,
+  via: z.enum(vias),
+  plan: z.exactOptional(text),
+  reason: z.exactOptional(text),
+  force: described(z.exactOptional(yes), 'Cool-down and freshness were skipped.'),
+  maxUnits: described(z.exactOptional(units), 'It was refused if it needed more.'),
+  query: described(z.exactOptional(z.record(z.string(), text)), 'What was sent with `estimate` and `run`.'),
+  state: described(
+    z.enum(states),
+    'Where it stands; `settled`, `released`, `refused`, `rejected`, `cancelled` and `expired` are final.',
+  ),
+  window: described(text, 'The billing month that it counts in.'),
+  units: described(
+    z.strictObject({ estimated: z.nullable(units), held: units, charged: z.nullable(units) }),
+    '`estimated` before anything was held; `held` against the limits; `charged` in the end, `null` while that is open.',
+  ),
+  overrun: described(z.exactOptional(units), 'So many units more than were held were charged.'),
+  createdAt: described(time, 'When it was recorded.'),
+  finishedAt: described(z.exactOptional(time), 'When it became final.'),
+  approvedBy: described(z.exactOptional(text), 'Who agreed.'),
+  problem: described(z.exactOptional(problem), 'Why it was refused or did not run.'),
+  service: described(
+    z.exactOptional(z.strictObject({ status: whole, body: text, truncated: z.exactOptional(yes) })),
+    'What the service answered to `run`, at most 16 KiB of it.',
+  ),
+  history: described(
+    z.array(z.strictObject({ state: z.enum(states), at: time, by: text, note: z.exactOptional(text) })),
+    'Every state, when, by whom, and why.',
+  ),
+})
+
+export const notRecorded = z.strictObject({ project: text, problem })
+
+export const updatesAnswer = z.strictObject({
+  updates: described(z.array(update), 'One for each project, in order; within the cool-down the earlier one.'),
+  notRecorded: described(
+    z.exactOptional(z.array(notRecorded)),
+    'Projects whose estimate could not be had; the same key may try again.',
+  ),
+})
+
+export const updateList = z.strictObject({ updates: z.array(update), next: z.exactOptional(text) })
+const notDecided = z.exactOptional(z.array(z.strictObject({ id: text, detail: text })))
+
+export const resolvedAnswer = z.strictObject({
+  updates: described(z.array(update), 'What was resolved.'),
+  notResolved: described(notDecided, 'What was not, and why.'),
+})
+
+export const cancelledAnswer = z.strictObject({
+  updates: described(z.array(update), 'What was cancelled.'),
+  notCancelled: described(notDecided, 'What was not, and why.'),
+})
+
+export const estimate = z.strictObject({
+  kind,
+  units: described(units, 'What all need together, as far as it is known.'),
+  projects: described(
+    z.array(z.strictObject({ project: text, units: z.nullable(units), problem: z.exactOptional(problem) })),
+    'What each needs, and why it would not pass by itself. `units` is `null` where the service gave no estimate; if it gave none for any project, the answer is that problem.',
+  ),
+  allowed: described(z.boolean(), 'Whether it would pass, if it were asked for now.'),
+  problem: described(
+    z.exactOptional(problem),
+    'Why not: the first problem of a project, or that all of them together do not fit.',
+  ),
+  budgets: described(z.array(z.strictObject({ budget: text, ...figures })), 'Every counter that would be moved.'),
+})
+
+const occurrenceFigures = {
+  time,
+  state: z.enum(occurrenceStates),
+  reason: z.exactOptional(text),
+  finishedAt: z.nullable(time),
+}
+
+export const plan = z.strictObject({
+  name: text,
+  kind,
+  projects: z.array(text),
+  budget: z.nullable(text),
+  schedule: described(text, 'As in the plans file, in UTC.'),
+  whenShort: z.enum(['refuse', 'fit', 'ask']),
+  query: z.exactOptional(z.record(z.string(), text)),
+  mayChargeAncestors: described(
+    z.exactOptional(yes),
+    'Charges `budget` also for projects that a budget below it owns; otherwise these are refused.',
+  ),
+  leave: described(
+    z.exactOptional(z.union([units, z.record(z.string(), units)])),
+    'So many units of each window stay for others: of every counter, or of the budgets that are named.',
+  ),
+  enabled: z.boolean(),
+  paused: described(z.union([stop, z.literal(false)]), '`false`; or who paused it, when and why.'),
+  next: described(z.nullable(time), 'When it is due next; `null` where it is unknown here.'),
+  nextLocal: described(z.nullable(text), 'The same in the account’s time zone.'),
+  last: described(z.nullable(z.strictObject(occurrenceFigures)), 'Its last occurrence.'),
+})
+
+export const planList = z.strictObject({ plans: z.array(plan) })
+
+export const occurrence = z.strictObject({
+  plan: text,
+  ...occurrenceFigures,
+  nextTryAt: described(z.exactOptional(time), 'When what has not run is tried again.'),
+  counts: described(
+    z.strictObject({
+      settled: units,
+      upToDate: units,
+      refused: units,
+      released: units,
+      inDoubt: units,
+      awaitingApproval: units,
+      requested: units,
+      expired: units,
+      unsent: units,
+    }),
+    'How many projects stand where; `upToDate` were done already, or have data of today.',
+  ),
+  unitsCharged: described(units, 'Of all its updates.'),
+  projects: described(
+    z.array(
+      z.strictObject({
+        project: text,
+        update: z.nullable(text),
+        state: z.enum([...states, 'up-to-date', 'unsent']),
+        problem: z.exactOptional(problem),
+      }),
+    ),
+    'Each project, its last update and where that stands.',
+  ),
+})
+
+const counts = z.strictObject({
+  keywords: z.exactOptional(units),
+  searchengines: z.exactOptional(units),
+  websites: z.exactOptional(units),
+})
+
+export const changeList = z.strictObject({
+  changes: described(
+    z.array(
+      z.strictObject({
+        id: text,
+        operation: z.enum(['create', 'update']),
+        project: text,
+        caller: text,
+        at: time,
+        added: counts,
+        removed: counts,
+        serviceStatus: z.nullable(whole),
+      }),
+    ),
+    'Projects that were created or updated through the gateway, newest first.',
+  ),
+  next: z.exactOptional(text),
+})
