@@ -1,19 +1,19 @@
-/** The database did not answer, or refused; nothing was changed by this request. */
+/** The database did not answer or refused; this request changed nothing. */
 export class LedgerUnavailable extends Error {
   override readonly name: string = 'LedgerUnavailable'
 }
 
-/** The database answers, but others changed the same items until the time was over; nothing was changed by this request. */
+/** Others changed the same items until the time was over; this request changed nothing. */
 export class Contention extends LedgerUnavailable {
   override readonly name = 'Contention'
 }
 
-/** DynamoDB takes at most 400 KB an item. Nothing was changed, and no repetition changes that. */
+/** DynamoDB takes at most 400 KB an item. No retry helps; nothing was changed. */
 export class ItemTooLarge extends LedgerUnavailable {
   override readonly name = 'ItemTooLarge'
 }
 
-/** The answer to a transaction was lost, and again when it was repeated: it may have been applied. Read it back. */
+/** A transaction may have been applied: read it back. */
 export class AnswerLost extends LedgerUnavailable {
   override readonly name = 'AnswerLost'
 }

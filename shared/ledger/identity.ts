@@ -8,17 +8,17 @@ import { changeRenewal, latestRenewal, type Renewal } from './book/windows.ts'
 import { LedgerUnavailable } from './errors.ts'
 import type { Store } from './store/store.ts'
 
-/** Where nothing else was said, on one machine. A deployment on AWS has to say all of it. */
+/** The defaults on one machine. On AWS every setting is required. */
 export const usualAccount: Account = {
   unitsPerMonth: toUnits(50_000),
   usedAtStart: toUnits(0),
   renewal: { day: 1, time: '00:00', zone: 'UTC' },
 }
 
-/** What the ledger calls the stand-in, whatever port it listens on. */
+/** The stand-in, on every port. */
 export const sandboxService = 'sandbox'
 
-/** The account settings by the names that people set; what is absent says nothing. */
+/** What is absent is not compared. */
 export interface AccountSettings {
   readonly ACCOUNT_UNITS_PER_MONTH?: Units | undefined
   readonly ACCOUNT_UNITS_USED_AT_START?: Units | undefined
@@ -27,18 +27,18 @@ export interface AccountSettings {
   readonly ACCOUNT_TIME_ZONE?: string | undefined
 }
 
-/** What a process was told about the ledger that it opens. */
+/** What a process was told about its ledger. */
 export interface ExpectedLedger {
   readonly service?: string | undefined
   readonly account?: AccountSettings
-  /** What is known outside of the table; `null`: no ledger was begun yet, as far as is known there. */
+  /** `null`: no ledger was begun. */
   readonly marker?: Marker | null
 }
 
-/** The ledger is not the one that this process was told of. Nothing was read from it, nothing was written. */
+/** This process was told of another ledger. Nothing was read or written. */
 export class WrongLedger extends LedgerUnavailable {
   override readonly name = 'WrongLedger'
-  /** For callers of the API: without the address of the service. */
+  /** For API callers: without the service's address. */
   readonly detail: string
 
   constructor(faults: readonly IdentityFault[]) {
@@ -54,7 +54,6 @@ export interface IdentityFault {
 
 const sentenceOf = (texts: readonly string[]) => `This ledger is not the one that is set here: ${texts.join('; ')}.`
 
-/** The opening that the settings ask for. */
 export const accountOf = (set: AccountSettings): Account => ({
   unitsPerMonth: set.ACCOUNT_UNITS_PER_MONTH ?? usualAccount.unitsPerMonth,
   usedAtStart: set.ACCOUNT_UNITS_USED_AT_START ?? usualAccount.usedAtStart,
@@ -65,7 +64,7 @@ export const accountOf = (set: AccountSettings): Account => ({
   },
 })
 
-/** The service as ledgers know it: two spellings of one address are one service. */
+/** Two spellings of one address are one service. */
 export function serviceNameOf(baseUrl: string): string {
   const { protocol, host, pathname } = new URL(baseUrl)
   return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`
@@ -73,7 +72,10 @@ export function serviceNameOf(baseUrl: string): string {
 
 const adopt = 'npm run account -- adopt'
 
-/** Why a process may not use this ledger; empty when it may. @param table the id of the table that was read; `null`: it has none. */
+/**
+ * Why a process may not use this ledger.
+ * @param table the id of the table that was read; `null`: it has none.
+ */
 export function identityFaults(
   definitions: Definitions,
   expected: ExpectedLedger,
@@ -96,7 +98,7 @@ export function identityFaults(
 
 const accept = 'npm run restore -- accept'
 
-/** Whether this is the table that the ledger is in. A copy knows nothing of what ran after it was made. */
+/** A copy of the ledger's table does not know what ran since. */
 function tableFaults(identity: Identity, marker: Marker | null, table: string | null): IdentityFault[] {
   const { ledger, epoch = 0, replacedBy } = identity
   if (replacedBy !== undefined) return [replaced(replacedBy)]
@@ -123,7 +125,7 @@ const replaced = (by: string): IdentityFault => ({
   text: `this table was replaced by the table ${by}: deploy, or start, with that one`,
 })
 
-/** Whether another table, or this one restored, has taken over since a process began with `epoch`. */
+/** Whether another table has taken over, or this one was restored, since a process began with `epoch`. */
 export function epochFaults({ identity }: Definitions, began: number): IdentityFault[] {
   if (identity?.replacedBy !== undefined) return [replaced(identity.replacedBy)]
   const { epoch = 0 } = identity ?? {}
@@ -135,7 +137,7 @@ export function epochFaults({ identity }: Definitions, began: number): IdentityF
   ]
 }
 
-/** Why there is no ledger in this table, where one was expected. */
+/** Why there is no ledger in this table. */
 export function emptyFault(marker: Marker | null | undefined): IdentityFault {
   if (!marker) return { text: 'the table holds no ledger yet: begin it once with npm run account -- begin' }
   return {
@@ -178,9 +180,9 @@ function settingFaults(definitions: Definitions, { began }: Identity, set: Accou
   })
 }
 
-/** Changes of a whole ledger that only an operator makes, with a command. Each goes to `Ledger.change`. */
+/** Changes that only an operator makes, each with `Ledger.change`. */
 
-/** Lets the month turn at another time once the open month has ended. What is absent stays as it is. */
+/** Sets another renewal for the time after the open month. */
 export const renewalChange =
   (changes: Partial<Renewal>): MakeChange =>
   ({ definitions, now }) => {
@@ -194,7 +196,7 @@ export const renewalChange =
 
 export const showRenewal = ({ day, time, zone }: Renewal): string => `on day ${day} at ${time} ${zone}`
 
-/** Notes which service a ledger belongs to. What a ledger of an earlier version began with is what it has. */
+/** Notes which service a ledger belongs to. */
 export const adoption =
   ({ service, usedAtStart, table }: { service: string; usedAtStart: number; table?: string }): MakeChange =>
   ({ definitions, now }) => {
@@ -223,8 +225,8 @@ const trialsStayTrials =
   'A ledger of the stand-in counts units that no service has charged, so it becomes no ledger of a real account: set DATA_DIR to another folder, where a new ledger begins.'
 
 /**
- * Lets a table that was restored take over. Nothing runs before an administrator has reconciled and unfrozen the account, and the
- * epoch stops every process that began before.
+ * Lets a restored table take over. It starts frozen until an administrator has reconciled it, and the new epoch stops
+ * all older processes.
  */
 export const acceptance =
   (how: { table: string; epoch: number; to: number | undefined; toText: string }): MakeChange =>
@@ -249,7 +251,7 @@ export const acceptance =
     }
   }
 
-/** Stops every process that still uses the table of before. */
+/** Stops every process that still uses the old table. */
 export const replacement =
   (by: string): MakeChange =>
   ({ definitions }) => {
@@ -261,7 +263,7 @@ export const replacement =
     }
   }
 
-/** What was booked as used when the ledger began. */
+/** What was booked as used at the start. */
 export async function openingUnits(store: Store): Promise<number> {
   const [entry] = await store.get([entryKey(openingId)])
   return entry ? fromEntryItem(entry).units : 0

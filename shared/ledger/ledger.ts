@@ -40,57 +40,55 @@ import { createSummaries, type Summaries } from './views/summary.ts'
 import { createViews, readUpdates, type View, type ViewQuery } from './views/views.ts'
 
 /**
- * The unit ledger: definitions, books, work, updates and entries in one table. Every promise about units is kept by
- * the conditions of its transactions; nothing outside this room writes the table.
- *
- * Every function may throw `LedgerUnavailable`: the database did not answer.
+ * The unit ledger: one table with definitions, books, work, updates and entries. The conditions of its transactions
+ * keep every promise about units; nothing outside this room writes the table.
+ * Every function may throw `LedgerUnavailable`.
  */
 export interface Ledger {
-  /** The definitions and the current book, and what is known about these updates and their work, read consistently. */
+  /** Definitions, current book, and these updates with their work, read consistently. */
   view(queries?: readonly ViewQuery[]): Promise<View>
-  /** The definitions as this process saw them last, and when; nothing is read. */
+  /** The definitions that this process saw last, without a read. */
   lastSeen(): { readonly definitions: Definitions; readonly at: number } | null
-  /** The book of a month as it is stored; `null`: nothing was ever counted in it. */
+  /** `null`: nothing was counted in that month. */
   bookNamed(month: string): Promise<Book | null>
   update(id: string): Promise<Update | null>
   /** In the order of the ids. */
   updatesNamed(ids: readonly string[]): Promise<readonly (Update | null)[]>
 
   /**
-   * The hold and the fence: moves the units of `update.hold`, creates the record as `running` and takes the work, in
-   * one transaction. `moved`: something that was decided on has changed, or it could not be sent until then; look again
-   * and decide again.
+   * Hold and fence in one transaction: moves the units of `update.hold`, writes the record as `running`, takes the
+   * work.
+   * `moved`: what the decision rests on has changed, or `until` has passed. Look and decide again.
    */
   hold(view: View, basis: HoldBasis, update: Update, until?: number): Promise<'held' | 'moved'>
-  /** Writes a record that moves no units. `moved` as above. */
+  /** Writes a record that moves no units. */
   record(update: Update, seen: Update | null): Promise<'recorded' | 'moved'>
-  /** Settles, releases, doubts or corrects: whatever the outcome means for the update as it is now. */
+  /** Settles, releases, doubts or corrects, as the outcome requires. */
   settle(update: Update, outcome: RunOutcome): Promise<SettleOutcome>
 
-  /** Changes the definitions as one revision, and the books with them. */
+  /** Writes one revision of the definitions, and the books with it. */
   change(by: string, make: MakeChange): Promise<ChangeOutcome>
-  /** Why `change` would refuse these definitions; nothing is written. */
+  /** Why `change` would refuse these definitions. */
   faultsOfChange(now: View, definitions: Definitions): Promise<readonly Fault[]>
-  /** Books a grant, a transfer, outside spending, a correction, or the difference to the vendor's figure. */
+  /** Books a grant, a transfer, outside spending, a correction or a reconciliation. */
   enter(request: EntryRequest): Promise<EnterOutcome>
-  /** What `enter` would do now; nothing is written. */
+  /** What `enter` would do now. */
   previewEntry(request: EntryRequest): Promise<EntryPreview>
 
   updates(filter: UpdateFilter, limit: number, cursor?: string): Promise<Page<Update>>
-  /** What was created between two instants, both inclusive, the oldest first. */
+  /** Created between two instants, both inclusive, the oldest first. */
   updatesFrom(span: Span, limit: number, cursor?: string): Promise<Page<Update>>
   open(as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>>
-  /** Hands over what is open, each in its turn: for the sweep, whose time may end before the list does. */
+  /** Hands over open updates, each in its turn: the sweep's time may end before the list does. */
   openRound(as: OpenAs, ...how: Parameters<Round<Update>>): Promise<void>
   entries(filter: EntryFilter, limit: number, cursor?: string): Promise<Page<Entry>>
-  /** Notes a create or an update of a project: before it is sent, and again with its answer. */
+  /** Written before the request is sent, and again with its answer. */
   noteProjectChange(change: ProjectChange): Promise<void>
   projectChanges(limit: number, cursor?: string): Promise<Page<ProjectChange>>
-  /** The current, the previous and the next book, each against the sum of its entries. */
+  /** Compares the previous, the current and the next book with their entries. */
   audit(): Promise<readonly AuditedCounter[]>
-  /** The result of the latest audit; `null`: none was made yet. */
+  /** `null`: none was made yet. */
   lastAudit(): Promise<LastAudit | null>
-  /** Keeps the result of an audit. */
   keepAudit(made: Pick<LastAudit, 'at' | 'by'>, audited: readonly AuditedCounter[]): Promise<void>
 
   readonly announcements: Queue<Announcement>
@@ -104,9 +102,9 @@ export interface Ledger {
 
 /**
  * @param options.account what a new ledger begins with.
- * @param options.expected what this process was told about the ledger, which the first call compares; nothing where it is absent.
- * @param options.begins whether a ledger begins here where there is none; on AWS only an operator begins one.
- * @throws LedgerUnavailable from every function; `WrongLedger` where the ledger is another one than expected.
+ * @param options.expected what this process was told about the ledger, compared by the first call.
+ * @param options.begins whether to begin a ledger in an empty table; on AWS only an operator does.
+ * @throws WrongLedger from every function, if the ledger is not the expected one.
  */
 export function createLedger(options: {
   store: Store
@@ -125,7 +123,7 @@ export function createLedger(options: {
     epoch = await setUp({ store, clock, account, expected, begins, look: views.look })
   })
 
-  /** Every reading for a decision shows whether another table has taken over since this process began. */
+  /** Each reading for a decision also notices that another table has taken over. */
   async function look(queries: readonly ViewQuery[] = []): Promise<View> {
     const view = await views.look(queries)
     const faults = expected && epoch !== null ? epochFaults(view.definitions, epoch) : []

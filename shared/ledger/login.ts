@@ -3,19 +3,18 @@ import { digest, type Ids } from '../platform/ids.ts'
 import type { Store } from './store/store.ts'
 import { expiryOf } from './stored.ts'
 
-/** How long a link to the dashboard is good for. */
 const goodForMs = 5 * minuteMs
-/** Expiry is the condition's to judge; afterwards the item is only in the way. */
+/** The condition decides about expiry; this only cleans up. */
 const keptForDays = 1
 
 /**
- * Codes that let a user into the dashboard, once, for five minutes. The table knows a code by its digest alone, so
- * a reader of the table cannot log in with what is there.
+ * Codes that let a user into the dashboard, once, for five minutes. The table has only their digests, so its readers
+ * cannot log in.
  */
 export interface Logins {
-  /** @param caller who comes in with it; what they may do is looked up when they do something. */
+  /** @param caller its permissions are looked up when it acts. */
   issue(caller: string, now: number): Promise<string>
-  /** Who it was issued to; `null`: it is not ours, too old, or was used before. */
+  /** The caller; `null`: unknown, expired or used. */
   redeem(code: string, now: number): Promise<string | null>
 }
 
@@ -39,7 +38,7 @@ export function createLogins({ store, ids }: { store: Store; ids: Ids }): Logins
       const isUnused = { kind: 'absent', path: ['usedAt'] } as const
       const isGood = { kind: 'at-least', path: ['until'], value: now + 1 } as const
       const writes = [{ kind: 'update', key, set: [[['usedAt'], now]], add: [], when: [isUnused, isGood] }] as const
-      // A token of its own for each try: of two in the same millisecond, the same one would let both in.
+      // A token of its own: with the same one, two requests of one millisecond would both get in.
       const { applied } = await store.transact(writes, ids.random())
       return applied ? item.caller : null
     },

@@ -6,7 +6,7 @@ import { createLedger, type Ledger } from './ledger.ts'
 import { createDynamoClient, createDynamoStore } from './store/dynamo-store.ts'
 import type { Store } from './store/store.ts'
 
-/** The ledger that the settings of a process name. Nothing is read or connected before the first request. */
+/** The ledger of a process's settings. Nothing is read before the first request. */
 export function openLedger(settings: LedgerSettings, own: { clock: Clock; store?: Store }): Ledger {
   const { clock } = own
   const store =
@@ -17,12 +17,12 @@ export function openLedger(settings: LedgerSettings, own: { clock: Clock; store?
       clock,
       ids: systemIds,
     })
-  // On AWS a table that is empty by mistake would be a fresh allowance: there an operator begins the ledger.
+  // On AWS an empty table may be a mistake, and would be a fresh allowance: there an operator begins the ledger.
   const begins = own.store !== undefined || settings.DYNAMODB_ENDPOINT !== undefined
   return createLedger({ store, clock, account: accountOf(settings), expected: expectedLedgerOf(settings), begins })
 }
 
-/** Slack's function does not call the service; the deployment sets its name. */
+/** Slack's function does not call the service. */
 type LedgerSettings = LedgerOnlySettings & { readonly TRACKING_BASE_URL?: string }
 type IdentitySettings = AccountSettings & Pick<LedgerSettings, 'LEDGER_SERVICE' | 'LEDGER_MARKER' | 'TRACKING_BASE_URL'>
 

@@ -14,10 +14,9 @@ import type { Views } from './views/views.ts'
 const actor = 'setup'
 
 /**
- * Begins a ledger where there are no definitions yet, and this process may.
- *
+ * Begins a ledger in an empty table if this process may.
  * @returns the epoch of the ledger.
- * @throws WrongLedger when it is not the one that is expected.
+ * @throws WrongLedger if it is not the expected one.
  */
 export async function setUp(options: {
   store: Store
@@ -39,7 +38,7 @@ export async function setUp(options: {
     if (expected?.marker || !begins) throw new WrongLedger([emptyFault(expected?.marker)])
     await makeDefinitions(store, { account, expected, table, now: clock.now() })
   }
-  // Another process may have been faster, with other settings: what counts is what is stored.
+  // Another process may have been first, with other settings.
   const { definitions } = found ?? (await look())
   const faults = expected ? identityFaults(definitions, expected, table) : []
   if (faults.length > 0) throw new WrongLedger(faults)
@@ -47,8 +46,8 @@ export async function setUp(options: {
 }
 
 /**
- * Makes the definitions of a new ledger: the root budget with its limit, and a book that already counts the opening
- * position, so that not even the first moment could spend it twice. Does nothing where definitions exist.
+ * The root budget with its limit, and a book that already counts the opening position. Does nothing if definitions
+ * exist.
  */
 async function makeDefinitions(
   store: Store,

@@ -3,10 +3,9 @@ import { isUnits, type Units } from '../platform/words.ts'
 import type { Index, Item, Value } from './store/store.ts'
 
 /**
- * How stored items are read. Each kind of item has a table of its members, which does not compile without a row for each
- * member of its type. Members that a table does not name pass: a later version may have written them.
- *
- * A check returns `null`, or where the first fault is and what must be there: `.hold.units must be units`.
+ * Checks stored items when they are read. Each kind of item has a table with a row for each member of its type, or it
+ * does not compile. Unknown members pass: a later version may have written them.
+ * A check returns `null` or the first fault: `.hold.units must be units`.
  */
 export type Check<T> = ((value: unknown) => string | null) & { readonly of?: T }
 
@@ -18,7 +17,7 @@ export type Members<T> = {
   readonly [Name in keyof T]-?: object extends Pick<T, Name> ? Optional<Required<T>[Name]> : Check<T[Name]>
 }
 
-/** A stored item that no version of ours has written: an internal fault, which no retry repairs. */
+/** No version of ours writes such an item; no retry repairs it. */
 export class DamagedItem extends Error {
   override readonly name = 'DamagedItem'
 
@@ -28,7 +27,7 @@ export class DamagedItem extends Error {
 }
 
 /**
- * @param keyOf the key that follows from the content, where it names the item.
+ * @param keyOf the key that follows from the content.
  * @throws DamagedItem
  */
 export function readItem<T>(item: Item, check: Check<T>, keyOf?: (content: T) => { readonly pk: string }): T {
@@ -48,7 +47,7 @@ const must =
   (value) =>
     isSound(value) ? null : ` must be ${what}`
 
-/** Text; of a type whose values may become more with a later version, where no condition rests on them. */
+/** For text types that a later version may extend. */
 export const textOf = <T extends string>(): Check<T> => must('text', (value) => typeof value === 'string')
 export const text = textOf<string>()
 export const instant = must<number>('a time', Number.isFinite)
@@ -121,7 +120,6 @@ type Form<T extends { readonly kind: string }, Kind> = T extends unknown
     : never
   : never
 
-/** Of several forms, told apart by `kind`. */
 export function byKind<T extends { readonly kind: string }>(
   forms: {
     readonly [Kind in T['kind']]: Members<Form<T, Kind>>
@@ -141,9 +139,8 @@ const isMap = (value: unknown): value is { readonly [name: string]: unknown } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * The one table: its keys and indexes, as the store reads them and as the infrastructure creates them. An item is in
- * an index while it has the index's two attributes. Indexes hold keys only, so an item that changes without moving
- * costs them nothing.
+ * The keys and indexes of the one table. An item is in an index while it has both attributes. Indexes hold keys only,
+ * so most changes of an item cost them nothing.
  */
 export const tableKey = { partition: 'pk', sort: 'sk' } as const
 
@@ -152,20 +149,20 @@ export const indexes = {
   open: { partition: 'openAs', sort: 'openSince' },
 } as const satisfies Record<Index, { partition: string; sort: string }>
 
-/** The attribute by which DynamoDB deletes old items, in seconds since the epoch. Housekeeping, never a timer. */
+/** DynamoDB deletes items after it, in seconds since the epoch. Never a timer. */
 export const expiryAttribute = 'expiresAt'
 
-/** How long updates are kept, and all that is listed beside them: 24 months are promised. */
+/** 24 months are promised. */
 export const keptForDays = 780
 
 export const expiryOf = (at: number, days: number): { readonly [expiryAttribute]: number } => ({
   [expiryAttribute]: Math.floor((at + days * dayMs) / 1000),
 })
 
-/** A sort key of an index: by time, and of one millisecond by the id. */
+/** By time, then by id. */
 export const sortKeyOf = (at: number, id: string): string => `${toRfc3339(at)}#${id}`
 
-/** What was stored, without what the table adds to it. */
+/** Without what the table adds. */
 export function contentOf(item: Item): { readonly [name: string]: Value | undefined } {
   const {
     pk: _pk,

@@ -1,4 +1,4 @@
-/** Time as milliseconds since the epoch. Passed in everywhere, so that tests and the simulation own it. */
+/** Milliseconds since the epoch. Passed in, so that tests and the simulation own time. */
 export interface Clock {
   now(): number
   /** Resolves after `ms`; cannot be cancelled. */
@@ -14,22 +14,18 @@ export const minuteMs = 60_000
 export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
 
-/** RFC 3339 in UTC, as every answer shows it. */
 export const toRfc3339 = (instant: number): string => new Date(instant).toISOString()
 
-/**
- * The little arithmetic of IANA time zones that windows need, over Intl: Temporal is not in Node 20 or 24 without a flag,
- * and a polyfill would cost every cold start.
- */
+/** Time zones over Intl: Node 20 and 24 have no Temporal, and a polyfill would slow every cold start. */
 
-/** A day of the proleptic Gregorian calendar; months count from 1. */
+/** Months count from 1. */
 export interface LocalDate {
   readonly year: number
   readonly month: number
   readonly day: number
 }
 
-/** What a calendar and a clock on the wall show. */
+/** What a wall clock shows. */
 export interface LocalTime extends LocalDate {
   readonly hour: number
   readonly minute: number
@@ -37,7 +33,7 @@ export interface LocalTime extends LocalDate {
   readonly ms: number
 }
 
-/** Whether this is a time zone of the IANA database. Offsets such as +01:00, which newer Nodes take, are not. */
+/** Accepts names of the IANA database only, not offsets such as +01:00. */
 export function isZone(name: string): boolean {
   if (name === 'UTC') return true
   if (!/^[A-Za-z]/.test(name)) return false
@@ -50,9 +46,8 @@ export function isZone(name: string): boolean {
 }
 
 /**
- * What the wall shows in `zone` at `instant` (ms since the epoch).
- *
- * @throws RangeError for an unknown zone or an instant that is not a time.
+ * The local time of `instant`.
+ * @throws RangeError for an unknown zone or an invalid instant.
  */
 export function toLocal(instant: number, zone: string): LocalTime {
   const name = `${instant} ${zone}`
@@ -64,7 +59,7 @@ export function toLocal(instant: number, zone: string): LocalTime {
   return local
 }
 
-/** Every reading asks for the open windows again, and formatting is slow. */
+/** Formatting is slow, and every reading asks for the same windows. */
 const shownBefore = new Map<string, LocalTime>()
 const maxShown = 500
 
@@ -75,7 +70,7 @@ function formatted(instant: number, zone: string): LocalTime {
   return { year, month, day, hour, minute, second, ms: modulo(instant, 1000) }
 }
 
-/** The zone of an account that names none; the first formatter of Intl would cost its cold start ten milliseconds. */
+/** The first formatter of Intl would cost a cold start ten milliseconds. */
 function inUtc(date: Date): LocalTime {
   if (Number.isNaN(date.getTime())) throw new RangeError('Invalid time value')
   return {
@@ -90,28 +85,26 @@ function inUtc(date: Date): LocalTime {
 }
 
 /**
- * The instant (ms since the epoch) at which the wall in `zone` shows `local`; a time that is left out is 0. A time that
- * a zone skips moves forward by the length of the gap; of two equal times the earlier is meant (RFC 5545, section
- * 3.3.5; Temporal calls it `compatible`). Numbers beyond their range carry over as in Date.UTC: day 0 is the last day
- * of the month before.
- *
- * @throws RangeError for an unknown zone or a time that is not one.
+ * The instant at which the clock in `zone` shows `local`. A skipped time moves forward by the gap; of two equal times
+ * the earlier one is meant (RFC 5545, section 3.3.5). Values out of range carry over as in Date.UTC: day 0 is the last
+ * day of the month before.
+ * @throws RangeError for an unknown zone or an invalid time.
  */
 export function toInstant(local: LocalDate & Partial<LocalTime>, zone: string): number {
   const asUtc = utcOf(local)
-  // No offset exceeds a day, so these two stand on either side of the one change of offset that can matter here: in
-  // 1970–2100 no zone changes its offset twice within six days.
+  // These stand on either side of the one change of offset that can matter: from 1970 to 2100 no zone changes twice in
+  // six days.
   const before = offsetAt(asUtc - dayMs, zone)
   const after = offsetAt(asUtc + dayMs, zone)
   if (before === after) return asUtc - before
   const isBeforeChange = offsetAt(asUtc - before, zone) === before
   const isAfterChange = offsetAt(asUtc - after, zone) === after
-  // Both hold for an ambiguous time: the earlier is the one before. Neither holds for a skipped time: read with the
-  // offset before the gap, it lands behind the gap by as much as it was inside.
+  // Both hold for an ambiguous time: the earlier is before the change. Neither holds for a skipped time: the old offset
+  // moves it past the gap.
   return isAfterChange && !isBeforeChange ? asUtc - after : asUtc - before
 }
 
-/** The wall's time minus UTC, in ms. Some zones were off by odd seconds until 1972. */
+/** Local time minus UTC. Some zones were off by odd seconds until 1972. */
 const offsetAt = (instant: number, zone: string): number => utcOf(toLocal(instant, zone)) - instant
 
 const utcOf = ({ year, month, day, hour = 0, minute = 0, second = 0, ms = 0 }: LocalDate & Partial<LocalTime>) =>

@@ -5,13 +5,10 @@ import type { Env, Hono } from 'hono'
 import type { Log } from './log.ts'
 
 /**
- * An app behind a function URL, in response streaming mode. A request that `Request` does not take is answered 400; the
- * body of a GET is not read.
- *
- * An answer that breaks in its middle must not destroy the runtime's stream: the whole process would end with it. Nor may
- * the stream be ended, since half an answer would look whole. The handler fails, and the runtime tells Lambda so.
- *
- * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-response-streaming.html
+ * An app behind a function URL, in response streaming mode. A request that `Request` refuses is answered 400; the body
+ * of a GET is not read.
+ * A broken answer must neither destroy the runtime's stream, which would end the process, nor end it, which would make
+ * half an answer look whole: the handler fails instead.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/runtimes-custom.html#runtimes-custom-response-streaming
  */
 export function streamAnswers<E extends Env>(app: Hono<E>, log: Log): StreamifyHandler<LambdaFunctionURLEvent> {
@@ -48,7 +45,7 @@ function answerOf<E extends Env>(
   return app.fetch(request, { event, context } as unknown as E['Bindings'])
 }
 
-/** @throws TypeError for a method or a header that no `Request` takes. */
+/** @throws TypeError for a method or a header that `Request` refuses. */
 function requestOf(event: LambdaFunctionURLEvent): Request {
   const { rawPath, rawQueryString, cookies = [], body, isBase64Encoded, requestContext } = event
   const { method } = requestContext.http
@@ -64,7 +61,7 @@ function requestOf(event: LambdaFunctionURLEvent): Request {
   })
 }
 
-/** Lambda hands over what came in as UTF-8, which no `Headers` takes. */
+/** Lambda passes UTF-8, which `Headers` refuses. */
 const toLatin = (value: string): string => (/^[\0-\x7f]*$/.test(value) ? value : encodeURIComponent(value))
 
 function headOf(answer: Response) {
@@ -73,7 +70,7 @@ function headOf(answer: Response) {
   return { statusCode: answer.status, headers, cookies: answer.headers.getSetCookie() }
 }
 
-/** What a platform hands over with a request. */
+/** What the platform passes with a request. */
 export interface Platform {
   /** On one machine. */
   readonly incoming?: IncomingMessage
@@ -81,17 +78,17 @@ export interface Platform {
   readonly event?: { readonly rawPath: string; readonly rawQueryString: string }
 }
 
-/** The target exactly as it came over the wire: URL parsers tidy both paths and queries (`/v3/../updates`, `%7e`). */
+/** Exactly as received: URL parsers tidy paths and queries (`/v3/../updates`, `%7e`). */
 export function rawTargetOf({ url }: Request, { incoming, event }: Platform = {}) {
   const [path = '', ...rest] = (incoming?.url ?? targetOf(event) ?? withoutOrigin(url)).split('?')
   return { path, search: rest.join('?') }
 }
 
-/** For `getPath` of a router: an encoded letter is the same letter, and a path that has to be tidied is another one. */
+/** For a router's `getPath`: decodes letters, but never tidies. */
 export function rawPathOf(request: Request, { env }: { readonly env?: Platform } = {}): string {
   const { path } = rawTargetOf(request, env)
   try {
-    // What stands for a name is decoded once more, when it is read.
+    // Names are decoded once more when they are read.
     return path.includes('%') ? decodeURI(path.replaceAll('%25', '%2525')) : path
   } catch {
     return path
@@ -106,11 +103,10 @@ const withoutOrigin = (url: string): string => url.replace(/^[a-z]+:\/\/[^/]*/, 
 
 interface Received {
   readonly req: { readonly raw: Request }
-  /** On Lambda a body is there before its request is. */
   readonly env?: Platform
 }
 
-/** The bytes of a body; `cut` where the sender broke off, whose half of a body may not be taken for a whole one. */
+/** `cut`: the sender broke off, and half a body must not pass for a whole one. */
 export async function readWhole({ req, env }: Received, maxBytes: number): Promise<Uint8Array | 'too-large' | 'cut'> {
   const { headers, body } = req.raw
   if (Number(headers.get('content-length') ?? 0) > maxBytes) return 'too-large'

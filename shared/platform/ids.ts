@@ -1,8 +1,8 @@
 import { createHash, randomFillSync } from 'node:crypto'
 
-/** Where chance comes from. Passed in, so that tests and the simulation own it. */
+/** Passed in, so that tests and the simulation own chance. */
 export interface Ids {
-  /** An unguessable name. */
+  /** Unguessable. */
   random(): string
   /** Between 0 and 1, to spread retries. */
   fraction(): number
@@ -26,10 +26,7 @@ export const systemIds: Ids = {
   fraction: () => Math.random(),
 }
 
-/**
- * 130 bits of the SHA-256 of the parts, in Crockford's base 32. Each part is preceded by its length, so that no two
- * different lists of parts have the same digest.
- */
+/** 130 bits of SHA-256 in Crockford's base 32. The length before each part keeps different lists apart. */
 export function digest(...parts: readonly string[]): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part)

@@ -1,9 +1,9 @@
-/** What JSON.parse returns, so that nothing has to be cast after parsing. */
+/** What JSON.parse returns, so that no one has to cast. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
 /**
- * The text of bytes; `null` where they are not UTF-8: never leniently, because a name must not change on the way. A
- * byte order mark is dropped, and with `keepsMark` it is a character like others.
+ * `null`: not UTF-8. Never lenient, because a name must not change on the way.
+ * @param keepsMark keeps a byte order mark as a character.
  */
 export function fromUtf8(bytes: Uint8Array, { keepsMark = false }: { keepsMark?: boolean } = {}): string | null {
   try {
@@ -19,10 +19,8 @@ export type StrictJson = { readonly ok: true; readonly value: Json } | { readonl
 const maxNesting = 64
 
 /**
- * Parses JSON that can be read in one way only (RFC 8259): JSON.parse keeps the last of two equal names where other
- * readers keep the first, and units must not depend on who reads them.
- *
- * `reason` names no part of the text, so it can be shown and logged.
+ * Parses JSON that can be read in one way only (RFC 8259): of two equal names readers keep different ones. `reason`
+ * quotes nothing, so it can be shown and logged.
  */
 export function parseStrictJson(text: string): StrictJson {
   if (nestsTooDeep(text)) return { ok: false, reason: `nested deeper than ${maxNesting} levels` }
@@ -32,7 +30,7 @@ export function parseStrictJson(text: string): StrictJson {
   return { ok: true, value }
 }
 
-/** JSON as JSON.parse reads it, at any depth; undefined when it is not JSON. Look only at the top of what it returns. */
+/** As JSON.parse, at any depth; `undefined`: not JSON. Look only at the top level. */
 export function parseLenientJson(text: string): Json | undefined {
   try {
     return JSON.parse(text)
@@ -44,7 +42,7 @@ export function parseLenientJson(text: string): Json | undefined {
 export const isObject = (value: Json | undefined): value is { [name: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Runs before the parser: brackets are counted, not matched. */
+/** Counts brackets without matching them. */
 function nestsTooDeep(text: string): boolean {
   let depth = 0
   for (let at = 0; at < text.length; at++) {
@@ -58,7 +56,7 @@ function nestsTooDeep(text: string): boolean {
 }
 
 function repeatsName(text: string): boolean {
-  const scopes: (Set<string> | null)[] = [] // the names of each open object; null for an array
+  const scopes: (Set<string> | null)[] = [] // names in each open object; `null`: an array
   let nameExpected = false
   for (let at = 0; at < text.length; at++) {
     const character = text[at]
@@ -86,7 +84,7 @@ function repeatsName(text: string): boolean {
   return false
 }
 
-/** The index of the closing quote, or the end of the text when no quote closes it. */
+/** The end of the text if no quote closes it. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === '\\') at++
@@ -96,9 +94,8 @@ function endOfString(text: string, start: number): number {
 }
 
 /**
- * Where a text stops being JSON (RFC 8259), so that its author finds the place; null when it is JSON. Lines and
- * columns count from 1. What JSON.parse says differs from Node to Node, names a place only sometimes, and quotes the
- * text.
+ * Where a text stops being JSON, counted from 1; `null`: it is JSON. What JSON.parse says depends on Node, and quotes
+ * the text.
  */
 export function placeOfFault(text: string): { readonly line: number; readonly column: number } | null {
   const at = firstFault(text)
@@ -107,7 +104,7 @@ export function placeOfFault(text: string): { readonly line: number; readonly co
   return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 }
 }
 
-/** The same, to follow on what is said of the text; empty when it is JSON. */
+/** The place as the end of a sentence; empty if it is JSON. */
 export function placeIn(text: string): string {
   const place = placeOfFault(text)
   return place === null ? '' : ` at line ${place.line}, column ${place.column}`
@@ -121,7 +118,7 @@ const blanks = /[ \t\n\r]*/y
 type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | 'end'
 
 function firstFault(text: string): number | null {
-  const open: string[] = [] // the brackets that are not closed yet
+  const open: string[] = [] // not closed yet
   let expected: Expected = 'value'
   let at = 0
   for (;;) {
@@ -141,7 +138,7 @@ function firstFault(text: string): number | null {
   }
 }
 
-/** What may follow this; null when it may not stand here. */
+/** `null`: it may not stand here. */
 function after(kind: string, expected: Expected, inside: string | undefined): Expected | null {
   const mayEnd = expected === 'end' && inside !== undefined
   const nextInside = inside === '{' ? 'name' : 'value'

@@ -2,10 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from './clock.ts'
 import { systemIds } from './ids.ts'
 
-/** One JSON line per event, of named fields. Never a whole event, body or header: those may carry secrets. */
+/** One JSON line per event. Never a whole event, body or header: they may carry secrets. */
 export interface Log {
   info(event: string, fields?: Fields): void
-  /** For what a person should look at; alarms count these. */
+  /** Alarms count these. */
   error(event: string, fields?: Fields): void
   /** From now on `secret` appears in no line. */
   hide(secret: string): void
@@ -19,14 +19,14 @@ const cutLength = 4_000
 const minSecretLength = 8
 
 export function createLog(options: { write(line: string): void; now(): number }): Log {
-  /** As JSON shows them; the longest first, because a secret may begin with another one. */
+  /** As JSON shows them, the longest first: a secret may begin with another one. */
   let hidden: readonly string[] = []
   const line = (level: 'info' | 'error', event: string, fields: Fields = {}) => {
     const at = new Date(options.now()).toISOString()
     const context = logContext()
     const requestId = context?.requestId
     const lambdaRequestId = context?.lambdaRequestId
-    // One literal: a second spread costs more than the rest of the line.
+    // One literal: a second spread would double the cost of a line.
     const text = redact(toJson({ at, level, event, requestId, lambdaRequestId, ...fields }), hidden)
     // Alarms read JSON, so a long line is cut as a field.
     const cut = () => ({ at, level, event, requestId, lambdaRequestId, cut: text.slice(0, cutLength) })
@@ -43,7 +43,7 @@ export function createLog(options: { write(line: string): void; now(): number })
   }
 }
 
-/** Logging never fails: what JSON cannot show is left out. */
+/** Never fails: leaves out what JSON cannot show. */
 function toJson(fields: Fields): string {
   try {
     const isFlat = Object.values(fields).every((value) => typeof value !== 'object')
@@ -54,7 +54,6 @@ function toJson(fields: Fields): string {
   }
 }
 
-/** JSON would show an Error as `{}`. */
 const plain = (_key: string, value: unknown) =>
   value instanceof Error ? { name: value.name, message: value.message, stack: value.stack, cause: value.cause } : value
 
@@ -67,21 +66,20 @@ function redact(text: string, hidden: readonly string[]): string {
   return redacted.replace(jwtLike, '[redacted]').replace(bearer, '$1[redacted]')
 }
 
-/** The ids that every line of one request or job carries. */
 export interface LogIds {
   readonly requestId?: string | undefined
-  /** The id of the invocation, by which CloudWatch finds Lambda's own lines. */
+  /** CloudWatch finds Lambda's own lines by it. */
   readonly lambdaRequestId?: string | undefined
 }
 
 interface LogContext extends LogIds {
-  /** Every update that this request or job recorded, changed or answered with. */
+  /** Recorded, changed or answered with. */
   readonly updates: Set<string>
 }
 
 const contexts = new AsyncLocalStorage<LogContext>()
 
-/** Every line that `work` logs, at whatever depth, carries these ids and those of the work around it. */
+/** Adds these ids, and those of the work around it, to every line that `work` logs. */
 export function inLogContext<T>(ids: LogIds, work: () => T): T {
   const around = contexts.getStore()
   const requestId = ids.requestId ?? around?.requestId
@@ -91,13 +89,13 @@ export function inLogContext<T>(ids: LogIds, work: () => T): T {
 
 const logContext = (): LogContext | undefined => contexts.getStore()
 
-/** The line of this request or job names the update. */
+/** Names the update in the line of this request or job. */
 export const noteUpdate = (id: string): void => void contexts.getStore()?.updates.add(id)
 
 /** A line is cut at 8 KB, and a plan may have 500 projects. */
 const maxNamed = 100
 
-/** The fields of a line that names the updates of its request or job; none where it had none. */
+/** The fields of a line that name its updates. */
 export function notedUpdates(): { updates?: readonly string[]; moreUpdates?: number } {
   const updates = [...(contexts.getStore()?.updates ?? [])]
   if (updates.length === 0) return {}
@@ -105,7 +103,7 @@ export function notedUpdates(): { updates?: readonly string[]; moreUpdates?: num
   return { updates: updates.slice(0, maxNamed), ...(more > 0 && { moreUpdates: more }) }
 }
 
-/** Work that no HTTP request asks for, with one log line. */
+/** Work without an HTTP request, with one log line. */
 export async function asJob<T>(
   { clock, log }: { clock: Clock; log: Log },
   job: 'sweep' | 'digest' | 'plan' | 'start' | 'tell',

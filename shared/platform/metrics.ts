@@ -1,20 +1,12 @@
-/** Where CloudWatch keeps what the guard measures. */
 export const metricNamespace = 'UnitGuard'
 
-/**
- * What is measured, and in which unit of CloudWatch.
- *
- * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_MetricDatum.html
- */
+/** @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_MetricDatum.html */
 export const vitals = {
-  /** Of the update that has been in doubt for longest; 0 without one. */
+  /** 0 without an update in doubt. */
   OldestDoubtMinutes: 'None',
-  /** What is held, in doubt and spent of the account's month. */
+  /** Held, in doubt and spent of the account's month. */
   AccountUsedPercent: 'Percent',
-  /**
-   * DynamoDB takes 400 KB an item, and each change of an item costs by its size. The book is counted with its figures
-   * at their largest.
-   */
+  /** DynamoDB takes 400 KB an item. The book counts with its figures at their largest. */
   BookBytes: 'Bytes',
   DefinitionsBytes: 'Bytes',
   OpenAnnouncements: 'Count',
@@ -26,8 +18,7 @@ export type Vital = keyof typeof vitals
 export type Measurements = Readonly<Partial<Record<Vital, number>>>
 
 /**
- * The fields that make a log line a measurement: CloudWatch reads them from the log, and nothing is called for it.
- *
+ * Makes a log line a measurement that CloudWatch reads from the log.
  * @see
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
  */

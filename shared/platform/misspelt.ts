@@ -5,10 +5,9 @@ const minLength = 8
 const maxSlips = 2
 
 /**
- * Refuses a name that is nearly one of ours: no code would read it, and a misspelt limit would be the default one.
- *
+ * Refuses a name that is nearly one of ours: a misspelt limit would silently be the default.
  * @param what as the sentence calls them: `variables`, `options`.
- * @throws WrongSettings naming each, and the name that was probably meant; no value is shown.
+ * @throws WrongSettings naming each and the name that was meant, but no value.
  */
 export function refuseMisspelt(what: string, given: readonly string[], ours: readonly string[]): void {
   const faults = given.flatMap((name) => {
@@ -26,10 +25,10 @@ function isNear(name: string, own: string): boolean {
   return slipsBetween(a, b) <= maxSlips
 }
 
-/** Longer words are no slips of the finger, and the work grows with the square. */
+/** Longer words are not typing slips, and the work grows with the square. */
 const maxWordLength = 20
 
-/** The word that a user probably meant by `typed`: the one with the fewest slips between them, if those are few. */
+/** The word with the fewest slips, if those are few. */
 export function nearest(typed: string, words: readonly string[]): string | null {
   if (typed.length > maxWordLength) return null
   const ranked = words
@@ -39,7 +38,7 @@ export function nearest(typed: string, words: readonly string[]): string | null 
   return ranked[0]?.word ?? null
 }
 
-/** Letters that are missing, too many, wrong, or in the wrong order (optimal string alignment distance). */
+/** Optimal string alignment distance. */
 function slipsBetween(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)]
   const at = (i: number, j: number) => rows[i]?.[j] ?? 0

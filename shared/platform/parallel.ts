@@ -1,4 +1,4 @@
-/** Does `work` for each item, at most `most` at once; results are in the order of the items. */
+/** At most `max` at once; results are in the order of the items. */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   max: number,
@@ -8,7 +8,7 @@ export async function inParallel<Item, Result>(
   return Promise.all(items.map((item) => slots.use(() => work(item))))
 }
 
-/** A number of places, first come first served. */
+/** First come, first served. */
 export function createSlots(max: number) {
   const waiting: (() => void)[] = []
   let free = max

@@ -15,14 +15,14 @@ export class SecretUnavailable extends Error {
 
 export interface SecretValue {
   readonly current: string
-  /** The value before the last rotation, where one is kept and was asked for. */
+  /** Before the last rotation, if it was kept and asked for. */
   readonly previous: string | null
 }
 
 export interface Secret {
-  /** The value, at most five minutes old; an older one serves on while Secrets Manager does not answer. */
+  /** At most five minutes old; older while Secrets Manager does not answer. */
   read(): Promise<SecretValue>
-  /** The value as Secrets Manager has it now, asked for at most once every ten seconds. */
+  /** As Secrets Manager has it now, read at most every ten seconds. */
   reread(): Promise<SecretValue>
 }
 
@@ -31,10 +31,8 @@ const rereadAfterMs = 10_000
 const defaultWithinMs = 3_000
 
 /**
- * One secret of AWS Secrets Manager, read lazily and by one request at a time.
- *
- * @throws SecretUnavailable when it cannot be read, is empty, or is not visible ASCII (it would break a header).
- * @see https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
+ * A secret of AWS Secrets Manager, read lazily and by one request at a time.
+ * @throws SecretUnavailable if it cannot be read, is empty, or is not visible ASCII (it would break a header).
  */
 export function createSecret(options: {
   client: SecretsManagerClient
@@ -71,7 +69,7 @@ export function createSecret(options: {
     return cached.value
   }
 
-  /** Without a rotation there is no previous value. Any other fault keeps the known one. */
+  /** Without a rotation it is missing; any other fault keeps the known value. */
   function without(current: string, cause: Error): string | null {
     if (cause.name === 'ResourceNotFoundException' || !cached) return null
     return cached.value.current === current ? cached.value.previous : cached.value.current
@@ -92,18 +90,18 @@ export function createSecret(options: {
 
   return {
     read: async () => (cached && (isYoungerThan(cached.at, cachedForMs) || triedLately()) ? cached.value : refresh()),
-    // A caller who comes during a read waits for it: the cached value may be the refused one.
+    // Waits for a pending read: the cached value may be the refused one.
     reread: async () => (cached && !pending && triedLately() ? cached.value : refresh()),
   }
 }
 
-/** @param endpoint a stand-in that speaks GetSecretValue. */
+/** @param endpoint a stand-in for GetSecretValue. */
 export function createSecretsClient(
   endpoint: string | undefined,
   accessKey?: string,
   withinMs = defaultWithinMs,
 ): SecretsManagerClient {
-  // No shorter time to connect: the system repeats a lost SYN after a second, and a busy machine is late by one.
+  // Not shorter: the system repeats a lost SYN after a second, and a busy machine is late.
   const timeouts = { connectionTimeout: withinMs, requestTimeout: withinMs, throwOnRequestTimeout: true }
   return new SecretsManagerClient({
     maxAttempts: 2,

@@ -2,18 +2,17 @@ import * as z from 'zod/mini'
 import { isZone } from './clock.ts'
 import { maxUnits, toUnits } from './words.ts'
 
-/** The environment as it was given; only this room reads it. */
+/** The only reader of the environment. */
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env
 
-/** A setting is missing or wrong. The message names each one and says what it takes; it never shows a value. */
+/** Names each missing or wrong setting, never a value. */
 export class WrongSettings extends Error {
   override readonly name = 'WrongSettings'
 }
 
 /**
- * Parses an environment with one schema, once per cold start. An empty variable counts as absent.
- *
- * @throws WrongSettings naming every setting that is missing or wrong.
+ * Parses an environment once per cold start. An empty variable counts as absent.
+ * @throws WrongSettings
  */
 export function parseSettings<Schema extends z.ZodMiniType>(
   schema: Schema,
@@ -44,7 +43,7 @@ const zoneTakes = 'takes a time zone of the IANA database, such as Europe/Berlin
 const timeZone = z.string(zoneTakes).check(z.refine(isZone, zoneTakes))
 const endpoint = z.optional(z.url('takes the address of an endpoint'))
 
-/** Of a stand-in at one of these endpoints; DynamoDB Local takes no others. */
+/** Of a stand-in at one of these endpoints; DynamoDB Local takes no other characters. */
 export const accessKey = z.optional(z.string().check(z.regex(/^[A-Za-z0-9]{1,128}$/, 'takes letters and digits')))
 
 const ledgerMarker = z.pipe(
@@ -52,18 +51,15 @@ const ledgerMarker = z.pipe(
   z.transform((text) => parseMarker(text) ?? null),
 )
 
-/** Where the ledger is. */
 const ledgerSettings = z.object({
   TABLE_NAME: z.string('takes the name of the ledger table'),
   DYNAMODB_ENDPOINT: endpoint,
   DYNAMODB_ACCESS_KEY: accessKey,
-  /** The service as the ledger knows it, where that is not its address: the stand-in is `sandbox` on every port. */
+  /** Unless it is the service's address: the stand-in is `sandbox` on every port. */
   LEDGER_SERVICE: z.optional(z.string()),
-  /** What is known about the ledger outside of its table. */
   LEDGER_MARKER: z.optional(ledgerMarker),
 })
 
-/** Where the secrets are. */
 export const secretSettings = z.object({
   SECRETS_ENDPOINT: endpoint,
   SECRETS_ACCESS_KEY: accessKey,
@@ -72,10 +68,7 @@ export const secretSettings = z.object({
   SLACK_SECRET: z._default(z.string(), 'unit-guard/slack'),
 })
 
-/**
- * What the root budget of a new ledger begins with, and when its month turns. Later they only say what the ledger must
- * have, so a variable that is not set has no default here.
- */
+/** What a new ledger begins with. Later they say what it must have, so they have no defaults. */
 export const accountSettings = z.object({
   ACCOUNT_UNITS_PER_MONTH: z.optional(units),
   ACCOUNT_UNITS_USED_AT_START: z.optional(units),
@@ -84,7 +77,7 @@ export const accountSettings = z.object({
   ACCOUNT_TIME_ZONE: z.optional(timeZone),
 })
 
-/** Everything that a function needs which writes the ledger and calls no service. */
+/** For a function that writes the ledger and calls no service. */
 export const ledgerOnlySettings = z.object({
   ...ledgerSettings.shape,
   ...secretSettings.shape,
@@ -93,7 +86,7 @@ export const ledgerOnlySettings = z.object({
 
 export type LedgerOnlySettings = z.output<typeof ledgerOnlySettings>
 
-/** What the first ledger on AWS must be told, beside the limit: none of it has a default there. */
+/** On AWS a new ledger has no defaults. */
 export const openingSettings = z.object({
   ...accountSettings.shape,
   ACCOUNT_UNITS_PER_MONTH: units,
@@ -103,8 +96,8 @@ export const openingSettings = z.object({
 })
 
 /**
- * @throws WrongSettings when more was used than there is: such an account could only be a mistake. @param limit where
- * none is set.
+ * @throws WrongSettings if more was used than there is.
+ * @param limit if none is set.
  */
 export function mustFitLimit(settings: z.output<typeof accountSettings>, limit: number): void {
   const { ACCOUNT_UNITS_PER_MONTH: most = limit, ACCOUNT_UNITS_USED_AT_START: used = 0 } = settings
@@ -112,27 +105,26 @@ export function mustFitLimit(settings: z.output<typeof accountSettings>, limit: 
 }
 
 /**
- * What is known about a ledger outside of its table: a parameter on AWS, a file in DATA_DIR on one machine. A table
- * that does not agree with it is not used.
+ * What is known about a ledger outside its table: a parameter on AWS, a file in DATA_DIR. A table that disagrees is not
+ * used.
  */
 export interface Marker {
   readonly ledger: string
   /** Raised whenever another table takes over. */
   readonly epoch: number
-  /** The table's id: a table that is restored under the same name has another one. */
+  /** A table restored under the same name has another id. */
   readonly table: string
   readonly tableName: string
 }
 
-/** Where it is on AWS, whatever becomes of the stack. */
 export const ledgerParameter = '/unit-guard/ledger'
 
 const words = /^(led_\w+) (\d{1,9}) (\S+) (\S+)$/
 
-/** What a parameter says before a ledger was begun. */
+/** Before a ledger was begun. */
 export const noMarker = 'none'
 
-/** `null`: no ledger was begun. `undefined`: it is not a marker. */
+/** `null`: no ledger was begun. `undefined`: not a marker. */
 export function parseMarker(text: string): Marker | null | undefined {
   if (text.trim() === noMarker) return null
   const [, ledger, epoch, table, tableName] = words.exec(text.trim()) ?? []
@@ -146,10 +138,8 @@ export const toMarkerText = ({ ledger, epoch, table, tableName }: Marker): strin
 const anyAccessKey = 'local'
 
 /**
- * The options of an AWS client for a stand-in at `endpoint`. Without one it is AWS itself, and the client finds region
- * and credentials by itself.
- *
- * @param accessKey the stand-ins of one machine know each other by it: the port is open to every user.
+ * AWS client options for a stand-in.
+ * @param accessKey by which stand-ins know each other: the port is open to every user.
  */
 export const standIn = (endpoint: string | undefined, accessKey = anyAccessKey) =>
   endpoint === undefined

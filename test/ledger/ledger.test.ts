@@ -1097,7 +1097,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       await hold({ budget: 'seo', units: 50 })
     })
 
-    test('a budget deleted, and made again on another day, goes on with the month and begins the day anew', async () => {
+    test('a budget deleted, and made again on another day, goes on with the month and starts a new day', async () => {
       await put({ name: 'seo' }, 1_000, 400)
       await ledger.settle(await hold({ budget: 'seo', units: 300 }), ran(300))
       await createBudgets({ ledger }).deleteBudget('seo', { caller: 'ada' })
@@ -1310,8 +1310,8 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
     test('a renewal that an operator changes lengthens the open month and keeps its book', async () => {
       await hold({ units: 100 })
       await open().change('setup', renewalChange({ day: 12 }))
-      const anew = open()
-      const { month, definitions } = await anew.view()
+      const reopened = open()
+      const { month, definitions } = await reopened.view()
       expect(month).toEqual({
         name: 'month:2026-11-01',
         start: Date.parse('2026-11-01T00:00Z'),
@@ -1319,17 +1319,17 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       })
       expect(definitions.revision).toBe(2)
       clock.set('2026-12-11T23:00:00Z')
-      expect(await seenCounter('account', 'month', anew)).toMatchObject({ available: 49_900, held: 100 })
-      await hold({ units: 49_900, from: anew })
-      expect((await tryHold({ units: 1, from: anew })).outcome).toBe('moved')
+      expect(await seenCounter('account', 'month', reopened)).toMatchObject({ available: 49_900, held: 100 })
+      await hold({ units: 49_900, from: reopened })
+      expect((await tryHold({ units: 1, from: reopened })).outcome).toBe('moved')
       clock.set('2026-12-12T00:00:00Z')
-      await hold({ units: 50_000, from: anew })
+      await hold({ units: 50_000, from: reopened })
       expect((await books()).map((book) => book.month)).toEqual(['month:2026-11-01', 'month:2026-12-12'])
-      const { rows } = await anew.entries({ month: 'month:2026-11-01' }, 10)
+      const { rows } = await reopened.entries({ month: 'month:2026-11-01' }, 10)
       expect(rows).toMatchObject([
         { type: 'renewal', by: 'setup', reason: 'the month turns on day 12 at 00:00 UTC once the open one has ended' },
       ])
-      ledger = anew
+      ledger = reopened
     })
 
     test("a clock behind the book's day counts in the book's day", async () => {

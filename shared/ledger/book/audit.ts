@@ -23,7 +23,7 @@ import { counterOwnerNamed, limitOf, type WindowKind, windowKinds } from './defi
 import type { Entry } from './entry.ts'
 import { monthNamed } from './windows.ts'
 
-/** One counter as the book has it and as the sum of its entries makes it; `ok: null` where the book moved meanwhile. */
+/** A counter as recorded and as the sum of its entries. `ok: null`: the book moved meanwhile. */
 export interface AuditedCounter {
   /** `month:2026-11-12` or `day:2026-11-20` */
   readonly window: string
@@ -35,7 +35,7 @@ export interface AuditedCounter {
 
 const pageSize = 100
 const maxRounds = 3
-/** An index shows a new line a moment after the book has moved; on AWS that is a fraction of a second, as a rule. */
+/** Until the index shows a new line; on AWS usually a fraction of a second. */
 const indexLagsMs = 1_000
 
 export function createAudit(options: {
@@ -47,7 +47,7 @@ export function createAudit(options: {
 }) {
   const { view, books, bookNamed, lists, clock } = options
 
-  /** The books that can still be held in, each counter against the sum of the lines that moved it. */
+  /** Audits the books that can still be held in. */
   async function audit(): Promise<readonly AuditedCounter[]> {
     const { definitions, month } = await view()
     const { previous, current, next } = await books(definitions, month)
@@ -55,10 +55,7 @@ export function createAudit(options: {
     return (await Promise.all(audited)).flat()
   }
 
-  /**
-   * A book that moves while its lines are read proves nothing, nor does a line that is missing at once: they are read
-   * again, a few times.
-   */
+  /** Reads again if the book moved or a line may be late: neither proves anything. */
   async function auditBook(name: string): Promise<AuditedCounter[]> {
     let rows: AuditedCounter[] = []
     for (let round = 0; round < maxRounds; round++) {
@@ -142,25 +139,24 @@ const inOrder = ({ limit, granted, available, held, inDoubt, spent }: Counter) =
   spent,
 ]
 
-/** The result of the latest audit with its time and author, so that a reader need not make one. */
+/** Kept so that a reader need not make an audit. */
 export interface LastAudit {
   readonly at: number
   /** A person, or `digest`. */
   readonly by: string
-  /** How many counters there were, how many differed from the sum of their lines, and how many moved meanwhile. */
+  /** The numbers of counters: all, those that differ, those that moved meanwhile. */
   readonly counters: number
   readonly wrong: number
   readonly moved: number
-  /** The counters, those that differ first; of very many the first ones. */
+  /** Those that differ first, at most 400. */
   readonly rows: readonly AuditedCounter[]
 }
 
 const lastKey = { pk: 'audit', sk: 'latest' } as const
-/** Some sixty kilobytes: three books of sixty budgets, with month and day. */
+/** About sixty kilobytes: three books of sixty budgets. */
 const maxRows = 400
 
 export function createLastAudit({ store }: { store: Store }) {
-  /** `null`: none was made yet. */
   async function lastAudit(): Promise<LastAudit | null> {
     const [item] = await store.get([lastKey])
     if (!item) return null
@@ -168,7 +164,7 @@ export function createLastAudit({ store }: { store: Store }) {
     return { ...made, rows: rows.map((row) => ({ recomputed: row.recorded, ...row })) }
   }
 
-  /** Of two audits at once, the one that ended last is kept. */
+  /** The last of two concurrent audits wins. */
   async function keepAudit(made: Pick<LastAudit, 'at' | 'by'>, audited: readonly AuditedCounter[]): Promise<void> {
     const counts = {
       counters: audited.length,

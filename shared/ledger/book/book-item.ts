@@ -18,7 +18,7 @@ import { counterOwnersIn, type Definitions, type Limit, limitOf, type WindowKind
 import { definitionsKey } from './definitions-item.ts'
 import type { Window } from './windows.ts'
 
-// How a book is stored. Names are one letter, because a transaction pays for every kilobyte of the book, twice.
+// One letter each, because a transaction pays for every kilobyte of the book twice.
 
 const letters = { limit: 'l', granted: 'g', available: 'a', held: 'h', inDoubt: 'i', spent: 's' } as const
 
@@ -82,7 +82,7 @@ const fromStoredCounters = (stored: StoredCounters): Record<string, Counter> =>
     ]),
   )
 
-/** The additions that make `move` on the counters of these budgets. */
+/** The additions that apply `move` to these budgets. */
 export function additions(window: WindowKind, budgets: readonly string[], move: Move): (readonly [Path, number])[] {
   const { limit, ...moved } = move
   const deltas = Object.entries({ ...moved, available: madeAvailable(move) }).filter(([, units]) => units !== 0)
@@ -91,40 +91,35 @@ export function additions(window: WindowKind, budgets: readonly string[], move: 
   )
 }
 
-/** The write that makes these additions; where there are none (0 units), it only checks. */
+/** The write of these additions; without any (0 units) it only checks. */
 export const addTo = (key: Key, add: readonly (readonly [Path, number])[], when: readonly Condition[]): Write =>
   add.length === 0 ? { kind: 'check', key, when } : { kind: 'update', key, set: [], add, when }
 
-/** "This budget has at least so many units available in this window." */
 export const hasAvailable = (window: WindowKind, budget: string, units: number): Condition => ({
   kind: 'at-least',
   path: [window, budget, letters.available],
   value: units,
 })
 
-/** "This budget has spent at least so many units in this window." */
 export const hasSpent = (window: WindowKind, budget: string, units: number): Condition => ({
   kind: 'at-least',
   path: [window, budget, letters.spent],
   value: units,
 })
 
-/** "This budget has spent just so many units in this window." */
 export const isSpent = (window: WindowKind, budget: string, units: number): Condition => ({
   kind: 'equal',
   path: [window, budget, letters.spent],
   value: units,
 })
 
-/** "Nothing of this budget is held or in doubt in this window." */
 export const isUnheld = (window: WindowKind, budget: string): Condition[] =>
   [letters.held, letters.inDoubt].map((letter) => ({ kind: 'equal', path: [window, budget, letter], value: 0 }))
 
 /**
- * The write that brings a stored book to new definitions: limits move and what is available moves by the difference,
- * budgets that are new to the book get a counter, and a hold decided with the old revision is refused.
- * A closed book keeps its limits. It must still count the same day: a new day begins without the counters of budgets
- * that were deleted, so that what is to be set and added would be another.
+ * Brings a stored book to new definitions: moves limits and what is available, and adds counters of new budgets. A
+ * closed book keeps its limits.
+ * The day is a condition, because a new day has no counters of deleted budgets.
  */
 export function bringUp(book: Book, definitions: Definitions, closed: boolean): Write {
   const key = bookKey(book.month)
@@ -144,7 +139,7 @@ export function bringUp(book: Book, definitions: Definitions, closed: boolean): 
     const add = changed.flatMap(({ window, name, by }) => additions(window, [name], { limit: by }))
     return { kind: 'update', key, set: [revision, ...set], add, when: same }
   }
-  // What does not fit into an expression is set as a whole, if it still is as it was seen.
+  // Too much for an expression: set as a whole, if the book is unchanged.
   const wanted = [...fresh, ...changed.map((each) => ({ ...each, counter: withLimit(each.counter, each.limit) }))]
   const brought = (window: WindowKind) => ({
     ...book.counters[window],
@@ -157,7 +152,7 @@ export function bringUp(book: Book, definitions: Definitions, closed: boolean): 
   return { kind: 'update', key, set: [revision, ...set], add: [], when: [...same, ...seen] }
 }
 
-/** An expression has at most 4 KB: a counter that is set takes up to 17 bytes of it, and one that is added to thrice as much. */
+/** An expression takes 4 KB: a counter costs up to 17 bytes to set, and thrice as much to add to. */
 const maxWeight = 200
 
 const additionsWeigh = 3
@@ -179,7 +174,7 @@ const limitSet = (window: WindowKind, name: string, limit: Limit): readonly [Pat
   limit === 'unlimited' ? 'u' : limit,
 ]
 
-/** The write that begins a new day in a stored book. */
+/** Starts a new day in a stored book. */
 export const turnDay = (book: Book, definitions: Definitions, day: string): Write => ({
   kind: 'update',
   key: bookKey(book.month),
@@ -196,11 +191,9 @@ export const isOfRevision = (revision: number): Condition => ({ kind: 'equal', p
 export const isOfDay = (day: string): Condition => ({ kind: 'equal', path: ['today'], value: day })
 
 /**
- * Sees to it that the stored book is the one that was decided on: made, brought up to the definitions, and turned to
- * the day. Another process may do the same first: each step is conditional, and whether the book really is as
- * decided is for the condition of the write that follows.
- *
- * @returns whether all of it was done here. If not, another process did it, or it is to be done for another view.
+ * Makes the stored book the one that was decided on: creates it, brings it to the definitions, turns it to the day.
+ * Each step is conditional, so another process may do it first; the write that follows has the final condition.
+ * @returns whether this process did every step.
  */
 export async function prepareBook(store: Store, { stored, definitions, month, book }: Target): Promise<boolean> {
   if (!stored) return makeBook(store, definitions, freshBook(definitions, month.name, book.day))

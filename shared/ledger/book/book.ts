@@ -1,33 +1,32 @@
 import { oneOf, optional, record, text, whole } from '../stored.ts'
 import { counterOwnersIn, type Definitions, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 
-/** Every counter of one month and of its current day. */
+/** The counters of one month and of its current day. */
 export interface Book {
-  /** The window's name, `month:2026-11-12`. */
+  /** `month:2026-11-12` */
   readonly month: string
-  /** The day that the day counters count, `day:2026-11-20`. It only moves forward. */
+  /** `day:2026-11-20`; only moves forward. */
   readonly day: string
-  /** The revision of the definitions that the limits are from. */
+  /** Of the definitions that the limits are from. */
   readonly revision: number
   readonly counters: Readonly<Record<WindowKind, Readonly<Record<string, Counter>>>>
 }
 
-/** `available + held + inDoubt + spent = limit + granted`, where `unlimited` counts as 0. */
+/** `available + held + inDoubt + spent = limit + granted`; `unlimited` counts as 0. */
 export interface Counter {
   readonly limit: Limit
   readonly granted: number
-  /** Of an unlimited budget a mere remainder, never compared and never shown. */
+  /** Of an unlimited budget a remainder: never compared or shown. */
   readonly available: number
   readonly held: number
   readonly inDoubt: number
   readonly spent: number
 }
 
-/** What cannot be used any more: spent, or set aside. */
 export const usedOf = ({ held, inDoubt, spent }: Pick<Counter, 'held' | 'inDoubt' | 'spent'>): number =>
   held + inDoubt + spent
 
-/** A change of one counter. What becomes available follows from it, so the sum cannot be broken. */
+/** A change of one counter. `available` follows from it, so the sum always holds. */
 export interface Move {
   readonly limit?: number
   readonly granted?: number
@@ -44,7 +43,6 @@ export const storedMove = record<Move>({
   spent: optional(whole),
 })
 
-/** A move of one counter of a book, by name. */
 export interface CounterMove {
   readonly budget: string
   readonly window: WindowKind
@@ -77,7 +75,7 @@ export const freshBook = (definitions: Definitions, month: string, day: string):
   counters: { month: freshCounters(definitions, 'month'), day: freshCounters(definitions, 'day') },
 })
 
-/** The book as a change at this moment finds or makes it: of these definitions, and not of a day before `day`. */
+/** The book as a change now finds or makes it: of these definitions, and of `day` or later. */
 export function bookAsOf(book: Book | null, definitions: Definitions, month: string, day: string): Book {
   if (!book) return freshBook(definitions, month, day)
   const brought = book.revision === definitions.revision ? book : broughtUp(book, definitions)
@@ -109,7 +107,6 @@ export const withLimit = (counter: Counter, limit: Limit): Counter => ({
 export const counterOf = (book: Book, window: WindowKind, budget: string): Counter | undefined =>
   Object.hasOwn(book.counters[window], budget) ? book.counters[window][budget] : undefined
 
-/** The book with these counters moved. */
 export function bookAfter(book: Book, moves: readonly CounterMove[]): Book {
   const counters = (window: WindowKind) => ({
     ...book.counters[window],

@@ -23,19 +23,19 @@ import { type Entry, type EntryType, toEntryItem } from './entry.ts'
 import type { Turns } from './hold.ts'
 import { monthAfter, type Window } from './windows.ts'
 
-/** What a caller wants of the definitions, decided on their newest revision; decided again when that has moved. */
+/** Makes the new definitions from the newest revision; called again if that has moved. */
 export type MakeChange = (view: View) => DefinitionsChange | { readonly refused: unknown }
 
 interface DefinitionsChange {
   readonly definitions: Omit<Definitions, 'revision'>
-  /** Only while nothing of this budget is held or in doubt this month. */
+  /** Only while this budget has nothing held or in doubt this month. */
   readonly idle?: string
   readonly note: {
     readonly type: EntryType
     readonly budget: string
     readonly units?: number
     readonly reason: string
-    /** The plan that it is about. */
+    /** The plan that was paused or resumed. */
     readonly plan?: string
   }
 }
@@ -56,9 +56,8 @@ export function createChanges(options: { store: Store; turns: Turns } & Pick<Vie
   const { store, turns, look, books } = options
 
   /**
-   * One transaction: the definitions under their old revision, the books that can still be held in, and a line that
-   * says who and why. A hold that was decided with the old revision fails from here on. Holds of this process wait, since
-   * a book that is set as a whole must not move between reading and writing.
+   * One transaction: the definitions under their old revision, the books that can still be held in, and an entry. Holds
+   * of this process wait, because a book that is set as a whole must not move between reading and writing.
    */
   const change = (by: string, make: MakeChange): Promise<ChangeOutcome> => turns.next(() => changeNow(by, make))
 
@@ -104,7 +103,6 @@ export function createChanges(options: { store: Store; turns: Turns } & Pick<Vie
   return { change, faultsOfChange }
 }
 
-/** Of the definitions as a whole, and of the books that the change writes. */
 const faultsIn = (now: View, definitions: Definitions, { previous, current, next }: Books): readonly Fault[] => [
   ...faultsOf(definitions, now.definitions),
   ...bookSizeFaults(
@@ -121,7 +119,7 @@ function bookWrites(book: Book | null, month: Window, definitions: Definitions, 
   return [{ ...broughtUp, when: [...broughtUp.when, ...isIdle] }]
 }
 
-/** Stops and their ends are announced: not only the person who made them has to know. */
+/** Announces freezes and pauses and their ends: others have to know, too. */
 function announcedStop(
   { revision }: Definitions,
   note: DefinitionsChange['note'] & { by: string },
@@ -174,8 +172,8 @@ function limitMoves(book: Book, definitions: Definitions, window: WindowKind): E
 }
 
 /**
- * What is wrong with a set of budgets as a whole, each thing once; empty when nothing is. Projects that collided before,
- * in definitions of an older version, do not stop other changes: freezing, for one.
+ * What is wrong with a set of budgets, each fault once. Collisions of projects that an older version let in do not
+ * block other changes, such as a freeze.
  */
 export function faultsOf(definitions: Definitions, before?: Definitions): readonly { path: string; message: string }[] {
   const budgets = Object.values(definitions.budgets)
@@ -192,7 +190,7 @@ export function faultsOf(definitions: Definitions, before?: Definitions): readon
   ]
 }
 
-/** The definitions are one item, and DynamoDB's items have at most 400 KB. */
+/** DynamoDB takes at most 400 KB an item. */
 const maxBytes = 350_000
 
 function sizeFaultsOf(definitions: Definitions, before: Definitions | undefined) {
@@ -202,7 +200,7 @@ function sizeFaultsOf(definitions: Definitions, before: Definitions | undefined)
   return [{ path: 'projects', message }]
 }
 
-/** Without what stops a budget or a caller: a stop has room up to the size that DynamoDB takes. */
+/** Without stops: a budget can be frozen and a caller disabled in full definitions, too. */
 function sizeOf({ budgets, callers = {} }: Definitions): number {
   const lasting = Object.entries(callers).filter(([, caller]) => !caller.disabled || Object.keys(caller).length > 1)
   const text = JSON.stringify({
@@ -212,7 +210,7 @@ function sizeOf({ budgets, callers = {} }: Definitions): number {
   return Buffer.byteLength(text)
 }
 
-/** A sentence for each name or id that stands for more than one listed project; spellings are compared folded. */
+/** A sentence for each name or id that stands for more than one listed project; compares folded spellings. */
 export function collisionsIn({ budgets }: Pick<Definitions, 'budgets'>): readonly string[] {
   const messages: string[] = []
   const first = new Map<string, { readonly spelling: string; readonly owner: string }>()
@@ -251,27 +249,27 @@ function parentFaultOf(definitions: Definitions, budget: Budget): string | null 
   return null
 }
 
-/** A book is one item, and DynamoDB's items have at most 400 KB. */
+/** As for the definitions. */
 const maxBookBytes = 350_000
 
 /** The key, the day, the revision and two maps. */
 const bytesWithoutCounters = 128
 
-/** A map with a member for each of its six figures: a letter, and a number of 16 digits with its sign. */
+/** Six figures, each a letter and a number of 16 digits with its sign. */
 const bytesOfCounter = 3 + 6 * (1 + 1 + 10)
 
 /**
- * The bytes of a book in DynamoDB after a change to these definitions. Every figure counts as the largest that it can become,
- * so a hold cannot make the book larger than this. Counters of deleted budgets and callers stay in a book.
+ * The bytes of a book in DynamoDB under these definitions, with every figure at its largest, so that no hold can
+ * outgrow it. Counters of deleted budgets and callers stay in the book.
  */
 export function largestSizeOf(book: Book, definitions: Definitions): number {
   const limited = counterOwnersIn(definitions).map(({ name }) => name)
   const names = windowKinds.flatMap((window) => [...new Set([...Object.keys(book.counters[window]), ...limited])])
-  // DynamoDB counts one byte for each member of a map.
+  // One byte for each member of a map.
   return names.reduce((sum, name) => sum + Buffer.byteLength(name) + 1 + bytesOfCounter, bytesWithoutCounters)
 }
 
-/** A change that makes no book larger is possible whatever the size: a freeze, for one. */
+/** Allows changes that make no book larger, such as a freeze. */
 function bookSizeFaults(books: readonly Book[], before: Definitions, after: Definitions) {
   const tooLarge = books.find((book) => {
     const size = largestSizeOf(book, after)

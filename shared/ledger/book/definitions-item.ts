@@ -30,7 +30,6 @@ import {
 } from './definitions.ts'
 import type { Calendar, Renewal } from './windows.ts'
 
-/** How the definitions are stored: one item. */
 export const definitionsKey = { pk: 'definitions', sk: 'definitions' } as const
 
 export const toDefinitionsItem = (definitions: Definitions): Item => ({
@@ -104,7 +103,7 @@ export function fromDefinitionsItem(item: Item): Definitions {
   return { ...definitions, budgets: Object.fromEntries(sorted) }
 }
 
-/** The root first, then by name, of which no two are the same: a database gives the members of a map back in any order. */
+/** The root first, then by name: a database returns members in any order. */
 function compare(a: string, b: string): number {
   if (a === rootBudget) return -1
   return b === rootBudget || a > b ? 1 : -1

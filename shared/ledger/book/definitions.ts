@@ -2,55 +2,53 @@ import type { Scope, Units } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import type { Calendar, Renewal } from './windows.ts'
 
-/** What is allowed: one item, changed as a whole, each change a revision. */
+/** What is allowed: one item, each change of it a revision. */
 export interface Definitions {
   readonly revision: number
   readonly createdAt: number
-  /** Absent: the ledger was written by a version that did not note it, and was not adopted yet. */
+  /** Absent: an older version wrote the ledger, and no operator has adopted it yet. */
   readonly identity?: Identity
   readonly calendar: Calendar
   readonly budgets: Readonly<Record<string, Budget>>
-  /** By the name that they ask under. A caller with a token who is not listed may do what the token says. */
+  /** By caller name. A caller with a token who is not listed may do what the token says. */
   readonly callers?: Readonly<Record<string, Caller>>
-  /** By the name of the plan. */
+  /** By plan name. */
   readonly pausedPlans?: Readonly<Record<string, Stop>>
 }
 
 /** What a caller may do at most. An absent member does not narrow a token, and allows nothing to a person in Slack. */
 export interface Caller {
   readonly scopes?: readonly Scope[]
-  /** The budgets that they may charge, descendants included. */
+  /** Descendants included. */
   readonly budgets?: '*' | readonly string[]
-  /** Several callers may be one person, who does not agree with themselves. */
+  /** Several callers may be one person, who cannot approve their own updates. */
   readonly person?: string
   readonly disabled?: true
   readonly mayForce?: true
-  /** May charge an ancestor of the budget that owns a project, as `admin` may. */
   readonly mayChargeAncestors?: true
-  /** Counted like a budget's, whatever budget is charged. */
+  /** Counted like a budget's limits, whatever budget is charged. */
   readonly limits?: readonly WindowLimit[]
-  /** More units than this for one update are refused. */
   readonly perUpdate?: Units
-  /** More requests than this in a minute are refused by each process. */
+  /** Counted by each process. */
   readonly ratePerMinute?: number
 }
 
 export interface Budget {
   readonly name: string
-  /** `null` for the root alone. */
+  /** `null`: the root. */
   readonly parent: string | null
-  /** A window that is not named here is counted, but not limited. */
+  /** A window that is missing is counted, but not limited. */
   readonly limits: readonly WindowLimit[]
   readonly projects: readonly OwnedProject[]
-  /** More units than this for one update are refused. */
+  /** More units for one update are refused. */
   readonly perUpdate?: Units
-  /** More units than this for one update need another person's approval. */
+  /** More units for one update need another person's approval. */
   readonly approvalAbove?: Units
-  /** An estimate grown by more than this many per cent against the project's last update needs approval. */
+  /** In per cent, against the project's last update: more growth needs approval. */
   readonly approvalIfGrown?: number
-  /** How long an approval may be given, such as `4h`; absent: as the parent says, at the root a day. */
+  /** Such as `4h`. Absent: as the parent says, at the root a day. */
   readonly approvalExpiresAfter?: string
-  /** Absent: both. */
+  /** Absent: all. */
   readonly kinds?: readonly Kind[]
   readonly frozen?: Stop
   readonly approvers?: readonly string[]
@@ -58,7 +56,6 @@ export interface Budget {
   readonly freezeOnOverrun?: boolean
 }
 
-/** Who has stopped something, and why. */
 export interface Stop {
   readonly reason: string
   readonly by: string
@@ -67,7 +64,7 @@ export interface Stop {
 
 export interface OwnedProject {
   readonly name: string
-  /** The identifier that keyword-difficulty paths use for the same project. */
+  /** The name that keyword-difficulty paths use for the project. */
   readonly id?: string
 }
 
@@ -86,16 +83,16 @@ export const rootBudget = 'account'
 
 export const maxDepth = 8
 
-/** Whatever has counters in the book: every budget, and every caller with limits of their own. */
+/** A budget, or a caller with limits: it has counters in the book. */
 export interface CounterOwner {
   readonly name: string
   readonly limits: readonly WindowLimit[]
 }
 
-/** The counter of a caller. No budget can be called so. */
+/** No budget can have this name. */
 const callerCounter = (caller: string): string => `caller:${caller}`
 
-/** The caller whose counter it is; `null`: it is a budget's. */
+/** `null`: the counter belongs to a budget. */
 export const callerOfCounter = (name: string): string | null =>
   name.startsWith('caller:') ? name.slice('caller:'.length) : null
 
@@ -104,7 +101,6 @@ export const counterOwnersIn = (definitions: Definitions): readonly CounterOwner
   ...Object.keys(definitions.callers ?? {}).flatMap((caller) => limitsOfCaller(definitions, caller)),
 ]
 
-/** What counts for a caller besides the budgets: nothing, or one counter. */
 export function limitsOfCaller(definitions: Definitions, caller: string): readonly CounterOwner[] {
   const limits = callerNamed(definitions, caller)?.limits
   return limits ? [{ name: callerCounter(caller), limits }] : []
@@ -118,12 +114,12 @@ export function counterOwnerNamed(definitions: Definitions, name: string): Count
 export const limitOf = ({ limits }: CounterOwner, window: WindowKind): Limit =>
   limits.find((limit) => limit.window === window)?.units ?? 'unlimited'
 
-/** The budget and its ancestors, the root last: everything that an update of this budget is charged to. */
+/** The budget and its ancestors, the root last: all that an update of it is charged to. */
 export function chainOf(definitions: Definitions, name: string): readonly Budget[] {
   const chain: Budget[] = []
   for (let next: string | null = name; next !== null; ) {
     const budget: Budget | undefined = budgetNamed(definitions, next)
-    // A parent that is missing, or a circle, would leave part of the chain uncounted: better no update than that.
+    // A missing parent or a circle would leave part of the chain uncounted.
     if (!budget || chain.length === maxDepth) throw new Error(`the chain of budget ${name} is broken at ${next}`)
     chain.push(budget)
     next = budget.parent
@@ -131,26 +127,26 @@ export function chainOf(definitions: Definitions, name: string): readonly Budget
   return chain
 }
 
-/** The nearest budget above this one that is frozen, and this one with it; none above what there is not any more. */
+/** The nearest frozen ancestor of a budget. `null` also for a deleted budget. */
 export function frozenAbove(definitions: Definitions, name: string): string | null {
   const above = budgetNamed(definitions, name) ? chainOf(definitions, name).slice(1) : []
   return above.find(({ frozen }) => frozen !== undefined)?.name ?? null
 }
 
-/** Own members only, so that `constructor` or `__proto__` names no budget. */
+/** Own members only: `constructor` or `__proto__` is not a budget. */
 export const budgetNamed = (definitions: Definitions, name: string): Budget | undefined =>
   Object.hasOwn(definitions.budgets, name) ? definitions.budgets[name] : undefined
 
 export const callerNamed = ({ callers = {} }: Definitions, name: string): Caller | undefined =>
   Object.hasOwn(callers, name) ? callers[name] : undefined
 
-/** The caller and the persons that it stands for, the person behind all of them last. */
+/** The caller and the persons behind it, the last person last. */
 export function namesOf(definitions: Definitions, caller: string): readonly string[] {
   const names: string[] = []
   for (let next: string | undefined = caller; next !== undefined; next = callerNamed(definitions, next)?.person) {
     if (next === names.at(-1)) break
     const first = names.indexOf(next)
-    // A circle is refused when it is written. One that was stored before is one person, whichever name begins it.
+    // Circles are refused now. An older stored one is one person, whichever name starts it.
     if (first >= 0) return [...names, names.slice(first).toSorted()[0] ?? next]
     names.push(next)
   }
@@ -166,23 +162,21 @@ export const pauseOf = ({ pausedPlans = {} }: Definitions, plan: string): Stop |
 export const childrenOf = (definitions: Definitions, name: string): readonly Budget[] =>
   Object.values(definitions.budgets).filter((budget) => budget.parent === name)
 
-/** A project as a budget lists it. */
 export interface Listing {
   readonly budget: Budget
   readonly project: OwnedProject
 }
 
-/** How budgets list a project, found by any spelling of its name or of its id: at most once, or `doctor` says so. */
+/** Finds a project by any spelling of its name or id. More than one listing is a fault that `doctor` reports. */
 export const listingsOf = (definitions: Definitions, project: string): readonly Listing[] =>
   listingsIn(definitions).get(folded(project)) ?? []
 
-/** The budget that owns a project, by any spelling of its name or of its id. */
 export const ownerOf = (definitions: Definitions, project: string): Budget | undefined =>
   listingsOf(definitions, project)[0]?.budget
 
 const listed = new WeakMap<object, ReadonlyMap<string, readonly Listing[]>>()
 
-/** By folded name and id, made once for each reading of the definitions: thousands of projects may be listed. */
+/** Cached for each reading of the definitions: thousands of projects may be listed. */
 function listingsIn({ budgets }: Definitions): ReadonlyMap<string, readonly Listing[]> {
   const known = listed.get(budgets)
   if (known) return known
@@ -199,38 +193,37 @@ function listingsIn({ budgets }: Definitions): ReadonlyMap<string, readonly List
 }
 
 /**
- * The one form that stands for every spelling that a service may read as the same project: Unicode form (NFKC), case,
- * invisible characters, and blanks do not tell two projects apart. Two that look too much alike count as one, which
- * refuses an update at worst; taking one for two would pay for it twice.
+ * One form for all spellings that the service may read as the same project: it ignores Unicode form (NFKC), case,
+ * blanks and invisible characters. Two projects taken for one cost a refusal at worst; one taken for two would be paid
+ * twice.
  */
 export function folded(name: string): string {
-  if (/^[!-@[-~]+$/.test(name)) return name // plain ASCII without capitals and blanks: most names
+  if (/^[!-@[-~]+$/.test(name)) return name // most names
   const visible = name.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '')
-  // Through upper case and back, which makes one of ß and ss, and of the two forms of sigma.
+  // Makes one of ß and ss, and of the two forms of sigma.
   const lower = visible.toLowerCase().toUpperCase().toLowerCase().normalize('NFKC')
   return lower.replace(/\s+/g, ' ').trim()
 }
 
-/** What the root budget begins with in a new ledger, and when its month turns. */
+/** What a new ledger starts with. */
 export interface Account {
   readonly unitsPerMonth: Units
   readonly usedAtStart: Units
   readonly renewal: Renewal
 }
 
-/** What a ledger is the ledger of. It is stored in the definitions, which every decision reads. */
 export interface Identity {
   readonly ledger: string
-  /** `sandbox`, or the normalised address of the service; `null`: the process that began the ledger did not know it. */
+  /** `sandbox`, or the service's normalised address. `null`: not known when the ledger began. */
   readonly service: string | null
-  /** The account settings that the ledger began with, or was adopted with. */
+  /** What the ledger began or was adopted with. */
   readonly began: Account
-  /** The table that it was begun in, adopted in or restored to. A copy says so of another table. */
+  /** The table it belongs to: a copy of the table still names the original. */
   readonly table?: string
-  /** Raised with each restore; absent: 0. */
+  /** Raised by each restore. Absent: 0. */
   readonly epoch?: number
-  /** When a restored table was accepted, and the time that it was restored to, where that was said. */
+  /** When a restored table was accepted, and the time that it was restored to. */
   readonly restored?: { readonly at: number; readonly to?: number }
-  /** Another table has taken over, which only an operator changes. */
+  /** The table that has taken over. */
   readonly replacedBy?: string
 }

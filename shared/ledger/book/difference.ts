@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { any, list, oneOf, record, text } from '../stored.ts'
 import type { Definitions } from './definitions.ts'
 
-/** What one change of the definitions made of one budget, caller or plan. */
+/** What a change of the definitions did to one budget, caller or plan. */
 export interface Difference {
   readonly kind: 'budget' | 'caller' | 'plan'
   readonly name: string
@@ -10,7 +10,7 @@ export interface Difference {
   readonly members: readonly Member[]
 }
 
-/** `null`: it is not set. */
+/** `null`: not set. */
 export interface Member {
   readonly member: string
   readonly from: unknown
@@ -26,7 +26,7 @@ export const storedDifference = record<Difference>({
 
 type Things = Readonly<Record<string, object>>
 
-/** What is not the same in two revisions. Who has frozen or paused something stands in the entry that says so. */
+/** Without stops, which have entries of their own. */
 export const differencesOf = (before: Definitions, after: Definitions): readonly Difference[] => [
   ...differing('budget', before.budgets, after.budgets),
   ...differing('caller', before.callers ?? {}, after.callers ?? {}),
@@ -54,14 +54,14 @@ function membersOf(from: object, to: object): Member[] {
 const own = <Of extends object>(things: Of, name: string): Of[keyof Of] | undefined =>
   Object.hasOwn(things, name) ? things[name as keyof Of] : undefined
 
-/** Limits, projects, kinds and approvers mean the same in any order. */
+/** Lists mean the same in any order. */
 export const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(unordered(a), unordered(b))
 
 const unordered = (value: unknown): unknown => (Array.isArray(value) ? value.map(textOf).toSorted() : value)
 
 const textOf = (row: unknown): string => JSON.stringify(row instanceof Object ? Object.entries(row).toSorted() : row)
 
-/** A line has its place in an item, and many lines in a page: what is longer is shown by its names alone. */
+/** Longer differences are kept as names alone: a page shows many lines. */
 const maxCharacters = 30_000
 
 export function fittingDifferences(differences: readonly Difference[]): readonly Difference[] {

@@ -16,13 +16,13 @@ export type EnterOutcome =
   | { readonly kind: 'key-reused' }
   | Exclude<EntryRefusal, { kind: 'short' }>
   | (Extract<EntryRefusal, { kind: 'short' }> & {
-      /** When the windows of the book end. */
+      /** When the book's windows end. */
       readonly ends: Readonly<Record<WindowKind, number>>
-      /** What they are called, where the book's month is over. */
+      /** Their names, if the book's month is over. */
       readonly past?: Readonly<Record<WindowKind, string>>
     })
 
-/** What an entry would do, had it been booked at this moment: the book that it moves, before and after. */
+/** What an entry would do now. */
 export type EntryPreview =
   | { readonly kind: 'possible'; readonly entry: Entry; readonly before: Book; readonly after: Book }
   | { readonly kind: 'entered'; readonly entry: Entry; readonly again: true }
@@ -48,7 +48,6 @@ export function createEntering(options: {
 }) {
   const { store, view, books } = options
 
-  /** One transaction: the book, under the revision and the day that were seen, and the immutable entry. */
   async function enter(request: EntryRequest): Promise<EnterOutcome> {
     for (let round = 0; round < maxRounds; round++) {
       const made = await make(request, (target) => prepareBook(store, target))
@@ -59,7 +58,6 @@ export function createEntering(options: {
     throw new Contention('the book keeps changing')
   }
 
-  /** What `enter` would book now, or say instead; nothing is written, not even the book of a new month. */
   async function previewEntry(request: EntryRequest): Promise<EntryPreview> {
     const made = await make(request, async () => {})
     if ('kind' in made) return made
@@ -67,7 +65,7 @@ export function createEntering(options: {
     return { kind: 'possible', entry, before: book, after: bookAfter(book, entry.moves) }
   }
 
-  /** @param prepare sees to it that the book is stored as it is moved; a preview leaves it as it is. */
+  /** @param prepare makes the stored book ready to move; a preview leaves it. */
   async function make(request: EntryRequest, prepare: Prepare): Promise<BookableEntry | OtherOutcome> {
     const now = await view()
     const earlier = await entryOf(request.id)
@@ -81,12 +79,12 @@ export function createEntering(options: {
     return request.type === 'correction' ? makeCorrection(request, now, prepare) : makeNew(request, now, prepare)
   }
 
-  /** @throws AnswerLost when it is unknown: a caller with a key may send it again. */
+  /** @throws AnswerLost if unknown: a caller with a key may send it again. */
   async function isWritten(writes: readonly Write[], { id }: Entry): Promise<boolean> {
     try {
       return (await store.transact(writes, digest('enter', JSON.stringify(writes)))).applied
     } catch (error) {
-      // Where it cannot be looked up either, it may still be there.
+      // Without an answer to this either, it may still be there.
       if (error instanceof AnswerLost && (await entryOf(id).catch(() => null))) return true
       throw error
     }
@@ -105,7 +103,7 @@ export function createEntering(options: {
     return { entry: toEntry(request, booking, found, now), booking, book: found }
   }
 
-  /** In the book that the entry was made in, also after its month has closed. */
+  /** In the book of the corrected entry, even if its month has closed. */
   async function makeCorrection(
     request: Extract<EntryRequest, { type: 'correction' }>,
     now: View,
@@ -168,7 +166,7 @@ function toEntry(request: EntryRequest, { units, moves, signs, giver }: Booking,
   }
 }
 
-/** A person who grants more to one budget should see that its parent has less. */
+/** Shows that a grant to one budget may leave its parent with less. */
 function bindingAfter(moves: Entry['moves'], book: Book, chain: readonly Budget[]): Pick<Entry, 'binds'> {
   const counters = windowKinds.flatMap((window) =>
     chain.flatMap(({ name: budget }) => {

@@ -5,7 +5,7 @@ import { hasAvailable, hasSpent, isSpent } from './book-item.ts'
 import { chainOf, type Definitions, rootBudget, type WindowKind } from './definitions.ts'
 import type { Entry } from './entry.ts'
 
-/** What a person wants booked that no update did. */
+/** What a person wants booked. */
 export type EntryRequest = {
   readonly id: string
   /** The digest of what its idempotency key stands for. */
@@ -18,39 +18,38 @@ export type EntryRequest = {
       readonly type: 'grant'
       readonly units: number
       readonly window: WindowKind | 'next-month'
-      /** For all ancestors too. */
+      /** Grants to all ancestors, too. */
       readonly wholeChain: boolean
     }
   | { readonly type: 'transfer'; readonly units: number; readonly window: WindowKind; readonly to: string }
-  /** Counts in the month and the day of the whole chain. */
+  /** Counts in month and day of the whole chain. */
   | { readonly type: 'external-spend'; readonly units: number }
-  /** What the corrected entry ought to have said. */
+  /** What the corrected entry should have said. */
   | { readonly type: 'correction'; readonly units: number; readonly corrects: string }
-  /** What the vendor's screen shows as left, for the root alone. */
+  /** What the vendor shows as left, for the root alone. */
   | { readonly type: 'reconcile'; readonly unitsLeft: number }
 )
 
-/** The counters that an entry moves, and under which conditions. */
+/** What an entry moves, and under which conditions. */
 export interface Booking {
-  /** In words: what was granted, moved or spent; the difference that was booked; what an entry ought to have said. */
+  /** As the request says it; of a reconciliation, the difference. */
   readonly units: number
   readonly moves: readonly CounterMove[]
   readonly when: readonly Condition[]
-  /** Of a correction: what one unit of the first entry did to each counter. */
+  /** What one unit of the first entry did to each counter, for corrections. */
   readonly signs?: readonly CounterMove[]
-  /** Who has to have what is given, and keeps it. */
+  /** Must have what it gives, and keeps it. */
   readonly giver?: Entry['giver']
 }
 
 export type EntryRefusal =
-  /** A counter would have less than nothing, and nothing was spent that could not be taken back. */
   | {
       readonly kind: 'short'
       readonly budget: string
       readonly window: WindowKind
       readonly available: number
       readonly needed: number
-      /** Every counter that has too little, this one first. */
+      /** All that have too little, this one first. */
       readonly counters: readonly ShortCounter[]
     }
   | { readonly kind: 'not-possible'; readonly why: string }
@@ -61,7 +60,7 @@ interface ShortCounter extends Counter {
   readonly needed: number
 }
 
-/** Pure: what a request means for this book. */
+/** What a request means for this book. */
 export function bookingOf(
   request: Exclude<EntryRequest, { type: 'correction' }>,
   definitions: Definitions,
@@ -78,7 +77,7 @@ export function bookingOf(
       return plain(request.units, moving(chain, ['month', 'day'], { spent: request.units }))
     case 'transfer': {
       const { units, window, to } = request
-      // What both have above them stays as it is.
+      // Budgets above both keep their figures.
       const target = chainOf(definitions, to).map(({ name }) => name)
       const giving = chain.filter((name) => !target.includes(name))
       const taking = target.filter((name) => !chain.includes(name))
@@ -87,7 +86,7 @@ export function bookingOf(
         ...moving(giving, [window], { granted: 0 - units }),
         ...moving(taking, [window], { granted: units }),
       ]
-      // Who gives has to have it, also where it stays: the parent of who gets it is charged for what that spends.
+      // The giver must have the units even if it keeps them: it is charged for what the receiver spends.
       const giver = giving.length > 0 ? undefined : { budget: request.budget, window }
       return guarded(units, moves, book, giver && { ...giver, needed: units })
     }
@@ -99,8 +98,8 @@ export function bookingOf(
 }
 
 /**
- * The difference between the vendor's figure and the book's. What is held or in doubt is taken as not yet in the
- * vendor's figure: if it is, the next reconciliation gives it back, and until then too little is available, not too much.
+ * The difference between the vendor's figure and the book's. Units held or in doubt count as not yet in the vendor's
+ * figure: a mistake leaves too little available until the next reconciliation, never too much.
  */
 function reconciling(unitsLeft: number, book: Book): Booking | EntryRefusal {
   const counter = counterOf(book, 'month', rootBudget)
@@ -120,8 +119,7 @@ function reconciling(unitsLeft: number, book: Book): Booking | EntryRefusal {
 }
 
 /**
- * The difference to what an entry ought to have said, on the counters that it moved; day counters only while the book
- * still counts that day.
+ * Moves the counters of the corrected entry by the difference; day counters only while the book still counts that day.
  */
 export function correctionBooking(
   request: Extract<EntryRequest, { type: 'correction' }>,
@@ -146,13 +144,13 @@ export function correctionBooking(
   return 'kind' in booking ? booking : { ...booking, signs: kept }
 }
 
-/** What it booked was the difference to a figure, so that the next figure corrects it. */
+/** The next figure corrects it. */
 const whyNoReconcile = ({ id, month, units }: Entry, isOpen: boolean): string =>
   isOpen
     ? `${id} is a reconciliation, which is not corrected: reconcile again with the figure that the vendor shows now, and the difference to this one is booked.`
     : `${id} is a reconciliation of ${month}, which is over: nothing can be spent in it any more, and its statement keeps ${grouped(units)} units as spent outside, on ${rootBudget}. Reconcile again for the open month.`
 
-/** One unit of what the entry did to this counter. */
+/** What one unit of the entry did to this counter. */
 const signOf = ({ budget, window, move: { granted, spent } }: CounterMove): CounterMove => ({
   budget,
   window,
@@ -181,9 +179,8 @@ type GiverNeed = NonNullable<Entry['giver']> & { readonly needed: number }
 const plain = (units: number, moves: readonly CounterMove[]): Booking => ({ units, moves, when: [] })
 
 /**
- * Only what is there can be taken away: what is available, and what is spent.
- *
- * @param giver what else has to be there, and stays.
+ * Only what is available or spent can be taken away.
+ * @param giver must have units, and keeps them.
  */
 function guarded(units: number, moves: readonly CounterMove[], book: Book, giver?: GiverNeed): Booking | EntryRefusal {
   const wanted = moves.map(({ move, ...counter }) => ({ ...counter, needed: 0 - (move.granted ?? 0) }))
@@ -217,5 +214,4 @@ function guarded(units: number, moves: readonly CounterMove[], book: Book, giver
   }
 }
 
-/** @param why a sentence. */
 const impossible = (why: string): EntryRefusal => ({ kind: 'not-possible', why })

@@ -19,13 +19,13 @@ import { type CounterMove, storedCounterMove } from './book.ts'
 import { type WindowKind, windowKinds } from './definitions.ts'
 import { type Difference, storedDifference } from './difference.ts'
 
-/** One immutable line for one change of a book that no update made. */
+/** An immutable line for a change of a book that no update made. */
 export interface Entry {
   readonly id: string
   readonly type: EntryType
-  /** The budget it was asked for; `moves` names every counter that it changed. */
+  /** As requested; `moves` has all counters. */
   readonly budget: string
-  /** As asked: granted, spent outside, or the new limit's units; 0 where none move. */
+  /** Granted, spent outside, or the new limit; 0 if none move. */
   readonly units: number
   readonly month: string
   readonly day: string
@@ -33,19 +33,19 @@ export interface Entry {
   readonly by: string
   readonly at: number
   readonly moves: readonly CounterMove[]
-  /** Of a change of the definitions: what it made of which budget, caller or plan. */
+  /** What a change of the definitions did. */
   readonly changed?: readonly Difference[]
-  /** Of a transfer: the budget that got the units. */
+  /** The receiver of a transfer. */
   readonly to?: string
-  /** Of a correction: the entry that ought to have said `units`. */
+  /** The entry that should have said `units`. */
   readonly corrects?: string
-  /** Of a correction: what one unit of the first entry did to each counter, for the next correction. */
+  /** What one unit of the first entry did to each counter, for the next correction. */
   readonly signs?: readonly CounterMove[]
-  /** Of a transfer to a budget below, and of its corrections: who has to have what is given, and keeps it. */
+  /** Must have what it gives to a budget below, and keeps it. */
   readonly giver?: { readonly budget: string; readonly window: WindowKind }
-  /** The counter that had the least for an update of the budget afterwards; absent where all are unlimited. */
+  /** The counter that then had the least for an update of the budget; absent if all are unlimited. */
   readonly binds?: { readonly budget: string; readonly window: WindowKind; readonly available: number }
-  /** The digest of what the idempotency key stood for. */
+  /** The digest of what the idempotency key stands for. */
   readonly content?: string
 }
 
@@ -70,17 +70,16 @@ export const entryTypes = [
 ] as const
 export type EntryType = (typeof entryTypes)[number]
 
-/** Of the entry that a ledger with an opening position begins with. */
+/** The opening position of a ledger. */
 export const openingId = `ent_${digest('opening')}`
 
-/** Of the line of what an approval grants with a hold. */
 export const grantEntryId = ({ attempt }: Hold, { budget, window }: Pick<Grant, 'budget' | 'window'>): string =>
   `ent_${digest('granted-with', attempt, window, budget)}`
 
 export const entryKey = (id: string) => ({ pk: `entry#${id}`, sk: 'entry' })
 export const entriesListedIn = (month: string) => `entries#${month}`
 
-/** Names the correction of an entry. One correction per entry: to change it again, correct the correction. */
+/** Marks an entry as corrected, once. To change it again, correct the correction. */
 export const correctionMarkKey = (id: string) => ({ pk: `righted#${id}`, sk: 'righted' })
 
 export const toEntryItem = (entry: Entry): Item => ({
@@ -91,7 +90,6 @@ export const toEntryItem = (entry: Entry): Item => ({
   ...expiryOf(entry.at, keptForDays),
 })
 
-/** An entry is written once, and corrected once. */
 export const entryWrites = (entry: Entry): Write[] => [
   { kind: 'put', item: toEntryItem(entry), when: [{ kind: 'absent-item' }] },
   ...(entry.corrects === undefined
@@ -129,5 +127,4 @@ export const fromEntryItem = (item: Item): Entry => readItem(item, storedEntry, 
 
 const storedMark = record<{ readonly by: string }>({ by: text })
 
-/** The entry that corrects this one. */
 export const fromCorrectionMark = (item: Item): string => readItem(item, storedMark).by

@@ -13,12 +13,12 @@ import { additions, addTo, bookKey, hasAvailable, isOfDay, isOfRevision, isPrepa
 import { type WindowKind, windowKinds } from './definitions.ts'
 import { type Entry, grantEntryId, toEntryItem } from './entry.ts'
 
-/** What a decision was made on, besides the view: the conditions of its transaction. */
+/** What a decision rests on besides the view. */
 export interface HoldBasis {
-  /** The record as it was: absent, or `requested`. */
+  /** As it was: absent, or `requested`. */
   readonly update: Update | null
   readonly works: readonly SeenWork[]
-  /** What the work items shall remember besides the new update. */
+  /** The runs that the work items shall remember. */
   readonly runs: readonly Run[]
 }
 
@@ -58,7 +58,7 @@ export function createHolding({ store, turns, clock }: { store: Store; turns: Tu
         prepared = wanted
         return 'held'
       } catch (error) {
-        // Only our own fence, seen with our own eyes, allows to go on.
+        // Only our own fence allows us to continue.
         if (error instanceof AnswerLost && (await isOurs(store, update, held.attempt))) return 'held'
         if (error instanceof Contention) return 'moved'
         throw error
@@ -76,7 +76,7 @@ export function createHolding({ store, turns, clock }: { store: Store; turns: Tu
   return { hold, record }
 }
 
-/** What is limited is what the book says: the book of a closed month keeps the limits that it closed with. */
+/** Limits are the book's: the book of a closed month keeps its own. */
 function moveBook({ book }: View, update: Update, hold: Hold): Write {
   const granted = (window: WindowKind, budget: string) =>
     hold.grants?.find((grant) => grant.window === window && grant.budget === budget)?.units ?? 0
@@ -94,7 +94,7 @@ function moveBook({ book }: View, update: Update, hold: Hold): Write {
   )
 }
 
-/** What an approval grants is booked with the hold that needs it: never without it, and never twice. */
+/** An approval's grants are booked with the hold that needs them, and only once. */
 function grantEntries(view: View, update: Update, hold: Hold): Write[] {
   return (hold.grants ?? []).map(({ budget, window, units }) => {
     const entry: Entry = {
@@ -120,21 +120,21 @@ function putUpdate(update: Update, seen: Update | null): Write {
   return { kind: 'put', item: toUpdateItem(update), when: [unchanged] }
 }
 
-/** The record, the first write of all, and what people are told with it. */
+/** The record first, then its news. */
 export const recordWrites = (update: Update, seen: Update | null): [Write, ...Write[]] => [
   putUpdate(update, seen),
   ...announcedWith(update, seen),
 ]
 
 async function isOurs(store: Store, update: Update, attempt: string): Promise<boolean> {
-  // What cannot be looked up was not seen.
+  // What cannot be read does not count.
   const [found] = await readUpdates(store, [update.id]).catch(() => [])
   return found?.state === 'running' && found.hold?.attempt === attempt
 }
 
 export type Turns = ReturnType<typeof createTurns>
 
-/** Runs one after another what would otherwise take the book from each other, inside one process. */
+/** Runs turns of one process one after another: on AWS two holds at once would cancel each other. */
 export function createTurns() {
   const waiting: (() => Promise<void>)[] = []
   let isBusy = false
@@ -154,7 +154,7 @@ export function createTurns() {
 
   return {
     inTurn: <T>(turn: () => Promise<T>): Promise<T> => add(turn, 'push'),
-    /** Before all that wait: a stop means now. */
+    /** Before all that wait: a stop takes effect at once. */
     next: <T>(turn: () => Promise<T>): Promise<T> => add(turn, 'unshift'),
   }
 }

@@ -7,7 +7,7 @@ import { type Book, counterOf, type Move, madeAvailable } from './book.ts'
 import { type WindowKind, windowKinds } from './definitions.ts'
 import { type Entry, grantEntryId } from './entry.ts'
 
-/** What has come to light about a `run`, and who says so. */
+/** What is known about a `run`, and from whom. */
 export type RunOutcome =
   | {
       readonly kind: 'ran'
@@ -40,8 +40,8 @@ export interface Settlement {
 }
 
 /**
- * The drawn edges out of `running` and `in-doubt`, and the one correction of what was closed without the sender.
- * `null`: the outcome changes nothing.
+ * The changes out of `running` and `in-doubt`, and the one correction of what was closed without the sender. `null`: no
+ * change.
  */
 export function settlementOf(update: Update, outcome: RunOutcome, at: number): Settlement | null {
   const { hold } = update
@@ -60,7 +60,7 @@ export function settlementOf(update: Update, outcome: RunOutcome, at: number): S
 }
 
 function settleOpen(update: Update, hold: Hold, outcome: RunOutcome, at: number): Settlement | null {
-  // 0 − 0 is 0, but −0 is not the 0 that a database gives back.
+  // 0 − 0 is 0; −0 is not what a database returns.
   const back: Move = update.state === 'running' ? { held: 0 - hold.units } : { inDoubt: 0 - hold.units }
   const said = { by: outcome.by, note: outcome.note, at }
   const heard = outcome.service === undefined ? {} : { service: outcome.service }
@@ -96,7 +96,7 @@ function settleOpen(update: Update, hold: Hold, outcome: RunOutcome, at: number)
   }
 }
 
-/** The state stays; the difference between what is now known and what was charged is booked, once. */
+/** The state stays; the difference to the charge is booked, once. */
 function settleLate(update: Update, outcome: RunOutcome, at: number): Settlement | null {
   if (outcome.kind === 'unknown' || outcome.from === 'time') return null
   if (isFinal(update)) return null
@@ -116,35 +116,31 @@ function settleLate(update: Update, outcome: RunOutcome, at: number): Settlement
   return { update: next(rest, update.state, changes, { by: outcome.by, note: outcome.note, at, move }), move }
 }
 
-/** A person's "did not run" is watched for this long, and an update in doubt is settled at its hold after it. */
+/** How long evidence may contradict a person's "did not run". After it, doubt is settled at the hold. */
 export const doubtLastsMs = 7 * dayMs
 
-/** What a settlement that was refused has found in the table. */
+/** What a refused settlement found in the table. */
 export interface Obstacles {
-  /** `null`: nothing yet. */
   readonly book: Book | null
-  /** Entries that a person has corrected: their correction stays. */
+  /** Entries that a person has corrected: that correction stays. */
   readonly corrected: readonly string[]
 }
 
 type CounterName = Pick<Grant, 'budget' | 'window'>
 
-/** The counters of a hold; those of its day only while the book still counts that day. */
+/** Day counters only while the book still counts the hold's day. */
 export function countersOf(hold: Hold, book: Book | null): readonly CounterName[] {
   const windows: readonly WindowKind[] = !book || book.day === hold.day ? windowKinds : ['month']
   return windows.flatMap((window) => hold.budgets.map((budget) => ({ budget, window })))
 }
 
-/**
- * What is booked with a settlement besides the update's own line, which moves all its counters alike: what was given back
- * before stays spent, and what was granted for an update goes with its hold when it has cost nothing.
- */
+/** The entries besides the update's own line, which moves all its counters alike. */
 export function entriesWith(settlement: Settlement, hold: Hold, obstacles: Obstacles): readonly Entry[] {
   const kept = keptEntries(settlement, hold, obstacles)
   return [...kept, ...grantsTakenBack(settlement, hold, obstacles, kept), ...grantsAgain(settlement, hold, obstacles)]
 }
 
-/** What the line and the entries do to one counter together. */
+/** What line and entries do to one counter. */
 export const moveOn = (counter: CounterName, line: Move, entries: readonly Entry[]): Move =>
   entries
     .flatMap(({ moves }) => moves)
@@ -152,8 +148,8 @@ export const moveOn = (counter: CounterName, line: Move, entries: readonly Entry
     .reduce((sum, { move }) => plus(sum, move), line)
 
 /**
- * A counter that has not spent as much as would be given back has had it back before, by a reconciliation or a correction.
- * It keeps its figure: given back twice, units would be there that the vendor does not have.
+ * A counter that spent less than is given back had it back already, by a reconciliation or a correction. It keeps its
+ * figure: the vendor does not have these units.
  */
 function keptEntries({ update, move }: Settlement, hold: Hold, { book }: Obstacles): Entry[] {
   const units = 0 - (move.spent ?? 0)
@@ -174,7 +170,7 @@ function keptEntries({ update, move }: Settlement, hold: Hold, { book }: Obstacl
   return [{ ...entry, ...bookedWith(update, hold) }]
 }
 
-/** With a `leave`, more was granted than is held: at most what is still there is taken back. */
+/** With a `leave`, more was granted than is held: takes back at most what is left. */
 function grantsTakenBack(
   settlement: Settlement,
   hold: Hold,
@@ -198,7 +194,7 @@ function grantsTakenBack(
   })
 }
 
-/** A person said that it did not run, and it did: what had been granted for it is what it was charged to. */
+/** The update ran after a person said that it did not: grants again what was taken back. */
 function grantsAgain({ update, move }: Settlement, hold: Hold, { book, corrected }: Obstacles): Entry[] {
   if ((move.spent ?? 0) <= 0) return []
   const counters = countersOf(hold, book)
@@ -213,7 +209,7 @@ function grantsAgain({ update, move }: Settlement, hold: Hold, { book, corrected
   })
 }
 
-/** What a record keeps of them: a later correction grants as much again. */
+/** A later correction grants as much again. */
 export function takenBackBy(entries: readonly Entry[]): Pick<Update, 'takenBack'> {
   const takenBack = entries.flatMap(({ moves }) =>
     moves.flatMap(({ budget, window, move: { granted = 0 } }) =>

@@ -26,9 +26,8 @@ import {
 import type { Calendar } from './windows.ts'
 
 export interface SettleOutcome {
-  /** The update as it is now; as it was given, where the outcome says nothing new. */
+  /** Unchanged if the outcome says nothing new. */
   readonly update: Update
-  /** Whether this outcome changed it. */
   readonly changed: boolean
 }
 
@@ -42,10 +41,10 @@ export function createSettle(options: {
   const { store, clock, calendarAt } = options
 
   /**
-   * Moves the units of a hold to where the outcome says they belong, in the book that they were held in, and writes
-   * it into the record: one transaction of two items. Where an ended update is corrected, its day's summary is spoilt, too;
-   * where a run comes to light late, the items of its work, which another update may have taken since.
-   * The second to settle finds the record changed and looks again.
+   * Moves the units of a hold in the book that they were held in, and writes the outcome into the record, in one
+   * transaction. A correction of an ended update also spoils its day's summary; a run that comes to light late goes
+   * into its work items.
+   * If another process settles first, looks again.
    */
   async function settle(update: Update, outcome: RunOutcome): Promise<SettleOutcome> {
     noteUpdate(update.id)
@@ -81,7 +80,7 @@ export function createSettle(options: {
     throw new Contention(`update ${update.id} keeps changing`)
   }
 
-  /** Work that runs is taken by no other update, and its holder's record tells of it. */
+  /** A running update still holds its work, so its record tells. */
   async function worksToTell(
     { kind, project, hold, state }: Update,
     { update }: Settlement,
@@ -95,10 +94,9 @@ export function createSettle(options: {
   return { settle }
 }
 
-/** In whatever order a database gives members back. */
+/** A database returns members in any order. */
 const isSame = (found: Update, settled: Update) => isDeepStrictEqual(found.history, settled.history)
 
-/** The settled record, and all that is written with it. */
 function written(
   seen: Update,
   settlement: Settlement,
@@ -122,8 +120,7 @@ function written(
 }
 
 /**
- * Day counters are touched only while the day is the hold's own. A book's day only moves forward, so a day that has
- * passed once needs no condition.
+ * Moves day counters only while the day is the hold's. A book's day never returns, so a passed day needs no condition.
  */
 function moveBook(
   month: string,
@@ -139,7 +136,7 @@ function moveBook(
   )
 }
 
-/** Only what is there can be taken away: what is spent, and what was granted. */
+/** Only what is spent or granted can be taken away. */
 function isThere({ window, budget, move }: CounterMove): Condition[] {
   const { spent = 0, granted = 0 } = move
   const needed = 0 - madeAvailable(move)

@@ -1,8 +1,8 @@
 import { dayMs, isZone, type LocalDate, toInstant, toLocal } from '../../platform/clock.ts'
 
 /**
- * When the month turns: on `day` (1–31), or on the last day of a month that is shorter, at `time` (`HH:MM`) on the wall
- * in `zone` (IANA). A time that the zone skips on that day moves forward by the length of the gap.
+ * When the month turns: on `day` (1–31, or the last day of a shorter month) at `time` (`HH:MM`) in `zone` (IANA). A
+ * time that the zone skips that day moves forward by the gap.
  */
 export interface Renewal {
   readonly day: number
@@ -11,8 +11,8 @@ export interface Renewal {
 }
 
 /**
- * Every renewal there has been, as plain JSON: the first has ruled for ever, and each change says from when on it rules.
- * Months are kept, not instants: when a country changes its clocks, all bounds move and still fit each other.
+ * All renewals so far. The first applies from the beginning, each change from its month on. Months are kept, not
+ * instants, so that all bounds still fit when a country changes its clocks.
  */
 export interface Calendar {
   readonly first: Renewal
@@ -33,36 +33,31 @@ interface Change {
   readonly from: string
 }
 
-/** The instants (ms since the epoch) from `start` up to `end`, which is outside. */
+/** The instants (ms since the epoch) from `start` up to, but not including, `end`. */
 export interface Window {
-  /** `month:` or `day:` and the local date of `start`. No two months of a calendar have the same name. */
+  /** `month:` or `day:`, and the local date of `start`. Months of a calendar never share a name. */
   readonly name: string
   readonly start: number
   readonly end: number
 }
 
-/**
- * A calendar with one renewal, for all time.
- *
- * @throws RangeError when it is no renewal.
- */
+/** @throws RangeError for an invalid renewal. */
 export function newCalendar(renewal: Renewal): Calendar {
   return { first: toRenewal(renewal), changes: [] }
 }
 
-/** The renewal that was asked for last: it rules already, or will when the open month ends. */
+/** The last renewal that an operator set: it may apply only when the open month ends. */
 export function latestRenewal(calendar: Calendar): Renewal {
   return calendar.changes.at(-1)?.renewal ?? calendar.first
 }
 
 /**
- * Lets another renewal rule after the month that is open at `now`; the same object comes back when it is the latest
- * already. The open month is lengthened to the first new renewal at or after its end: it keeps its start and its name,
- * so no budget gets two allowances, and earlier months stay as they were. A change that does not rule yet is replaced
- * as if it had never been, but for the time that has already passed: a mistake can be undone, and two deployments that
- * disagree for a minute do not lengthen the month in turns. So there is at most one change for each month.
- *
- * @throws RangeError when it is no renewal.
+ * Sets another renewal for the time after the month that is open at `now`. Returns the same calendar if it is the
+ * latest already.
+ * The open month is lengthened up to the first new renewal at or after its end, and keeps its start and name: no budget
+ * gets two allowances, and earlier months do not change. A change that does not apply yet is replaced, so two
+ * deployments that disagree do not lengthen the month in turns.
+ * @throws RangeError for an invalid renewal.
  */
 export function changeRenewal(calendar: Calendar, renewal: Renewal, now: number): Calendar {
   const latest = latestRenewal(calendar)
@@ -80,7 +75,7 @@ export function changeRenewal(calendar: Calendar, renewal: Renewal, now: number)
   return { ...before, changes: [...before.changes, change] }
 }
 
-/** The month that `instant` is in. Months tile time: each instant is in exactly one. */
+/** Each instant is in exactly one month. */
 export function monthAt(calendar: Calendar, instant: number): Window {
   const { renewal, next } = ruleAt(calendar, instant)
   if (next) {
@@ -90,33 +85,29 @@ export function monthAt(calendar: Calendar, instant: number): Window {
   return toWindow('month', renewal.zone, ownMonthAt(renewal, instant))
 }
 
-/** The month after this one, as the calendar has it now: a later change may lengthen `window`, and move the next. */
+/** The month after this one in today's calendar: a later change may move it. */
 export const monthAfter = (calendar: Calendar, window: Window): Window => monthAt(calendar, window.end)
 
-/** The month before this one. */
 export const monthBefore = (calendar: Calendar, window: Window): Window => monthAt(calendar, window.start - 1)
 
-/** The month that is called so, or null when no month of this calendar is. */
+/** `null`: no month of this calendar has the name. */
 export function monthNamed(calendar: Calendar, name: string): Window | null {
   const date = dateIn('month', name)
   if (date === null) return null
-  // Local dates are within a day of UTC's, and months are four weeks at least: if one starts on that date anywhere on
-  // Earth, it is the one that is open two days after.
+  // Local dates are within a day of UTC's, so a month that starts on this date anywhere is open two days later.
   const window = monthAt(calendar, date + 2 * dayMs)
   return window.name === name ? window : null
 }
 
 /**
- * The local day that `instant` is in, from midnight to midnight (the first instant of the date, where midnight is
- * skipped; a date that is skipped has no window), in the zone of the renewal that rules at `instant`.
- *
- * Days tile time as long as the zone stays. When it changes, which is only where a month turns, the last day of the old
- * zone and the first of the new one may overlap, carry the same name, or leave a name out. Nothing is counted twice or
- * lost: each book counts one month, so it has days of one zone only, and its day only moves forward.
+ * The local day of `instant`, in the zone of the renewal that applies then. It starts at midnight, or at the first
+ * instant of a date without midnight.
+ * Where a month turns and the zone changes, two days may overlap or share a name. Nothing is counted twice: each book
+ * has days of one zone only, and its day only moves forward.
  */
 export const dayAt = (calendar: Calendar, instant: number): Window => dayIn(zoneAt(calendar, instant), instant)
 
-/** The renewal that rules at `instant`, and the change that ends its rule. */
+/** The renewal that applies at `instant`, and the change that ends it. */
 function ruleAt(calendar: Calendar, instant: number): { renewal: Renewal; next: Change | null } {
   let next: Change | null = null
   for (const change of calendar.changes.toReversed()) {
@@ -134,7 +125,7 @@ interface Span {
   readonly end: number
 }
 
-/** The month that `instant` would be in, had this renewal always ruled. Months are counted from January 1970. */
+/** The month of `instant` if this renewal had always applied, counted from January 1970. */
 function ownMonthAt(renewal: Renewal, instant: number): Span {
   const { year, month } = toLocal(instant, renewal.zone)
   return spanAt(instant, (year - 1970) * 12 + month - 1, (index) => turn(renewal, index))
@@ -149,10 +140,10 @@ function dayIn(zone: string, instant: number): Window {
   )
 }
 
-/** When a date begins in `zone`. Dates are counted from 1 January 1970. */
+/** Dates are counted from 1 January 1970. */
 const midnight = (zone: string, index: number): number => toInstant({ year: 1970, month: 1, day: 1 + index }, zone)
 
-/** The span between two neighbouring bounds that `instant` is in; `guess` is the index of a bound near it. */
+/** `guess`: the index of a bound near `instant`. */
 function spanAt(instant: number, guess: number, bound: (index: number) => number): Span {
   let index = guess
   while (bound(index) > instant) index -= 1
@@ -160,7 +151,7 @@ function spanAt(instant: number, guess: number, bound: (index: number) => number
   return { index, start: bound(index), end: bound(index + 1) }
 }
 
-/** When this renewal turns the month. Only this date decides, never the month before: day 31 is 28 Feb, then 31 Mar. */
+/** From this month's date alone: day 31 is 28 Feb, then 31 Mar. */
 function turn({ day, time, zone }: Renewal, index: number): number {
   const lastDay = new Date(Date.UTC(1970, index + 1, 0)).getUTCDate()
   const [hour = 0, minute = 0] = time.split(':').map(Number)
@@ -169,16 +160,13 @@ function turn({ day, time, zone }: Renewal, index: number): number {
 
 const firstTurn = (change: Change): number => turn(change.renewal, toMonth(change.from))
 
-/**
- * No two months get the same name: none is ever shortened, so their starts are nearly four weeks apart or more, and the
- * same instant has dates in two zones that are a day or two apart at most.
- */
+/** Month names are unique: starts are nearly four weeks apart, and dates in two zones differ by two days at most. */
 function toWindow(kind: 'month' | 'day', zone: string, { start, end }: Omit<Span, 'index'>): Window {
   const date = new Date(utcDate(toLocal(start, zone))).toISOString().slice(0, 'YYYY-MM-DD'.length)
   return { name: `${kind}:${date}`, start, end }
 }
 
-/** UTC's midnight of the date in the name, or null when this is no such name. */
+/** Midnight in UTC of the date in the name; `null` for any other text. */
 function dateIn(kind: 'month' | 'day', name: string): number | null {
   const [, named, date] = /^(month|day):(\d{4}-\d{2}-\d{2})$/.exec(name) ?? []
   const midnightInUtc = named === kind ? Date.parse(`${date}T00:00Z`) : Number.NaN

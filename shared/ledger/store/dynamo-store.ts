@@ -17,11 +17,11 @@ import { type Item, mustBeDistinct, nameOf, type Store } from './store.ts'
 const maxAttempts = 4
 const usualMaxWaitMs = 10_000
 const firstPauseMs = 20
-/** What is in the way of a transaction is over within milliseconds, and others wait for their turn meanwhile. */
+/** Conflicts end within milliseconds, and other transactions wait meanwhile. */
 const conflictPauseMs = 4
 const maxPauseMs = 400
 
-/** The store on one DynamoDB table. The client must not retry by itself: which failures may be repeated is decided here. */
+/** The store on one DynamoDB table. The client must not retry: the store decides which failures to repeat. */
 export function createDynamoStore(options: { client: DynamoDBClient; table: string; clock: Clock; ids: Ids }): Store {
   const { client, table, clock, ids } = options
 
@@ -43,7 +43,7 @@ export function createDynamoStore(options: { client: DynamoDBClient; table: stri
   return {
     get: async (keys) => {
       const found = new Map<string, Item>()
-      // DynamoDB refuses a key that is named twice, and an index that is just moving an item shows both of its places.
+      // DynamoDB refuses repeated keys, and an index shows a moving item twice.
       const distinct = new Map(keys.map((key) => [nameOf(key), key])).values()
       let missing = Array.from(distinct, ({ pk, sk }) => marshall({ pk, sk }))
       for (let round = 0; missing.length > 0; round++) {
@@ -98,7 +98,7 @@ export function createDynamoStore(options: { client: DynamoDBClient; table: stri
 
     tableId: async () => {
       const { Table } = await reading(() => client.send(new DescribeTableCommand({ TableName: table })))
-      // DynamoDB Local knows no ids.
+      // DynamoDB Local has no ids.
       const { TableId, TableArn = table, CreationDateTime } = Table ?? {}
       return TableId ?? `${TableArn}@${CreationDateTime?.toISOString()}`
     },
@@ -107,7 +107,7 @@ export function createDynamoStore(options: { client: DynamoDBClient; table: stri
       mustBeDistinct(writes)
       const command = {
         TransactItems: writes.map((write) => toTransactItem(write, table)),
-        // Tokens belong to an AWS account, not to a table.
+        // Tokens belong to the AWS account, not to a table.
         ClientRequestToken: digest(table, token),
       }
       const until = clock.now() + maxWaitMs
@@ -141,17 +141,15 @@ export function createDynamoStore(options: { client: DynamoDBClient; table: stri
 const maxSockets = 200
 
 /**
- * The client for the store. It never retries by itself: whether a failed transaction may be sent again is the
- * store's decision.
- *
- * @param endpoint a DynamoDB that is not AWS's own.
+ * A client that never retries.
+ * @param endpoint a DynamoDB other than AWS's.
  * @param withinMs for a connection, and again for the answer.
  */
 export function createDynamoClient(endpoint?: string, accessKey?: string, withinMs = 3_000): DynamoDBClient {
   const agent = { maxSockets: maxSockets, keepAlive: true }
   const client = new DynamoDBClient({
     maxAttempts: 1,
-    // The stack does not change once it was used: without this it is put together again for each request.
+    // Otherwise the SDK builds its middleware again for each request.
     cacheMiddleware: true,
     requestHandler: {
       connectionTimeout: withinMs,
@@ -162,7 +160,7 @@ export function createDynamoClient(endpoint?: string, accessKey?: string, within
     },
     ...standIn(endpoint, accessKey),
   })
-  // It copies what is sent and answered for a log that is not kept.
+  // It copies each request for a log that does not exist.
   client.middlewareStack.remove('loggerMiddleware')
   return client
 }

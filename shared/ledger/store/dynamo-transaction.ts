@@ -4,14 +4,11 @@ import { assertNever } from '../../platform/words.ts'
 import { tableKey } from '../stored.ts'
 import type { Condition, Item, Path, Value, Write } from './store.ts'
 
-/**
- * A map in the form of DynamoDB. A member may have any name: one called `constructor` (a budget, or a name in a query)
- * makes a map look like an instance of some class.
- */
+/** A member may have any name: `constructor` makes a map look like a class instance. */
 export const toAttributes = (map: { readonly [name: string]: Value | undefined }): Record<string, AttributeValue> =>
   marshall(map, { removeUndefinedValues: true, convertClassInstanceToMap: true })
 
-/** Writes the expressions of one request, with a placeholder for every name and value. */
+/** The expressions of one request, with placeholders for names and values. */
 class Expression {
   readonly #names = new Map<string, string>()
   readonly #values: Record<string, Value> = {}
@@ -77,12 +74,12 @@ class Expression {
 
 type Fault =
   | { readonly kind: 'decided'; readonly found: (Item | null | undefined)[] }
-  /** Certainly not applied, and worth another try: soon, where only another transaction was in the way. */
+  /** Not applied, and worth another attempt; after a conflict, soon. */
   | { readonly kind: 'conflict' | 'refused' }
   | { readonly kind: 'too-large' }
-  /** Our own mistake, or a missing permission or table: no try will help. */
+  /** Our mistake, or a missing permission or table. */
   | { readonly kind: 'broken' }
-  /** Everything else, every unknown name included: it may have been applied. */
+  /** Everything else: it may have been applied. */
   | { readonly kind: 'lost' }
 
 const refusals = new Set(['ProvisionedThroughputExceededException', 'RequestLimitExceeded', 'ThrottlingException'])
@@ -96,9 +93,7 @@ const mistakes = new Set([
 ])
 
 /**
- * A cancelled transaction names a reason for each item. A failed condition is a decision; everything else that
- * cancels (`TransactionConflict`, throttling) is worth another try.
- *
+ * A failed condition is a decision; all else that cancels a transaction is worth another attempt.
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
  */
 export function faultOf(error: unknown): Fault {
@@ -123,7 +118,7 @@ export function faultOf(error: unknown): Fault {
   return { kind: mistakes.has(name) ? 'broken' : 'lost' }
 }
 
-/** DynamoDB has no code for it; a put and an update have sentences of their own. */
+/** DynamoDB has no code for it; put and update word it differently. */
 const isAboutSize = (message = ''): boolean => /item size .*exceeded the maximum/i.test(message)
 
 interface CancellationReason {
@@ -138,7 +133,7 @@ export function toTransactItem(write: Write, table: string): TransactWriteItem {
   const update = write.kind === 'update' ? expression.updates(write.set, write.add) : ''
   const shared = {
     TableName: table,
-    // An empty one is refused.
+    // DynamoDB refuses an empty one.
     ...(write.when.length > 0 && { ConditionExpression, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const }),
     ...expression.attributes(),
   }

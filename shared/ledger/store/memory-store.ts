@@ -17,13 +17,10 @@ import {
 } from './store.ts'
 
 /**
- * The store in memory: for a machine without Java, for the simulation, and as the executable description of what
- * the ledger expects of DynamoDB. Nothing is kept when the process ends.
- *
- * Items are never changed, only replaced, so that what was read stays as it was.
- *
- * @param items where they are kept, for tests that look at all of them.
- * @param applied the tokens of what was applied: with the items, all that the store remembers.
+ * The store in memory, for machines without Java and for the simulation. Items are replaced, never changed, so that
+ * what was read stays as it was.
+ * @param items where they are kept, so that tests can look.
+ * @param applied the tokens of applied transactions.
  */
 export function createMemoryStore(items: Map<string, Item> = new Map(), applied: Set<string> = new Set()): Store {
   const rows = createRows(items)
@@ -67,7 +64,7 @@ function changedBy(write: Exclude<Write, { kind: 'check' }>, items: ReadonlyMap<
 
 type Container = { readonly [name: string]: Value | undefined }
 
-/** A copy with another value at the end of the path; what the path does not touch is shared. */
+/** Copies the containers on the path and shares the rest. */
 function placed(container: Container, path: readonly string[], change: (old: Value | undefined) => Value): Container {
   const [name = '', ...rest] = path
   const inner = Object.hasOwn(container, name) ? container[name] : undefined
@@ -101,7 +98,7 @@ function holds(condition: Condition, item: Item | undefined): boolean {
   }
 }
 
-/** The rows of each partition of an index in their order, from one change of it to the next. */
+/** The sorted rows of each index partition, until an item of it changes. */
 function createRows(items: ReadonlyMap<string, Item>) {
   const sorted = new Map<string, readonly Position[]>()
   const placeOf = (index: Index, partition: Value | undefined) => `${index} ${partition}`
@@ -118,7 +115,7 @@ function createRows(items: ReadonlyMap<string, Item>) {
       sorted.set(placeOf(index, wanted), rows)
       return rows
     },
-    /** @param changed an item as it was, and as it is from now on. */
+    /** @param changed the item before and after. */
     forget: (...changed: readonly (Item | undefined)[]) => {
       if (sorted.size === 0) return
       for (const item of changed) {
@@ -140,7 +137,7 @@ function list(rows: readonly Position[], { from, to, newestFirst, after, limit }
   return { positions, more: end - begin > limit }
 }
 
-/** The index of the first row of which it holds, as it does of all behind it. */
+/** `holds` must hold for all later rows, too. */
 function firstWhere(rows: readonly Position[], holds: (row: Position) => boolean): number {
   let low = 0
   let high = rows.length

@@ -15,10 +15,10 @@ import {
 } from '../stored.ts'
 import type { Lists, Page } from '../views/lists.ts'
 
-/** Something that waits to be done. It is listed as open until it is, and kept afterwards: it is done once. */
+/** Something to do, once. It is listed as open until it is done, and kept afterwards. */
 export interface Task {
   readonly id: string
-  /** Counts the changes; every change is conditioned on it. */
+  /** Every change is conditioned on it. */
   readonly version: number
   readonly createdAt: number
   readonly doneAt?: number
@@ -26,29 +26,28 @@ export interface Task {
 
 export const taskMembers: Members<Task> = { id: text, version: whole, createdAt: instant, doneAt: optional(instant) }
 
-/** A kind of task: its name in keys and in the index of what is open, and where it is listed afterwards, if anywhere. */
+/** `listed`: where its tasks are listed by time, if anywhere. */
 export interface TaskKind<T extends Task> {
   readonly name: 'announcement' | 'slack-event' | 'occurrence'
-  /** How it is stored. */
   readonly stored: Check<T>
   listed?(task: T): { readonly in: string; readonly at: number }
 }
 
 /**
- * The tasks of one kind. The table is the queue: its stream tells of a new task at once, and the list of what is open
- * finds what the stream has missed.
+ * The tasks of one kind. The table is the queue: its stream announces new tasks at once, and the open list finds what
+ * the stream missed.
  */
 export interface Queue<T extends Task> {
-  /** Whether it was new: what has the same id is the same task. `also` is written with it, or not at all. */
+  /** `false`: a task with this id exists. `also` is written in the same transaction. */
   add(task: T, also?: readonly Write[]): Promise<boolean>
   get(id: string): Promise<T | null>
-  /** Whether it was still as it was seen. */
+  /** `false`: it is not as it was seen. */
   change(task: T, seen: T, also?: readonly Write[]): Promise<boolean>
-  /** What is not done, the latest first. */
+  /** The newest first. */
   open(limit: number, cursor?: string): Promise<Page<T>>
-  /** The same, the oldest first and each in its turn: for what has to be done in its order. */
+  /** The oldest first, each in its turn. */
   round: Round<T>
-  /** What was listed in this partition last, up to this many. */
+  /** The latest of this partition. */
   latest(partition: string, limit: number): Promise<readonly T[]>
 }
 
@@ -81,7 +80,7 @@ export function createQueue<T extends Task>(
   }
 }
 
-/** The write that adds a task to whatever it comes from, in the same transaction. */
+/** Adds a task in the transaction that causes it. */
 export const addTask = <T extends Task>(kind: TaskKind<T>, task: T): Write => ({
   kind: 'put',
   item: toTaskItem(kind, task),
@@ -105,10 +104,9 @@ export const fromTaskItem = <T extends Task>(kind: TaskKind<T>, item: Item): T =
   readItem(item, kind.stored, ({ id }) => taskKey(kind, id))
 
 /**
- * Hands each open row of a list over, the oldest first: from behind the last one that had its turn in the sweep before,
- * and once around. `mayTake` says whether there is time left, and is the row's turn if there is.
- *
- * @param handle may end the round by `enough`.
+ * Hands over each open row, the oldest first: from behind the last row of the round before, and once around. `mayTake`
+ * says whether there is time left, and then takes the row's turn.
+ * @param handle may end the round with `enough`.
  */
 export type Round<Row> = (
   hasTime: () => boolean,
@@ -124,7 +122,7 @@ export interface Rotation {
 
 export const enough = Symbol('enough')
 
-/** The place is an item, because the next sweep may be another process. */
+/** The place is stored, because the next sweep may be another process. */
 export function createRotation({ store, lists, clock }: { store: Store; lists: Lists; clock: Clock }): Rotation {
   return {
     async round({ name, read }, hasTime, handle) {
@@ -144,7 +142,7 @@ export function createRotation({ store, lists, clock }: { store: Store; lists: L
       const place = wasCut ? last : null
       if (place === after) return
       const token = digest('place', name, after ?? '', place ?? '', String(clock.now()))
-      // A lost place costs one round that begins where this one did; the rest of the sweep must not wait for it.
+      // A lost place costs one repeated round; the sweep must not wait for it.
       await store.transact([{ kind: 'put', item: { ...key, place }, when: [] }], token).catch(() => undefined)
     },
   }

@@ -19,19 +19,19 @@ import {
 import { addTask, type Task, type TaskKind, taskMembers } from './queue.ts'
 import { isTerminal, type Update } from './update.ts'
 
-/** Something that people shall be told. It is written with what it is about, and open until it was told. */
+/** News for people, written in the transaction that causes it. */
 export interface Announcement extends Task {
   readonly about: About
-  /** How often it was tried in vain, and when the next try is worth it. */
+  /** Failed attempts, and the earliest time of the next one. */
   readonly tries: number
   readonly notBefore?: number
-  /** It will never be told, and why. */
+  /** Why it will never be told. */
   readonly givenUp?: string
 }
 
 export type About =
   | { readonly kind: UpdateNews; readonly update: string }
-  /** A user in Slack waits for the outcome of these. */
+  /** A Slack user waits for this outcome. */
   | { readonly kind: 'outcome'; readonly update: string; readonly replyTo: string }
   | { readonly kind: 'occurrence'; readonly occurrence: string }
   | {
@@ -46,7 +46,7 @@ export type About =
   | {
       readonly kind: 'refusals'
       readonly caller: string
-      /** Of the latest; the others are only counted. */
+      /** The latest one; `otherBudgets` counts the rest. */
       readonly budget: string
       readonly otherBudgets?: number
       readonly count: number
@@ -120,24 +120,24 @@ export const announcement = (id: string, createdAt: number, about: About): Annou
   tries: 0,
 })
 
-/** The write that announces something; what is announced once has one id, whichever process finds it. */
+/** The same id is announced once, whichever process finds it. */
 export const announce = (id: string, at: number, about: About): Write =>
   addTask(announcements, announcement(id, at, about))
 
-/** What this change of a record has people told, in the transaction that makes the change. */
+/** The news in this change of a record, for the same transaction. */
 export function announcedWith(update: Update, seen: Update | null): Write[] {
   const at = update.history.at(-1)?.at ?? update.createdAt
   const news = (kind: UpdateNews) => announce(`${update.id}#${kind}#${update.version}`, at, { kind, update: update.id })
   const isNewState = update.state !== seen?.state
   const hasEnded = isTerminal(update.state) || update.state === 'in-doubt' || update.state === 'awaiting-approval'
-  // Two writes of one item are refused, and the change of the record with them.
+  // A transaction with two writes of one item is refused.
   const waiting = [...new Set(update.replyTo)]
   return [
     ...(isNewState && update.state === 'awaiting-approval' ? [news('approval-wanted')] : []),
     ...(isNewState && update.state === 'in-doubt' ? [news('in-doubt')] : []),
     ...(update.overrun !== undefined && update.overrun !== seen?.overrun ? [news('overrun')] : []),
     ...(update.corrected && !seen?.corrected ? [news('correction')] : []),
-    // The answer to the request tells of an update that ends with its very first line.
+    // If the update ends with its first line, the answer to the request says so.
     ...(seen && isNewState && hasEnded ? waiting : []).map((replyTo) =>
       announce(`${update.id}#outcome#${update.version}#${replyTo}`, at, {
         kind: 'outcome',
@@ -148,21 +148,21 @@ export function announcedWith(update: Update, seen: Update | null): Write[] {
   ]
 }
 
-/** A plan at one scheduled time. What became of its projects is in the records of their updates. */
+/** A plan at one scheduled time. Its updates' records have the outcome of each project. */
 export interface Occurrence extends Task {
   readonly plan: string
   readonly time: number
   readonly state: OccurrenceState
-  /** Why it was not run, or not to its end. */
+  /** Why it did not run, or stopped early. */
   readonly reason?: string
-  /** When it was begun, by the clock or again by a person: tries are counted from then on. */
+  /** Started by the clock, or again by a person: attempts count from here. */
   readonly startedAt: number
-  /** A person had it begun again, for what was refused alone. */
+  /** A person ran again what was refused. */
   readonly only?: 'refused'
-  /** The next try of what has not run yet: its number, and from when on. */
+  /** Number and earliest time of the next attempt. */
   readonly round: number
   readonly nextAt: number
-  /** The process that runs it, and until when: an occurrence runs one update after another. */
+  /** The process that runs it, one update after another. */
   readonly lease?: { readonly by: string; readonly until: number }
 }
 
@@ -190,32 +190,29 @@ export const occurrences: TaskKind<Occurrence> = {
 
 export const occurrenceId = (plan: string, time: number): string => `${plan}#${new Date(time).toISOString()}`
 
-/**
- * Something that a user did in Slack, as it was recorded before it was acknowledged: a command, or a pressed button.
- * A command to run waits, as this item, for its button.
- */
+/** A command or a button in Slack, recorded before it is acknowledged. A `run` command waits for its button. */
 export type SlackEvent = Task & {
-  /** Slack's id of the person. */
+  /** Slack's id of the user. */
   readonly user: string
-  /** Where answers go: up to five times, for thirty minutes. */
+  /** Where answers go: up to five, within thirty minutes. */
   readonly responseUrl: string
   readonly answers: number
-  /** The updates with an outcome to tell there. */
+  /** Updates with an outcome to tell there. */
   readonly updates?: readonly string[]
 } & (
     | {
         readonly kind: 'command'
         readonly text: string
-        /** What each project was said to need when it was to be confirmed; more than that is not run. */
+        /** Units shown for each project at confirmation; more is not run. */
         readonly quotes?: Readonly<Record<string, number>>
-        /** Who was said to pay for each project, and which budget owns it; nothing else is charged. */
+        /** Paying budget and owner shown for each project; no other is charged. */
         readonly payers?: Readonly<Record<string, Payer>>
       }
     | {
         readonly kind: 'press'
         readonly action: PressedAction
         readonly value: string
-        /** The units that stood beside the button; older buttons do not say. */
+        /** Units shown beside the button; older buttons have none. */
         readonly shown?: Units
       }
   )

@@ -36,11 +36,9 @@ import {
   type Update,
 } from './update.ts'
 
-/** How a record is stored, and where it is listed. */
-
 export const updateKey = (id: string) => ({ pk: `update#${id}`, sk: 'update' })
 
-/** Updates are listed by the calendar month (UTC) of their creation: a partition that does not grow for ever. */
+/** By calendar month (UTC) of creation, so that no partition grows for ever. */
 export const listedIn = (month: string) => `updates#${month}`
 
 export function toUpdateItem(update: Update): Item {
@@ -55,7 +53,7 @@ export function toUpdateItem(update: Update): Item {
   }
 }
 
-/** What the sweep still has to look at: everything unfinished, and what a person released without proof. */
+/** What the sweep must look at: everything unfinished, and what a person released without proof. */
 export type OpenAs = 'awaiting-approval' | 'requested' | 'running' | 'in-doubt' | 'watched'
 
 function openAsOf(update: Update): OpenAs | null {

@@ -6,23 +6,23 @@ import { instant, list, optional, readItem, record, text, textOf, whole } from '
 import type { Run, Update } from './update.ts'
 
 /**
- * What must not be done twice at once: a kind of update of one project. It has an item for each name of the
- * project; a hold takes all of them, so that it meets every other hold of the same project under any name they share. An
- * item names the update that held it last; that update's record says how it went. It belongs to no month.
+ * What must not be done twice at once: a kind of update of one project. There is an item for each name of the project,
+ * and a hold takes all of them, so that holds meet under any shared name. An item names its last holder; that record
+ * has the outcome.
  */
 export interface Work {
   readonly kind: Kind
   readonly project: string
   readonly update: string
-  /** Raised by every write, and a condition of every hold; absent in items of older versions. */
+  /** Every hold is conditioned on it. Absent in older items. */
   readonly version?: number
-  /** The latest run before `update`, or one that came to light since: its record says whether that still holds. */
+  /** The latest run before `update`, or one that came to light since. */
   readonly ran?: Run
-  /** Runs before `ran`, newest first: `ran` may be taken back. */
+  /** Older runs, newest first: `ran` may be taken back. */
   readonly earlier?: readonly Run[]
 }
 
-/** One item of a work as it was read; null: it is not there. */
+/** An item of a work as it was read; `null`: absent. */
 export interface SeenWork {
   readonly key: string
   readonly work: Work | null
@@ -33,10 +33,9 @@ export const workKey = (kind: Kind, name: string) => workKeyOf(`work#${kind}#${d
 export const workKeyOf = (key: string): Key => ({ pk: key, sk: 'work' })
 
 /**
- * The items of all names of a project, its own first: as it is written, as its owner lists it, and each of these folded. The
- * names as written are those that older versions know.
- *
- * @param definitions null: they are not known yet, and the owner's names are missing.
+ * The items of all names of a project, its own first: as written, as listed by its owner, and each folded. Older
+ * versions know the names as written.
+ * @param definitions `null`: unknown yet, so the owner's names are missing.
  */
 export function workKeysOf(definitions: Definitions | null, kind: Kind, project: string): readonly string[] {
   const listings = definitions ? listingsOf(definitions, project) : []
@@ -44,7 +43,7 @@ export function workKeysOf(definitions: Definitions | null, kind: Kind, project:
   return [...new Set([...names, ...names.map(folded)].map((name) => workKey(kind, name).pk))]
 }
 
-/** The writes by which an update takes over the work, if every item still is as this delivery has seen it. */
+/** Takes over the work if every item is unchanged. */
 export const takeWork = (update: Update, seen: readonly SeenWork[], runs: readonly Run[]): Write[] =>
   seen.map(({ key, work }) => {
     const taken: Work = {
@@ -61,7 +60,7 @@ export const takeWork = (update: Update, seen: readonly SeenWork[], runs: readon
     }
   })
 
-/** Notes a run that came to light late in the items of its work, and leaves them to the update that holds them. */
+/** Adds a run that came to light late, and leaves the items to their holder. */
 export const noteRun = (run: Run, seen: readonly SeenWork[]): Write[] =>
   seen.flatMap(({ key, work }) => {
     if (!work) return []
@@ -83,10 +82,9 @@ export const noteRun = (run: Run, seen: readonly SeenWork[]): Write[] =>
     ]
   })
 
-/** All runs that an item remembers, beside its holder's own. */
+/** All runs that an item remembers besides its holder's. */
 export const runsIn = ({ ran, earlier = [] }: Work): readonly Run[] => (ran ? [ran, ...earlier] : earlier)
 
-/** More than these are not taken back one after another. */
 const maxRuns = 10
 
 function remembered(runs: readonly Run[]): Pick<Work, 'ran' | 'earlier'> {
@@ -97,7 +95,7 @@ function remembered(runs: readonly Run[]): Pick<Work, 'ran' | 'earlier'> {
   return { ...(ran && { ran }), ...(earlier.length > 0 && { earlier }) }
 }
 
-/** An item of an older version has none; then whose it is has to do. */
+/** Items of older versions have no version, so the holder has to do. */
 const isUnchanged = ({ version, update }: Work): Condition[] =>
   version === undefined
     ? [
@@ -106,7 +104,7 @@ const isUnchanged = ({ version, update }: Work): Condition[] =>
       ]
     : [{ kind: 'equal', path: ['version'], value: version }]
 
-/** Items of 0.1's first days noted no units of a run. */
+/** The first items of 0.1 have no units. */
 type StoredRun = Omit<Run, 'units'> & Partial<Pick<Run, 'units'>>
 type StoredWork = Omit<Work, 'ran' | 'earlier'> & { readonly ran?: StoredRun; readonly earlier?: readonly StoredRun[] }
 

@@ -11,25 +11,25 @@ export interface UpdateFilter {
   readonly state?: State
   readonly kind?: Kind
   readonly project?: string
-  /** A part of the project's name, in capitals or not. */
+  /** A part of the name, in any case. */
   readonly search?: string
   readonly budget?: string
   readonly caller?: string
   readonly via?: Via
   readonly plan?: string
-  /** Instants, both inclusive. */
+  /** Both inclusive. */
   readonly since?: number
   readonly until?: number
 }
 
-/** Instants, both inclusive. */
+/** Both inclusive. */
 export interface Span {
   readonly since: number
   readonly until: number
 }
 
 export interface EntryFilter {
-  /** The book's window, `month:2026-11-12`. */
+  /** `month:2026-11-12` */
   readonly month: string
   readonly budget?: string
   readonly since?: number
@@ -37,11 +37,11 @@ export interface EntryFilter {
 
 export interface Page<Row> {
   readonly rows: readonly Row[]
-  /** Opaque; there may be more where it is present, even after a short page. */
+  /** Opaque. A short page may have one, too. */
   readonly next?: string
 }
 
-/** A row, and where it stands in its list. */
+/** A row with its place in the list. */
 export interface PlacedRow<Row> {
   readonly row: Row
   readonly place: string
@@ -56,11 +56,7 @@ export async function* pagesOf<Row>(page: (cursor?: string) => Promise<Page<Row>
   } while (cursor !== undefined)
 }
 
-/**
- * Every row of a list, page by page.
- *
- * @param enough no further page is read once there are so many rows.
- */
+/** Reads all pages, or until there are `enough` rows. */
 export async function all<Row>(
   page: (cursor?: string) => Promise<Page<Row>>,
   enough = Number.POSITIVE_INFINITY,
@@ -73,13 +69,13 @@ export async function all<Row>(
   return rows
 }
 
-/** One page of rows costs at most this many index reads, and as many batches of items. */
+/** Index reads for one page, each with a batch of items. */
 const maxReads = 12
 const maxRowsPerRead = 100
 const openAtOnce = 50
-/** Updates are kept for 26 months; nothing older is looked for, nor anything from before the ledger began. */
+/** Updates are kept for 26 months. */
 const oldestMs = 27 * 31 * dayMs
-/** No key of ours is longer, and no cursor has to carry one that is. */
+/** Longer than any of our keys. */
 const maxKeyLength = 200
 
 interface Place {
@@ -111,7 +107,7 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     })
   }
 
-  /** The oldest first: for a reader who continues where they were. */
+  /** The oldest first. */
   const updatesFrom = ({ since, until }: Span, limit: number, cursor?: string): Promise<Page<Update>> =>
     walk({
       index: 'by-time',
@@ -127,9 +123,8 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     walk({ index: 'open', first: as, limit, cursor, read: fromUpdateItem })
 
   /**
-   * All that is open as `first`, the oldest first: from behind a place on, and then up to it.
-   *
-   * @param after the place of a row that may be gone by now.
+   * All that is open as `first`, the oldest first: from behind a place, and then up to it.
+   * @param after may be the place of a row that no longer exists.
    */
   async function* openFrom<Row>(
     first: string,
@@ -169,22 +164,18 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     })
   }
 
-  /**
-   * Follows an index from partition to partition, newest first unless said otherwise, and reads the items behind it
-   * consistently: an index may lag behind, an item never does.
-   */
+  /** Follows an index through its partitions and reads the items consistently, because the index lags. */
   async function walk<Row>(query: {
     index: Index
     oldestFirst?: boolean
     first: string
     following?: (partition: string) => string | null
-    /** The last partition that `following` leads to; without it there is only the first. */
+    /** Absent: the first partition is the only one. */
     last?: string
     bounds?: { from: string; to: string }
     limit: number
     cursor?: string | undefined
     read: (item: Item, place: string) => Row
-    /** Without it, every row is kept. */
     keep?: (row: Row) => boolean
   }): Promise<Page<Row>> {
     const rows: Row[] = []
@@ -237,7 +228,7 @@ function lastOf(positions: readonly Position[], before: Position | undefined): P
   return last
 }
 
-/** The partitions of the months from one instant, back or on, to another. */
+/** The partitions of all months between two instants. */
 function months(from: number, step: -1 | 1, to: number, named: (month: string) => string) {
   const last = monthOf(to)
   return {
@@ -267,7 +258,7 @@ interface Extent {
   readonly bounds?: { readonly from: string; readonly to: string }
 }
 
-/** A place of this very list: one of another list, or outside of its bounds, would not be understood by a database. */
+/** A database does not understand a place of another list, or outside the bounds. */
 function fromCursor(cursor: string, { first, last = first, bounds }: Extent): Place {
   const place = parse(cursor)
   const [lowest, highest] = first < last ? [first, last] : [last, first]

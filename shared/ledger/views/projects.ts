@@ -20,17 +20,17 @@ import {
   whole,
 } from '../stored.ts'
 
-/** A create or an update of a project that went through the gateway. It moves no units, but what updates will cost. */
+/** A create or update of a project through the gateway. It moves no units, but changes what updates cost. */
 export interface ProjectChange {
   readonly id: string
   readonly operation: 'create' | 'update'
   readonly project: string
   readonly caller: string
   readonly at: number
-  /** How many of each were named; keywords and websites of an update are what it sets. */
+  /** By sort; for an update, what it sets. */
   readonly added: Readonly<Record<string, number>>
   readonly removed: Readonly<Record<string, number>>
-  /** What the service answered; `null` while it has not, and where its answer is unknown. */
+  /** `null`: no answer yet, or an unknown one. */
   readonly status: number | null
 }
 
@@ -60,7 +60,7 @@ const changeKey = (id: string) => ({ pk: `project-change#${id}`, sk: 'project-ch
 export const fromProjectChangeItem = (item: Item): ProjectChange =>
   readItem(item, storedChange, ({ id }) => changeKey(id))
 
-/** What an update of a project was last said to need, and before that. It is free to ask, and moves nothing. */
+/** The latest estimate of an update of a project, and the one before. */
 export interface Price {
   readonly kind: Kind
   readonly project: string
@@ -74,7 +74,7 @@ const priceKey = (kind: Kind, project: string) => ({ pk: `price#${kind}#${digest
 type PriceName = Pick<Price, 'kind' | 'project'>
 
 export interface Prices {
-  /** In the order of what was asked; `null`: never read. */
+  /** In the order of the names; `null`: never read. */
   read(of: readonly PriceName[]): Promise<readonly (Price | null)[]>
   write(price: Omit<Price, 'before'>): Promise<void>
 }
@@ -87,7 +87,7 @@ export function createPrices({ store }: { store: Store }): Prices {
     return (await getAll(store, keys)).map((item) => (item ? fromPriceItem(item) : null))
   }
 
-  /** Of two readers of one night the first one's counts: they read the same. */
+  /** The first of two concurrent writers wins: both read the same. */
   async function write(price: Omit<Price, 'before'>): Promise<void> {
     const [earlier] = await read([price])
     const { kind, project, units, at } = price
@@ -111,10 +111,10 @@ const storedPrice = record<Price>({ kind: textOf(), project: text, units, at: in
 
 export const fromPriceItem = (item: Item): Price => readItem(item, storedPrice)
 
-/** For which dates a project had ranking data when it was last looked at. */
+/** For which dates a project last had ranking data. */
 export interface KnownDates {
   readonly project: string
-  /** Sorted calendar dates; of a long history the latest. */
+  /** Sorted; at most the latest 400. */
   readonly dates: readonly string[]
   readonly at: number
 }
@@ -134,7 +134,7 @@ export function createKnownDates({ store }: { store: Store }): KnownDatesStore {
     return (await getAll(store, projects.map(datesKey))).map((item) => (item ? fromDatesItem(item) : null))
   }
 
-  /** Of two who look in one night the first one's counts. */
+  /** The first of two concurrent writers wins. */
   async function write({ project, dates, at }: KnownDates, seen: KnownDates | null): Promise<void> {
     const item: Item = {
       ...datesKey(project),

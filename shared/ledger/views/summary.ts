@@ -18,7 +18,7 @@ import {
 import type { Update } from '../updates/update.ts'
 import type { Lists } from './lists.ts'
 
-/** A day of the account inside one month; the day on which a month turns is two. These days tile time. */
+/** A day of the account inside one month. The day on which a month turns counts as two. */
 export interface SummaryDay {
   /** `month:2026-11-12` */
   readonly month: string
@@ -28,12 +28,12 @@ export interface SummaryDay {
   readonly end: number
 }
 
-/** What a row adds up. A figure that is not stored is 0, so that a new one needs no rebuild. */
+/** A figure that is not stored is 0, so a new one needs no rebuild. */
 const figures = {
-  // Updates, by how they ended; `refused` without those that were `upToDate`.
+  // Updates by outcome; `refused` leaves out those that were `upToDate`.
   ...{ settled: optional(whole), released: optional(whole), refused: optional(whole), upToDate: optional(whole) },
   ...{ rejected: optional(whole), cancelled: optional(whole), expired: optional(whole) },
-  // Units of these updates; refused duplicates, and the units that the same work had cost.
+  // Units charged; refused duplicates, and the units that they saved.
   ...{ charged: optional(whole), duplicates: optional(whole), saved: optional(whole) },
 }
 type Figure = keyof typeof figures
@@ -46,28 +46,27 @@ export interface SummaryRow extends Partial<Readonly<Record<Figure, number>>> {
   readonly kind: string
   readonly via: string
   readonly plan?: string
-  /** The project's owner at the hold, where an ancestor of it paid. */
+  /** The project's owner, if an ancestor of it paid. */
   readonly owner?: string
-  /** The billing month, where it is another than that of the day. */
+  /** The billing month, if it is not the day's. */
   readonly month?: string
-  /** The units of the last one that was charged. */
+  /** Units of the last charged update. */
   readonly price?: number
 }
 
-/** What the updates add up to that were asked for on one day. No decision rests on it, and the records know all of it. */
+/** The sums over the updates that were created on one day. No decision rests on them; the records have all of it. */
 export interface Summary {
   readonly day: SummaryDay
-  /** Another one after every write; `null`: nothing is stored. */
+  /** Changes with every write. `null`: nothing is stored. */
   readonly mark: string | null
-  /** When it was written. */
   readonly at: number
-  /** Each update created up to then is in `rows`, or in `open` while it has not ended. Before `day.start`: none is. */
+  /** Each update created up to this time is in `rows`, or in `open` until it ends. Before `day.start`: none is. */
   readonly until: number
   readonly open: readonly string[]
   readonly rows: readonly SummaryRow[]
-  /** What each budget had used, and might use, when the day ended; empty where no sweep saw that. */
+  /** Use and limit of each budget at the day's end; empty if no sweep ran then. */
   readonly used: Readonly<Record<string, { readonly used: number; readonly limit?: number }>>
-  /** As in the rows, with those that came after `until`. */
+  /** Includes updates after `until`. */
   readonly duplicates: number
   readonly saved: number
   /** When the last of its updates was held, or ended without a hold. */
@@ -82,23 +81,23 @@ export const emptySummary = (day: SummaryDay): Summary => ({
 export const isComplete = ({ until, day }: Summary): boolean => until >= day.end - 1
 
 export interface Summaries {
-  /** In the order of the days. Without the rows that other items hold, unless they are asked for. */
+  /** In the order of the days. `withRows: false` leaves out the rows of further items. */
   read(days: readonly SummaryDay[], how?: { withRows: boolean }): Promise<readonly Summary[]>
-  /** Of two who write at once the first one's counts: `moved`. `too-large`: nothing was written. */
+  /** `moved`: another write came first. `too-large`: nothing was written. */
   write(summary: Summary): Promise<'written' | 'moved' | 'too-large'>
-  /** Has the sweep count a day again, unless it has changed meanwhile. */
+  /** Makes the sweep count a day again, unless the summary has changed. */
   spoil(summary: Summary): Promise<void>
-  /** The beginnings of days that the sweep has to look at again, the oldest first; of very many the first ones. */
+  /** Starts of the days that the sweep must count again, the oldest first, at most 50. */
   unfinished(): Promise<readonly number[]>
-  /** Before this instant the sweep has written every day; `null`: it has not begun. */
+  /** All days before it are written. `null`: no sweep has written one. */
   place(): Promise<number | null>
   movePlace(place: number, now: number): Promise<void>
 }
 
-/** The item of a day has so many bytes of rows, so that many days are read at once; further items have the others. */
+/** Bytes of rows in the day's own item, small because many days are read at once; further items have the rest. */
 const maxHeadBytes = 10_000
 const maxShardBytes = 100_000
-/** A transaction of DynamoDB takes 4 MB. */
+/** A DynamoDB transaction takes 4 MB. */
 const maxShards = 35
 const maxUnfinished = 50
 
@@ -121,7 +120,7 @@ export function createSummaries({ store, lists }: { store: Store; lists: Lists }
       if (!stored) return emptySummary(day)
       const { start: _start, shards: _shards, ...head } = stored
       const own = shardsOf(index).map(() => shards.shift())
-      // Another sweep has written between the two reads: the records are right in any case.
+      // Another sweep wrote between the two reads: use the records.
       if (own.some((shard) => shard?.mark !== head.mark)) return { ...emptySummary(day), mark: head.mark }
       const rows = [...(head.rows ?? []), ...own.flatMap((shard) => shard?.rows ?? [])]
       return { ...emptySummary(day), ...head, rows }
@@ -131,7 +130,7 @@ export function createSummaries({ store, lists }: { store: Store; lists: Lists }
   async function write(summary: Summary): Promise<'written' | 'moved' | 'too-large'> {
     const shards = inShards(summary.rows)
     if (shards.length > maxShards) return 'too-large'
-    // Made of the one before, so that none comes back: a sweep that has counted before a change never writes after it.
+    // Made from the mark before, so that marks never repeat and an old count never overwrites a newer one.
     const mark = digest(JSON.stringify(summary))
     const { applied } = await store.transact(writesOf(summary, mark, shards), digest('summary', mark))
     return applied ? 'written' : 'moved'
@@ -160,7 +159,7 @@ export function createSummaries({ store, lists }: { store: Store; lists: Lists }
     return item ? readItem(item, record<{ readonly place: number }>({ place: instant })).place : null
   }
 
-  /** Of two sweeps at once the later write counts: one that is behind makes the next sweep look at a finished day. */
+  /** If two sweeps write at once, a place that is too early only costs another look at finished days. */
   async function movePlace(place: number, now: number): Promise<void> {
     const write: Write = { kind: 'put', item: { ...placeKey, place }, when: [] }
     await store.transact([write], digest('summary-place', String(place), String(now)))
@@ -184,13 +183,13 @@ function writesOf({ day, mark: seen, ...content }: Summary, mark: string, [rows,
 const isMarked = (mark: string): Condition => ({ kind: 'equal', path: ['mark'], value: mark })
 
 /**
- * The write that goes with the correction of an update that has ended: its day is counted again. It has no condition, so
- * that nothing here can keep a correction from being booked.
+ * Goes with the correction of an ended update: its day is counted again. Without a condition, so that it cannot block
+ * the correction.
  */
 export const spoilSummary = (calendar: Calendar, { id, version, createdAt }: Update): Write =>
   spoilt(summaryDayAt(calendar, createdAt), `${id}#${version}`, [])
 
-/** What the book had used by the end of the day stays. */
+/** Keeps the book's use at the day's end. */
 function spoilt(day: SummaryDay, mark: string, when: readonly Condition[]): Write {
   const nothing = { until: day.start - 1, rows: [], open: [], shards: 0 }
   const item = { mark, start: day.start, ...nothing, ...openAs(day), ...expiryOf(day.start, keptForDays) }
@@ -204,7 +203,7 @@ export function summaryDayAt(calendar: Calendar, at: number): SummaryDay {
   return { month, name, start: Math.max(span.start, start), end: Math.min(span.end, end) }
 }
 
-/** Every day that an instant of this span is in, both ends inclusive. */
+/** Both ends inclusive. */
 export function summaryDays(calendar: Calendar, { since, until }: { since: number; until: number }): SummaryDay[] {
   const days: SummaryDay[] = []
   for (let at = since; at <= until; at = days.at(-1)?.end ?? until + 1) days.push(summaryDayAt(calendar, at))

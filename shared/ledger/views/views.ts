@@ -13,33 +13,32 @@ import { fromWorkItem, runsIn, type SeenWork, type Work, workKeyOf, workKeysOf }
 
 export interface ViewQuery {
   readonly id?: string
-  /** `keys` are items besides those of the names that the project has now. */
+  /** `keys`: further work items. */
   readonly work?: { readonly kind: Kind; readonly project: string; readonly keys?: readonly string[] }
 }
 
-/** What one reading of the table showed. */
+/** One reading of the table. */
 export interface View {
   readonly now: number
   readonly definitions: Definitions
   readonly month: Window
   readonly day: Window
-  /** The book as it is stored: absent before the first change of the month. */
+  /** Absent before the first change of the month. */
   readonly stored: Book | null
-  /** The book as a change at this moment finds or makes it. */
+  /** The book as a change now would find or make it. */
   readonly book: Book
   readonly results: readonly ViewResult[]
 }
 
-/** What is known about one thing that was asked for. */
 export interface ViewResult {
   readonly update: Update | null
-  /** The items of the work under all names of the project; none where no work was asked for. */
+  /** Under all names of the project. */
   readonly works: readonly SeenWork[]
-  /** The updates that these items name, by their ids. */
+  /** The updates that these items name, by id. */
   readonly records: ReadonlyMap<string, Update>
 }
 
-/** The three books that can still change at one moment: a clock may be behind, a grant may be for the next month. */
+/** The books that can still change: clocks lag, and grants may be for next month. */
 export interface Books {
   readonly previous: Book | null
   readonly current: Book | null
@@ -47,12 +46,12 @@ export interface Books {
 }
 
 /**
- * Reads the definitions, the current book and what was asked for with one consistent batch, and with a second one the
- * updates that the work items name, where there are any.
+ * Reads definitions, current book and queries in one consistent batch; a second one reads the updates that work items
+ * name.
  */
 export function createViews(options: { store: Store; clock: Clock; calendar: Calendar }) {
   const { store, clock } = options
-  // Which book, and which names of a project, follows from the definitions, which the same batch reads: those last seen tell.
+  // Guesses from the last definitions which book and which names to read; what was wrong is read again.
   let calendar = options.calendar
   let last: { readonly definitions: Definitions; readonly at: number } | null = null
 
@@ -91,13 +90,12 @@ export function createViews(options: { store: Store; clock: Clock; calendar: Cal
     return { previous: previous ?? null, current: current ?? null, next: next ?? null }
   }
 
-  /** `null`: nothing was ever counted in that month. */
   async function bookNamed(month: string): Promise<Book | null> {
     const [item] = await store.get([bookKey(month)])
     return item ? fromBookItem(item) : null
   }
 
-  /** Days that have begun stay as they are, so a calendar that was read after the instant tells its day. */
+  /** Past days never change, so a calendar read after the instant knows its day. */
   const calendarAt = async (instant: number): Promise<Calendar> =>
     (last && last.at >= instant ? last : await look()).definitions.calendar
 
@@ -110,7 +108,6 @@ export async function readUpdates(store: Store, ids: readonly string[]): Promise
   return (await getAll(store, ids.map(updateKey))).map((item) => (item ? fromUpdateItem(item) : null))
 }
 
-/** Each once: two queries may be about one work. */
 function keysOf(queries: readonly ViewQuery[], definitions: Definitions | null) {
   const keys = queries.flatMap((query) => [
     ...(query.id === undefined ? [] : [updateKey(query.id)]),
