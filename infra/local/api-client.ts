@@ -2,12 +2,11 @@ import * as z from 'zod/mini'
 import { isUsableToken } from '../../shared/tracking/transport.ts'
 import { CannotContinue, hintFor, reasonOf } from './failures.ts'
 
-/** Where a command finds the API, and the token that it shows. */
 export const apiSettings = z.object({
   UNIT_GUARD_URL: z.url('takes the address of Unit Guard'),
   UNIT_GUARD_TOKEN: z
     .string('takes a bearer token')
-    // What `fetch` says of any other shows it.
+    // The error of `fetch` would show any other token.
     .check(z.refine(isUsableToken, 'takes a bearer token alone, as npm run --silent token prints it')),
 })
 
@@ -17,7 +16,7 @@ interface Options extends Pick<RequestInit, 'redirect' | 'signal'> {
   readonly etag?: string | undefined
 }
 
-/** Sends requests to a Unit Guard that runs somewhere. @throws CannotContinue when it does not answer. */
+/** Sends requests to the API of a Unit Guard. @throws CannotContinue when it does not answer. */
 export function createSend({ url, token }: { url: string; token: string }) {
   const origin = url.replace(/\/$/, '')
   return (method: string, path: string, { body, key, etag, ...how }: Options = {}): Promise<Response> =>

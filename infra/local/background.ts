@@ -9,21 +9,21 @@ import { createSlack } from '../../shared/slack/slack.ts'
 import { createDelivery, type Follow } from './database/stream.ts'
 import { createBackgroundTasks } from './shutdown.ts'
 
-/** Longer than an estimate, a run and its settlement at the longest deadlines: unlike a function on AWS, a process here has no known end. */
+/** Longer than an estimate, a run and its settlement: unlike a function on AWS, this process has no known end. */
 export const workLastsMs = 5 * minuteMs
 
 const sweepEveryMs = minuteMs
 const continueEveryMs = 10_000
 const tickEveryMs = 10_000
-/** Batches of the start reader: one that waits for the service holds up no other. */
+/** A batch that waits for the service does not delay the others. */
 const startsAtOnce = 5
 const tellsAtOnce = 1
 const firesAtOnce = 3
 
 /**
- * Does what the table's stream and the schedule do on AWS. Both readers follow the stream when this resolves.
+ * Replaces the stream's readers and the rules of AWS. Both readers follow the stream when this resolves.
  *
- * @param plans are fired at their times, and the digest is; `null`: not here.
+ * @param plans `null` fires no plan and no digest.
  */
 export async function startBackground(
   services: Services,
@@ -53,7 +53,7 @@ export async function startBackground(
     }
   }
 
-  // Separate loops: neither a plan of many projects nor a slow Slack delays the others.
+  // Separate loops, so that neither a large plan nor a slow Slack delays the rest.
   void repeat(sweepEveryMs, 'sweep-failed', async () => (await guard.background()).sweep(endsAt()))
   void repeat(sweepEveryMs, 'slack-sweep-failed', () => slack.sweep())
   void repeat(sweepEveryMs, 'summary-failed', async () => (await guard.background()).keepSummaries())
@@ -81,16 +81,14 @@ export async function startBackground(
 const digest: Schedule = { kind: 'rate', text: 'rate(1 day)', everyMs: dayMs }
 const digestAnchor = 6 * hourMs
 
-/** A machine that has slept for a week has missed so many minutes. */
+/** The minutes of a week, for a machine that slept. */
 const max = 10_080
-/** Of one plan, the latest: what is much older is not news. */
+/** The latest of one plan; older ones do not matter any more. */
 const maxAtOnce = 60
 
 /**
- * What the rules of EventBridge send, as they send it. Nothing that was due before `from` is sent: that was for the
- * process before. A rate counts from the beginning of the epoch, so that its times survive a restart.
- *
- * @returns what has become due since the last time that it was called.
+ * Returns the events of EventBridge's rules that became due since its last call, at first since `from`. Rates count from
+ * the epoch, so that their times survive a restart.
  */
 export function createTicker(plans: readonly Plan[], from: number): (now: number) => readonly object[] {
   let sentUntil = from
@@ -98,7 +96,7 @@ export function createTicker(plans: readonly Plan[], from: number): (now: number
 
   return (now) => {
     const span = { from: sentUntil, until: now, max }
-    // A clock that was set back sends nothing twice.
+    // A clock that is set back sends no event twice.
     sentUntil = Math.max(sentUntil, now)
     const occurrences = enabled.flatMap(({ name, schedule }) =>
       timesOf(schedule, span)

@@ -6,7 +6,7 @@ import { guardSettings } from '../../shared/guard/options.ts'
 import { CannotContinue } from './failures.ts'
 import type { Environment } from './settings.ts'
 
-/** Makes a directory below DATA_DIR, for this user alone, where it is missing. @throws CannotContinue when there can be none. */
+/** Makes a directory for this user alone, unless it exists. @throws CannotContinue */
 export async function makeDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 }).catch((cause) => {
     throw new CannotContinue(`the directory ${directory} cannot be made (${cause.code}); set DATA_DIR to another one`, {
@@ -15,7 +15,7 @@ export async function makeDirectory(directory: string): Promise<void> {
   })
 }
 
-/** Makes a directory of our own as above, and takes what an earlier version left in it from other users. */
+/** The same, and other users lose access to the files of earlier versions. */
 export async function makePrivateDirectory(directory: string): Promise<void> {
   await makeDirectory(directory)
   await chmod(directory, 0o700)
@@ -25,9 +25,9 @@ export async function makePrivateDirectory(directory: string): Promise<void> {
 
 const envFileOf = (directory: string): string => join(directory, 'env')
 
-/** Names what `npm start` has found itself, such as addresses, with what it was. */
+/** Values that `npm start` found itself, such as addresses. */
 const foundHere = 'FOUND_HERE'
-/** Names all that the file sets, with a digest of what it was: a token is among it. */
+/** Digests of all values of the file: one is a token. */
 const setHere = 'SET_HERE'
 
 const variables = [
@@ -37,10 +37,9 @@ const variables = [
 ]
 
 /**
- * Written at once and for this user alone: it holds a token that may do everything. It unsets what it does not set, so
- * that a file of another directory, sourced before, leaves nothing.
+ * Writes the env file. It unsets all other variables, which the shell may have from the file of another directory.
  *
- * @param found what the next start looks for again: addresses, and the sandbox's plans.
+ * @param found values that the next start finds again: addresses, and the sandbox's plans.
  */
 export async function writeEnvFile(directory: string, env: Environment, found: Environment): Promise<string> {
   const file = envFileOf(directory)
@@ -56,9 +55,14 @@ export async function writeEnvFile(directory: string, env: Environment, found: E
     ...(unset.length > 0 ? [`unset ${unset.join(' ')}\n`] : []),
   ]
   await makeDirectory(directory)
-  await writeFile(`${file}.new`, lines.join(''), { mode: 0o600 })
-  await rename(`${file}.new`, file)
+  await writePrivateFile(file, lines.join(''))
   return file
+}
+
+/** Writes a file for this user alone; a reader never sees half of it. */
+export async function writePrivateFile(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.new`, text, { mode: 0o600 })
+  await rename(`${file}.new`, file)
 }
 
 /** Empty without a file. */
@@ -69,8 +73,8 @@ export function readEnvFile(directory: string): Environment {
 }
 
 /**
- * The environment without what an earlier start found. For another DATA_DIR or service, everything that the file set is
- * dropped; what was set by hand stays.
+ * The environment without the values that an earlier start found. For another DATA_DIR or service, all values of the env
+ * file are dropped; values set by hand stay.
  */
 export function withoutFound(env: Environment): Environment {
   const found = new Set((env[foundHere] ?? '').split(' '))
@@ -84,7 +88,7 @@ export function withoutFound(env: Environment): Environment {
 
 const elsewhere = ['DATA_DIR', 'TRACKING_BASE_URL']
 
-/** Without a space, which is between two of them. */
+/** Without spaces, which separate the entries. */
 const marked = ([name, value = '']: [string, string | undefined]): string => `${name}=${encodeURI(value)}`
 
 const digested = ([name, value = '']: [string, string | undefined]): string =>

@@ -6,7 +6,7 @@ import { systemClock } from '../../shared/platform/clock.ts'
 import { createLog, type Log } from '../../shared/platform/log.ts'
 import { makeDirectory } from './data-directory.ts'
 
-const longestBytes = 20 * 1024 * 1024
+const maxBytes = 20 * 1024 * 1024
 
 const line = z.looseObject({
   level: z.string(),
@@ -16,10 +16,7 @@ const line = z.looseObject({
 })
 type Line = z.output<typeof line>
 
-/**
- * Log lines go to a file, so that the terminal stays readable. The terminal shows errors, and announcements where Slack
- * is missing.
- */
+/** Writes the log to a file. The terminal shows errors, and announcements where there is no Slack. */
 export async function createGuardLog(directory: string): Promise<{ log: Log; file: string; close(): Promise<void> }> {
   await makeDirectory(directory)
   const file = join(directory, 'guard.log')
@@ -27,8 +24,8 @@ export async function createGuardLog(directory: string): Promise<{ log: Log; fil
     ({ size }) => size,
     () => 0,
   )
-  const stream = createWriteStream(file, { flags: size > longestBytes ? 'w' : 'a', mode: 0o600 })
-  // An existing file keeps its mode.
+  const stream = createWriteStream(file, { flags: size > maxBytes ? 'w' : 'a', mode: 0o600 })
+  // `mode` is ignored for an existing file.
   stream.once('open', () => void chmod(file, 0o600).catch(() => {}))
   // A full disk must not take the guard down.
   stream.on('error', (error) => console.error(`unit-guard: ${file}: ${error.message}`))
@@ -40,12 +37,12 @@ export async function createGuardLog(directory: string): Promise<{ log: Log; fil
   return { log, file, close: () => new Promise((resolve) => stream.end(resolve)) }
 }
 
-/** For a command: standard error shows only what failed. */
+/** For a command: it shows only errors with a cause. */
 export const createQuietLog = (): Log =>
   createLog({ write: (text) => tell(text, { withCauseOnly: true }), now: systemClock.now })
 
 function tell(text: string, { withCauseOnly = false } = {}): void {
-  // Few lines go to the terminal: parsing all of them would be waste.
+  // Parsing every line would be slow.
   if (!text.includes('"level":"error"') && !text.includes('"event":"announced"')) return
   const parsed = line.safeParse(toJson(text))
   if (!parsed.success) return
@@ -59,7 +56,7 @@ function tellError({ event, cause, update, secret }: Line): void {
   console.error(['unit-guard:', event, about, cause && `(${cause.message})`].filter(Boolean).join(' '))
 }
 
-/** A line that was cut for its length is no JSON any more. */
+/** A line that was cut for its length is not JSON. */
 function toJson(text: string): unknown {
   try {
     return JSON.parse(text)

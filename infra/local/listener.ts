@@ -4,28 +4,26 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { CannotContinue } from './failures.ts'
 
-/** Every app of Hono is one. */
 export interface App {
   fetch(request: Request, env: object): Response | Promise<Response>
 }
 
-/** An HTTP port on the loopback interface. */
 export interface Listener {
   readonly port: number
   readonly url: string
-  /** Until then every request is answered 503. */
+  /** Before, every request is answered 503. */
   open(app: App): void
-  /** Lets requests under way end until `patience` does, then cuts them. */
+  /** Cuts requests that still run when `patience` ends. */
   close(patience: Promise<void>): Promise<void>
 }
 
 const starting = () => new Response('still starting\n', { status: 503, headers: { 'retry-after': '1' } })
 
 /**
- * Takes a port before there is anything to serve: a second start fails here, before it touches the first one's ledger.
+ * Listens on the loopback interface. Called first, so that a second start fails before it touches the ledger of the first.
  *
  * @param port 0 takes any free one.
- * @param setting the variable that chooses the port, for the message.
+ * @param setting the variable of the port, for the message.
  * @throws CannotContinue when the port is taken or forbidden.
  */
 export async function createListener({ port, setting }: { port: number; setting?: string }): Promise<Listener> {
@@ -41,7 +39,7 @@ export async function createListener({ port, setting }: { port: number; setting?
     port: taken,
     url: `http://127.0.0.1:${taken}`,
     open: (app) => {
-      answer = async (request, env) => lastWhereUnread(await app.fetch(request, env))
+      answer = async (request, env) => closeAfterUnread(await app.fetch(request, env))
     },
     close: async (patience) => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -52,8 +50,8 @@ export async function createListener({ port, setting }: { port: number; setting?
   }
 }
 
-/** The rest of a body that is too large is not read, so nothing can follow it on its connection. */
-function lastWhereUnread(response: Response): Response {
+/** The rest of a body that is too large stays unread, so its connection cannot be used again. */
+function closeAfterUnread(response: Response): Response {
   if (response.status === 413) response.headers.set('connection', 'close')
   return response
 }

@@ -13,7 +13,7 @@ import { type Scope, scopes } from '../../shared/platform/words.ts'
 import { makeDirectory } from './data-directory.ts'
 import { CannotContinue, hintFor, reasonOf } from './failures.ts'
 
-/** 48 bytes: more than the 32 that HS256 wants of a key (RFC 7518, section 3.2). */
+/** HS256 needs 32 (RFC 7518, section 3.2). */
 const keyBytes = 48
 const visible = z.string().check(z.regex(/^[\x21-\x7e]{32,}$/))
 const stored = z.object({ callerKey: z.object({ current: visible, previous: z.optional(visible) }) })
@@ -22,7 +22,7 @@ const stored = z.object({ callerKey: z.object({ current: visible, previous: z.op
  * The key that signs callers' tokens, kept so that they survive a restart. To rehearse a rotation, move `current` to
  * `previous` in the file and start again.
  *
- * @param directory `null` keeps nothing: the key is new each time.
+ * @param directory `null` makes a new key.
  */
 export async function readCallerKey(directory: string | null): Promise<StoredSecret> {
   if (directory === null) return newKey()
@@ -47,12 +47,11 @@ function parse(text: string, file: string): StoredSecret {
   }
 }
 
-/** A bearer token as docs/api.md describes it. */
+/** A bearer token (docs/api.md). */
 export function signCallerToken(claims: {
   key: string
   sub: string
   scopes: readonly Scope[]
-  /** Absent: it may charge none, but with `admin`. */
   budgets?: '*' | readonly string[]
   now: number
   lastsMs: number
@@ -68,7 +67,7 @@ export function signCallerToken(claims: {
     .sign(new TextEncoder().encode(key))
 }
 
-/** Allows everything for a month. */
+/** A token for everything, valid for 30 days. */
 export const signAdminToken = (key: string, now: number): Promise<string> =>
   signCallerToken({ key, sub: 'local-admin', scopes, budgets: '*', now, lastsMs: 30 * dayMs })
 
@@ -84,8 +83,8 @@ const input = z.object({
 })
 
 /**
- * GetSecretValue of Secrets Manager, so that the same client code runs here and on AWS. Every user of this machine
- * reaches the port, so it wants the access key; it checks no signature.
+ * GetSecretValue of Secrets Manager. It needs the access key, because every user of this machine reaches the port; it
+ * checks no signature.
  *
  * @see https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
  */
@@ -93,7 +92,7 @@ export function createSecretsEndpoint(secrets: Readonly<Record<string, StoredSec
   const app = new Hono()
 
   app.post('/', async (c) => {
-    // A web page may point a name at this address (DNS rebinding), but it cannot send this Host.
+    // A web page can point a name at this address (DNS rebinding), but cannot send this Host.
     if (!/^127\.0\.0\.1(:\d+)?$/.test(c.req.header('host') ?? '')) return c.body(null, 403)
     if (!isCredential(c.req.header('authorization') ?? '', accessKey))
       return fault('UnrecognizedClientException', 'the access key of SECRETS_ACCESS_KEY is needed')
@@ -133,15 +132,11 @@ const answer = (status: number, body: object): Response =>
 
 type SecretsAccess = Pick<GuardSettings, 'SECRETS_ENDPOINT' | 'SECRETS_ACCESS_KEY'>
 
-/**
- * The value of a secret, for a command: from the local endpoint or, without one, from AWS.
- *
- * @throws CannotContinue saying where it was looked for, and what to do.
- */
+/** Reads a secret for a command, from the local endpoint or, without one, from AWS. @throws CannotContinue */
 export async function readSecret(id: string, from: SecretsAccess): Promise<string> {
   const endpoint = from.SECRETS_ENDPOINT
   const client = createSecretsClient(endpoint, from.SECRETS_ACCESS_KEY)
-  // What goes wrong is thrown, and told once.
+  // The thrown error says everything.
   const log = createLog({ write: () => {}, now: systemClock.now })
   try {
     return (await createSecret({ client, id, clock: systemClock, log }).read()).current

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** For work under way; the whole stop has to fit into five seconds. */
+/** For running work; the whole stop has to fit into five seconds. */
 const patienceMs = 2_000
 
 type Step = (patience: Promise<void>) => Promise<unknown>
 
 export type Shutdown = ReturnType<typeof createShutdown>
 
-/** Stops everything once, in the reverse order of its start: the API before the ledger that it writes to. */
+/** Stops everything once, in reverse order of the start: the API before its ledger. */
 export function createShutdown() {
   const steps: Step[] = []
   let stopping: Promise<void> | undefined
@@ -15,7 +15,7 @@ export function createShutdown() {
   async function run(): Promise<void> {
     const patience = sleep(patienceMs)
     for (const step of steps.toReversed()) {
-      // One part that does not stop must not keep the others alive.
+      // A part that does not stop must not keep the others alive.
       await step(patience).catch((error) => console.error('unit-guard: while stopping:', error))
     }
   }
@@ -29,11 +29,11 @@ export function createShutdown() {
     onStop: (step: Step) => void steps.push(step),
     isStopping: () => stopping !== undefined,
     stop,
-    /** Ctrl-C arrives twice, from the terminal and from npm: the second changes nothing. */
-    onSignal: (tell: () => void) => {
+    /** Ctrl-C arrives twice, from the terminal and from npm; the second has no effect. */
+    onSignal: () => {
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
         process.on(signal, () => {
-          if (!stopping) tell()
+          if (!stopping) console.log('\nstopping …')
           void stop().then(() => process.exit(0))
         })
       }
@@ -41,7 +41,18 @@ export function createShutdown() {
   }
 }
 
-/** Work that no request waits for. A stop lets it end. */
+/** Runs `work`, and stops its parts when it ends or a signal comes. */
+export async function withShutdown<Result>(work: (shutdown: Shutdown) => Promise<Result>): Promise<Result> {
+  const shutdown = createShutdown()
+  shutdown.onSignal()
+  try {
+    return await work(shutdown)
+  } finally {
+    await shutdown.stop()
+  }
+}
+
+/** Work that no request waits for. */
 export function createBackgroundTasks() {
   const all = new Set<Promise<void>>()
   const stopping = new AbortController()
@@ -49,13 +60,13 @@ export function createBackgroundTasks() {
 
   return {
     isStopping: (): boolean => signal.aborted,
-    /** @param work never fails: the caller says what a failure means. */
+    /** @param work must not fail. */
     add: (work: Promise<unknown>): Promise<void> => {
       const added: Promise<void> = work.then(() => void all.delete(added))
       all.add(added)
       return added
     },
-    /** Cut short by the stop. */
+    /** The stop ends it early. */
     pause: (ms: number): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {}),
     /** Waits for the tasks, until `patience` ends. */
     stop: async (patience: Promise<void>): Promise<void> => {

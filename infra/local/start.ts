@@ -2,7 +2,7 @@ import { createApi } from '../../functions/api/app.ts'
 import { createDashboard } from '../../functions/dashboard/app.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
 import type { GuardSettings } from '../../shared/guard/options.ts'
-import { type Plan, readPlans, WrongPlans } from '../../shared/guard/plans/plans-file.ts'
+import { type Plan, readPlans } from '../../shared/guard/plans/plans-file.ts'
 import { createServices } from '../../shared/guard/services.ts'
 import { rootBudget } from '../../shared/ledger/book/definitions.ts'
 import { LedgerUnavailable } from '../../shared/ledger/errors.ts'
@@ -10,16 +10,16 @@ import { sandboxService, WrongLedger } from '../../shared/ledger/identity.ts'
 import type { Ledger } from '../../shared/ledger/ledger.ts'
 import type { View } from '../../shared/ledger/views/views.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
-import { environment, type Marker, toMarkerText, WrongSettings } from '../../shared/platform/settings.ts'
+import { environment, type Marker, toMarkerText } from '../../shared/platform/settings.ts'
 import { startBackground } from './background.ts'
-import { takeNothing } from './commands/command.ts'
+import { runUntilStopped } from './commands/command.ts'
 import { checkToken } from './commands/doctor/service.ts'
 import { withoutFound, writeEnvFile } from './data-directory.ts'
 import { newAccessKey } from './database/dynamodb.ts'
 import { fileMarker, type MarkerStore } from './database/marker-store.ts'
 import { type LocalLedger, mustNotBeginAgain, openLedger, openSandbox } from './database/open.ts'
 import { demonstrate, demonstration, fillAMonth } from './demo/demonstration.ts'
-import { CannotContinue, reasonOf } from './failures.ts'
+import { reasonOf } from './failures.ts'
 import { createGuardLog } from './guard-log.ts'
 import { createListener, type Listener } from './listener.ts'
 import { createRouter, localReference } from './router.ts'
@@ -34,7 +34,7 @@ import {
   sandboxToken,
   sandboxUrl,
 } from './settings.ts'
-import { createShutdown, type Shutdown } from './shutdown.ts'
+import type { Shutdown } from './shutdown.ts'
 
 const usage = `Starts Unit Guard on this machine, with a stand-in of the service, until it is stopped with Ctrl-C.
 
@@ -42,7 +42,6 @@ const usage = `Starts Unit Guard on this machine, with a stand-in of the service
 
 It takes nothing but settings, from the environment: PORT=9000 npm start. docs/settings.md lists them.`
 
-/** `npm start`: the whole of Unit Guard on one machine, until it is stopped. */
 async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   const plans = readPlans(local.ownPlans ?? local.guard.PLANS)
   const main = await createListener({ port: local.port, setting: 'PORT' })
@@ -73,7 +72,7 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   const first = await firstView(services.guard.ledger)
   const written = first && markerOf(first, local.table)
   if (written) await marker?.write(written)
-  // Nothing is spent at a user's own service without a request.
+  // At a user's own service, only requests spend units.
   const background = await startBackground(services, { follow: ledger.follow, plans: sandbox === null ? null : plans })
   shutdown.onStop(background.stop)
   const { guard, slackSecret, clock } = services
@@ -104,7 +103,7 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   if (sandbox === null) checkTokenLater(local, settings)
 }
 
-/** What the next start looks for again: the marker, and the database where this start began it. */
+/** Values that the next start finds again. */
 async function foundLedger(local: LocalSettings, ledger: LocalLedger, marker: MarkerStore | null) {
   if (ledger.kind === 'memory') return {}
   const known = await marker?.read()
@@ -114,7 +113,7 @@ async function foundLedger(local: LocalSettings, ledger: LocalLedger, marker: Ma
   }
 }
 
-/** For the env file. A token or secret that was given is not written: only those that every machine has. */
+/** For the env file, without the user's own secrets. */
 function environmentOf(
   local: LocalSettings,
   { url, token, sandbox, ledger }: { url: string; token: string; sandbox: string | null; ledger: LocalLedger },
@@ -131,7 +130,7 @@ function environmentOf(
   }
 }
 
-/** Not awaited: a service that hangs must not delay the start. */
+/** Not awaited, because a hanging service must not delay the start. */
 function checkTokenLater({ serviceToken }: LocalSettings, settings: GuardSettings): void {
   if (serviceToken === null) return
   const { TRACKING_BASE_URL: baseUrl, SERVICE_TIMEOUT_MS: timeoutMs } = settings
@@ -140,7 +139,7 @@ function checkTokenLater({ serviceToken }: LocalSettings, settings: GuardSetting
   )
 }
 
-/** `null`: the ledger does not answer now. The start continues, and requests are answered 503 until it does. */
+/** `null` where the ledger does not answer now: the start continues, and requests are answered 503. */
 async function firstView(ledger: Ledger): Promise<View | null> {
   try {
     return await ledger.view()
@@ -150,7 +149,7 @@ async function firstView(ledger: Ledger): Promise<View | null> {
   }
 }
 
-/** `null`: a ledger in memory and a demonstration month have no table. */
+/** `null` for a ledger in memory and a demonstration month, which have no table. */
 function markerOf({ definitions: { identity } }: View, tableName: string): Marker | null {
   if (!identity?.table) return null
   return { ledger: identity.ledger, epoch: identity.epoch ?? 0, table: identity.table, tableName }
@@ -165,7 +164,6 @@ const secretsOf = (local: LocalSettings, names: GuardSettings, callerKey: Stored
   [names.SLACK_SECRET]: { current: JSON.stringify(local.slack) },
 })
 
-/** Its state is in the ledger's database, so it stops before that. */
 async function startSandbox(
   local: LocalSettings,
   { listener, ledger, shutdown }: { listener: Listener; ledger: LocalLedger; shutdown: Shutdown },
@@ -194,7 +192,6 @@ function describePlans(plans: readonly Plan[], { areFired }: { areFired: boolean
   return `${names.join(', ')}${areFired ? '' : '; fired by npm run plan alone'}`
 }
 
-/** @param of.hasLittle this ledger has nothing yet that is worth a look. */
 function tellWhatToTry(
   envFile: string,
   of: { url: string; hasSandbox: boolean; hasLittle: boolean; plans: readonly Plan[] },
@@ -208,26 +205,16 @@ function tellWhatToTry(
   console.log(`  echo "$UNIT_GUARD_TOKEN"     # logs in to the dashboard, at ${url}`)
   console.log(`  ${get('/budgets')}`)
   if (hasSandbox) console.log(`  ${get('/estimates?kind=ranking&project=initech')}`)
-  // It spends: on a user's own service only a user who looks for it shall find it.
+  // Not suggested for a user's own service, where it spends units.
   if (hasSandbox && plan) console.log(`  npm run plan -- ${plan.name}`)
   console.log(`  npm run doctor${hasSandbox ? '' : ' -- --project <name>'}`)
   if (hasLittle) console.log(`\nFor a month to look at, stop this with Ctrl-C, and:\n${fillAMonth}`)
   console.log()
 }
 
-takeNothing(usage)
-// A closed terminal must not end updates that are running.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-const shutdown = createShutdown()
-shutdown.onSignal(() => console.log('\nstopping …'))
-try {
+await runUntilStopped('unit-guard', usage, async (shutdown) => {
   const env = withoutFound(environment())
   const settings = readSettings(env)
   mustNotBeginAgain(env)
   await start(settings, shutdown)
-} catch (error) {
-  const isPlain = [WrongSettings, WrongPlans, WrongLedger, CannotContinue].some((plain) => error instanceof plain)
-  console.error('unit-guard:', isPlain && error instanceof Error ? error.message : error)
-  await shutdown.stop()
-  process.exit(1)
-}
+})

@@ -7,11 +7,11 @@ import { environment, WrongSettings } from '../../../shared/platform/settings.ts
 import { readEnvFile, withoutFound } from '../data-directory.ts'
 import { CannotContinue } from '../failures.ts'
 import { directoryOf, type Environment } from '../settings.ts'
+import { createShutdown, type Shutdown } from '../shutdown.ts'
 
 // The AWS SDK warns at each start that it will need a newer Node, which does not help the user of one machine.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'
 
-/** What was typed is not what the command takes. */
 export class WrongUsage extends Error {
   override readonly name = 'WrongUsage'
 }
@@ -22,13 +22,9 @@ type Flags = NonNullable<ParseArgsConfig['options']>
 type Given<F extends Flags> = { readonly [Name in keyof F]?: string }
 
 /**
- * One command of `npm run`: its flags, all of which take a value, what else it takes, its help, and how it ends. What
- * `run` answers is whether all is well.
+ * Runs one command of `npm run`. Exit codes: 0 `run` returned true, 1 it returned false or failed, 2 wrong usage.
  *
- * @param takes what has to stand there without a flag, as the help names it, or may, in brackets; `run` gets one text for
- * each that is there.
- *
- * Exit codes: 0 all is well, 1 something is not (one line on standard error says what), 2 wrong usage.
+ * @param takes names of the arguments without a flag, in brackets if optional; `run` gets one text for each.
  */
 export async function command<F extends Flags>(
   usage: string,
@@ -42,22 +38,33 @@ export async function command<F extends Flags>(
     process.exit((await run(given.flags, ...given.texts)) ? exitCodes.done : exitCodes.failed)
   } catch (error) {
     if (error instanceof WrongUsage) return refuse(usage, error)
-    const isPlain = [CannotContinue, WrongSettings, WrongPlans, WrongLedger].some((plain) => error instanceof plain)
-    console.error(isPlain && error instanceof Error ? error.message : error)
+    console.error(withoutStack(error))
     if (error instanceof WrongSettings) console.error('Start Unit Guard first (npm start), or set them.')
     process.exit(exitCodes.failed)
   }
 }
 
-/** For a command that runs until it is stopped and takes no arguments: an argument would have no effect. */
-export function takeNothing(usage: string): void {
+/** Runs a command that takes no arguments and runs until it is stopped. */
+export async function runUntilStopped(name: string, usage: string, start: (shutdown: Shutdown) => Promise<void>) {
+  const shutdown = createShutdown()
   try {
     if (readArguments({}, []) === 'help') help(usage)
+    // A closed terminal must not end running updates.
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+    shutdown.onSignal()
+    await start(shutdown)
   } catch (error) {
     if (error instanceof WrongUsage) refuse(usage, error)
-    throw error
+    console.error(`${name}:`, withoutStack(error))
+    await shutdown.stop()
+    process.exit(exitCodes.failed)
   }
 }
+
+/** The message of an error that the user can repair, any other error as it is. */
+const withoutStack = (error: unknown): unknown =>
+  error instanceof Error && plainErrors.some((plain) => error instanceof plain) ? error.message : error
+const plainErrors = [CannotContinue, WrongSettings, WrongPlans, WrongLedger]
 
 function help(usage: string): never {
   console.log(usage)
@@ -89,7 +96,7 @@ function parse(flags: Flags, takes: readonly string[]) {
   try {
     const parsed = parseArgs({ options, strict: true, allowPositionals: takes.length > 0, tokens: true })
     const names = parsed.tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []))
-    // The last one would count, and the others would be ignored without a word.
+    // `parseArgs` ignores all but the last one.
     const repeated = names.find((name, at) => names.indexOf(name) < at)
     if (repeated === undefined) return parsed
     throw new WrongUsage(`--${repeated} was given more than once`)
@@ -100,9 +107,8 @@ function parse(flags: Flags, takes: readonly string[]) {
 }
 
 /**
- * What `npm start` has written down, and on top of it the environment: a variable that is set wins, also when it is
- * empty. So a command uses AWS on a machine that has an env file: `SECRETS_ENDPOINT= npm run …`. A shell
- * that has sourced the file of one directory goes on with that one; and its token is shown to no other guard.
+ * The env file of `npm start`, overridden by the environment: an empty variable overrides too, so
+ * `SECRETS_ENDPOINT= npm run …` uses AWS. The file's token is sent to no other guard.
  */
 export function commandEnvironment(all: Environment = environment()): Environment {
   const given = withoutFound(all)
@@ -111,13 +117,13 @@ export function commandEnvironment(all: Environment = environment()): Environmen
   return { ...written, ...(token !== undefined && !isElsewhere && { UNIT_GUARD_TOKEN: token }), ...given }
 }
 
-/** A ledger in the memory of `npm start` cannot be reached from outside. */
+/** No other process reaches a ledger in the memory of `npm start`. */
 export const isInMemory = (env: Environment): boolean => env.LEDGER === 'memory' && !env.DYNAMODB_ENDPOINT
 
-/** The letters behind a number of minutes, hours or days, as commands take them: 30m, 8h, 7d. */
+/** Units of durations such as 30m, 8h, 7d. */
 export const unitMs = { m: minuteMs, h: hourMs, d: dayMs } as const
 
-/** Milliseconds since the epoch of a time in RFC 3339, as the API takes it; `null` if not valid, such as 30 February. */
+/** Milliseconds since the epoch of a time in RFC 3339; `null` if not valid, such as 30 February. */
 export function parseInstant(text: string): number | null {
   const parsed = instant.safeParse(text)
   return parsed.success ? parsed.data : null

@@ -1,8 +1,8 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GetParameterCommand, ParameterNotFound, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
 import { ledgerParameter, type Marker, parseMarker, toMarkerText } from '../../../shared/platform/settings.ts'
-import { makeDirectory } from '../data-directory.ts'
+import { makeDirectory, writePrivateFile } from '../data-directory.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
 
 /** Where the marker of a ledger is kept: outside of its table. */
@@ -19,8 +19,7 @@ export function fileMarker(directory: string): MarkerStore {
     read: async () => parsed(await readFile(file, 'utf8').catch(() => null), file),
     write: async (marker) => {
       await makeDirectory(directory)
-      await writeFile(`${file}.new`, `${toMarkerText(marker)}\n`, { mode: 0o600 })
-      await rename(`${file}.new`, file)
+      await writePrivateFile(file, `${toMarkerText(marker)}\n`)
     },
   }
 }

@@ -11,7 +11,7 @@ import { commandEnvironment, isInMemory } from '../commands/command.ts'
 import { withoutFound } from '../data-directory.ts'
 import { CannotContinue } from '../failures.ts'
 import { type Environment, readSettings } from '../settings.ts'
-import { createShutdown, type Shutdown } from '../shutdown.ts'
+import { type Shutdown, withShutdown } from '../shutdown.ts'
 import { isDynamoDb } from './dynamodb.ts'
 import { fileMarker, type MarkerStore, parameterMarker } from './marker-store.ts'
 import { openLedger } from './open.ts'
@@ -34,9 +34,7 @@ export interface OperatorLedger {
  * nothing, as for every other command, or where this machine has no ledger.
  */
 export async function withOperatorLedger(work: (opened: OperatorLedger) => Promise<boolean>): Promise<boolean> {
-  const shutdown = createShutdown()
-  shutdown.onSignal(() => console.log('\nstopping …'))
-  try {
+  return withShutdown(async (shutdown) => {
     const env = commandEnvironment()
     const { endpoint, accessKey, table, where, marker } = await findTable(env, shutdown)
     const client = createDynamoClient(endpoint, accessKey)
@@ -51,9 +49,7 @@ export async function withOperatorLedger(work: (opened: OperatorLedger) => Promi
       ...{ table, tableId, where, store, ledger: ledgerIn(table), marker, ledgerIn },
       isOnAws: endpoint === undefined,
     })
-  } finally {
-    await shutdown.stop()
-  }
+  })
 }
 
 async function findTable(env: Environment, shutdown: Shutdown) {

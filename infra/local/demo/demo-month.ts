@@ -16,7 +16,7 @@ import { openLedger, openSandboxState } from '../database/open.ts'
 import { CannotContinue } from '../failures.ts'
 import { readCallerKey } from '../secrets.ts'
 import { defaultDirectory, type LocalSettings, readSettings } from '../settings.ts'
-import { createShutdown, type Shutdown } from '../shutdown.ts'
+import { type Shutdown, withShutdown } from '../shutdown.ts'
 import { fillAMonth } from './demonstration.ts'
 import { keepMonth, runMonth } from './month.ts'
 import { openScenario, type Scenario } from './scenario.ts'
@@ -31,15 +31,7 @@ It takes the settings of npm start, which must not be running, and touches no le
 const rowsAtATime = 100
 const daysOfALine = 7
 
-await command(usage, {}, async () => {
-  const shutdown = createShutdown()
-  shutdown.onSignal(() => console.log('\nstopping …'))
-  try {
-    return await fill(readSettings(withoutFound(environment())), shutdown)
-  } finally {
-    await shutdown.stop()
-  }
-})
+await command(usage, {}, () => withShutdown((shutdown) => fill(readSettings(withoutFound(environment())), shutdown)))
 
 async function fill(local: LocalSettings, shutdown: Shutdown): Promise<boolean> {
   const database = await openKept(local, shutdown)
