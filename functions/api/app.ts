@@ -9,7 +9,7 @@ import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { rawPathOf } from '../../shared/platform/http.ts'
 import { type ApiEnv, gatewayPath, rawTarget } from './context.ts'
-import { createGateway } from './gateway/gateway.ts'
+import { answerGateway } from './gateway/gateway.ts'
 import { answerProblem } from './route.ts'
 import { addAudit } from './routes/audit.ts'
 import { addBudgets } from './routes/budgets.ts'
@@ -52,10 +52,9 @@ export function createApi(services: Services, reference: Reference = async () =>
     return next()
   })
 
-  const gateway = createGateway(services)
   app.use(async (c, next) => {
     const { path } = rawTarget(c)
-    if (path.startsWith(`${gatewayPath}/`)) return gateway(c)
+    if (path.startsWith(`${gatewayPath}/`)) return answerGateway(c, services)
     // A path that has to be tidied first is not ours.
     return path === new URL(c.req.url).pathname ? next() : c.notFound()
   })

@@ -22,42 +22,41 @@ interface ForwardRequest {
 }
 
 /** Reads and writes through the gateway: checked where the interface says something, and passed on in their own bytes. */
-export function createForwarding({ guard, tracking, clock, log }: Services) {
-  return async (c: Context<ApiEnv>, forwarded: ForwardRequest): Promise<Response> => {
-    const { operation, segment, search } = forwarded
-    if (operation === 'create-project' || operation === 'update-project') {
-      const body = await readJsonBytes(c)
-      return write(c, { ...forwarded, operation }, body)
-    }
-    // Where the platform tells that the caller left, the rest of a read is not needed.
-    const signal = leavingOf(c)
-    return pass(c, await tracking.open({ operation, segment, search, headers: headersOf(c), signal }))
+export async function forward(c: Context<ApiEnv>, services: Services, request: ForwardRequest): Promise<Response> {
+  const { operation, segment, search } = request
+  if (operation === 'create-project' || operation === 'update-project') {
+    const body = await readJsonBytes(c)
+    return write(c, services, { ...request, operation }, body)
   }
+  // Where the platform tells that the caller left, the rest of a read is not needed.
+  const signal = leavingOf(c)
+  return pass(c, await services.tracking.open({ operation, segment, search, headers: headersOf(c), signal }))
+}
 
-  /** Noted before it is sent, because afterwards may be too late, and again with what became of it. */
-  async function write(
-    c: Context<ApiEnv>,
-    { caller, operation, segment, search }: ForwardRequest & { operation: 'create-project' | 'update-project' },
-    body: Uint8Array,
-  ): Promise<Response> {
-    const change: ProjectChange = {
-      id: `chg_${systemIds.random()}`,
-      operation: operation === 'create-project' ? 'create' : 'update',
-      project: decodeSegment(segment ?? '') ?? segment ?? '',
-      caller: caller.sub,
-      at: clock.now(),
-      ...countsOf(operation, search, body),
-      status: null,
-    }
-    await guard.ledger.noteProjectChange(change)
-    const answer = await tracking.open({ operation, segment, search, headers: headersOf(c), body })
-    if (answer.kind === 'answered') {
-      // It took effect, whether or not that can be noted now: the caller gets the service's answer.
-      const noted = guard.ledger.noteProjectChange({ ...change, status: answer.status })
-      await noted.catch((cause) => log.error('change-not-noted', { change: change.id, status: answer.status, cause }))
-    }
-    return pass(c, answer)
+/** Recorded before it is sent, because afterwards may be too late, and again with its outcome. */
+async function write(
+  c: Context<ApiEnv>,
+  { guard: { ledger }, tracking, clock, log }: Services,
+  { caller, operation, segment, search }: ForwardRequest & { operation: 'create-project' | 'update-project' },
+  body: Uint8Array,
+): Promise<Response> {
+  const change: ProjectChange = {
+    id: `chg_${systemIds.random()}`,
+    operation: operation === 'create-project' ? 'create' : 'update',
+    project: decodeSegment(segment ?? '') ?? segment ?? '',
+    caller: caller.sub,
+    at: clock.now(),
+    ...countsOf(operation, search, body),
+    status: null,
   }
+  await ledger.noteProjectChange(change)
+  const answer = await tracking.open({ operation, segment, search, headers: headersOf(c), body })
+  if (answer.kind === 'answered') {
+    // It took effect, so the caller gets the service's answer even if recording it fails.
+    const noted = ledger.noteProjectChange({ ...change, status: answer.status })
+    await noted.catch((cause) => log.error('change-not-noted', { change: change.id, status: answer.status, cause }))
+  }
+  return pass(c, answer)
 }
 
 /** @throws Refusal 400 with all that is wrong with the body and the query. */

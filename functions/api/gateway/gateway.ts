@@ -5,39 +5,33 @@ import type { Services } from '../../../shared/guard/services.ts'
 import { isGuarded, matchOperation, neededScope } from '../../../shared/tracking/operations.ts'
 import { type ApiEnv, gatewayPath, mustHave, mustHold, rawTarget } from '../context.ts'
 import { answerProblem } from '../route.ts'
-import { createForwarding } from './forward.ts'
-import { createGatewayRuns } from './run.ts'
+import { forward } from './forward.ts'
+import { runThroughGateway } from './run.ts'
 
 /**
  * The drop-in: the service's own 23 operations under the service's own paths, with the caller's token. Reads and writes
  * are passed through in their own bytes; a run becomes a guarded update. No other path or method reaches the service.
  */
-export function createGateway(services: Services) {
-  const forward = createForwarding(services)
-  const run = createGatewayRuns(services)
-
-  return async (c: Context<ApiEnv>): Promise<Response> => {
-    const { path, search } = rawTarget(c)
-    c.set('route', `${gatewayPath}/*`)
-    const match = matchOperation(c.req.method, path.slice(gatewayPath.length))
-    if (!match) {
-      const detail =
-        'The tracking service has no such operation, or the path is not written as its interface writes it.'
-      throw new Refusal(problem('not-found', detail))
-    }
-    if (match.kind === 'method-not-allowed') {
-      c.header('Allow', match.allow.join(', '))
-      const detail = `This operation takes ${match.allow.join(' or ')}, not ${c.req.method}.`
-      return answerProblem(c, problem('method-not-allowed', detail))
-    }
-    const { operation, segment } = match
-    c.set('route', operation)
-    const needed = neededScope(operation, search)
-    const caller = isGuarded(operation) ? mustHold(c, needed) : (await mustHave(c, needed)).token
-    if (!/^[\x21-\x7e]*$/.test(search) || search.includes('#')) {
-      throw invalid([{ path: '', message: 'the query has characters that have to be percent-encoded' }])
-    }
-    if (isGuarded(operation)) return run(c, { caller, operation, segment: segment ?? '', search })
-    return forward(c, { caller, operation, segment, search })
+export async function answerGateway(c: Context<ApiEnv>, services: Services): Promise<Response> {
+  const { path, search } = rawTarget(c)
+  c.set('route', `${gatewayPath}/*`)
+  const match = matchOperation(c.req.method, path.slice(gatewayPath.length))
+  if (!match) {
+    const detail = 'The tracking service has no such operation, or the path is not written as its interface writes it.'
+    throw new Refusal(problem('not-found', detail))
   }
+  if (match.kind === 'method-not-allowed') {
+    c.header('Allow', match.allow.join(', '))
+    const detail = `This operation takes ${match.allow.join(' or ')}, not ${c.req.method}.`
+    return answerProblem(c, problem('method-not-allowed', detail))
+  }
+  const { operation, segment } = match
+  c.set('route', operation)
+  const needed = neededScope(operation, search)
+  const caller = isGuarded(operation) ? mustHold(c, needed) : (await mustHave(c, needed)).token
+  if (!/^[\x21-\x7e]*$/.test(search) || search.includes('#')) {
+    throw invalid([{ path: '', message: 'the query has characters that have to be percent-encoded' }])
+  }
+  if (isGuarded(operation)) return runThroughGateway(c, services, { caller, operation, segment: segment ?? '', search })
+  return forward(c, services, { caller, operation, segment, search })
 }

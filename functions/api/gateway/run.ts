@@ -14,7 +14,7 @@ import { idempotencyKey } from '../input.ts'
 import { answerProblem } from '../route.ts'
 import { passOnKept } from './pass-on.ts'
 
-interface Run {
+interface GatewayRun {
   readonly caller: Caller
   readonly operation: GuardedOperation
   /** Raw, as the caller encoded it; so is the query. */
@@ -26,78 +26,74 @@ interface Run {
 const maxProjects = 20
 
 /** `GET …/run` through the gateway: a guarded update, or one for each project that its segment names. */
-export function createGatewayRuns({ guard, options: { separator } }: Services) {
-  return async (c: Context<ApiEnv>, run: Run): Promise<Response> => {
-    const { caller, operation, segment, search } = run
-    const budget = read(budgetName, c.req.header('unit-guard-budget'), 'Unit-Guard-Budget')
-    const segments = segmentsOf(segment, separator)
-    const targets = segments.map((each) => ({ segment: each, search }))
-    const [target, ...others] = targets
-    const key = idempotencyKey(c)
-    const answer = await guard.submit(
-      {
-        caller: caller.sub,
-        token: caller,
-        via: 'gateway',
-        route: 'GET /v3/…/run',
-        ...(key !== undefined && { key }),
-      },
-      {
-        kind: operations[operation].guarded,
-        projects: segments.map(projectOf),
-        whenShort: 'refuse',
-        ...(target && others.length === 0 ? { target } : { targets }),
-        ...(budget !== undefined && { budget }),
-      },
-      { respondAsync: false, endsAt: c.var.endsAt },
-    )
-    if (answer.replayed) c.header('Idempotency-Replayed', 'true')
-    if (answer.problem) return answerProblem(c, answer.problem, answer)
-    const [update] = answer.updates
-    if (!update) throw new Error('an answer without a problem has an update')
-    c.header('Unit-Guard-Update', answer.updates.map(({ id }) => id).join(', '))
-    if (others.length > 0) return answerSeveral(c, answer)
-    if (update.state !== 'settled' && !isKnownToHaveRun(update)) return c.json(showAnswer(answer), 202)
-    return answerSettled(c, update, answer)
-  }
+export async function runThroughGateway(c: Context<ApiEnv>, services: Services, run: GatewayRun): Promise<Response> {
+  const { guard, options } = services
+  const { caller, operation, segment, search } = run
+  const budget = read(budgetName, c.req.header('unit-guard-budget'), 'Unit-Guard-Budget')
+  const segments = segmentsOf(segment, options.separator)
+  const targets = segments.map((each) => ({ segment: each, search }))
+  const [target, ...others] = targets
+  const key = idempotencyKey(c)
+  const answer = await guard.submit(
+    {
+      caller: caller.sub,
+      token: caller,
+      via: 'gateway',
+      route: 'GET /v3/…/run',
+      ...(key !== undefined && { key }),
+    },
+    {
+      kind: operations[operation].guarded,
+      projects: segments.map(projectOf),
+      whenShort: 'refuse',
+      ...(target && others.length === 0 ? { target } : { targets }),
+      ...(budget !== undefined && { budget }),
+    },
+    { respondAsync: false, endsAt: c.var.endsAt },
+  )
+  if (answer.replayed) c.header('Idempotency-Replayed', 'true')
+  if (answer.problem) return answerProblem(c, answer.problem, answer)
+  const [update] = answer.updates
+  if (!update) throw new Error('an answer without a problem has an update')
+  c.header('Unit-Guard-Update', answer.updates.map(({ id }) => id).join(', '))
+  if (others.length > 0) return answerSeveral(c, services, answer)
+  if (update.state !== 'settled' && !isKnownToHaveRun(update)) return c.json(showAnswer(answer), 202)
+  return answerSettled(c, services, update, answer)
+}
 
-  async function answerSeveral(c: Context<ApiEnv>, answer: Answer): Promise<Response> {
-    const { status, earlier } = answer
-    if (earlier.length > 0) c.header('Unit-Guard-Replayed', earlier.join(', '))
-    await addFigures(c, answer)
-    return c.json(showAnswer(answer), status === 202 ? 202 : 200)
-  }
+async function answerSeveral(c: Context<ApiEnv>, services: Services, answer: Answer): Promise<Response> {
+  const { status, earlier } = answer
+  if (earlier.length > 0) c.header('Unit-Guard-Replayed', earlier.join(', '))
+  await addFigures(c, services, answer)
+  return c.json(showAnswer(answer), status === 202 ? 202 : 200)
+}
 
-  async function answerSettled(c: Context<ApiEnv>, update: Update, answer: Answer): Promise<Response> {
-    if (answer.earlier.length > 0) c.header('Unit-Guard-Replayed', update.id)
-    await addFigures(c, answer)
-    const { service } = update
-    const isWhole = service && !service.truncated && service.status >= 200 && service.status < 300
-    return isWhole ? passOnKept(c, service) : c.json(showUpdate(update))
-  }
+async function answerSettled(c: Context<ApiEnv>, services: Services, update: Update, answer: Answer) {
+  if (answer.earlier.length > 0) c.header('Unit-Guard-Replayed', update.id)
+  await addFigures(c, services, answer)
+  const { service } = update
+  const isWhole = service && !service.truncated && service.status >= 200 && service.status < 300
+  return isWhole ? passOnKept(c, service) : c.json(showUpdate(update))
+}
 
-  /** Of several updates the sums; what is left to a budget stands for no sum of several budgets. */
-  async function addFigures(c: Context<ApiEnv>, { updates, replayed, earlier }: Answer): Promise<void> {
-    const sum = (all: readonly Update[]) => String(all.reduce((units, { charged }) => units + (charged ?? 0), 0))
-    c.header('Unit-Guard-Units-Charged', sum(updates))
-    c.header('Unit-Guard-Units-Charged-Now', sum(replayed ? [] : updates.filter(({ id }) => !earlier.includes(id))))
-    const [first, ...others] = updates
-    if (!first || others.some(({ budget }) => budget !== first.budget)) return
-    const available = await availableTo(first)
-    if (available !== null) c.header('Unit-Guard-Units-Available', String(available))
-  }
+/** Sums over all updates. Available units are those of one budget, so several budgets have none. */
+async function addFigures(c: Context<ApiEnv>, services: Services, { updates, replayed, earlier }: Answer) {
+  const sum = (all: readonly Update[]) => String(all.reduce((units, { charged }) => units + (charged ?? 0), 0))
+  c.header('Unit-Guard-Units-Charged', sum(updates))
+  c.header('Unit-Guard-Units-Charged-Now', sum(replayed ? [] : updates.filter(({ id }) => !earlier.includes(id))))
+  const [first, ...others] = updates
+  if (!first || others.some(({ budget }) => budget !== first.budget)) return
+  const available = await availableTo(services, first)
+  if (available !== null) c.header('Unit-Guard-Units-Available', String(available))
+}
 
-  /**
-   * Units that are left to the update's budget this month. `null`: as many as its ancestors have, or unknown;
-   * what has run is answered all the same.
-   */
-  async function availableTo({ budget }: Update): Promise<number | null> {
-    const view = await guard.ledger.view().catch(() => null)
-    const named = view && budgetNamed(view.definitions, budget)
-    if (!named) return null
-    const { limit, available } = figuresOf(view, named, 'month')
-    return limit === 'unlimited' ? null : available
-  }
+/** Units left to the update's budget this month. `null`: unlimited or unknown; the run is answered either way. */
+async function availableTo({ guard }: Services, { budget }: Update): Promise<number | null> {
+  const view = await guard.ledger.view().catch(() => null)
+  const named = view && budgetNamed(view.definitions, budget)
+  if (!named) return null
+  const { limit, available } = figuresOf(view, named, 'month')
+  return limit === 'unlimited' ? null : available
 }
 
 interface Schema {
