@@ -1,5 +1,5 @@
 import { inParallel } from '../../shared/platform/parallel.ts'
-import { chanceOf } from '../simulation/chance.ts'
+import { chanceOf } from '../simulation/workloads/chance.ts'
 import { readOptions, say } from '../support/process/command-line.ts'
 import { type Ask, createAsks, isFinal, makeBudgets, send } from './asking.ts'
 import { changedAnswers, reckon, sum, type Told } from './reckoning.ts'

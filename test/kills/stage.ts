@@ -75,7 +75,7 @@ export async function createStage(chance: Choose) {
       const { UNIT_GUARD_TOKEN: admin = '' } = readEnvFile(data)
       const approver = await signCallerToken({
         key: await callerKey(),
-        sub: 'somebody-else',
+        sub: 'another-approver',
         scopes: ['read', 'approve'],
         budgets: '*',
         now: Date.now(),

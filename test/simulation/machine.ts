@@ -8,10 +8,8 @@ import { clockThrough, createIds, type Estimated, type Lateness, storeThrough, t
 import type { Ask } from './step.ts'
 import { dayMs, minuteMs, type World } from './world.ts'
 
-/** How long one process lives, whatever it is doing. */
 const functionLifeMs = 2 * minuteMs
 
-/** Looked for wherever it must not be. */
 export const serviceToken = 'canary-service-token-7f3a9c'
 
 const silent: Log = { info: () => {}, error: () => {}, hide: () => {} }
@@ -25,14 +23,13 @@ export const options: GuardOptions = {
 export type Machine = Awaited<ReturnType<typeof createMachine>>
 
 /**
- * One process: the real guard and ledger, whose every wait is a step that is asked for. It was started before the scene
- * begins, so what it reads once in its life is none of the steps.
+ * One process: the real guard and ledger, where every wait is a step. It starts before the day begins, so what it reads
+ * once in its life is not among the steps.
  */
 export async function createMachine(given: {
   process: string
   ask: Ask
   now: () => number
-  /** As it is when the process starts. */
   world: World
   unitsPerMonth: number
   plans?: readonly Plan[]
@@ -40,7 +37,6 @@ export async function createMachine(given: {
   estimated?: (estimate: Estimated) => void
   /** How far `now` is ahead of the world's time. */
   aheadMs?: number
-  /** Where the database is late, and `dates` fail. */
   late?: Lateness
 }) {
   const { process, ask, now, plans = [], log = silent } = given

@@ -9,7 +9,7 @@ import { createFlights, type EstimateReading, type RunResult, type Tracking } fr
 import { type Ask, death } from './step.ts'
 import { priceOf, receiveRun, tellUnits, type World } from './world.ts'
 
-/** What one process reaches: the ledger's database, the service, and the clock, each through the steps that it asks for. */
+/** What one process reaches, each through steps: the database, the service and the clock. */
 
 export const clockThrough = (ask: Ask, now: () => number): Clock => ({
   now,
@@ -24,13 +24,11 @@ export const clockThrough = (ask: Ask, now: () => number): Clock => ({
     }),
 })
 
-/** Names that say which process made them; chance is always the same. */
 export function createIds(process: string): Ids {
   let count = 0
   return { random: () => `${process}-${++count}`, fraction: () => 0.5 }
 }
 
-/** How a database differs from one that is always up to date and in time. */
 export interface Lateness {
   /** An index as it was some writes ago. */
   lagging(): Store
@@ -38,7 +36,6 @@ export interface Lateness {
   lands(what: string, write: (world: World) => Promise<unknown>): void
 }
 
-/** A request that was given up does not wait for ever on its way. */
 const landsWithinMs = 60_000
 
 export const storeThrough = (ask: Ask, late?: Lateness): Store => ({
@@ -91,10 +88,8 @@ export const storeThrough = (ask: Ask, late?: Lateness): Store => ({
     }),
 })
 
-/** What an overrun costs above its estimate. */
 const moreUnits = 7
 
-/** An estimate that the service has answered. */
 export interface Estimated {
   readonly process: string
   readonly project: string
@@ -103,14 +98,12 @@ export interface Estimated {
 }
 
 interface Surroundings {
-  /** Told of every estimate that the service answers. */
   estimated(estimate: Estimated): void
   datesFail: boolean
-  /** How far the clock of the process is ahead of the world's. */
   aheadMs: number
 }
 
-/** A run's request and its answer are two steps: anything may come between. */
+/** A run's request and its answer are two steps, so that anything may come between. */
 export function trackingThrough(
   ask: Ask,
   process: string,
@@ -134,14 +127,14 @@ export function trackingThrough(
             : { kind: 'unreadable', reason: 'simulated', shape: 'simulated' },
       }),
     run: async ({ kind, segment }, { timeoutMs }) => {
-      // A timer counts time, whatever the clock says.
+      // A timer counts time, however wrong the clock is.
       const deadline = now() - aheadMs + timeoutMs
       const result = await ask({
         what: `runs ${segment}`,
         faults: ['not sent', 'refused', 'sent, does not run', 'costs more', death],
         reads: false,
         take: async (world, fault) => {
-          // Whoever has waited past its deadline has given up: nothing is sent any more.
+          // Past its deadline the sender has given up and sends nothing.
           if (world.now > deadline) return unknown
           if (fault === 'not sent') return didNotRun(null)
           const ran = fault === null || fault === 'costs more'
@@ -173,7 +166,7 @@ export function trackingThrough(
   }
 }
 
-/** Estimates are shared inside a process by the code that shares them in the product. */
+/** Uses the product's own sharing of estimates inside a process. */
 function estimateThrough(
   ask: Ask,
   process: string,
@@ -187,7 +180,7 @@ function estimateThrough(
         what: `estimates ${target.segment}`,
         faults: ['unreachable'],
         reads: true,
-        // Nothing goes on before the dates are there too, which are asked for beside it.
+        // Nothing follows it before the dates, asked for beside it, have come.
         isLocal: target.kind === 'ranking',
         take: async (world, fault) => {
           onSend()
@@ -200,7 +193,7 @@ function estimateThrough(
     )
 }
 
-/** @param told of every message that has arrived, whatever became of the answer. */
+/** @param told called with every message that arrived, even where its answer was lost. */
 export const slackThrough = (ask: Ask, told: (message: string) => void): SlackClient => ({
   send: (_url, message) =>
     ask({

@@ -1,15 +1,15 @@
 import type { Plan } from '../../shared/guard/plans/plans-file.ts'
 import type { Log } from '../../shared/platform/log.ts'
-import { lookAtConsumption, lookAtStep } from './auditor.ts'
+import { lookAtConsumption, lookAtStep } from './audit/auditor.ts'
+import { Broken } from './audit/stored.ts'
 import { createMachine, type Machine } from './machine.ts'
 import type { Ask } from './step.ts'
-import { Broken } from './stored.ts'
 import { copyOf, dayMs, minuteMs, type World } from './world.ts'
 
 /**
- * A process to which nothing happens: each step is taken as soon as it is asked for, and looked at.
+ * A process without faults: each step is taken as soon as it is asked for, and checked.
  *
- * @param told of what breaks in it, since whoever it is thrown at may catch it.
+ * @param told receives what breaks, since the code that it is thrown at may catch it.
  */
 export function createCalm(
   world: World,
@@ -37,7 +37,7 @@ export function createCalm(
   return createMachine({ ...given, ask, now: () => world.now, world })
 }
 
-/** When the sweep goes round at the end: past a lease, past what can be in flight, past a queue, and past all doubt. */
+/** Past a lease, past the flight, past a queue, and past all doubt. */
 const roundsAfterMs = [
   3 * minuteMs,
   9 * minuteMs,
@@ -49,7 +49,7 @@ const roundsAfterMs = [
   16 * dayMs,
 ]
 
-/** Time passes and the sweep goes round, until nothing is open: every update has to reach its end. */
+/** Sweeps as time passes, until nothing is open. */
 export async function comeToRest(
   world: World,
   given: {

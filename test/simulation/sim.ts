@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { say } from '../support/process/command-line.ts'
 import { mutants } from './mutants.ts'
-import { type RaceName, raceNames } from './races.ts'
+import { type RaceName, raceNames } from './races/races.ts'
 import { attempt, type Outcome, type Task } from './trial.ts'
 import { createWorkers, type Worker, type Workers } from './workers.ts'
 
@@ -15,12 +15,11 @@ const usage = `Runs the guard against every fault that we can think of, and a gu
   npm run sim -- --seed <number>   one workload again, told step by step
   npm run sim -- --race <name> --faults <number> --choices <numbers>   one schedule of a race again`
 
-const mostFaults = 2
+const maxFaults = 2
 const usualWorkloads = 20_000
 const checkedWorkloads = 300
 const workloadsAtOnce = 50
 
-/** Hands tasks to as many processes as there are, until they are done or something breaks. */
 async function doAll(tasks: readonly Task[], workers: readonly Worker[], told: (task: Task, outcome: Outcome) => void) {
   const left = [...tasks]
   const outcomes: Outcome[] = []
@@ -37,8 +36,8 @@ async function doAll(tasks: readonly Task[], workers: readonly Worker[], told: (
   return outcomes
 }
 
-function racesWith(mostFaults: number): Task[] {
-  return raceNames.map((race) => ({ do: 'race', race, mostFaults }))
+function racesWith(maxFaults: number): Task[] {
+  return raceNames.map((race) => ({ do: 'race', race, maxFaults }))
 }
 
 const workloads = (from: number, count: number): Task[] =>
@@ -48,13 +47,13 @@ const workloads = (from: number, count: number): Task[] =>
     count: Math.min(workloadsAtOnce, count - index * workloadsAtOnce),
   }))
 
-/** The largest first, so that no process waits for it at the end. */
-const everyRace = racesWith(mostFaults)
+/** The largest first, so that no worker waits for it at the end. */
+const everyRace = racesWith(maxFaults)
 
 function tellRace(task: Task, { schedules, states, steps, ms, failure }: Outcome): void {
   if (task.do !== 'race' || failure) return
   const size = `${count(schedules)} schedules, through ${count(states)} states by ${count(steps)} steps`
-  say(`complete  ${task.race}, up to ${task.mostFaults} faults: ${size}, ${seconds(ms)} s`)
+  say(`complete  ${task.race}, up to ${task.maxFaults} faults: ${size}, ${seconds(ms)} s`)
 }
 
 function isSound(outcomes: readonly Outcome[]): boolean {
@@ -92,7 +91,6 @@ const everything = (howManyWorkloads: number): Promise<boolean> =>
     return everyBug(all, mutants)
   })
 
-/** What finds most of the bugs soonest comes first. */
 const hunt: readonly Task[] = [
   ...racesWith(0).toReversed(),
   { do: 'workloads', from: 1, count: 60 },
@@ -124,7 +122,6 @@ async function everyBug(all: Workers, bugs: typeof mutants): Promise<boolean> {
   return survivors.length === 0
 }
 
-/** @param minutes how long; without it, until it is stopped. */
 const forLong = (minutes: number): Promise<boolean> =>
   withWorkers(async (_all, workers) => {
     const from = performance.now()
@@ -161,7 +158,7 @@ const { values, positionals } = parseArgs({
     long: { type: 'boolean' },
     seed: { type: 'string' },
     race: { type: 'string' },
-    faults: { type: 'string', default: String(mostFaults) },
+    faults: { type: 'string', default: String(maxFaults) },
     choices: { type: 'string', default: '' },
     help: { type: 'boolean' },
   },
@@ -173,7 +170,7 @@ function run(): Promise<boolean> {
   if (race !== undefined) {
     if (!isRace(race)) throw new Error(`There is no race ${race}; there are: ${raceNames.join('; ')}.`)
     const chosen = choices === '' ? [] : choices.split(',').map(Number)
-    return again({ do: 'replay', race, mostFaults: Number(faults), choices: chosen })
+    return again({ do: 'replay', race, maxFaults: Number(faults), choices: chosen })
   }
   if (values.long) return forLong(Number(positionals[0] ?? Number.POSITIVE_INFINITY))
   if (values.bugs) {

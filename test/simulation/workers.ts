@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
-import type { Mutant } from './mutants.ts'
+import type { Mutant } from './mutant.ts'
 import type { Outcome, Task } from './trial.ts'
 
-/** Far above what the largest task takes on a slow machine. */
 const longestTaskMs = 10 * 60_000
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -19,12 +18,11 @@ export interface Worker {
 
 export type Workers = Awaited<ReturnType<typeof createWorkers>>
 
-/** A place for bundles, gone when the work is done. */
 export async function createWorkers() {
   const folder = await mkdtemp(join(tmpdir(), 'unit-guard-simulation-'))
   let bundles = 0
 
-  /** The whole guard in one file, with a bug in it or without. @throws when the line with the bug is not there. */
+  /** Bundles the whole guard into one file, with a bug or without. @throws when the line with the bug is missing. */
   async function bundle(mutant?: Mutant): Promise<string> {
     const outfile = join(folder, `${++bundles}.mjs`)
     await build({
@@ -41,7 +39,6 @@ export async function createWorkers() {
   }
 
   function start(file: string): Worker {
-    // The bundle needs no loader, whatever this process was started with.
     const child: ChildProcess = fork(file, { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
     return {
       do: (task) =>
@@ -63,7 +60,7 @@ export async function createWorkers() {
   return { bundle, start, clear: () => rm(folder, { recursive: true, force: true }) }
 }
 
-/** A bug may also be one that never ends. */
+/** A bug may also make a task endless. */
 const lost = (promise: string): Outcome => ({
   ...{ schedules: 0, states: 0, steps: 0, ms: 0 },
   failure: { promise, trace: [], again: 'npm run sim' },

@@ -2,17 +2,15 @@ import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Item, Store } from '../../shared/ledger/store/store.ts'
 import type { Kind } from '../../shared/tracking/kinds.ts'
 
-/** Everything outside of the processes: the table, the service, Slack, and the time. */
+/** Everything outside of the processes. */
 export interface World {
   readonly items: Map<string, Item>
-  /** The tokens of the transactions that were applied: the table remembers them too. */
+  /** The table remembers applied transactions, too. */
   readonly applied: Set<string>
   readonly store: Store
   /** Never changed, only replaced; so are the three below. */
   prices: Readonly<Record<string, number>>
-  /** The dates for which the service has data of a project. */
   dates: Readonly<Record<string, readonly string[]>>
-  /** Every request for `run` that has arrived. */
   runs: readonly Run[]
   now: number
 }
@@ -24,7 +22,6 @@ export interface Run {
   readonly ran: boolean
   /** As estimated: what a guard can know without an answer. */
   readonly units: number
-  /** What the answer said, once it came. */
   readonly stated?: number
 }
 
@@ -38,7 +35,7 @@ export const createWorld = (given: {
   now: number
 }): World => worldOf({ items: new Map(given.items), applied: new Set(), prices: given.prices ?? {}, now: given.now })
 
-/** Items are never changed, only replaced, so a world is copied in no time. */
+/** Items are never changed, only replaced, so a copy is cheap. */
 export const copyOf = (world: World): World =>
   worldOf({ ...world, items: new Map(world.items), applied: new Set(world.applied) })
 
@@ -51,7 +48,7 @@ const worldOf = ({ items, applied, prices, dates = {}, runs = [], now }: Content
 
 export const priceOf = ({ prices }: World, project: string): number => prices[project] ?? 40
 
-/** A request for `run` arrives; where a ranking update runs, the service has data of today. */
+/** Where a ranking update runs, the service has data of today. */
 export function receiveRun(world: World, run: Run): void {
   const today = new Date(world.now).toISOString().slice(0, 10)
   const known = world.dates[run.project] ?? []
@@ -60,7 +57,7 @@ export function receiveRun(world: World, run: Run): void {
     world.dates = { ...world.dates, [run.project]: [...known, today].toSorted() }
 }
 
-/** The answer to the request that this process sent last for the project has arrived. */
+/** The answer to this process's last request for the project has arrived. */
 export function tellUnits(world: World, { process, project }: Pick<Run, 'process' | 'project'>, stated: number): void {
   const index = world.runs.findLastIndex((run) => run.process === process && run.project === project)
   world.runs = world.runs.map((run, at) => (at === index ? { ...run, stated } : run))

@@ -51,7 +51,7 @@ export async function startGuard(how: { units?: number; parts?: Partial<GuardPar
       sent.push({ target, ...options })
       return service.run(target, options)
     },
-    open: () => Promise.reject(new Error('nobody opens anything here')),
+    open: () => Promise.reject(new Error('nothing is opened here')),
   }
   const items = new Map<string, Item>()
   const inner = createMemoryStore(items)

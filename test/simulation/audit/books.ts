@@ -1,6 +1,5 @@
 import { broken, type Counter, countersOf, type Items, type Row, rowsOf } from './stored.ts'
 
-/** Every counter of every book, against its own sum and against all that has moved it. */
 export function lookAtBooks(items: Items, excused: ReadonlySet<string>): void {
   const rows = rowsOf(items)
   const entries = [...items.values()].filter(({ sk }) => sk === 'entry') as unknown as Entry[]
@@ -30,7 +29,7 @@ interface Entry {
   }[]
 }
 
-/** It cost more than was held, or it ran though a person had said that it did not: others may have spent its units meanwhile. */
+/** It cost more than was held, or ran though a person said otherwise: others may have spent its units meanwhile. */
 const cameToLightOn =
   (budget: string) =>
   ({ overrun, corrected, hold }: Row): boolean =>
@@ -43,7 +42,6 @@ function lookAtCounter(about: string, { l, g, a, h, i, s }: Counter, mayOverspen
   if (l !== 'u' && a < 0 && !mayOverspend) broken(`${about}: overspent by ${-a}`)
 }
 
-/** The counter against what has moved it: its updates, and the entries. */
 function lookAtSums(about: string, { g, h, i, s }: Counter, own: readonly Row[], moved: Entry['moves']): void {
   const heldBy = (state: string) =>
     own.reduce((sum, each) => sum + (each.state === state ? (each.hold?.units ?? 0) : 0), 0)

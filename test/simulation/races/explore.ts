@@ -1,26 +1,24 @@
-import { lookAtConsumption, lookAtStep } from './auditor.ts'
-import { isExpected } from './faults.ts'
+import { lookAtConsumption, lookAtStep } from '../audit/auditor.ts'
+import { Broken } from '../audit/stored.ts'
+import { isExpected } from '../faults.ts'
+import { comeToRest } from '../rest.ts'
+import { death, type Step } from '../step.ts'
+import { copyOf, type World } from '../world.ts'
 import { createLocals, type Local, type Locals, type Outcome } from './locals.ts'
-import { nameOf, nameOfFixed } from './naming.ts'
+import { nameOf, nameOfFixed } from './names.ts'
 import type { Race } from './races.ts'
-import { comeToRest } from './rest.ts'
-import { death, type Step } from './step.ts'
-import { Broken } from './stored.ts'
-import { copyOf, type World } from './world.ts'
 
 export interface Explored {
-  /** Every order of all steps, with every choice of faults: how many there are, all of them decided. */
+  /** Every order of all steps, with every choice of faults. */
   readonly schedules: number
-  /** The different states that they lead through. */
   readonly states: number
-  /** The steps that were taken to know that. */
   readonly steps: number
   readonly failure: Failure | null
 }
 
 export interface Failure {
   readonly promise: string
-  /** Which of the possible steps was taken, one after the other: whoever chooses the same sees the same. */
+  /** Which of the possible steps was taken, in order. The same choices make the same run. */
   readonly choices: readonly number[]
   readonly trace: readonly string[]
 }
@@ -29,7 +27,7 @@ interface State {
   readonly world: World
   readonly locals: readonly Local[]
   readonly faults: number
-  readonly mostFaults: number
+  readonly maxFaults: number
 }
 
 interface Possible {
@@ -39,14 +37,13 @@ interface Possible {
   readonly fault: string | null
 }
 
-/** Far above what any race takes. */
-const mostSteps = 200
+const maxSteps = 200
 
 /**
- * Every schedule of a race, with every choice of up to so many faults. A state (the world, what each process was told,
- * the faults left) that was reached before has the same future, so it is not looked into again, but counted.
+ * Every schedule of a race, with every choice of up to so many faults. A state (world, what each process was told,
+ * faults left) has one future, so a state reached before is counted and not explored again.
  */
-export async function explore(race: Race, beginning: World, mostFaults: number): Promise<Explored> {
+export async function explore(race: Race, beginning: World, maxFaults: number): Promise<Explored> {
   const { start, follow, possible, end } = await createRaceway(race, beginning)
   const schedulesFrom = new Map<string, number>()
   const path: { choice: number; told: string }[] = []
@@ -58,7 +55,7 @@ export async function explore(race: Race, beginning: World, mostFaults: number):
     if (known !== undefined) return known
     const able = possible(state)
     if (able.length === 0) await end(state)
-    if (path.length > mostSteps) throw new Broken('this does not come to an end')
+    if (path.length > maxSteps) throw new Broken('this does not come to an end')
     let schedules = able.length === 0 ? 1 : 0
     for (const [choice, each] of able.entries()) {
       path.push({ choice, told: tell(each) })
@@ -71,7 +68,7 @@ export async function explore(race: Race, beginning: World, mostFaults: number):
   }
 
   try {
-    const schedules = await visit(start(mostFaults))
+    const schedules = await visit(start(maxFaults))
     return { schedules, states: schedulesFrom.size, steps, failure: null }
   } catch (error) {
     if (!(error instanceof Broken)) throw error
@@ -84,17 +81,16 @@ export async function explore(race: Race, beginning: World, mostFaults: number):
   }
 }
 
-/** One schedule again. */
 export async function replay(
   race: Race,
   beginning: World,
-  mostFaults: number,
+  maxFaults: number,
   choices: readonly number[],
 ): Promise<Failure | null> {
   const { start, follow, possible, end } = await createRaceway(race, beginning)
   const trace: string[] = []
   try {
-    let state = start(mostFaults)
+    let state = start(maxFaults)
     for (let able = possible(state); able.length > 0; able = possible(state)) {
       const chosen = able[choices[trace.length] ?? 0]
       if (!chosen) throw new Error(`there is no choice ${choices[trace.length]} after ${trace.length} steps`)
@@ -112,26 +108,25 @@ export async function replay(
 const tell = ({ local, step, fault }: Possible): string =>
   `${local.process} ${step.what}${fault === null ? '' : ` [${fault}]`}`
 
-/** The states of one race and the ways between them. */
 async function createRaceway(race: Race, beginning: World) {
   const { unitsPerMonth } = race
   const processes = new Map<string, Locals>()
   const firsts: Local[] = []
-  for (const [process, deed] of Object.entries(race.processes)) {
-    const locals = createLocals({ process, deed, beginning, unitsPerMonth })
+  for (const [process, action] of Object.entries(race.processes)) {
+    const locals = createLocals({ process, action, beginning, unitsPerMonth })
     processes.set(process, locals)
     firsts.push(await locals.first())
   }
   const atRest = new Set<string>()
 
-  const start = (mostFaults: number): State => ({ world: beginning, locals: firsts, faults: 0, mostFaults })
+  const start = (maxFaults: number): State => ({ world: beginning, locals: firsts, faults: 0, maxFaults })
 
-  function possible({ locals, faults, mostFaults }: State): Possible[] {
+  function possible({ locals, faults, maxFaults }: State): Possible[] {
     const waiting = locals.flatMap((local) => local.waiting.map((each) => ({ local, ...each })))
     const alone = waiting.find(({ step }) => step.isLocal)
     return (alone ? [alone] : waiting).flatMap((each) => [
       { ...each, fault: null },
-      ...(faults < mostFaults ? each.step.faults.map((fault) => ({ ...each, fault })) : []),
+      ...(faults < maxFaults ? each.step.faults.map((fault) => ({ ...each, fault })) : []),
     ])
   }
 
@@ -147,7 +142,7 @@ async function createRaceway(race: Race, beginning: World) {
     return { ...state, world, locals, faults: state.faults + (fault === null ? 0 : 1) }
   }
 
-  /** Both have ended, and then there is peace. What becomes of the world from there follows from the world. */
+  /** What becomes of the world at rest follows from the world. */
   async function end({ world, faults }: State): Promise<void> {
     // Where nothing has failed, even a person's mistake is repaired.
     const strictly = faults === 0

@@ -1,11 +1,11 @@
-import { digest } from '../../shared/platform/ids.ts'
+import { digest } from '../../../shared/platform/ids.ts'
 import { broken, type Items, type Row, rowsOf } from './stored.ts'
 
 /**
- * A plan tries a project again at the same time only where it provably did not run before; what was refused or expired,
- * only after a person had it begun again; and what was refused, exactly where that person asked for it.
+ * A plan tries a project again at the same time only where it provably did not run, or where a person ran it again
+ * after a refusal or expiry. A person who runs what was refused reaches nothing else.
  */
-export function lookAtTries({ id, plan, content, project, force }: Row, items: Items): void {
+export function lookAtAttempts({ id, plan, content, project, force }: Row, items: Items): void {
   if (plan === undefined) return
   if (force) broken(`${id} is forced for ${plan}`)
   const found = [...items.values()].find(
@@ -13,24 +13,22 @@ export function lookAtTries({ id, plan, content, project, force }: Row, items: I
       sk === 'occurrence' && item.plan === plan && digest(plan, String(time), project) === content.digest,
   )
   const { startedAt, only } = found ? asOccurrence(found) : broken(`${id} is tried at no time of ${plan}`)
-  // Items keep the order in which they were made.
   const tries = rowsOf(items).filter(
     (row) => row.id !== id && row.plan === plan && row.content.digest === content.digest,
   )
   for (const row of tries) {
-    if (row.state === 'released' || (mayBeBegunAgain(row) && triedAt(row) < startedAt)) continue
+    if (row.state === 'released' || (mayBeBegunAgain(row) && attemptedAt(row) < startedAt)) continue
     broken(`${id} is tried for ${plan}, though ${row.id} is ${row.state}`)
   }
-  const last = tries.findLast((row) => triedAt(row) < startedAt)
+  const last = tries.findLast((row) => attemptedAt(row) < startedAt)
   if (only === 'refused' && !(last && isRefusal(last))) broken(`${id} is tried for ${plan}, and was not refused before`)
   if (only !== 'refused' && last && last === tries.at(-1) && isRefusal(last))
     broken(`${id} is tried for ${plan} without a person's word, though ${last.id} was refused`)
 }
 
-/** Which part of an occurrence a person had begun again, and when. */
 const asOccurrence = (item: object) => item as { readonly startedAt: number; readonly only?: string }
 
-const triedAt = ({ state, hold, createdAt, finishedAt = createdAt }: Row): number =>
+const attemptedAt = ({ state, hold, createdAt, finishedAt = createdAt }: Row): number =>
   hold?.at ?? (state === 'refused' ? finishedAt : createdAt)
 
 const mayBeBegunAgain = ({ state, problem, charged }: Row): boolean =>

@@ -1,10 +1,10 @@
-import { digest } from '../../shared/platform/ids.ts'
+import { digest } from '../../../shared/platform/ids.ts'
+import { dayMs } from '../world.ts'
 import { broken, definitionsIn, type Items, type Row, rowsOf } from './stored.ts'
-import { dayMs } from './world.ts'
 
 /**
- * A hold takes the work of a project under any of its names: never beside another update that is running or has just come in
- * doubt, and never within the cool-down of one that is known to have run, unless it is forced.
+ * A hold takes the work of a project under any of its names: never beside an update that is running or has just come in
+ * doubt, and within a cool-down only if forced.
  */
 export function lookAtWork(held: Row, items: Items, now: number): void {
   const { id, kind, project } = held
@@ -33,7 +33,7 @@ function namesOf({ project }: Row, items: Items): readonly string[] {
 
 export const plain = (name: string): string => name.normalize('NFKC').trim().toLowerCase()
 
-/** Nothing is free here: what was corrected has run if it was charged. */
+/** Nothing is free here: a corrected update has run if it was charged. */
 const hasRun = ({ state, corrected, charged = 0 }: Row): boolean => (corrected ? charged > 0 : state === 'settled')
 
 function cooldownUntil({ kind, closedBy, finishedAt = 0, hold }: Row): number {

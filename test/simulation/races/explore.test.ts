@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
+import { Broken } from '../audit/stored.ts'
+import { death, type Step } from '../step.ts'
+import { runWorkload } from '../workloads/workload.ts'
 import { explore, replay } from './explore.ts'
-import { beginningOf, type Deed, type Race } from './races.ts'
-import { death, type Step } from './step.ts'
-import { Broken } from './stored.ts'
-import { runWorkload } from './workload.ts'
+import { type Action, beginningOf, type Race } from './races.ts'
 
-/** A process that changes nothing but the time, in so many steps. */
 const ticks =
-  (by: number, times: number, faults: Step<void>['faults'] = []): Deed =>
+  (by: number, times: number, faults: Step<void>['faults'] = []): Action =>
   async ({ ask }) => {
     for (let time = 0; time < times; time++) {
       await ask({
@@ -27,7 +26,7 @@ const raceOf = (processes: Race['processes'], check?: Race['check']): Race => ({
   ...(check && { check }),
 })
 
-const exploring = async (race: Race, mostFaults: number) => explore(race, await beginningOf(race), mostFaults)
+const exploring = async (race: Race, maxFaults: number) => explore(race, await beginningOf(race), maxFaults)
 
 test('every order of two steps and two steps is six, and states that are the same are looked into once', async () => {
   const explored = await exploring(raceOf({ a: ticks(0, 2), b: ticks(0, 2) }), 0)

@@ -23,7 +23,6 @@ const signingSecret = 'canary-slack-signing-secret'
 const webhookUrl = 'https://hooks.slack.com/services/T0/B0/canary-webhook'
 const responseUrl = 'https://hooks.slack.com/commands/T0/1/canary-response'
 
-/** None of these may show anywhere but where it belongs. */
 export const secrets = [callerKey, signingSecret, 'canary-webhook', 'eyJhbGciOiJIUzI1NiJ9']
 
 const secretOf = (current: string): Secret => {
@@ -36,8 +35,8 @@ export interface Answered {
   readonly text: string
 }
 
-/** The handlers of one process, as AWS would call them; each is put together when it is needed. */
-export function createRooms(machine: Machine, told: (message: string) => void) {
+/** The handlers of one process, as AWS would call them; each is created when it is needed. */
+export function createHandlers(machine: Machine, told: (message: string) => void) {
   const { guard, clock, log, ask } = machine
   const services: Services = {
     ...{ guard, clock, log, options, kinds: productKinds, dashboardUrl: null, isLocal: false },
@@ -101,9 +100,9 @@ export function createRooms(machine: Machine, told: (message: string) => void) {
   }
 }
 
-export type Rooms = ReturnType<typeof createRooms>
+export type Handlers = ReturnType<typeof createHandlers>
 
-/** As `createSlack` does, but with a Slack of our own. */
+/** As `createSlack` does, but with a simulated Slack. */
 function slackOf({ guard, clock, log, slackSecret, dashboardUrl }: Services, client: SlackClient) {
   const poster = createPoster({ client, secret: slackSecret, clock, log })
   const commands = createCommands({ guard, dashboardUrl, clock })
@@ -120,7 +119,6 @@ function slackOf({ guard, clock, log, slackSecret, dashboardUrl }: Services, cli
   }
 }
 
-/** What each caller's token says. */
 const scopesOf: Readonly<Record<string, string>> = {
   ada: 'read run',
   bob: 'read propose',

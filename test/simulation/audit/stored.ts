@@ -1,8 +1,7 @@
-import type { Item } from '../../shared/ledger/store/store.ts'
+import type { Item } from '../../../shared/ledger/store/store.ts'
 
-/** How the table looks as it is stored, to whoever knows nothing of the ledger's code; and what they say about it. */
+/** The table as it is stored, for checks that do not use the ledger's code. */
 
-/** A promise was broken. The message says which. */
 export class Broken extends Error {
   override readonly name = 'Broken'
 }
@@ -56,7 +55,6 @@ export function broken(why: string): never {
 export const asRow = (item: Item) => item as unknown as Row
 export const isUpdate = (item: Item) => item.sk === 'update'
 
-/** The records of all updates, as they are stored. */
 export const rowsOf = (items: Items): Row[] => [...items.values()].filter(isUpdate).map(asRow)
 
 interface Definitions {
@@ -87,7 +85,6 @@ export function definitionsIn(items: Items): Definitions {
   return found ? (found as unknown as Definitions) : broken('the definitions are gone')
 }
 
-/** Of both windows. */
 export const countersOf = (book: Item): [window: 'month' | 'day', budget: string, counter: Counter][] =>
   (['month', 'day'] as const).flatMap((window) =>
     Object.entries(book[window] as unknown as Record<string, Counter>).map(

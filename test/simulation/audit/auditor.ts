@@ -1,13 +1,13 @@
-import type { Item } from '../../shared/ledger/store/store.ts'
+import type { Item } from '../../../shared/ledger/store/store.ts'
+import type { Estimated } from '../ports.ts'
+import type { Run, World } from '../world.ts'
+import { lookAtAttempts } from './attempts.ts'
 import { lookAtBooks } from './books.ts'
 import { lookAtPayer } from './payers.ts'
-import type { Estimated } from './ports.ts'
 import { asRow, broken, countersOf, definitionsIn, type Items, isUpdate, type Row, rowsOf } from './stored.ts'
-import { lookAtTries } from './tries.ts'
 import { lookAtWork } from './works.ts'
-import type { Run, World } from './world.ts'
 
-/** The drawn edges; whoever is at an end stays there. */
+/** States without edges are final. */
 const edges: Readonly<Record<string, readonly string[]>> = {
   'awaiting-approval': ['requested', 'rejected', 'expired', 'cancelled'],
   requested: ['running', 'refused', 'cancelled', 'expired', 'awaiting-approval'],
@@ -17,11 +17,9 @@ const edges: Readonly<Record<string, readonly string[]>> = {
 const beginnings = ['awaiting-approval', 'requested', 'refused', 'running']
 
 /**
- * Looks at one step from the world before it to the world after it, with arithmetic of its own: nothing here knows the
- * ledger's code. What has not changed was looked at before.
+ * Checks one step, from the world before to the world after, without the ledger's code.
  *
- * @param excused the budgets of which more may be spent than they have: their limit was lowered, or somebody spent
- * outside of the guard.
+ * @param excused budgets that may be overspent: their limit was lowered, or units were spent outside of the guard.
  * @param clocks how far the clock of each process is ahead of the world's.
  * @throws Broken
  */
@@ -62,7 +60,7 @@ function lookAtRecord(before: Row | undefined, record: Row, { items, now }: Worl
   lookAtNews(before, record, items)
   if (!before) {
     if (!beginnings.includes(state)) broken(`${id} begins as ${state}`)
-    lookAtTries(record, items)
+    lookAtAttempts(record, items)
     return
   }
   if (version !== before.version + 1) broken(`${id} goes from version ${before.version} to ${version}`)
@@ -70,10 +68,7 @@ function lookAtRecord(before: Row | undefined, record: Row, { items, now }: Worl
     broken(`${id} goes from ${before.state} to ${state}`)
 }
 
-/**
- * A hold is on the budget and on all above it; what was stopped by then holds nothing, whoever had decided before; and
- * there was enough of everything.
- */
+/** A hold is on the budget and its ancestors, none of them is frozen, and there was enough of everything. */
 function lookAtFence(record: Row, items: Items): void {
   const { id, hold, budget, month } = record
   if (!hold) broken(`${id} is running and holds nothing`)
@@ -94,7 +89,7 @@ function lookAtFence(record: Row, items: Items): void {
 
 const estimateLastsMs = 30_000
 
-/** An update is admitted at a price that its process was told after the update arrived, at most 30 seconds before. */
+/** An update is admitted at a price that its process learned after the update arrived, at most 30 seconds before. */
 export function lookAtPrice(before: World, after: World, estimates: readonly Estimated[]): void {
   for (const [name, item] of after.items) {
     const old = before.items.get(name)
@@ -112,15 +107,14 @@ export function lookAtPrice(before: World, after: World, estimates: readonly Est
   }
 }
 
-/** By the name of a process: how far its clock is ahead. */
 export type Clocks = ReadonlyMap<string, number>
 
 const serviceTimeoutMs = 20_000
 const serviceFlightMs = 300_000
 
 /**
- * The sweep gives up no sender that may still wait, and no person a request that may still take effect. The flight is far
- * longer than any request takes, so clocks may differ there.
+ * The sweep gives up no sender that may still wait, and no person a request that may still take effect. Clocks may
+ * differ in the flight, which is far longer than a request.
  */
 function lookAtPatience(
   before: Row | undefined,
@@ -138,7 +132,6 @@ function lookAtPatience(
     broken(`${id} was released while it could still take effect`)
 }
 
-/** What people must hear of is written with what it is about. */
 function lookAtNews(before: Row | undefined, { id, state, version, overrun, corrected }: Row, items: Items): void {
   const news = [
     ...(state === 'awaiting-approval' && before?.state !== state ? ['approval-wanted'] : []),
@@ -148,17 +141,17 @@ function lookAtNews(before: Row | undefined, { id, state, version, overrun, corr
   ]
   for (const kind of news) {
     const pk = `announcement#${id}#${kind}#${version}`
-    if (![...items.values()].some((item) => item.pk === pk)) broken(`nobody is told of ${id}: ${kind}`)
+    if (![...items.values()].some((item) => item.pk === pk)) broken(`no one is told of ${id}: ${kind}`)
   }
 }
 
 function lookAtEntry(before: Item | undefined, entry: Item): void {
   if (before && JSON.stringify(before) !== JSON.stringify(entry)) broken(`the entry ${entry.pk} has changed`)
   const { by, reason } = entry as { by?: unknown; reason?: unknown }
-  if (!by || !reason) broken(`the entry ${entry.pk} has nobody, or no reason`)
+  if (!by || !reason) broken(`the entry ${entry.pk} has no author, or no reason`)
 }
 
-/** A run has arrived: only with the sender's own fence, once for each fence, and never beside another of the same work. */
+/** A run arrives only with the sender's own fence, once for each fence, and never beside another of the same work. */
 function lookAtRun({ items, runs }: World, run: Run | undefined): void {
   if (!run) return
   const { process, project } = run
@@ -171,16 +164,15 @@ function lookAtRun({ items, runs }: World, run: Run | undefined): void {
   if (before.length >= fences.length) broken(`${own.id} was run again`)
 }
 
-/** Attempts are named by the process that makes them. */
 const isAttemptOf = (attempt: string | undefined, process: string): boolean =>
   attempt !== undefined && processOf(attempt) === process
 
 const processOf = (attempt: string): string => attempt.slice(0, attempt.lastIndexOf('-'))
 
 /**
- * Whatever was consumed is counted, and whoever was answered, and could write it down, wrote down the answer.
+ * All consumption is counted, and a process that got an answer and could write it down has written it.
  *
- * @param known what was there before the scene began.
+ * @param known the items before the day began.
  */
 export function lookAtConsumption(
   { items, runs }: World,
@@ -196,7 +188,7 @@ export function lookAtConsumption(
     if (run?.stated !== undefined && charged !== run.stated)
       broken(`${id} cost ${run.stated} and was charged ${charged}`)
   }
-  // What one project has too many of does not make up for what another one lacks.
+  // One project's surplus must not hide another's deficit.
   for (const project of new Set(runs.map((run) => run.project))) {
     const of = (each: { readonly project: string }) => each.project === project
     const consumed = runs.filter((run) => of(run) && run.ran).reduce((sum, { units }) => sum + units, 0)

@@ -1,14 +1,12 @@
 import { setImmediate as idle } from 'node:timers/promises'
-import { createMachine } from './machine.ts'
-import { nameOf } from './naming.ts'
-import type { Deed } from './races.ts'
-import type { Ask, Step } from './step.ts'
-import type { World } from './world.ts'
+import { createMachine } from '../machine.ts'
+import type { Ask, Step } from '../step.ts'
+import type { World } from '../world.ts'
+import { nameOf } from './names.ts'
+import type { Action } from './races.ts'
 
-/** How a step ended for its process. */
 export type Outcome = { readonly value: unknown } | { readonly error: unknown }
 
-/** One process, as far as it has come: what it waits for, or how it has ended. */
 export interface Local {
   readonly id: number
   readonly process: string
@@ -17,7 +15,7 @@ export interface Local {
 }
 
 interface Waiting {
-  /** The how manieth step it is that this process has asked for. */
+  /** Counts the steps that this process has asked for. */
   readonly number: number
   readonly step: Step<unknown>
 }
@@ -25,19 +23,18 @@ interface Waiting {
 interface Told {
   readonly number: number
   readonly outcome: Outcome
-  /** The time by which it heard of it. */
   readonly now: number
 }
 
-/** Whoever has ended, or has died, has no future, whatever its past. */
+/** A process that has ended or died has no future, so all of them share one id. */
 const ended = 0
 
 /**
- * Every state that a process can be in. What a process does next follows from what it was told, in which order and at
- * what time, and from nothing else: so a state that was reached before is not computed again, however the rest of the
- * world came there. Whoever has told the process something else since begins it anew, and tells it everything once more.
+ * Every state that a process can be in. What a process does next follows only from what it was told, in which order and
+ * when, so a state reached before is not computed again. To leave a state again on another way, the process is started
+ * and told everything once more.
  */
-export function createLocals(given: { process: string; deed: Deed; beginning: World; unitsPerMonth: number }) {
+export function createLocals(given: { process: string; action: Action; beginning: World; unitsPerMonth: number }) {
   const { process } = given
   interface Node extends Local {
     readonly told: readonly Told[]
@@ -45,7 +42,6 @@ export function createLocals(given: { process: string; deed: Deed; beginning: Wo
   }
   const dead: Local = { id: ended, process, waiting: [] }
   let ids = ended
-  /** The process that was told something last, and where that has led it. */
   let last: { readonly node: Node; readonly living: Living } | null = null
 
   function keep(living: Living, told: readonly Told[]): Node {
@@ -84,9 +80,8 @@ export type Locals = ReturnType<typeof createLocals>
 
 type Living = Awaited<ReturnType<typeof begin>>
 
-/** A process that runs, and waits for what it is told. */
-async function begin(given: { process: string; deed: Deed; beginning: World; unitsPerMonth: number }) {
-  const { process, deed, beginning, unitsPerMonth } = given
+async function begin(given: { process: string; action: Action; beginning: World; unitsPerMonth: number }) {
+  const { process, action, beginning, unitsPerMonth } = given
   let { now } = beginning
   let asked = 0
   let hasEnded = false
@@ -100,7 +95,7 @@ async function begin(given: { process: string; deed: Deed; beginning: World; uni
       asked++
     })
   const machine = await createMachine({ process, ask, now: () => now, world: beginning, unitsPerMonth })
-  deed(machine)
+  action(machine)
     .catch((cause: unknown) => {
       error = cause
     })
@@ -109,7 +104,7 @@ async function begin(given: { process: string; deed: Deed; beginning: World; uni
     })
   await quiet()
 
-  /** Until it waits for a step, or has ended: what it does by itself (loading a module) takes its time. */
+  /** Until it waits for a step, or has ended. Loading a module, for example, takes its time. */
   async function quiet(): Promise<void> {
     do await idle()
     while (!hasEnded && waiting.size === 0)

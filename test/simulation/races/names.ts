@@ -1,4 +1,4 @@
-/** Short names for values, the same for equal ones: what tells one state of the world from another. */
+/** Short names for values, the same for equal ones, to tell states of the world apart. */
 const nameOfText = new Map<string, number>()
 const nameOfObject = new WeakMap<object, number>()
 
@@ -9,7 +9,7 @@ function shortOf(text: string): number {
   return nameOfText.size - 1
 }
 
-/** Of something that is never changed: computed once for each object. */
+/** For objects that never change: computed once each. */
 export function nameOfFixed(value: object): number {
   const known = nameOfObject.get(value)
   if (known !== undefined) return known
@@ -18,7 +18,7 @@ export function nameOfFixed(value: object): number {
   return name
 }
 
-/** Items are named as wholes; what JSON cannot tell apart (`null` and nothing) is. */
+/** Treats what JSON cannot tell apart (`null` and nothing) as different. */
 export function nameOf(value: unknown): string {
   if (value === undefined) return '-'
   if (value instanceof Error) return `${value.name}: ${value.message}`

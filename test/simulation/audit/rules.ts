@@ -1,9 +1,8 @@
+import { dayMs, type World } from '../world.ts'
 import { asRow, broken, countersOf, definitionsIn, type Items, isUpdate, type Row, rowsOf } from './stored.ts'
-import { dayMs, type World } from './world.ts'
 
 /**
- * Looks at every update that begins to run, and at every approval: what the stored definitions allow at that moment, judged
- * without the guard's code.
+ * Checks every hold and every approval against the stored definitions of that moment, without the guard's code.
  *
  * @throws Broken
  */
@@ -21,7 +20,6 @@ export function lookAtRules(before: World, after: World): void {
   }
 }
 
-/** The budget that pays, and all above it. */
 function chainIn(items: Items, budget: string): string[] {
   const { budgets } = definitionsIn(items)
   const chain: string[] = []
@@ -56,7 +54,6 @@ function lookAtPolicies({ id, kind, caller, budget, hold, approval }: Row, items
     broken(`${id} holds ${units}, and ${caller} may ask for ${perUpdate}`)
 }
 
-/** The nearest budget of the chain that names approvers says who may approve. */
 function lookAtApprover({ id, budget }: Row, by: string, items: Items): void {
   const { budgets, callers = {} } = definitionsIn(items)
   const named = chainIn(items, budget)
@@ -66,7 +63,6 @@ function lookAtApprover({ id, budget }: Row, by: string, items: Items): void {
   if (named && !named.includes(by) && !named.includes(person)) broken(`${by} has approved ${id}, and may not`)
 }
 
-/** What a caller may spend in a month or a day, against everything that the caller holds or was charged in it. */
 function lookAtCallerLimits({ id, caller, month, hold }: Row, items: Items): void {
   const limits = definitionsIn(items).callers?.[caller]?.limits
   if (!limits) return

@@ -1,6 +1,6 @@
-import type { Choose } from './step.ts'
+import type { Choose } from '../step.ts'
 
-/** A small generator of well-known quality (mulberry32): the same seed is the same chance. */
+/** A small generator of well-known quality (mulberry32). */
 export function chanceOf(seed: number): Choose {
   let state = seed >>> 0
   return (of) => {

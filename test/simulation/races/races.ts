@@ -1,13 +1,13 @@
-import { budgetFor } from '../../shared/guard/update/projects.ts'
-import { runningRecord } from '../../shared/guard/update/records.ts'
-import type { UpdatesRequest } from '../../shared/guard/update/submit.ts'
-import { chainOf } from '../../shared/ledger/book/definitions.ts'
-import type { RunOutcome } from '../../shared/ledger/book/outcome.ts'
-import { type Scope, toUnits } from '../../shared/platform/words.ts'
-import { type Machine, options } from './machine.ts'
-import { createCalm } from './rest.ts'
-import { Broken, rowsOf } from './stored.ts'
-import { createWorld, dayMs, minuteMs, noon, type World } from './world.ts'
+import { budgetFor } from '../../../shared/guard/update/projects.ts'
+import { runningRecord } from '../../../shared/guard/update/records.ts'
+import type { UpdatesRequest } from '../../../shared/guard/update/submit.ts'
+import { chainOf } from '../../../shared/ledger/book/definitions.ts'
+import type { RunOutcome } from '../../../shared/ledger/book/outcome.ts'
+import { type Scope, toUnits } from '../../../shared/platform/words.ts'
+import { Broken, rowsOf } from '../audit/stored.ts'
+import { type Machine, options } from '../machine.ts'
+import { createCalm } from '../rest.ts'
+import { createWorld, dayMs, minuteMs, noon, type World } from '../world.ts'
 
 const scopes: ReadonlySet<Scope> = new Set(['run', 'admin'])
 
@@ -25,17 +25,13 @@ const ask = (
     { respondAsync, endsAt: endsAt() },
   )
 
-/** What one process does. */
-export type Deed = (machine: Machine) => Promise<unknown>
+export type Action = (machine: Machine) => Promise<unknown>
 
-/** Two processes, small enough to be looked at in every order. */
 export interface Race {
   readonly unitsPerMonth: number
   readonly at?: number
-  /** What has happened before, besides that one update was settled. */
-  readonly prepare?: Deed
-  readonly processes: Readonly<Record<string, Deed>>
-  /** What has to hold when both have ended, besides what always has to. */
+  readonly prepare?: Action
+  readonly processes: Readonly<Record<string, Action>>
   check?(world: World): void
 }
 
@@ -49,26 +45,26 @@ const passes = ({ ask }: Machine, what: string, ms: number) =>
     },
   })
 
-const sweepsLate: Deed = async (machine) => {
-  // Past the lease and past everything that can be in flight, while the sender may still wait for its answer.
+const sweepsLate: Action = async (machine) => {
+  // Past the lease and the flight, while the sender may still wait for its answer.
   await passes(machine, 'ten minutes pass', 10 * minuteMs)
   await (await machine.guard.background()).sweep(machine.endsAt())
 }
 
-const grants: Deed = ({ guard }) =>
+const grants: Action = ({ guard }) =>
   guard.ledger.enter({
     ...{ type: 'grant', budget: 'account', units: 40, window: 'month', wholeChain: false },
     ...{ id: 'ent_one', content: 'the same', reason: 'more', by: 'root' },
   })
 
-const begins: Deed = async ({ guard, endsAt }) => {
+const begins: Action = async ({ guard, endsAt }) => {
   const { rows } = await guard.ledger.open('requested', 10)
   for (const { id } of rows) await guard.start(id, endsAt())
 }
 
 const awaiting = async ({ guard }: Machine) => (await guard.ledger.open('awaiting-approval', 10)).rows
 
-/** An update that was held and is closed so, as if its process had done no more. */
+/** Holds an update and closes it with this finding. */
 async function leaves({ guard, endsAt }: Machine, project: string, finding: RunOutcome): Promise<string> {
   const kind = 'keyword-difficulty'
   const view = await guard.ledger.view([{ work: { kind, project } }])
@@ -112,7 +108,7 @@ export const races = {
     unitsPerMonth: 1_000,
     processes: { a: (machine) => ask(machine, 'ada', 'one', 'acme'), s: sweepsLate },
   },
-  // Keyword difficulty leaves no dates behind, so there is no evidence but people's.
+  // Keyword difficulty leaves no dates, so only a person's word is evidence.
   'a late answer, the sweep, and a person': {
     unitsPerMonth: 1_000,
     processes: {
@@ -151,7 +147,7 @@ export const races = {
       if (runs.filter(({ ran }) => ran).length > 1) throw new Broken('the same work was done twice')
     },
   },
-  // Held by its id, before a budget listed it; taken over by its name, after.
+  // Held by its id, before a budget listed it; held by its name, after.
   'a run that comes to light, and the same work again': {
     unitsPerMonth: 1_000,
     at: noon + 2 * dayMs,
@@ -253,7 +249,7 @@ export const races = {
   },
 } as const satisfies Record<string, Race>
 
-/** One update has been settled already, so that the books of the month and of the day are there. */
+/** One update is settled already, so that the books of month and day exist. */
 export async function beginningOf({ unitsPerMonth, at = noon, prepare }: Race): Promise<World> {
   const world = createWorld({ now: noon })
   const told = (error: Broken) => {

@@ -1,0 +1,9 @@
+/** A bug that a programmer could make: one change of one line. Each has to break a promise that the simulation checks. */
+export interface Mutant {
+  readonly bug: string
+  readonly file: string
+  readonly find: string
+  readonly replace: string
+  /** The workload that found it last, and is tried first. */
+  readonly seed?: number
+}

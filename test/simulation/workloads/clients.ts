@@ -1,0 +1,36 @@
+import type { Handlers } from '../handlers.ts'
+import type { Choose } from '../step.ts'
+import { one } from './chance.ts'
+
+/** `account` is the parent of `agency`, which is the parent of `client`, which owns the project `hooli`. */
+
+const owns = (projects: readonly string[]) => ({
+  ...{ parent: 'agency', limits: [{ window: 'month', units: 60 }] },
+  projects: projects.map((name) => ({ name })),
+})
+
+export async function listClients({ call }: Handlers): Promise<void> {
+  await call('root', 'PUT', '/budgets/agency', { limits: [{ window: 'month', units: 120 }] })
+  await call('root', 'PUT', '/budgets/client', owns(['hooli']))
+}
+
+export const askedForClient = (chance: Choose) => ({
+  caller: one(chance, ['ada', 'ada', 'root']),
+  body: { kind: 'ranking', project: 'hooli', ...one(chance, [{}, { budget: 'agency' }, { budget: 'account' }]) },
+  headers: one(chance, [{}, { prefer: 'respond-async' }]),
+})
+
+export const moveProject = ({ call }: Handlers) => call('root', 'PUT', '/budgets/client', owns([]))
+
+export async function changeClient(handlers: Handlers, chance: Choose): Promise<void> {
+  const { call } = handlers
+  const reason = 'a rehearsal'
+  const changes: (() => Promise<unknown>)[] = [
+    () => call('root', 'POST', `/budgets/${one(chance, ['client', 'agency'])}/freeze`, { reason }),
+    () => call('root', 'POST', `/budgets/${one(chance, ['client', 'agency'])}/unfreeze`, { reason }),
+    () => call('root', 'PUT', '/budgets/client', { ...owns(['hooli']), ...one(chance, [{ perUpdate: 20 }, {}]) }),
+    () => moveProject(handlers),
+    () => call('root', 'PUT', '/callers/ada', { mayChargeAncestors: chance(2) === 0 }),
+  ]
+  await one(chance, changes)()
+}
