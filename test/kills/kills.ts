@@ -1,9 +1,9 @@
 import { inParallel } from '../../shared/platform/parallel.ts'
 import { chanceOf } from '../simulation/workloads/chance.ts'
 import { readOptions, say } from '../support/process/command-line.ts'
-import { type Ask, createAsks, isFinal, makeBudgets, send } from './asking.ts'
-import { changedAnswers, reckon, sum, type Told } from './reckoning.ts'
-import { createStage, type Running } from './stage.ts'
+import { type Ask, createAsks, isFinal, makeBudgets, send } from './asks.ts'
+import { changedAnswers, compare, sum, type Told } from './comparison.ts'
+import { createScenario, type Running } from './scenario.ts'
 import { type Step, stepNames } from './steps.ts'
 
 const usage = `Kills the product (SIGKILL) at every step of an update's life, starts it again, and asks again; then compares the
@@ -14,20 +14,19 @@ ledger with what the service saw. The database is a process of its own, and stay
 
 const values = readOptions(usage, { kills: '204', seed: '1' })
 
-/** Of what is still open when a process is started again, so much is asked again with what is new. */
+/** How many open asks a life repeats, beside new ones. */
 const askedAgain = 10
-/** As many at a time as a busy machine answers within the service's deadline. */
+/** As many as a busy machine answers within the service's deadline. */
 const askedAtOnce = 10
-/** New asks of one life, until its step has come. */
-const mostRounds = 4
+const maxRounds = 4
 
 const began = performance.now()
 const seconds = () => Math.round((performance.now() - began) / 1000)
 const kills = Number(values.kills)
 const chance = chanceOf(Number(values.seed))
-const stage = await createStage(chance)
+const scenario = await createScenario(chance)
 const { asks, more, open } = createAsks(chance)
-const { runs } = stage.service
+const { runs } = scenario.service
 const killed = new Map<Step | 'at rest', number>()
 const broken: string[] = []
 
@@ -38,39 +37,38 @@ const sendAll = (which: readonly Ask[], running: Running) =>
     if (isOurFault) broken.push(`${ask.name}: answered ${heard.status} ${JSON.stringify(heard.body)}`)
   })
 
-/** One life: it comes up, is asked for old and new, and dies at its step. */
 async function live(step: Step): Promise<void> {
-  const running = await stage.up()
-  stage.service.setMood(step.includes('doubt') ? 'doubtful' : 'well')
-  stage.trap.set(step, 1 + chance(3))
+  const running = await scenario.up()
+  scenario.service.setMood(step.includes('doubt') ? 'doubtful' : 'well')
+  scenario.trap.set(step, 1 + chance(3))
   const waiting = open()
   const from = chance(waiting.length)
   await sendAll(waiting.slice(from, from + askedAgain), running)
-  for (let round = 0; round < mostRounds && !stage.trap.hasSprung(); round++)
+  for (let round = 0; round < maxRounds && !scenario.trap.hasSprung(); round++)
     await sendAll(more({ withPlan: step.startsWith('an occurrence') }), running)
-  await stage.kill()
-  const at = stage.trap.hasSprung() ? step : 'at rest'
+  await scenario.kill()
+  const at = scenario.trap.hasSprung() ? step : 'at rest'
   killed.set(at, (killed.get(at) ?? 0) + 1)
 }
 
 async function check(when: string, running: Running) {
-  const reckoned = await reckon(running, runs)
-  broken.push(...reckoned.broken.map((what) => `${when}: ${what}`))
-  return reckoned
+  const compared = await compare(running, runs)
+  broken.push(...compared.broken.map((what) => `${when}: ${what}`))
+  return compared
 }
 
-/** Brings everything to its end, with a clock that runs ahead, and asks for all of it twice more. */
+/** Brings everything to its end, with a clock that runs ahead, and repeats every ask twice. */
 async function finish(running: Running): Promise<void> {
   await check('after the kills', running)
-  // What was running when its process died blocks the rest of its request until it is in doubt.
-  await stage.sweep('+3m')
-  // What a busy machine answers with 502 or 503 is not recorded, and is asked for once more.
+  // A running update whose process died blocks the rest of its request until it is in doubt.
+  await scenario.sweep('+3m')
+  // A busy machine answers some with 502 or 503, unrecorded: they are repeated.
   for (let round = 0; round < 5; round++) await sendAll(open(), running)
-  for (const at of ['+6m', '+20m', '+40m', '+2h', '+26h']) await stage.sweep(at)
+  for (const at of ['+6m', '+20m', '+40m', '+2h', '+26h']) await scenario.sweep(at)
   const swept = await check('after a day', running)
   say(`after a day:     ${countsOf(swept.updates)}`)
   if (swept.account.held > 0) broken.push(`after a day: ${swept.account.held} units are still held`)
-  await stage.sweep('+9d')
+  await scenario.sweep('+9d')
   const end = await check('at the end', running)
   say(`after nine days: ${countsOf(end.updates)}`)
   if (end.audit !== true) broken.push(`at the end: the audit says ${end.audit}`)
@@ -85,7 +83,7 @@ async function finish(running: Running): Promise<void> {
   const known = new Set(end.updates.map(({ id }) => id))
   for (const { id, kind, project } of after.updates)
     if (!known.has(id)) broken.push(`asking again made another update: ${id}, ${kind} of ${project}`)
-  broken.push(...(await stage.leaks(JSON.stringify(asks.map(({ heard }) => heard)))))
+  broken.push(...(await scenario.leaks(JSON.stringify(asks.map(({ heard }) => heard)))))
   tell(after.updates, after.account.spent)
 }
 
@@ -105,8 +103,8 @@ function tell(updates: readonly Told[], spent: number): void {
 }
 
 try {
-  await makeBudgets(await stage.up())
-  await stage.kill()
+  await makeBudgets(await scenario.up())
+  await scenario.kill()
   for (let life = 1; life <= kills; life++) {
     const step = stepNames[life % stepNames.length]
     if (step !== undefined) await live(step)
@@ -114,10 +112,10 @@ try {
       say(`${life} kills, ${asks.length} asks, ${runs.length} runs, ${seconds()} s`)
   }
   say('\nUp once more, with wires that are good and a service that is kind.')
-  stage.makeGood()
-  await finish(await stage.up())
+  scenario.makeGood()
+  await finish(await scenario.up())
 } finally {
-  await stage.close()
+  await scenario.close()
 }
 
 if (broken.length > 0) {

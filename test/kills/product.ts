@@ -6,8 +6,8 @@ import { buildCommands } from '../support/setup/commands.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The product as `npm start` starts it, compiled once so that it is up again in half a second: API, Slack routes, secrets
- * endpoint, both readers of the stream, sweeps; all of it dies with one SIGKILL.
+ * The product as `npm start` starts it, compiled once so that it is up again in half a second. One SIGKILL ends all of
+ * it.
  */
 export async function createProduct({ directory, env }: { directory: string; env: () => Environment }) {
   const commands = join(directory, 'commands')
@@ -23,17 +23,14 @@ export async function createProduct({ directory, env }: { directory: string; env
   process.once('exit', () => child?.kill('SIGKILL'))
 
   return {
-    /** @returns where it answers. */
     start: async (): Promise<string> => {
       child = run('start')
       return ready(child)
     },
-    /** The process is gone at once; nothing that it had in memory is. */
     kill: () => void child?.kill('SIGKILL'),
     died: async (): Promise<void> => {
       if (child && child.exitCode === null && child.signalCode === null) await once(child, 'exit')
     },
-    /** `npm run sweep -- --at <instant>`, beside the running product. */
     sweep: async (at: string): Promise<string> => {
       const sweeping = run('sweep', ['--at', at])
       const said = collect(sweeping)

@@ -2,22 +2,18 @@ import type { Choose } from '../simulation/step.ts'
 import { type Answer, type Recorded, startScriptedService } from '../support/scripted-service.ts'
 import type { Trap } from './steps.ts'
 
-/** What one request for `run` was to the service. */
 export interface Run {
   readonly kind: 'ranking' | 'keyword-difficulty'
   readonly project: string
-  /** Which request of ours it came from: the query goes through to the service as it is. */
   readonly ask: string
-  /** Units that it cost; it may have cost them after its sender was dead. */
+  /** It may have cost them after its sender was dead. */
   consumed: number
-  /** Answered with a status that says that it did not happen. */
+  /** Answered with a status that says it did not happen. */
   readonly refused: boolean
 }
 
-/** How the service takes runs for now: mostly well, never, or as it likes. */
 export type Mood = 'kind' | 'well' | 'doubtful'
 
-/** What an update costs, by the name of its project. */
 export const unitsOf = (project: string): number => (project.startsWith('dear') ? 640 : 40)
 
 /** More than was estimated, as vendors do. */
@@ -34,7 +30,7 @@ const moods: Readonly<Record<Mood, readonly End[]>> = {
   doubtful: odd,
 }
 
-/** A tracking service over real sockets that keeps its own account of what it ran, and misbehaves below HTTP. */
+/** A tracking service over real sockets that keeps its own account of runs, and misbehaves below HTTP. */
 export async function startService({ chance, trap }: { chance: Choose; trap: Trap }) {
   const runs: Run[] = []
   const today = () => new Date().toISOString().slice(0, 10)
@@ -96,7 +92,6 @@ export async function startService({ chance, trap }: { chance: Choose; trap: Tra
   return {
     baseUrl: service.baseUrl,
     runs: runs as readonly Run[],
-    /** Every token that it was called with. */
     tokens: () => new Set(service.requests.map(({ headers }) => headers.authorization)),
     setMood: (now: Mood) => {
       mood = now

@@ -1,16 +1,12 @@
 /**
- * What goes over the product's wires, as far as it can be told from outside: calls of the service, and writes to the
- * ledger by what they make of an update.
+ * What goes over the product's wires: calls of the service, and writes to the ledger by what they make of an update.
  */
 export type What = 'estimate' | 'run' | 'hold' | 'settle' | 'doubt' | 'record' | 'occurrence' | 'other write'
 export type Moment =
-  /** Nothing of it has happened yet. */
   | 'before'
-  /** Of a run: the service is at it. */
   | 'during'
-  /** It has happened, and no one knows yet. */
+  /** It has happened, and the answer is not yet sent. */
   | 'applied'
-  /** The answer is on its way. */
   | 'answered'
 
 /** The steps at which the product is killed: every edge of an update's life, from both sides. */
@@ -40,9 +36,8 @@ export const stepNames = Object.keys(steps) as readonly Step[]
 export interface Trap {
   /** Springs when `step` comes for the n-th time from now. */
   set(step: Step, nth: number): void
-  /** Whether it has sprung since it was set. */
   hasSprung(): boolean
-  /** Told of everything that goes over a wire; true: the product has just been killed by it. */
+  /** Called with everything that goes over a wire. True: the trap has just killed the product. */
   passes(what: What, moment: Moment): boolean
 }
 

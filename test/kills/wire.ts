@@ -8,8 +8,8 @@ import type { Trap, What } from './steps.ts'
 export type WireFault = 'not-sent' | 'answer-lost' | 'conflict' | 'throttled'
 
 /**
- * The wire between the product and DynamoDB: it tells the trap what is written, and now and then it cuts, loses an
- * answer, or answers what DynamoDB Local never says.
+ * The wire between the product and DynamoDB: it tells the trap what is written, and injects faults that DynamoDB Local
+ * never raises.
  */
 export async function startWire(options: { endpoint: string; trap: Trap; fault: () => WireFault | null }) {
   const { trap, fault } = options
@@ -32,7 +32,7 @@ export async function startWire(options: { endpoint: string; trap: Trap; fault: 
     const bad = what && fault()
     if (bad === 'not-sent') return response.destroy()
     if (bad === 'conflict' || bad === 'throttled') return response.writeHead(400, json).end(refusals[bad])
-    // The database may close a kept connection at the moment that we use it again: an answer lost, as anywhere.
+    // The database may close a kept connection just when it is used again.
     const answer = await forward(incoming, body).catch(() => null)
     if (answer === null) return response.destroy()
     if ((what && trap.passes(what, 'applied')) || bad === 'answer-lost') return response.destroy()
@@ -76,7 +76,6 @@ const madeOf: Readonly<Record<string, What>> = {
   'in-doubt': 'doubt',
 }
 
-/** What a request writes; `null`: nothing. */
 function writeIn(headers: IncomingHttpHeaders, body: Buffer): What | null {
   if (headers['x-amz-target'] !== 'DynamoDB_20120810.TransactWriteItems') return null
   const { TransactItems: writes } = transaction.parse(JSON.parse(body.toString()))

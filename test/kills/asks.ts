@@ -1,33 +1,32 @@
 import type { Choose } from '../simulation/step.ts'
 
-/** An answer as a client got it. */
 export interface Heard {
   readonly status: number
   // biome-ignore lint/suspicious/noExplicitAny: clients look into answers without knowing our types.
   readonly body: any
 }
 
-/** Something that a client wants, and asks for under the same key until it has an answer that is final. */
+/** A client asks for it under the same key until the answer is final. */
 export interface Ask {
-  /** Goes through to the service in the query, so that both sides know of what they speak. */
+  /** Goes through to the service in the query, so that both sides name it alike. */
   readonly name: string
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: object
-  /** How many updates it asks for: its key's answer is promised to stay once all of them are recorded; 0: not promised. */
+  /** How many updates it asks for. Their answer must stay once all are recorded; 0: no such promise. */
   readonly updates: number
-  /** What was heard, in order; not what was lost with the process. */
+  /** In order, without what was lost with the process. */
   readonly heard: Heard[]
 }
 
 export interface Tokens {
   readonly admin: string
-  /** Another person, because no one approves their own request. */
+  /** Another person, because callers cannot approve their own requests. */
   readonly approver: string
 }
 
-/** An account of many units; `small` has so few that some are refused, and `dear` ones of `careful` need a person. */
+/** `small` has so few units that some asks are refused, and `dear` ones of `careful` need a person. */
 const budgets = {
   small: { limits: [{ window: 'month', units: 1_000 }] },
   careful: { limits: [{ window: 'month', units: 'unlimited' }], approvalAbove: 500 },
@@ -41,8 +40,8 @@ export async function makeBudgets({ url, tokens }: { url: string; tokens: Tokens
 }
 
 const isJson = { 'content-type': 'application/json' }
-const mostPlans = 200
-export const plans = Array.from({ length: mostPlans }, (_, index) => ({
+const planCount = 200
+export const plans = Array.from({ length: planCount }, (_, index) => ({
   name: `plan-${index}`,
   kind: 'ranking',
   projects: [`night-${index}-a`, `night-${index}-b`],
@@ -58,7 +57,7 @@ interface Wanted {
   readonly whenShort?: 'fit'
 }
 
-/** What tools, plans and people ask for; every ask is about work of its own, but those that mean to be duplicates. */
+/** Every ask is about work of its own, except intended duplicates. */
 export function createAsks(chance: Choose) {
   const asks: Ask[] = []
   let plansUsed = 0
@@ -86,7 +85,7 @@ export function createAsks(chance: Choose) {
   const viaGateway = (): Ask => {
     const name = `gateway-${asks.length}`
     const path = `/v3/on-demand/${name}/run?ask=${name}`
-    // Its body is the service's own, and no records of ours.
+    // The body is the service's own, without records of ours.
     return add({ method: 'GET', path, headers: { 'idempotency-key': name } }, name)
   }
   const occurrence = (): readonly Ask[] => {
@@ -114,17 +113,15 @@ export function createAsks(chance: Choose) {
 
   return {
     asks: asks as readonly Ask[],
-    /** About half of all kinds. */
     more: ({ withPlan }: { withPlan: boolean }): readonly Ask[] =>
       kinds.flatMap((make) => (chance(2) === 0 || (withPlan && make === occurrence) ? make() : [])),
-    /** Those whose client still asks. */
     open: (): readonly Ask[] => asks.filter((ask) => !isFinal(ask, ask.heard.at(-1))),
   }
 }
 
 const states = ['settled', 'released', 'refused', 'rejected', 'cancelled', 'expired']
 
-/** Nothing about it will change: what it asks for is recorded, all of it, and the ledger is done with it. */
+/** Nothing about it will change: every update that it asks for is recorded and has ended. */
 export function isFinal({ updates }: Ask, heard: Heard | undefined): boolean {
   if (!heard || heard.status === 503 || heard.body?.type === '/problems/in-progress') return false
   const recorded: readonly { state: string }[] = heard.body?.updates ?? []
@@ -133,7 +130,7 @@ export function isFinal({ updates }: Ask, heard: Heard | undefined): boolean {
   return isDone || (heard.status !== 202 && heard.status !== 502)
 }
 
-/** Sends one ask, and approves what wants it; `null`: the process died before its answer. */
+/** `null`: the process died before its answer. */
 export async function send(ask: Ask, url: string, tokens: Tokens): Promise<Heard | null> {
   const heard = await call(url, ask.method, ask.path, tokens.admin, ask.headers, ask.body)
   if (!heard) return null
@@ -143,7 +140,7 @@ export async function send(ask: Ask, url: string, tokens: Tokens): Promise<Heard
   return heard
 }
 
-/** @throws where the answer is not 200: what is only looked at must be there. */
+/** @throws unless the answer is 200. */
 export async function get(path: string, { url, tokens }: { url: string; tokens: Tokens }): Promise<Heard['body']> {
   const heard = await call(url, 'GET', path, tokens.admin, {})
   if (heard?.status !== 200) throw new Error(`${path} answers ${heard?.status}: ${JSON.stringify(heard?.body)}`)

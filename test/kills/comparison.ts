@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Ask, get, isFinal } from './asking.ts'
+import { type Ask, get, isFinal } from './asks.ts'
+import type { Running } from './scenario.ts'
 import { type Run, unitsOf } from './service.ts'
-import type { Running } from './stage.ts'
 
-/** An update as the ledger tells it. */
 export interface Told {
   readonly id: string
   readonly kind: string
@@ -23,9 +22,9 @@ interface Figures {
   readonly spent: number
 }
 
-/** What the ledger says, by itself and against what the service saw: every line is a broken promise. */
-export async function reckon(running: Running, runs: readonly Run[]) {
-  // Taken before the ledger is read, so that each of them has its fence in what is read.
+/** Compares the ledger with itself and with what the service saw: every line is a broken promise. */
+export async function compare(running: Running, runs: readonly Run[]) {
+  // Taken before the ledger is read, so that each run has its fence in what is read.
   const seen = runs.map((run) => ({ ...run }))
   const { updates, account } = await still(running)
   const audit = (await get('/audit', running)).ok
@@ -39,7 +38,7 @@ export async function reckon(running: Running, runs: readonly Run[]) {
   return { updates, account, audit, broken }
 }
 
-/** The records and the book of one moment: the product's own sweep may move both while they are read. */
+/** Records and book of one moment: the product's own sweep may move both while they are read. */
 async function still(running: Running): Promise<{ updates: Told[]; account: Figures }> {
   const accountNow = async (): Promise<Figures> => (await get('/budgets/account', running)).windows[0]
   for (let before = await accountNow(); ; ) {
@@ -52,7 +51,7 @@ async function still(running: Running): Promise<{ updates: Told[]; account: Figu
 
 async function allUpdates(running: Running): Promise<Told[]> {
   const all: Told[] = []
-  // A sweep at a later time may have asked again, with records of that time.
+  // A sweep at a later time may have made records of that time.
   const from = `/updates?limit=200&until=${new Date(Date.now() + 23 * 3600_000).toISOString()}`
   let after = ''
   do {
@@ -63,7 +62,6 @@ async function allUpdates(running: Running): Promise<Told[]> {
   return all
 }
 
-/** No ask forces a repetition, so only what provably did not run may be sent again. */
 function againstTheService(updates: readonly Told[], runs: readonly Run[]): string[] {
   const workOf = ({ kind, project }: { kind: string; project: string }) => `${kind} ${project}`
   const works = new Set([...updates.map(workOf), ...runs.map(workOf)])
@@ -101,7 +99,6 @@ function againstTheBook(updates: readonly Told[], account: Figures): string[] {
   )
 }
 
-/** What has so little that it runs out is never charged more than was estimated, so that it is never below zero. */
 function withinLimits(name: string, { window, limit, granted, available, held, inDoubt, spent }: Figures): string[] {
   if (limit === 'unlimited') return []
   return [
@@ -110,7 +107,6 @@ function withinLimits(name: string, { window, limit, granted, available, held, i
   ]
 }
 
-/** A final answer stays as it was for its key, whatever died in between. */
 export function changedAnswers(asks: readonly Ask[]): string[] {
   return asks.flatMap((ask) => {
     const { name, heard, updates } = ask

@@ -6,13 +6,12 @@ import { readEnvFile } from '../../infra/local/data-directory.ts'
 import { startDynamoDbLocal } from '../../infra/local/database/dynamodb.ts'
 import { signCallerToken } from '../../infra/local/secrets.ts'
 import type { Choose } from '../simulation/step.ts'
-import { plans, type Tokens } from './asking.ts'
+import { plans, type Tokens } from './asks.ts'
 import { createProduct } from './product.ts'
 import { startService } from './service.ts'
 import { createTrap } from './steps.ts'
 import { startWire, type WireFault } from './wire.ts'
 
-/** A product that is up, and who may ask it. */
 export interface Running {
   readonly url: string
   readonly tokens: Tokens
@@ -23,8 +22,8 @@ const table = 'kills'
 const faults: readonly WireFault[] = ['not-sent', 'answer-lost', 'conflict', 'throttled']
 const faultsInHundred = 3
 
-/** Everything around the product that outlives it: the database, the wire to it, the service, a directory. */
-export async function createStage(chance: Choose) {
+/** Everything that outlives the product: the database, the wire to it, the service, a directory. */
+export async function createScenario(chance: Choose) {
   const directory = await mkdtemp(join(tmpdir(), 'unit-guard-kills-'))
   const data = join(directory, 'data')
   const plansFile = join(directory, 'plans.json')
@@ -45,65 +44,27 @@ export async function createStage(chance: Choose) {
       TRACKING_TOKEN: serviceToken,
       PLANS: plansFile,
       ACCOUNT_UNITS_PER_MONTH: '10000000',
-      // A service that hangs costs a second; in the end it does not, and a busy machine may take its time.
+      // A service that hangs costs a second; in the end none hangs, and a busy machine may take its time.
       SERVICE_TIMEOUT_MS: isGood ? '30000' : '1000',
       SERVICE_FLIGHT_MS: '1000',
       COOLDOWN_RANKING: '7d',
     }),
   })
 
-  const callerKey = async (): Promise<string> =>
-    JSON.parse(await readFile(join(data, 'secrets.json'), 'utf8')).callerKey.current
-
-  async function items(): Promise<string> {
-    const client = new DynamoDBClient({
-      endpoint: database.endpoint,
-      region: 'local',
-      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    })
-    const pages: string[] = []
-    for await (const { Items } of paginateScan({ client }, { TableName: table })) pages.push(JSON.stringify(Items))
-    client.destroy()
-    return pages.join('\n')
-  }
-
   return {
     trap,
     service,
-    up: async (): Promise<Running> => {
-      const url = await product.start()
-      const { UNIT_GUARD_TOKEN: admin = '' } = readEnvFile(data)
-      const approver = await signCallerToken({
-        key: await callerKey(),
-        sub: 'another-approver',
-        scopes: ['read', 'approve'],
-        budgets: '*',
-        now: Date.now(),
-        lastsMs: 3600_000,
-      })
-      return { url, tokens: { admin, approver } }
-    },
-    /** Whatever has sprung the trap before: now it is dead. */
+    up: async (): Promise<Running> => ({ url: await product.start(), tokens: await tokensIn(data) }),
     kill: async () => {
       product.kill()
       await product.died()
     },
     sweep: product.sweep,
-    /** From now on nothing goes wrong. */
     makeGood: () => {
       isGood = true
       service.setMood('kind')
     },
-    /** No secret may be in an item, a line of the log, or an answer; nor may another one go to the service. */
-    leaks: async (answers: string): Promise<string[]> => {
-      const places = { item: await items(), line: await readFile(join(data, 'guard.log'), 'utf8'), answer: answers }
-      const secrets = [serviceToken, await callerKey()]
-      const leaks = Object.entries(places).flatMap(([place, text]) =>
-        secrets.filter((secret) => text.includes(secret)).map(() => `a secret is in a stored or given ${place}`),
-      )
-      const isOnlyOurs = [...service.tokens()].every((token) => token === `Bearer ${serviceToken}`)
-      return isOnlyOurs ? leaks : [...leaks, 'the service was called with another token']
-    },
+    leaks: (answers: string) => leaksIn({ data, answers, endpoint: database.endpoint, sent: service.tokens() }),
     close: async () => {
       product.kill()
       wire.close()
@@ -112,4 +73,46 @@ export async function createStage(chance: Choose) {
       await rm(directory, { recursive: true, force: true })
     },
   }
+}
+
+async function tokensIn(data: string): Promise<Tokens> {
+  const { UNIT_GUARD_TOKEN: admin = '' } = readEnvFile(data)
+  const approver = await signCallerToken({
+    key: await callerKeyIn(data),
+    sub: 'another-approver',
+    scopes: ['read', 'approve'],
+    budgets: '*',
+    now: Date.now(),
+    lastsMs: 3600_000,
+  })
+  return { admin, approver }
+}
+
+const callerKeyIn = async (data: string): Promise<string> =>
+  JSON.parse(await readFile(join(data, 'secrets.json'), 'utf8')).callerKey.current
+
+/** No secret may show in an item, a log line or an answer, and no other token goes to the service. */
+async function leaksIn(places: {
+  data: string
+  answers: string
+  endpoint: string
+  sent: ReadonlySet<string | undefined>
+}): Promise<string[]> {
+  const { data, answers, endpoint, sent } = places
+  const log = await readFile(join(data, 'guard.log'), 'utf8')
+  const secrets = [serviceToken, await callerKeyIn(data)]
+  const leaks = Object.entries({ item: await itemsAt(endpoint), line: log, answer: answers }).flatMap(([place, text]) =>
+    secrets.filter((secret) => text.includes(secret)).map(() => `a secret is in a stored or given ${place}`),
+  )
+  const isOnlyOurs = [...sent].every((token) => token === `Bearer ${serviceToken}`)
+  return isOnlyOurs ? leaks : [...leaks, 'the service was called with another token']
+}
+
+async function itemsAt(endpoint: string): Promise<string> {
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
+  const client = new DynamoDBClient({ endpoint, region: 'local', credentials })
+  const pages: string[] = []
+  for await (const { Items } of paginateScan({ client }, { TableName: table })) pages.push(JSON.stringify(Items))
+  client.destroy()
+  return pages.join('\n')
 }
