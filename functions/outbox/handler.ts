@@ -14,6 +14,6 @@ const onLambda = (read: Reader) => (event: unknown, context: Context) =>
     read(event, services.clock.now() + context.getRemainingTimeInMillis()),
   )
 
-/** The two Lambda functions on the table's stream, each with a filter of its own. */
+/** The two functions on the table's stream, each with its own filter. */
 export const start = onLambda(createStartReader({ ...services, slack }))
 export const tell = onLambda(createTellReader({ ...services, slack }))

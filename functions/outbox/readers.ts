@@ -7,7 +7,7 @@ import { type Change, idIn, readChanges } from './stream-event.ts'
 
 const atOnce = 5
 
-/** What a batch of a stream answers: which records shall come again. */
+/** The records that the stream must deliver again. */
 export interface BatchAnswer {
   readonly batchItemFailures: readonly { readonly itemIdentifier: string }[]
 }
@@ -17,9 +17,8 @@ export type Reader = (event: unknown, endsAt: number) => Promise<BatchAnswer>
 const taken: BatchAnswer = { batchItemFailures: [] }
 
 /**
- * Begins what has just been asked for: queued and approved updates, and what users typed or pressed in Slack. It
- * never asks for a record again: one that fails must not hold up those behind it, and the sweep begins it later. What
- * changes a task that is not done was a try in vain; to try again at once would never end.
+ * Starts queued and approved updates, and answers commands and presses. It never asks for a record again, because that
+ * would hold up those behind it; the sweep retries. It skips changes of an open task, which follow a failed attempt.
  */
 export function createStartReader(parts: { guard: Guard; slack: Slack; clock: Clock; log: Log }): Reader {
   const { guard, slack, log } = parts
@@ -44,10 +43,7 @@ export function createStartReader(parts: { guard: Guard; slack: Slack; clock: Cl
   }
 }
 
-/**
- * Tells people: announcements that were just written, and thresholds that a book has passed. A reader of its own, so
- * that a slow Slack holds up nothing but messages to Slack.
- */
+/** Sends announcements and checks thresholds. A reader of its own, so that a slow Slack delays only messages. */
 export function createTellReader(parts: { guard: Guard; slack: Slack; clock: Clock; log: Log }): Reader {
   const { guard, slack, log } = parts
   return (event) => asJob(parts, 'tell', {}, () => tellAll(readChanges(event)))
@@ -63,7 +59,7 @@ export function createTellReader(parts: { guard: Guard; slack: Slack; clock: Clo
       })
     }
     if (changes.some(({ pk }) => pk === 'book')) {
-      // The sweep looks at them too, so nothing has to come again for them.
+      // The sweep checks them, too, so the records need not come again.
       await guard
         .background()
         .then(({ checkThresholds }) => checkThresholds())

@@ -1,14 +1,12 @@
 import * as z from 'zod/mini'
 
-/** A change of one item, as the table's stream tells it: which item, and the little that says whether it matters. */
 export interface Change {
   readonly pk: string
   readonly sequenceNumber: string
-  /** It was not there before. */
   readonly isNew: boolean
-  /** Absent where the item was deleted. */
+  /** Absent if the item was deleted. */
   readonly state?: string
-  /** It is a task that is not done. */
+  /** Whether it is a task that is not done. */
   readonly isOpen: boolean
 }
 
@@ -29,7 +27,7 @@ const streamEvent = z.object({
   ),
 })
 
-/** @throws when it is no event of a table's stream: its sender has the wrong function. */
+/** @throws Error if it is not an event of a DynamoDB stream. */
 export function readChanges(event: unknown): readonly Change[] {
   const parsed = streamEvent.safeParse(event)
   if (!parsed.success) throw new Error('not an event of a DynamoDB stream')
@@ -42,6 +40,6 @@ export function readChanges(event: unknown): readonly Change[] {
   }))
 }
 
-/** What stands behind `name#` in a key, or `null` where it is the key of something else. */
+/** The part of a key after `name#`; `null` for other keys. */
 export const idIn = (pk: string, name: string): string | null =>
   pk.startsWith(`${name}#`) ? pk.slice(name.length + 1) : null

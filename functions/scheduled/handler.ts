@@ -9,7 +9,6 @@ import { createTriggers } from './triggers.ts'
 const services = createServices(parseSettings(guardSettings, environment()))
 const { handle } = createTriggers({ ...services, slack: createSlack(services) })
 
-/** The Lambda function behind the rules of EventBridge. An event from elsewhere is an error. */
 export const handler = (event: unknown, context: Context): Promise<void> =>
   inLogContext({ lambdaRequestId: context.awsRequestId }, () =>
     handle(event, services.clock.now() + context.getRemainingTimeInMillis()),

@@ -8,14 +8,14 @@ import { asJob } from '../../shared/platform/log.ts'
 import { type Measurements, metricFields } from '../../shared/platform/metrics.ts'
 import type { Slack } from '../../shared/slack/slack.ts'
 
-/** What a rule of EventBridge sends: its own constant input, or an occurrence of a plan with the rule's time. */
+/** The input of a rule of EventBridge. */
 export type Trigger = { readonly plan: string; readonly time: number } | { readonly task: 'sweep' | 'digest' }
 
 const time = z.pipe(
   z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?Z$/)),
   z.transform((text, context) => {
     const instant = Date.parse(text)
-    // It would be taken for another one: 30 February for 2 March, and 24:00 for the next day.
+    // Date.parse takes 30 February for 2 March, and 24:00 for the next day.
     const isReal = !Number.isNaN(instant) && new Date(instant).toISOString().startsWith(text.slice(0, 16))
     if (isReal) return instant
     context.issues.push({ code: 'custom', message: 'is no time', input: text })
@@ -27,7 +27,7 @@ const trigger = z.union([
   z.strictObject({ task: z.enum(['sweep', 'digest']) }),
 ])
 
-/** No rule of ours sends this event: an HTTP request, or a time that is not valid. Nothing was done. */
+/** No rule of ours sends this event; nothing was done. */
 export class WrongTrigger extends Error {
   override readonly name = 'WrongTrigger'
 }
@@ -39,10 +39,7 @@ export function readTrigger(event: unknown): Trigger {
   throw new WrongTrigger('takes {"plan": "<name>", "time": "<RFC 3339, UTC>"}, {"task": "sweep"} or {"task": "digest"}')
 }
 
-/**
- * What happens by the clock. Each part is tried whatever becomes of the others, and may be repeated: what a failure left
- * undone is done by the next sweep.
- */
+/** Scheduled jobs. Each step runs even if others fail; the next sweep repeats what failed. */
 export function createTriggers({ guard, clock, log, slack }: Services & { slack: Slack }) {
   const report = (measured: Measurements) => log.info('vitals', metricFields(measured, clock.now()))
 
@@ -57,13 +54,13 @@ export function createTriggers({ guard, clock, log, slack }: Services & { slack:
     await tried(() => slack.sweep())
     await tried(async () => report(await (await guard.background()).measure()))
     await tried(async () => (await guard.background()).keepSummaries())
-    // The last, because a plan may take all the time there is.
+    // Last, because a plan may take all the time.
     const advanced = await tried(async () => (await guard.background()).advanceOccurrences(endsAt))
     if (failures.length > 0) throw failures[0]
     return { swept, advanced: advanced ?? [] }
   }
 
-  /** With the day's audit. The forecast in it rests on prices of this very night, where the service gives them. */
+  /** Reads prices first, because the digest's forecast uses them. */
   async function digest(endsAt: number): Promise<void> {
     const { audit, readPrices, announceDigest, checkTokenExpiry, findRunsOutside } = await guard.background()
     await audit()
@@ -75,7 +72,7 @@ export function createTriggers({ guard, clock, log, slack }: Services & { slack:
     await findRunsOutside(endsAt).catch((cause) => log.error('dates-not-read', { cause }))
   }
 
-  /** A paused or unknown plan is not a failure: it is recorded or logged, and retrying would not help. */
+  /** A paused or unknown plan is not a failure; retrying would not help. */
   async function fire(plan: string, time: number, endsAt: number): Promise<OccurrenceResult> {
     const fired = await (await guard.background()).fire(plan, time, endsAt)
     if (fired.kind === 'problem') log.error('plan-not-run', { plan, time, detail: fired.problem.detail })

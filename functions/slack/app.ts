@@ -16,13 +16,12 @@ import { readSlackSecret } from '../../shared/slack/secret.ts'
 import type { Kinds } from '../../shared/tracking/kinds.ts'
 import { isCertificateCheck, readCommand, readPress } from './forms.ts'
 
-/** Far above what Slack sends. */
+/** Far more than Slack sends. */
 const maxBytes = 256 * 1024
 
-/** Nothing was recorded, so nothing will happen. */
 const sorry = 'Unit Guard cannot take this right now, so nothing was done. Please try again in a minute.'
 
-/** It may have been recorded: then it is done at once, or by the next sweep. */
+/** If it was recorded, the stream or the next sweep handles it. */
 const unsure =
   'It is not certain that Unit Guard has taken this. Without an answer within ten minutes nothing was done; then please try again.'
 
@@ -32,8 +31,8 @@ interface SlackEnv {
 }
 
 /**
- * Verifies, parses, records, acknowledges. Slack gives up after three seconds, so the rest is done later from the
- * recorded item, and answered to the `response_url`.
+ * Verifies, parses, records, acknowledges. Slack waits three seconds, so the outbox handles the recorded event and
+ * answers to the `response_url`.
  *
  * @see https://docs.slack.dev/interactivity/handling-user-interaction
  */
@@ -80,12 +79,12 @@ export function createSlackApp(parts: {
     if (press === 'not-ours') return c.body(null, 200)
     if (!press) return c.text('this is no interaction', 400)
     c.set('caller', `slack:${press.user}`)
-    // An acknowledgement cannot refuse: a user who is not listed reads so in the answer.
+    // An acknowledgement cannot refuse; the answer tells unlisted users.
     await record(press)
     return c.body(null, 200)
   })
 
-  /** The same click twice is one item. */
+  /** The same click twice is one event. */
   async function record(event: SlackEvent): Promise<void> {
     const isNew = await ledger.slackEvents.add(event)
     log.info('slack', { slackEvent: event.id, kind: event.kind, user: event.user, isNew })
@@ -100,7 +99,7 @@ export function createSlackApp(parts: {
     if (error instanceof BadBody) return c.text(error.message, error.status)
     log.error('slack-failed', { cause: error })
     const said = error instanceof AnswerLost ? unsure : sorry
-    // Slack shows the text after a command; after a press it shows only that something failed, and needs a status.
+    // After a press Slack shows no text, only that it failed, and needs a status.
     return c.req.path === '/slack/commands' ? c.json(problemMessage(said)) : c.text(said, 503)
   })
 
@@ -118,7 +117,7 @@ async function isFromSlack(
   return isSigned({ secret: signingSecret, timestamp, signature, rawBody, now: clock.now() })
 }
 
-/** `null`: the user may do something; whether this, is decided later. */
+/** `null`: the user may do something; the command's own scopes are checked later. */
 async function whyNotAtAll(ledger: Ledger, { user }: SlackEvent): Promise<string | null> {
   const caller = `slack:${user}`
   const { scopes, isDisabled, isListed } = permissionsOf((await ledger.view()).definitions, { caller })

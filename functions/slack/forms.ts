@@ -32,7 +32,7 @@ const pressPayload = z.object({
     .check(z.length(1)),
 })
 
-/** A slash command's form as the recorded item; its `trigger_id` is the idempotency key. `null`: not a slash command. */
+/** The `trigger_id` is the idempotency key. `null`: not a slash command. */
 export function readCommand(body: string, at: number): (SlackEvent & { kind: 'command' }) | null {
   const parsed = commandForm.safeParse(Object.fromEntries(new URLSearchParams(body)))
   if (!parsed.success) return null
@@ -42,9 +42,9 @@ export function readCommand(body: string, at: number): (SlackEvent & { kind: 'co
 }
 
 /**
- * A pressed button as the item that is recorded. Each press is one item, however often it is delivered: who pressed too
- * early may press again, and what may happen only once is up to the guard. `null`: it cannot be read; `not-ours`:
- * something else that Slack tells its apps.
+ * One event for each press, however often Slack delivers it; the guard decides what may happen once.
+ *
+ * @returns `null`: unreadable. `not-ours`: another interaction.
  */
 export function readPress(body: string, at: number): (SlackEvent & { kind: 'press' }) | 'not-ours' | null {
   const payload = toJson(new URLSearchParams(body).get('payload'))
@@ -67,7 +67,7 @@ export function readPress(body: string, at: number): (SlackEvent & { kind: 'pres
   }
 }
 
-/** Slack looks at the certificate now and then, without a signature, and wants to hear that all is well. */
+/** Slack sometimes checks the certificate with an unsigned request that expects 200. */
 export const isCertificateCheck = (form: string): boolean => new URLSearchParams(form).get('ssl_check') === '1'
 
 const fresh = (id: string, createdAt: number) => ({ id, version: 1, createdAt, answers: 0 })

@@ -19,6 +19,6 @@ const answer = handle(
   createSlackApp({ ledger: openLedger(settings, { clock: systemClock }), secret, clock: systemClock, log }),
 )
 
-/** The Lambda function behind Slack's request URLs. It can read the Slack secret, and no other. */
+/** Slack's request URLs. The function can read the Slack secret, and no other. */
 export const handler: typeof answer = (event, context) =>
   inLogContext({ lambdaRequestId: context?.awsRequestId }, () => answer(event, context))

@@ -2,33 +2,33 @@ import type { ActionsBlock, Button, ContextBlock, HeaderBlock, MrkdwnElement, Se
 import { toUnits, type Units } from '../platform/words.ts'
 import { clean, cut, cutMarked, limits, withoutMarks } from './text.ts'
 
-/** The few blocks that messages are made of, within Slack's limits. https://docs.slack.dev/reference/block-kit/blocks */
+/** @see https://docs.slack.dev/reference/block-kit/blocks */
 export type Block = HeaderBlock | SectionBlock | ContextBlock | ActionsBlock
 
 export interface Message {
-  /** The whole message in plain words: notifications and screen readers show nothing else. */
+  /** Plain words: notifications and screen readers show nothing else. */
   readonly text: string
   readonly blocks: readonly Block[]
-  /** `ephemeral`: seen only by the user who asked. */
+  /** `ephemeral`: only the user who asked sees it. */
   readonly response_type?: 'ephemeral' | 'in_channel'
   readonly replace_original?: boolean
 }
 
-/** What the buttons ask for; their value is an id and nothing else. */
+/** A button's value is an id and nothing else. */
 export type Action = 'confirm' | 'approve' | 'reject' | 'resolve-ran' | 'resolve-did-not-run'
 
 export const toAsker = { response_type: 'ephemeral' } as const
 /** Replaces the message whose button was pressed. */
 export const inPlace = { replace_original: true } as const
 
-/** @param lead what it is about, in marked text; the notification shows it without marks. */
+/** @param lead marked text; the notification shows it without marks. */
 export const message = (
   lead: string,
   blocks: readonly Block[],
   how: Pick<Message, 'response_type' | 'replace_original'> = {},
 ): Message => ({ text: cut(withoutMarks(lead), limits.message), blocks: fitting(blocks), ...how })
 
-/** @param text plain: headers take no marks. */
+/** @param text headers take no marks. */
 export const header = (text: string): HeaderBlock => ({
   type: 'header',
   text: { type: 'plain_text', text: cut(clean(text), limits.header), emoji: false },
@@ -49,7 +49,7 @@ export const fields = (rows: readonly (readonly [name: string, value: string])[]
 
 const maxFields = 10
 
-/** Lines, in as few sections as they fit in. */
+/** Lines, in as few sections as possible. */
 export function sections(lines: readonly string[], between = '\n'): SectionBlock[] {
   const texts: string[] = []
   for (const line of lines.map((each) => cutMarked(each, limits.section))) {
@@ -60,7 +60,7 @@ export function sections(lines: readonly string[], between = '\n'): SectionBlock
   return texts.map(section)
 }
 
-/** The first lines, and how many more there are. */
+/** The first lines, and the number of the rest. */
 export function first(lines: readonly string[], max: number, maxBytes: number = limits.section): string[] {
   let bytes = 0
   const kept = lines.slice(0, max).filter((line) => {
@@ -73,13 +73,13 @@ export function first(lines: readonly string[], max: number, maxBytes: number = 
 
 export const buttons = (...elements: readonly Button[]): ActionsBlock => ({ type: 'actions', elements: [...elements] })
 
-/** A press tells the price that was shown, since a button's value is an id only. */
+/** Buttons whose press also carries the price that was shown. */
 export const buttonsShowing = (units: Units, ...elements: readonly Button[]): ActionsBlock => ({
   ...buttons(...elements),
   block_id: `${shownPrefix}${units}`,
 })
 
-/** `undefined`: the block of the pressed button does not say. */
+/** The price that the pressed button's block carries, if any. */
 export function shownIn(blockId: string | undefined): Units | undefined {
   const digits = blockId?.startsWith(shownPrefix) ? blockId.slice(shownPrefix.length) : ''
   return /^\d{1,15}$/.test(digits) ? toUnits(Number(digits)) : undefined
@@ -94,7 +94,7 @@ export interface Dialog {
   readonly deny: string
 }
 
-/** @param dialog what is asked once more before a press counts, where a slip would be costly. */
+/** @param dialog asked before the press counts, where a slip would be costly. */
 export const button = (
   action: Action,
   id: string,
@@ -118,14 +118,14 @@ export const button = (
 
 const plain = (text: string, max: number) => ({ type: 'plain_text', text: cut(text, max), emoji: false }) as const
 
-/** `verbatim`: Slack makes no links, channels or mentions of what merely looks like them. */
+/** `verbatim`: Slack makes no links, channels or mentions of similar text. */
 const marked = (text: string, max: number): MrkdwnElement => ({
   type: 'mrkdwn',
   text: cutMarked(text, max),
   verbatim: true,
 })
 
-/** Buttons always stay; the rest is cut from the end. */
+/** Cuts from the end, but keeps buttons. */
 function fitting(blocks: readonly Block[]): Block[] {
   const cutHere = context('This message was cut: Slack takes no longer one.')
   const reserved = [cutHere, ...blocks.filter(isActions)]
@@ -143,6 +143,6 @@ function fitting(blocks: readonly Block[]): Block[] {
 }
 
 const isActions = (block: Block): boolean => block.type === 'actions'
-/** With the comma behind it. */
+/** Includes the comma after it. */
 const bytesOf = (block: Block): number => Buffer.byteLength(JSON.stringify(block)) + 1
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)

@@ -3,19 +3,18 @@ import { minuteMs } from '../platform/clock.ts'
 import { createCommands } from './receive/commands.ts'
 import { createAnswers } from './receive/events.ts'
 import { createPresses } from './receive/presses.ts'
-import { createSlackClient } from './tell/client.ts'
 import { createComposer } from './tell/compose.ts'
-import { createPoster } from './tell/post.ts'
+import { createPoster, createSlackClient } from './tell/post.ts'
 import { createTeller } from './tell/tell.ts'
 
 export type Slack = ReturnType<typeof createSlack>
 
-/** What the stream begins at once is left to it for so long. */
+/** The stream answers at once; the sweep leaves younger tasks to it. */
 const sweptAfterMs = 2 * minuteMs
-/** So long one sweep may take for answers, and so long for announcements. */
+/** For answers, and again for announcements. */
 const sweptForMs = 30_000
 
-/** Slack's side of the guard: does and answers what people type and press, and tells them what they should know. */
+/** Slack's side of the guard: answers commands and presses, and sends announcements. */
 export function createSlack(services: Services) {
   const { guard, options, kinds, dashboardUrl, slackSecret, clock, log } = services
   const client = createSlackClient({ clock, log, allowLoopback: services.isLocal })

@@ -3,13 +3,13 @@ import { enough } from '../ledger/updates/queue.ts'
 import type { Clock } from '../platform/clock.ts'
 
 export interface SweepOptions {
-  /** What is younger is still being done by the process that the stream started. */
+  /** Younger tasks are still in the hands of the stream's reader. */
   readonly olderThanMs: number
-  /** A hanging Slack must not hold up the rest of the sweep: the next one continues with what is left then. */
+  /** A hanging Slack must not starve the rest of the sweep. */
   readonly endsAt: number
 }
 
-/** Repeats what is still open, one after the other, in the order in which it happened. */
+/** Handles open tasks, one after the other, the oldest first. */
 export const sweepTasks = <T extends Task>(
   { round }: Pick<Queue<T>, 'round'>,
   { olderThanMs, endsAt, clock }: SweepOptions & { clock: Clock },

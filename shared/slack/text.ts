@@ -1,13 +1,6 @@
 import { when } from '../guard/sentences.ts'
 
-/**
- * Text for Slack's mrkdwn. What users wrote (names, reasons, details) passes `code` or `prose`: it can then
- * neither ping, nor link, nor format, nor hide.
- *
- * @see https://docs.slack.dev/messaging/formatting-message-text
- */
-
-/** What Slack takes at most; what is longer is refused as a whole. https://docs.slack.dev/reference/block-kit/blocks */
+/** Slack refuses a longer message as a whole. https://docs.slack.dev/reference/block-kit/blocks */
 export const limits = {
   blocks: 50,
   section: 3000,
@@ -19,12 +12,9 @@ export const limits = {
   dialogTitle: 100,
   dialogText: 300,
   dialogButton: 30,
-  /** Slack would take more; no one reads more. */
+  /** Slack takes more; no one reads more. */
   message: 3000,
-  /**
-   * All blocks together, as bytes of JSON. Slack names no number, and refuses with `msg_blocks_too_long` from about
-   * 13,200 on (https://github.com/slackapi/bolt-js/issues/2509).
-   */
+  /** All blocks, as bytes of JSON. Slack refuses about 13,200 (https://github.com/slackapi/bolt-js/issues/2509). */
   blocksBytes: 12_000,
 } as const
 
@@ -32,23 +22,23 @@ const maxNameLength = 80
 const maxProseLength = 1_000
 const maxReadLength = 10_000
 
-/** A name, in the one form that Slack leaves alone. */
+/** A user's name, in the one form that Slack leaves alone. */
 export const code = (text: string, max = maxNameLength): string =>
   `\`${escaped(cut(clean(text).replaceAll('`', 'ˋ'), max))}\``
 
-/** A user's sentence, on one line and without effect. */
+/** A user's sentence, on one line: it cannot ping, link, format or hide. */
 export const prose = (text: string, max = maxProseLength): string => escaped(inert(cut(clean(text), max)))
 
-/** Slack allows no other characters to be encoded. */
+/** Slack allows no other characters to be escaped. */
 export const escaped = (text: string): string => text.replace(/[&<>]/g, (character) => entities[character] ?? '')
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** At most so many characters, of which the last is … where something was cut, and no half of a character or entity. */
+/** At most `max` characters, ending in … if cut, and never in half a character or entity. */
 export const cut = (text: string, max: number): string =>
   text.length <= max ? text : `${withoutHalves(text.slice(0, max - 1))}…`
 
-/** The same for text with marks of ours, of which none is left open. */
+/** `cut` for marked text: it leaves no mark open. */
 export function cutMarked(text: string, max: number): string {
   if (text.length <= max) return text
   const kept = withoutHalves(text.slice(0, max - 1)).replace(/<[^<>]*$/, '')
@@ -58,7 +48,7 @@ export function cutMarked(text: string, max: number): string {
 
 const withoutHalves = (text: string): string => text.replace(/[\ud800-\udbff]$/, '').replace(/&[a-z]{0,3}$/, '')
 
-/** One line of visible text: control characters, line ends and what turns or hides other letters are gone. */
+/** One line of visible text, without control characters and those that turn or hide others. */
 export const clean = (text: string): string =>
   text
     .slice(0, maxReadLength)
@@ -67,7 +57,7 @@ export const clean = (text: string): string =>
     .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
     .trim() || '(blank)'
 
-/** Letters that look like those which begin formatting, a quote or an emoji, and do not. */
+/** Replaces letters that begin formatting, a quote or an emoji by similar ones. */
 const inert = (text: string): string =>
   text
     .replaceAll('*', '∗')
@@ -78,14 +68,14 @@ const inert = (text: string): string =>
     .replace(/^>+/, '›')
 
 /**
- * A time that each reader sees on their own clock; where Slack cannot, the account's time.
+ * A time on the reader's own clock, or in the account's zone where Slack cannot.
  *
  * @see https://docs.slack.dev/messaging/formatting-message-text#date-formatting
  */
 export const date = (instant: number, zone: string): string =>
   `<!date^${Math.floor(instant / 1000)}^{date_short_pretty} {time}|${when(instant, zone)}>`
 
-/** The same text without any marks, for a notification: times are the account's, names stand bare, and it is one line. */
+/** The text on one line without marks, for a notification; times are the account's. */
 export const withoutMarks = (text: string): string =>
   text
     .replace(/\n> ([^\n]*)/g, ' “$1”')

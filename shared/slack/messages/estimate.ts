@@ -19,13 +19,13 @@ import { code, prose } from '../text.ts'
 import { quoted } from './updates.ts'
 import { bold, boldUnits, capital, counted, updateOf } from './words.ts'
 
-/** At once, while the service is asked. */
+/** The acknowledgement while the service is asked. */
 export function acceptedMessage({ kind, projects }: { kind: Kind; projects: readonly string[] }): Message {
   const lead = `Asking the tracking service what ${whatOf(kind, projects)} would cost. The answer comes here in a few seconds.`
   return message(lead, [section(`⏳ ${lead}`)], toAsker)
 }
 
-/** `/units estimate`: what it would cost, and whether it would pass now. */
+/** `/units estimate` */
 export function estimateMessage(estimate: Estimate): Message {
   const { kind, units, projects, problem, approval } = estimate
   const lead = `${capital(whatOf(kind, names(projects)))} would cost ${boldUnits(units)}.`
@@ -47,10 +47,9 @@ export function estimateMessage(estimate: Estimate): Message {
 }
 
 /**
- * `/units run`: what it will cost, with the button that begins it; without the button where it would be refused.
+ * `/units run`: without the button if the updates would be refused.
  *
- * @param askId the waiting item that the button names. @param budgets what the updates are charged to.
- * @param approval why another person will have to approve, where that is known.
+ * @param askId the value of the button. @param budgets the payers. @param approval why it needs approval.
  */
 export function confirmMessage({
   askId,
@@ -91,7 +90,7 @@ export function confirmMessage({
   return message(`${lead} Nothing is spent before you press Confirm.`, blocks, toAsker)
 }
 
-/** Each project of several has its own reason beside its price. */
+/** Each of several projects has its reason beside its price. */
 const whyNot = ({ problem, projects }: Estimate): string =>
   problem && (projects.length === 1 || projects.every((each) => !each.problem)) ? quoted(problem.detail) : ''
 
@@ -119,7 +118,7 @@ const costs = (projects: Estimate['projects']): Block[] =>
         ),
       )
 
-/** Where an ancestor of the owner pays: the client's statement shows it, and the client's limits do not stop it. */
+/** Projects for which an ancestor of the owner pays. */
 const paidAbove = ({ projects, payers }: Estimate): Block[] => {
   const above = projects.flatMap(({ project }) => {
     const { budget, owner } = payers[project] ?? { budget: '', owner: null }
@@ -130,10 +129,7 @@ const paidAbove = ({ projects, payers }: Estimate): Block[] => {
   return above.length === 0 ? [] : sections(first(above, maxRows))
 }
 
-/**
- * What is left of every limited counter now, and afterwards. Of several budgets each pays for its own projects only,
- * so what it will have afterwards is not said, but for the root, which pays for all.
- */
+/** What is left now and afterwards. Of several payers, only the root's rest is known: it pays for all. */
 function remains({ figures, units, projects }: Estimate, budgets: readonly string[]): Block[] {
   const isOneBudget = projects.length === 1 || budgets.length === 1
   const lines = figures

@@ -6,7 +6,7 @@ import { code, prose } from '../text.ts'
 
 const maxLineLength = 200
 
-/** `/units help`: every command with what it does and an example. */
+/** `/units help` */
 export function helpMessage(kinds: Kinds = productKinds): Message {
   const lines = verbs
     .map((verb) => lineOf(verb, kinds))
@@ -39,15 +39,13 @@ export function usageMessage({ sentence, usage }: Mistake): Message {
 
 const usageLead = 'It is written like this:'
 
-/** Something was done, in one sentence. */
 export const doneMessage = (sentence: string): Message =>
   message(prose(sentence), [section(`✅ ${prose(sentence)}`)], toAsker)
 
-/** Something cannot be done, in one sentence. */
 export const problemMessage = (sentence: string): Message =>
   message(prose(sentence), [section(`⚠️ ${prose(sentence, 2_500)}`)], toAsker)
 
-/** @param url of ours, with a code that lets in its first user: it stands in no notification. */
+/** @param url logs in its first visitor, so it stands in no notification. */
 export const loginMessage = (url: string): Message =>
   message(
     'Your link to the dashboard is here. It works once, within five minutes.',

@@ -16,11 +16,11 @@ import {
 import { code, date, prose } from '../text.ts'
 import { actor, bold, boldUnits, capital, counted, person, states, stayCounted, updateOf } from './words.ts'
 
-/** Two blocks each, and Slack takes 50. */
+/** Two blocks each; Slack takes 50. */
 const maxRows = 15
 const maxLines = 15
 
-/** `/units updates`: the latest ones, the newest first. */
+/** `/units updates` */
 export function updatesMessage({ updates, zone }: { updates: readonly Update[]; zone: string }): Message {
   if (updates.length === 0) {
     const none = `There are no updates yet. ${code('/units run ranking <project>')} asks for one.`
@@ -42,7 +42,7 @@ export function updatesMessage({ updates, zone }: { updates: readonly Update[]; 
   )
 }
 
-/** `/units show`: who, why, what it cost, and everything that happened. */
+/** `/units show` */
 export function updateMessage({ update, zone }: { update: Update; zone: string }): Message {
   const { history, reason } = update
   const sentence = became(update, zone)
@@ -80,11 +80,7 @@ const known = (units: number | undefined): string => (units === undefined ? '–
 
 const maxOutcomeRows = 20
 
-/**
- * What became of the updates that a user asked for, at whatever point they are.
- *
- * @param replaces stands where the confirmation was, so that its button cannot be pressed again.
- */
+/** The state of the updates that a user asked for. `replaces` takes the place of the confirmation and its button. */
 export function outcomeMessage({
   updates,
   zone,
@@ -109,7 +105,7 @@ export function outcomeMessage({
   return message(`${lead} ${lines.join('; ')}`, [section(lead), ...sections(lines), context(hint)], how)
 }
 
-/** Instead of a message whose button was pressed: what the press led to, and no button to press twice. */
+/** Replaces a message whose button was pressed. */
 export function pressedMessage({ update, by, zone }: { update: Update; by: string; zone: string }): Message {
   const sentence = became(update, zone)
   const { history } = update
@@ -120,13 +116,13 @@ export function pressedMessage({ update, by, zone }: { update: Update; by: strin
 
 const moreAbout = (id: string): string => `More: \`/units show ${id}\``
 
-/** What became of an update, for the person who asked for it: one to three sentences, then the reason if there is one. */
+/** One to three sentences, then the reason if there is one. */
 function became(update: Update, zone: string): string {
   const what = `The ${updateOf(update)}`
   return `${signOf(update)} ${sentenceOf(update, what, zone)}`
 }
 
-/** The same in a few words, for a list. */
+/** A few words, for a list. */
 export function briefly(update: Update): string {
   const { kind, project, problem } = update
   const detail = problem && isRefusal(update) ? `: ${prose(problem.detail, shortDetail)}` : ''
@@ -206,5 +202,5 @@ const why = ({ problem }: Update): string => quoted(problem?.detail)
 const until = ({ approvableUntil }: Update, zone: string): string =>
   approvableUntil === undefined ? '' : `, open until ${date(approvableUntil, zone)}`
 
-/** On a line of its own, as what a person said. */
+/** On a line of its own, as a quote. */
 export const quoted = (said: string | undefined): string => (said === undefined ? '' : `\n> ${prose(said)}`)

@@ -2,8 +2,6 @@ import { count, units as inUnits } from '../../guard/sentences.ts'
 import type { State, Update } from '../../ledger/updates/update.ts'
 import { code } from '../text.ts'
 
-/** The words that messages share. */
-
 /** ``ranking update of `acme` `` */
 export const updateOf = ({ kind, project }: Pick<Update, 'kind' | 'project'>): string =>
   `${kind} update of ${code(project)}`
@@ -19,20 +17,20 @@ export const stayCounted = (units: number | undefined): string =>
 export const counted = (number: number, one: string, many = `${one}s`): string =>
   `${count(number)} ${number === 1 ? one : many}`
 
-/** Slack's own users are mentioned; a schedule is its plan; everybody else is the name in their token. */
+/** Mentions Slack's users; a schedule is its plan; other callers are the name in their token. */
 export function person(caller: string): string {
   const user = /^slack:([UW][A-Z0-9]{2,20})$/.exec(caller)?.[1]
   if (user !== undefined) return `<@${user}>`
   return caller.startsWith('schedule:') ? `the plan ${code(caller.slice('schedule:'.length))}` : code(caller)
 }
 
-/** Who wrote a line of an update's history. */
+/** The author of a line in an update's history. */
 export function actor(by: string): string {
   if (by === 'guard' || by === 'sweep') return 'Unit Guard'
   return by === 'service' ? 'the tracking service' : person(by)
 }
 
-/** For each state a sign, so that a list can be read at a glance; what it is; and what happened when it came. */
+/** A sign for lists, the words for the state, and those for its begin. */
 export const states: Readonly<
   Record<State, { readonly sign: string; readonly words: string; readonly event: string }>
 > = {
@@ -48,14 +46,14 @@ export const states: Readonly<
   expired: { sign: '⌛', words: 'expired', event: 'expired' },
 }
 
-/** Ten cells of how much is used. Anything used shows, and a full bar means that nothing is left. */
+/** Ten cells. Any use shows, and a full bar means that nothing is left. */
 export function bar(used: number, of: number): string {
   const isFull = of <= 0 || used >= of
   const cells = isFull ? 10 : used <= 0 ? 0 : Math.min(9, Math.max(1, Math.round((used / of) * 10)))
   return `${'█'.repeat(cells)}${'░'.repeat(10 - cells)}`
 }
 
-/** Rounded down, so that 100 % is said only of all. */
+/** Rounded down, so that 100 % means all. */
 export const percent = (used: number, of: number): string =>
   `${of <= 0 ? 100 : count(Math.max(0, Math.floor((used / of) * 100)))} %`
 

@@ -4,24 +4,23 @@ import type { Scope } from '../../platform/words.ts'
 import { inPlace, type Message } from '../blocks.ts'
 import { problemMessage } from '../messages/help.ts'
 
-/** What to answer, and what the item is to remember. */
 export interface EventAnswer {
   readonly message: Message
-  /** It is only for the user who asked: better lost than shown in the channel. */
+  /** For the user who asked only: better lost than shown in the channel. */
   readonly isPrivate?: true
+  /** What to store with the item before the message is sent. */
   readonly remember?: Pick<SlackEvent & { kind: 'command' }, 'quotes' | 'payers'> | Pick<SlackEvent, 'updates'>
 }
 
-/** Plain words, for the person alone. */
+/** For the user alone. */
 export const sayTo = (sentence: string): EventAnswer => ({ message: problemMessage(sentence) })
 
-/** The same instead of the message whose button was pressed: there is nothing to press any more. */
+/** Replaces the message whose button was pressed. */
 export const sayInstead = (sentence: string): EventAnswer => ({ message: { ...problemMessage(sentence), ...inPlace } })
 
-/** What a person in Slack may do is listed; a person who is not listed may do nothing. */
 export const callerOf = ({ user }: Pick<SlackEvent, 'user'>): string => `slack:${user}`
 
-/** `null`: they may. Otherwise the sentence that says what it takes, and whom to ask. */
+/** `null` if the caller may; otherwise what it takes, and whom to ask. */
 export function whyNotAllowed(allowed: Permissions, caller: string, ...any: readonly Scope[]): string | null {
   if (allowed.isDisabled) return `${caller} is disabled here. Ask an administrator of Unit Guard.`
   if (any.some((scope) => allowed.scopes.has(scope))) return null

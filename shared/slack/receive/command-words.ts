@@ -6,7 +6,7 @@ interface CommandLine {
   readonly example: string
 }
 
-/** Every command behind `/units`: how it is written, what it does, and an example. Help and mistakes derive from it. */
+/** Every command of `/units`. Help and messages about mistakes derive from it. */
 const lines = {
   estimate: {
     usage: '/units estimate <kind> <project…>',
@@ -76,10 +76,8 @@ export const isVerb = (text: string): text is Verb => Object.hasOwn(lines, text)
 
 export const verbs = Object.keys(lines).filter(isVerb)
 
-/** What people type for each kind. */
 export const kindWords = (kinds: Kinds): readonly string[] => namesOf(kinds).map((kind) => kinds[kind].short)
 
-/** How a command is written, with the kinds that there are. */
 export const lineOf = (verb: Verb, kinds: Kinds): CommandLine => ({
   ...lines[verb],
   usage: lines[verb].usage.replace('<kind>', `<${kindWords(kinds).join('|')}>`),
@@ -88,18 +86,18 @@ export const lineOf = (verb: Verb, kinds: Kinds): CommandLine => ({
 const maxProjectLength = 512
 const maxReasonLength = 500
 
-/** Its name, or what people type for it. */
+/** By its name or its short one. */
 export const kindNamed = (word: string, kinds: Kinds): Kind | undefined =>
   namesOf(kinds).find((kind) => word === kind || word === kinds[kind].short)
 
 export const isBudgetName = (text: string): boolean => /^[a-z0-9][a-z0-9-]{0,62}$/.test(text)
 
-/** The plans file decides what plans are called; nothing longer than a budget's name fits a message. */
+/** The plans file names plans; no longer than a budget's name, to fit a message. */
 export const isPlanName = (text: string): boolean => /^[^\p{C}\s]{1,63}$/u.test(text)
 
 export const isUpdateId = (text: string): boolean => /^upd_[0-9a-z]{1,64}$/.test(text)
 
-/** What keeps a word from being a project's name, as a sentence; it becomes one segment of the service's path. */
+/** The name becomes one segment of the service's path. */
 export function projectFault(name: string): string | null {
   if (name === '') return 'A project name cannot be empty.'
   if (name.length > maxProjectLength) return `A project name has at most ${maxProjectLength} characters.`

@@ -2,7 +2,6 @@ import { nearest } from '../../platform/misspelt.ts'
 import { maxUnits, toUnits, type Units } from '../../platform/words.ts'
 import { anyOf, type Kind, type Kinds, productKinds } from '../../tracking/kinds.ts'
 import { cut } from '../text.ts'
-import { asTyped, readWords, type Words } from './command-text.ts'
 import {
   isBudgetName,
   isPlanName,
@@ -38,17 +37,16 @@ export type Command =
 
 export interface Mistake {
   readonly do: 'mistake'
-  /** What is wrong, in one plain sentence; parts of it were typed by a user. */
+  /** What is wrong; parts of it were typed by a user. */
   readonly sentence: string
-  /** The line that shows how that command is written. */
+  /** How the command is written. */
   readonly usage: string
 }
 
 const maxProjects = 20
-/** How much of a wrong word is shown again. */
-const shownOfWord = 50
+const maxShownWord = 50
 
-/** @param text the field `text` of the slash command's form, as Slack sends it. */
+/** @param text as Slack sends it. */
 export function parseCommand(text: string, kinds: Kinds = productKinds): Command | Mistake {
   const fault = (verb: Verb, sentence: string): Mistake => ({
     do: 'mistake',
@@ -61,7 +59,7 @@ export function parseCommand(text: string, kinds: Kinds = productKinds): Command
   const verb = first.text.toLowerCase()
   if (!isVerb(verb)) return fault('help', unknownVerb(first.text))
   const read = readers[verb](words, kinds)
-  // What stands behind an open quote was not read, so what was read is not what was meant.
+  // Text after an open quote was not read, so the command may mean something else.
   if (words.isUnclosed()) return fault(verb, unclosed)
   return typeof read === 'string' ? fault(verb, read) : read
 }
@@ -101,7 +99,7 @@ function readEstimate(words: Words, kinds: Kinds): Command | string {
   return faultOfProjects(projects) ?? { do: 'estimate', kind: kind.is, projects }
 }
 
-/** `budget=` and `because` may stand anywhere behind the kind; what follows `because` is the reason, to the end. */
+/** `budget=` and `because` may stand anywhere after the kind; all after `because` is the reason. */
 function readRun(words: Words, kinds: Kinds): Command | string {
   const kind = readKind(words, kinds)
   if (typeof kind === 'string') return kind
@@ -185,4 +183,68 @@ function readPlanChange(words: Words, verb: 'pause' | 'resume'): Command | strin
 const notABudget = (name: string): string =>
   `${shown(name)} cannot be the name of a budget: those are lower-case letters, digits and hyphens, at most 63.`
 
-const shown = (word: string): string => (word === '' ? 'An empty name' : `“${cut(word, shownOfWord)}”`)
+const shown = (word: string): string => (word === '' ? 'An empty name' : `“${cut(word, maxShownWord)}”`)
+
+interface Word {
+  readonly text: string
+  /** A quoted word is a name, never a keyword. */
+  readonly isQuoted: boolean
+}
+
+interface Words {
+  /** `null` at the end, or when a quote is not closed. */
+  next(): Word | null
+  /** Everything left, as typed. */
+  rest(): string
+  isUnclosed(): boolean
+}
+
+/**
+ * Splits at white space outside quotes. Any quote closes any other, because Slack's clients turn straight quotes into
+ * curly ones, sometimes only one of a pair.
+ */
+function readWords(text: string): Words {
+  let position = 0
+  let unclosed = false
+  return {
+    next() {
+      position += text.slice(position).search(/\S|$/)
+      if (position === text.length || unclosed) return null
+      const isQuoted = isQuote(text.charAt(position))
+      let word = ''
+      let isInside = false
+      for (; position < text.length; position++) {
+        const character = text.charAt(position)
+        if (isQuote(character)) isInside = !isInside
+        else if (!isInside && /\s/.test(character)) break
+        else word += character
+      }
+      unclosed = isInside
+      return unclosed ? null : { text: word, isQuoted }
+    },
+    rest() {
+      const rest = text.slice(position).trim()
+      position = text.length
+      return rest
+    },
+    isUnclosed: () => unclosed,
+  }
+}
+
+const isQuote = (character: string): boolean => /["“”„]/.test(character)
+
+/**
+ * What the user typed, from what Slack sends: `&`, `<` and `>` come escaped, so a bare `<…>` is Slack's mark for a link
+ * or a mention; its label was typed.
+ *
+ * @see https://docs.slack.dev/messaging/formatting-message-text
+ * @see https://docs.slack.dev/interactivity/implementing-slash-commands
+ */
+function asTyped(text: string): string {
+  const withoutMarks = text.replace(/<([^<>|]*)(?:\|([^<>]*))?>/g, (_mark, inside: string, label?: string) =>
+    label ? label : inside,
+  )
+  return withoutMarks.replace(/&(amp|lt|gt);/g, (_entity, name: string) => characters[name] ?? '')
+}
+
+const characters: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>' }

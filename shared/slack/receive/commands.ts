@@ -17,7 +17,7 @@ import { callerOf, type EventAnswer, sayTo, whyNotAllowed } from './answer.ts'
 import { type Command, parseCommand } from './command.ts'
 
 const latest = 10
-/** The vendor's figure is one of the moment at which it was read. */
+/** Later, the vendor's figure may be out of date. */
 const bookedWithinMs = minuteMs
 
 const scopesOf: Readonly<Record<Command['do'], readonly Scope[]>> = {
@@ -45,7 +45,7 @@ export interface CommandsParts {
   kinds?: Kinds
 }
 
-/** Does what a slash command asks for, but for spending: that takes a button. */
+/** Runs slash commands. None spends units: that takes a button. */
 export const createCommands = (parts: CommandsParts) => ({
   obey: (event: CommandEvent) => obey(parts, event),
 })
@@ -69,7 +69,7 @@ async function perform(
 ): Promise<EventAnswer> {
   const { kinds, guard } = parts
   const { ledger } = guard
-  // It may be obeyed again, until Slack has taken the answer: what was stopped since stays so.
+  // The command may run again until Slack has the answer; a later stop stays.
   const askedAt = event.createdAt
   switch (command.do) {
     case 'help':
@@ -123,11 +123,9 @@ async function perform(
 }
 
 async function nowFrozen(
-  parts: CommandsParts,
+  { guard: { ledger } }: CommandsParts,
   { do: done, budget }: Command & { do: 'freeze' | 'unfreeze' },
 ): Promise<string> {
-  const { guard } = parts
-  const { ledger } = guard
   if (done === 'freeze') return `Done: ${budget} is frozen.`
   const above = frozenAbove((await ledger.view()).definitions, budget)
   const but =
@@ -135,15 +133,13 @@ async function nowFrozen(
   return `Done: ${budget} is not frozen any more${but}.`
 }
 
-/** Booked under the item's own id: done once, however often it is answered. */
+/** Booked once, under the event's id. */
 async function reconcile(
-  parts: CommandsParts,
+  { clock, guard: { ledger } }: CommandsParts,
   { unitsLeft, reason }: Command & { do: 'reconcile' },
   event: CommandEvent,
   caller: string,
 ): Promise<EventAnswer> {
-  const { clock, guard } = parts
-  const { ledger } = guard
   const request = {
     id: `ent_${digest('slack', event.id)}`,
     content: event.id,
@@ -155,7 +151,7 @@ async function reconcile(
   } as const
   const isLate = clock.now() - event.createdAt > bookedWithinMs
   const outcome = await (isLate ? ledger.previewEntry(request) : ledger.enter(request))
-  // What was spent since would be given back, as if the figure had it in it.
+  // Units spent since would be given back, as if the figure included them.
   if (outcome.kind === 'possible') {
     return sayTo(
       'Nobody could book this within a minute, and units may have been spent since, so nothing was booked. Please type what the vendor’s screen shows now.',
@@ -170,9 +166,7 @@ async function reconcile(
   }
 }
 
-async function login(parts: CommandsParts, caller: string): Promise<EventAnswer> {
-  const { dashboardUrl, clock, guard } = parts
-  const { ledger } = guard
+async function login({ dashboardUrl, clock, guard: { ledger } }: CommandsParts, caller: string): Promise<EventAnswer> {
   if (dashboardUrl === null) {
     return sayTo(
       'Nobody has said where the dashboard is: whoever operates Unit Guard sets DASHBOARD_URL to its address.',
@@ -182,9 +176,7 @@ async function login(parts: CommandsParts, caller: string): Promise<EventAnswer>
   return { message: loginMessage(`${dashboardUrl}/login?code=${code}`), isPrivate: true }
 }
 
-async function figures(parts: CommandsParts): Promise<EventAnswer> {
-  const { guard } = parts
-  const { ledger } = guard
+async function figures({ guard: { ledger } }: CommandsParts): Promise<EventAnswer> {
   const view = await ledger.view()
   const budgets = Object.values(view.definitions.budgets).map((budget) => ({
     budget: budget.name,
@@ -195,17 +187,16 @@ async function figures(parts: CommandsParts): Promise<EventAnswer> {
 }
 
 async function estimate(
-  parts: CommandsParts,
+  { guard }: CommandsParts,
   { kind, projects }: Command & { do: 'estimate' },
   asker: Parameters<Guard['estimate']>[1],
 ): Promise<EventAnswer> {
-  const { guard } = parts
   const estimated = await guard.estimate({ kind, projects }, asker)
   if ('slug' in estimated) return sayTo(estimated.detail)
   return { message: estimateMessage(estimated) }
 }
 
-/** Spends nothing: shows the price and remembers it with the button. */
+/** Shows the price with a Confirm button; spends nothing. */
 async function offer(
   parts: CommandsParts,
   { kind, projects, budget, reason }: Command & { do: 'run' },
@@ -213,7 +204,7 @@ async function offer(
   { caller, allowed }: { caller: string; allowed: Permissions },
 ): Promise<EventAnswer> {
   const { guard } = parts
-  // Slack has shown an answer that it did not take, and its button was pressed.
+  // Slack showed an answer that it reported as lost, and its button was pressed.
   if (event.updates) return confirmed(parts, event.updates)
   const wanted = { kind, projects, ...(budget !== undefined && { budget }) }
   const estimated = await guard.estimate(wanted, { caller, via: 'slack' })
@@ -233,7 +224,7 @@ async function offer(
   const quotes = Object.fromEntries(
     estimated.projects.flatMap(({ project, units }) => (units === null ? [] : [[project, units] as const])),
   )
-  // An answer that was lost may have arrived: its button must not come to stand for another price.
+  // A lost answer may have arrived; its button must not stand for another price.
   const { payers } = estimated
   if (event.quotes && !isDeepStrictEqual([event.quotes, event.payers ?? payers], [quotes, payers])) {
     return sayTo('The price or the payer has moved while this was being answered. Please type the command again.')
@@ -241,9 +232,7 @@ async function offer(
   return { message, ...(event.quotes === undefined && { remember: { quotes, payers } }) }
 }
 
-async function confirmed(parts: CommandsParts, ids: readonly string[]): Promise<EventAnswer> {
-  const { guard } = parts
-  const { ledger } = guard
+async function confirmed({ guard: { ledger } }: CommandsParts, ids: readonly string[]): Promise<EventAnswer> {
   const updates = (await ledger.updatesNamed(ids)).filter((update) => update !== null)
   return { message: outcomeMessage({ updates, zone: zoneOf(await ledger.view()) }) }
 }

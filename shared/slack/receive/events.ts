@@ -8,13 +8,10 @@ import type { EventAnswer } from './answer.ts'
 import type { Commands } from './commands.ts'
 import type { Presses } from './presses.ts'
 
-/** After that the user no longer waits. */
+/** Later, the user no longer waits. */
 const answeredWithinMs = hourMs
 
-/**
- * Does what a user typed or pressed, and answers. Every step may be repeated: what asks of the guard does so under
- * the item's own key, and decisions are made by condition.
- */
+/** Handles commands and presses. Every step may repeat: requests use the event's id as their key. */
 export function createAnswers(parts: {
   guard: Guard
   commands: Commands
@@ -35,7 +32,7 @@ export function createAnswers(parts: {
       remember,
       isPrivate = false,
     } = await (event.kind === 'command' ? commands.obey(event) : presses.obey(event))
-    // The button's facts are stored before the button is shown.
+    // The facts of a button are stored before the button is shown.
     const seen = remember ? await remembered(event, remember) : event
     if (!seen) return log.info('answered-elsewhere', { slackEvent: id })
     const sent = await poster.toAsker(seen, message, { isPrivate })
@@ -44,7 +41,7 @@ export function createAnswers(parts: {
     else log.info('answer-waits', { slackEvent: id, reason: sent.reason })
   }
 
-  /** `null`: another process is at it, whose answer counts; a button of this one would stand for what that remembers. */
+  /** `null`: another process stored other facts, so its answer counts. */
   async function remembered(
     event: SlackEvent,
     remember: NonNullable<EventAnswer['remember']>,
@@ -58,7 +55,7 @@ export function createAnswers(parts: {
     await slackEvents.change({ ...event, doneAt: clock.now() }, event)
   }
 
-  /** Answers what the stream has missed, in the order in which it was typed and pressed. */
+  /** Answers what the stream missed. */
   const sweep = (how: SweepOptions): Promise<void> =>
     sweepTasks(slackEvents, { ...how, clock }, ({ id }) =>
       answer(id).catch((cause) => log.error('not-answered', { slackEvent: id, cause })),

@@ -16,7 +16,7 @@ type PressEvent = SlackEvent & { kind: 'press' }
 type CommandEvent = SlackEvent & { kind: 'command' }
 type Decision = Exclude<PressEvent['action'], 'confirm'>
 
-/** A price is too old to agree to after an hour. */
+/** An older price may have changed. */
 const confirmedWithinMs = hourMs
 
 export interface PressesParts {
@@ -25,7 +25,7 @@ export interface PressesParts {
   kinds?: Kinds
 }
 
-/** Does what a pressed button stands for: once, for all users and presses. */
+/** Handles pressed buttons: each takes effect once, for all users and presses. */
 export const createPresses = (parts: PressesParts) => ({
   obey: (event: PressEvent) => obey(parts, event),
 })
@@ -39,7 +39,7 @@ async function obey(parts: PressesParts, event: PressEvent): Promise<EventAnswer
   return decide(parts, event, caller, event.action)
 }
 
-/** The command's `trigger_id` is the key, as the item's id: pressed twice, it is replayed. */
+/** The command's id is the key, so a second press replays the first. */
 async function confirm(parts: PressesParts, event: PressEvent): Promise<EventAnswer> {
   const { kinds, guard, clock } = parts
   const { ledger } = guard
@@ -64,26 +64,24 @@ async function confirm(parts: PressesParts, event: PressEvent): Promise<EventAns
     if (answer.updates.length === 0) refusal ??= answer.problem?.detail
   }
   if (updates.length === 0) return sayTo(refusal ?? 'Nothing was asked for.')
-  // A user who presses again, however late, sees these.
+  // A later press shows these.
   await ledger.slackEvents.change({ ...asked, updates: updates.map(({ id }) => id) }, asked)
   return confirmed(parts, updates, refusal)
 }
 
-/** Only a user who may run updates is told to type the command. */
-async function notTheirs(parts: PressesParts, event: PressEvent): Promise<string> {
-  const { guard } = parts
+/** Only users who may run updates read that they can type the command. */
+async function notTheirs({ guard }: PressesParts, event: PressEvent): Promise<string> {
   const caller = callerOf(event)
   const refusal = whyNotAllowed(await guard.permissions({ caller }, { atOnce: true }), caller, 'run', 'propose')
   return refusal ?? 'Only whoever typed this command may confirm it. You can type it yourself.'
 }
 
 function askFor(
-  parts: PressesParts,
+  { guard, clock }: PressesParts,
   project: string,
   { kind, budget, reason }: Command & { do: 'run' },
   { asked, press }: { asked: CommandEvent; press: PressEvent },
 ) {
-  const { guard, clock } = parts
   const key = `${asked.id} ${project}`
   const { payers = {} } = asked
   const shown = Object.hasOwn(payers, project) ? payers[project] : undefined
@@ -102,17 +100,17 @@ function askFor(
   )
 }
 
-async function confirmed(parts: PressesParts, updates: readonly Update[], refusal?: string): Promise<EventAnswer> {
-  const { guard } = parts
-  const { ledger } = guard
+async function confirmed(
+  { guard: { ledger } }: PressesParts,
+  updates: readonly Update[],
+  refusal?: string,
+): Promise<EventAnswer> {
   const outcome = outcomeMessage({ updates, zone: zoneOf(await ledger.view()), replaces: true })
   const blocks = refusal === undefined ? outcome.blocks : [...outcome.blocks, section(`⚠️ ${prose(refusal)}`)]
   return { message: { ...outcome, blocks }, remember: { updates: updates.map(({ id }) => id) } }
 }
 
-async function updatesNamed(parts: PressesParts, ids: readonly string[]): Promise<readonly Update[]> {
-  const { guard } = parts
-  const { ledger } = guard
+async function updatesNamed({ guard: { ledger } }: PressesParts, ids: readonly string[]): Promise<readonly Update[]> {
   return (await ledger.updatesNamed(ids)).filter((update) => update !== null)
 }
 
@@ -127,20 +125,18 @@ async function decide(parts: PressesParts, event: PressEvent, by: string, action
   const { slug, detail } = decided.problem
   const update = await ledger.update(id)
   if (!update || slug !== 'wrong-state') return sayTo(detail)
-  // A decision was faster, or it is too late: the buttons go, and what happened stands there instead. The decision
-  // may be this very press, if the process that did what it asks for died before it could answer.
+  // Another decision was faster, it is too late, or a process decided for this press and died: show the outcome.
   if (update.state !== awaited[action]) {
     return { message: pressedMessage({ update, by: deciderOf(update, action) ?? by, zone }), remember }
   }
   return action === 'approve' && isStale(parts, update, event) ? sayInstead(detail) : sayTo(detail)
 }
 
-/** No press of this button can agree to anything any more: it is too late, or what it showed has grown. */
+/** The button cannot approve any more: it is too late, or the price grew. */
 const isStale = ({ clock }: PressesParts, update: Update, { shown }: PressEvent): boolean =>
   clock.now() >= (update.approvableUntil ?? Number.POSITIVE_INFINITY) || outgrown(update, shown ?? null) !== null
 
-function decidedBy(parts: PressesParts, action: Decision, id: string, by: string, event: PressEvent) {
-  const { guard } = parts
+function decidedBy({ guard }: PressesParts, action: Decision, id: string, by: string, event: PressEvent) {
   const reason = 'as pressed in Slack'
   switch (action) {
     case 'approve':
@@ -165,14 +161,11 @@ const awaited = {
   'resolve-did-not-run': 'in-doubt',
 } as const
 
-/** Only what was shown may be spent. */
+/** Only the price that was shown may be spent. */
 const quoteOf = ({ quotes = {} }: CommandEvent, project: string): Units =>
   toUnits(Object.hasOwn(quotes, project) ? (quotes[project] ?? 0) : 0)
 
-/**
- * Who decided: the approver of what came to be begun, and otherwise the one who ended it. What was approved may have
- * been put to people again, or resolved by another person.
- */
+/** The approver of an update that began; otherwise the person who ended it. */
 function deciderOf({ approval, state, history }: Update, action: Decision): string | undefined {
   const isOfApproval = awaited[action] === 'awaiting-approval' && !endedUnbegun.includes(state)
   return (isOfApproval && approval?.by) || history.find((line) => line.state === state)?.by

@@ -8,22 +8,20 @@ import type { About, SlackEvent } from '../../ledger/updates/tasks.ts'
 import { isTerminal, type Update } from '../../ledger/updates/update.ts'
 import { assertNever } from '../../platform/words.ts'
 import type { Message } from '../blocks.ts'
-import { approvalMessage } from '../messages/approval.ts'
-import { digestMessage } from '../messages/digest.ts'
-import { correctionMessage, doubtMessage, overrunMessage } from '../messages/doubt.ts'
-import { occurrenceMessage } from '../messages/occurrence.ts'
-import { outcomeMessage, pressedMessage } from '../messages/updates.ts'
 import {
   foreignDataMessage,
   frozenMessage,
+  occurrenceMessage,
   pausedMessage,
   refusalsMessage,
   thresholdMessage,
   tokenExpiresMessage,
-} from '../messages/warnings.ts'
+} from '../messages/announcements.ts'
+import { approvalMessage, correctionMessage, doubtMessage, overrunMessage } from '../messages/decisions.ts'
+import { digestMessage } from '../messages/figures.ts'
+import { outcomeMessage, pressedMessage } from '../messages/updates.ts'
 import { callerOf } from '../receive/answer.ts'
 
-/** The message for the user who waits for it, and the updates as it shows them. */
 export interface Outcome {
   readonly message: Message
   readonly updates: readonly Update[]
@@ -34,18 +32,13 @@ export interface ComposerParts {
   options: GuardOptions
 }
 
-/**
- * Makes the message from what is true when it is sent: an approval that was given meanwhile is not
- * asked for. `null`: there is nothing to tell any more.
- */
+/** Makes messages from the state at sending; `null`: there is nothing to tell any more. */
 export const createComposer = (parts: ComposerParts) => ({
   compose: (about: Exclude<About, { kind: 'outcome' }>) => compose(parts, about),
   outcome: (event: SlackEvent) => outcome(parts, event),
 })
 
-async function zone(parts: ComposerParts) {
-  const { guard } = parts
-  const { ledger } = guard
+async function zone({ guard: { ledger } }: ComposerParts) {
   return zoneOf(await ledger.view())
 }
 
@@ -87,7 +80,7 @@ async function compose(parts: ComposerParts, about: Exclude<About, { kind: 'outc
       return occurrenceMessage({
         ...{ plan, time, state, unitsCharged, zone: await zone(parts) },
         counts: { ...counts, unsent: counts.unsent + counts.expired },
-        // A missed one says so itself.
+        // The message of a missed one gives the reason already.
         ...(reason !== undefined && state !== 'missed' && { reason }),
         refusals: refusals.map(({ project, problem }) => ({ project, detail: problem.detail })),
       })
@@ -122,7 +115,7 @@ async function isEnabled({ guard }: ComposerParts, name: string): Promise<boolea
   return (await planStatuses()).plans.some(({ plan }) => plan.name === name && plan.enabled)
 }
 
-/** What became of what a user confirmed or approved, once all of it has ended. */
+/** The outcome of what a user confirmed or approved, once all of it has ended. */
 async function outcome(parts: ComposerParts, event: SlackEvent): Promise<Outcome | null> {
   const { guard } = parts
   const { ledger } = guard
@@ -131,7 +124,7 @@ async function outcome(parts: ComposerParts, event: SlackEvent): Promise<Outcome
   if (!first || !updates.every(hasEnded)) return null
   const isApproval = event.kind === 'press' && event.action !== 'confirm'
   const message = isApproval
-    ? // It may have been put to people again since, and approved by another person.
+    ? // Another person may have approved it since.
       pressedMessage({ update: first, by: first.approval?.by ?? callerOf(event), zone: await zone(parts) })
     : outcomeMessage({ updates, zone: await zone(parts), replaces: true })
   return { message, updates }
@@ -139,6 +132,6 @@ async function outcome(parts: ComposerParts, event: SlackEvent): Promise<Outcome
 
 export type Composer = ReturnType<typeof createComposer>
 
-/** The next step takes a person, and is announced by itself. */
+/** A doubt and an approval have announcements of their own. */
 const hasEnded = ({ state }: Update): boolean =>
   isTerminal(state) || state === 'in-doubt' || state === 'awaiting-approval'

@@ -1,30 +1,30 @@
 import type { Announcement, SlackEvent } from '../../ledger/updates/tasks.ts'
-import { type Clock, minuteMs } from '../../platform/clock.ts'
+import { type Clock, hourMs, minuteMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Secret } from '../../platform/secrets.ts'
 import type { Message } from '../blocks.ts'
 import { readSlackSecret } from '../secret.ts'
-import type { Sent, SlackClient } from './client.ts'
+import { clean, cut } from '../text.ts'
 
-/** What a `response_url` is good for: https://docs.slack.dev/interactivity/handling-user-interaction */
+/** The limits of a `response_url`: https://docs.slack.dev/interactivity/handling-user-interaction */
 const maxAnswers = 5
 const answersLastMs = 30 * minuteMs
 const tooLate: Sent = { kind: 'refused', status: null, reason: 'the response_url is not good any more' }
 
-/** Sends messages to where they belong: to the user who typed or pressed, or to the channel of the webhook. */
+/** Sends messages to the user who typed or pressed, or to the webhook's channel. */
 export function createPoster(parts: { client: SlackClient; secret: Secret; clock: Clock; log: Log }) {
   const { client, secret, clock, log } = parts
 
   const hasAnswersLeft = ({ answers, createdAt }: SlackEvent): boolean =>
     answers < maxAnswers && clock.now() - createdAt < answersLastMs
 
-  /** To the `response_url` while it is good; the channel gets what could not be answered there, if all may see it. */
+  /** To the `response_url` while it works, else to the channel unless the message is private. */
   async function toAsker(event: SlackEvent, message: Message, { isPrivate = false } = {}): Promise<Sent> {
     const sent = hasAnswersLeft(event) ? await client.send(event.responseUrl, message) : tooLate
     return sent.kind === 'refused' && !isPrivate ? toChannel(message, event.id) : sent
   }
 
-  /** A channel has no message to replace, and no single user who alone might see it. */
+  /** Without the members that only a `response_url` takes. */
   async function toChannel(message: Message, about: Announcement['id']): Promise<Sent> {
     const { webhookUrl } = await readSlackSecret(secret)
     const { replace_original: _replaced, response_type: _type, ...plain } = message
@@ -37,3 +37,167 @@ export function createPoster(parts: { client: SlackClient; secret: Secret; clock
 }
 
 export type Poster = ReturnType<typeof createPoster>
+
+export type Sent =
+  | { readonly kind: 'sent' }
+  /** Slack may have it; twice is better than never. */
+  | { readonly kind: 'try-again'; readonly afterMs: number; readonly reason: string }
+  /** Slack will never take it. `status` is `null` if nothing was sent. */
+  | { readonly kind: 'refused'; readonly status: number | null; readonly reason: string }
+
+export interface SlackClient {
+  /** @param url a webhook or a `response_url`, which is a secret. @param message the JSON body. */
+  send(url: string, message: object): Promise<Sent>
+}
+
+const defaultTimeoutMs = 5_000
+const tryAgainAfterMs = minuteMs
+const maxReasonLength = 100
+/** Bounds the memory; addresses are never logged anyway. */
+const maxHidden = 1_000
+
+/**
+ * Posts each message once; the caller decides when to try again. Never throws. `fetch` is good enough here, because no
+ * units are spent and a repeated message does no harm.
+ *
+ * @param allowLoopback also takes http addresses of this machine.
+ * @see https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
+ */
+export function createSlackClient({
+  clock,
+  log,
+  timeoutMs = defaultTimeoutMs,
+  allowLoopback = false,
+}: {
+  readonly clock: Clock
+  readonly log: Log
+  readonly timeoutMs?: number
+  readonly allowLoopback?: boolean
+}): SlackClient {
+  const hidden = new Set<string>()
+
+  function hide({ url, secrets }: Target): void {
+    if (hidden.has(url) || hidden.size >= maxHidden) return
+    hidden.add(url)
+    for (const secret of secrets) log.hide(secret)
+  }
+
+  async function send(url: string, message: object): Promise<Sent> {
+    const target = targetOf(url, { allowLoopback })
+    if (!target) return tell({ kind: 'refused', status: null, reason: 'the address is not one of Slack' })
+    hide(target)
+    return tell(await post(target, JSON.stringify(message), { clock, timeoutMs }))
+  }
+
+  function tell(sent: Sent): Sent {
+    if (sent.kind === 'refused') log.error('slack-refused', { status: sent.status, reason: sent.reason })
+    else if (sent.kind === 'try-again') log.info('slack-try-again', { afterMs: sent.afterMs, reason: sent.reason })
+    else log.info('slack-sent')
+    return sent
+  }
+
+  return { send }
+}
+
+async function post(
+  target: Target,
+  body: string,
+  { clock, timeoutMs }: { clock: Clock; timeoutMs: number },
+): Promise<Sent> {
+  const signal = AbortSignal.timeout(timeoutMs)
+  try {
+    const answer = await fetch(target.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+      body,
+      // With `error`, a redirect would look like a broken connection and be retried for ever.
+      redirect: 'manual',
+      signal,
+    })
+    const said = await readOpening(answer)
+    const { status } = answer
+    if (status >= 200 && status < 300) return { kind: 'sent' }
+    const reason = reasonOf(said, target) || `status ${status}`
+    if (status === 429)
+      return { kind: 'try-again', afterMs: retryAfterMs(answer.headers, clock.now()) ?? tryAgainAfterMs, reason }
+    if (status >= 500) return { kind: 'try-again', afterMs: tryAgainAfterMs, reason }
+    return { kind: 'refused', status, reason }
+  } catch (error) {
+    const reason = signal.aborted ? `no answer within ${timeoutMs / 1000} s` : `connection failed (${codeOf(error)})`
+    return { kind: 'try-again', afterMs: tryAgainAfterMs, reason }
+  }
+}
+
+/** Slack's short word, such as `invalid_blocks`, cut before it repeats the address. */
+function reasonOf(said: string, { secrets }: Target): string {
+  const harmless = secrets.reduce((text, secret) => text.split(secret)[0] ?? '', said)
+  const printable = harmless.replace(/[^\x20-\x7e]+/g, ' ').trim()
+  return printable === '' ? '' : cut(clean(printable), maxReasonLength)
+}
+
+/** The error's message would show the address. */
+function codeOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  return typeof code === 'string' && /^[A-Z0-9_]{1,40}$/.test(code) ? code : 'no code'
+}
+
+/** Slack's answers are one word. */
+const maxBytes = 4_096
+
+/** The first bytes of an answer. One that breaks off is kept: its status says enough. */
+async function readOpening(answer: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  try {
+    for await (const chunk of answer.body ?? []) {
+      chunks.push(chunk)
+      length += chunk.length
+      if (length >= maxBytes) break
+    }
+  } catch {
+    // The deadline, or the connection.
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxBytes))
+}
+
+const minMs = 1_000
+const maxMs = hourMs
+
+/**
+ * How long Slack asks to wait, bounded to a second and an hour; `null` if it does not say.
+ *
+ * @see https://docs.slack.dev/apis/web-api/rate-limits, RFC 9110 section 10.2.3 (seconds, or a date)
+ */
+function retryAfterMs(headers: Headers, now: number): number | null {
+  const asked = headers.get('retry-after')?.trim() ?? ''
+  const isSeconds = /^\d+$/.test(asked)
+  // Date.parse finds a date in nearly any text.
+  if (!isSeconds && !/^\w{3}, .* GMT$/.test(asked)) return null
+  const ms = isSeconds ? Number(asked) * 1000 : Date.parse(asked) - now
+  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, minMs), maxMs)
+}
+
+export interface Target {
+  readonly url: string
+  /** Its secret parts, the longest first. */
+  readonly secrets: readonly string[]
+}
+
+const slackHost = 'hooks.slack.com'
+const loopbackHosts = ['127.0.0.1', '[::1]', 'localhost']
+/** Slack's addresses have about a hundred characters. */
+const maxUrlLength = 1_000
+const minSecretLength = 8
+
+/** `null` for addresses that are not Slack's: a `response_url` comes from outside. */
+export function targetOf(text: string, { allowLoopback }: { allowLoopback: boolean }): Target | null {
+  if (text.length > maxUrlLength || !URL.canParse(text)) return null
+  const url = new URL(text)
+  if (url.username !== '' || url.password !== '') return null
+  const isSlack = url.protocol === 'https:' && url.host === slackHost
+  const isLoopback = url.protocol === 'http:' && loopbackHosts.includes(url.hostname)
+  if (!isSlack && !(allowLoopback && isLoopback)) return null
+  const secrets = [text, url.href, url.pathname + url.search, url.pathname]
+  return { url: url.href, secrets: [...new Set(secrets)].filter(({ length }) => length >= minSecretLength) }
+}

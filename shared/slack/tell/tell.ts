@@ -4,19 +4,16 @@ import type { Update } from '../../ledger/updates/update.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type SweepOptions, sweepTasks } from '../sweep.ts'
-import type { Sent } from './client.ts'
 import type { Composer } from './compose.ts'
-import type { Poster } from './post.ts'
+import type { Poster, Sent } from './post.ts'
 
-/** A day of attempts at the pace of the sweep. */
+/** One day at the pace of the sweep. */
 const maxTries = 200
-/** So long the answer to a press may be on its way, before its outcome is sent. */
+/** How long the answer to a press may take before its outcome is sent. */
 const answerWithinMs = 5_000
 const lookAgainAfterMs = 250
 
-/**
- * Tells announcements: at least once, each until Slack has taken it or refused it for good. No unit ever waits for it.
- */
+/** Sends each announcement at least once, until Slack takes it or refuses it for good. */
 export function createTeller(parts: { guard: Guard; composer: Composer; poster: Poster; clock: Clock; log: Log }) {
   const { guard, composer, poster, clock, log } = parts
   const { announcements, slackEvents } = guard.ledger
@@ -27,7 +24,7 @@ export function createTeller(parts: { guard: Guard; composer: Composer; poster: 
     const sent = await send(found)
     const now = clock.now()
     if (sent.kind === 'sent') {
-      // Another process that has sent it meanwhile has marked it too.
+      // Another process may have sent and marked it, too.
       await announcements.change({ ...found, doneAt: now }, found)
       return
     }
@@ -60,14 +57,14 @@ export function createTeller(parts: { guard: Guard; composer: Composer; poster: 
     return sent
   }
 
-  /** One message tells of all updates that were asked for together. */
+  /** One message covers all updates of one request. */
   async function markTold(update: Update, replyTo: string, toldBy: string): Promise<void> {
     const id = outcomeId(update, replyTo)
     const found = id === toldBy ? null : await announcements.get(id)
     if (found && found.doneAt === undefined) await announcements.change({ ...found, doneAt: clock.now() }, found)
   }
 
-  /** Answer and outcome replace the same message: the answer must come first. */
+  /** Both replace the same message, so the answer must come first. */
   async function answered(id: string) {
     for (let waitedMs = 0; ; waitedMs += lookAgainAfterMs) {
       const event = await slackEvents.get(id)
@@ -76,7 +73,7 @@ export function createTeller(parts: { guard: Guard; composer: Composer; poster: 
     }
   }
 
-  /** Repeats what has no mark, in the order in which it happened: what is read last is taken for how things are. */
+  /** The oldest first: readers take the last message for the current state. */
   const sweep = (how: SweepOptions): Promise<void> =>
     sweepTasks(announcements, { ...how, clock }, ({ id }) =>
       tell(id).catch((cause) => log.error('not-told', { announcement: id, cause })),
@@ -87,5 +84,5 @@ export function createTeller(parts: { guard: Guard; composer: Composer; poster: 
 
 const afterMsOf = (sent: Sent): number => (sent.kind === 'try-again' ? sent.afterMs : 0)
 
-/** As the ledger names what tells of this state of the update. */
+/** The ledger's id of the announcement of this state. */
 const outcomeId = ({ id, version }: Update, replyTo: string): string => `${id}#outcome#${version}#${replyTo}`

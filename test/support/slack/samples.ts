@@ -5,27 +5,30 @@ import { overBudget } from '../../../shared/guard/update/limits.ts'
 import type { State, Update } from '../../../shared/ledger/updates/update.ts'
 import type { Units } from '../../../shared/platform/words.ts'
 import type { Message } from '../../../shared/slack/blocks.ts'
-import { approvalMessage } from '../../../shared/slack/messages/approval.ts'
-import { digestMessage } from '../../../shared/slack/messages/digest.ts'
-import { correctionMessage, doubtMessage, overrunMessage } from '../../../shared/slack/messages/doubt.ts'
+import {
+  foreignDataMessage,
+  frozenMessage,
+  occurrenceMessage,
+  pausedMessage,
+  refusalsMessage,
+  thresholdMessage,
+  tokenExpiresMessage,
+} from '../../../shared/slack/messages/announcements.ts'
+import {
+  approvalMessage,
+  correctionMessage,
+  doubtMessage,
+  overrunMessage,
+} from '../../../shared/slack/messages/decisions.ts'
 import { acceptedMessage, confirmMessage, estimateMessage } from '../../../shared/slack/messages/estimate.ts'
-import { figuresMessage } from '../../../shared/slack/messages/figures.ts'
+import { digestMessage, figuresMessage } from '../../../shared/slack/messages/figures.ts'
 import { helpMessage, problemMessage, usageMessage } from '../../../shared/slack/messages/help.ts'
-import { occurrenceMessage } from '../../../shared/slack/messages/occurrence.ts'
 import {
   outcomeMessage,
   pressedMessage,
   updateMessage,
   updatesMessage,
 } from '../../../shared/slack/messages/updates.ts'
-import {
-  foreignDataMessage,
-  frozenMessage,
-  pausedMessage,
-  refusalsMessage,
-  thresholdMessage,
-  tokenExpiresMessage,
-} from '../../../shared/slack/messages/warnings.ts'
 import { parseCommand } from '../../../shared/slack/receive/command.ts'
 
 /** Every message once or more, as one account could have seen them. */

@@ -1,15 +1,75 @@
 import { count, units as inUnits } from '../../guard/sentences.ts'
 import type { Update } from '../../ledger/updates/update.ts'
-import { type Block, button, buttons, context, header, type Message, message, section } from '../blocks.ts'
-import { code, date } from '../text.ts'
+import { toUnits } from '../../platform/words.ts'
+import {
+  type Block,
+  button,
+  buttons,
+  buttonsShowing,
+  context,
+  fields,
+  header,
+  type Message,
+  message,
+  section,
+} from '../blocks.ts'
+import { code, date, prose } from '../text.ts'
 import { quoted } from './updates.ts'
-import { bold, boldUnits, person, stayCounted, updateOf } from './words.ts'
+import { bold, boldUnits, capital, person, stayCounted, updateOf } from './words.ts'
 
-/**
- * It was sent, and it is unknown whether it ran.
- *
- * @param didNotRunFrom from when on a person may say that it did not run: before that it may still take effect.
- */
+/** @param owner the owner of the project, if another budget pays. @param until when it expires. */
+export function approvalMessage({
+  update,
+  owner,
+  until,
+  isReminder,
+  zone,
+}: {
+  readonly update: Update
+  readonly owner: string | null
+  readonly until: number
+  readonly isReminder: boolean
+  readonly zone: string
+}): Message {
+  const { id, caller, budget, reason, estimated, history } = update
+  const cost = estimated === undefined ? 'an unknown number of units' : boldUnits(estimated)
+  const lead = `${capital(person(caller))} asks for a ${updateOf(update)}. It would spend ${cost} of ${code(budget)}${owner === null ? '' : `, for ${code(owner)}`}.`
+  const units = estimated === undefined ? 'this update' : inUnits(estimated)
+  const blocks: Block[] = [
+    header(isReminder ? 'Reminder: an update still waits for approval' : 'An update needs approval'),
+    section(lead),
+    fields([
+      ['Asked for at', date(update.createdAt, zone)],
+      ['Open until', date(until, zone)],
+    ]),
+    section(`*Reason given*\n${reason === undefined ? 'none' : prose(reason)}`),
+    section(`*Why it needs approval*${quoted(history.at(-1)?.note ?? 'no reason was recorded')}`),
+    buttonsShowing(
+      // Without an estimate the approver agrees to nothing yet.
+      estimated ?? toUnits(0),
+      button('approve', id, {
+        text: 'Approve',
+        style: 'primary',
+        dialog: {
+          title: 'Approve this update?',
+          text: `It begins at once and spends ${units}. What is spent cannot be taken back.`,
+          confirm: 'Approve',
+          deny: 'Not yet',
+        },
+      }),
+      button('reject', id, { text: 'Reject', style: 'danger' }),
+    ),
+    context(
+      `Nothing is spent before somebody approves. Whoever asked cannot approve it themselves. More: \`/units show ${id}\``,
+    ),
+  ]
+  return message(
+    `${isReminder ? 'Reminder: ' : ''}${lead} Somebody has to approve it until ${date(until, zone)}.`,
+    blocks,
+  )
+}
+
+/** @param didNotRunFrom until then the request may still take effect. */
 export function doubtMessage({
   update,
   didNotRunFrom,
@@ -59,7 +119,6 @@ const evidenceFor = (update: Update): string =>
     ? 'Unit Guard looks at the dates for which the project has data. A new one proves that it ran. Without proof it counts as run after seven days.'
     : 'This update leaves no trace that Unit Guard could look for. If nobody says anything, it counts as run after seven days.'
 
-/** It cost more than was set aside for it: all of it is counted, whatever the limit says. */
 export function overrunMessage(update: Update): Message {
   const { id, budget, charged = 0, overrun = 0, hold } = update
   const expected = hold?.units ?? charged - overrun
@@ -74,7 +133,6 @@ export function overrunMessage(update: Update): Message {
   ])
 }
 
-/** What was counted turned out to be wrong, and the difference has been booked. */
 export function correctionMessage(update: Update): Message {
   const { id, budget, charged = 0, history } = update
   const last = history.at(-1)

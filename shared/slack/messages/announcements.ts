@@ -1,10 +1,96 @@
 import { count } from '../../guard/sentences.ts'
-import { context, first, header, type Message, message, section, sections } from '../blocks.ts'
-import { code, date } from '../text.ts'
+import { type Block, context, first, header, type Message, message, section, sections } from '../blocks.ts'
+import { code, date, prose } from '../text.ts'
 import { quoted } from './updates.ts'
-import { bar, bold, capital, counted, person } from './words.ts'
+import { bar, bold, boldUnits, capital, counted, person } from './words.ts'
 
-/** A budget has used a share of a window that people want to know about. */
+/** An ended occurrence of a plan. */
+export interface Occurrence {
+  readonly plan: string
+  readonly time: number
+  readonly zone: string
+  readonly state: 'done' | 'stopped' | 'missed' | 'paused'
+  readonly reason?: string
+  readonly counts: {
+    readonly settled: number
+    readonly upToDate: number
+    readonly refused: number
+    readonly released: number
+    readonly inDoubt: number
+    readonly awaitingApproval: number
+    readonly unsent: number
+    readonly requested: number
+  }
+  readonly unitsCharged: number
+  readonly refusals: readonly { readonly project: string; readonly detail: string }[]
+}
+
+const refusalsShown = 5
+
+export function occurrenceMessage(occurrence: Occurrence): Message {
+  const { plan, time, zone, reason, refusals } = occurrence
+  const state = occurrence.state === 'paused' && hasBegun(occurrence) ? 'paused-midway' : occurrence.state
+  const what = `The plan ${code(plan)} of ${date(time, zone)}`
+  const lead = `${signs[state]} ${what} ${said[state]}.${quoted(reason)}`
+  const lines = lineOfEach(occurrence)
+  const spent = spentBy(occurrence, lines)
+  const hidden = Math.max(0, occurrence.counts.refused - Math.min(refusals.length, refusalsShown))
+  const refused = refusals
+    .slice(0, refusalsShown)
+    .map(({ project, detail }) => `• ${code(project)}: ${prose(detail, 300)}`)
+  const blocks: Block[] = [
+    header('Scheduled updates'),
+    section(lead),
+    ...(lines.length === 0 ? [] : sections(lines)),
+    section(spent),
+    ...(refused.length === 0
+      ? []
+      : [
+          section('*Why they were refused*'),
+          ...sections([...refused, ...(hidden > 0 ? [`… and ${hidden} more`] : [])]),
+        ]),
+    ...(lines.length === 0 ? [] : [context('`/units updates` lists the latest updates.')]),
+  ]
+  return message(`${lead}\n${first(lines, 10).join(', ')}${lines.length > 0 ? '. ' : ''}${spent}`, blocks)
+}
+
+function spentBy({ state, counts, unitsCharged }: Occurrence, lines: readonly string[]): string {
+  if (unitsCharged > 0) return `${boldUnits(unitsCharged)} charged in all.`
+  if (counts.inDoubt > 0) return 'Nothing is charged yet.'
+  // The projects of a plan that left the file are unknown; some may have been updated.
+  return state === 'stopped' && lines.length === 0
+    ? 'What it did before is among `/units updates`.'
+    : 'Nothing was spent.'
+}
+
+const hasBegun = ({ counts: { unsent: _unsent, ...others } }: Occurrence): boolean =>
+  Object.values(others).some((number) => number > 0)
+
+const signs = { done: '🗓️', stopped: '🛑', missed: '⌛', paused: '⏸️', 'paused-midway': '⏸️' } as const
+
+const said = {
+  done: 'is through',
+  stopped: 'was stopped before its end',
+  missed: 'was not run: it came more than an hour late',
+  paused: 'was not run: it is paused',
+  'paused-midway': 'was paused before its end',
+} as const
+
+function lineOfEach({ counts }: Occurrence): string[] {
+  const { settled, upToDate, refused, released, inDoubt, awaitingApproval, unsent, requested } = counts
+  const rows: [number, string][] = [
+    [settled, `✅ ${counted(settled, 'project')} updated`],
+    [upToDate, `☑️ ${counted(upToDate, 'project')} up to date already`],
+    [refused, `⛔ ${counted(refused, 'project')} refused`],
+    [released, `↩️ ${counted(released, 'project')} did not run; nothing was spent on them`],
+    [inDoubt, `❓ ${counted(inDoubt, 'project')} in doubt; their units stay counted`],
+    [awaitingApproval, `✋ ${counted(awaitingApproval, 'project')} waiting for approval`],
+    [requested, `⏳ ${counted(requested, 'project')} to be tried again by itself`],
+    [unsent, `⏭️ ${counted(unsent, 'project')} not asked for any more`],
+  ]
+  return rows.filter(([number]) => number > 0).map(([, line]) => line)
+}
+
 export function thresholdMessage({
   budget,
   window,
@@ -37,7 +123,6 @@ export function thresholdMessage({
   ])
 }
 
-/** The same caller is refused again and again: said once for many. */
 export function refusalsMessage({
   caller,
   budget,
@@ -64,7 +149,6 @@ export function refusalsMessage({
   ])
 }
 
-/** A budget was frozen, or may spend again. */
 export function frozenMessage({
   budget,
   frozen,
@@ -74,7 +158,7 @@ export function frozenMessage({
 }: {
   readonly budget: string
   readonly frozen: boolean
-  /** A budget above it that is. */
+  /** A frozen budget above it. */
   readonly frozenAbove?: string | null
   readonly by: string
   readonly reason: string
@@ -91,7 +175,6 @@ export function frozenMessage({
   ])
 }
 
-/** A plan was paused, or runs again. */
 export function pausedMessage({
   plan,
   paused,
@@ -101,7 +184,7 @@ export function pausedMessage({
 }: {
   readonly plan: string
   readonly paused: boolean
-  /** Of what the plans file does not enable, a pause is not all that holds it. */
+  /** Whether the plans file enables it. */
   readonly isEnabled?: boolean
   readonly by: string
   readonly reason: string
@@ -123,7 +206,7 @@ const whoDid = (by: string): string => (by === 'guard' ? 'Unit Guard' : capital(
 const maxRows = 15
 const maxDates = 5
 
-/** Data sets of the service that no update of the guard can have made. */
+/** Data at the service that no update of the guard made. */
 export function foreignDataMessage({
   found,
   more,
@@ -147,14 +230,13 @@ function datesOf(dates: readonly string[]): string {
   return `${dates.slice(-maxDates).join(', ')}${more > 0 ? ` and ${more} before` : ''}`
 }
 
-/** The service's own token ends soon, or has ended: then nothing can be updated any more. */
 export function tokenExpiresMessage({
   expiresAt,
   daysLeft,
   zone,
 }: {
   readonly expiresAt: number
-  /** Below 0: it has ended. */
+  /** Below 0 once it has ended. */
   readonly daysLeft: number
   readonly zone: string
 }): Message {
