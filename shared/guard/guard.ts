@@ -5,6 +5,7 @@ import { createBudgetsFile } from './people/apply-budgets.ts'
 import { createApprovals } from './people/approvals.ts'
 import { createBudgets } from './people/budgets.ts'
 import { createCallers } from './people/callers.ts'
+import { createPermissions } from './people/permissions.ts'
 import { createBatch } from './update/batch.ts'
 import { createEstimates } from './update/estimate.ts'
 import { createExecution } from './update/execute.ts'
@@ -44,6 +45,7 @@ export function createGuard(parts: GuardParts) {
     ...createBudgets(parts),
     ...createBudgetsFile(parts),
     ...createCallers(parts),
+    ...createPermissions(parts),
     /** Plans, the sweep and reports: loaded with the first call. A failure is tried again. */
     background,
   }

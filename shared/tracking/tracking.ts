@@ -1,14 +1,19 @@
 import { createForward, type Forward } from './forward.ts'
 import { datesPath, type Kind, type Kinds, productKinds, type Target, updatePath } from './kinds.ts'
-import { type DatesReading, readDates } from './read-dates.ts'
-import { type EstimateReading, readEstimate } from './read-estimate.ts'
-import { type RunResult, readRun } from './read-run.ts'
+import {
+  type DatesReading,
+  type EstimateReading,
+  type RunResult,
+  readDates,
+  readEstimate,
+  readRun,
+} from './read-answer.ts'
 import { type JsonPointer, parsePointer } from './read-units.ts'
 import { createTransport, type Exchange, type ServiceToken, type Transport, withDeadline } from './transport.ts'
 
 export type { StoredBody } from './answer.ts'
 export { type Target, targetOf } from './kinds.ts'
-export type { RunResult, StatedUnits } from './read-run.ts'
+export type { RunResult, StatedUnits } from './read-answer.ts'
 export { isUsableToken, type ServiceToken } from './transport.ts'
 export type { EstimateReading }
 

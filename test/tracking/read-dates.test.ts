@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readDates } from '../../shared/tracking/read-dates.ts'
+import { readDates } from '../../shared/tracking/read-answer.ts'
 import type { Exchange } from '../../shared/tracking/transport.ts'
 
 const answered = (body: string | Buffer, status = 200): Exchange => ({

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { type RunResult, readRun } from '../../shared/tracking/read-run.ts'
+import { type RunResult, readRun } from '../../shared/tracking/read-answer.ts'
 import { parsePointer } from '../../shared/tracking/read-units.ts'
 import type { Exchange, Failed } from '../../shared/tracking/transport.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseStrictJson } from '../../shared/platform/json.ts'
-import { shapeOf } from '../../shared/tracking/read-estimate.ts'
+import { shapeOf } from '../../shared/tracking/read-answer.ts'
 import { parsePointer, readUnits, resolvePointer } from '../../shared/tracking/read-units.ts'
 import type { Answered } from '../../shared/tracking/transport.ts'
 

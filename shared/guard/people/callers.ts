@@ -1,16 +1,7 @@
 import type { MakeChange } from '../../ledger/book/changes.ts'
-import {
-  budgetNamed,
-  type Caller,
-  callerNamed,
-  type Definitions,
-  namesOf,
-  pauseOf,
-  rootBudget,
-} from '../../ledger/book/definitions.ts'
+import { budgetNamed, type Caller, callerNamed, namesOf, pauseOf, rootBudget } from '../../ledger/book/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { View } from '../../ledger/views/views.ts'
-import type { Clock } from '../../platform/clock.ts'
 import { invalidRequest, problem } from '../problems.ts'
 import {
   type Author,
@@ -22,20 +13,13 @@ import {
   staleness,
   toChangeResult,
 } from './budgets.ts'
-import { type CallerIdentity, type Permissions, permissionsOf } from './permissions.ts'
-
-/** How long permissions are cached for requests that spend and change nothing. */
-const believedForMs = 2_000
 
 export interface CallersParts {
   ledger: Ledger
-  clock: Clock
 }
 
 /** Changes of callers and pauses are revisions of the definitions, so they count at once. */
 export const createCallers = (parts: CallersParts) => ({
-  permissions: (named: CallerIdentity, how: { atOnce: boolean }) => permissions(parts, named, how),
-  rateOf: (caller: string) => rateOf(parts, caller),
   putCaller: (name: string, caller: Caller, by: Author) => putCaller(parts, name, caller, by),
   previewCaller: (name: string, caller: Caller, by: Author) => previewCaller(parts, name, caller, by),
   disableCaller: (name: string, by: Author & { reason: string; disabled: boolean }) => disableCaller(parts, name, by),
@@ -43,27 +27,6 @@ export const createCallers = (parts: CallersParts) => ({
   pausePlan: (plan: string, by: Author & { reason: string }) => pausePlan(parts, plan, by),
   resumePlan: (plan: string, by: LiftRequest) => resumePlan(parts, plan, by),
 })
-
-/** @param how.atOnce what was read a moment ago is not enough. */
-const permissions = async (
-  parts: CallersParts,
-  named: CallerIdentity,
-  how: { atOnce: boolean },
-): Promise<Permissions> => permissionsOf(await definitionsNow(parts, how), named)
-
-/** Requests a minute, as far as this process has seen; `undefined`: as many as they like. */
-function rateOf(parts: CallersParts, caller: string): number | undefined {
-  const { ledger } = parts
-  const seen = ledger.lastSeen()
-  return seen ? callerNamed(seen.definitions, caller)?.ratePerMinute : undefined
-}
-
-async function definitionsNow(parts: CallersParts, { atOnce }: { atOnce: boolean }): Promise<Definitions> {
-  const { ledger, clock } = parts
-  const seen = ledger.lastSeen()
-  const isBelieved = !atOnce && seen !== null && clock.now() - seen.at <= believedForMs
-  return isBelieved ? seen.definitions : (await ledger.view()).definitions
-}
 
 async function putCaller(parts: CallersParts, name: string, caller: Caller, by: Author): Promise<ChangeResult> {
   const { ledger } = parts

@@ -8,9 +8,10 @@ import {
   ownerOf,
   personOf,
 } from '../../ledger/book/definitions.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
 import type { Grant, Problem, Request, Update } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
-import { toRfc3339 } from '../../platform/clock.ts'
+import { type Clock, toRfc3339 } from '../../platform/clock.ts'
 import { scopes as anyScope, type Scope, type Units } from '../../platform/words.ts'
 import type { GuardOptions } from '../options.ts'
 import { problem } from '../problems.ts'
@@ -202,4 +203,38 @@ export function whyNotCharge(
   const who = token ? 'its token names' : 'the list of callers names'
   const detail = `${caller} may not charge the budget ${other}; ${who} the budgets that it may.`
   return problem('forbidden', detail, { budget: other })
+}
+
+/** How long permissions are cached for requests that spend and change nothing. */
+const believedForMs = 2_000
+
+export interface PermissionsParts {
+  ledger: Ledger
+  clock: Clock
+}
+
+export const createPermissions = (parts: PermissionsParts) => ({
+  permissions: (named: CallerIdentity, how: { atOnce: boolean }) => permissions(parts, named, how),
+  rateOf: (caller: string) => rateOf(parts, caller),
+})
+
+/** @param how.atOnce what was read a moment ago is not enough. */
+const permissions = async (
+  parts: PermissionsParts,
+  named: CallerIdentity,
+  how: { atOnce: boolean },
+): Promise<Permissions> => permissionsOf(await definitionsNow(parts, how), named)
+
+/** Requests a minute, as far as this process has seen; `undefined`: as many as they like. */
+function rateOf(parts: PermissionsParts, caller: string): number | undefined {
+  const { ledger } = parts
+  const seen = ledger.lastSeen()
+  return seen ? callerNamed(seen.definitions, caller)?.ratePerMinute : undefined
+}
+
+async function definitionsNow(parts: PermissionsParts, { atOnce }: { atOnce: boolean }): Promise<Definitions> {
+  const { ledger, clock } = parts
+  const seen = ledger.lastSeen()
+  const isBelieved = !atOnce && seen !== null && clock.now() - seen.at <= believedForMs
+  return isBelieved ? seen.definitions : (await ledger.view()).definitions
 }
