@@ -1,6 +1,6 @@
 import type { Secret, SecretValue } from '../platform/secrets.ts'
 
-/** What was signed with the callers' key may carry the current signature or the one before the last rotation. */
+/** The key may have been rotated once since it signed. */
 async function withAnyOf<T>(
   { current, previous }: SecretValue,
   read: (key: string) => Promise<T | null>,
@@ -8,7 +8,7 @@ async function withAnyOf<T>(
   return (await read(current)) ?? (previous === null ? null : read(previous))
 }
 
-/** Tries the keys as they are known; and, as they may have been rotated a moment ago, as they are now. */
+/** Tries the known keys, then the present ones. */
 export async function withAnyKey<T>(
   key: Secret,
   known: SecretValue,
@@ -16,7 +16,7 @@ export async function withAnyKey<T>(
 ): Promise<T | null> {
   const found = await withAnyOf(known, read)
   if (found !== null) return found
-  // Asking again is limited by the secret itself.
+  // The secret limits how often it is read.
   const renewed = await key.reread()
   const isKnown = renewed.current === known.current && renewed.previous === known.previous
   return isKnown ? null : withAnyOf(renewed, read)

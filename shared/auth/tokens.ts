@@ -6,13 +6,11 @@ import type { Secret } from '../platform/secrets.ts'
 import { type Scope, scopes } from '../platform/words.ts'
 import { withAnyKey } from './caller-key.ts'
 
-/** Who asks, as their token says. */
 export interface Caller {
   readonly sub: string
   readonly scopes: ReadonlySet<Scope>
-  /** The budgets that may be charged, descendants included. */
+  /** Their descendants included. */
   readonly budgets: '*' | readonly string[]
-  /** When the token ends. */
   readonly until: number
 }
 
@@ -22,13 +20,10 @@ const maxTokenLength = 8_192
 const verifiedForMs = minuteMs
 const maxVerified = 1_000
 
-/** Records and entries name these where no person acted, and `*` is kept for all callers. */
+/** These names stand in records and entries where no person acted; `*` means all callers. */
 const reserved = ['guard', 'sweep', 'service', 'setup', '*']
 
-/**
- * 1–128 visible characters without `#`; callers from Slack and from schedules have names of their own. What no map in the
- * database can have as a name could be neither listed nor disabled.
- */
+/** 1–128 visible characters without `#`. Names that a stored map cannot have could be neither listed nor disabled. */
 export const subject = z.string().check(
   z.regex(/^(?!slack:|schedule:|__proto__$)[\x21\x22\x24-\x7e]{1,128}$/),
   z.refine((sub) => !reserved.includes(sub.toLowerCase())),
@@ -43,13 +38,11 @@ const claims = z.object({
 })
 
 /**
- * Reads bearer tokens: JWTs (RFC 7519) signed with HS256 and the current or the previous key. jose does the
- * cryptography; what it is lenient about is checked here: `exp` is required and sane, and a segment has one spelling.
- *
- * The answer is `null` for any fault, and does not say which. @throws SecretUnavailable
+ * Reads JWTs (RFC 7519) with HS256 and the current or the previous key. Beyond jose, `exp` is required and sane, and
+ * each segment has one spelling. `null` for any fault. @throws SecretUnavailable
  */
 export function createTokens({ key, clock }: { key: Secret; clock: Clock }) {
-  // A tool sends one token a thousand times, and each verification costs as much as the rest of a small answer.
+  // Tools send one token a thousand times, and verifying costs as much as a small answer.
   const verified = new Map<string, { readonly caller: Caller; readonly key: string; readonly until: number }>()
 
   async function verify(header: string | undefined): Promise<Caller | null> {
@@ -82,11 +75,11 @@ export function createTokens({ key, clock }: { key: Secret; clock: Clock }) {
   return { verify }
 }
 
-/** Each segment as an encoder writes it: other spellings of the same bytes are other tokens. */
+/** Other spellings of the same bytes would be other tokens. */
 const isCanonical = (token: string): boolean =>
   token.split('.').every((segment) => Buffer.from(segment, 'base64url').toString('base64url') === segment)
 
-/** Of a member that stands twice, other readers of the same token may take the first one. */
+/** Other readers may take the first of a repeated member. */
 export const isReadOneWay = (token: string): boolean =>
   token
     .split('.')
@@ -98,6 +91,6 @@ function toCaller({ sub, scope, budgets, exp }: z.output<typeof claims>): Caller
   return { sub, scopes: held, budgets: budgets ?? (held.has('admin') ? '*' : []), until: exp * 1000 }
 }
 
-/** As claims write them: separated by spaces, and unknown words allow nothing. */
+/** Unknown words allow nothing. */
 export const toScopes = (text: string): ReadonlySet<Scope> =>
   new Set(scopes.filter((known) => text.split(' ').includes(known)))

@@ -14,7 +14,7 @@ import type { Resume } from './update/resume.ts'
 
 export type Background = ReturnType<typeof createBackground>
 
-/** What no update passes: plans and their costs, the sweep, announcements, metrics and reports. */
+/** Everything that no update passes. */
 export function createBackground(
   parts: Omit<GuardParts, 'plans'> & {
     plans: readonly Plan[]

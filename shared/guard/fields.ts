@@ -3,8 +3,6 @@ import type { Json } from '../platform/json.ts'
 import { isUnits, maxUnits, type Units } from '../platform/words.ts'
 import { anyOf, type Kinds, namesOf } from '../tracking/kinds.ts'
 
-/** Pieces of schemas for what people write: the bodies and queries of the API, and the plans file. */
-
 /** @param instead what to do with another number. */
 export const wholeUnits = (from: 0 | 1, instead?: string) => {
   const takes = `takes a whole number of units, ${from} to ${maxUnits}${instead === undefined ? '' : `; ${instead}`}`
@@ -23,17 +21,15 @@ export const kindOf = (kinds: Kinds) => z.enum(namesOf(kinds), `takes ${anyOf(na
 const isProject = (text: string) =>
   /^[^\p{Cc}]{1,512}$/u.test(text) && text !== '.' && text !== '..' && text.isWellFormed()
 
-/** Contract, "Resources". */
 export const project = z
   .string('takes the name of a project')
   .check(z.refine(isProject, 'takes 1 to 512 characters, no control characters, and neither "." nor ".."'))
 
 const shortName = z.regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -')
 
-/** Contract, "Resources". */
 export const budgetName = z.string('takes the name of a budget').check(shortName)
 
-/** As a budget's: it is part of the name of an EventBridge rule, and of the caller `schedule:<plan>`. */
+/** It becomes part of an EventBridge rule's name and of the caller `schedule:<plan>`. */
 export const planName = z.string('takes the name of a plan').check(shortName)
 
 const maxQueryNames = 20
@@ -60,18 +56,17 @@ const queryValue = z.pipe(
   z.transform(String),
 )
 
-/** What is sent to the service with `estimate` and `run`, identically. */
+/** Sent to the service with `estimate` and `run` alike. */
 export const query = z
   .record(queryName, queryValue)
   .check(z.refine((query) => Object.keys(query).length <= maxQueryNames, `takes at most ${maxQueryNames} names`))
 
-/** What is wrong with something that people wrote, as they are told it: where, and what is taken there. */
+/** What is wrong with a written field, for the person who wrote it. */
 export type Fault = { readonly path: string; readonly message: string }
 
-/** How much of a name that a caller made up is shown to them again. */
 const maxNameLength = 60
 
-/** What a schema of ours would not see: text that has no UTF-8, and a name that zod leaves out of a record. */
+/** Finds what the schemas miss: text that is not Unicode, and names that zod leaves out of a record. */
 export function textFaults(value: Json, path: readonly string[] = []): Fault[] {
   if (typeof value === 'string') return value.isWellFormed() ? [] : [{ path: toPath(path), message: 'is not Unicode' }]
   if (typeof value !== 'object' || value === null) return []
@@ -88,11 +83,11 @@ type Issue = {
   readonly message: string
   readonly expected?: string
   readonly keys?: readonly string[]
-  /** Of a name in a record: what is wrong with it. */
+  /** What is wrong with a record's name. */
   readonly issues?: readonly { readonly message: string }[]
 }
 
-/** @param found before the schema looked; nothing more is said about what these name. */
+/** @param found before the schema ran; later faults at the same places are dropped. */
 export function allFaults(found: readonly Fault[], issues: readonly Issue[] = []): Fault[] {
   const isNamed = (path: string) => found.some((fault) => path === fault.path || path.startsWith(`${fault.path}.`))
   return [...found, ...issues.flatMap(toFaults).filter(({ path }) => !isNamed(path))]
@@ -109,7 +104,7 @@ function toFaults({ code, path, message, expected, keys, issues }: Issue): Fault
 
 export const toPath = (path: readonly PropertyKey[]): string => path.map((name) => shorten(String(name))).join('.')
 
-/** Names come from outside: what was sent is not sent back at length, nor what a terminal would act on. */
+/** Cuts a caller's text, and replaces control characters that a terminal would act on. */
 export function shorten(name: string): string {
   const plain = name.toWellFormed().replace(/\p{Cc}/gu, '\u{fffd}')
   return plain.length > maxNameLength ? `${plain.slice(0, maxNameLength).toWellFormed()}…` : plain

@@ -16,10 +16,8 @@ import { createSubmit } from './update/submit.ts'
 export type Guard = ReturnType<typeof createGuard>
 
 /**
- * The guard: everything that may be asked of the service goes through here, and so does everything that people decide
- * about it. Refusals come back by value.
- *
- * @throws LedgerUnavailable, SecretUnavailable: nothing was sent, or the ledger knows about it.
+ * Guards every update, and takes people's decisions about it. Refusals are values. @throws LedgerUnavailable,
+ * SecretUnavailable: nothing was sent, or the ledger knows about it.
  */
 export function createGuard(parts: GuardParts) {
   const { ledger } = parts
@@ -46,7 +44,7 @@ export function createGuard(parts: GuardParts) {
     ...createBudgetsFile(parts),
     ...createCallers(parts),
     ...createPermissions(parts),
-    /** Plans, the sweep and reports: loaded with the first call. A failure is tried again. */
+    /** Plans, sweep and reports: loaded with the first call, and again after a failure. */
     background,
   }
 }

@@ -2,10 +2,7 @@ import * as z from 'zod/mini'
 import { windowKinds } from '../ledger/book/definitions.ts'
 import { vias } from '../ledger/updates/update.ts'
 
-/**
- * The log lines that others rely on: docs/log.md says what they mean. A member that a reader does not know is left
- * out, so that lines of a later version can still be read.
- */
+/** The log lines that others rely on (docs/log.md). Readers drop unknown members, so they also read later versions. */
 
 const text = z.string()
 const units = z.int().check(z.gte(0))
@@ -66,11 +63,8 @@ export const jobLine = z.object({
   updates: z.exactOptional(ids),
   moreUpdates: z.exactOptional(z.int()),
 })
-/** Units are held, and `run` is about to be sent. */
 export const holdLine = z.object({ ...common, event: z.literal('hold'), ...held })
-/** What became of it. */
 export const runLine = z.object({ ...common, event: z.literal('run'), ...held, ...ended })
-/** How the sweep or a person closed an update in doubt. */
 export const closedLine = z.object({
   ...common,
   event: z.literal('closed'),

@@ -8,69 +8,62 @@ import { type Kind, type Kinds, productKinds } from '../tracking/kinds.ts'
 import type { Tracking } from '../tracking/tracking.ts'
 import type { Plan } from './plans/plans-file.ts'
 
-/** How long a settled update answers for the same work: to the end of the account's day, or a number of ms. */
+/** How long a settled update answers for the same work: until the account's day ends, or in ms. */
 export type Cooldown = 'day' | number
 
-/** The configuration of the protocol. Times are milliseconds. */
 export interface GuardOptions {
-  /** The deadline of one call of the service. */
   readonly serviceTimeoutMs: number
-  /** How long a request may still take effect after it was given up. */
+  /** How long a request may still take effect after we gave up on it. */
   readonly serviceFlightMs: number
   readonly cooldown: Readonly<Record<Kind, Cooldown>>
-  /** What stands between several projects in one path segment; absent: unknown. */
+  /** Separates several projects in one path segment, where known. */
   readonly separator?: string
 }
 
-/** What one guard is built from. */
 export interface GuardParts {
   ledger: Ledger
   tracking: Tracking
-  /** The service's token as it is now. */
   serviceToken: () => Promise<string>
   clock: Clock
   ids: Ids
   log: Log
   options: GuardOptions
   kinds?: Kinds
-  /** What schedules ask for, in order of priority; read on request. */
+  /** In order of priority. */
   plans: () => Promise<readonly Plan[]>
 }
 
-/** Kept back before `run` is sent, so that its outcome can still be written: four tries of three seconds. */
+/** Time reserved to write the outcome of `run`: four attempts of three seconds. */
 export const settleMarginMs = 12_000
 export const approvalLastsMs = dayMs
-/** `4h`, `90m`, `2d`: how long an approval may be given. `null`: it is not 15 minutes to 7 days. */
+/** `4h`, `90m`, `2d`. `null`: not between 15 minutes and 7 days. */
 export function approvalMsOf(text: string): number | null {
   const [, count, unit] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
   const ms = Number(count) * (unit === 'm' ? minuteMs : unit === 'h' ? hourMs : dayMs)
   return ms >= 15 * minuteMs && ms <= 7 * dayMs ? ms : null
 }
 
-/** However often it is asked about again; a longer approval of one time is not cut. */
+/** An update can be asked about again within this time; one longer approval is not cut. */
 export const approvableForMs = 2 * approvalLastsMs
 export const requestLastsMs = hourMs
-/** An approved update whose estimate has grown by more than this share is asked about again. */
+/** An approved update is asked about again if its estimate has grown by a larger share. */
 export const approvedMayGrowBy = 0.1
-/** In doubt, work is blocked until the account's day ends, but at least as long. */
+/** Work in doubt is blocked until the account's day ends, and at least this long. */
 export const doubtBlocksMs = hourMs
-/** With less time, `run` is never sent: it would be given up before the service can answer. */
+/** With less time `run` is not sent: the service could not answer in time. */
 export const minRunMs = 2_000
-/** An older estimate admits no update: it is asked for again when its hold is about to be sent. */
+/** The age at which an estimate is read again before the hold. */
 export const estimateLastsMs = 30_000
-/** Before a decision is made again because what it was made on has moved; the first pauses are shorter. */
+/** The longest pause before another decision; the first pauses are shorter. */
 export const maxDecisionPauseMs = 400
-/** How often a person's decision is made again because its record has changed. */
 export const maxDecisions = 8
-/** How many updates of one request are estimated, or run, at the same time. */
 export const runsAtOnce = 5
-/** The stream begins what is requested; the sweep begins what is older than this. */
+/** The stream begins requested updates; the sweep begins older ones. */
 export const beginLateAfterMs = 2 * minuteMs
-/** One project of a plan takes two reads and a run, and the time to write down how it ended. */
+/** Two reads, a run, and the time to write its outcome. */
 export const planStepMs = ({ serviceTimeoutMs }: GuardOptions): number => 2 * serviceTimeoutMs + settleMarginMs
-/** Refusals that are so close to each other may be a burst. */
 export const refusalsWithinMs = 10 * minuteMs
-/** Per cent of a window; told where a budget sets none of its own. */
+/** Per cent of a window, where the budget sets none. */
 export const usualThresholds: readonly number[] = [80, 100]
 
 const pointer = matching(/^(\/([^~]|~[01])*)*$/, 'takes a JSON Pointer (RFC 6901), such as /data/units')
@@ -88,7 +81,6 @@ export function toCooldown(text: string): Cooldown {
   return unit === 'm' || unit === 'h' || unit === 'd' ? Number(text.slice(0, -1)) * unitMs[unit] : 0
 }
 
-/** An address that others build upon: nothing but scheme, host and port. */
 function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, origin, href } = new URL(text)
@@ -108,7 +100,6 @@ const httpAddress = z
   .string('takes the address of the dashboard')
   .check(z.refine(isOrigin, 'takes an http(s) address without a path, such as https://units.example'))
 
-/** The service, and how its answers are read. */
 const serviceSettings = z.object({
   TRACKING_BASE_URL: baseUrl,
   SERVICE_TIMEOUT_MS: z._default(wholeNumber('takes 100 to 60000 milliseconds', 100, 60_000), 20_000),
@@ -117,7 +108,6 @@ const serviceSettings = z.object({
   PLANS: z.optional(z.string('takes the path of a plans file')),
 })
 
-/** What can be set of each kind, under the names in its row of the table. */
 function kindSettings(kinds: Kinds) {
   const rows = Object.values(kinds).flatMap(({ settings }) => [
     [settings.estimatePointer, z.optional(pointer)],
@@ -130,10 +120,8 @@ function kindSettings(kinds: Kinds) {
 type KindSettings = Record<`${'ESTIMATE' | 'RUN'}_POINTER_${string}`, z.ZodMiniOptional<typeof pointer>> &
   Record<`COOLDOWN_${string}`, z.ZodMiniOptional<typeof cooldown>>
 
-/** Where people find the dashboard; nothing but links is made of it. */
 const dashboardSettings = z.object({ DASHBOARD_URL: z.optional(httpAddress) })
 
-/** Everything that a function needs which guards updates. */
 export const guardSettingsOf = (kinds: Kinds) =>
   z.object(
     Object.assign(
@@ -147,8 +135,7 @@ export const guardSettings = guardSettingsOf(productKinds)
 
 export type GuardSettings = z.output<typeof guardSettings>
 
-/** What a deployment must be told: on AWS the account has no defaults. */
+/** On AWS the account has no defaults. */
 export const deploymentSettings = z.object({ ...guardSettings.shape, ACCOUNT_UNITS_PER_MONTH: units })
 
-/** The first deployment also sets what the ledger begins with. */
 export const firstDeploymentSettings = z.object({ ...guardSettings.shape, ...openingSettings.shape })

@@ -6,8 +6,8 @@ import { toRfc3339 } from '../platform/clock.ts'
 import { count, units as inUnits } from './sentences.ts'
 
 /**
- * Every way to say no: status and title of each problem type (RFC 9457). Answers, pages and tests derive from it.
- * 4xx and 5xx of this table mean that nothing was spent, but for what `update`, `updates` or the sentence itself says.
+ * Status and title of each problem type (RFC 9457). 4xx and 5xx mean that nothing was spent, unless the detail says
+ * otherwise.
  */
 export const problems = {
   'invalid-request': { status: 400, title: 'The request is not valid' },
@@ -46,18 +46,17 @@ export const problems = {
 
 export type Slug = keyof typeof problems
 
-/** @param detail one full sentence with the numbers, that a person can forward as it is. */
+/** @param detail one full sentence with the numbers, ready to forward. */
 export const problem = (slug: Slug, detail: string, members: Problem['members'] = {}): Problem => ({
   slug,
   detail,
   members,
 })
 
-/** @param errors each with a sentence of its own. */
 export const invalidRequest = (errors: readonly { readonly path: string; readonly message: string }[]): Problem =>
   problem('invalid-request', errors.map(({ message }) => message).join(' '), { errors })
 
-/** The answer when the ledger failed before anything was sent to the service. */
+/** The answer when the ledger fails before anything was sent. */
 export function ledgerProblem(cause: LedgerUnavailable): Problem {
   if (cause instanceof WrongLedger) return problem('ledger-unavailable', cause.detail)
   if (cause instanceof Contention) return undecided
@@ -65,7 +64,6 @@ export function ledgerProblem(cause: LedgerUnavailable): Problem {
   return cause instanceof AnswerLost ? answerLost : ledgerUnavailable
 }
 
-/** When a request that could not be decided in time may be sent again, in seconds. */
 export const undecidedRetryAfter = 5
 
 const undecided = problem(
@@ -94,7 +92,6 @@ export function describe(slug: string): { readonly status: number; readonly titl
 
 export const noBudget = (name: string): Problem => problem('not-found', `There is no budget ${name}.`)
 
-/** Why nothing was booked. */
 export function notEntered(outcome: Exclude<EnterOutcome, { kind: 'entered' }>): Problem {
   switch (outcome.kind) {
     case 'unknown-budget':
@@ -119,11 +116,7 @@ export function notEntered(outcome: Exclude<EnterOutcome, { kind: 'entered' }>):
           short: takes - counter.available,
           resetsAt: toRfc3339(ends[counter.window]),
         })),
-        wouldPass: [
-          ...(available > 0 ? [`at most ${inUnits(available)}, now`] : []),
-          // A month that is over takes none.
-          ...(past ? [] : [grant]),
-        ],
+        wouldPass: [...(available > 0 ? [`at most ${inUnits(available)}, now`] : []), ...(past ? [] : [grant])],
       })
     }
     case 'not-possible':

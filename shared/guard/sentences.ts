@@ -11,8 +11,6 @@ import type { View } from '../ledger/views/views.ts'
 import { toLocal } from '../platform/clock.ts'
 import { grouped } from '../platform/words.ts'
 
-/** Numbers and times as people write them in a sentence. */
-
 export const count = (units: number): string => grouped(units).replace('-', '−')
 
 export const units = (number: number): string => `${count(number)} ${number === 1 ? 'unit' : 'units'}`
@@ -20,19 +18,17 @@ export const units = (number: number): string => `${count(number)} ${number === 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const two = (number: number) => String(number).padStart(2, '0')
 
-/** The account's. */
 export const zoneOf = (view: View): string => latestRenewal(view.definitions.calendar).zone
 
-/** `12 Dec 2026 00:00 Europe/Berlin` */
 export const when = (instant: number, zone: string): string => `${onTheWall(instant, zone)} ${zone}`
 
-/** `12 Dec 2026 00:00`, for where the zone is said once for all. */
+/** `12 Dec 2026 00:00` */
 export function onTheWall(instant: number, zone: string): string {
   const { year, month, day, hour, minute } = toLocal(instant, zone)
   return `${day} ${months[month - 1]} ${year} ${two(hour)}:${two(minute)}`
 }
 
-/** A budget by its name, and the counter of a caller by theirs. */
+/** Callers' counters are shown under the caller's name. */
 export const shownCounter = (name: string): string => callerOfCounter(name) ?? name
 
 /** `acme has 120 of 2,000 units left this month` */
@@ -44,7 +40,6 @@ export const left = ({ budget, window, available, limit, granted }: Figures): st
 export const list = (items: readonly string[]): string =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 
-/** What one counter shows, and when it begins again. */
 export interface Figures extends Counter {
   readonly budget: string
   readonly window: WindowKind
@@ -58,15 +53,15 @@ export function figuresOf(view: View, budget: CounterOwner, window: WindowKind):
   return { ...counter, budget: budget.name, window, start, end }
 }
 
-/** Every counter that an update of this chain moves, the budget's own first. */
+/** Every counter that an update of this chain moves, its own budget first. */
 export const figuresOfChain = (view: View, chain: readonly CounterOwner[]): readonly Figures[] =>
   chain.flatMap((budget) => windowKinds.map((window) => figuresOf(view, budget, window)))
 
-/** The one that has the least left, of those that are limited: what an update that moves all of them can cost at most. */
+/** The limited counter with the least left: the most that an update of all of them can cost. */
 export const tightest = (figures: readonly Figures[]): Figures | undefined =>
   figures.filter(({ limit }) => limit !== 'unlimited').toSorted((a, b) => a.available - b.available)[0]
 
-/** A book counts the days of one month: on the day that the month turns, each of its books counts its own part. */
+/** A book counts one month, so on the day between two months each book counts its own part. */
 const within = (month: Window, day: Window) => ({
   start: Math.max(month.start, day.start),
   end: Math.min(month.end, day.end),

@@ -11,25 +11,21 @@ import { type GuardOptions, type GuardSettings, toCooldown } from './options.ts'
 
 export interface Services {
   readonly guard: Guard
-  /** For what anyone may ask of the service without spending. */
   readonly tracking: Pick<Tracking, 'open'>
-  /** The key that callers' tokens are signed with. */
   readonly callerKey: Secret
-  /** What Slack and the guard share. */
   readonly slackSecret: Secret
   readonly options: GuardOptions
   readonly kinds: Kinds
-  /** Where people find the dashboard, without a slash at its end; `null`: unknown. */
+  /** Without a slash at its end; `null`: unknown. */
   readonly dashboardUrl: string | null
-  /** Endpoints are on this machine, and a stand-in of Slack may be, too. */
+  /** Endpoints, perhaps with a stand-in of Slack, are on this machine. */
   readonly isLocal: boolean
   readonly clock: Clock
   readonly log: Log
 }
 
 /**
- * Puts the guard together from the settings of one process: the same parts on AWS and on one machine, where only
- * endpoints differ. Nothing is read or connected before the first request.
+ * Builds the guard from one process's settings, the same on AWS and on one machine. Connects with the first request.
  */
 export function createServices(
   settings: GuardSettings,

@@ -6,7 +6,7 @@ import { type Answered, type Redact, redactorOf, tokenForms } from './transport.
 export interface StoredBody {
   readonly status: number
   readonly contentType: string | null
-  /** At most 16 KiB of UTF-8, without the service token. */
+  /** At most 16 KiB of UTF-8, without the token. */
   readonly body: string
   readonly truncated: boolean
 }
@@ -16,7 +16,7 @@ export type BodyText = { readonly ok: true; readonly text: string } | { readonly
 const maxStoredBytes = 16 * 1024
 const maxContentTypeLength = 200
 
-/** The text of an answer; a byte order mark is dropped (RFC 8259, section 8.1, allows readers that). */
+/** Without a byte order mark, as RFC 8259, section 8.1, allows. */
 export function textOf(answer: Answered): BodyText {
   const encoding = answer.headers['content-encoding'] || 'identity'
   if (encoding.toLowerCase() !== 'identity') return { ok: false, reason: 'the body is content-encoded' }
@@ -24,7 +24,7 @@ export function textOf(answer: Answered): BodyText {
   return text === null ? { ok: false, reason: 'the body is not UTF-8' } : { ok: true, text }
 }
 
-/** Redacted before the cut: half a token would not be found. */
+/** Redacted before the cut, because half a token would not be found. */
 export function storedBodyOf(answer: Answered, token: string): StoredBody {
   const redact = redactorOf(token)
   const { text, truncated } = cut(redact(answer.body.toString('utf8')), maxStoredBytes)
@@ -36,7 +36,7 @@ function contentTypeOf(answer: Answered, redact: Redact): string | null {
   return contentType === undefined ? null : redact(contentType).slice(0, maxContentTypeLength)
 }
 
-/** Cuts between characters: a decoder in stream mode holds back an unfinished one. */
+/** Between characters: a decoder in stream mode holds back an unfinished one. */
 function cut(text: string, maxBytes: number): { text: string; truncated: boolean } {
   const bytes = Buffer.from(text)
   if (bytes.length <= maxBytes) return { text, truncated: false }
@@ -45,8 +45,8 @@ function cut(text: string, maxBytes: number): { text: string; truncated: boolean
 }
 
 /**
- * True when a body says by itself, whatever its status, that the operation failed: a `response_code` other than zero,
- * or an `error` that says something. The vendor documents no error body, so both are conventions.
+ * Whether a body says that the operation failed: a `response_code` other than zero, or an `error`. Both are
+ * conventions; the vendor documents no error body.
  */
 export function isErrorEnvelope(value: Json): boolean {
   if (!isObject(value)) return false
@@ -55,20 +55,20 @@ export function isErrorEnvelope(value: Json): boolean {
   return Object.hasOwn(value, 'error') && saysSomething(value.error)
 }
 
-/** The code says success; an error beside it is a contradiction and proves nothing. */
+/** An error beside it is a contradiction and proves nothing. */
 export const saysItWentWell = (value: Json): boolean =>
   isObject(value) && Object.hasOwn(value, 'response_code') && isZero(value.response_code)
 
 const isZero = (code: Json | undefined): boolean => code === 0 || code === '0'
 
-/** At any depth: one failed row spoils a sum. The nesting limit of strict JSON bounds the recursion. */
+/** At any depth, because one failed row spoils a sum. Strict JSON bounds the recursion. */
 export function holdsErrorEnvelope(value: Json): boolean {
   if (isErrorEnvelope(value)) return true
   if (typeof value !== 'object' || value === null) return false
   return Object.values(value).some(holdsErrorEnvelope)
 }
 
-/** Null, false, zero and everything empty say "no error". */
+/** Null, false, zero and everything empty mean no error. */
 function saysSomething(error: Json | undefined): boolean {
   if (typeof error === 'object' && error !== null) return Object.keys(error).length > 0
   return Boolean(error)
@@ -82,7 +82,7 @@ const reasons = {
   aborted: 'the caller went away',
 } as const
 
-/** A body that broke off. Its reader must break off too, or half would look whole. */
+/** Its reader must break off too, or half a body would look whole. */
 export class AnswerBroken extends Error {
   override readonly name = 'AnswerBroken'
   constructor(readonly why: keyof typeof reasons) {
@@ -90,10 +90,7 @@ export class AnswerBroken extends Error {
   }
 }
 
-/**
- * Tells when the caller goes away. An AbortSignal is one; where there is something lighter, it need not be: making a
- * signal and listening to it takes twice as long as the log line of a request.
- */
+/** An AbortSignal, or something lighter: making and watching a signal costs twice the log line of a request. */
 export interface AbortSource {
   readonly aborted: boolean
   addEventListener(type: 'abort', act: () => void): void
@@ -101,17 +98,17 @@ export interface AbortSource {
 }
 
 export interface BodyLimits {
-  /** The longest silence of the service while more is wanted. A slow reader of ours does not count. */
+  /** The service's longest silence while more is wanted. */
   readonly idleMs: number
-  /** For the whole body, slow readers included: each holds a connection. */
+  /** The whole body, slow readers included, because each holds a connection. */
   readonly bodyMs: number
 }
 
 const bufferBytes = 64 * 1024
 
 /**
- * The body of an answer as it comes, at the pace of its reader, without the service's token: where that appears the
- * body breaks off. Destroying it calls `abandon`, unless the answer is at its end.
+ * Streams an answer at its reader's pace; breaks off where the service's token appears. Destroying it early calls
+ * `abandon`.
  */
 export function createAnswerBody(
   response: IncomingMessage,
@@ -145,7 +142,7 @@ export function createAnswerBody(
     idleTimer = setTimeout(breakOff, limits.idleMs, 'idle')
   }
 
-  body.on('error', () => {}) // it may come before or after anything listens
+  body.on('error', () => {}) // an error may come before or after the first listener
   signal?.addEventListener('abort', onAbort)
   response.pause()
   response.on('data', (chunk: Buffer) => {
@@ -167,9 +164,9 @@ export function createAnswerBody(
   return body
 }
 
-/** Watches a stream for the service's token; holds back at most one token's length. */
+/** Holds back at most one token's length. */
 export interface TokenFilter {
-  /** What may go on of everything so far; null as soon as the token is there, of which then no byte went on. */
+  /** What may be passed on; `null` once the token is there. No byte of it was passed. */
   pass(chunk: Buffer): Buffer | null
   end(): Buffer
 }
@@ -182,14 +179,14 @@ export function createTokenFilter(token: string): TokenFilter {
       const bytes = kept.length === 0 ? chunk : Buffer.concat([kept, chunk])
       if (forms.some((form) => bytes.includes(form))) return null
       const end = Math.min(...forms.map((form) => startOfPart(bytes, form)))
-      kept = Buffer.from(bytes.subarray(end)) // a copy: a view would hold on to the whole chunk
+      kept = Buffer.from(bytes.subarray(end)) // a view would hold the whole chunk
       return bytes.subarray(0, end)
     },
     end: () => kept,
   }
 }
 
-/** Where the end of `bytes` begins to be the beginning of `form`; the length of `bytes` where it does not. */
+/** Where the end of `bytes` may be the start of `form`, else its length. */
 function startOfPart(bytes: Buffer, form: Buffer): number {
   const first = form.readUInt8()
   let at = bytes.indexOf(first, Math.max(0, bytes.length - form.length + 1))

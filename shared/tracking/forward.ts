@@ -8,41 +8,37 @@ import { type Failed, isUsableToken, parseBaseUrl, type ServiceToken, watchConne
 
 export interface OpenRequest {
   readonly operation: OpenOperation
-  /** One raw path segment; null for the operations whose path names no project. */
+  /** Raw; `null` where the path names no project. */
   readonly segment: string | null
-  /** A raw query string without `?`; may be empty. */
+  /** Raw, without `?`. */
   readonly search: string
-  /** The caller's; those that mean something to the service go on. */
+  /** Those that mean something to the service are passed on. */
   readonly headers?: Iterable<readonly [name: string, value: string]> | undefined
-  /** Goes out byte for byte. */
+  /** Sent byte for byte. */
   readonly body?: Uint8Array | undefined
   readonly signal?: AbortSource | undefined
 }
 
 /**
- * Sends an operation that consumes nothing and hands its answer on as it comes, whatever its status: redirects, 401 and
- * 421 are answers. After a 401 the token is read again, for the next request.
- *
- * One request. A GET is sent once more, on a fresh connection, if the first connection never came up, or was a kept one
- * that closed before a byte of an answer: the service closed it a moment ago.
- *
- * @throws RangeError when the operation is guarded, or segment, query or token cannot go on the wire; what `token`
- * throws. Nothing was sent then.
+ * Sends an operation that consumes nothing and streams its answer, whatever its status. After a 401 it reads the token
+ * again, for the next request. A GET is sent once more on a fresh connection if the first never came up, or a kept one
+ * closed before a byte of an answer. @throws RangeError for a guarded operation, or a segment, query or token that
+ * cannot be sent; what `token` throws. Nothing was sent then.
  */
 export type Forward = (request: OpenRequest) => Promise<OpenedAnswer>
 
 export interface OpenLimits extends BodyLimits {
-  /** Until the head of the answer is there, the repetition included. */
+  /** Until the head of the answer, repetition included. */
   readonly firstByteMs: number
 }
 
-/** No function on AWS lives longer than 15 minutes, nor does an answer. */
+/** No function on AWS lives longer than 15 minutes. */
 const usualLimits: OpenLimits = { firstByteMs: 30_000, idleMs: 30_000, bodyMs: 15 * 60_000 }
 const maxOpenSockets = 64
-/** Kept connections are short-lived: behind a frozen function they are dead without anyone knowing. */
+/** Short, because connections of a frozen function die unnoticed. */
 const keptConnection = { keepAlive: true, maxSockets: maxOpenSockets, maxFreeSockets: maxOpenSockets, timeout: 10_000 }
 
-/** @throws RangeError when `baseUrl` is not an http(s) address whose path ends in `/v3`. */
+/** @throws RangeError for a malformed `baseUrl`. */
 export function createForward(options: {
   baseUrl: string
   token: ServiceToken
@@ -51,7 +47,7 @@ export function createForward(options: {
   const base = parseBaseUrl(options.baseUrl)
   const limits = { ...usualLimits, ...options.limits }
   const client = base.isSecure ? https : http
-  // Not the agent of estimates: a hundred slow exports must not keep an update waiting.
+  // Not the estimates' agent: a hundred slow exports must not delay an update.
   const keptConnections = new client.Agent(keptConnection)
 
   return async ({ operation, segment, search, headers = [], body, signal }) => {
@@ -96,23 +92,20 @@ export type OpenedAnswer =
   | {
       readonly kind: 'answered'
       readonly status: number
-      /** As they came: names in their own case, repeated ones apart, hop-by-hop ones and cookies included. */
+      /** As received, also repeated, hop-by-hop headers and cookies. */
       readonly headers: readonly (readonly [name: string, value: string])[]
       /**
-       * Has to be read to its end or destroyed: it holds a connection. It ends with AnswerBroken where the answer does
-       * not come whole, or carries the service's token.
+       * Must be read to its end or destroyed, because it holds a connection. Throws AnswerBroken if the answer stops
+       * early or has the service's token.
        */
       readonly body: Readable
     }
   | OpenFailure
 
-/** `sent` is `no` where the connection never came up, whatever ended the wait. */
+/** `sent: no`: the connection never came up. */
 type OpenFailure = Omit<Failed, 'cause'> & { readonly cause: 'deadline' | 'connection' | 'protocol' | 'aborted' }
 
-/**
- * Sends a prepared request once and resolves with the head of its answer. `withinMs` counts until then; after that the
- * body has limits of its own. `signal` ends either, and with it the connection.
- */
+/** Sends once, and resolves with the head of the answer within `withinMs`. `signal` ends the connection. */
 function openExchange(
   request: ClientRequest,
   options: {
@@ -137,14 +130,14 @@ function openExchange(
     function fail(cause: OpenFailure['cause'], reason: string, status: number | null = null): void {
       if (isOver) return
       const sent = connection.isUsable() ? 'maybe' : 'no'
-      request.destroy() // before anybody knows: what was not sent yet never will be
+      request.destroy() // first, so that what was not sent never will be
       finish({ kind: 'failed', sent, cause, reason, status })
     }
     const timer = setTimeout(fail, withinMs, 'deadline', 'no answer before the deadline')
     const onAbort = () => fail('aborted', 'the caller went away')
 
     signal?.addEventListener('abort', onAbort)
-    // The listeners stay after the end: a late error without one would take the process down.
+    // The listeners stay: a late error without one would end the process.
     request.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code?.startsWith('HPE_')) fail('protocol', 'the answer is not HTTP')
       else fail('connection', connection.describe(error))
@@ -166,17 +159,17 @@ function openExchange(
   })
 }
 
-/** Why an answer cannot be passed on; it is not even begun then. */
+/** Why an answer cannot be passed on. */
 function faultOf({ headers, rawHeaders }: IncomingMessage, token: string): string | null {
   if (rawHeaders.some((text) => holdsToken(text, token))) return "the answer carries the service's token"
   const isEncoded =
     (headers['content-encoding'] || 'identity').toLowerCase() !== 'identity' ||
     (headers['transfer-encoding'] || 'chunked').toLowerCase() !== 'chunked'
-  // We asked for identity. Inside of an encoded body we would not see our token.
+  // An encoded body could hide our token.
   return isEncoded ? 'the body is encoded' : null
 }
 
-/** Headers of node, which come as names and values in turn. */
+/** Node lists names and values in turn. */
 export function pairsOf(rawHeaders: readonly string[]): [name: string, value: string][] {
   const pairs: [name: string, value: string][] = []
   for (let at = 0; at < rawHeaders.length; at += 2) pairs.push([rawHeaders[at] ?? '', rawHeaders[at + 1] ?? ''])
@@ -184,9 +177,8 @@ export function pairsOf(rawHeaders: readonly string[]): [name: string, value: st
 }
 
 /**
- * The headers of a caller that mean something to the service. Everything else stays here: the caller's own token and
- * cookies, hop-by-hop headers, `Accept-Encoding` (an encoded answer could not be searched for our token) and `Range`
- * (nor could one that is asked for in pieces).
+ * What the service needs of a caller's headers. Not their token, cookies and hop-by-hop headers; nor `Accept-Encoding`
+ * and `Range`, which would hide our token in the answer.
  */
 const forwarded: ReadonlySet<string> = new Set([
   'accept',
@@ -200,10 +192,10 @@ const forwarded: ReadonlySet<string> = new Set([
   'user-agent',
 ])
 
-/** What a header may hold (`field-content` of RFC 9110, section 5.5); node throws at anything else. */
+/** `field-content` of RFC 9110, section 5.5; node throws at anything else. */
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** Names in lower case; of a name that is there twice the values are joined (RFC 9110, section 5.3). */
+/** Lower-case names; repeated values are joined (RFC 9110, section 5.3). */
 function forwardedHeaders(given: Iterable<readonly [name: string, value: string]>): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const [anyCase, value] of given) {

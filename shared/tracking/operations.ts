@@ -2,7 +2,7 @@ import type { Kind } from './kinds.ts'
 
 type Method = 'GET' | 'POST'
 
-/** What the path parameter of an operation stands for ("Path parameters" of the interface). */
+/** The interface's "Path parameters". */
 export const parameters = {
   name: 'a project, by name',
   id: 'a project, by identifier',
@@ -12,17 +12,17 @@ export const parameters = {
 
 interface Row {
   readonly method: Method
-  /** Relative to the base address, with at most one parameter. */
+  /** With at most one parameter. */
   readonly path: `/${string}`
-  /** Query parameters that the interface names; others are left open ("Rules and gaps", 2 to 4), and pass. */
+  /** Those the interface names; others pass. */
   readonly query: readonly string[]
-  /** The schema of the JSON body; null where none is sent. */
+  /** The JSON body's schema; `null`: no body. */
   readonly body: 'CreateProjectInput' | 'UpdateProjectInput' | null
-  /** What a caller of the gateway needs; see `neededScope`. */
+  /** See `neededScope`. */
   readonly scope: 'read' | 'write' | 'run'
-  /** The kind of update that the operation is: it consumes units, and only the guard may send it. */
+  /** It consumes units as this kind, so only the guard may send it. */
   readonly guarded: Kind | null
-  /** Where the interface describes it, and what it does there. */
+  /** Of the interface. */
   readonly section: string
   readonly purpose: string
 }
@@ -37,7 +37,7 @@ const onDemand = { section: 'On-demand ranking updates' } as const
 const difficulty = { section: 'Keyword-difficulty updates' } as const
 const marketShare = { section: 'Market share' } as const
 
-/** Every operation of the interface ("Endpoints"), once. Whatever speaks of operations is derived from this table. */
+/** Every operation of the interface ("Endpoints"); everything about operations derives from this table. */
 export const operations = {
   'list-projects': { ...read, ...projects, path: '/projects', purpose: 'lists all projects of the account' },
   'create-project': {
@@ -67,7 +67,7 @@ export const operations = {
   'export-ctr': {
     ...read,
     ...exports,
-    method: 'POST', // the only read that is no GET
+    method: 'POST',
     path: '/projects/{name}/export-ctr',
     purpose: 'click-through-rate data',
   },
@@ -148,7 +148,7 @@ export type OperationName = keyof typeof operations
 export type GuardedOperation = {
   [Name in OperationName]: (typeof operations)[Name]['guarded'] extends Kind ? Name : never
 }[OperationName]
-/** What anyone may pass on: nothing of it consumes units. */
+/** Consumes no units. */
 export type OpenOperation = Exclude<OperationName, GuardedOperation>
 export type OperationScope = Row['scope'] | 'admin'
 
@@ -157,11 +157,8 @@ export const operationNames = Object.keys(operations) as readonly OperationName[
 export const isGuarded = (name: OperationName): name is GuardedOperation => operations[name].guarded !== null
 
 /**
- * The scope that a caller of the gateway needs. A project that is created with a frequency other than `ondemand` is
- * updated by the service on its own, which reserves units: that takes `admin`. Without a frequency it is `write`: the
- * interface names no default.
- *
- * @param search the raw query string, without `?`.
+ * Creating a project with a frequency other than `ondemand` takes `admin`, because the service then reserves units on
+ * its own. @param search raw, without `?`.
  */
 export function neededScope(name: OperationName, search: string): OperationScope {
   const isScheduled = queryValues(search, 'frequency').some((frequency) => frequency !== 'ondemand')
@@ -172,21 +169,19 @@ export type OperationMatch =
   | {
       readonly kind: 'operation'
       readonly operation: OperationName
-      /** The project exactly as the caller encoded it; null where the path names none. */
+      /** As the caller encoded it; `null` where the path names no project. */
       readonly segment: string | null
     }
   | { readonly kind: 'method-not-allowed'; readonly allow: readonly Method[] }
 
-/** 512 characters, the longest project, of at most four bytes, three characters each. */
+/** The longest project: 512 characters of up to four bytes, three characters each. */
 const maxSegmentLength = 512 * 4 * 3
 
-/** The words of each path, split once. */
 const templates = operationNames.map((name) => ({ name, words: operations[name].path.split('/') }))
 
 /**
- * Finds the operation of a raw path, as it was received behind `/v3` and without its query. Words are compared byte by
- * byte: what only becomes the path of an operation when a server decodes or tidies it is null. HEAD is no GET
- * here, because a GET may be a run.
+ * Finds the operation of a raw path behind `/v3`. Words are compared byte by byte, so a path that only a server's
+ * decoding makes an operation is `null`. HEAD is not GET, because a GET may be a run.
  */
 export function matchOperation(method: string, rawPath: string): OperationMatch | null {
   const words = rawPath.split('/')
@@ -201,9 +196,8 @@ export function matchOperation(method: string, rawPath: string): OperationMatch 
 }
 
 /**
- * The path of an operation as it goes on the wire, relative to the base address; `segment` and `search` are raw.
- *
- * @throws RangeError when they would make it another path: `matchOperation` refuses such segments first.
+ * The raw path on the wire. @throws RangeError if `segment` or `search` would change the path; `matchOperation` refuses
+ * them first.
  */
 export function operationPath(operation: OperationName, segment: string | null, search: string): string {
   const { path } = operations[operation]
@@ -212,11 +206,11 @@ export function operationPath(operation: OperationName, segment: string | null, 
   if (hasParameter !== (segment !== null) || (segment !== null && !isSegment(segment)) || !isQuery) {
     throw new RangeError(`not one path segment and a query for ${operation}`)
   }
-  const whole = path.replace(/\{\w+\}/, () => segment ?? '') // as a function: `$&` in a segment means itself
+  const whole = path.replace(/\{\w+\}/, () => segment ?? '') // a function, because `$&` in a segment means itself
   return search === '' ? whole : `${whole}?${search}`
 }
 
-/** The project that a segment names; null when it is not percent-encoded UTF-8. Decoded once, and here only. */
+/** `null`: not percent-encoded UTF-8. Decoded once, only here. */
 export function decodeSegment(raw: string): string | null {
   try {
     return decodeURIComponent(raw)
@@ -232,18 +226,14 @@ const fits = (template: readonly string[], words: readonly string[]): boolean =>
 
 const isParameter = (word: string): boolean => word.startsWith('{')
 
-/** The characters of a path segment (`pchar` of RFC 3986), and the four that the URLs of browsers leave as they are. */
+/** `pchar` of RFC 3986, and four that browsers leave as they are. */
 const characters = /^(?:[\w.~!$&'()*+,;=:@[\]^|-]|%[\da-f]{2})+$/i
 const encodedControl = /%(?:[01][\da-f]|7f)/i
-/** An escape, itself escaped as often as it may be. */
 const escapes = /%(?:25)*([\da-f]{2})/gi
-/** Escapes may also hide inside each other (`%25%32%65` is `%2e` is `.`); no server decodes more often than this. */
+/** Escapes may hide in each other (`%25%32%65` is `%2e` is `.`); no known server decodes more often. */
 const maxDecodings = 4
 
-/**
- * True for what stays one segment for every server. A dot segment does not, even behind an encoded slash: a server
- * that decodes a path before normalizing it would end up at another operation, perhaps a run.
- */
+/** Whether every server reads it as one segment. A dot segment, also behind an encoded slash, could lead to a run. */
 function isSegment(raw: string): boolean {
   if (raw.length > maxSegmentLength || !characters.test(raw) || encodedControl.test(raw)) return false
   let plain = raw
@@ -254,10 +244,8 @@ function isSegment(raw: string): boolean {
 }
 
 /**
- * All values of one parameter of a raw query string, decoded as forms are; null for one that is not percent-encoded
- * UTF-8. A parameter that decides what a caller may do must not be overlooked for its spelling, and how the service
- * reads names is unknown: so case does not count, nor do blanks around a name, nor what servers cut off it (`[]`, a NUL),
- * and `;` may separate as `&` does.
+ * All values of one parameter; `null`: not percent-encoded UTF-8. Spelling must not hide a parameter that decides about
+ * rights, so names match without case, blanks, `[]` or NUL, and `;` separates like `&`.
  */
 export function queryValues(search: string, wanted: string): readonly (string | null)[] {
   const parts = search.split('&').flatMap((part) => (part.includes(';') ? [part, ...part.split(';')] : [part]))

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { fromUtf8, parseStrictJson } from '../platform/json.ts'
 import { queryValues } from './operations.ts'
 
-/** The enumerated values of the interface ("SearchEngine"), row by row as it lists them. */
+/** The interface's "SearchEngine" values, in its order. */
 
 // biome-ignore format: ten to a row, as in the interface, so that the two can be compared by eye
 export const countries = [
@@ -55,12 +55,12 @@ export const searchEngineTypes = [
   'mobile news',
 ] as const
 
-/** How often the service updates a project on its own ("States and transitions" of the interface). */
+/** How often the service updates a project on its own. */
 export const frequencies = ['ondemand', 'daily', 'weekly'] as const
 
 /**
- * The resources of the interface ("Resources and their fields"). Objects are loose: members that the interface does
- * not name pass. Defaults are filled in, for readers of a project; the gateway forwards the bytes it was given.
+ * The interface's "Resources and their fields". Objects are loose: unknown members pass. Readers get defaults; the
+ * gateway forwards the original bytes.
  */
 
 const text = z.string('takes text')
@@ -73,7 +73,7 @@ const searchEngineId = z.looseObject({ svc_id: whole }, 'takes an object with sv
 
 const country = z.enum(countries, 'takes a country code of the interface, such as US')
 
-/** `name` is required although the interface states a default for it: only one of the two can be meant. */
+/** Required, although the interface also states a default. */
 const searchEngine = z.looseObject(
   {
     name: text,
@@ -89,7 +89,7 @@ const searchEngine = z.looseObject(
 )
 
 const colorTakes = 'takes a whole number from 0 to 255'
-/** "Limits" of the interface. */
+/** The interface's "Limits". */
 const color = z.optional(z.number(colorTakes).check(z.int(colorTakes), z.gte(0, colorTakes), z.lte(255, colorTakes)))
 
 const website = z.looseObject(
@@ -115,9 +115,8 @@ export const createProjectInput = z.looseObject(
 )
 
 /**
- * Nothing is required: the interface requires `keywords`, `searchengines` and `websites`, but defines no
- * `searchengines`, and its own example leaves it out. What the service enforces is for the service to say, so the types
- * of the four defined members are checked, and `searchengines` passes like any member that is not defined.
+ * Nothing is required: the interface requires members that its own example lacks, so the service has to judge. Only the
+ * types of the defined members are checked.
  */
 export const updateProjectInput = z.looseObject(
   {
@@ -129,7 +128,7 @@ export const updateProjectInput = z.looseObject(
   'takes a JSON object',
 )
 
-/** The query of project creation. No default: the interface states none for either. */
+/** The interface states no defaults. */
 export const createProjectQuery = z.object({
   frequency: z.optional(z.enum(frequencies, `takes one of ${frequencies.join(', ')}`)),
   country: z.optional(country),
@@ -139,7 +138,7 @@ export type CreateProjectInput = z.output<typeof createProjectInput>
 export type UpdateProjectInput = z.output<typeof updateProjectInput>
 export type CreateProjectQuery = z.output<typeof createProjectQuery>
 
-/** One thing that is wrong: where, as `keywords.0.name` (empty: the whole), and what it takes there instead. */
+/** `path` as in `keywords.0.name`; empty: the whole. */
 interface Fault {
   readonly path: string
   readonly message: string
@@ -147,21 +146,14 @@ interface Fault {
 
 export type Checked<T> =
   | { readonly ok: true; readonly value: T }
-  /** All that is wrong, at once; nothing of what was sent is in it. */
+  /** Shows nothing of what was sent. */
   | { readonly ok: false; readonly faults: readonly Fault[] }
 
-/** CreateProjectInput of the interface; `value` has its defaults. */
 export const checkCreateProject = (body: Uint8Array): Checked<CreateProjectInput> => checkBody(createProjectInput, body)
 
-/** UpdateProjectInput of the interface; `value` has the defaults of its search engines. */
 export const checkUpdateProject = (body: Uint8Array): Checked<UpdateProjectInput> => checkBody(updateProjectInput, body)
 
-/**
- * `frequency` and `country` of project creation; other parameters pass. One that is there twice is refused, because
- * the service may take the other.
- *
- * @param search the raw query string, without `?`.
- */
+/** A repeated parameter is refused, because the service may take the other value. @param search raw, without `?`. */
 export function checkCreateQuery(search: string): Checked<CreateProjectQuery> {
   const names = Object.keys(createProjectQuery.shape)
   const given = names.map((name) => ({ name, values: queryValues(search, name) }))
@@ -171,7 +163,7 @@ export function checkCreateQuery(search: string): Checked<CreateProjectQuery> {
   return check(createProjectQuery, Object.fromEntries(single.map(({ name, values }) => [name, values[0]])), faults)
 }
 
-/** Bytes that can be read in one way only: the service must not find another project in them than we did. */
+/** Strict, so that the service finds the same project in the bytes. */
 function checkBody<Schema extends z.ZodMiniType>(schema: Schema, body: Uint8Array): Checked<z.output<Schema>> {
   const decoded = fromUtf8(body, { keepsMark: true })
   if (decoded === null) return wrong('the body is not UTF-8')

@@ -5,16 +5,15 @@ import { integerOf, type JsonPointer, pointerSource, readUnits, resolvePointer }
 import { type Answered, type Exchange, isSuccess, maxAnswerBytes, type Redact, redactorOf } from './transport.ts'
 
 export type EstimateReading =
-  /** `source`: the JSON Pointer or the well-known names it was read by. */
+  /** `source`: the pointer or the names that found it. */
   | { readonly kind: 'units'; readonly units: Units; readonly source: string }
-  /** `shape`: the body's structure without its values. */
+  /** `shape`: the body without its values. */
   | { readonly kind: 'unreadable'; readonly reason: string; readonly shape: string }
-  /** Any status below 500 but 2xx. */
+  /** A status below 500 other than 2xx. */
   | { readonly kind: 'refused'; readonly status: number }
-  /** A status from 500, or no whole answer: timeout, reset, refused connection, unresolved name. */
+  /** A status from 500, or no whole answer. */
   | { readonly kind: 'unreachable'; readonly reason: string; readonly status: number | null }
 
-/** One number of units, or why there is no number. */
 export function readEstimate(
   exchange: Exchange,
   options: { pointer: JsonPointer | undefined; token: string },
@@ -43,10 +42,8 @@ const maxNameLength = 40
 const rowsCompared = 20
 
 /**
- * The structure of a body without any of its values, for the person who has to find the right JSON Pointer:
- * `{"data": [2 × {"name": string, "value": number}], "ok": boolean}`, or `text/html, 1,204 bytes` when it is not JSON.
- *
- * Names are the service's text, so they are redacted and cut.
+ * The structure of a body without values, to find the right pointer: `{"data": [2 × {"name": string}], "ok": boolean}`,
+ * or media type and size. Names come from the service, so they are redacted and cut.
  */
 export function shapeOf(answer: Answered, redact: Redact): string {
   const text = textOf(answer)
@@ -88,12 +85,12 @@ function mediaTypeOf(answer: Answered): string {
 
 const cut = (text: string, length: number) => (text.length <= length ? text : `${text.slice(0, length - 1)}…`)
 
-/** What a run's answer says about the units it took. Not the last word: the guard judges it against the hold. */
+/** What an answer to `run` says of its units; the guard judges it against the hold. */
 export interface StatedUnits {
-  /** A safe integer; may be negative. */
+  /** May be negative. */
   readonly units: number
   readonly source: string
-  /** True when a configured pointer named it, false when a well-known name did. */
+  /** False: a well-known name found it. */
   readonly byPointer: boolean
 }
 
@@ -103,21 +100,19 @@ export type RunResult =
   | ({ readonly kind: 'unknown' } & WhyNotRan)
 
 interface WhyNotRan {
-  /** Holds no address, no token and nothing that the service wrote. */
+  /** Without addresses, tokens and the service's words. */
   readonly reason: string
   readonly status: number | null
-  /** Null when no whole answer came. */
+  /** `null`: no whole answer. */
   readonly answer: StoredBody | null
 }
 
-/** Statuses with which the service says that it refused the request. 408, 409 and 421 do not say so. */
+/** Not 408, 409 and 421: they do not say that the request was refused. */
 const refusals: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 405, 410, 422, 429])
 
 /**
- * Whether the units of a run were consumed, judged by its one exchange (docs/architecture.md).
- *
- * `did-not-run` gives units back, so it needs proof; `ran` charges them; everything else is `unknown` and stays
- * counted. The vendor documents neither success nor error bodies.
+ * `did-not-run` gives units back, so it needs proof; `ran` charges them; all else is `unknown`, and the units stay
+ * counted.
  */
 export function readRun(exchange: Exchange, options: { pointer: JsonPointer | undefined; token: string }): RunResult {
   if (exchange.kind === 'failed') {
@@ -137,7 +132,7 @@ type Judgement =
   | { readonly kind: 'ran'; readonly stated: StatedUnits | null }
   | { readonly kind: 'did-not-run' | 'unknown'; readonly reason: string }
 
-/** The body of a 2xx. */
+/** Of a 2xx. */
 function judgeBody(answer: Answered, pointer: JsonPointer | undefined): Judgement {
   const body = textOf(answer)
   if (!body.ok) return { kind: 'unknown', reason: body.reason }
@@ -145,14 +140,14 @@ function judgeBody(answer: Answered, pointer: JsonPointer | undefined): Judgemen
   const value = parseLenientJson(body.text)
   if (value === undefined) return { kind: 'unknown', reason: 'the body is neither JSON nor empty' }
   if (!isErrorEnvelope(value)) return { kind: 'ran', stated: readStated(body.text, pointer) }
-  // A repeated name, with and without an error, proves nothing.
+  // A name repeated with and without an error proves nothing.
   if (!parseStrictJson(body.text).ok) return { kind: 'unknown', reason: 'the body is an ambiguous error envelope' }
   if (saysItWentWell(value))
     return { kind: 'unknown', reason: 'the body says both that it went well and that it failed' }
   return { kind: 'did-not-run', reason: `an error envelope with status ${answer.status}` }
 }
 
-/** Null: the hold is charged. */
+/** `null`: the hold is charged. */
 function readStated(text: string, pointer: JsonPointer | undefined): StatedUnits | null {
   if (pointer === undefined) {
     const reading = readUnits(text, undefined)
@@ -164,7 +159,7 @@ function readStated(text: string, pointer: JsonPointer | undefined): StatedUnits
 }
 
 export type DatesReading =
-  /** `dates`: calendar dates as YYYY-MM-DD, sorted, each once. */
+  /** Sorted dates as YYYY-MM-DD, each once. */
   | { readonly kind: 'dates'; readonly dates: readonly string[] }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
@@ -172,8 +167,7 @@ export type DatesReading =
 const maxDates = 20_000
 
 /**
- * The dates for which a project has data. The vendor does not document the body, so every string and every name in it
- * that is an ISO 8601 calendar date counts, alone or before a `T`. Advice only.
+ * The vendor does not document the body, so every string or name that is an ISO 8601 date counts, also before a `T`.
  */
 export function readDates(exchange: Exchange): DatesReading {
   if (exchange.kind === 'failed') return unreadable(exchange.reason)
@@ -191,7 +185,7 @@ export function readDates(exchange: Exchange): DatesReading {
   return { kind: 'dates', dates: [...dates].sort() }
 }
 
-/** Recursion is bounded by the nesting limit of strict JSON, like the size of the set by the size of an answer. */
+/** Strict JSON bounds the recursion. */
 function collectDates(value: Json, dates: Set<string>): void {
   if (typeof value === 'string') {
     const date = dateIn(value)
@@ -206,7 +200,7 @@ function collectDates(value: Json, dates: Set<string>): void {
   }
 }
 
-/** A project without data is news; a body without dates is only a body that is not understood. */
+/** A project without data is news; a body without dates is only not understood. */
 function statesNoDates(value: Json, name: string): boolean {
   if (Array.isArray(value) && value.length === 0) return name === 'dates'
   if (Array.isArray(value)) return value.some((element) => statesNoDates(element, ''))
@@ -218,7 +212,7 @@ function dateIn(text: string): string | null {
   return date !== undefined && isRealDate(date) ? date : null
 }
 
-/** Date.parse moves the 30th of February into March; a real date comes back as it went in. */
+/** Date.parse moves 30 February into March. */
 function isRealDate(date: string): boolean {
   const instant = Date.parse(`${date}T00:00:00Z`)
   return !Number.isNaN(instant) && new Date(instant).toISOString().startsWith(date)

@@ -6,7 +6,7 @@ export type UnitsReading =
   | { readonly kind: 'units'; readonly units: Units; readonly source: string }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
-/** Any other name needs a configured pointer. */
+/** Other names need a configured pointer. */
 const wellKnownNames: ReadonlySet<string> = new Set([
   ...['keyword_units', 'units', 'estimated_units', 'required_units', 'total_units'],
   ...['keywordUnits', 'estimatedUnits', 'requiredUnits', 'totalUnits'],
@@ -20,10 +20,8 @@ type Finding =
 type NumberFound = Extract<Finding, { kind: 'number' }>
 
 /**
- * Extracts exactly one number of units from a JSON text whose form the vendor does not document. Whatever could be
- * read in two ways is unreadable: a wrong number would be spent, a missing one is asked for.
- *
- * `source` is the pointer or the names the number was read by; neither it nor `reason` holds a value of the body.
+ * Finds exactly one number of units in undocumented JSON. Ambiguity is unreadable, because a wrong number would be
+ * spent. `source` and `reason` hold no value of the body.
  */
 export function readUnits(text: string, pointer: JsonPointer | undefined): UnitsReading {
   if (text.trim() === '') return unreadable('the body is empty')
@@ -33,7 +31,7 @@ export function readUnits(text: string, pointer: JsonPointer | undefined): Units
   return pointer === undefined ? readByNames(json.value) : readByPointer(json.value, pointer)
 }
 
-/** A safe integer, as a number or as plain digits; null for everything else. 5.0 is 5: they are one JSON number. */
+/** A safe integer, as a number or plain digits; `null` otherwise. */
 export function integerOf(value: Json | undefined): number | null {
   const digits = typeof value === 'string' && /^\d{1,16}$/.test(value)
   const number = digits ? Number(value) : value
@@ -58,7 +56,7 @@ function readByNames(document: Json): UnitsReading {
   return { kind: 'units', units: found.units, source: found.summed ? `sum of ${names}` : names }
 }
 
-/** Recursion is bounded by the nesting limit of strict JSON. */
+/** Strict JSON bounds the recursion. */
 function findIn(value: Json, name: string): Finding {
   if (Array.isArray(value)) return sumOfRows(value.map((row) => findIn(row, '')))
   if (!isObject(value)) return { kind: 'nothing' }
@@ -73,7 +71,7 @@ function findInObject(object: { [name: string]: Json }): Finding {
     const isScalar = typeof member !== 'object' || member === null
     const found = isKnown && isScalar ? findInScalar(member, name) : findIn(member, name)
     if (found.kind === 'unreadable') return found
-    // Unreadable rows must not hide behind a readable total.
+    // Unreadable rows must not hide behind a total.
     if (found.kind === 'nothing' && isKnown) return unreadable(`${name} holds no readable units`)
     if (found.kind === 'number') (isScalar ? own : nested).push(found)
   }
@@ -86,14 +84,14 @@ function findInScalar(value: Json, name: string): Finding {
   return { kind: 'number', units, names: [name], summed: false }
 }
 
-/** An object under `projects` maps project names to rows; a scalar there may be a project called "cost", or a cost. */
+/** Maps project names to rows; a scalar may be a project called "cost", or a cost. */
 function findInProjects(projects: { [name: string]: Json }): Finding {
   const isAmbiguous = ([name, member]: [string, Json]) => wellKnownNames.has(name) && !isObject(member)
   if (Object.entries(projects).some(isAmbiguous)) return unreadable('a well-known name among the projects')
   return sumOfRows(Object.values(projects).map((row) => findIn(row, '')))
 }
 
-/** When one row states units, every row must. */
+/** If one row states units, all must. */
 function sumOfRows(rows: readonly Finding[]): Finding {
   const numbers: NumberFound[] = []
   for (const row of rows) {
@@ -108,7 +106,7 @@ function sumOfRows(rows: readonly Finding[]): Finding {
   return { kind: 'number', units: sum, names: [...new Set(numbers.flatMap((row) => row.names))], summed: true }
 }
 
-/** A total must agree with its rows, and with every other total beside it. */
+/** A total must agree with its rows and with other totals. */
 function conclude(own: readonly NumberFound[], nested: readonly NumberFound[]): Finding {
   const [total] = own
   if (total === undefined) return onlyOne(nested)
@@ -125,17 +123,13 @@ function onlyOne(nested: readonly NumberFound[]): Finding {
 
 const unreadable = (reason: string) => ({ kind: 'unreadable', reason }) as const
 
-/** A JSON Pointer (RFC 6901) that has been parsed: `text` as configured, `tokens` unescaped. */
+/** RFC 6901; `tokens` are unescaped. */
 export interface JsonPointer {
   readonly text: string
   readonly tokens: readonly string[]
 }
 
-/**
- * The empty pointer is the whole document; any other starts with `/`.
- *
- * @throws RangeError when `text` is not a pointer: a misspelt setting must fail at start, not at the first update.
- */
+/** @throws RangeError for a misspelt pointer, so that the start fails instead of the first update. */
 export function parsePointer(text: string): JsonPointer {
   if (text === '') return { text, tokens: [] }
   if (!text.startsWith('/') || /~(?![01])/.test(text)) throw new RangeError(`not a JSON Pointer: ${text}`)
@@ -143,7 +137,7 @@ export function parsePointer(text: string): JsonPointer {
   return { text, tokens: text.slice(1).split('/').map(unescaped) }
 }
 
-/** The value that `pointer` names in `document`; undefined when there is no such value (RFC 6901, section 4). */
+/** `undefined`: there is no such value (RFC 6901, section 4). */
 export function resolvePointer(document: Json, pointer: JsonPointer): Json | undefined {
   let value: Json | undefined = document
   for (const token of pointer.tokens) {

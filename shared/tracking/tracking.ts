@@ -17,37 +17,27 @@ export type { RunResult, StatedUnits } from './read-answer.ts'
 export { isUsableToken, type ServiceToken } from './transport.ts'
 export type { EstimateReading }
 
-/**
- * The tracking service: what an update needs of it, and the way to everything else. What it answers comes back by
- * value; nothing of it throws.
- */
+/** The tracking service. Its answers are values; none throws. */
 export interface Tracking {
-  /**
-   * The units an update needs, as of now. Repeated once when it fails; equal calls share a request that was not sent
-   * yet.
-   */
+  /** The units needed now. Repeated once after a failure; equal calls share an unsent request. */
   estimate(target: Target): Promise<EstimateReading>
   /**
-   * Runs the update: exactly one request, ever, on a connection of its own. The token is an argument because it is read
-   * before the hold: nothing may fail between the fence and the request.
+   * Sends exactly one request, on its own connection. The token is an argument because nothing may fail between fence
+   * and request.
    */
   run(target: Target, options: { timeoutMs: number; token: string }): Promise<RunResult>
-  /** The dates for which the target's project has data. Repeated once when it fails. */
+  /** The project's dates with data. Repeated once after a failure. */
   dates(target: Target): Promise<DatesReading>
-  /** Any operation that consumes nothing, its answer streamed. */
+  /** Streams operations that consume nothing. */
   readonly open: Forward
 }
 
 type Pointers = Partial<Record<Kind, string | undefined>>
 
 /**
- * A client of one service. `timeoutMs` bounds a whole read, its repetition included; `open` has limits of its own.
- * `pointers` are JSON Pointers (RFC 6901) to the units in the answers of each operation and kind.
- *
- * Every call throws before anything is sent when its token or its target cannot go on the wire (RangeError), and when
- * there is no token (what `token` throws).
- *
- * @throws RangeError when the base address or a pointer is malformed.
+ * `timeoutMs` bounds a whole read, repetition included; `open` has its own limits. Calls throw RangeError before
+ * anything is sent if token or target cannot be sent, and what `token` throws. @throws RangeError for a malformed base
+ * address or pointer.
  */
 export function createTracking(options: {
   baseUrl: string
@@ -65,7 +55,7 @@ export function createTracking(options: {
 
   return {
     async estimate(target) {
-      const path = updatePath(target, 'estimate', kinds) // names kind, segment and query: all that makes estimates equal
+      const path = updatePath(target, 'estimate', kinds) // all that makes estimates equal
       return join(path, async (onSend) => {
         const { exchange, token } = await read(path, onSend)
         return readEstimate(exchange, { pointer: estimatePointers[target.kind], token })
@@ -94,19 +84,16 @@ const parsePointers = (pointers: Pointers): Partial<Record<Kind, JsonPointer>> =
     Object.entries(pointers).flatMap(([kind, text]) => (text === undefined ? [] : [[kind, parsePointer(text)]])),
   )
 
-/** The last exchange of a read, and its token, which the answer may echo. */
+/** The last exchange, and its token, which the answer may echo. */
 export interface Read {
   readonly exchange: Exchange
   readonly token: string
 }
 
 /**
- * Reads consume nothing, so one that failed may be sent once more, within the same deadline: after a 5xx, a broken or
- * refused connection, or a 401 when the store has another token by now. Never more than two requests. After a failure
- * the second has a connection of its own: while a function is frozen, all that it keeps may die, without anyone knowing.
- *
- * @returns a read; its `onSend` is called before anything of the first request reaches a socket.
- * @throws what `token` throws: without a token nothing is sent.
+ * Repeats a failed read once, within the same deadline: after a 5xx or a broken connection, on a fresh one, because a
+ * frozen function's connections die unnoticed; after a 401, if the token has changed. @returns a read; `onSend` is
+ * called before the first request reaches a socket. @throws what `token` throws.
  */
 export function createReader(options: {
   transport: Transport
@@ -136,10 +123,7 @@ function isWorthRepeating(exchange: Exchange): boolean {
   return exchange.kind === 'failed' ? exchange.cause === 'connection' : exchange.status >= 500
 }
 
-/**
- * Lets calls for the same key share one load until its first send. A later call starts a load of its own, so that each
- * caller gets an answer that was asked for after they came. Nothing is remembered.
- */
+/** Calls with the same key share one load until it is sent, so each answer was requested after its caller came. */
 export function createFlights<T>(): (key: string, load: (onSend: () => void) => Promise<T>) => Promise<T> {
   const unsent = new Map<string, Promise<T>>()
 

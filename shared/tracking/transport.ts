@@ -15,10 +15,10 @@ export interface Answered {
 
 export interface Failed {
   readonly kind: 'failed'
-  /** `no` is a proof: the connection never came up. Everything else is `maybe`, our own deadline included. */
+  /** `no` proves that the connection never came up; all else is `maybe`, our deadline included. */
   readonly sent: 'no' | 'maybe'
   readonly cause: 'deadline' | 'connection' | 'too-large' | 'protocol'
-  /** Holds no address, no secret and nothing that the service wrote. */
+  /** Without addresses, secrets and the service's words. */
   readonly reason: string
   readonly status: number | null
 }
@@ -29,16 +29,9 @@ export const isSuccess = (status: number): boolean => status >= 200 && status <=
 
 export interface Transport {
   /**
-   * Puts at most one GET on the wire and never a second one, whatever the answer: redirects, 421 and 401 are answers.
-   * `path` is relative to the base address and goes out byte for byte. The whole exchange, body included, ends when
-   * `deadline` aborts.
-   *
-   * `fresh` opens a connection for this request alone. Only then does a failed connection prove anything, and only
-   * then can a kept connection, which the service closed a moment ago, not put the request in doubt.
-   *
-   * `onSend` is called when the request gets its socket, before anything is handed to it.
-   *
-   * @throws RangeError when the token cannot be a header's value; nothing was sent.
+   * Sends at most one GET, byte for byte, whatever the answer. `deadline` ends the whole exchange. `fresh` uses a new
+   * connection: a failure then proves something, and no stale one puts the request in doubt. `onSend` is called when
+   * the request gets its socket. @throws RangeError when the token cannot be a header; nothing was sent.
    */
   get(request: {
     path: string
@@ -50,10 +43,8 @@ export interface Transport {
 }
 
 /**
- * One origin, GET only, on node:http(s): fetch would repeat a request that was answered 421 and follow redirects with
- * the token.
- *
- * @throws RangeError when `baseUrl` is not an http(s) address whose path ends in `/v3`.
+ * One origin, GET only. Not fetch: it repeats a request after a 421, and follows redirects with the token. @throws
+ * RangeError for a malformed `baseUrl`.
  */
 export function createTransport(baseUrl: string): Transport {
   const base = parseBaseUrl(baseUrl)
@@ -82,7 +73,6 @@ export function createTransport(baseUrl: string): Transport {
   }
 }
 
-/** Sends a prepared request and watches it to its end; after that nothing of it is open but a kept connection. */
 function exchange(
   request: ClientRequest,
   { isSecure, deadline }: { isSecure: boolean; deadline: AbortSignal },
@@ -110,10 +100,10 @@ function exchange(
     }
 
     deadline.addEventListener('abort', onDeadline)
-    // The listeners stay after the end: a late error without one would take the process down.
+    // The listeners stay: a late error without one would end the process.
     request.on('error', onError)
     request.on('close', () => {
-      // With an answer under way this says nothing: such a body is handed over later.
+      // During an answer this says nothing: such a body is handed over later.
       if (status === null) fail('connection', 'the connection closed without an answer')
     })
     request.on('upgrade', (response, socket) => {
@@ -160,7 +150,7 @@ export interface Connection {
   describe(error: NodeJS.ErrnoException): string
 }
 
-/** Until TCP and TLS are up, node keeps the request to itself: an earlier error proves that the service saw nothing. */
+/** Node holds the request back until TCP and TLS are up, so an earlier error proves that nothing was sent. */
 export function watchConnection(request: ClientRequest, isSecure: boolean): Connection {
   let progress: 'none' | 'connected' | 'usable' = 'none'
   request.once('socket', (socket) => {
@@ -197,18 +187,16 @@ function describeCode(code: string | undefined): string {
 
 export interface BaseUrl {
   readonly isSecure: boolean
-  /** Without the brackets of an IPv6 address. */
+  /** Without the brackets of IPv6. */
   readonly host: string
   readonly port: number
-  /** Ends in `/v3`, without a trailing slash. */
+  /** Ends in `/v3`. */
   readonly path: string
 }
 
 /**
- * The one address that is ever contacted.
- *
- * @throws RangeError when `text` is not an http(s) address whose path ends in `/v3`, or holds credentials, a query or
- * a fragment. The address itself is not in the message: it may hold a password.
+ * The one address that is contacted. @throws RangeError unless it is http(s), ends in `/v3`, and has no credentials,
+ * query or fragment. The message hides it, because it may hold a password.
  */
 export function parseBaseUrl(text: string): BaseUrl {
   const url = URL.canParse(text) ? new URL(text) : null
@@ -226,12 +214,7 @@ export function parseBaseUrl(text: string): BaseUrl {
 /** setTimeout turns a longer delay into one millisecond. */
 const maxTimeoutMs = 2 ** 31 - 1
 
-/**
- * Runs `use` with a signal that aborts after `timeoutMs`, in real time: it ends real sockets. The timer never outlives
- * the call.
- *
- * @throws RangeError when no timer can be set to `timeoutMs`; nothing was started.
- */
+/** Aborts after `timeoutMs` in real time. @throws RangeError for an impossible timeout; nothing was started. */
 export async function withDeadline<T>(timeoutMs: number, use: (deadline: AbortSignal) => Promise<T>): Promise<T> {
   if (!(timeoutMs >= 1 && timeoutMs <= maxTimeoutMs)) throw new RangeError(`not a timeout: ${timeoutMs} ms`)
   const controller = new AbortController()
@@ -243,20 +226,17 @@ export async function withDeadline<T>(timeoutMs: number, use: (deadline: AbortSi
   }
 }
 
-/**
- * The token for the service. Both calls are bounded by the secret store's own
- * deadline, and throw when there is no token to be had.
- */
+/** Both throw without a token, and have the store's own deadline. */
 export interface ServiceToken {
   read(): Promise<string>
-  /** Called once after a 401 with the token that was refused; may return the same one. */
+  /** Called once after a 401; may return the same token. */
   reread(refused: string): Promise<string>
 }
 
 /** Anything else would break the header. */
 export const isUsableToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
 
-/** The last token's forms: every header of every answer is searched for them. */
+/** Every header of every answer is searched for these. */
 let latest: { readonly token: string; readonly forms: readonly string[] } | undefined
 
 export function tokenForms(token: string): readonly string[] {

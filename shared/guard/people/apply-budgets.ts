@@ -13,7 +13,7 @@ import type { Problem } from '../../ledger/updates/update.ts'
 import { type Author, staleness, toProblem } from './budgets.ts'
 
 export const maxProjects = 500
-/** A budget has always a parent, and at least one limit. */
+/** Without `parent`, which every budget keeps. */
 export const prunable = [
   ...(['limits', 'projects', 'perUpdate', 'approvalAbove', 'approvalIfGrown'] as const),
   ...(['approvalExpiresAfter'] as const),
@@ -21,10 +21,9 @@ export const prunable = [
 ] as const
 export type Prunable = (typeof prunable)[number]
 
-/** A budget of a file: what is not named stays as it is; a new budget has the defaults. */
+/** Absent members stay as they are; a new budget gets the defaults. */
 export type BudgetChange = { readonly name: string } & Partial<Omit<Budget, 'name' | 'frozen'>>
 
-/** What a file would change, one row for each budget that is not the same already. */
 export interface BudgetDifference {
   readonly budget: string
   readonly isNew: boolean
@@ -35,7 +34,7 @@ export type ApplyResult =
   | { readonly kind: 'applied'; readonly revision: number; readonly differences: readonly BudgetDifference[] }
   | { readonly kind: 'problem'; readonly problem: Problem }
 
-/** Many budgets at once, as one revision; nothing is deleted. */
+/** Changes many budgets as one revision; deletes none. */
 export function createBudgetsFile({ ledger }: { ledger: Ledger }) {
   async function applyBudgets(wanted: readonly BudgetChange[], by: Author, how: ApplyOptions): Promise<ApplyResult> {
     if (how.dryRun) {
@@ -58,7 +57,7 @@ export function createBudgetsFile({ ledger }: { ledger: Ledger }) {
       if ('slug' in made) return { refused: made }
       differences = made.differences
       revision = definitions.revision
-      // The same file twice changes nothing the second time, not even the revision.
+      // The same file twice changes nothing, not even the revision.
       if (differences.length === 0) return { refused: null }
       const { length } = differences
       const reason = by.reason ?? `${length} ${length === 1 ? 'budget' : 'budgets'} from a file`
@@ -86,7 +85,7 @@ interface Fault {
 
 interface ApplyOptions {
   readonly dryRun: boolean
-  /** The members that a named budget loses where its row does not name them; a budget that no row names stays. */
+  /** Members that a named budget loses when its row lacks them. */
   readonly prune?: readonly Prunable[]
 }
 
@@ -119,7 +118,7 @@ function membersOf(old: Budget | undefined, made: Budget, change: BudgetChange):
   })
 }
 
-/** Limits add up by their window, and projects by their name, as the other members do by theirs. */
+/** Limits merge by window, projects by name. */
 function madeOf(old: Budget | undefined, change: BudgetChange, { prune = [] }: ApplyOptions): Budget {
   if (!old) return { parent: rootBudget, limits: [], projects: [], ...change }
   const pruned: readonly string[] = prune
@@ -133,7 +132,7 @@ function madeOf(old: Budget | undefined, change: BudgetChange, { prune = [] }: A
   }
 }
 
-/** A row without an id leaves the id that is listed. */
+/** A row without an id keeps the listed id. */
 function projectsOf({ projects: old }: Budget, rows: readonly OwnedProject[], prune: boolean): OwnedProject[] {
   const listed = new Map(old.map((project) => [folded(project.name), project]))
   const named = new Map(rows.map((row) => [folded(row.name), { ...listed.get(folded(row.name)), ...row }]))

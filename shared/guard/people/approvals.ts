@@ -9,25 +9,24 @@ import { problem } from '../problems.ts'
 import { settle } from '../update/settle.ts'
 import { outgrown, whyNotApprove, whyNotCancel, whyNotReject, whyNotResolve, wrongState } from './permissions.ts'
 
-/** What came of a person's decision about an update. */
 export type DecisionOutcome =
   | { readonly kind: 'done'; readonly update: Update }
   | { readonly kind: 'problem'; readonly problem: Problem }
 
 export interface ApprovalRequest {
   readonly reason?: string
-  /** The event in Slack that waits for what becomes of it. */
+  /** The Slack event that waits for the outcome. */
   readonly replyTo?: string
   /**
-   * The units that the approver was shown: they agree to no more. `null`: it is unknown what they were shown, so they
-   * agree to nothing that was asked about again; absent: to what it needs now.
+   * The units that the approver saw and agrees to. `null`: unknown, so an update that was asked about again needs
+   * another look; absent: what it needs now.
    */
   readonly shown?: Units | null
 }
 
 export interface Resolution {
   readonly outcome: 'ran' | 'did-not-run'
-  /** What it cost; without it, what was held. */
+  /** Absent: what was held. */
   readonly units?: Units
   readonly reason: string
 }
@@ -38,7 +37,7 @@ export interface ApprovalsParts {
   options: GuardOptions
 }
 
-/** Approve, reject, cancel, resolve: each is one conditional write, so of two decisions one wins. */
+/** Each decision is one conditional write, so one of two wins. */
 export const createApprovals = (parts: ApprovalsParts) => ({
   approve: (id: string, by: string, how?: ApprovalRequest) => approve(parts, id, by, how),
   reject: (id: string, by: string, reason?: string) => reject(parts, id, by, reason),
@@ -47,7 +46,7 @@ export const createApprovals = (parts: ApprovalsParts) => ({
   resolve: (id: string, by: string, resolution: Resolution) => resolve(parts, id, by, resolution),
 })
 
-/** Recorded first: the update is then `requested` and starts like any other. */
+/** Only records the approval: the update then starts like any other. */
 const approve = (parts: ApprovalsParts, id: string, by: string, how: ApprovalRequest = {}): Promise<DecisionOutcome> =>
   decideOn(parts, id, (update, view) => {
     const refusal = whyNotApprove(update, view, by) ?? outgrown(update, how.shown)
@@ -55,7 +54,6 @@ const approve = (parts: ApprovalsParts, id: string, by: string, how: ApprovalReq
     const { now } = view
     const { short, estimated, replyTo = [] } = update
     const approval = { by, at: now, units: estimated ?? (0 as Units), ...(short && { grants: short }) }
-    // A repeated press waits for the outcome once.
     const told = how.replyTo === undefined ? {} : { replyTo: [...new Set([...replyTo, how.replyTo])] }
     const line = { at: now, by, note: how.reason ?? 'approved' }
     return next(update, 'requested', { approval, requestedAt: now, queued: true, ...told }, line)
@@ -76,7 +74,7 @@ const cancel = (
     (update, view) => whyNotCancel(update, view, by) ?? end(update, 'cancelled', view.now, by.caller, reason),
   )
 
-/** Expires an update that was not started or approved in time. Conditional on the version checked. */
+/** Expires an update that was not started or approved in time, if its version is the one checked. */
 const expire = (
   parts: ApprovalsParts,
   { id, version }: Pick<Update, 'id' | 'version'>,
@@ -89,8 +87,8 @@ const expire = (
   })
 
 /**
- * Closes an update in doubt on a named person's word: "ran" at once, "did not run" only when nothing can still be
- * in flight. Later evidence against it is booked as a correction.
+ * Closes an update in doubt on a person's word: "did not run" only when nothing is in flight any more. Evidence against
+ * it is booked as a correction.
  */
 async function resolve(
   parts: ApprovalsParts,

@@ -16,14 +16,13 @@ import type { View } from '../../ledger/views/views.ts'
 import { noBudget, problem } from '../problems.ts'
 import { list, when, zoneOf } from '../sentences.ts'
 
-/** A budget as a caller wants it; `frozen` stays as it is. */
+/** `frozen` stays as it is. */
 export type BudgetRequest = Omit<Budget, 'frozen'>
 
 export type ChangeResult =
   | { readonly kind: 'changed'; readonly created: boolean }
   | { readonly kind: 'problem'; readonly problem: Problem }
 
-/** One reading, and what it would show after the change. */
 export type Preview =
   | { readonly kind: 'possible'; readonly before: View; readonly after: View }
   | { readonly kind: 'problem'; readonly problem: Problem }
@@ -31,21 +30,17 @@ export type Preview =
 export interface Author {
   readonly caller: string
   readonly reason?: string
-  /** Only if the definitions still have one of these revisions; or, `any`, if there is such a thing. */
+  /** The revisions to change; `any`: whatever exists. */
   readonly onlyAt?: readonly number[] | 'any'
 }
 
-/** Who lifts a stop, and why. */
 export interface LiftRequest extends Author {
   readonly reason: string
-  /** When they asked for it, if it may be done later, or again: a stop that is younger was not meant. */
+  /** When they asked: a younger stop is not lifted. */
   readonly askedAt?: number
 }
 
-/**
- * Each change is one revision of the definitions. It counts at once, also for updates that are decided and not yet
- * held.
- */
+/** Each change is one revision, and counts at once, also for updates that are decided and not yet held. */
 export function createBudgets({ ledger }: { ledger: Ledger }) {
   async function putBudget(wanted: BudgetRequest, by: Author): Promise<ChangeResult> {
     let created = false
@@ -56,7 +51,7 @@ export function createBudgets({ ledger }: { ledger: Ledger }) {
     return toChangeResult(outcome, () => created)
   }
 
-  /** What `putBudget` would do. Nothing is written. */
+  /** What `putBudget` would do; writes nothing. */
   async function previewBudget(wanted: BudgetRequest, by: Author): Promise<Preview> {
     const before = await ledger.view()
     return previewOf(ledger, before, budgetChange(before, wanted, by))
@@ -111,7 +106,7 @@ export function createBudgets({ ledger }: { ledger: Ledger }) {
   return { putBudget, previewBudget, deleteBudget, freeze, unfreeze }
 }
 
-/** What the books would be with definitions as they are wanted. */
+/** The books under other definitions. */
 export async function previewOf(
   ledger: Ledger,
   before: View,
@@ -125,7 +120,6 @@ export async function previewOf(
   return { kind: 'possible', before, after: { ...before, definitions, book } }
 }
 
-/** One budget as it is wanted, among the others as they are. */
 function budgetChange({ definitions }: View, wanted: BudgetRequest, by: Author) {
   const old = budgetNamed(definitions, wanted.name)
   const stale = staleness(definitions, by, old ? null : `budget ${wanted.name}`)
@@ -146,18 +140,14 @@ const withBudget = (definitions: Definitions, budget: Budget): Definitions => ({
   budgets: { ...definitions.budgets, [budget.name]: budget },
 })
 
-/**
- * The answer to `If-Match` where the definitions are not what it asks for.
- *
- * @param absent what is to be changed, where there is no such thing.
- */
+/** The answer to a failed `If-Match`. @param absent what does not exist. */
 export function staleness({ revision }: Definitions, { onlyAt }: Author, absent: string | null = null): Problem | null {
   if (onlyAt === undefined || (onlyAt === 'any' ? absent === null : onlyAt.includes(revision))) return null
   const why = onlyAt === 'any' ? `There is no ${absent}` : `The definitions are at revision ${revision}`
   return problem('precondition-failed', `${why}, which is not what If-Match asks for; read them again.`, { revision })
 }
 
-/** The answer to a caller who would lift a stop that they cannot have known of. */
+/** Refuses to lift a stop that the caller cannot have known. */
 export function laterStop({ at, by, reason }: Stop, view: View, { askedAt = at }: LiftRequest, what: string) {
   if (at <= askedAt) return null
   const detail = `${what} by ${by} on ${when(at, zoneOf(view))}, after this was asked for, and stays so: ${reason}.`
@@ -180,7 +170,7 @@ function undeletable({ definitions, book }: View, name: string): Problem | null 
   return counter && counter.held + counter.inDoubt > 0 ? cannot('units of it are held or in doubt') : null
 }
 
-/** @param created asked afterwards: what was wanted may have been decided more than once. */
+/** @param created read afterwards, because the change may be made more than once. */
 export function toChangeResult(outcome: ChangeOutcome, created = () => false): ChangeResult {
   switch (outcome.kind) {
     case 'changed':
@@ -201,7 +191,7 @@ export function toProblem(faults: readonly { path: string; message: string }[]):
 
 const rowsAtATime = 100
 
-/** The freeze of a restore stays until the book has what ran since. */
+/** A restore's freeze stays until the book has what ran since. */
 async function notReconciled(ledger: Pick<Ledger, 'entries'>, view: View, budget: string): Promise<Problem | null> {
   const { identity, calendar, budgets } = view.definitions
   const restored = identity?.restored

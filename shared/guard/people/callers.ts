@@ -18,7 +18,7 @@ export interface CallersParts {
   ledger: Ledger
 }
 
-/** Changes of callers and pauses are revisions of the definitions, so they count at once. */
+/** Each change is one revision of the definitions, so it counts at once. */
 export const createCallers = (parts: CallersParts) => ({
   putCaller: (name: string, caller: Caller, by: Author) => putCaller(parts, name, caller, by),
   previewCaller: (name: string, caller: Caller, by: Author) => previewCaller(parts, name, caller, by),
@@ -38,14 +38,14 @@ async function putCaller(parts: CallersParts, name: string, caller: Caller, by: 
   return toChangeResult(outcome, () => created)
 }
 
-/** What `putCaller` would do. Nothing is written. */
+/** What `putCaller` would do; writes nothing. */
 async function previewCaller(parts: CallersParts, name: string, caller: Caller, by: Author): Promise<Preview> {
   const { ledger } = parts
   const before = await ledger.view()
   return previewOf(ledger, before, listing(before, name, caller, by))
 }
 
-/** Stops a caller, listed or not, or lets them go on; all else that is listed of them stays as it is. */
+/** Disables or enables a caller, listed or not; their listing stays. */
 async function disableCaller(
   parts: CallersParts,
   name: string,
@@ -108,11 +108,10 @@ async function resumePlan(parts: CallersParts, plan: string, by: LiftRequest): P
   return toChangeResult(await ledger.change(by.caller, change))
 }
 
-/** Reserved for callers that are not listed: it must never give `mayForce` or `mayChargeAncestors` to all. */
+/** Reserved for all callers that are not listed: it must never give them `mayForce` or `mayChargeAncestors`. */
 const forAll = '*'
 const noCallerForAll = invalidRequest([{ path: 'sub', message: 'No caller can be named *.' }])
 
-/** One caller as they are wanted, among the others as they are. */
 function listing({ definitions }: View, name: string, caller: Caller, by: Author) {
   if (name === forAll) return { refused: noCallerForAll }
   const stale = staleness(definitions, by, callerNamed(definitions, name) ? null : `caller ${name}`)

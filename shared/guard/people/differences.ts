@@ -6,7 +6,6 @@ const maxNamed = 3
 type Limits = readonly { readonly window: string; readonly units: number | 'unlimited' }[]
 type Projects = readonly { readonly name: string; readonly id?: string }[]
 
-/** `budget acme: month 100 → 200, approvers none → bob`; `caller eve: new: disabled`. */
 export function differenceInWords({ kind, name, how, members }: Difference): string {
   if (kind === 'plan') return `plan ${name}: ${pausesInWords[how]}`
   const told = how === 'removed' ? [] : membersInWords(members, how === 'made')
@@ -15,10 +14,9 @@ export function differenceInWords({ kind, name, how, members }: Difference): str
 }
 
 const inWords = { made: 'new', changed: 'changed', removed: 'removed' } as const
-/** Of a plan, the definitions say only that it is paused. */
+/** The definitions only know that a plan is paused. */
 const pausesInWords = { made: 'paused', changed: 'still paused', removed: 'resumed' } as const
 
-/** What is set of a budget or caller that is new, or what else is set than before. */
 export const membersInWords = (members: readonly Member[], isNew: boolean): string[] =>
   members.flatMap((member) => (isNew ? asNew(member) : asChanged(member)))
 

@@ -19,10 +19,7 @@ import { units as inUnits, when, zoneOf } from '../sentences.ts'
 import { inFlightUntil } from '../update/duplicate-work.ts'
 import { covers, whyNotPaid } from '../update/projects.ts'
 
-/**
- * What keeps a person from deciding about an update, as one reading shows it; `null`: nothing does. Pure: what decides
- * asks before it writes, and what shows buttons asks before it shows them.
- */
+/** `whyNot…`: what keeps a person from a decision. Pure, so buttons are shown by the rules that the write obeys. */
 
 export function whyNotApprove(update: Update, view: View, by: string): Problem | null {
   const { id, state, budget } = update
@@ -45,9 +42,7 @@ export function whyNotApprove(update: Update, view: View, by: string): Problem |
   return whyNotAmongApprovers(view.definitions, update, { by, ...(update.short && { grants: update.short }) })
 }
 
-/**
- * The project's owner, the budget that pays, and each budget that would be granted units must all accept the approver.
- */
+/** The owner, the payer, and each budget that would be granted units must accept the approver. */
 export function whyNotAmongApprovers(
   definitions: Definitions,
   { project, budget }: Pick<Update, 'project' | 'budget'>,
@@ -64,13 +59,13 @@ export function whyNotAmongApprovers(
   return problem('forbidden', detail)
 }
 
-/** The nearest budget that names approvers decides who they are; with an empty list any approver may approve. */
+/** The nearest budget that names approvers decides; an empty list accepts any approver. */
 function isApproverOf(definitions: Definitions, budget: string, by: string): boolean {
   const named = chainOf(definitions, budget).find(({ approvers = [] }) => approvers.length > 0)
   return named?.approvers === undefined || namesOf(definitions, by).some((name) => named.approvers?.includes(name))
 }
 
-/** An update may have grown since a person agreed to it, and been put to people again. */
+/** The update grew after a person agreed to it. */
 export function outgrown({ id, state, estimated, approval }: Update, shown: Units | null | undefined): Problem | null {
   const agreed = shown === null ? approval?.units : shown
   if (agreed === undefined || estimated === undefined || estimated <= agreed) return null
@@ -114,13 +109,13 @@ export function wrongState(view: View, { id, state, history }: Update, wanted: s
 const isPast = (update: Update, now: number): boolean =>
   update.approvableUntil !== undefined && update.approvableUntil <= now
 
-/** Four eyes: all names of a caller are one person. `null`: another person asked. */
+/** Four eyes: all names of a caller are one person. */
 function ownership(by: string, { caller }: Update, { definitions }: View): string | null {
   if (caller === by) return by
   return personOf(definitions, caller) === personOf(definitions, by) ? `${by}, who is also ${caller},` : null
 }
 
-/** A token names scopes and budgets; a person in Slack has neither. */
+/** People in Slack have no token. */
 export interface CallerIdentity {
   readonly caller: string
   readonly token?: { readonly scopes: ReadonlySet<Scope>; readonly budgets: '*' | readonly string[] }
@@ -135,7 +130,7 @@ export interface Permissions {
   mayCharge(budget: string): boolean
 }
 
-/** A caller's listing narrows their token; without a token, the listing is all that they may do. */
+/** A listing narrows the token; without a token it is all they may do. */
 export function permissionsOf(definitions: Definitions, { caller, token }: CallerIdentity): Permissions {
   const listed = callerNamed(definitions, caller)
   const given: CallerIdentity['token'] = token ?? unlisted(listed)
@@ -158,7 +153,7 @@ function unlisted(listed: Caller | undefined): NonNullable<CallerIdentity['token
   return { scopes, budgets: listed?.budgets ?? (scopes.has('admin') ? '*' : []) }
 }
 
-/** The part of a token that is kept with a request, to check it against the list of callers again. */
+/** What is kept of a token, to check it again later. */
 export function keptOf(
   definitions: Definitions,
   { scopes, budgets }: NonNullable<CallerIdentity['token']>,
@@ -171,7 +166,7 @@ export function keptOf(
   }
 }
 
-/** `null`: unknown, for schedules and for records without a token. */
+/** `null`: unknown, for schedules and old records. */
 export function permissionsNow(definitions: Definitions, { caller, via, token }: Request): Permissions | null {
   if (token) return permissionsOf(definitions, { caller, token: { ...token, scopes: new Set(token.scopes) } })
   return via === 'slack' ? permissionsOf(definitions, { caller }) : null
@@ -205,7 +200,7 @@ export function whyNotCharge(
   return problem('forbidden', detail, { budget: other })
 }
 
-/** How long permissions are cached for requests that spend and change nothing. */
+/** For requests that spend and change nothing. */
 const believedForMs = 2_000
 
 export interface PermissionsParts {
@@ -218,14 +213,14 @@ export const createPermissions = (parts: PermissionsParts) => ({
   rateOf: (caller: string) => rateOf(parts, caller),
 })
 
-/** @param how.atOnce what was read a moment ago is not enough. */
+/** @param how.atOnce reads now. */
 const permissions = async (
   parts: PermissionsParts,
   named: CallerIdentity,
   how: { atOnce: boolean },
 ): Promise<Permissions> => permissionsOf(await definitionsNow(parts, how), named)
 
-/** Requests a minute, as far as this process has seen; `undefined`: as many as they like. */
+/** Requests a minute, as far as this process has read the definitions. */
 function rateOf(parts: PermissionsParts, caller: string): number | undefined {
   const { ledger } = parts
   const seen = ledger.lastSeen()

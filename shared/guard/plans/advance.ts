@@ -19,10 +19,10 @@ import {
 } from './attempts.ts'
 import type { Plan } from './plans-file.ts'
 
-/** A later occurrence is missed: a nightly plan must not run in the morning. */
+/** A nightly plan must not run in the morning. */
 export const missedAfterMs = hourMs
 const roundsAtMs = [0, 5, 15, 30, 55].map((minutes) => minutes * minuteMs)
-/** After this every request that could not begin has expired. */
+/** By this time every request that could not begin has expired. */
 export const overAfterMs = hourMs
 /** This many failures in a row mean the service is at fault, not the projects. */
 const maxFailuresInARow = 3
@@ -39,7 +39,7 @@ export interface OccurrencesParts {
 
 interface Pass {
   readonly occurrence: Occurrence
-  /** How the occurrence ends with this pass; otherwise, when it is to go on. */
+  /** How the occurrence ends with this pass; absent: it continues at `next`. */
   readonly end?: OccurrenceState
   readonly reason?: string
   readonly tried?: readonly ProjectAttempts[]
@@ -69,7 +69,7 @@ export async function advance(parts: OccurrencesParts, id: string, endsAt: numbe
   return close(parts, await tryAll(parts, plan, mine, endsAt))
 }
 
-/** One project after another, in the plan's order: each that has to be tried in this round, once. */
+/** Attempts each project that is due in this round once, in the plan's order. */
 async function tryAll(parts: OccurrencesParts, plan: Plan, begun: Occurrence, endsAt: number): Promise<Pass> {
   const { clock, ledger, options } = parts
   let occurrence = begun
@@ -124,7 +124,7 @@ async function attempt(
     if (cause instanceof LedgerUnavailable && !(cause instanceof ItemTooLarge)) throw cause
     const { project } = tried
     log.error('project-waits', { plan: plan.name, time: occurrence.time, project, cause })
-    // Without a token or room in the book, the whole round waits. Any other fault is this project's own.
+    // Without a token or room in the book the whole round waits; other faults are the project's own.
     return cause instanceof SecretUnavailable || cause instanceof ItemTooLarge ? 'not-now' : { update: null }
   }
 }

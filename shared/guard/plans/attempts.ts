@@ -12,16 +12,16 @@ import { digest } from '../../platform/ids.ts'
 import { budgetFor } from '../update/projects.ts'
 import type { Plan } from './plans-file.ts'
 
-/** A project of an occurrence with its attempts, the oldest first. */
+/** Its attempts, oldest first. */
 export interface ProjectAttempts {
   readonly project: string
   readonly updates: readonly Update[]
 }
 
-/** When an occurrence, or one of its rounds, was begun, and whether it is for what was refused alone. */
+/** `only`: the run is for what was refused alone. */
 type RoundStart = Pick<Occurrence, 'startedAt' | 'only'>
 
-/** Whether something is left to try, now or in a later round. */
+/** Whether this or a later round may attempt it. */
 export function isUnfinished({ updates }: ProjectAttempts, begun: RoundStart): boolean {
   if (!isMeant(updates, begun)) return false
   const last = updates.at(-1)
@@ -29,11 +29,7 @@ export function isUnfinished({ updates }: ProjectAttempts, begun: RoundStart): b
   return last.state === 'requested' || last.state === 'running' || mayRetry(updates, begun)
 }
 
-/**
- * Whether to try it in this round, which may take several processes: what was tried since it was due has had its turn.
- *
- * @param roundAt when the round was due.
- */
+/** A round may take several processes, so what was attempted since it was due has had its turn. */
 export function mayAttempt(
   { updates }: ProjectAttempts,
   { roundAt, ...begun }: RoundStart & { roundAt: number },
@@ -44,14 +40,14 @@ export function mayAttempt(
   return attemptedAt(last) < roundAt && mayRetry(updates, begun)
 }
 
-/** A request for what was refused spends nothing on what was not sent. */
+/** Running what was refused must not send what was not sent. */
 function isMeant(updates: readonly Update[], { startedAt, only }: RoundStart): boolean {
   return only === undefined || isRefusal(updates.findLast((update) => attemptedAt(update) < startedAt) ?? null)
 }
 
 /**
- * Retries what provably did not run: by itself if the sender proved it, and from before someone had the occurrence begun
- * again. What one of the tries is known to have done is done, whatever became of the others.
+ * Retries what provably did not run: automatically if the sender proved it, otherwise only when a person runs it again.
+ * One known run ends it.
  */
 function mayRetry(updates: readonly Update[], { startedAt, only }: RoundStart): boolean {
   const last = updates.at(-1)
@@ -60,15 +56,15 @@ function mayRetry(updates: readonly Update[], { startedAt, only }: RoundStart): 
   return only === 'refused' ? isRefusal(last) : wasNotSent(last)
 }
 
-/** Five rounds, and as many again each time that a person has it begun again. */
+/** Five rounds, and five more each time that a person runs it again. */
 const maxAttempts = 50
 
-/** An update may be held or refused long after it was requested. */
+/** An update may be held or refused long after its request. */
 function attemptedAt({ state, hold, finishedAt, createdAt }: Update): number {
   return hold?.at ?? (state === 'refused' ? (finishedAt ?? createdAt) : createdAt)
 }
 
-/** Whether another update of the project may have followed this one, also before it turned out that this one ran. */
+/** Whether another attempt may exist after this one, even if this one turned out to have run. */
 const mayHaveMore = (update: Update | undefined): boolean => !update || wasNotSent(update) || isRefusal(update)
 
 const wasNotSent = (update: Update): boolean =>
@@ -77,25 +73,24 @@ const wasNotSent = (update: Update): boolean =>
   (update.state === 'settled' && !isKnownToHaveRun(update)) ||
   wasStoppedByPause(update)
 
-/** Of an occurrence that is over: whether running what was not sent would try this project again. */
+/** Whether running what was not sent would attempt this project again. */
 export const isUnsent = (update: Update | null): boolean =>
   !update || (wasNotSent(update) && !isKnownToHaveRun(update)) || (update.state === 'requested' && !update.approval)
 
-/** The guard refused it, and would decide again if someone asked: budgets and limits may be others by now. */
+/** Refused by the guard: budgets and limits may be different when it is asked again. */
 export const isRefusal = (update: Update | null): boolean =>
   update?.state === 'refused' && !wasUpToDate(update) && !wasStoppedByPause(update)
 
-/** The plan was paused when its turn came: nothing was decided about the project itself. */
+/** Nothing was decided about the project itself. */
 const wasStoppedByPause = ({ problem }: Update): boolean => problem?.slug === 'plan-paused'
 
-/** Why the occurrence, since it was begun, is not to go on, where the plan was paused meanwhile. */
+/** Why the occurrence must stop, if the plan was paused after it started. */
 export const pausedSince = (update: Update | undefined, startedAt: number): string | null =>
   update && wasStoppedByPause(update) && attemptedAt(update) >= startedAt ? (update.problem?.detail ?? '') : null
 
 export interface Results {
   readonly counts: Readonly<Record<ResultKind, number>>
   readonly unitsCharged: number
-  /** What was refused, and why. */
   readonly refusals: readonly { readonly project: string; readonly problem: Problem }[]
   readonly rows: readonly { readonly project: string; readonly update: Update | null }[]
 }
@@ -113,7 +108,7 @@ const counted = [
 ] as const
 export type ResultKind = (typeof counted)[number]
 
-/** What became of each project. Once an occurrence is over, no process begins what it has left requested. */
+/** What became of each project. After its end nothing requested is begun. */
 export function resultsOf(tried: readonly ProjectAttempts[], { doneAt }: Pick<Occurrence, 'doneAt'>): Results {
   const rows = tried.map(({ project, updates }) => ({ project, update: outcomeOf(updates) }))
   const isOver = doneAt !== undefined
@@ -130,7 +125,7 @@ export function resultsOf(tried: readonly ProjectAttempts[], { doneAt }: Pick<Oc
   }
 }
 
-/** The latest try; once that has ended, the one that ran. */
+/** The latest attempt; if it has ended, the one that ran. */
 function outcomeOf(updates: readonly Update[]): Update | null {
   const last = updates.at(-1) ?? null
   return last && isTerminal(last.state) ? (updates.findLast(isKnownToHaveRun) ?? last) : last
@@ -159,12 +154,12 @@ function countedAs(update: Update | null, isOver: boolean): ResultKind {
     case 'running':
       return 'requested'
     case 'requested':
-      // What a person has agreed to is begun like any other.
+      // Approved updates begin like any others.
       return isOver && !update.approval ? 'unsent' : 'requested'
   }
 }
 
-/** All tries of each project of the plan, read together: most have one. */
+/** Reads the attempts of all projects together; most have one. */
 export async function attemptsOf(
   ledger: Ledger,
   plan: Plan,
@@ -211,6 +206,6 @@ export async function requestOf(
   }
 }
 
-/** The id follows from plan, time, project and number, so that two processes make one record. */
+/** Follows from its arguments, so two processes make one record. */
 const attemptId = (plan: string, time: number, project: string, number: number): string =>
   `upd_${digest('plan', plan, String(time), project, String(number))}`

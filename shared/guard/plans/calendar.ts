@@ -21,11 +21,10 @@ import {
 import type { Plan } from './plans-file.ts'
 import { timesOf } from './schedule.ts'
 
-/** A plan as it stands: what the file says, and what has become of it. */
 export interface PlanStatus {
   readonly plan: Plan
   readonly paused: Stop | null
-  /** When it is due next; `null`: never, or unknown here (a rate counts from when AWS made the rule). */
+  /** `null`: never, or unknown (a rate counts from when AWS made the rule). */
   readonly next: number | null
   readonly last: Occurrence | null
 }
@@ -36,7 +35,7 @@ export interface Upcoming {
   readonly costs: ReadonlyMap<string, Cost>
 }
 
-/** How far ahead a plan is searched: a leap day may be years away. */
+/** A leap day may be years away. */
 const lookedAheadMs = 9 * 366 * dayMs
 
 export interface CalendarParts {
@@ -69,9 +68,8 @@ const lastOf = async ({ ledger }: CalendarParts, plan: Plan): Promise<Occurrence
   (await ledger.occurrences.latest(occurrencesOf(plan.name), 1))[0] ?? null
 
 /**
- * What plans will still take from every counter before it begins again.
- *
- * @param given what to take for the ledger: a reading that its caller makes too, or what it would be after a change.
+ * What plans will take from every counter before it resets. @param given a view that the caller reads too, or one of a
+ * change.
  */
 async function forecast(parts: CalendarParts, given?: View | Promise<View>): Promise<readonly Forecast[]> {
   const { view, ...outlook } = await lookOut(parts, given)
@@ -79,10 +77,7 @@ async function forecast(parts: CalendarParts, given?: View | Promise<View>): Pro
   return forecastCounters({ now: view.now, counters, ...outlook })
 }
 
-/**
- * What plans will do this week and in those after it, day by day. Units run out within a month: each month that the
- * days reach into is counted with its own.
- */
+/** What plans will do this week and in the following ones. Each month is counted with its own units. */
 async function upcoming(parts: CalendarParts, weeks: number): Promise<Upcoming> {
   const { ledger } = parts
   const { view, ...outlook } = await lookOut(parts)
@@ -104,7 +99,6 @@ async function upcoming(parts: CalendarParts, weeks: number): Promise<Upcoming> 
   }
 }
 
-/** What a look into the future needs: how things stand, and what plans ask for at which prices. */
 async function lookOut(parts: CalendarParts, given?: View | Promise<View>) {
   const { ledger, prices, plans } = parts
   const [view, known] = await Promise.all([given ?? ledger.view(), prices()])
@@ -120,7 +114,7 @@ async function lookOut(parts: CalendarParts, given?: View | Promise<View>) {
   return { view, plans: await Promise.all(due), priceOf }
 }
 
-/** Every budget that an occurrence of this plan charges. */
+/** Every budget that this plan charges. */
 async function budgetsOf(parts: CalendarParts, name: string): Promise<readonly string[]> {
   const { ledger, plans } = parts
   const { definitions } = await ledger.view()
@@ -133,14 +127,14 @@ const toForecast = (figures: Figures): ForecastCounter => ({
   available: figures.limit === 'unlimited' ? null : figures.available,
 })
 
-/** The budget and all above it; none where the plan may not charge it for this project: its update is refused. */
+/** The chain that pays; empty if the update would be refused. */
 function chargedBy(definitions: Definitions, plan: Plan, project: string): readonly string[] {
   return whyNotPaidBy(definitions, plan, project) === null
     ? chainOf(definitions, budgetFor(definitions, plan, project)).map(({ name }) => name)
     : []
 }
 
-/** Why a plan's update of this project would be refused, whatever is left of the budget. */
+/** Why a plan's update of this project would be refused, regardless of units. */
 export function whyNotPaidBy(definitions: Definitions, plan: Plan, project: string): Problem | null {
   const charge = { project, budget: budgetFor(definitions, plan, project), caller: `schedule:${plan.name}` }
   return whyNotPaid(definitions, charge, plan.mayChargeAncestors)
@@ -151,24 +145,22 @@ function nextOf({ schedule }: Plan, last: Occurrence | null, now: number): numbe
   return timesOf(schedule, { from: now, until: now + lookedAheadMs, max: 1, anchor: last?.time ?? 0 })[0] ?? null
 }
 
-/** One day of the account, and what plans will do on it, as far as it is still to come. */
 export interface DayAhead {
   readonly day: Window
   /** The earliest first. */
   readonly due: readonly DuePlan[]
-  /** Where the units of budgets end that day, if plans cost what they cost now and no one else asks. */
+  /** Budgets whose units end that day, if only plans ask and prices stay. */
   readonly runsOut: readonly Exhaustion[]
-  /** When a new month begins on it. */
+  /** When a month begins on this day. */
   readonly resetsAt: number | null
 }
 
 export interface DuePlan {
   readonly plan: string
-  /** Ascending, in ms since the epoch; at least one. */
+  /** Ascending instants in ms; at least one. */
   readonly times: readonly number[]
-  /** What they cost together, at the prices last seen. */
   readonly units: number
-  /** Projects with an unknown price, each time counted: what `units` leaves out. */
+  /** How often `units` lacks a price. */
   readonly unpriced: number
 }
 
@@ -177,27 +169,27 @@ interface Exhaustion {
   readonly at: number
 }
 
-/** What one time of a plan costs, at the prices last seen; projects without one are counted apart. */
+/** One time of a plan, at the prices last seen. */
 export interface Cost {
   readonly units: number
   readonly unpriced: number
-  /** When the oldest of these prices was learnt. */
+  /** Age of the oldest price. */
   readonly pricedAt: number | null
 }
 
 const nothing: Cost = { units: 0, unpriced: 0, pricedAt: null }
 
-/** Of every plan, whether it is due or not. Every budget's chain ends at the root. */
+/** By plan. Every chain ends at the root. */
 const costsOf = (
   plans: readonly ForecastPlan[],
   priceOf: (kind: Plan['kind'], project: string) => KnownPrice | null,
 ): ReadonlyMap<string, Cost> =>
   new Map(plans.map(({ plan, chainOf }) => [plan.name, chargesOf(plan, chainOf, priceOf).get(rootBudget) ?? nothing]))
 
-/** Every minute of five weeks and an hour. */
+/** Every minute of five weeks, and an hour. */
 const maxTimes = 52_000
 
-/** @param weeks the open one, from today on, and those after it, each up to its Sunday. */
+/** @param weeks up to their Sundays, this one included. */
 function daysAhead(calendar: Calendar, now: number, weeks: number): readonly Window[] {
   let day = dayAt(calendar, now)
   const days = [day]
@@ -225,7 +217,6 @@ function lookAhead({
   readonly plans: readonly ForecastPlan[]
   readonly costs: ReadonlyMap<string, Cost>
   readonly runsOut: readonly Exhaustion[]
-  /** When months end. */
   readonly resets: readonly number[]
 }): readonly DayAhead[] {
   const until = days.at(-1)?.end ?? now

@@ -12,13 +12,13 @@ import { targetOfRequest } from '../update/quote.ts'
 import type { Plan } from './plans-file.ts'
 import { timesOf } from './schedule.ts'
 
-/** One window of one budget, as the book has it. Units; instants in ms since the epoch. */
+/** One window of one budget. Instants in ms. */
 export type ForecastCounter = {
   readonly budget: string
   readonly window: WindowKind
-  /** Null where the budget is unlimited. */
+  /** `null`: unlimited. */
   readonly available: number | null
-  /** The window begins at `start` and is over at `end`, which belongs to the next. */
+  /** `end` belongs to the next window. */
   readonly start: number
   readonly end: number
   readonly held: number
@@ -29,38 +29,36 @@ export type ForecastCounter = {
 export type ForecastPlan = {
   readonly plan: Plan
   readonly paused: boolean
-  /** Every budget that an update of this project is charged to. */
+  /** Every budget that the project's update is charged to. */
   readonly chainOf: (project: string) => readonly string[]
-  /** When the plan was last due; a rate is counted from it. */
+  /** Rates count from it. */
   readonly last: number | null
 }
 
-/** What an update cost when that was last known. */
 export type KnownPrice = { readonly units: number; readonly at: number }
 
 export type Forecast = {
   readonly budget: string
   readonly window: WindowKind
   readonly available: number | null
-  /** What plans will still take before the window's end, as far as prices are known. */
+  /** What plans will take before the window ends, at known prices. */
   readonly committed: number
   /** Spent, held, in doubt and committed. */
   readonly projected: number
-  /** The first time at which plans want more than is available; null if that does not happen. */
+  /** When plans first want more than is available. */
   readonly exhaustedAt: number | null
-  /** Projects of plans that are still due in the window and have no known price: what `committed` leaves out. */
+  /** Due projects without a known price. */
   readonly unpriced: number
-  /** When the oldest price was learnt that `committed` rests on. */
+  /** Age of the oldest price in `committed`. */
   readonly pricedAt: number | null
 }
 
-/** Every minute of the longest window there can be, two months less a day, takes 89,000; a schedule has no more. */
+/** More than the 89,000 minutes of the longest window. */
 const maxTimes = 100_000
 
 /**
- * What plans that are enabled and not paused will still take from every counter, after `now` and before its window ends
- * (contract, `GET /forecast`). Prices are those last seen: nothing is asked of the service. That a plan refuses, leaves
- * units to others or meets a cool-down is not foreseen, so it is the most that plans take at these prices.
+ * What plans will still take from every counter, at the prices last seen. An upper bound: refusals, reserves and
+ * cool-downs are not foreseen.
  */
 export function forecastCounters({
   now,
@@ -83,7 +81,6 @@ export function forecastCounters({
   return counters.map((counter) => forecastOf(counter, demands))
 }
 
-/** What one occurrence of a plan takes from one budget. */
 type Charge = { readonly units: number; readonly unpriced: number; readonly pricedAt: number | null }
 
 type Demand = { readonly times: readonly number[]; readonly charges: ReadonlyMap<string, Charge> }
@@ -118,7 +115,7 @@ function forecastOf(counter: ForecastCounter, demands: readonly Demand[]): Forec
   const takenUntil = (instant: number) =>
     due.reduce((sum, { times, earlier, charge }) => sum + (countUntil(times, instant) - earlier) * charge.units, 0)
   const committed = takenUntil(end - 1)
-  // Where nothing is available, or less, it is the first that takes anything.
+  // Where nothing is available, the first time that takes anything.
   const isTooMuch = (instant: number) => takenUntil(instant) > Math.max(available ?? Number.POSITIVE_INFINITY, 0)
   return {
     budget,
@@ -132,10 +129,7 @@ function forecastOf(counter: ForecastCounter, demands: readonly Demand[]): Forec
   }
 }
 
-/**
- * The first instant for which `isSo` holds, which holds for all after it and for `to`. By halves: what is taken only
- * grows, so the times of all plans need not be merged.
- */
+/** Binary search: `isSo` stays true once it is, and holds at `to`. */
 function firstInstant({ from, to }: { from: number; to: number }, isSo: (instant: number) => boolean): number {
   let [low, high] = [from, to]
   while (low < high) {
@@ -146,7 +140,7 @@ function firstInstant({ from, to }: { from: number; to: number }, isSo: (instant
   return high
 }
 
-/** How many of these ascending times are not after `instant`. */
+/** How many of the ascending times are up to `instant`. */
 function countUntil(times: readonly number[], instant: number): number {
   let [low, high] = [0, times.length]
   while (low < high) {
@@ -162,7 +156,7 @@ const older = (one: number | null, other: number | null): number | null =>
 
 const nightMs = 12 * hourMs
 
-/** Estimates are free, but a forecast that asked for hundreds of them would be slow: they are read once a night. */
+/** Prices are read once a night, so that a forecast need not ask for hundreds of estimates. */
 export function createPrices(parts: {
   ledger: Ledger
   tracking: Tracking
@@ -181,13 +175,13 @@ export function createPrices(parts: {
   ]
 
   /**
-   * Reads what every project of the enabled plans would need now; what cannot be read keeps its old price, and what was
-   * read this very night is not read again: a second delivery would make the price of tonight the one before.
+   * Reads a price per project of enabled plans. An unreadable one stays; tonight's is not read again, because it would
+   * become the price before.
    */
   async function readPrices(endsAt: number): Promise<{ readonly read: number; readonly failed: number }> {
     const known = await ledger.prices.read(priced)
     const wanted = priced.filter((_, position) => !isOfTonight(known[position]?.at))
-    // The caller has something to do afterwards, also when the service hangs.
+    // The caller needs time afterwards, even if the service hangs.
     const lastAt = endsAt - options.serviceTimeoutMs - settleMarginMs
     const read = await inParallel(wanted, runsAtOnce, async ({ kind, project, query }) => {
       if (clock.now() >= lastAt) return false

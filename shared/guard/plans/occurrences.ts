@@ -10,7 +10,6 @@ import type { Plan } from './plans-file.ts'
 
 export type OccurrenceReport = Results & { readonly occurrence: Occurrence }
 
-/** The part of an occurrence that a person may have begun again. */
 export type RunAgain = 'unsent' | 'refused'
 
 export type OccurrenceResult =
@@ -20,8 +19,8 @@ export type OccurrenceResult =
 /** Clocks differ a little. */
 const earlyByMs = 2 * minuteMs
 /**
- * Each occurrence is a task in the table, leased to one process at a time. Progress is derived from the update
- * records, so any process can resume it.
+ * Each occurrence is a task in the table, leased to one process at a time. Progress is derived from the update records,
+ * so any process can resume it.
  */
 export const createOccurrences = (parts: OccurrencesParts) => ({
   fire: (name: string, time: number, endsAt: number) => fire(parts, name, time, endsAt),
@@ -30,7 +29,7 @@ export const createOccurrences = (parts: OccurrencesParts) => ({
   report: (occurrence: Occurrence) => report(parts, occurrence),
 })
 
-/** Records the occurrence, once, and runs what there is time for. */
+/** Records the occurrence once, and runs what there is time for. */
 async function fire(parts: OccurrencesParts, name: string, time: number, endsAt: number): Promise<OccurrenceResult> {
   const { ledger, log } = parts
   const { occurrences } = ledger
@@ -56,7 +55,7 @@ async function fire(parts: OccurrencesParts, name: string, time: number, endsAt:
   return { kind: 'fired', occurrence: (await advance(parts, id, endsAt)) ?? fresh }
 }
 
-/** Runs what was not sent, or decides again about what was refused, however late it is. */
+/** Runs what was not sent, or decides again about what was refused. */
 async function runAgain(
   parts: OccurrencesParts,
   name: string,
@@ -87,14 +86,14 @@ async function runAgain(
     : seen.doneAt === undefined ||
       (await isThrough(parts, plan, seen, again)) ||
       (await occurrences.change({ ...withoutItsEnd(seen), ...again }, seen))
-  // Another process was faster, perhaps with the other half of the work.
+  // Another process was faster, perhaps with the other part.
   if (!isReopened) return runAgain(parts, name, time, only, endsAt)
   const occurrence = await advance(parts, id, endsAt)
   if (!occurrence) throw new Error(`the occurrence ${id} was neither written nor found`)
   return { kind: 'fired', occurrence }
 }
 
-/** Nothing is left to run, and people were told so. */
+/** Nothing is left to run, and people know. */
 async function isThrough(
   parts: OccurrencesParts,
   plan: Plan,
@@ -106,7 +105,6 @@ async function isThrough(
   return (await attemptsOf(ledger, plan, seen)).every((each) => !isUnfinished(each, again))
 }
 
-/** What became of an occurrence so far, for people. */
 async function report(parts: OccurrencesParts, occurrence: Occurrence): Promise<OccurrenceReport> {
   const { plans, ledger } = parts
   const plan = plans.find(({ name }) => name === occurrence.plan)
@@ -124,7 +122,6 @@ function enabledPlan(parts: OccurrencesParts, name: string): Plan | Problem {
 
 const whatIsRun = { unsent: 'what was not sent', refused: 'what was refused' } as const
 
-/** Why an occurrence is not begun again for what was not sent, or for what was refused. */
 function whyNotAgain(
   seen: Occurrence | null,
   { plan, time, only, zone }: { plan: string; time: number; only: RunAgain; zone: string },
@@ -140,7 +137,6 @@ function whyNotAgain(
   return problem('wrong-state', detail, { plan, retryAt: toRfc3339(overAt) })
 }
 
-/** Of an occurrence that ended: what does not hold any more when it is begun again. */
 function withoutItsEnd({ doneAt: _done, lease: _lease, reason: _reason, only: _only, ...rest }: Occurrence) {
   return rest
 }
@@ -148,7 +144,7 @@ function withoutItsEnd({ doneAt: _done, lease: _lease, reason: _reason, only: _o
 const tooEarly = (plan: string, time: number): Problem =>
   problem('wrong-state', `${toRfc3339(time)} is still to come; the plan ${plan} runs then, not before.`, { plan })
 
-/** Why an occurrence is over before it began; `null`: it is not. */
+/** Why it is over before it began. */
 function refusedAt(time: number, now: number, pause: Stop | undefined): Pick<Occurrence, 'state' | 'reason'> | null {
   if (now - time > missedAfterMs) return { state: 'missed', reason: 'it came more than an hour late' }
   return pause ? { state: 'paused', reason: `paused by ${pause.by}: ${pause.reason}` } : null

@@ -8,45 +8,36 @@ import { type Kind, type Kinds, productKinds } from '../../tracking/kinds.ts'
 import { allFaults, budgetName, type Fault, kindOf, planName, project, query, textFaults, units } from '../fields.ts'
 import { parseSchedule, type Schedule } from './schedule.ts'
 
-/** Updates that a schedule asks for (contract, "Schedules"). Its caller is `schedule:<name>`. */
+/** Its caller is `schedule:<name>`. */
 export interface Plan {
   readonly name: string
   readonly kind: Kind
-  /** In the order in which they are updated: what comes first gets units first. */
+  /** The first gets units first. */
   readonly projects: readonly string[]
-  /** Absent: each project is charged to its owner, else to the account. */
+  /** Absent: each project's owner pays. */
   readonly budget?: string
   readonly schedule: Schedule
-  /** What happens when the units are short: `fit` updates what fits, `refuse` judges each alone, `ask` asks a person. */
+  /** If units are short: `fit` updates what fits, `refuse` judges each alone, `ask` asks a person. */
   readonly whenShort: 'fit' | 'refuse' | 'ask'
-  /** Sent identically to `estimate` and `run`. */
   readonly query?: Readonly<Record<string, string>>
-  /** May charge its budget for projects that a budget below it owns; otherwise they are refused. */
+  /** May charge its budget for projects of budgets below it. */
   readonly mayChargeAncestors: boolean
   readonly leave?: Leave
-  /** A plan that is not enabled runs by no door. */
+  /** A disabled plan cannot be run at all. */
   readonly enabled: boolean
 }
 
-/** A plans file is wrong. The message says everything that is, by plan and field; it shows no value at length. */
+/** The message names every fault by plan and field, without long values. */
 export class WrongPlans extends Error {
   override readonly name = 'WrongPlans'
 }
 
-/**
- * A stack of CloudFormation has 500 resources, and a plan takes two: its rule, and the permission to call the
- * function.
- */
+/** CloudFormation takes 500 resources, and a plan needs two: a rule and its permission. */
 const maxPlans = 200
 const maxProjects = 500
-/** At most so many faults are shown; a plan with more has these corrected first. */
 const maxFaults = 100
 
-/**
- * Parses a plans file: JSON, either a list of plans or `{"plans": [...]}`, in order of priority.
- *
- * @throws WrongPlans with all faults at once.
- */
+/** Parses a list of plans or `{"plans": [...]}`, in order of priority. @throws WrongPlans with all faults. */
 export function parsePlans(text: string, kinds: Kinds = productKinds): readonly Plan[] {
   const read = parseStrictJson(text)
   if (!read.ok)
@@ -74,7 +65,7 @@ const schedule = z.pipe(
 
 const sizeOfProjects = `takes 1 to ${maxProjects} projects`
 
-/** The record of each update carries it. */
+/** Each update's record carries it. */
 const maxLeaveBudgets = 50
 const takesLeave = `takes a whole number of units, 0 to ${maxUnits}, or one for each budget, as in {"account": 2000}`
 
@@ -116,7 +107,7 @@ const plansFileOf = (kinds: Kinds) =>
       .check(z.maxLength(maxPlans, `takes at most ${maxPlans} plans`)),
   })
 
-/** Looked for apart from the schema, which says nothing about the list while a plan in it is wrong. */
+/** The schema does not check the list while a plan in it is wrong. */
 function namesTwice(file: Json): Fault[] {
   const names = plansIn(file).map(nameOf)
   return names.flatMap((name, index) => {
@@ -128,13 +119,13 @@ function namesTwice(file: Json): Fault[] {
 
 type Place = { readonly index: number; readonly field: string }
 
-/** Of `plans.1.projects.0` it is plan 1, counted from 0, and `projects.0`; of the file itself, plan -1. */
+/** `plans.1.projects.0` is plan 1, counted from 0, and `projects.0`; the file itself is plan -1. */
 function placeOf({ path }: Fault): Place {
   const [, index, field = ''] = /^plans\.(\d+)(?:\.(.+))?$/s.exec(path) ?? []
   return index === undefined ? { index: -1, field: path } : { index: Number(index), field }
 }
 
-/** As in: plan 2 (morning), projects.0: takes the name of a project */
+/** `plan 2 (morning), projects.0: takes the name of a project` */
 function sentenceOf({ index, field, message }: Fault & Place, file: Json): string {
   const name = planName.safeParse(nameOf(plansIn(file)[index])).data
   const plan = index < 0 ? '' : `plan ${index + 1}${name === undefined ? '' : ` (${name})`}`
@@ -148,10 +139,8 @@ const nameOf = (plan: Json | undefined): string | undefined =>
   isObject(plan) && typeof plan.name === 'string' ? plan.name : undefined
 
 /**
- * The plans of one file; none without a file.
- *
- * @throws WrongPlans also when it is not there or cannot be read. Messages have its base name alone: where a machine
- * keeps it does not concern the rest.
+ * Reads a plans file; no path, no plans. @throws WrongPlans also if it cannot be read. Messages show its base name
+ * alone.
  */
 export function readPlans(path: string | undefined, kinds: Kinds = productKinds): readonly Plan[] {
   if (path === undefined) return []

@@ -2,9 +2,8 @@ import { Cron } from 'croner'
 import { dayMs, hourMs, minuteMs } from '../../platform/clock.ts'
 import { shorten } from '../fields.ts'
 
-/** When a plan is due, parsed from EventBridge's own dialect. Always UTC. */
+/** In EventBridge's own syntax, always UTC. */
 export type Schedule = {
-  /** As it was written, and as the EventBridge rule takes it. */
   readonly text: string
 } & (
   | {
@@ -20,16 +19,12 @@ export type ParsedSchedule =
   | { readonly kind: 'schedule'; readonly schedule: Schedule }
   | { readonly kind: 'fault'; readonly message: string }
 
-/** The API's limit: https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutRule.html */
+/** https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutRule.html */
 const maxScheduleLength = 256
 
 /**
- * Parses `cron(…)` and `rate(…)` of EventBridge's rules. Where the schedule is wrong, `message` is one sentence without
- * its full stop that says what to write.
- *
- * A cron that no calendar ever meets is a fault too, whatever AWS says to it: a plan that is never due is a mistake.
- *
- * Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html
+ * Parses `cron(…)` and `rate(…)`. A fault's message is a sentence without its full stop. A cron that is never due is a
+ * fault, whatever AWS says. https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html
  */
 export function parseSchedule(text: string): ParsedSchedule {
   if (text.length > maxScheduleLength) return fault(`a schedule has at most ${maxScheduleLength} characters`)
@@ -79,18 +74,18 @@ function insteadOf(text: string): string {
 }
 
 export type Span = {
-  /** Both in ms since the epoch: the times are after `from`, and not after `until`. */
+  /** After `from`, up to `until`, in ms. */
   readonly from: number
   readonly until: number
   readonly max: number
   /**
-   * Of a rate: any of its times, such as the last. AWS counts from the moment that the rule was made, which is known
-   * nowhere else; without an anchor the times are multiples since the epoch.
+   * One of a rate's times. AWS counts from when it made the rule; without an anchor times are multiples since the
+   * epoch.
    */
   readonly anchor?: number
 }
 
-/** When it is due, ascending, in ms since the epoch; at most `most` of them. */
+/** When it is due: ascending, in ms, at most `max`. */
 export function timesOf(schedule: Schedule, span: Span): readonly number[] {
   return schedule.kind === 'cron' ? cronTimes(schedule, span) : rateTimes(schedule.everyMs, span)
 }
@@ -120,29 +115,26 @@ function cronTimes({ hours, minutes, days }: Schedule & { kind: 'cron' }, { from
   return times
 }
 
-/** Only the days are croner's: it takes about 10 µs a step, and a month of every fifth minute has 8,928 times. */
+/** croner only finds days: at 10 µs a step, times would be slow. */
 const calendarOf = (days: string): Cron => new Cron(days, { paused: true, mode: '7-part', utcOffset: 0 })
 
-/** Midnight, in UTC, of the first of its days that begins after `instant`; null after the last. */
+/** The first matching midnight (UTC) after `instant`. */
 const firstDayAfter = (calendar: Cron, instant: number): number | null =>
   calendar.nextRun(new Date(instant))?.getTime() ?? null
 
-/** What EventBridge's cron says. The days are apart from the times of day: only they need a calendar. */
+/** Only the days need a calendar. */
 type CronFields = {
   readonly kind: 'fields'
-  /** Ascending, each once: it is time at any of these minutes of any of these hours. */
+  /** Ascending, each once: due at each of these minutes of each of these hours. */
   readonly hours: readonly number[]
   readonly minutes: readonly number[]
-  /** A pattern of croner with seven fields, from seconds to years: the days, at midnight. */
+  /** croner's pattern with seven fields, for midnights. */
   readonly days: string
 }
 type CronFault = { readonly kind: 'fault'; readonly message: string }
 
 /**
- * Parses what stands between `cron(` and `)`, as far as AWS documents it; what it does not is refused even where AWS
- * might take it, for a forecast cannot rest on a guess. The message of a fault is one sentence without its full stop.
- *
- * Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html, "Cron expressions".
+ * Parses what stands in `cron(…)`. What AWS does not document is refused, because a forecast cannot rest on a guess.
  */
 function parseCronFields(text: string): CronFields | CronFault {
   const fields = text.split(/ +/)
@@ -200,7 +192,7 @@ const weekdayField: Field = {
 }
 const yearField: Field = { name: 'year', from: 1970, to: 2199, takes: '1970-2199' }
 
-/** W stays within its month; a month without such a day has none: 31W is never in April. */
+/** W stays within its month, so 31W never falls in April. */
 function daysOfMonth(text: string): string | CronFault {
   if (text === 'L') return 'L'
   const nearest = Number(/^(\d{1,2})W$/.exec(text)?.[1])
@@ -210,7 +202,7 @@ function daysOfMonth(text: string): string | CronFault {
   return isFault(days) ? days : days.join(',')
 }
 
-/** croner counts the days of the week from 0; L alone is the last day of the week. */
+/** croner counts weekdays from 0; L alone is the last day of the week. */
 function daysOfWeek(text: string): string | CronFault {
   if (text === 'L') return '6'
   const [, last] = /^([1-7])L$/.exec(text) ?? []
@@ -223,7 +215,7 @@ function daysOfWeek(text: string): string | CronFault {
   return isFault(days) ? days : days.map((day) => day - 1).join(',')
 }
 
-/** `*`, a value, a range `a-b`, and any of them with a step: `a/s` is from a to the end. Lists of these have commas. */
+/** `*`, a value or a range, each with an optional step: `a/s` runs from a to the end. */
 const part = /^(\*|[A-Z]{3}|\d+)(?:-([A-Z]{3}|\d+))?(?:\/(\d{1,3}))?$/
 
 /** Ascending, each once. */
@@ -245,7 +237,7 @@ function valuesOf(field: Field, text: string): readonly number[] | CronFault {
   return [...values].sort((a, b) => a - b)
 }
 
-/** Null when it is not one of the field's values. */
+/** `null`: not one of the field's values. */
 function numberOf({ from, to, words }: Field, text: string): number | null {
   const word = words?.indexOf(text) ?? -1
   if (word >= 0) return from + word

@@ -14,7 +14,7 @@ import type { Forecast } from '../plans/forecast.ts'
 import { type Figures, figuresOf, zoneOf } from '../sentences.ts'
 import { believed, gapsIn, happenedAt } from './summary.ts'
 
-/** What happened in the 24 hours before an instant, and where the budgets stand. */
+/** The 24 hours before an instant, and where the budgets stand. */
 export interface Digest {
   readonly day: string
   readonly zone: string
@@ -41,7 +41,7 @@ interface PriceMove {
 }
 
 const pageSize = 200
-/** A day with more updates than this is summed up from its latest. */
+/** Of a day with more updates, only the latest count. */
 const mostRead = 5_000
 const movedByShare = 0.1
 
@@ -52,7 +52,7 @@ export function createDigest(parts: {
 }) {
   const { ledger, foresee, prices } = parts
 
-  /** Has the digest of this day told, once. */
+  /** Announces this day's digest once. */
   async function announceDigest(): Promise<void> {
     const { day, now } = await ledger.view()
     await ledger.announcements.add(announcement(`digest#${day.name}`, now, { kind: 'digest', until: now }))
@@ -70,7 +70,7 @@ export function createDigest(parts: {
     const refused = updates.filter((update) => update.state === 'refused' && !wasUpToDate(update)).length
     const priceMoves = known.flatMap((price) => moveOf(price, until))
     return {
-      // It may be told when that day is long over.
+      // It may be sent days later.
       day: dayAt(view.definitions.calendar, until).name.slice('day:'.length),
       zone: zoneOf(view),
       budgets: Object.values(view.definitions.budgets).map((budget) => {
@@ -91,8 +91,7 @@ export function createDigest(parts: {
   }
 
   /**
-   * What came to count, or was decided, on that day: it may have been asked for as long before as people may take to
-   * agree.
+   * Updates that were charged or decided on that day. They may have been requested as long before as approvals last.
    */
   async function updatesOf(until: number, { definitions, now }: View): Promise<Update[]> {
     const since = Math.max(until - dayMs - approvableForMs, definitions.createdAt - dayMs)
@@ -115,7 +114,7 @@ export function createDigest(parts: {
 const spentBy = (budget: string, updates: readonly Update[]): number =>
   updates.filter(({ hold }) => hold?.budgets.includes(budget)).reduce((sum, { charged }) => sum + (charged ?? 0), 0)
 
-/** A price of last night that is off the one before by more than a tenth; one of a later night is another day's news. */
+/** Last night's price, if it moved by more than a tenth. */
 function moveOf({ kind, project, units, before, at }: Price, until: number): PriceMove[] {
   if (before === undefined || at < until - dayMs || at > until) return []
   const hasMoved = Math.abs(units - before) > before * movedByShare

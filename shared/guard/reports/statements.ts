@@ -21,26 +21,23 @@ import { believed, countedOn, rowOf } from './summary.ts'
 export const statementKeys = ['budget', 'project', 'caller'] as const
 export type StatementKey = (typeof statementKeys)[number]
 
-/** Where the units of one month went, as figures that add up to its book. */
+/** Where one month's units went; adds up to its book. */
 export interface Statement {
   readonly window: Window
   readonly previous: string
   readonly next: string | null
-  /** `final`: the month is over, and nothing of it is held or in doubt. */
+  /** `final`: the month is over, and nothing is held or in doubt. */
   readonly status: 'open' | 'final'
   readonly by: StatementKey
   readonly rows: readonly StatementRow[]
   readonly total: StatementSum
-  /**
-   * What the book of the month says was spent; charged and external units together are just that; `addsUp: null` where
-   * it moved while being read.
-   */
+  /** The book's own figure: charged plus external. `addsUp: null`: the book moved while it was read. */
   readonly spent: number
   readonly addsUp: boolean | null
 }
 
 export interface StatementSum {
-  /** A budget, a project or a caller; `null`: units that were spent outside the guard. */
+  /** `null`: spent outside the guard. */
   readonly key: string | null
   readonly updates: number
   readonly charged: number
@@ -52,18 +49,17 @@ export interface StatementSum {
 }
 
 export interface StatementRow extends StatementSum {
-  /** What ancestors paid for projects of this budget. It is charged in their rows, so no total has it. */
+  /** What ancestors paid for this budget's projects. It counts in their rows, so in no total. */
   readonly paidElsewhere: number
 }
 
-/** Updates alike: one that was read, or a row of a day's summary. */
+/** An update, or a row of a day's summary. */
 interface Line extends SummaryRow {
   readonly held?: number
   readonly inDoubt?: number
 }
 
 interface Lines {
-  /** What the lines begin with. */
   readonly summaries: readonly Summary[]
   readonly lines: readonly Line[]
   readonly entries: readonly Entry[]
@@ -75,7 +71,7 @@ const pageSize = 100
 const tries = 3
 
 export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) {
-  /** `null`: there is no such window, or it has not begun. */
+  /** `null`: an unknown window, or one that has not begun. */
   async function statement(name: string | null, by: StatementKey): Promise<Statement | null> {
     const view = await ledger.view()
     const window = name === null ? view.month : monthNamed(view.definitions.calendar, name)
@@ -87,16 +83,14 @@ export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) 
     const statement = statementOf(view, window, by, lines)
     const counted = lines.summaries.filter(({ mark }) => mark !== null)
     if (counted.length === 0 || statement.addsUp !== false) return statement
-    // Before it says so, each update is read.
     const whole = statementOf(view, window, by, await linesOf(window, async () => days.map(emptySummary)))
     if (whole.addsUp) await countAgain(window, counted)
     return whole
   }
 
   /**
-   * A book that moves while its lines are read proves nothing: they are read again, a few times.
-   *
-   * @param seen the book, where it has just been read.
+   * Reads again if the book moved meanwhile, because the lines then prove nothing. @param seen a book that was just
+   * read.
    */
   async function linesOf(
     window: Window,
@@ -105,7 +99,7 @@ export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) 
   ): Promise<Lines> {
     let before = seen === undefined ? await ledger.bookNamed(window.name) : seen
     for (let round = 1; ; round++) {
-      // After the book: the correction that moves it has spoilt the summary, too.
+      // After the book: a correction that moves it also changes the summary.
       const summaries = await summed()
       const [updates, entries] = await Promise.all([
         countedOn(ledger, summaries),
@@ -130,7 +124,7 @@ export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) 
   return { statement }
 }
 
-/** The days whose updates may be of this month: an approval may take a week, and clocks differ. */
+/** Days whose updates may belong to the month: approvals take up to a week, and clocks differ. */
 function daysOf({ definitions, now }: View, { start, end }: Window): readonly SummaryDay[] {
   const since = Math.max(start - createdAroundMs, definitions.createdAt - dayMs)
   return summaryDays(definitions.calendar, { since, until: Math.min(end, now) + dayMs })
@@ -172,7 +166,7 @@ function rowsOf(
     if (by === 'budget' && owner !== undefined && charged > 0) add(owner, { paidElsewhere: charged })
   }
   const entryNamed = new Map<string | undefined, Entry>(entries.map((entry) => [entry.id, entry]))
-  /** A correction belongs to the budget of the first entry, wherever it was asked for. */
+  /** A correction belongs to the first entry's budget. */
   const budgetOf = (entry: Entry): string => {
     const corrected = entryNamed.get(entry.corrects)
     return corrected ? budgetOf(corrected) : entry.budget
@@ -188,7 +182,7 @@ function rowsOf(
   return [...rows.values()].toSorted((a, b) => (isBefore(a.key, b.key) ? -1 : 1))
 }
 
-/** A project that is known by its name and by its id is one project: the name that its owner gives it. */
+/** A project known by name and by id is one, under the name that its owner lists. */
 function keyOf(
   definitions: Definitions,
   by: StatementKey,
@@ -209,7 +203,7 @@ function lineOf(update: Update): Line {
   }
 }
 
-/** Spending outside counts on the whole chain, and so on the root: once. */
+/** The whole chain counts it, so the root counts it once. */
 const movedOnRoot = ({ moves }: Entry, what: 'spent' | 'granted'): number =>
   moves
     .filter(({ budget, window }) => budget === rootBudget && window === 'month')
@@ -228,5 +222,5 @@ const sum = (a: StatementRow, b: Partial<StatementRow>): StatementRow => ({
   ...Object.fromEntries(figures.map((name) => [name, a[name] + (b[name] ?? 0)])),
 })
 
-/** `null` is behind all others; no two rows have one key. */
+/** `null` comes last. */
 const isBefore = (a: string | null, b: string | null): boolean => a !== null && (b === null || a < b)

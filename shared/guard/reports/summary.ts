@@ -18,24 +18,23 @@ import { dayMs, minuteMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 
 /**
- * An update's `createdAt` is taken before its record appears: between them lies its estimate, in a function that may live
- * for a quarter of an hour, and then the index lags. What is younger than this may have neighbours yet to appear.
+ * A record appears later than its `createdAt`: after its estimate, in a function that may live 15 minutes, and the
+ * index lags.
  */
 const appearsWithinMs = 30 * minuteMs
-/** Clocks of two processes differ by less. */
 const clocksDifferMs = minuteMs
-/** A day that has not ended is written for so many updates; readers add fewer from the records. */
+/** Readers add fewer from the records. */
 const worthWriting = 100
-/** A sweep that finds more days unwritten leaves them to the next one. */
+/** The next sweep takes the rest. */
 const maxDays = 31
 
-/** @param parts.maxRead no sweep reads more updates but for the rest of a page: some seconds. The next one continues. */
+/** @param parts.maxRead updates per sweep, up to the end of a page; the next sweep continues. */
 export const createSummaries = (parts: { ledger: Ledger; log: Log; pageSize?: number; maxRead?: number }) => ({
   keepSummaries: async () =>
     keepSummaries({ pageSize: 100, left: parts.maxRead ?? 10_000, view: await parts.ledger.view(), ...parts }),
 })
 
-/** One sweep: what it has seen of the book, and how many more updates it may read. */
+/** One sweep, and how many more updates it may read. */
 interface Round {
   readonly ledger: Ledger
   readonly log: Log
@@ -44,7 +43,7 @@ interface Round {
   left: number
 }
 
-/** Writes the summaries that are missing or not finished, the oldest first. */
+/** Writes missing or unfinished summaries, oldest first. */
 async function keepSummaries(round: Round): Promise<void> {
   const { ledger, view } = round
   const { now, definitions } = view
@@ -55,7 +54,7 @@ async function keepSummaries(round: Round): Promise<void> {
   }
   const today = summaryDayAt(calendar, now)
   let next = place ?? Math.max(createdAt - dayMs, now - keptForDays * dayMs)
-  // A sweep as of a later time has left its place, and days that have not ended.
+  // A sweep with a later clock left its place behind, with days that have not ended.
   if (next > today.start) next = summaryDayAt(calendar, today.start - 1).start
   const until = Math.min(now, next + maxDays * dayMs - 1)
   for (const day of summaryDays(calendar, { since: next, until })) {
@@ -83,7 +82,7 @@ async function keep(round: Round, day: SummaryDay): Promise<boolean> {
 
 const isUsed = ({ used }: Summary): boolean => Object.keys(used).length > 0
 
-/** The summary as it would be written now; `news`: so many updates have come, or have ended since. */
+/** The summary as of now; `news`: how many updates came or ended since. */
 async function brought(round: Round, seen: Summary): Promise<Summary & { news: number }> {
   const { ledger, view } = round
   const [named, { found, readUntil }] = await Promise.all([ledger.updatesNamed(seen.open), createdAfter(round, seen)])
@@ -106,24 +105,24 @@ async function brought(round: Round, seen: Summary): Promise<Summary & { news: n
   }
 }
 
-/** What was created on the day and is not counted, the oldest first; `readUntil`: how far this sweep gets. */
+/** Uncounted updates of the day, oldest first, and how far this sweep reads. */
 async function createdAfter(round: Round, { until, day }: Summary) {
   const found: Update[] = []
   const span = { since: until + 1, until: Math.min(round.view.now, day.end - 1) }
   if (span.since > span.until) return { found, readUntil: span.until }
   for await (const page of pagesOf((cursor) => round.ledger.updatesFrom(span, round.pageSize, cursor))) {
-    // Without the service's answers, of which thousands would fill the memory.
+    // Thousands of service answers would fill the memory.
     found.push(...page.rows.map(({ service: _service, ...update }) => update))
     round.left -= page.rows.length
     if (page.next === undefined) return { found, readUntil: span.until }
     if (round.left <= 0) break
   }
-  // The next page may begin with others of the same millisecond.
+  // The next page may start in the same millisecond.
   const readUntil = (found.at(-1)?.createdAt ?? span.until) - 1
   return { found: found.filter(({ createdAt }) => createdAt <= readUntil), readUntil }
 }
 
-/** The rows of these updates, with what refused duplicates have saved. */
+/** Their rows, and what refused duplicates saved. */
 async function rowsFor(ledger: Ledger, { month }: SummaryDay, updates: readonly Update[]) {
   const named = await ledger.updatesNamed([...new Set(updates.flatMap((update) => duplicateOf(update) ?? []))])
   const cost = new Map(named.map((update) => [update?.id, update?.charged ?? update?.hold?.units ?? 0]))
@@ -133,11 +132,11 @@ async function rowsFor(ledger: Ledger, { month }: SummaryDay, updates: readonly 
   }
 }
 
-/** What is kept as far as it can be believed: one from the future comes from a sweep as of another time. */
+/** Drops what a sweep with a clock ahead of ours wrote. */
 export const believed = (summary: Summary, now: number): Summary =>
   summary.at <= now + clocksDifferMs ? summary : { ...emptySummary(summary.day), mark: summary.mark }
 
-/** The spans of time in which these summaries have counted nothing. */
+/** Spans that these summaries do not cover. */
 export function gapsIn(summaries: readonly Summary[]): Span[] {
   const gaps: { since: number; until: number }[] = []
   for (const { until, day } of summaries) {
@@ -149,7 +148,7 @@ export function gapsIn(summaries: readonly Summary[]): Span[] {
   return gaps
 }
 
-/** Each update of these days that is not in the rows of their summaries. */
+/** The updates of these days that no summary counts. */
 export async function countedOn(ledger: Ledger, summaries: readonly Summary[]): Promise<readonly Update[]> {
   const [named, ...found] = await Promise.all([
     ledger.updatesNamed(summaries.flatMap(({ open }) => open)),
@@ -158,10 +157,9 @@ export async function countedOn(ledger: Ledger, summaries: readonly Summary[]): 
   return [...named.filter((update) => update !== null), ...found.flat()]
 }
 
-/** When an update came to count, or was decided. */
+/** When an update was charged or decided. */
 export const happenedAt = ({ hold, finishedAt, createdAt }: Update): number => hold?.at ?? finishedAt ?? createdAt
 
-/** The part of an update in the summary of its day. */
 export function rowOf(update: Update, month: string): SummaryRow {
   const { budget, project, caller, kind, via, plan, state, charged = 0, hold } = update
   const owner = hold?.owners?.[0]
@@ -176,7 +174,6 @@ export function rowOf(update: Update, month: string): SummaryRow {
   }
 }
 
-/** The update of the same work that this one was refused for. */
 function duplicateOf({ problem }: Update): string | null {
   const isDuplicate = problem?.slug === 'already-updated' || problem?.slug === 'duplicate-work'
   const earlier = problem?.members.update
@@ -204,12 +201,12 @@ function added(a: SummaryRow, b: SummaryRow): SummaryRow {
 }
 
 /**
- * What each budget had used, and might use, when the day before today ended; empty for every other day. Counted backwards
- * from now, so that it does not matter how long after midnight a sweep looks.
+ * What each budget had used when yesterday ended; empty for other days. Computed back from now, so a late sweep gets
+ * the same figures.
  */
 function usedBefore({ book, definitions, now }: View, day: SummaryDay): Summary['used'] {
   const today = summaryDayAt(definitions.calendar, now)
-  // A clock that is behind the book's day knows nothing about the end of the day before.
+  // A clock behind the book's day cannot know.
   if (day.end !== today.start || day.month !== today.month || book.day !== today.name) return {}
   return Object.fromEntries(
     Object.keys(definitions.budgets).flatMap((budget) => {
@@ -223,16 +220,16 @@ function usedBefore({ book, definitions, now }: View, day: SummaryDay): Summary[
   )
 }
 
-/** How the open month has gone, as far as the sweep has seen it: for drawings. */
+/** The open month, as far as the sweep has seen it. */
 export interface Course {
-  /** The days that have ended: when, and what each budget had used by then. */
+  /** When each day ended, and what each budget had used. */
   readonly nights: readonly { readonly at: number; readonly used: Summary['used'] }[]
-  /** Refused duplicates, and the units that the same work had cost; `null`: nothing was counted yet. */
+  /** Refused duplicates, and what the same work had cost; `null`: not counted yet. */
   readonly saved: { readonly updates: number; readonly units: number } | null
 }
 
 export function createCourse({ ledger }: { ledger: Ledger }) {
-  /** @param given a reading that its caller makes too. */
+  /** @param given a view that the caller reads too. */
   async function course(given?: View | Promise<View>): Promise<Course> {
     const { definitions, month, now } = await (given ?? ledger.view())
     const days = summaryDays(definitions.calendar, { since: month.start, until: now })

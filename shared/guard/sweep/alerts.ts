@@ -15,18 +15,15 @@ import { figuresOfChain } from '../sentences.ts'
 
 export type Alerts = ReturnType<typeof createAlerts>
 
-/** So many refusals of one caller within that time are a burst, and told once an hour. */
+/** This many refusals of one caller are announced once an hour. */
 const burst = 10
 const readAtMost = 200
 
-/**
- * Announces what people should hear of: each thing under an id of its own, so that it is sent
- * once, also when several processes find it. No update waits for it.
- */
+/** Each announcement has an id that follows from its subject, so several processes send it once. */
 export function createAlerts({ ledger, clock }: { ledger: Ledger; clock: Clock }) {
   const tellOnce = createTellOnce(ledger)
 
-  /** Every budget that has used more of a window than one of its thresholds: once for each window. */
+  /** Announces each budget that passed a threshold, once a window. */
   async function checkThresholds(): Promise<void> {
     const view = await ledger.view()
     const budgets = Object.values(view.definitions.budgets)
@@ -38,7 +35,7 @@ export function createAlerts({ ledger, clock }: { ledger: Ledger; clock: Clock }
       const passed = thresholds.filter((percent) => of > 0 && used * 100 >= of * percent)
       if (passed.length === 0) continue
       const name = window === 'month' ? view.month.name : view.day.name
-      // Where units jump over two thresholds at once, only the higher one is announced.
+      // After a jump over two thresholds only the higher one is announced.
       const percent = Math.max(...passed)
       const about = { kind: 'threshold', budget, window, percent, used, of, resetsAt: end } as const
       await tellOnce(`threshold#${budget}#${name}#${percent}`, view.now, about)
@@ -68,13 +65,13 @@ export function createAlerts({ ledger, clock }: { ledger: Ledger; clock: Clock }
     }
   }
 
-  /** Within the hour, which need not be the clock's. */
+  /** Within the last hour, not the clock's. */
   async function wasToldOf(caller: string, now: number): Promise<boolean> {
     const told = await ledger.announcements.get(refusalsId(caller, now - hourMs))
     return told !== null && now - told.createdAt < hourMs
   }
 
-  /** When half of the time to approve has passed. */
+  /** Once half of the time to approve has passed. */
   async function remind(update: Update): Promise<void> {
     const { id, version, createdAt, history, approvableUntil = 0 } = update
     const now = clock.now()
@@ -86,7 +83,7 @@ export function createAlerts({ ledger, clock }: { ledger: Ledger; clock: Clock }
   return { checkThresholds, checkRefusals: checkRefusals, remind }
 }
 
-/** Remembers what is known to be written: a busy book is looked at after each of its changes. */
+/** Remembers what is written: a busy book is checked after each change. */
 function createTellOnce(ledger: Ledger) {
   const known = new Set<string>()
   return async (...of: Parameters<typeof announcement>): Promise<void> => {
@@ -100,18 +97,15 @@ function createTellOnce(ledger: Ledger) {
 
 const refusalsId = (caller: string, now: number): string => `refusals#${caller}#${Math.floor(now / hourMs)}`
 
-/** Work that is done or under way is an answer, not a refusal to alert on. */
+/** Work that is done or running is an answer, not a refusal. */
 const isOfPolicy = ({ problem, plan }: Update): boolean =>
   plan === undefined && problem?.slug !== 'already-updated' && problem?.slug !== 'duplicate-work'
 
 const warnedBeforeMs = 14 * dayMs
-/** Seconds: what is farther away is no time that can be written. */
+/** In seconds; a later time cannot be written. */
 const farthest = 8.64e12
 
-/**
- * When the service's token says that it ends (RFC 7519, section 4.1.4), in ms; `null`: it does not say. It is not
- * verified: it is ours.
- */
+/** When our token ends (RFC 7519, section 4.1.4), in ms, if it says so. Not verified. */
 function expiryOf(token: string): number | null {
   try {
     const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { exp?: unknown }
@@ -122,8 +116,7 @@ function expiryOf(token: string): number | null {
 }
 
 /**
- * A token that ends unseen stops every update at once: people hear of it two weeks before, every day of the last one,
- * and once more when it is over.
+ * Announces two weeks before the token ends, daily in the last week, and once after the end: without it no update runs.
  */
 export function createTokenExpiry(parts: {
   ledger: Ledger
@@ -137,7 +130,7 @@ export function createTokenExpiry(parts: {
     const expiresAt = expiryOf(await serviceToken())
     const now = clock.now()
     if (expiresAt === null || expiresAt - now > warnedBeforeMs) return
-    // Below 0 when it has ended.
+    // Below 0: it has ended.
     const daysLeft = Math.max(-1, Math.floor((expiresAt - now) / dayMs))
     log.error('service-token-expires', { expiresAt: new Date(expiresAt).toISOString(), daysLeft })
     const told = daysLeft > 7 ? 'two-weeks' : String(daysLeft)
@@ -148,12 +141,11 @@ export function createTokenExpiry(parts: {
   return { checkTokenExpiry }
 }
 
-/** No reader needs the exact number above this. */
 const maxAnnouncements = 100
 
 const doubtsAtOnce = 50
 
-/** Figures of the ledger for the alarms. No unit moves. */
+/** Figures for the alarms. */
 export function createMetrics({ ledger, clock, log }: { ledger: Ledger; clock: Clock; log: Log }) {
   async function measure(): Promise<Measurements> {
     const view = await ledger.view()
@@ -167,7 +159,7 @@ export function createMetrics({ ledger, clock, log }: { ledger: Ledger; clock: C
     }
   }
 
-  /** Of a list that begins with the latest, the oldest stands on its last page. */
+  /** The latest come first, so the oldest is on the last page. */
   async function oldestDoubtMinutes(): Promise<number> {
     let oldest = clock.now()
     for await (const { rows } of pagesOf((cursor) => ledger.open('in-doubt', doubtsAtOnce, cursor))) {
@@ -176,7 +168,7 @@ export function createMetrics({ ledger, clock, log }: { ledger: Ledger; clock: C
     return Math.floor((clock.now() - oldest) / minuteMs)
   }
 
-  /** Compares every counter with the sum of its lines, logs differences and keeps the result. */
+  /** Compares every counter with the sum of its lines, logs differences and stores the result. */
   async function audit(by = 'digest'): Promise<Measurements> {
     const rows = await ledger.audit()
     const wrong = rows.filter(({ ok }) => ok === false)
@@ -197,5 +189,5 @@ function usedPercent({ book }: View): number | null {
   return Math.round((used / of) * 1000) / 10
 }
 
-/** As JSON, which is a little more than DynamoDB counts: names and digits are the most of it. */
+/** As JSON, slightly more than DynamoDB counts. */
 const sizeOf = (item: object): number => Buffer.byteLength(JSON.stringify(item))

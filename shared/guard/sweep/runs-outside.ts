@@ -13,19 +13,19 @@ import { type Tracking, targetOf } from '../../tracking/tracking.ts'
 import { type GuardOptions, runsAtOnce, settleMarginMs } from '../options.ts'
 import type { Plan } from '../plans/plans-file.ts'
 
-/** A data set of the service that no update of ours can have made. */
+/** Dates that no update of ours can have made. */
 export interface OutsideRun {
   readonly project: string
   readonly dates: readonly string[]
 }
 
 const pageSize = 200
-/** The limit of what is read of the updates since the last look, which is a day's work of them or a few. */
+/** A few days' updates. */
 const maxRead = 10_000
-/** A date of an update is within a day of its fence, and the service may take a day to show it. */
+/** A date is within a day of its update's fence, and may appear a day later. */
 const aroundMs = 2 * dayMs
 const maxTold = 50
-/** Of one project, the latest. */
+/** Per project, the latest. */
 const maxDates = 20
 
 interface Look {
@@ -35,8 +35,8 @@ interface Look {
 }
 
 /**
- * Looks, once a night, at which dates the projects that the guard knows have data for. Dates are free to ask for. What is
- * new and not ours was started elsewhere: by hand in the vendor's screen, by a schedule there, or past the guard.
+ * Looks once a night for dates that no update made: runs from the vendor's screen, a schedule there, or past the guard.
+ * Dates cost nothing.
  */
 export function createRunsOutside(parts: {
   ledger: Ledger
@@ -89,7 +89,7 @@ export function createRunsOutside(parts: {
     })
   }
 
-  /** One announcement per finding and night. */
+  /** Once per finding and night. */
   async function tell(foreign: readonly OutsideRun[]): Promise<void> {
     log.error('foreign-data', { projects: foreign.length, first: foreign.slice(0, 10) })
     const about = {
@@ -111,7 +111,7 @@ function knownProjects({ definitions }: View, plans: readonly Plan[], dated: rea
   return [...new Set([...owned, ...planned])]
 }
 
-/** The first look only remembers. Dates older than all remembered ones are not news. */
+/** The first look only remembers, and dates before all remembered ones are not news. */
 function freshIn(dates: readonly string[], seen: KnownDates | null): readonly string[] {
   const from = seen?.dates[0] ?? ''
   return seen ? dates.filter((date) => date > from && !seen.dates.includes(date)) : []

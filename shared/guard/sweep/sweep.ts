@@ -16,13 +16,12 @@ import { datesNear } from '../update/records.ts'
 import { settle } from '../update/settle.ts'
 import type { Alerts } from './alerts.ts'
 
-/** What one sweep did. */
 export interface SweepResult {
-  /** Updates whose sender has died: now in doubt. */
+  /** The sender died. */
   readonly doubted: string[]
-  /** Settled by evidence, or released by a person before and corrected by it. */
+  /** Settled by evidence, or corrected after a person released them. */
   readonly proven: string[]
-  /** In doubt for seven days without evidence: settled at their hold. */
+  /** Settled at their hold after seven days in doubt. */
   readonly settledByTime: string[]
   readonly begun: string[]
   readonly expired: string[]
@@ -30,13 +29,16 @@ export interface SweepResult {
   readonly failed: string[]
 }
 
-/** A hanging service must not starve the rest of the sweep: each list may ask it up to this part of the sweep's time. */
+/**
+ * Per list, the part of the sweep's time after which it asks the service no more: a hanging service must not starve the
+ * rest.
+ */
 const asksUpTo = { 'in-doubt': 1 / 4, watched: 1 / 3, requested: 1 / 2 } as const
 
-/** Whether there is time left to ask the service about an update. */
+/** Whether there is time to ask the service. */
 type MayAsk = () => boolean
 
-/** `null`: not due yet, or another process was faster. */
+/** `null`: not due, or another process was faster. */
 type Became = keyof SweepResult | null
 
 export interface SweepParts {
@@ -52,8 +54,7 @@ export interface SweepParts {
 }
 
 /**
- * Finishes what no other process will. Every step is a conditional write, so it may be repeated and interrupted. It
- * never gives units back.
+ * Finishes what no other process will. Each step is a conditional write, so it may be repeated. Never gives units back.
  */
 export const createSweep = (parts: SweepParts) => ({
   sweep: (endsAt: number) => sweep(parts, endsAt),
@@ -111,7 +112,7 @@ async function clear(parts: SweepParts, update: Update, mayAsk: MayAsk): Promise
   return changed ? 'settledByTime' : null
 }
 
-/** A person said that it did not run. The sweep checks that against evidence for seven days. */
+/** Checks for seven days a person's word that it did not run. */
 async function watch(parts: SweepParts, update: Update, mayAsk: MayAsk): Promise<Became> {
   const { clock, ledger, tracking } = parts
   const { evidenceFor } = createEvidence({ ledger, tracking })
@@ -155,7 +156,7 @@ async function expire(parts: SweepParts, update: Update, note: string): Promise<
   return kind === 'done' ? 'expired' : null
 }
 
-/** Continues every due occurrence. A job of its own, because it may take long. */
+/** Continues due occurrences. A job of its own, because it may take long. */
 async function advanceOccurrences(parts: SweepParts, endsAt: number): Promise<readonly Occurrence[]> {
   const { ledger, clock, options, log } = parts
   const advanced: Occurrence[] = []
@@ -174,16 +175,16 @@ async function advanceOccurrences(parts: SweepParts, endsAt: number): Promise<re
   return advanced
 }
 
-/** With more rivals than this it is unclear which update made a date. */
+/** With more rivals it is unclear which update made a date. */
 const maxWalk = 50
 const rivalsWithinMs = 3 * dayMs
 
 /**
- * Evidence that an update ran: a date around its fence that the service did not have before and has now, and that no
- * other update of the same work can have made. Only ranking updates leave such dates, so only their holds know of some.
+ * Evidence of a run: a new date around its fence that no other update of the same work can have made. Only ranking
+ * updates leave dates.
  */
 function createEvidence({ ledger, tracking }: { ledger: Ledger; tracking: Tracking }) {
-  /** The date that proves it, or `null`: nothing is known. */
+  /** The date that proves it, if any. */
   async function evidenceFor(update: Update): Promise<string | null> {
     const { hold } = update
     if (!hold?.datesBefore) return null
@@ -199,10 +200,7 @@ function createEvidence({ ledger, tracking }: { ledger: Ledger; tracking: Tracki
     return fresh.find((date) => !rivals.some((rival) => datesSince(view, rival).includes(date))) ?? null
   }
 
-  /**
-   * The holds of other updates of the work around this one that may have run, from the latest back; `null` where there
-   * are too many to tell.
-   */
+  /** Holds of the work's other updates that may have run, latest first; `null`: too many to tell. */
   async function rivalsOf(own: string, hold: Hold, latest: readonly string[]): Promise<Hold[] | null> {
     const rivals: Hold[] = []
     const ids = new Set(latest)
@@ -221,13 +219,10 @@ function createEvidence({ ledger, tracking }: { ledger: Ledger; tracking: Tracki
   return { evidenceFor }
 }
 
-/**
- * The dates that would prove that this update ran, had they data of it now; the others around its fence had some before.
- * `null`: there is nothing that could be looked for.
- */
+/** Dates that would prove this update ran; `null`: none can. */
 export const soughtDates = (view: Pick<View, 'definitions'>, { hold }: Update): readonly string[] | null =>
   hold?.datesBefore ? datesSince(view, hold) : null
 
-/** The dates that a run behind this fence may have made; all around it, where the earlier dates are unknown. */
+/** Dates around the fence that did not have data before. */
 const datesSince = ({ definitions }: Pick<View, 'definitions'>, { at, datesBefore = [] }: Hold): readonly string[] =>
   datesNear(dayAt(definitions.calendar, at)).filter((date) => !datesBefore.includes(date))

@@ -12,19 +12,14 @@ import type { Execution } from './execute.ts'
 import { countersOf, limited, moreThanAnyHas, overBudget, type Shortage } from './limits.ts'
 import type { DecisionInput, Quote, QuoteResult, Quotes, TimedQuote } from './quote.ts'
 
-/** What happens to an update that does not fit. `refuse` is all or nothing. */
 export type WhenShort = 'refuse' | 'fit' | 'ask'
 
-/** What became of one update of a request. */
 export type Row =
   | {
       readonly update: Update
-      /** This delivery of the request sent it. */
       readonly ours?: true
-      /** The settled update that answers within the cool-down. */
       readonly earlier?: Update
     }
-  /** Nothing was recorded: the same key may try again. */
   | { readonly project: string; readonly problem: Problem }
 
 export type Batch = ReturnType<typeof createBatch>
@@ -34,7 +29,6 @@ type QuotedUpdate = { readonly known: DecisionInput; readonly quoted: QuoteResul
 type Priced = { readonly known: DecisionInput; readonly quote: TimedQuote }
 
 interface InOrder {
-  /** All or none: the estimates of a request with `refuse` are summed. */
   readonly isWhole: boolean
   readonly token: string
   readonly endsAt: number
@@ -49,14 +43,14 @@ export interface BatchParts {
   options: GuardOptions
 }
 
-/** The updates of one request: refused, asked about and estimated together, held in order, run a few at once. */
 export const createBatch = (parts: BatchParts) => ({
   perform: (knowns: readonly DecisionInput[], whenShort: WhenShort, endsAt: number) =>
     perform(parts, knowns, whenShort, endsAt),
 })
 
 /**
- * `refuse` is all or nothing: what the request needs together must be known, and must fit one reading of the book.
+ * Refuses, estimates and holds the updates of one request in order, and runs a few at once. With `refuse` it is all or
+ * nothing: all estimates must be known and fit one reading of the book.
  */
 async function perform(
   parts: BatchParts,
@@ -69,11 +63,11 @@ async function perform(
   const put = ({ request }: DecisionInput, row: Row) => void rows.set(request.id, row)
   const early = knowns.map((known) => ({ known, decided: decideEarly(known, options) }))
   const candidates = early.flatMap(({ known, decided }) => (decided.kind === 'go-on' ? [known] : []))
-  // What may fail comes before the first write: a 503 must not leave half of a request recorded.
-  // The token first: it may be slow, and estimates expire.
+  // All that may fail comes before the first write, so that a 503 leaves no half-recorded request.
+  // The token comes first because it may be slow, and estimates expire.
   if (candidates.length > 0) await parts.serviceToken()
   const quotes = await quoteAll(parts, candidates)
-  // Again, from memory: an estimate may have found that the token was rotated.
+  // From memory, in case an estimate found that the token was rotated.
   const token = candidates.length === 0 ? '' : await parts.serviceToken()
 
   const refusals: Problem[] = []
@@ -91,10 +85,7 @@ async function perform(
 const quoteAll = ({ quotes }: BatchParts, knowns: readonly DecisionInput[]): Promise<QuotedUpdate[]> =>
   inParallel(knowns, runsAtOnce, async (known) => ({ known, quoted: await quotes.quote(known.request) }))
 
-/**
- * The updates that have an estimate. With `isWhole`: all of them, or none if an estimate is missing or the sum is
- * short.
- */
+/** The updates with an estimate. With `isWhole` none, if an estimate is missing or the sum is short. */
 async function admissible(
   parts: BatchParts,
   quotes: readonly QuotedUpdate[],
@@ -122,7 +113,6 @@ async function admissible(
   return []
 }
 
-/** Renews estimates that grew old while earlier updates ran. */
 async function renewed(
   parts: BatchParts,
   [next, ...later]: readonly [Priced, ...Priced[]],
@@ -158,7 +148,7 @@ async function performInOrder(parts: BatchParts, priced: readonly Priced[], how:
             execution
               .run(update, token)
               .then((ended) => how.put(known, { update: ended, ours }))
-              // It stays `running`, for the sweep to find.
+              // The sweep finds it as `running`.
               .catch((cause) => log.error('not-settled', { update: update.id, cause }))
               .finally(slots.give),
           )
@@ -167,7 +157,7 @@ async function performInOrder(parts: BatchParts, priced: readonly Priced[], how:
       }
     } catch (cause) {
       if (!(cause instanceof LedgerUnavailable)) {
-        // Waits for what was sent: no other process knows how it ends.
+        // No other process knows how the sent updates end.
         await Promise.all(running)
         throw cause
       }
@@ -179,7 +169,6 @@ async function performInOrder(parts: BatchParts, priced: readonly Priced[], how:
   await Promise.all(running)
 }
 
-/** The refusal of updates that do not fit one reading of the book together. */
 export function allOrNothing(
   priced: readonly { readonly known: DecisionInput; readonly quote: Quote }[],
 ): Problem | null {

@@ -41,9 +41,9 @@ import type { DecisionInput, Quote } from './quote.ts'
 export type EarlyDecision =
   | {
       readonly kind: 'go-on'
-      /** The budget that pays and its ancestors: their limits count. */
+      /** The payer and its ancestors: their limits count. */
       readonly chain: readonly Budget[]
-      /** The project's owner and its ancestors: their rules hold, also where an ancestor pays. */
+      /** The owner and its ancestors: their rules hold, also if an ancestor pays. */
       readonly rules: readonly Budget[]
       readonly runs: readonly Run[]
     }
@@ -53,10 +53,9 @@ export type Decision =
   | {
       readonly kind: 'hold'
       readonly counters: readonly CounterOwner[]
-      /** Where an ancestor of the owner pays: the owner, and the budgets between the two. */
+      /** The owner and the budgets below the payer, if an ancestor pays. */
       readonly owners: readonly string[]
       readonly runs: readonly Run[]
-      /** What the approval grants to budgets that are short. */
       readonly grants: readonly Grant[]
     }
   | { readonly kind: 'ask'; readonly reason: string; readonly short: readonly Grant[] }
@@ -64,13 +63,13 @@ export type Decision =
 
 type GoOn = Extract<EarlyDecision, { kind: 'go-on' }>
 
-/** The whole decision: a pure function of one reading, the price and the time. */
+/** Pure: decides from one reading, the price and the time. */
 export function decide(known: DecisionInput, quote: Quote, options: GuardOptions): Decision {
   const early = decideEarly(known, options)
   return early.kind === 'refuse' ? early : decideLate(known, early, quote)
 }
 
-/** Duplicate work, then policy, then empty budgets: none of it needs the service. */
+/** What needs no estimate: duplicate work, then policy, then empty budgets. */
 export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyDecision {
   const { view, asked, request } = known
   const stopped = duplicateOf(known, options) ?? mayBeLost(known, options) ?? whyStopped(known)
@@ -113,13 +112,12 @@ export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyD
 
 const spelledIn = ({ project, target }: Request) => ({ project, segment: target?.segment })
 
-/** A plan's right is in its file; another caller's is in the token and the list of callers. */
 const mayChargeAncestors = ({ view, request, plan }: DecisionInput): boolean =>
   request.plan === undefined
     ? (permissionsNow(view.definitions, request)?.mayChargeAncestors ?? false)
     : (plan?.mayChargeAncestors ?? false)
 
-/** The list of callers may have been narrowed since the request was accepted. */
+/** The list of callers may have changed since the request was accepted. */
 function whyNotListed({ definitions }: View, request: Request): Problem | null {
   const allowed = permissionsNow(definitions, request)
   if (!allowed) return null
@@ -164,7 +162,7 @@ function decideLate(known: DecisionInput, early: GoOn, quote: Quote): Decision {
       { units, date: today },
     )
   }
-  // Before any sum: a larger number could leave the safe integers.
+  // Before any sum, which could leave the safe integers.
   if (units > maxUnits) return { kind: 'refuse', problem: moreThanAnyHas('This update', units) }
   const approval = standingApproval(view, asked)
   const counters = countersOf(view, chain, request)
@@ -186,7 +184,7 @@ function decideLate(known: DecisionInput, early: GoOn, quote: Quote): Decision {
   const isShort = short.length > 0 && !approval
   if (needsApproval === null && !isShort)
     return { kind: 'hold', counters, owners: ownersBelow(rules, request.budget), runs, grants }
-  // Earlier updates may be approved first, and then take from the same counters.
+  // Waiting updates may be approved first and take from the same counters.
   const behind =
     mayBeGranted(request) && waiting.length > 0 ? shortBehind(view, waiting, counters, { units, request }) : null
   const lacks = isShort || (behind !== null && behind.length > 0)
@@ -199,20 +197,20 @@ function decideLate(known: DecisionInput, early: GoOn, quote: Quote): Decision {
   return { kind: 'ask', reason: reasons.join('; '), short: behind?.map(({ grant }) => grant) ?? grants }
 }
 
-/** An approval counts while its approver may still approve, and is named by the budget that owns the project now. */
+/** An approval counts while its approver may approve for the project's present owner. */
 function standingApproval({ definitions }: View, { update }: ViewResult): Update['approval'] {
   const { approval } = update ?? {}
   if (!update || !approval || !mayStillApprove(definitions, approval.by)) return undefined
   return whyNotAmongApprovers(definitions, update, approval) === null ? approval : undefined
 }
 
-/** An approval covers a shortage up to what was shown, and never for the root. */
+/** An approval covers a shortage up to what was shown, never the root's. */
 function isGrantable(
   { budget, window, units }: Grant,
   { request }: DecisionInput,
   approval: Update['approval'],
 ): boolean {
-  // An approval of one update cannot raise what a caller may spend.
+  // Approving one update must not raise what a caller may spend.
   if (budget === rootBudget || callerOfCounter(budget) !== null) return false
   if (!approval) return mayBeGranted(request)
   return (
@@ -249,9 +247,6 @@ const hasGrown = (units: number, before: number | undefined, percent: number | u
 
 const refuse = (...of: Parameters<typeof problem>) => ({ kind: 'refuse', problem: problem(...of) }) as const
 
-/** What holds for updates of plans alone: whether the plan runs, and the units that it leaves to others. */
-
-/** @param inFile the plan as its file has it now. */
 function stoppedPlan(view: View, plan: string, inFile: { readonly enabled: boolean } | undefined): Problem | null {
   if (!inFile?.enabled) {
     const detail = `The plan ${plan} is not enabled in the plans file, so nothing of it runs.`
@@ -263,7 +258,7 @@ function stoppedPlan(view: View, plan: string, inFile: { readonly enabled: boole
   return problem('plan-paused', detail, { plan })
 }
 
-/** A reserve that is written down wrongly would protect no one. */
+/** A misspelt reserve would protect no one. */
 export function leavesToNoBudget(
   definitions: Definitions,
   { leave, plan }: Pick<Request, 'leave' | 'plan'>,

@@ -9,7 +9,7 @@ import { problem } from '../problems.ts'
 import { when, zoneOf } from '../sentences.ts'
 import type { DecisionInput } from './quote.ts'
 
-/** The same work is running, in doubt, or within its cool-down. `null`: it may be done. */
+/** The problem if the same work is running, in doubt, or within its cool-down. */
 export function duplicateOf({ view, asked, request }: DecisionInput, options: GuardOptions): Problem | null {
   const same = `The ${request.kind} update of ${request.project}`
   const holders = holdersOf(asked)
@@ -46,8 +46,7 @@ function holdersOf({ works, records }: ViewResult): readonly Update[] {
 }
 
 /**
- * The runs of the work that are known, the latest first, up to the first that nothing can take back: that one answers for
- * longer than those before it. A remembered run is judged by its record; where that is gone, it counts as it was noted.
+ * The known runs of the work, latest first, up to the first that is final. A record counts before what was noted of it.
  */
 export function runsOf(asked: ViewResult): readonly Run[] {
   const { works, records } = asked
@@ -72,19 +71,19 @@ function cooldownUntil(view: View, at: number, cooldown: Cooldown): number {
 
 function doubtBlocksUntil(view: View, update: Update, options: GuardOptions): number {
   const at = update.hold?.at ?? update.createdAt
-  // Never beside a request that may still take effect.
+  // Never while a request may still take effect.
   return Math.max(dayAt(view.definitions.calendar, at).end, at + doubtBlocksMs, inFlightUntil(update, options))
 }
 
-/** From when on nothing that was sent for this update can still take effect. */
+/** When nothing sent for this update can take effect any more. */
 export function inFlightUntil({ hold, doubt }: Update, options: GuardOptions): number {
   const silentFrom = doubt?.by === 'sender' ? doubt.at : (hold?.senderUntil ?? 0)
   return silentFrom + options.serviceFlightMs
 }
 
 /**
- * The last update of the work may have been lost with the old table. `force` overrides that, but not for a key from
- * before: it may have been answered.
+ * A restore may have lost the work's last update. `force` overrides that, unless the old table may have answered the
+ * key.
  */
 export function mayBeLost({ view, asked, request, isOldKey }: DecisionInput, options: GuardOptions): Problem | null {
   const restored = view.definitions.identity?.restored
@@ -108,14 +107,13 @@ export function mayBeLost({ view, asked, request, isOldKey }: DecisionInput, opt
   )
 }
 
-/** Names the epoch that the restore began, so no older key begins like this. */
+/** Names the epoch of the restore, so no older key starts with it. */
 const keyPrefix = ({ definitions }: View): string => `restored-${definitions.identity?.epoch ?? 0}-`
 
-/** Whether the old table may have answered a request with this key. */
 export const isOldKey = (view: View, key: string | undefined): boolean =>
   view.definitions.identity?.restored !== undefined && key !== undefined && !key.startsWith(keyPrefix(view))
 
-/** The time after which a lost update is out of its cool-down, out of doubt and out of flight. */
+/** When a lost update is past its cool-down, doubt and flight. */
 function lostUntil(view: View, at: number, kind: Kind, { cooldown, serviceFlightMs }: GuardOptions): number {
   const rest = cooldown[kind] === 'day' ? 0 : cooldown[kind]
   return Math.max(dayAt(view.definitions.calendar, at).end, at + Math.max(doubtBlocksMs, serviceFlightMs, rest))

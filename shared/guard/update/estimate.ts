@@ -16,27 +16,21 @@ import type { DecisionInput, Quotes } from './quote.ts'
 
 export interface Estimate {
   readonly kind: Kind
-  /** The sum of what is known. */
   readonly units: number
   readonly projects: readonly EstimatedProject[]
-  /** Whether the same request, sent now, would be admitted or put to a person. */
+  /** Whether the same request would now be admitted, or need approval. */
   readonly allowed: boolean
   readonly problem: Problem | null
-  /** Why it would need approval; `null`: it would not. */
   readonly approval: string | null
-  /** The budgets that would be charged, without their ancestors. */
+  /** Without their ancestors. */
   readonly budgets: readonly string[]
-  /** Who would pay for each project, and which budget owns it. */
   readonly payers: Readonly<Record<string, Payer>>
-  /** Every counter that the updates would move. */
   readonly figures: readonly Figures[]
 }
 
 interface EstimatedProject {
   readonly project: string
-  /** `null`: the service gave no estimate, and `problem` says why. */
   readonly units: Units | null
-  /** Why this update by itself would not pass. */
   readonly problem?: Problem
 }
 
@@ -53,7 +47,7 @@ export const createEstimates = (parts: EstimatesParts) => ({
   ) => estimate(parts, wanted, asker),
 })
 
-/** What updates would cost and whether they would pass. Spends and records nothing. */
+/** Spends and records nothing. */
 async function estimate(
   parts: EstimatesParts,
   wanted: { kind: Kind; projects: readonly string[]; budget?: string },

@@ -22,20 +22,20 @@ export interface ExecutionParts {
   readonly ids: Ids
   readonly log: Log
   readonly options: GuardOptions
-  /** Read at each decision: the file says what a plan may charge. */
+  /** Read at each decision, because the file says what a plan may charge. */
   readonly plans: () => Promise<readonly Plan[]>
 }
 
 interface Admitted {
   readonly update: Update
-  /** This process created the fence: no other may run the update. */
+  /** This process made the fence, and only it may run the update. */
   readonly ours: boolean
 }
 
 export type Execution = ReturnType<typeof createExecution>
 
 export function createExecution(parts: ExecutionParts) {
-  // One-shot latch: this process never runs a hold twice.
+  // One-shot latch: never runs a hold twice.
   const passed = new WeakSet<Hold>()
   return {
     look: (request: Request) => look(parts, request),
@@ -46,11 +46,10 @@ export function createExecution(parts: ExecutionParts) {
   }
 }
 
-/** Whether a run and its settlement still fit into this process's time. */
 const hasTime = ({ clock, options }: ExecutionParts, endsAt: number) =>
   clock.now() + options.serviceTimeoutMs + settleMarginMs <= endsAt
 
-/** A later hold leaves `run` too little of its deadline, which begins with the decision. */
+/** A later hold leaves `run` too little of its deadline, which starts at the decision. */
 const holdUntil = ({ options }: ExecutionParts, { now }: View) => now + options.serviceTimeoutMs / 4
 
 async function look(parts: ExecutionParts, request: Request): Promise<DecisionInput> {
@@ -62,11 +61,9 @@ async function look(parts: ExecutionParts, request: Request): Promise<DecisionIn
 }
 
 /**
- * Decides with what is known, writes the decision down, and decides again when what it was made on has moved. What
- * comes back is the record as it now is, whichever process wrote it; `stale`: the estimate is too old.
- * Others can move it again and again: it is decided until the time is over, never only so many times.
- *
- * @throws Contention when the time is over; nothing was written.
+ * Decides, writes the decision, and decides again when its basis has moved, until the time is over. Returns the record
+ * as it is now, from any process; `stale`: the estimate is too old. @throws Contention when the time is over; nothing
+ * was written.
  */
 async function admit(
   parts: ExecutionParts,
@@ -85,7 +82,7 @@ async function admit(
     if (round > 1 && !hasTime(parts, endsAt))
       throw new Contention(`gave up on ${first.request.id} after ${round} decisions`)
     const decision = decide(known, quote, options)
-    // A refusal gives numbers, so it is made on numbers of now, not of before the estimate.
+    // A refusal shows numbers, so they must be read after the estimate.
     if (decision.kind === 'refuse' && round === 0) continue
     if (decision.kind !== 'hold') {
       const update =
@@ -106,7 +103,7 @@ async function admit(
   }
 }
 
-/** The reading from before the estimate still counts, unless a window has turned. */
+/** The reading from before the estimate counts, unless a window has turned. */
 async function bringUpToNow(parts: ExecutionParts, known: DecisionInput): Promise<DecisionInput> {
   const { clock } = parts
   const now = clock.now()
@@ -117,7 +114,7 @@ async function bringUpToNow(parts: ExecutionParts, known: DecisionInput): Promis
 
 async function lookAgain(parts: ExecutionParts, request: Request, round: number): Promise<DecisionInput> {
   const { clock, ids } = parts
-  // The second decision need not wait: what moved the record is done.
+  // The second decision need not wait: the other write is done.
   if (round > 1) await clock.sleep(ids.fraction() * Math.min(maxDecisionPauseMs, 10 * 2 ** (round - 2)))
   return look(parts, request)
 }
@@ -137,21 +134,19 @@ async function keep(parts: ExecutionParts, { asked }: DecisionInput, update: Upd
 }
 
 /**
- * ```
- * fence ─► run ─► settle, release or doubt
- *   └─ whatever stops in here leaves the update running: the sweep puts it in doubt, and it is never sent again
- * ```
+ * Runs a held update once. If the process stops here, the update stays `running`: the sweep puts it in doubt, and it is
+ * never sent again.
  */
 async function run(parts: ExecutionParts, passed: WeakSet<Hold>, held: Update, token: string): Promise<Update> {
   const { clock, options, log, tracking } = parts
   const { hold } = held
   if (!hold || passed.has(hold)) throw new Error(`the fence of ${held.id} is not open`)
   passed.add(hold)
-  // A clock that was set back since the hold does not make it longer.
+  // A clock that was set back does not extend the hold.
   const from = clock.now()
   const timeoutMs = Math.min(options.serviceTimeoutMs, hold.at + options.serviceTimeoutMs - from)
   const hasTimeToRun = timeoutMs >= Math.min(minRunMs, options.serviceTimeoutMs / 2)
-  // Before the request: for a ledger restored to before the hold, only this line says that it may have run.
+  // If the ledger is restored to before the hold, only this line says that it may have run.
   if (hasTimeToRun) log.info('hold', { ...holdFields(held, hold) })
   const result = hasTimeToRun ? await tracking.run(targetOfRequest(held), { timeoutMs, token }) : null
   const finding = result ? findingOf(result, hold.units) : neverSent('the hold left too little time for it')
@@ -162,7 +157,6 @@ async function run(parts: ExecutionParts, passed: WeakSet<Hold>, held: Update, t
   return settleInTime(parts, held, finding)
 }
 
-/** If the ledger does not take it in time, the update stays `running` for the sweep. */
 async function settleInTime(parts: ExecutionParts, held: Update, finding: RunOutcome): Promise<Update> {
   const { clock, log } = parts
   const giveUpAt = clock.now() + settleMarginMs
@@ -180,8 +174,8 @@ async function settleInTime(parts: ExecutionParts, held: Update, finding: RunOut
 const settleAgainAfterMs = 500
 
 /**
- * The record under this key that this request must not decide on: another delivery has decided on it already, or it
- * belongs to a request with other content, for which alone it may have been approved.
+ * The record under this key that the request must not decide on: it is decided already, or has other content, which
+ * alone may have been approved.
  */
 function takenUnder({ asked: { update }, request }: DecisionInput): Update | null {
   const isOurs = update?.state === 'requested' && update.content.digest === request.content.digest
@@ -199,7 +193,6 @@ function onlyOf(view: View): ViewResult {
   return asked
 }
 
-/** Written before `run` is sent, for a ledger that is restored to before the hold (docs/log.md). */
 const holdFields = (update: Update, hold: Hold): HoldFields => ({
   update: update.id,
   kind: update.kind,
@@ -217,7 +210,6 @@ const holdFields = (update: Update, hold: Hold): HoldFields => ({
   grants: hold.grants,
 })
 
-/** Written before the ledger is, so that the log has it when the ledger fails. */
 const runFields = (
   update: Update,
   hold: Hold,

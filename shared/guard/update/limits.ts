@@ -14,21 +14,17 @@ import { toUnits, type Units } from '../../platform/words.ts'
 import { problem } from '../problems.ts'
 import { count, type Figures, figuresOfChain, units as inUnits, left, list, when } from '../sentences.ts'
 
-/** A counter that has too little. */
 export interface Shortage {
   readonly figures: Figures
-  /** `null` where nothing is left and the service was not even asked. */
+  /** `null`: nothing is left, and no estimate was read. */
   readonly needed: number | null
-  /** Of what is needed, this much is not spent: a plan leaves it to others. */
+  /** The part of `needed` that a plan leaves to others. */
   readonly leave?: number
 }
 
 /**
- * The refusal of counters that have too little, with the numbers of each, when each resets, and what would pass.
- *
- * @param short every counter that refuses, at least one.
- * @param units what all of it needs, or `null`. @param what who needs it, in the words of the sentence, beside what is
- * left to others.
+ * Says what each counter lacks, when it resets, and what would pass. @param short at least one. @param units the whole
+ * need. @param what the subject of the sentence.
  */
 export function overBudget(short: readonly Shortage[], units: number | null, zone: string, what = thisNeeds): Problem {
   const worst = short.reduce((a, b) => (missing(b) > missing(a) ? b : a))
@@ -79,7 +75,6 @@ function wouldPass(short: readonly Shortage[], worst: Shortage, zone: string): s
   ]
 }
 
-/** What an update needs of a counter, and how much of that it leaves to others. */
 export type Needed = Required<Shortage> & { readonly needed: number }
 
 export const neededOf = (figures: Figures, units: number, request: Request): Needed => {
@@ -90,10 +85,10 @@ export const neededOf = (figures: Figures, units: number, request: Request): Nee
 export const whatNeeds = (leave: number, { plan }: Request): string =>
   leave === 0 ? 'this needs' : `this and the ${inUnits(leave)} that the plan ${plan} leaves to others need`
 
-/** With `whenShort: ask` a shortage is put to a person instead of refused; the root is never granted units. */
+/** With `ask` people decide about a shortage; only the root is never granted units. */
 export const mayBeGranted = ({ whenShort }: Request): boolean => whenShort === 'ask'
 
-/** A counter, how much of what it has left is for updates that wait, and what would have to be granted beside them. */
+/** What waiting updates take from a counter first, and the grant that this update would need then. */
 type Behind = Needed & { readonly ahead: number; readonly grant: Grant }
 
 export const shortBehind = (
@@ -111,7 +106,7 @@ export const shortBehind = (
     return [{ figures, needed, leave, ahead, grant: { budget, window, units: toUnits(lacking) } }]
   })
 
-/** What a waiting update takes from a counter when approved, beside its own grant. */
+/** What a waiting update takes when approved, beyond its own grant. */
 function takenBy({ budget, estimated, short = [] }: Update, view: View, counter: Figures): number {
   if (!budgetNamed(view.definitions, budget)) return 0
   if (!chainOf(view.definitions, budget).some(({ name }) => name === counter.budget)) return 0
@@ -135,7 +130,7 @@ export function shortfall(short: readonly (Needed & { ahead?: number })[], units
   return `it needs ${inUnits(units)}${need}, and ${list(short.map(leftBehind))}: to approve it grants what is short, once`
 }
 
-/** Every counter that an update moves: its chain's, and the caller's where it has limits. */
+/** The chain's counters, and the caller's. */
 export const countersOf = (
   view: View,
   chain: readonly Budget[],

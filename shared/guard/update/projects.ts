@@ -15,13 +15,11 @@ interface Wanted {
   readonly budget?: string
 }
 
-/** The budget that pays: the one named, else the owner, else the root. */
 export const budgetFor = (definitions: Definitions, { budget }: Wanted, project: string): string =>
   budget ?? ownerOf(definitions, project)?.name ?? rootBudget
 
 type Charge = Pick<Request, 'project' | 'budget' | 'byDefault' | 'caller'>
 
-/** `owner` is `null` where no budget owns the project. */
 export interface Payer {
   readonly budget: string
   readonly owner: string | null
@@ -32,26 +30,22 @@ export const payerOf = (definitions: Definitions, { project, budget }: Pick<Char
   owner: ownerOf(definitions, project)?.name ?? null,
 })
 
-/** The project's owner, where another budget pays; `null`: the owner pays, or no budget owns it. */
+/** The owner, if another budget pays. */
 export function ownerPaidFor(definitions: Definitions, charge: Pick<Charge, 'project' | 'budget'>): string | null {
   const { owner } = payerOf(definitions, charge)
   return owner === charge.budget ? null : owner
 }
 
-/** The project's owner and all its ancestors, or the payer's without an owner: the rules of all of them hold. */
+/** The budgets that set the rules: the owner and its ancestors, or the payer's chain. */
 export const ruledBy = (definitions: Definitions, { project, budget }: Pick<Charge, 'project' | 'budget'>) =>
   chainOf(definitions, ownerOf(definitions, project)?.name ?? budget)
 
-/** The owner and the budgets between it and the payer; empty where the owner pays itself. */
+/** The owner and the budgets up to the payer; empty if the owner pays. */
 export function ownersBelow(rules: readonly Budget[], payer: string): readonly string[] {
   const names = rules.map(({ name }) => name)
   return names.slice(0, names.indexOf(payer))
 }
 
-/**
- * Why this budget may not pay for this project: it moved, it has another owner, or paying above the owner takes a
- * right.
- */
 export function whyNotPaid(definitions: Definitions, charge: Charge, mayChargeAncestors: boolean): Problem | null {
   const { project, budget, byDefault, caller } = charge
   const owner = ownerOf(definitions, project)?.name
@@ -70,7 +64,7 @@ export function whyNotPaid(definitions: Definitions, charge: Charge, mayChargeAn
   return problem('forbidden', detail, { budget })
 }
 
-/** What is wrong with the budget that was named, if one was: an owned project is charged to its owner, or to a parent. */
+/** An owned project is charged to its owner or to an ancestor of it. */
 export function wrongBudget(definitions: Definitions, { budget }: Wanted, projects: readonly string[]): Problem | null {
   if (budget === undefined) return null
   if (!budgetNamed(definitions, budget))
@@ -84,23 +78,19 @@ export function wrongBudget(definitions: Definitions, { budget }: Wanted, projec
   return errors.length > 0 ? invalidRequest(errors) : null
 }
 
-/** Whether these budgets, their descendants included, cover this one. */
+/** Whether these budgets or their descendants include this one. */
 export const covers = (definitions: Definitions, budgets: '*' | readonly string[], budget: string): boolean =>
   budgets === '*' || chainOf(definitions, budget).some(({ name }) => budgets.includes(name))
 
-/** One project as a request names it. */
 interface Spelled {
   readonly project: string
-  /** The path segment as the gateway's caller wrote it. */
+  /** As the gateway's caller wrote it. */
   readonly segment?: string | undefined
 }
 
 /**
- * All that is wrong with the projects of one request, each with a sentence of its own. What a service may read as another
- * project, or as several, is refused: owner, freeze, limits and cool-down would be those of a project that it does not
- * run.
- *
- * @param separator what stands between several projects in one segment, where that is known (`PROJECT_SEPARATOR`).
+ * Refuses names that the service may read as another project, or as several: the wrong owner, limits and cool-down
+ * would apply. @param separator between projects in one segment, where known.
  */
 export function spellingFaults(definitions: Definitions, request: readonly Spelled[], separator?: string) {
   const first = new Map<string, string>()
@@ -131,7 +121,7 @@ function whyNotProject(definitions: Definitions, { project, segment }: Spelled, 
   if (separator !== undefined && plain.includes(separator)) return `${project} names several projects; ${nameEach}.`
   const odd = oddness({ project, plain, segment })
   if (!odd) return null
-  // A name that a budget lists exactly so is what it says, unless one of its readings is listed, too.
+  // A listed name is clear, unless one of its other readings is listed too.
   const isListed = listing && [listing.project.name, listing.project.id].includes(project)
   const isClear = odd.readings.every((reading) => listingsOf(definitions, reading).length === 0)
   return isListed && isClear ? null : odd.message
@@ -139,10 +129,10 @@ function whyNotProject(definitions: Definitions, { project, segment }: Spelled, 
 
 const nameEach = 'name each of them in projects'
 
-/** Also behind what some servers cut off: `..;x`. */
+/** Some servers cut off what follows a `;`. */
 const isDotSegment = (part: string): boolean => ['', '.', '..'].includes(part.split(';')[0]?.trim() ?? '')
 
-/** What else a service may read, and what to write instead; `null`: there is one reading. */
+/** What else a service may read, and what to write instead. */
 function oddness({ project, plain, segment = '' }: Spelled & { plain: string }) {
   if (plain.includes(',')) {
     const message = `${project} may be read as several projects; ${nameEach}. If it is one project, list it in a budget under exactly this name. For several in one run through the gateway, set PROJECT_SEPARATOR.`
@@ -163,7 +153,7 @@ function oddness({ project, plain, segment = '' }: Spelled & { plain: string }) 
   return null
 }
 
-/** Escapes may hide in each other (`%2525`); services do not decode more often than this. */
+/** Escapes may hide in each other (`%2525`); no known service decodes more often. */
 const maxDecodings = 4
 
 function decoded(text: string): string {

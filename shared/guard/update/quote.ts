@@ -7,29 +7,26 @@ import { type Kinds, productKinds } from '../../tracking/kinds.ts'
 import { type EstimateReading, type Target, type Tracking, targetOf } from '../../tracking/tracking.ts'
 import { problem } from '../problems.ts'
 
-/** What a decision is made on: one request as one reading of the table shows it. */
+/** One request, as one reading of the table shows it. */
 export interface DecisionInput {
   readonly view: View
   readonly asked: ViewResult
   readonly request: Request
-  /** The plan that asks, as its file is now. */
+  /** As its file is now. */
   readonly plan?: { readonly enabled: boolean; readonly mayChargeAncestors: boolean }
-  /** What the same request has put to a person before this one. */
+  /** The request's updates that already need approval. */
   readonly waiting?: readonly Update[]
-  /** The key may be of a request before a restore, whose record is lost. */
+  /** The key may be from before a restore that lost its record. */
   readonly isOldKey?: boolean
 }
 
 export interface Quote {
   readonly units: Units
-  /**
-   * Sorted calendar dates for which the project has data; `null` where they could not be read, or the kind leaves
-   * none.
-   */
+  /** Sorted dates with data; `null`: not readable, or not left by this kind. */
   readonly dates: readonly string[] | null
 }
 
-/** @property at when the service had answered with these units. */
+/** @property at when the estimate was answered. */
 export type TimedQuote = Quote & { readonly at: number }
 
 export type QuoteResult =
@@ -41,7 +38,6 @@ type QuoteRequest = Pick<Request, 'kind' | 'project' | 'query' | 'target'>
 export const targetOfRequest = ({ kind, project, query, target }: QuoteRequest): Target =>
   target ? { kind, ...target } : targetOf(kind, project, query)
 
-/** Asks the service for estimate and dates, side by side. Free, and repeated at most once. */
 export type Quotes = ReturnType<typeof createQuotes>
 
 export function createQuotes({
@@ -69,7 +65,7 @@ export function createQuotes({
     return { kind: 'problem', problem: problemOf(asked, estimate, kinds) }
   }
 
-  /** Without dates there is no check of freshness, and no evidence later. */
+  /** Without dates there is no freshness check, and no evidence later. */
   async function datesOf(asked: QuoteRequest, target: Target): Promise<readonly string[] | null> {
     if (!kinds[asked.kind].leavesDates) return null
     const reading = await tracking
@@ -111,7 +107,6 @@ function problemOf(
   }
 }
 
-/** What to do about a refusal of the service. */
 const hints: Readonly<Record<number, string>> = {
   401: ' It does not accept our token: an operator of the guard has to put in a valid one.',
   404: ' It does not seem to know that project: check the name.',

@@ -9,8 +9,6 @@ import { list, shownCounter, units } from '../sentences.ts'
 import { ruledBy } from './projects.ts'
 import type { DecisionInput, Quote } from './quote.ts'
 
-/** The records that decisions become. Pure: nothing is written here. */
-
 type Quoted = DecisionInput & { readonly quote?: Quote }
 
 const guard = 'guard'
@@ -30,7 +28,6 @@ export function awaitingRecord(known: Quoted, reason: string, short: readonly Gr
   return short.length > 0 ? { ...update, short } : update
 }
 
-/** Nothing is held yet; any process may begin it. */
 export function requestedRecord(known: DecisionInput, note?: string): Update {
   const fields = { queued: true, requestedAt: known.view.now } as const
   return write(known, 'requested', fields, { by: known.request.caller, ...(note !== undefined && { note }) })
@@ -86,7 +83,7 @@ function write(
   return asked.update ? next(asked.update, state, fields, dated) : begin(request, state, fields, dated)
 }
 
-/** Only these dates can tell whether an update ran: the day of its fence and the days around it. */
+/** Only the days around the fence can tell whether an update ran. */
 function datesAround(day: Window, dates: readonly string[]): readonly string[] {
   const near = datesNear(day)
   return dates.filter((date) => near.includes(date))

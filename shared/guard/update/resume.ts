@@ -6,7 +6,7 @@ import { decideEarly } from './decide.ts'
 import type { Execution } from './execute.ts'
 import type { Quotes } from './quote.ts'
 
-/** The record afterwards, and why it could not begin without an estimate. */
+/** `failure`: why there was no estimate. */
 export interface StartResult {
   readonly update: Update
   readonly failure?: Problem
@@ -23,24 +23,22 @@ export interface ResumeParts {
   options: GuardOptions
 }
 
-/** Starts updates that are `requested`: queued, approved, or left by a process that ran out of time. */
+/** Starts updates that are `requested`: queued, approved, or left by a process without time. */
 export const createResume = (parts: ResumeParts) => ({
   start: (id: string, endsAt: number) => start(parts, id, endsAt),
   begin: (request: Request, endsAt: number) => begin(parts, request, endsAt),
 })
 
-/**
- * The record afterwards; `null`: there is no record. Without an estimate it stays `requested`, for the sweep.
- */
+/** Returns the record afterwards. Without an estimate it stays `requested`, for the sweep. */
 async function start(parts: ResumeParts, id: string, endsAt: number): Promise<Update | null> {
   const { ledger } = parts
   const found = await ledger.update(id)
-  // What a plan asks for is begun by its occurrence, in order; once a person has agreed to it, it is like any other.
+  // A plan's updates are begun by their occurrence, in order, unless a person approved them.
   const isOfOccurrence = found?.plan !== undefined && !found.approval
   return found?.state !== 'requested' || isOfOccurrence ? found : (await begin(parts, found, endsAt)).update
 }
 
-/** The same for an update that may not be recorded yet. */
+/** The update may not be recorded yet. */
 async function begin(parts: ResumeParts, request: Request, endsAt: number): Promise<StartResult> {
   const { execution, options, quotes, log } = parts
   const known = await execution.look(request)
@@ -48,14 +46,14 @@ async function begin(parts: ResumeParts, request: Request, endsAt: number): Prom
   if (update && (update.state !== 'requested' || isTooOld(update, known.view.now))) return { update }
   const early = decideEarly(known, options)
   if (early.kind === 'refuse') return { update: await execution.refuse(known, early.problem) }
-  await parts.serviceToken() // before the estimate, whose time is short
+  await parts.serviceToken()
   for (;;) {
     const quoted = await quotes.quote(request)
     if (quoted.kind === 'problem') {
       log.info('stays-queued', { update: request.id, problem: quoted.problem.slug })
       return { update: await execution.queue(known, quoted.problem.detail), failure: quoted.problem }
     }
-    // From memory: if it was rotated, the estimate has found that out, and has had the new one read.
+    // From memory, in case the estimate found that the token was rotated.
     const token = await parts.serviceToken()
     const admitted = await execution.admit(known, quoted, endsAt)
     if (admitted === 'stale') continue

@@ -14,7 +14,7 @@ export interface SettleParts {
   readonly log: Log
 }
 
-/** Closes an update in the ledger and logs how it closed. Freezes what an overrun tells to freeze. */
+/** Closes an update, logs how, and freezes budgets after an overrun. */
 export async function settle(parts: SettleParts, update: Update, finding: RunOutcome): Promise<SettleOutcome> {
   const { ledger, log } = parts
   const outcome = await ledger.settle(update, finding)
@@ -23,15 +23,13 @@ export async function settle(parts: SettleParts, update: Update, finding: RunOut
   if (!outcome.changed) log.info('nothing-to-close', seen)
   else if (corrected) log.error('late-correction', { ...seen, closedBy, charged })
   else if (state === 'in-doubt') log.error('in-doubt', { ...seen, note: finding.note })
-  // What the sender found stands in the line of its run.
   else if (finding.from !== 'sender') log.info('closed', { ...seen, closedBy, by: finding.by, charged })
-  // An earlier attempt may have booked it and lost the answer; freezing twice is harmless.
+  // An earlier attempt may have booked it and lost the answer.
   const isBooked = outcome.changed || saysWhatIsCharged(finding, outcome.update)
   if (isBooked && overrun !== undefined) await afterOverrun(parts, outcome.update, overrun)
   return outcome
 }
 
-/** The units are booked already; a failure to freeze is an alarm. */
 async function afterOverrun({ ledger, log }: SettleParts, update: Update, overrun: number): Promise<void> {
   log.error('overrun', { update: update.id, held: update.hold?.units, charged: update.charged, overrun })
   const reason = `${update.id} cost ${count(overrun)} more than were held`
@@ -53,14 +51,13 @@ async function afterOverrun({ ledger, log }: SettleParts, update: Update, overru
   }
 }
 
-/** The record was closed or corrected by this same outcome. */
 const saysWhatIsCharged = (finding: RunOutcome, { closedBy, corrected, charged }: Update): boolean =>
   finding.kind === 'ran' &&
   finding.from === 'sender' &&
   (closedBy === 'sender' || corrected === true) &&
   finding.units === charged
 
-/** What the sender makes of the service's answer to `run`, for an update that holds `held` units. */
+/** What `run`'s answer means for an update that holds `held` units. */
 export function findingOf(result: RunResult, held: Units): RunOutcome {
   const said = { from: 'sender', by: 'service' } as const
   switch (result.kind) {
@@ -85,7 +82,6 @@ export function findingOf(result: RunResult, held: Units): RunOutcome {
   }
 }
 
-/** An impossible figure is charged as held, and alarms. */
 export const isPlausible = (stated: number): stated is Units => isUnits(stated) && stated <= maxUnits
 
 export const neverSent = (reason: string): RunOutcome => ({
@@ -97,8 +93,7 @@ export const neverSent = (reason: string): RunOutcome => ({
 })
 
 /**
- * The hold; or what the body states, where a configured pointer names it or it is not below the hold. An overrun is
- * booked whole.
+ * Charges the hold, unless the answer states more, or a configured pointer names the units. Overruns are booked whole.
  */
 function charge(stated: StatedUnits | null, held: Units): { units: Units; note: string } {
   if (!stated)

@@ -28,7 +28,6 @@ interface Target {
   readonly search: string
 }
 
-/** One update for each project. */
 export interface UpdatesRequest {
   readonly kind: Kind
   readonly projects: readonly string[]
@@ -38,22 +37,18 @@ export interface UpdatesRequest {
   readonly force?: boolean
   readonly whenShort: WhenShort
   readonly query?: Readonly<Record<string, string>>
-  /** One project, byte for byte as it came in. */
+  /** Byte for byte as received. */
   readonly target?: Target
-  /** The same of several projects, in their order. */
   readonly targets?: readonly Target[]
-  /** The payer that the confirming person was shown; no other is charged. */
+  /** The payer that the confirming person saw; no other is charged. */
   readonly shown?: Payer
 }
 
-/** Who asks, how far their word goes, and under which key. */
 export interface Asker extends CallerIdentity {
   readonly via: Via
-  /** The event in Slack that waits for the outcome. */
+  /** The Slack event that waits for the outcome. */
   readonly replyTo?: string
-  /** The route that the key belongs to. */
   readonly route: string
-  /** Without a key, every request is a new one. */
   readonly key?: string
 }
 
@@ -71,8 +66,8 @@ export const createSubmit = (parts: SubmitParts) => ({
 })
 
 /**
- * Takes a request from its first read of the table to its answer. A known key is answered from the records, and retries
- * what was not recorded. `endsAt`: when this process ends.
+ * Takes a request from its first read to its answer. A known key is answered from the records, and retries what was not
+ * recorded. `endsAt`: when this process ends.
  */
 async function submit(
   parts: SubmitParts,
@@ -89,7 +84,7 @@ async function submit(
   }))
   const view = await ledger.view(asks)
   const allowed = permissionsOf(view.definitions, asker)
-  // Before a replay, too: the caller may have lost the right to see it.
+  // Also before a replay: the caller may have lost the right to see it.
   const refusal = whyNotSubmit(asker.caller, allowed)
   if (refusal) return onlyProblem(refusal)
   const recorded = view.results.flatMap(({ update }) => (update ? [update] : []))
@@ -111,7 +106,7 @@ async function submit(
     const byDefault = wanted.budget === undefined && ({ byDefault: true } as const)
     const target = targetAt(wanted, position)
     const named = { id, project, budget, ...byDefault, content, createdAt: view.now, ...(target && { target }) }
-    // A record keeps its own; its budget may be deleted by now.
+    // A record keeps its own token; its budget may be deleted by now.
     const token = asked.update || !asker.token ? null : keptOf(view.definitions, asker.token, named.budget)
     return {
       view,
@@ -127,7 +122,7 @@ async function submit(
   const rows = knowns.flatMap(({ asked, request }) =>
     asked.update ? { update: asked.update } : (made.get(request.id) ?? []),
   )
-  // Another delivery of the same key may have been faster.
+  // Another delivery of the key may have been faster.
   const overtaken = conflictOf(
     rows.flatMap((row) => ('update' in row && !row.ours ? [row.update] : [])),
     content.digest,
@@ -147,7 +142,6 @@ async function queueAll(parts: SubmitParts, knowns: readonly DecisionInput[]): P
   return rows
 }
 
-/** Shows the settled update instead of the refusal that points to it. */
 async function withEarlier(parts: SubmitParts, rows: readonly Row[]): Promise<Row[]> {
   const { ledger } = parts
   return Promise.all(
@@ -166,7 +160,6 @@ const targetAt = ({ target, targets }: UpdatesRequest, position: number): Target
 
 const updatesOf = (rows: readonly Row[]): Update[] => rows.flatMap((row) => ('update' in row ? [row.update] : []))
 
-/** Compared after parsing: the order of members does not matter. */
 const contentOf = ({ query, ...wanted }: UpdatesRequest): string =>
   digest(JSON.stringify([wanted, query && Object.entries(query).toSorted()]))
 
@@ -223,13 +216,12 @@ function toRequest(
   }
 }
 
-/** An answer, before it is put into HTTP or Slack. */
 export interface Answer {
   readonly status: number
   readonly updates: readonly Update[]
   readonly problem: Problem | null
   readonly notRecorded: readonly { readonly project: string; readonly problem: Problem }[]
-  /** Answered from the records of the first request with this key. */
+  /** From the records of the first request with this key. */
   readonly replayed: boolean
   readonly earlier: readonly string[]
 }
@@ -243,7 +235,7 @@ export const onlyProblem = (problem: Problem, updates: readonly Update[] = []): 
   earlier: [],
 })
 
-/** In order of importance: the first that occurs is the status of the whole answer. */
+/** The first that occurs is the status of the whole answer. */
 const precedence = [202, 201, 200, 502, 409, 402] as const
 
 export function toAnswer(rows: readonly Row[], { replayed }: { replayed: boolean }): Answer {
