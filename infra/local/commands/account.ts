@@ -42,7 +42,7 @@ const flags = {
 const { ACCOUNT_RENEWAL_DAY: day, ACCOUNT_RENEWAL_TIME: time, ACCOUNT_TIME_ZONE: zone } = accountSettings.shape
 const renewalFlags = z.object({ day, time, zone })
 
-/** The actor of the command's entry: the same as for the ledger's beginning. */
+/** The actor of a ledger's first entry too. */
 const actor = 'setup'
 
 await command(
@@ -77,7 +77,7 @@ async function adopt(opened: OperatorLedger, service: string, isDry: boolean): P
   return isDone
 }
 
-/** The definitions first, then the marker: what dies in between is finished by the same command. */
+/** Writes the marker last, so that the same command completes a start that was cut short. */
 async function begin(opened: OperatorLedger, service: string): Promise<boolean> {
   const { store, marker, table, where, isOnAws } = opened
   if (!isOnAws) throw new CannotContinue('npm start begins the ledger of this machine by itself.')

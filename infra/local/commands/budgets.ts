@@ -59,7 +59,7 @@ await command(
   verb === 'export' || verb === 'ids' ? [verb] : ['apply', '<file>'],
 )
 
-/** As a file that names every budget and its projects, and nothing else. */
+/** A file that names all budgets with their projects only. */
 function allBudgets(budgets: readonly ShownBudget[]): BudgetsFile {
   return {
     budgets: budgets.map(({ name, projects }) => ({ name, projects })),

@@ -13,7 +13,7 @@ const usage = `Builds the client for programs: a folder with one module and its 
   <folder>  one that is new, empty, or of an earlier build; build/client without it`
 
 const name = 'unit-guard-client'
-/** `AbortSignal.any`; the guard itself takes a newer one. */
+/** The first with `AbortSignal.any`. */
 const oldestNode = '>=20.3'
 
 await command(
@@ -27,11 +27,7 @@ await command(
   ['[folder]'],
 )
 
-/**
- * The client as a folder that needs nothing else, to be copied or published: one module with its types.
- *
- * @throws CannotContinue when something else is in the folder, which is left as it is.
- */
+/** Writes the client as a package without dependencies. @throws CannotContinue for a folder with other content. */
 async function buildClient(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   if (!(await isOurs(folder))) {
@@ -40,7 +36,7 @@ async function buildClient(folder: string): Promise<void> {
     )
   }
   await rm(join(folder, 'types'), { recursive: true, force: true })
-  // The first of all, so that a build that was cut short is known for one.
+  // Written first, so that an interrupted build is recognized as ours.
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(await packageOf(), null, 2)}\n`)
   await build({
     entryPoints: ['shared/client/client.ts'],
@@ -74,7 +70,7 @@ async function buildClient(folder: string): Promise<void> {
   await copyFile('LICENSE', join(folder, 'LICENSE'))
 }
 
-/** Empty, or built here before: a user who names the folder of their program by mistake must not lose it. */
+/** Empty or an earlier build: a wrong folder name must not delete the user's program. */
 async function isOurs(folder: string): Promise<boolean> {
   if ((await readdir(folder)).length === 0) return true
   const built = await readFile(join(folder, 'package.json'), 'utf8').catch(() => '')

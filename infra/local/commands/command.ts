@@ -9,7 +9,7 @@ import { CannotContinue } from '../failures.ts'
 import { directoryOf, type Environment } from '../settings.ts'
 import { createShutdown, type Shutdown } from '../shutdown.ts'
 
-// The AWS SDK warns at each start that it will need a newer Node, which does not help the user of one machine.
+// Otherwise the AWS SDK warns at each start that it will need a newer Node.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'
 
 export class WrongUsage extends Error {
@@ -44,7 +44,7 @@ export async function command<F extends Flags>(
   }
 }
 
-/** Runs a command that takes no arguments and runs until it is stopped. */
+/** Runs a command without arguments until it is stopped. */
 export async function runUntilStopped(name: string, usage: string, start: (shutdown: Shutdown) => Promise<void>) {
   const shutdown = createShutdown()
   try {
@@ -61,7 +61,7 @@ export async function runUntilStopped(name: string, usage: string, start: (shutd
   }
 }
 
-/** The message of an error that the user can repair, any other error as it is. */
+/** Only the message, if the user can repair the fault. */
 const withoutStack = (error: unknown): unknown =>
   error instanceof Error && plainErrors.some((plain) => error instanceof plain) ? error.message : error
 const plainErrors = [CannotContinue, WrongSettings, WrongPlans, WrongLedger]

@@ -20,7 +20,6 @@ const usage = `Fires a plan as its rule would, waits for its updates to end, and
           plan and time never runs a project twice.`
 
 const lookEveryMs = 500
-/** For a retry that is due soon. */
 const worthWaitingMs = 10_000
 
 const words: Readonly<Record<ResultKind, string>> = {
@@ -45,13 +44,13 @@ await command(
   ['<name>'],
 )
 
-/** Answers whether it was run, whatever the outcome. */
+/** Returns whether it ran, whatever the outcome. */
 async function fire(name: string, time: number): Promise<boolean> {
   const { settings, guard, triggers, reached } = openTriggers(commandEnvironment(), systemClock)
   const progress = createProgress(guard, `The plan ${name} of ${toRfc3339(time)}`)
   const id = occurrenceId(name, time)
 
-  /** Prints what ends while `work` is under way. */
+  /** Prints outcomes while `work` runs. */
   async function watched<Result>(work: Promise<Result>): Promise<Result> {
     const isOver = work.then(
       () => true,
@@ -75,7 +74,7 @@ async function fire(name: string, time: number): Promise<boolean> {
       const isHeld = now() < (occurrence.lease?.until ?? 0)
       const waitsLong = !isHeld && occurrence.nextAt > now() + worthWaitingMs
       if (occurrence.doneAt !== undefined || waitsLong) return occurrence
-      // Another process runs it, such as npm start, or there was not enough time for all.
+      // Another process, such as npm start, runs it, or the time was too short.
       await sleep(lookEveryMs)
       occurrence = (await watched((await guard.background()).advance(id, endsAt()))) ?? occurrence
     }
@@ -99,7 +98,7 @@ function toInstant(text: string): number {
   return instant
 }
 
-/** Prints each outcome of a project once, and the sum at the end. */
+/** Prints each outcome once. */
 function createProgress(guard: Guard, heading: string) {
   const told = new Set<string>()
 

@@ -6,16 +6,15 @@ import { type Exchange, isSuccess } from '../../../shared/tracking/transport.ts'
 import type { BudgetsFile, ShownBudget, WantedBudget } from './budgets/file.ts'
 
 const mostPointers = 6
-/** Of the service's envelope: an integer, and never units. */
+/** An integer in the service's envelope, but never units. */
 const envelopeCode = 'response_code'
 
 interface Listing {
   readonly projects: readonly { readonly name: string; readonly id: string | undefined }[]
-  /** How it went, in a few words. */
   readonly reason: string
 }
 
-/** The service documents only an object with `projects` that lists names; ids are read where they are shown. */
+/** The service documents `projects` with names only; ids are read where there are any. */
 export function readProjects(exchange: Exchange): Listing {
   const none = (reason: string) => ({ projects: [], reason })
   if (exchange.kind === 'failed') return none(`cannot be listed (${exchange.reason})`)
@@ -25,7 +24,7 @@ export function readProjects(exchange: Exchange): Listing {
   return { projects, reason: projects.length === 0 ? 'none is listed' : `${projects.length} are listed` }
 }
 
-/** The rows of a list of projects that have a name; `null` where there is no such list. */
+/** `null` if there is no list of projects. */
 export function projectsIn(json: Json | undefined): Listing['projects'] | null {
   const rows = listIn(json)
   if (rows === null) return null
@@ -43,7 +42,7 @@ function listIn(json: Json | undefined): Json[] | null {
   return isObject(json.data) ? listIn(json.data) : null
 }
 
-/** JSON Pointers to everything in an answer that may be a number of units, for a person to choose from. */
+/** JSON Pointers to all numbers in an answer that may be units. */
 export function pointersToUnits(exchange: Exchange): string[] {
   if (exchange.kind === 'failed') return []
   return [...pointersIn(jsonOf(exchange), '')].slice(0, mostPointers)
@@ -74,17 +73,15 @@ interface Owner {
   readonly projects: readonly OwnedProject[]
 }
 
-/** What the service's lists say about the projects of budgets. */
 export interface IdsFound {
-  /** Of projects without an id: the one that the service lists under exactly that name. */
+  /** The service's id for a project without one, found by its exact name. */
   readonly missing: readonly { readonly budget: string; readonly project: string; readonly id: string }[]
-  /** Two listings that the service shows to be one project, each a sentence. */
+  /** Sentences about two listings that are one project at the service. */
   readonly twice: readonly string[]
-  /** Names of projects at the service that no budget owns. */
+  /** The service's projects that no budget owns. */
   readonly unowned: readonly string[]
 }
 
-/** @param lists of projects, as far as the service shows them. */
 export function findIds(budgets: readonly Owner[], lists: readonly (readonly OwnedProject[])[]): IdsFound {
   const owners = new Map<string, { budget: string; project: string }>()
   const listings = budgets.flatMap(({ name: budget, projects }) =>
@@ -113,7 +110,7 @@ export function findIds(budgets: readonly Owner[], lists: readonly (readonly Own
   }
 }
 
-/** Nothing where a list names it twice, or two lists do not agree. */
+/** `undefined` if a list names it twice, or two lists disagree. */
 function idOf(name: string, lists: readonly (readonly OwnedProject[])[]): string | undefined {
   const rows = lists.map((list) => list.filter((project) => project.name === name))
   const ids = new Set(rows.flat().flatMap(({ id }) => id ?? []))
@@ -131,11 +128,7 @@ export function named(names: readonly string[]): string {
 export const unownedInWords = (names: readonly string[]): string =>
   `no budget owns ${named(names)}; account pays for ${names.length === 1 ? 'its' : 'their'} updates`
 
-/**
- * Gives the projects of a file the ids that the service lists, and says what else its lists show.
- *
- * @param lists `null`: the service did not show them.
- */
+/** Adds the service's ids to the projects of a file, with lines that say so. @param lists `null` if unavailable. */
 export function withIds(
   file: BudgetsFile,
   how: { budgets: readonly ShownBudget[]; prune: boolean },
@@ -169,7 +162,7 @@ export function withIds(
 const rowsOf = ({ projects }: WantedBudget): readonly OwnedProject[] =>
   Array.isArray(projects) && projects.every((row) => typeof row?.name === 'string') ? projects : []
 
-/** The budgets as they are once the file is applied, as far as projects go. */
+/** The projects of all budgets after the file is applied. */
 function ownersAfter(file: BudgetsFile, { budgets, prune }: { budgets: readonly ShownBudget[]; prune: boolean }) {
   const owners = new Map<string, Owner>(budgets.map((budget) => [budget.name, budget]))
   const isPruned = prune && file.prunable.includes('projects')

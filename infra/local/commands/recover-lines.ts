@@ -1,13 +1,13 @@
 import * as z from 'zod/mini'
 import { closedLine, holdLine, runLine } from '../../../shared/guard/log-lines.ts'
 
-/** What the log says about one update since a time: docs/log.md, "A run has two lines". */
+/** An update in the log (docs/log.md, "A run has two lines"). */
 export interface LoggedRun {
   readonly update: string
-  /** Absent where its units were held before that time: the restored ledger has its record. */
+  /** Absent if its units were held earlier, so that the restored ledger has its record. */
   readonly held?: Pick<z.infer<typeof holdLine>, 'kind' | 'project' | 'budget' | 'caller' | 'heldAt'>
   readonly units: number
-  /** Whether it is known that it ran, or did not; else the units are those that were held. */
+  /** Whether its outcome is known; if not, `units` are those that were held. */
   readonly isKnown: boolean
 }
 
@@ -20,7 +20,7 @@ const correctionLine = z.object({
 const line = z.union([holdLine, runLine, closedLine, correctionLine])
 type Line = z.infer<typeof line>
 
-/** @param text log lines as they are, or what `aws logs filter-log-events` prints as JSON. */
+/** @param text log lines, or the JSON of `aws logs filter-log-events`. */
 export function loggedRuns(text: string, since: number): LoggedRun[] {
   const lines = messagesIn(text)
     .flatMap((message) => line.safeParse(jsonOf(message)).data ?? [])

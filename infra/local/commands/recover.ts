@@ -57,7 +57,7 @@ await command(
 
 interface Said {
   readonly text: string
-  /** A person has to look at it, or the command has to be repeated. */
+  /** Whether an operator has to act, or repeat the command. */
   readonly isOpen?: boolean
 }
 
@@ -109,13 +109,13 @@ function createApi({ url, token, from, isDry }: { url: string; token: string; fr
   async function send(method: 'GET' | 'POST', path: string, body?: object, key?: string) {
     const response = await request(method, path, { ...(body && { body }), key })
     const answer: unknown = await response.json().catch(() => ({}))
-    // What was lost is not found, and a budget may be gone.
+    // The update may be lost, and the budget deleted.
     if (!response.ok && response.status !== 404)
       throw new CannotContinue(problem.safeParse(answer).data?.detail ?? `${path}: status ${response.status}`)
     return response.ok ? answer : null
   }
 
-  /** Another operator has a key of their own, and must not book it once more. */
+  /** Tokens of two operators make two idempotency keys, so the reason shows what is booked already. */
   async function reasonsOf(budget: string): Promise<readonly string[]> {
     const all: string[] = []
     for (let cursor = ''; ; ) {

@@ -26,7 +26,7 @@ await command(
   ['<accept>'],
 )
 
-/** The restored table first, then the marker, then the table of before: each step can be repeated. */
+/** Changes the restored table, then the marker, then the former table: each step can be repeated. */
 async function accept(opened: OperatorLedger, to: number, isDry: boolean): Promise<boolean> {
   const { ledger, marker, table, tableId, where, ledgerIn } = opened
   const { identity } = (await ledger.view()).definitions

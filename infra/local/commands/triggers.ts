@@ -11,11 +11,7 @@ import { createQuietLog } from '../guard-log.ts'
 import type { Environment } from '../settings.ts'
 import { isInMemory } from './command.ts'
 
-/**
- * The scheduled function, for a command: in a process of its own, at the ledger and the service that are running.
- *
- * @throws CannotContinue where only `npm start` itself can reach the ledger.
- */
+/** Opens the scheduled function in this process. @throws CannotContinue for a ledger in the memory of `npm start`. */
 export function openTriggers(env: Environment, clock: Clock) {
   const settings = parseSettings(guardSettings, env)
   if (isInMemory(env)) {
@@ -24,7 +20,7 @@ export function openTriggers(env: Environment, clock: Clock) {
   const services = createServices(settings, { clock, log: createQuietLog() })
   const triggers = createTriggers({ ...services, slack: createSlack(services) })
 
-  /** The same, with a ledger that does not answer as one line that says which. */
+  /** Fails with one line if the ledger does not answer. */
   async function reached<Result>(work: Promise<Result>): Promise<Result> {
     try {
       return await work

@@ -1,5 +1,4 @@
-// Keeps DynamoDB Local running for as long as its parent holds the other end of standard input.
-// Plain JavaScript: it must run without a compiler, in a process of its own.
+// Runs DynamoDB Local until its parent closes standard input. JavaScript, because it runs without a compiler.
 import { spawn } from 'node:child_process'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -9,11 +8,10 @@ const killAfterMs = 2_000
 const [directory] = process.argv.slice(2)
 const lock = directory === '' ? null : `${directory}.lock`
 process.stdout.on('error', () => {})
-// The database's files are for this user alone.
+// Files for this user alone.
 process.umask(0o077)
 
-// Two databases must never share one file. The lock stays for as long as the database may touch the file, which can be
-// longer than the guard lives.
+// Two databases must never share a file. The lock stays until the database ends, which may be after the guard.
 const writeLock = (java, port, flag) =>
   lock && writeFileSync(lock, JSON.stringify({ keeper: process.pid, java, port }), { flag })
 const unlock = () => lock && rmSync(lock, { force: true })
@@ -37,7 +35,7 @@ const java = spawn(
     ...[`-Djava.library.path=${join(jars, 'DynamoDBLocal_lib')}`, '-cp'],
     ...[[join(jars, 'DynamoDBLocal.jar'), import.meta.dirname].join(delimiter), 'LoopbackDynamoDb'],
     ...(directory === '' ? ['-inMemory'] : ['-dbPath', directory]),
-    // By default every web page may call it, and AWS hears of each start.
+    // The defaults let every web page call it, and report each start to AWS.
     ...['-cors', 'unit-guard.invalid', '-disableTelemetry'],
   ],
   { stdio: ['ignore', 'pipe', 'pipe'] },
@@ -67,7 +65,7 @@ java.on('exit', (code) => end(isNoJava(complaint) ? 'no-java' : complaint, code 
 process.stdin.on('end', stop).on('error', stop).resume()
 process.on('SIGINT', () => {}).on('SIGTERM', () => {})
 
-// Some systems have a `java` that only says where to get one; and one before 17 cannot read the jar.
+// Some systems have a `java` that only names a download; Java before 17 cannot read the jar.
 function isNoJava(text) {
   return /Unable to locate a Java Runtime|UnsupportedClassVersionError/.test(text)
 }

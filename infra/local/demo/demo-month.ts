@@ -56,7 +56,6 @@ async function fill(local: LocalSettings, shutdown: Shutdown): Promise<boolean> 
   return sum(scenario, store, local.keptIn)
 }
 
-/** Where a month can be kept. */
 async function openKept(local: LocalSettings, shutdown: Shutdown) {
   if (local.sandboxPort === null)
     throw new CannotContinue('The month is made up, so it is for the stand-in alone: unset TRACKING_BASE_URL.')
@@ -67,7 +66,7 @@ async function openKept(local: LocalSettings, shutdown: Shutdown) {
   return ledger
 }
 
-/** Only reads: opening a ledger to use it would set it up. */
+/** Uses no ledger, because opening an empty one would set it up. */
 async function isNew(store: Store): Promise<boolean> {
   const calendar = newCalendar({ day: 1, time: '00:00', zone: 'UTC' })
   try {
@@ -84,7 +83,6 @@ function notNew(where: string): string {
 npm start shows what there is. A month takes a ledger of its own:\n${fillAMonth}`
 }
 
-/** Of what was kept, not of what was played. */
 async function sum({ settings, clock }: Scenario, store: Store, keptIn: string | null): Promise<boolean> {
   const ledger = openLedgerAt(settings, { clock, store })
   const updates = await all((cursor) => ledger.updates({}, rowsAtATime, cursor))

@@ -7,16 +7,15 @@ const unitsPerMonth = 100
 const reason = 'demonstration'
 const answersWithinMs = 30_000
 
-/** The same keys each time: where the ledger was kept, a restart is answered from the record and spends nothing. */
+/** The keys are fixed, so a restart is answered from the records and spends nothing. */
 const asks = [
   { project: 'acme.example', key: 'demonstration-runs' },
   { project: 'globex', key: 'demonstration-refused' },
 ] as const
 
-/** The same for code that makes it in a ledger of its own. */
 export const demonstration = { budget, unitsPerMonth, reason, asks } as const
 
-/** Where a month of made-up updates is kept: a ledger that is used takes none. */
+/** A used ledger takes no month, so it needs a directory of its own. */
 export const fillAMonth = ['  DATA_DIR=.local/month npm run demo:month', '  DATA_DIR=.local/month npm start'].join('\n')
 
 const update = z.object({
@@ -28,10 +27,7 @@ const answer = z.object({ detail: z.optional(z.string()), updates: z.optional(z.
 
 type Call = (method: string, path: string, options?: { body: object; key?: string }) => Promise<Response>
 
-/**
- * One guarded update that runs and one that is refused, asked for as any caller asks: through the API. An error is
- * printed and changes nothing else.
- */
+/** Requests one update that runs and one that is refused, through the API. Prints errors and ignores them. */
 export async function demonstrate({ url, token }: { url: string; token: string }): Promise<void> {
   const send = createSend({ url, token })
   const call: Call = (method, path, options) =>

@@ -8,10 +8,10 @@ import { CannotContinue } from '../failures.ts'
 import { type Actors, createActors, type Scenario } from './scenario.ts'
 import { callerScopes, scenes, weekly } from './scenes.ts'
 
-/** On the first day everything is set up before anything is fired. */
+/** On the first day the setup comes before the plans. */
 const firedAfterMs = 9 * hourMs
 const digestAfterMs = 6 * hourMs
-/** The last day belongs to what is left open. */
+/** The scenes of the last day leave updates open. */
 const quietMs = dayMs
 
 interface Moment {
@@ -19,11 +19,7 @@ interface Moment {
   act(actors: Actors): Promise<unknown>
 }
 
-/**
- * Runs the month from its first day to its end: plans at their times, people on their days, the sweep every night.
- *
- * @param tell is called as each day begins.
- */
+/** Runs all plans, scenes and nightly sweeps of the month. @param tell is called at the start of each day. */
 export async function runMonth(scenario: Scenario, tell: (day: number, days: number) => void): Promise<void> {
   const { clock, first, end } = scenario
   const actors = createActors(scenario, callerScopes)
@@ -63,7 +59,7 @@ function momentsOf({ first, end, plans, triggers, clock }: Scenario): readonly M
   return [...fired, ...swept, ...once, ...everyWeek].filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at)
 }
 
-/** A rule of EventBridge names a plan's time; the digest has none. */
+/** The event of a plan has a time, that of the digest has none. */
 const timeOf = (event: object, night: number): number =>
   'time' in event && typeof event.time === 'string' ? Date.parse(event.time) : night + digestAfterMs
 
@@ -76,9 +72,9 @@ function sinceMidnight(time: string): number {
 const itemsAtOnce = 50
 
 /**
- * Writes the month into the ledger of `npm start`. The definitions go first: who writes them has the ledger alone.
+ * Writes the month into the ledger of `npm start`, the definitions first.
  *
- * @throws CannotContinue when another process has written them.
+ * @throws CannotContinue when another process has written definitions.
  */
 export async function keepMonth(
   { items, service }: Scenario,

@@ -29,17 +29,16 @@ import { createSecretsEndpoint, signCallerToken } from '../secrets.ts'
 import { type Environment, localSigningSecret, sandboxToken, sandboxUrl } from '../settings.ts'
 import type { Shutdown } from '../shutdown.ts'
 
-/** Enough for the month; a ledger keeps its first limit. */
 const unitsPerMonth = '50000'
-/** The scenes need so many days; where the billing month is younger, they begin in the one before. */
-const shortestDays = 21
+/** The scenes need this many days, so they may start in the month before. */
+const minDays = 21
 
-/** Everything that `npm start` has, in memory and under a clock that the scenes move. */
+/** The parts of `npm start`, in memory and with a clock that the scenes move. */
 export type Scenario = Awaited<ReturnType<typeof openScenario>>
 
 /**
- * @param parts.end the last scene's end, where the clock then stands still.
- * @param parts.settings those of `npm start`, as text: when the month turns, and the plans.
+ * @param parts.end where the clock stands still after the last scene.
+ * @param parts.settings of `npm start`, as text.
  */
 export async function openScenario(parts: {
   end: number
@@ -66,7 +65,7 @@ export async function openScenario(parts: {
   const stored = {
     [settings.CALLER_KEY_SECRET]: { current: callerKey },
     [settings.SERVICE_TOKEN_SECRET]: { current: sandboxToken },
-    // Without a webhook, whatever is announced counts as told.
+    // Without a webhook, announcements count as sent.
     [settings.SLACK_SECRET]: { current: JSON.stringify({ signingSecret: localSigningSecret }) },
   }
   secrets.open(createSecretsEndpoint(stored, secretsKey))
@@ -84,22 +83,19 @@ export async function openScenario(parts: {
     plans: readPlans(settings.PLANS),
     api: createApi(services, localReference),
     triggers: createTriggers({ ...services, slack: createSlack(services) }),
-    /** The items of the ledger. */
+    /** Of the ledger. */
     items,
     service: state,
   }
 }
 
-/** Its midnight in UTC. */
 function firstDayOf(settings: GuardSettings, end: number): number {
   const month = monthAt(newCalendar(accountOf(settings).renewal), end)
   const today = Math.floor(end / dayMs) * dayMs
-  return Math.min(Math.ceil(month.start / dayMs) * dayMs, today - (shortestDays - 1) * dayMs)
+  return Math.min(Math.ceil(month.start / dayMs) * dayMs, today - (minDays - 1) * dayMs)
 }
 
-/** Stands still until the next scene begins, and nothing waits. */
 interface ScenarioClock extends Clock {
-  /** Never back. */
   moveTo(instant: number): void
 }
 
@@ -119,7 +115,6 @@ function createScenarioClock(start: number): ScenarioClock {
 
 const tokenLastsMs = 90 * dayMs
 
-/** The callers who have a token, with its scopes. */
 export type CallerScopes = Readonly<Record<string, readonly Scope[]>>
 
 export interface DemoRequest {
@@ -136,12 +131,11 @@ export type Actors = ReturnType<typeof createActors>
 const updates = z.object({ updates: z.array(z.object({ id: z.string(), state: z.string() })) })
 const account = z.object({ windows: z.array(z.object({ window: z.string(), available: z.number() })) })
 
-/** The month went another way than it is written, so the ledger shows something else than intended. */
+/** A scene had another outcome than it states, so the month would show something else. */
 class UnexpectedOutcome extends Error {
   override readonly name = 'UnexpectedOutcome'
 }
 
-/** Sends requests to the API as one of the callers. */
 function createCalls({ clock, api, callerKey }: Scenario, callerScopes: CallerScopes) {
   const tokenOf = (sub: string) =>
     signCallerToken({
@@ -172,12 +166,12 @@ function createCalls({ clock, api, callerKey }: Scenario, callerScopes: CallerSc
   return { request, call }
 }
 
-/** What people, tools and the service do, through the same ways in as everyone. */
+/** The actions of people, tools and the service. */
 export function createActors(scenario: Scenario, callerScopes: CallerScopes) {
   const { clock, guard, triggers, service } = scenario
   const { request, call } = createCalls(scenario, callerScopes)
   let keys = 0
-  /** Update ids derive from it: the same month has the same ids. */
+  /** Update ids derive from the key, so they are the same in each run. */
   const nextKey = () => `month-${++keys}`
 
   /** @returns the update's id. */
@@ -190,7 +184,7 @@ export function createActors(scenario: Scenario, callerScopes: CallerScopes) {
     return update.id
   }
 
-  /** As after Confirm in Slack. */
+  /** Like Confirm in Slack. */
   async function askInSlack(user: string, { project, kind = 'ranking', reason }: DemoRequest, becomes: State) {
     const asker = { caller: `slack:${user}`, via: 'slack', route: 'slack', key: nextKey() } as const
     const answer = await guard.submit(
@@ -205,7 +199,7 @@ export function createActors(scenario: Scenario, callerScopes: CallerScopes) {
     return update.id
   }
 
-  /** For one call, as `PUT /sandbox/faults` does it. */
+  /** For one call. */
   const injectFault = (fault: Fault): Promise<void> => service.replaceFaults([{ ...fault, times: 1 }])
 
   const endsAt = () => clock.now() + workLastsMs
@@ -217,9 +211,8 @@ export function createActors(scenario: Scenario, callerScopes: CallerScopes) {
     askInSlack,
     injectFault,
     sweep: () => triggers.sweep(endsAt()),
-    /** Time passes within a scene. */
     wait: (minutes: number) => clock.moveTo(clock.now() + minutes * minuteMs),
-    /** Units that are left to the account. */
+    /** Of the account. */
     unitsLeft: async (): Promise<number> => {
       const { windows } = account.parse(await call('mira', 'GET', `/budgets/${rootBudget}`))
       return windows.find(({ window }) => window === 'month')?.available ?? 0

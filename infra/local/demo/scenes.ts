@@ -2,7 +2,7 @@ import type { State } from '../../../shared/ledger/updates/update.ts'
 import { demonstration } from './demonstration.ts'
 import type { Actors, CallerScopes } from './scenario.ts'
 
-/** Who is in the month, and what there is at its beginning. None of them exists. */
+/** Callers, budgets and projects of the month; all are made up. */
 
 export const callerScopes: CallerScopes = {
   'local-admin': ['read', 'run', 'write', 'approve', 'admin'],
@@ -19,7 +19,6 @@ const owns = (...projects: (string | readonly [name: string, id: string])[]) => 
   projects: projects.map((each) => (typeof each === 'string' ? { name: each } : { name: each[0], id: each[1] })),
 })
 
-/** Two teams and their clients or shops, a team that looks things up, and a trial that was left behind. */
 const budgets = {
   clients: budget(30_000),
   globex: {
@@ -81,7 +80,7 @@ async function setUp({ call }: Actors): Promise<void> {
 
 type Action = (actors: Actors) => Promise<unknown>
 
-/** Once in the month: on the day that is counted from its first, or so long before its end. Times are UTC. */
+/** On a day of the month, counted from 1, or some hours before its end. Times are UTC. */
 export type Scene = { readonly act: Action } & (
   | { readonly day: number; readonly time: string }
   | { readonly hoursBeforeEnd: number }
@@ -98,7 +97,6 @@ const books = 'willow-books.example'
 const press = 'opal-press.example'
 const travel = 'juniper-travel.example'
 
-/** Asks for a ranking update. */
 const ranking =
   (who: string, project: string, reason: string, becomes: State = 'settled'): Action =>
   ({ ask }) =>
@@ -120,14 +118,14 @@ export const weekly: readonly WeeklyScene[] = [
   ),
   every(2, '11:15', ranking('tomas', 'café & co/paris', 'new menu pages')),
   every(3, '09:05', ranking('report-tool', garden, 'weekly report')),
-  // Refused, and answered with the update of the morning.
+  // Answered with the update of the morning.
   every(3, '15:40', ranking('tomas', garden, 'after the release')),
   every(4, '14:20', ranking('tomas', 'daily.example', 'is it fresh?', 'refused')),
   every(5, '09:05', ranking('report-tool', spa, 'weekly report')),
 ]
 
 export const scenes: readonly Scene[] = [
-  // What npm start will ask for again: under the same keys it is answered from these records.
+  // npm start repeats these under the same keys, and is answered from the records.
   on(1, '08:00', async ({ call, ask }) => {
     const { budget, unitsPerMonth, reason, asks } = demonstration
     const [runs, refused] = asks
@@ -167,14 +165,14 @@ export const scenes: readonly Scene[] = [
       reason: 'order 1182: four more reports',
     }),
   ),
-  // The answer is lost, and the service has the data: evidence settles it.
+  // The answer is lost, and evidence settles the update.
   on(8, '13:10', async ({ ask, injectFault, wait, sweep }) => {
     await injectFault({ operation: 'run', project: bikes, fault: 'reset', consumes: true })
     await ask('dora', { project: bikes, reason: 'call with the client' }, 'in-doubt')
     wait(20)
     await sweep()
   }),
-  // It never arrived, and a person says so.
+  // The request never arrived, and an operator resolves it.
   on(9, '10:00', async ({ ask, injectFault, wait, call }) => {
     await injectFault({ operation: 'run', project: 'initech', fault: 'status', status: 502, consumes: false })
     const id = await ask(
@@ -201,7 +199,7 @@ export const scenes: readonly Scene[] = [
     await ask('tomas', { project: books, reason: 'one last look' }, 'refused')
   }),
   on(12, '11:30', ranking('tomas', bikes, 'after the sale')),
-  // 429 says that it did not run, so nothing is lost, and it may be asked for again.
+  // 429 proves that it did not run, so it can be requested again.
   on(13, '09:50', async ({ ask, injectFault, wait }) => {
     const asked = { kind: 'keyword-difficulty', project: 'globex', reason: 'quarterly review' } as const
     await injectFault({ operation: 'run', project: 'globex', fault: 'status', status: 429, consumes: false })
@@ -235,7 +233,7 @@ export const scenes: readonly Scene[] = [
     wait(12)
     await call('dora', 'POST', `/updates/${id}/cancel`, { reason: 'the spa was meant' })
   }),
-  // No one decides, so it expires a day later.
+  // Expires a day later without a decision.
   on(17, '18:00', ranking('reporting-agent', travel, 'rankings older than 30 days', 'awaiting-approval')),
   on(18, '09:20', ({ call }) => call('report-tool', 'GET', '/v3/keyword-difficulty/1001/run')),
   on(19, '14:00', ({ ask }) =>
@@ -255,7 +253,7 @@ export const scenes: readonly Scene[] = [
     }),
   ),
 
-  // What is left for the reader: two doubts, and three updates that wait for a decision.
+  // Left for the reader: two doubts, and three updates that wait for a decision.
   before(9, ranking('reporting-agent', travel, 'the relaunch was a week ago', 'awaiting-approval')),
   before(6, async ({ ask, injectFault }) => {
     await injectFault({ operation: 'run', project: 'initech', fault: 'status', status: 502, consumes: false })
@@ -265,7 +263,7 @@ export const scenes: readonly Scene[] = [
     await injectFault({ operation: 'run', project: garden, fault: 'reset', consumes: false })
     await ask('report-tool', { project: garden, reason: 'the front page has changed' }, 'in-doubt')
     wait(30)
-    // Who does not know of it is refused: it may have run.
+    // Refused, because the update in doubt may have run.
     await ask('tomas', { project: garden, reason: 'after the release' }, 'refused')
   }),
   before(3, ranking('dora', hotels, 'review with the client tomorrow', 'awaiting-approval')),
@@ -274,7 +272,7 @@ export const scenes: readonly Scene[] = [
   ),
 ]
 
-/** An update of the hotels, which is too dear to go without. */
+/** Updates of the hotels cost enough to need approval. */
 function approved(reason: string, afterMinutes: number): Action {
   return async ({ ask, wait, call }) => {
     const id = await ask('dora', { project: hotels, reason }, 'awaiting-approval')

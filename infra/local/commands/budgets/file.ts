@@ -6,7 +6,7 @@ import { type Prunable, prunable } from '../../../../shared/guard/people/apply-b
 import { fromUtf8, isObject, type Json, parseStrictJson, placeIn } from '../../../../shared/platform/json.ts'
 import { CannotContinue } from '../../failures.ts'
 
-/** A budget as `GET /budgets` shows it, as far as files say anything about it. */
+/** The members of a budget in `GET /budgets` that a file can name. */
 export interface ShownBudget {
   readonly name: string
   readonly parent: string | null
@@ -22,16 +22,16 @@ interface ShownLimit {
   readonly units: number | 'unlimited'
 }
 
-/** What a file says of one budget; what it does not name stays as it is. */
+/** A budget of a file; members that it does not name stay. */
 export type WantedBudget = Readonly<Record<string, unknown>> & { readonly name: string }
 
 export interface BudgetsFile {
   readonly budgets: readonly WantedBudget[]
-  /** As it stands there: whether it is one is for the guard to say. */
+  /** Checked by the guard. */
   readonly reason?: Json
-  /** The members that this kind of file can name, and that `--prune` takes away where it does not. */
+  /** Members that `--prune` removes where the file does not name them. */
   readonly prunable: readonly Prunable[]
-  /** Where the file speaks of the budget at this position. */
+  /** Where a budget stands in the file, for messages. */
   placeOf(position: number): string
 }
 
@@ -50,8 +50,8 @@ type Column = (typeof columns)[number]
 type Cells = { readonly [C in Column]?: string }
 
 /**
- * @param current the budgets there are: limits are one member of a budget, so a file that names the month keeps the day.
- * @throws CannotContinue with everything that is wrong, line by line.
+ * @param current limits are one member of a budget, so a file that names only the month keeps the day's limit from here.
+ * @throws CannotContinue with all faults, line by line.
  */
 export async function readBudgetsFile(
   file: string,
@@ -62,7 +62,6 @@ export async function readBudgetsFile(
     throw new CannotContinue(`${file} cannot be read (${cause.code ?? cause.message})`, { cause })
   })
   const text = fromUtf8(bytes)
-  // A spreadsheet may write another encoding.
   if (text === null) throw new CannotContinue(`${file} is not UTF-8: save it as CSV UTF-8, or as JSON in UTF-8`)
   return /\.csv$/i.test(file) ? fromCsv(file, text, { current, prune: how.prune === true }) : fromJson(file, text)
 }
@@ -129,7 +128,6 @@ interface Fault {
 const inOrder = (faults: readonly Fault[]): string[] =>
   faults.toSorted((a, b) => a.line - b.line).map(({ line, message }) => `line ${line}: ${message}`)
 
-/** A file says nothing about what it has no column for. */
 const columnOf: Partial<Record<Prunable, Column>> = { projects: 'project' }
 const isLimited = (names: readonly string[]) => names.includes('month') || names.includes('day')
 
@@ -175,7 +173,7 @@ function parseCsv(file: string, text: string): { record: string[]; line: number 
   }
 }
 
-/** A spreadsheet writes semicolons where the decimal mark is a comma. No name of a column holds one of these. */
+/** Spreadsheets write semicolons where the decimal mark is a comma. */
 function delimiterOf(text: string): string {
   const [header = ''] = /[^\r\n\ufeff]+/.exec(text) ?? []
   return [',', ';', '\t'].find((delimiter) => header.includes(delimiter)) ?? ','
@@ -214,7 +212,7 @@ function faultsOfCells(cells: Cells): string[] {
   ]
 }
 
-/** A budget is described once, on any of its rows. */
+/** Any row of a budget may hold a member, but all rows have to agree. */
 function contradictions(column: Column, rows: readonly Row[]): Fault[] {
   const [first, ...others] = rows.filter(({ cells }) => cells[column] !== undefined)
   return others
@@ -247,7 +245,7 @@ function toMembers(rows: readonly Row[]) {
   }
 }
 
-/** @param how.emptied the columns whose empty cells take a limit away; any other limit stays. */
+/** @param how.emptied columns in which an empty cell removes the limit. */
 function toLimits(
   rows: readonly Row[],
   { shown, emptied }: { shown: ShownBudget | undefined; emptied: readonly string[] },
@@ -268,7 +266,7 @@ const splitApprovers = (text: string): string[] =>
     .map((approver) => approver.trim())
     .filter((approver) => approver !== '')
 
-/** All budgets as such a file: one row for each project, the rest on the first. */
+/** One row for each project; the first row of a budget holds its other members. */
 export function toBudgetsCsv(budgets: readonly ShownBudget[]): string {
   const rows = budgets.flatMap((budget) => {
     const { name, parent, limits, projects, perUpdate, approvalAbove, approvers } = budget
@@ -285,5 +283,5 @@ export function toBudgetsCsv(budgets: readonly ShownBudget[]): string {
   return stringify([[...columns], ...rows], { escape_formulas: true })
 }
 
-/** What a spreadsheet would have taken for a formula was written with an apostrophe before it. */
+/** Formulas were escaped with an apostrophe. */
 const unescaped = (cell: string): string => cell.replace(/^'(?=[=+\-@])/, '')

@@ -8,19 +8,19 @@ import { CannotContinue } from '../../failures.ts'
 import { type OwnedProject, projectsIn } from '../projects.ts'
 import type { BudgetsFile, ShownBudget, WantedBudget } from './file.ts'
 
-/** What a file made, or would make. */
+/** The outcome of a file, or of its dry run. */
 export interface Applied {
   readonly revision: number
   readonly differences: readonly BudgetDifference[]
 }
 
-/** What the lists add is a help: a service that hangs must not hold up the budgets. */
+/** The lists only help, so a hanging service must not block the budgets. */
 const listsWithinMs = 10_000
 
 const wrongToken =
   'UNIT_GUARD_TOKEN is not valid there: source the env file again, or make a token with npm run --silent token.'
 
-/** The budgets of a Unit Guard that runs somewhere, by its own HTTP API. */
+/** The budgets of a Unit Guard, through its API. */
 export function createBudgetsService({ url, token }: { url: string; token: string }) {
   const request = createSend({ url, token })
 
@@ -38,7 +38,7 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
     return { budgets: answer.budgets, etag }
   }
 
-  /** @throws CannotContinue also where anything has changed since the revision of `etag`. */
+  /** @throws CannotContinue also if a budget changed since `etag`. */
   async function apply(
     file: BudgetsFile,
     how: { etag: string; dryRun: boolean; prune?: boolean; reason?: string },
@@ -54,7 +54,7 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
     throw new CannotContinue(sentenceOf(status, answer, file))
   }
 
-  /** The service's free lists of projects; the second has ids where the first lacks them. `null`: not shown now. */
+  /** The service's free lists of projects: the second has ids that the first may lack. `null` if unavailable. */
   async function listProjects(): Promise<readonly (readonly OwnedProject[])[] | null> {
     const first = await list('/v3/projects')
     if (first === null || first.some(({ id }) => id !== undefined)) return first && [first]
@@ -75,7 +75,7 @@ interface Refused {
   readonly errors?: readonly { readonly path: string; readonly message: string }[]
 }
 
-/** Every fault at the place in the file that it is about. */
+/** Each fault with its place in the file. */
 function sentenceOf(status: number, { detail, errors }: Refused, file?: BudgetsFile): string {
   if (!file || !errors) return detail ?? `Unit Guard answers with status ${status}.`
   const lines = errors.map(({ path, message }) => {
@@ -86,7 +86,7 @@ function sentenceOf(status: number, { detail, errors }: Refused, file?: BudgetsF
   return `Nothing was applied:\n  ${lines.join('\n  ')}`
 }
 
-/** What a file would change, for people: a line for each budget that is new or another, and how many are not. */
+/** A line for each new or changed budget, and the number of unchanged ones. */
 export function linesOf(differences: readonly BudgetDifference[], named: number): string[] {
   const unchanged = named - differences.length
   return [
@@ -105,7 +105,7 @@ export function linesOf(differences: readonly BudgetDifference[], named: number)
 type Projects = readonly { readonly name: string }[]
 type Limits = readonly { readonly window: string }[]
 
-/** Every one by its name: the line above counts the projects after the third. */
+/** Names every removed project, because the line above counts those after the third. */
 function takenAway({ member, from, to }: Member): string[] {
   if (member === 'limits') {
     const stay = (to as Limits).map(({ window }) => window)
@@ -118,7 +118,7 @@ function takenAway({ member, from, to }: Member): string[] {
   return ((from ?? []) as Projects).flatMap(({ name }) => (stay.has(folded(name)) ? [] : [`the project ${name}`]))
 }
 
-/** Of the budgets whose projects a file names, those that it does not name. */
+/** How many current projects the file omits, of budgets whose projects it names. */
 export function countUnnamed(wanted: readonly WantedBudget[], current: readonly ShownBudget[]): number {
   const counts = wanted.map(({ name, projects }) => {
     if (!Array.isArray(projects)) return 0

@@ -19,22 +19,19 @@ import { reasonOf } from '../../failures.ts'
 import { findIds, named, type OwnedProject, unownedInWords } from '../projects.ts'
 import type { Findings } from './service.ts'
 
-/** What the ledger is compared with. */
 interface Seen {
   readonly plans: readonly Plan[]
-  /** The projects that the service lists. */
+  /** Projects of the service. */
   readonly lists: readonly (readonly OwnedProject[])[]
 }
 
 interface Options {
   readonly isOnAws?: boolean
-  /** `PROJECT_SEPARATOR`, which a plan's project may not contain. */
   readonly separator?: string | undefined
 }
 
 type Settings = Parameters<typeof expectedLedgerOf>[0]
 
-/** The state of the open book, budget by budget. */
 export async function examineLedger(
   settings: GuardSettings,
   { inMemory, ...seen }: { inMemory: boolean } & Seen,
@@ -64,7 +61,7 @@ export async function examineLedger(
   }
 }
 
-/** Only reads: opening a ledger to use it would set it up. */
+/** Uses no ledger, because opening an empty one would set it up. */
 export async function examineStore(
   settings: Settings,
   store: Store,
@@ -103,7 +100,6 @@ export async function examineStore(
   }
 }
 
-/** A plan that is refused for a project is refused every night: better known before the first one. */
 const refusedPlans = (plans: readonly Plan[], whyNot: (plan: Plan, project: string) => string | undefined): string[] =>
   plans.flatMap((plan) => {
     const refused = plan.projects.flatMap((project) => {
@@ -120,7 +116,7 @@ const refusedPlans = (plans: readonly Plan[], whyNot: (plan: Plan, project: stri
 
 const maxNamed = 5
 
-/** A request by an id that no budget lists is charged to `account`, also where a budget owns the project. */
+/** Updates by an id that no budget lists are charged to `account`, even if a budget owns the project. */
 function ownership({ definitions }: View, lists: Seen['lists']): Findings {
   const { missing, twice, unowned } = findIds(Object.values(definitions.budgets), lists)
   const ids = missing.map(({ project, id }) => `${project} has ${id}`)

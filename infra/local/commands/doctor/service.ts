@@ -15,11 +15,9 @@ import { CannotContinue } from '../../failures.ts'
 import { readSecret } from '../../secrets.ts'
 import { type OwnedProject, pointersToUnits, readProjects } from '../projects.ts'
 
-/** What one part of the examination has found out. */
 export interface Findings {
-  /** Each is a line below a heading. */
   readonly lines: readonly string[]
-  /** What a person has to do before updates can be guarded; each is a line. */
+  /** What an operator has to do before updates can be guarded. */
   readonly toDo: readonly string[]
 }
 
@@ -30,7 +28,7 @@ const joined = (findings: readonly Findings[]): Findings => ({
 
 type Read = ReturnType<typeof createReader>
 
-/** What the service answers to free reads, and whether the guard can make anything of it. */
+/** Checks the service's answers to free reads. */
 export async function examineService(
   settings: GuardSettings,
   wanted: { project: string | undefined; id: string | undefined },
@@ -65,7 +63,7 @@ export async function examineService(
   const { exchange } = await read('/projects')
   const listing = readProjects(exchange)
   const lists = [listing.projects]
-  // This list has ids where the first may not.
+  // The second list may have the ids that the first lacks.
   if (listing.projects.length > 0 && listing.projects.every(({ id }) => id === undefined))
     lists.push(readProjects((await read('/marketshare/projects')).exchange).projects)
   const aboutToken = describeToken(token, exchange, systemClock.now())
@@ -93,7 +91,6 @@ export async function examineService(
   return { ...findings, lists }
 }
 
-/** A name helps only where the service answers; that it refuses the token is said with the token. */
 function whyNoProject(listing: Exchange, reason: string): string[] {
   if (listing.kind === 'failed') return [unanswered(listing.reason)]
   if (isTokenRefused(listing.status)) return []
@@ -152,7 +149,7 @@ function describeDates(reading: Awaited<ReturnType<ReturnType<typeof createTrack
   return { lines: [`dates: ${line}`], toDo: [] }
 }
 
-/** What a run answers cannot be seen without spending. */
+/** Only a run, which spends units, would show its answer. */
 function describeRuns(settings: GuardSettings, kinds: Kinds): Findings {
   const by = (pointer: string | undefined) =>
     pointer ?? 'a well-known name where that is not below the estimate, else the estimate is charged'
@@ -166,12 +163,11 @@ function describeRuns(settings: GuardSettings, kinds: Kinds): Findings {
 
 const tokenRefused = "renew the service's token: the service refuses it"
 
-/** The token that is in hand, which is read once. */
 const tokenInHand = (token: string) => ({ read: async () => token, reread: async () => token })
 
 const soonMs = 14 * dayMs
 
-/** What can be told about the service's token without showing any of it: whether it is taken, and when it ends. */
+/** Whether the service accepts the token, and when it expires. */
 export function describeToken(token: string, listing: Exchange, now: number): Findings {
   const expiresAt = expiryOf(token)
   const status = listing.kind === 'answered' ? listing.status : null
@@ -199,7 +195,7 @@ function toDo(status: number | null, expiresAt: number | null, now: number): str
   return []
 }
 
-/** Not every token is a JWT, and not every JWT expires; no signature is checked here. */
+/** `null` for a token that is not a JWT or never expires. Checks no signature. */
 function expiryOf(token: string): number | null {
   try {
     const { exp } = decodeJwt(token)
@@ -209,10 +205,7 @@ function expiryOf(token: string): number | null {
   }
 }
 
-/**
- * Asks the service for its projects, which is free, and says in the terminal where it refuses the token, or where the
- * token ends soon. Says nothing where the service does not answer.
- */
+/** Prints a warning if the service refuses the token, or the token expires soon. */
 export async function checkToken(service: { baseUrl: string; token: string; timeoutMs: number }): Promise<void> {
   const { baseUrl, token, timeoutMs } = service
   const read = createReader({ transport: createTransport(baseUrl), token: tokenInHand(token), timeoutMs })
