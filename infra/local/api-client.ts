@@ -16,7 +16,6 @@ interface Options extends Pick<RequestInit, 'redirect' | 'signal'> {
   readonly etag?: string | undefined
 }
 
-/** Sends requests to the API of a Unit Guard. @throws CannotContinue when it does not answer. */
 export function createSend({ url, token }: { url: string; token: string }) {
   const origin = url.replace(/\/$/, '')
   return (method: string, path: string, { body, key, etag, ...how }: Options = {}): Promise<Response> =>

@@ -77,13 +77,11 @@ export async function startBackground(
   }
 }
 
-/** Daily at 06:00 UTC. */
 const digest: Schedule = { kind: 'rate', text: 'rate(1 day)', everyMs: dayMs }
 const digestAnchor = 6 * hourMs
 
 /** The minutes of a week, for a machine that slept. */
 const max = 10_080
-/** The latest of one plan; older ones do not matter any more. */
 const maxAtOnce = 60
 
 /**

@@ -6,7 +6,6 @@ import { guardSettings } from '../../shared/guard/options.ts'
 import { CannotContinue } from './failures.ts'
 import type { Environment } from './settings.ts'
 
-/** Makes a directory for this user alone, unless it exists. @throws CannotContinue */
 export async function makeDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 }).catch((cause) => {
     throw new CannotContinue(`the directory ${directory} cannot be made (${cause.code}); set DATA_DIR to another one`, {
@@ -65,7 +64,6 @@ export async function writePrivateFile(file: string, text: string): Promise<void
   await rename(`${file}.new`, file)
 }
 
-/** Empty without a file. */
 export function readEnvFile(directory: string): Environment {
   const text = readIfThere(envFileOf(directory))
   const lines = text.matchAll(/^export (\w+)=((?:'[^']*'|\\')*)$/gm)

@@ -6,7 +6,6 @@ export class CannotContinue extends Error {
 export const hintFor = (reason: string): string =>
   reason.includes('ECONNREFUSED') ? '. Is npm start running? After a restart, source its env file again.' : ''
 
-/** The message of the innermost cause. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
   if (!(error instanceof Error)) return String(error)

@@ -27,7 +27,7 @@ export async function createGuardLog(directory: string): Promise<{ log: Log; fil
   const stream = createWriteStream(file, { flags: size > maxBytes ? 'w' : 'a', mode: 0o600 })
   // `mode` is ignored for an existing file.
   stream.once('open', () => void chmod(file, 0o600).catch(() => {}))
-  // A full disk must not take the guard down.
+  // A full disk must not stop the guard.
   stream.on('error', (error) => console.error(`unit-guard: ${file}: ${error.message}`))
   const write = (text: string) => {
     stream.write(`${text}\n`)
@@ -37,12 +37,10 @@ export async function createGuardLog(directory: string): Promise<{ log: Log; fil
   return { log, file, close: () => new Promise((resolve) => stream.end(resolve)) }
 }
 
-/** For a command: it shows only errors with a cause. */
 export const createQuietLog = (): Log =>
   createLog({ write: (text) => tell(text, { withCauseOnly: true }), now: systemClock.now })
 
 function tell(text: string, { withCauseOnly = false } = {}): void {
-  // Parsing every line would be slow.
   if (!text.includes('"level":"error"') && !text.includes('"event":"announced"')) return
   const parsed = line.safeParse(toJson(text))
   if (!parsed.success) return

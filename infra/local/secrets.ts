@@ -47,7 +47,6 @@ function parse(text: string, file: string): StoredSecret {
   }
 }
 
-/** A bearer token (docs/api.md). */
 export function signCallerToken(claims: {
   key: string
   sub: string
@@ -136,7 +135,6 @@ type SecretsAccess = Pick<GuardSettings, 'SECRETS_ENDPOINT' | 'SECRETS_ACCESS_KE
 export async function readSecret(id: string, from: SecretsAccess): Promise<string> {
   const endpoint = from.SECRETS_ENDPOINT
   const client = createSecretsClient(endpoint, from.SECRETS_ACCESS_KEY)
-  // The thrown error says everything.
   const log = createLog({ write: () => {}, now: systemClock.now })
   try {
     return (await createSecret({ client, id, clock: systemClock, log }).read()).current

@@ -16,7 +16,6 @@ export type LocalSettings = ReturnType<typeof readSettings>
 
 export interface LocalSlack {
   readonly signingSecret: string
-  /** Without it the terminal shows announcements. */
   readonly webhookUrl?: string
 }
 
@@ -27,7 +26,6 @@ const plansFile = fileURLToPath(new URL('./plans.json', import.meta.url))
 
 export const defaultDirectory = '.local'
 
-/** Listed in docs/settings.md. */
 const defaults = {
   PORT: '8787',
   SANDBOX_PORT: '8788',
@@ -61,7 +59,6 @@ const localSettings = z.object({
   TRACKING_TOKEN: z.optional(z.string().check(z.refine(isUsableToken, 'takes visible ASCII characters'))),
 })
 
-/** Read by commands and by users of the stand-in. */
 const ofOthers = [
   'UNIT_GUARD_URL',
   'UNIT_GUARD_TOKEN',
@@ -96,7 +93,6 @@ export function readSettings(env: Environment) {
     sandboxPort: hasSandbox ? parsed.SANDBOX_PORT : null,
     /** The directory of the ledger and the caller key; `null` keeps nothing. */
     keptIn: keepsNothing ? null : parsed.DATA_DIR,
-    /** Of the env file and the log. */
     directory: directoryOf(env),
     demonstrates: hasSandbox && parsed.DEMO !== 'off',
     serviceToken: parsed.TRACKING_TOKEN ?? (hasSandbox ? sandboxToken : null),
@@ -110,14 +106,12 @@ export function readSettings(env: Environment) {
     // Two ledgers in one DynamoDB have a sandbox each.
     sandboxTable: env.SANDBOX_TABLE ? parsed.SANDBOX_TABLE : `${parsed.TABLE_NAME}-sandbox`,
     sandboxUnitsPerMonth: parsed.SANDBOX_UNITS_PER_MONTH,
-    /** A DynamoDB that runs already. */
     dynamoDb: parsed.DYNAMODB_ENDPOINT,
     dynamoDbKey: parsed.DYNAMODB_ACCESS_KEY,
     guard: onlyGuardSettings(given),
   }
 }
 
-/** The guard's settings, with the values that the start found. */
 export function completeSettings(local: LocalSettings, found: Environment) {
   const text = { ...local.guard, ...found }
   return { settings: parseSettings(guardSettings, text), text }

@@ -15,7 +15,6 @@ export function createShutdown() {
   async function run(): Promise<void> {
     const patience = sleep(patienceMs)
     for (const step of steps.toReversed()) {
-      // A part that does not stop must not keep the others alive.
       await step(patience).catch((error) => console.error('unit-guard: while stopping:', error))
     }
   }
@@ -52,7 +51,6 @@ export async function withShutdown<Result>(work: (shutdown: Shutdown) => Promise
   }
 }
 
-/** Work that no request waits for. */
 export function createBackgroundTasks() {
   const all = new Set<Promise<void>>()
   const stopping = new AbortController()
@@ -66,9 +64,7 @@ export function createBackgroundTasks() {
       all.add(added)
       return added
     },
-    /** The stop ends it early. */
     pause: (ms: number): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {}),
-    /** Waits for the tasks, until `patience` ends. */
     stop: async (patience: Promise<void>): Promise<void> => {
       stopping.abort()
       await Promise.race([Promise.all(all), patience])

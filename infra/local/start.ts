@@ -103,7 +103,6 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   if (sandbox === null) checkTokenLater(local, settings)
 }
 
-/** Values that the next start finds again. */
 async function foundLedger(local: LocalSettings, ledger: LocalLedger, marker: MarkerStore | null) {
   if (ledger.kind === 'memory') return {}
   const known = await marker?.read()

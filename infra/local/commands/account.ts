@@ -42,7 +42,6 @@ const flags = {
 const { ACCOUNT_RENEWAL_DAY: day, ACCOUNT_RENEWAL_TIME: time, ACCOUNT_TIME_ZONE: zone } = accountSettings.shape
 const renewalFlags = z.object({ day, time, zone })
 
-/** The actor of a ledger's first entry too. */
 const actor = 'setup'
 
 await command(

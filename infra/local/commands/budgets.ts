@@ -59,7 +59,6 @@ await command(
   verb === 'export' || verb === 'ids' ? [verb] : ['apply', '<file>'],
 )
 
-/** A file that names all budgets with their projects only. */
 function allBudgets(budgets: readonly ShownBudget[]): BudgetsFile {
   return {
     budgets: budgets.map(({ name, projects }) => ({ name, projects })),

@@ -44,7 +44,6 @@ export async function command<F extends Flags>(
   }
 }
 
-/** Runs a command without arguments until it is stopped. */
 export async function runUntilStopped(name: string, usage: string, start: (shutdown: Shutdown) => Promise<void>) {
   const shutdown = createShutdown()
   try {
@@ -120,7 +119,6 @@ export function commandEnvironment(all: Environment = environment()): Environmen
 /** No other process reaches a ledger in the memory of `npm start`. */
 export const isInMemory = (env: Environment): boolean => env.LEDGER === 'memory' && !env.DYNAMODB_ENDPOINT
 
-/** Units of durations such as 30m, 8h, 7d. */
 export const unitMs = { m: minuteMs, h: hourMs, d: dayMs } as const
 
 /** Milliseconds since the epoch of a time in RFC 3339; `null` if not valid, such as 30 February. */

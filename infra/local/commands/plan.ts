@@ -44,13 +44,11 @@ await command(
   ['<name>'],
 )
 
-/** Returns whether it ran, whatever the outcome. */
 async function fire(name: string, time: number): Promise<boolean> {
   const { settings, guard, triggers, reached } = openTriggers(commandEnvironment(), systemClock)
   const progress = createProgress(guard, `The plan ${name} of ${toRfc3339(time)}`)
   const id = occurrenceId(name, time)
 
-  /** Prints outcomes while `work` runs. */
   async function watched<Result>(work: Promise<Result>): Promise<Result> {
     const isOver = work.then(
       () => true,
@@ -98,7 +96,6 @@ function toInstant(text: string): number {
   return instant
 }
 
-/** Prints each outcome once. */
 function createProgress(guard: Guard, heading: string) {
   const told = new Set<string>()
 

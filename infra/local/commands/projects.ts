@@ -24,7 +24,6 @@ export function readProjects(exchange: Exchange): Listing {
   return { projects, reason: projects.length === 0 ? 'none is listed' : `${projects.length} are listed` }
 }
 
-/** `null` if there is no list of projects. */
 export function projectsIn(json: Json | undefined): Listing['projects'] | null {
   const rows = listIn(json)
   if (rows === null) return null
@@ -42,7 +41,6 @@ function listIn(json: Json | undefined): Json[] | null {
   return isObject(json.data) ? listIn(json.data) : null
 }
 
-/** JSON Pointers to all numbers in an answer that may be units. */
 export function pointersToUnits(exchange: Exchange): string[] {
   if (exchange.kind === 'failed') return []
   return [...pointersIn(jsonOf(exchange), '')].slice(0, mostPointers)
@@ -76,9 +74,7 @@ interface Owner {
 export interface IdsFound {
   /** The service's id for a project without one, found by its exact name. */
   readonly missing: readonly { readonly budget: string; readonly project: string; readonly id: string }[]
-  /** Sentences about two listings that are one project at the service. */
   readonly twice: readonly string[]
-  /** The service's projects that no budget owns. */
   readonly unowned: readonly string[]
 }
 
@@ -119,7 +115,6 @@ function idOf(name: string, lists: readonly (readonly OwnedProject[])[]): string
 
 const maxNamed = 5
 
-/** `a, b and 3 more`. */
 export function named(names: readonly string[]): string {
   const more = names.length - maxNamed
   return more > 1 ? `${names.slice(0, maxNamed).join(', ')} and ${more} more` : names.join(', ')
@@ -162,7 +157,6 @@ export function withIds(
 const rowsOf = ({ projects }: WantedBudget): readonly OwnedProject[] =>
   Array.isArray(projects) && projects.every((row) => typeof row?.name === 'string') ? projects : []
 
-/** The projects of all budgets after the file is applied. */
 function ownersAfter(file: BudgetsFile, { budgets, prune }: { budgets: readonly ShownBudget[]; prune: boolean }) {
   const owners = new Map<string, Owner>(budgets.map((budget) => [budget.name, budget]))
   const isPruned = prune && file.prunable.includes('projects')

@@ -109,7 +109,6 @@ function createApi({ url, token, from, isDry }: { url: string; token: string; fr
   async function send(method: 'GET' | 'POST', path: string, body?: object, key?: string) {
     const response = await request(method, path, { ...(body && { body }), key })
     const answer: unknown = await response.json().catch(() => ({}))
-    // The update may be lost, and the budget deleted.
     if (!response.ok && response.status !== 404)
       throw new CannotContinue(problem.safeParse(answer).data?.detail ?? `${path}: status ${response.status}`)
     return response.ok ? answer : null

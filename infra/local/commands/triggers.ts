@@ -20,7 +20,6 @@ export function openTriggers(env: Environment, clock: Clock) {
   const services = createServices(settings, { clock, log: createQuietLog() })
   const triggers = createTriggers({ ...services, slack: createSlack(services) })
 
-  /** Fails with one line if the ledger does not answer. */
   async function reached<Result>(work: Promise<Result>): Promise<Result> {
     try {
       return await work

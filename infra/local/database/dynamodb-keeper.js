@@ -8,7 +8,6 @@ const killAfterMs = 2_000
 const [directory] = process.argv.slice(2)
 const lock = directory === '' ? null : `${directory}.lock`
 process.stdout.on('error', () => {})
-// Files for this user alone.
 process.umask(0o077)
 
 // Two databases must never share a file. The lock stays until the database ends, which may be after the guard.

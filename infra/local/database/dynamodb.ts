@@ -17,12 +17,10 @@ export interface DynamoDbLocal {
   stop(): Promise<void>
 }
 
-/** Java is missing or too old. */
 export class NoJava extends Error {
   override readonly name = 'NoJava'
 }
 
-/** Starts fast. */
 const quickStart = '-Xmx256m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC'
 const startsWithinMs = 30_000
 const stopsWithinMs = 2_500
@@ -127,7 +125,6 @@ async function readLock(file: string): Promise<z.output<typeof lockFile> | null>
   try {
     return lockFile.parse(JSON.parse(text))
   } catch {
-    // A half-written lock is older than its database.
     await rm(file, { force: true })
     return null
   }

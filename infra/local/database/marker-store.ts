@@ -5,14 +5,11 @@ import { ledgerParameter, type Marker, parseMarker, toMarkerText } from '../../.
 import { makeDirectory, writePrivateFile } from '../data-directory.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
 
-/** Keeps the marker of a ledger outside of its table. */
 export interface MarkerStore {
-  /** `null` if there is no ledger yet. */
   read(): Promise<Marker | null>
   write(marker: Marker): Promise<void>
 }
 
-/** Beside the ledger's files. */
 export function fileMarker(directory: string): MarkerStore {
   const file = join(directory, 'ledger')
   return {

@@ -35,7 +35,6 @@ interface Database extends Place {
 }
 
 interface Whereabouts {
-  /** Of a DynamoDB that runs already. */
   readonly endpoint: string | undefined
   readonly accessKey: string | undefined
   /** `null` keeps nothing. */
@@ -43,7 +42,6 @@ interface Whereabouts {
   readonly shutdown: Shutdown
 }
 
-/** Opens the ledger and its table, in memory where there is no Java. */
 export async function openLedger(options: Whereabouts & { table: string }): Promise<LocalLedger> {
   const found = await openDatabase(options)
   if (found === null) {
@@ -89,7 +87,6 @@ export async function ensureTable(
   }
 }
 
-/** The given DynamoDB, or else DynamoDB Local; `null` without Java. */
 export async function openDatabase({ endpoint, accessKey, ...options }: Whereabouts): Promise<Database | null> {
   return endpoint === undefined ? startDatabase(options) : { endpoint, accessKey, where: `DynamoDB at ${endpoint}` }
 }

@@ -25,7 +25,6 @@ export interface OperatorLedger {
   readonly store: Store
   readonly ledger: Ledger
   readonly marker: MarkerStore
-  /** Another table of the same database. */
   readonly ledgerIn: (table: string) => Ledger
 }
 
@@ -81,7 +80,6 @@ function isOnAws(): boolean {
   return dynamoDb === undefined && (keptIn === null || !existsSync(join(keptIn, 'dynamodb')))
 }
 
-/** The service that the settings name. */
 export function serviceHere(): string {
   const { TRACKING_BASE_URL: service, LEDGER_SERVICE: name } = withoutFound(environment())
   if (service) return serviceNameOf(service)

@@ -17,7 +17,6 @@ import { createBackgroundTasks } from '../shutdown.ts'
 
 type Image = Readonly<Record<string, AttributeValue>>
 
-/** The members of an AWS stream record that are known here. */
 export interface StreamRecord {
   readonly eventSource: 'aws:dynamodb'
   readonly eventName: 'INSERT' | 'MODIFY' | 'REMOVE'
@@ -165,7 +164,6 @@ async function* shardsOf({ client, stream }: StreamReader): AsyncGenerator<Shard
   } while (after !== undefined)
 }
 
-/** Returns how many new records it took. */
 async function readShards(reader: StreamReader): Promise<number> {
   const { open } = reader
   if (performance.now() - (reader.listedAt ?? longAgo) > listEveryMs) await listShards(reader)

@@ -13,7 +13,6 @@ interface TableKey {
   readonly sort: string
 }
 
-/** Creates the ledger table like the deployed one, unless it exists. */
 export function createTable(client: DynamoDBClient, table: string, { stream = true } = {}): Promise<void> {
   return createUnlessThere(client, {
     ...onDemand(table, [tableKey, ...Object.values(indexes)]),
@@ -44,7 +43,6 @@ const schema = ({ partition, sort }: TableKey) => [
   { AttributeName: sort, KeyType: 'RANGE' as const },
 ]
 
-/** The first request is slow on a busy machine. */
 const firstAnswerWithinMs = 20_000
 
 async function createUnlessThere(client: DynamoDBClient, table: CreateTableCommandInput): Promise<void> {

@@ -15,7 +15,6 @@ const asks = [
 
 export const demonstration = { budget, unitsPerMonth, reason, asks } as const
 
-/** A used ledger takes no month, so it needs a directory of its own. */
 export const fillAMonth = ['  DATA_DIR=.local/month npm run demo:month', '  DATA_DIR=.local/month npm start'].join('\n')
 
 const update = z.object({

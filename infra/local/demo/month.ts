@@ -59,7 +59,6 @@ function momentsOf({ first, end, plans, triggers, clock }: Scenario): readonly M
   return [...fired, ...swept, ...once, ...everyWeek].filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at)
 }
 
-/** The event of a plan has a time, that of the digest has none. */
 const timeOf = (event: object, night: number): number =>
   'time' in event && typeof event.time === 'string' ? Date.parse(event.time) : night + digestAfterMs
 
@@ -68,7 +67,6 @@ function sinceMidnight(time: string): number {
   return hours * hourMs + minutes * minuteMs
 }
 
-/** DynamoDB takes 100, and 4 MB of them. */
 const itemsAtOnce = 50
 
 /**

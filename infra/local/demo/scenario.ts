@@ -83,7 +83,6 @@ export async function openScenario(parts: {
     plans: readPlans(settings.PLANS),
     api: createApi(services, localReference),
     triggers: createTriggers({ ...services, slack: createSlack(services) }),
-    /** Of the ledger. */
     items,
     service: state,
   }
@@ -155,7 +154,6 @@ function createCalls({ clock, api, callerKey }: Scenario, callerScopes: CallerSc
     })
   }
 
-  /** @throws UnexpectedOutcome unless it succeeds. */
   async function call(who: string, method: string, path: string, body?: object): Promise<unknown> {
     const response = await request(who, method, path, body)
     const text = await response.text()
@@ -166,7 +164,6 @@ function createCalls({ clock, api, callerKey }: Scenario, callerScopes: CallerSc
   return { request, call }
 }
 
-/** The actions of people, tools and the service. */
 export function createActors(scenario: Scenario, callerScopes: CallerScopes) {
   const { clock, guard, triggers, service } = scenario
   const { request, call } = createCalls(scenario, callerScopes)
@@ -174,7 +171,6 @@ export function createActors(scenario: Scenario, callerScopes: CallerScopes) {
   /** Update ids derive from the key, so they are the same in each run. */
   const nextKey = () => `month-${++keys}`
 
-  /** @returns the update's id. */
   async function ask(who: string, asked: DemoRequest, becomes: State, key = nextKey()): Promise<string> {
     const response = await request(who, 'POST', '/updates', { kind: 'ranking', ...asked }, key)
     const text = await response.text()
@@ -184,7 +180,6 @@ export function createActors(scenario: Scenario, callerScopes: CallerScopes) {
     return update.id
   }
 
-  /** Like Confirm in Slack. */
   async function askInSlack(user: string, { project, kind = 'ranking', reason }: DemoRequest, becomes: State) {
     const asker = { caller: `slack:${user}`, via: 'slack', route: 'slack', key: nextKey() } as const
     const answer = await guard.submit(
@@ -199,7 +194,6 @@ export function createActors(scenario: Scenario, callerScopes: CallerScopes) {
     return update.id
   }
 
-  /** For one call. */
   const injectFault = (fault: Fault): Promise<void> => service.replaceFaults([{ ...fault, times: 1 }])
 
   const endsAt = () => clock.now() + workLastsMs
@@ -212,7 +206,6 @@ export function createActors(scenario: Scenario, callerScopes: CallerScopes) {
     injectFault,
     sweep: () => triggers.sweep(endsAt()),
     wait: (minutes: number) => clock.moveTo(clock.now() + minutes * minuteMs),
-    /** Of the account. */
     unitsLeft: async (): Promise<number> => {
       const { windows } = account.parse(await call('mira', 'GET', `/budgets/${rootBudget}`))
       return windows.find(({ window }) => window === 'month')?.available ?? 0

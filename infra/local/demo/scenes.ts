@@ -118,7 +118,6 @@ export const weekly: readonly WeeklyScene[] = [
   ),
   every(2, '11:15', ranking('tomas', 'café & co/paris', 'new menu pages')),
   every(3, '09:05', ranking('report-tool', garden, 'weekly report')),
-  // Answered with the update of the morning.
   every(3, '15:40', ranking('tomas', garden, 'after the release')),
   every(4, '14:20', ranking('tomas', 'daily.example', 'is it fresh?', 'refused')),
   every(5, '09:05', ranking('report-tool', spa, 'weekly report')),
@@ -272,7 +271,6 @@ export const scenes: readonly Scene[] = [
   ),
 ]
 
-/** Updates of the hotels cost enough to need approval. */
 function approved(reason: string, afterMinutes: number): Action {
   return async ({ ask, wait, call }) => {
     const id = await ask('dora', { project: hotels, reason }, 'awaiting-approval')

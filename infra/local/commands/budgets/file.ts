@@ -6,7 +6,6 @@ import { type Prunable, prunable } from '../../../../shared/guard/people/apply-b
 import { fromUtf8, isObject, type Json, parseStrictJson, placeIn } from '../../../../shared/platform/json.ts'
 import { CannotContinue } from '../../failures.ts'
 
-/** The members of a budget in `GET /budgets` that a file can name. */
 export interface ShownBudget {
   readonly name: string
   readonly parent: string | null
@@ -31,7 +30,6 @@ export interface BudgetsFile {
   readonly reason?: Json
   /** Members that `--prune` removes where the file does not name them. */
   readonly prunable: readonly Prunable[]
-  /** Where a budget stands in the file, for messages. */
   placeOf(position: number): string
 }
 
@@ -283,5 +281,4 @@ export function toBudgetsCsv(budgets: readonly ShownBudget[]): string {
   return stringify([[...columns], ...rows], { escape_formulas: true })
 }
 
-/** Formulas were escaped with an apostrophe. */
 const unescaped = (cell: string): string => cell.replace(/^'(?=[=+\-@])/, '')

@@ -8,7 +8,6 @@ import { CannotContinue } from '../../failures.ts'
 import { type OwnedProject, projectsIn } from '../projects.ts'
 import type { BudgetsFile, ShownBudget, WantedBudget } from './file.ts'
 
-/** The outcome of a file, or of its dry run. */
 export interface Applied {
   readonly revision: number
   readonly differences: readonly BudgetDifference[]
@@ -20,7 +19,6 @@ const listsWithinMs = 10_000
 const wrongToken =
   'UNIT_GUARD_TOKEN is not valid there: source the env file again, or make a token with npm run --silent token.'
 
-/** The budgets of a Unit Guard, through its API. */
 export function createBudgetsService({ url, token }: { url: string; token: string }) {
   const request = createSend({ url, token })
 
@@ -75,7 +73,6 @@ interface Refused {
   readonly errors?: readonly { readonly path: string; readonly message: string }[]
 }
 
-/** Each fault with its place in the file. */
 function sentenceOf(status: number, { detail, errors }: Refused, file?: BudgetsFile): string {
   if (!file || !errors) return detail ?? `Unit Guard answers with status ${status}.`
   const lines = errors.map(({ path, message }) => {
@@ -86,7 +83,6 @@ function sentenceOf(status: number, { detail, errors }: Refused, file?: BudgetsF
   return `Nothing was applied:\n  ${lines.join('\n  ')}`
 }
 
-/** A line for each new or changed budget, and the number of unchanged ones. */
 export function linesOf(differences: readonly BudgetDifference[], named: number): string[] {
   const unchanged = named - differences.length
   return [

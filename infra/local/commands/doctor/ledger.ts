@@ -21,7 +21,6 @@ import type { Findings } from './service.ts'
 
 interface Seen {
   readonly plans: readonly Plan[]
-  /** Projects of the service. */
   readonly lists: readonly (readonly OwnedProject[])[]
 }
 

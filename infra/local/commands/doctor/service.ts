@@ -28,7 +28,6 @@ const joined = (findings: readonly Findings[]): Findings => ({
 
 type Read = ReturnType<typeof createReader>
 
-/** Checks the service's answers to free reads. */
 export async function examineService(
   settings: GuardSettings,
   wanted: { project: string | undefined; id: string | undefined },
@@ -63,7 +62,6 @@ export async function examineService(
   const { exchange } = await read('/projects')
   const listing = readProjects(exchange)
   const lists = [listing.projects]
-  // The second list may have the ids that the first lacks.
   if (listing.projects.length > 0 && listing.projects.every(({ id }) => id === undefined))
     lists.push(readProjects((await read('/marketshare/projects')).exchange).projects)
   const aboutToken = describeToken(token, exchange, systemClock.now())
@@ -167,7 +165,6 @@ const tokenInHand = (token: string) => ({ read: async () => token, reread: async
 
 const soonMs = 14 * dayMs
 
-/** Whether the service accepts the token, and when it expires. */
 export function describeToken(token: string, listing: Exchange, now: number): Findings {
   const expiresAt = expiryOf(token)
   const status = listing.kind === 'answered' ? listing.status : null
