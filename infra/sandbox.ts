@@ -1,7 +1,7 @@
 import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb'
 import { Duration, Fn, RemovalPolicy } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
-import { sandboxTableKey } from '../functions/sandbox/state/table.ts'
+import { sandboxTableKey } from '../functions/sandbox/settings.ts'
 import { acknowledge, GuardFunction, type GuardFunctionProps } from './guard-function.ts'
 import type { GuardSecrets } from './guard-secrets.ts'
 

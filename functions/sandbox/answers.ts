@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Handler, Hono } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
@@ -7,7 +8,7 @@ import type { Fault } from './faults.ts'
 import type { Project } from './project.ts'
 import type { Requested } from './request.ts'
 
-/** The sandbox's own envelope: the service documents no body but that of GET /projects. */
+/** The service documents no body but that of GET /projects, so this envelope is the sandbox's own. */
 export const succeeded = (c: Context, data: object, status: ContentfulStatusCode = 200) =>
   c.json({ response_code: 0, data }, status)
 
@@ -21,7 +22,6 @@ export function unauthorized(c: Context) {
 
 export const unknownProject = (c: Context, name: string) => failed(c, 404, `There is no project called ${name}`)
 
-/** Every fault of a body or a query at once. */
 export const wrongInput = (c: Context, error: z.core.$ZodError) =>
   failed(c, 400, 'Bad Request', { errors: error.issues.map(describe) })
 
@@ -38,11 +38,7 @@ export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge'
 }
 
-/**
- * `undefined`: the body is not JSON, or incomplete; every schema refuses it with its own sentence.
- *
- * @throws BodyTooLarge
- */
+/** `undefined`: not JSON, or incomplete. @throws BodyTooLarge */
 export async function readJson(c: Context<SandboxEnv>): Promise<unknown> {
   const bytes = await readWhole(c, maxBodyBytes)
   if (bytes === 'too-large') throw new BodyTooLarge()
@@ -54,7 +50,7 @@ export async function readJson(c: Context<SandboxEnv>): Promise<unknown> {
   }
 }
 
-/** On Lambda there is no node request to bind, hence `Partial`. */
+/** `Partial`: Lambda has no node request. */
 export type SandboxEnv = {
   Bindings: Partial<HttpBindings>
   Variables: { requested: Requested; fault: Fault | undefined; projects: readonly Project[] }
@@ -62,13 +58,58 @@ export type SandboxEnv = {
 
 type Method = 'GET' | 'POST'
 
-/**
- * Adds one operation. The same path under another method is 405 with the right one; HEAD is GET without a body.
- */
+/** Other methods of the path are 405; HEAD is GET without a body. */
 export function operation(routes: Hono<SandboxEnv>, method: Method, path: string, handler: Handler<SandboxEnv>): void {
   routes.on(method, path, handler)
   routes.all(path, (c: Context<SandboxEnv>) => {
     c.header('Allow', method === 'GET' ? 'GET, HEAD' : method)
     return failed(c, 405, 'Method Not Allowed')
   })
+}
+
+/** `undefined`: nothing to write yet. */
+export type Rows = Iterable<object | undefined>
+
+const chunkLength = 32_768
+const longestMs = 15
+
+/** A JSON array, computed chunk by chunk as the caller reads, so that other requests are answered in between. */
+export function streamRows(c: Context, rows: Rows): Response {
+  const iterator = rows[Symbol.iterator]()
+  let separator = ''
+  const nextChunk = (start: string): { text: string; done: boolean } => {
+    const until = performance.now() + longestMs
+    let text = start
+    while (text.length < chunkLength && performance.now() < until) {
+      const { value, done } = iterator.next()
+      if (done) return { text: `${text}\n]\n`, done }
+      if (value === undefined) continue
+      text += `${separator}\n${JSON.stringify(value)}`
+      separator = ','
+    }
+    return { text, done: false }
+  }
+
+  const encoder = new TextEncoder()
+  let isFirst = true
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        await turn()
+        let { text, done } = isFirst ? { text: '[', done: false } : nextChunk('')
+        isFirst = false
+        // A stream that gets nothing when pulled is not pulled again.
+        while (text === '' && !done) {
+          await turn()
+          ;({ text, done } = nextChunk(''))
+        }
+        controller.enqueue(encoder.encode(text))
+        if (done) controller.close()
+      },
+      cancel: () => void iterator.return?.(),
+    },
+    // Computes nothing before the first read: HEAD never reads.
+    { highWaterMark: 0 },
+  )
+  return c.body(body, 200, { 'content-type': 'application/json' })
 }

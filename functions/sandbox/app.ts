@@ -3,30 +3,28 @@ import { type Clock, toRfc3339 } from '../../shared/platform/clock.ts'
 import type { Log } from '../../shared/platform/log.ts'
 import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
 import { BodyTooLarge, failed, readJson, type SandboxEnv, unauthorized, wrongInput } from './answers.ts'
-import { isAuthorized, type TokenSource } from './bearer.ts'
 import { demonstrationProjects } from './demonstration.ts'
 import { exportRoutes } from './exports.ts'
 import { withFaults } from './fault-answers.ts'
 import { faultListOf, helpOf } from './faults.ts'
 import { marketShareRoutes } from './market-share.ts'
 import { projectRoutes } from './projects.ts'
-import { rawPath } from './request.ts'
+import { isAuthorized, rawPath, type TokenSource } from './request.ts'
 import { createMemoryState, ProjectTooLarge, type State, usedInMonth } from './state/state.ts'
 import { updateRoutes } from './updates.ts'
 
 type SandboxOptions = {
   readonly clock: Clock
   readonly token: TokenSource
-  /** In memory without it. */
+  /** Default: in memory. */
   readonly state?: State
-  /** Of one UTC calendar month. */
   readonly unitsPerMonth?: number
-  /** One `sandbox-request` line for each request under /v3, written before it is answered. */
+  /** Writes one `sandbox-request` line for each request under /v3, before its answer. */
   readonly log?: Log
   readonly kinds?: Kinds
 }
 
-/** A stand-in for the tracking service: the interface below `/v3`, its own switches below `/sandbox`. */
+/** A stand-in for the tracking service below `/v3`, with switches of its own below `/sandbox`. */
 export function createSandbox(options: SandboxOptions): Hono<SandboxEnv> {
   const { clock, token, unitsPerMonth = 100_000, log, kinds = productKinds } = options
   const state = options.state ?? createMemoryState(demonstrationProjects(clock.now()))

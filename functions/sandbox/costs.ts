@@ -3,10 +3,9 @@ import { toUnits, type Units } from '../../shared/platform/words.ts'
 import type { KindFacts } from '../../shared/tracking/kinds.ts'
 import type { Project } from './project.ts'
 
-/** What one project costs, as a row of an answer. */
 export type Cost = { readonly project: string; readonly keyword_units: Units }
 
-/** The sandbox's own prices: the service documents none. */
+/** The service documents no prices; these are the sandbox's own. */
 export const costOf = (kind: KindFacts, project: Project): Cost => ({
   project: project.name,
   keyword_units: toUnits(project.keywords.length * kind.standInCost(project)),
@@ -20,7 +19,7 @@ export function summed(costs: readonly Cost[]): object {
   return only && others.length === 0 ? only : { projects: costs, total_units: totalOf(costs) }
 }
 
-/** Possible bodies, because the service documents none: some a guard must read, some it must refuse. */
+/** The service documents no body. A guard must read some of these and refuse others. */
 const shapes = {
   plain: (units) => ({ units }),
   string: (units) => ({ response_code: 0, data: { keyword_units: String(units) } }),

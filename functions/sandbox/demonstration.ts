@@ -2,7 +2,6 @@ import { dayMs } from '../../shared/platform/clock.ts'
 import type { CreateProjectInput } from '../../shared/tracking/projects.ts'
 import { day, type Frequency, type ProjectInput } from './project.ts'
 
-/** The projects of a new sandbox. */
 export const demonstrationProjects = (now: number): ProjectInput[] => [
   project({ name: 'acme.example', website: 'www.acme.example', keywords: 40, engines: [desktop('US')], now }),
   project({
@@ -56,7 +55,7 @@ const competitors = [
   { name: 'www.lantern-review.example', aliases: 'www.lantern-*.example' },
 ]
 
-/** Old enough to have data: an on-demand project was last updated a week ago. */
+/** An on-demand project was last updated a week ago, so it has data. */
 function project({ name, website, keywords, engines, frequency = 'ondemand', now }: Sketch): ProjectInput {
   return {
     name,

@@ -1,11 +1,9 @@
 import { type Context, Hono } from 'hono'
+import * as z from 'zod/mini'
 import type { Clock } from '../../shared/platform/clock.ts'
 import type { Kinds } from '../../shared/tracking/kinds.ts'
-import type { SandboxEnv } from './answers.ts'
-import { operation, unknownProject, wrongInput } from './answers.ts'
-import { datesWithin, period } from './period.ts'
+import { operation, type Rows, type SandboxEnv, streamRows, unknownProject, wrongInput } from './answers.ts'
 import { datesOf, difficultyDatesOf, findProject, type Project, type Run } from './project.ts'
-import { type Rows, streamRows } from './row-stream.ts'
 import type { State } from './state/state.ts'
 import {
   clickThroughRates,
@@ -16,12 +14,11 @@ import {
   topSites,
   visibility,
 } from './views.ts'
-import { createWorld, type World } from './world/world.ts'
+import { createWorld, type World } from './world.ts'
 
 type View = (world: World, dates: readonly string[]) => Rows
 type DatesOf = (project: Project, runs: readonly Run[], now: number, kinds: Kinds) => readonly string[]
 
-/** Each export is a view of the same result pages, so they agree. */
 export function exportRoutes({ state, clock, kinds }: { state: State; clock: Clock; kinds: Kinds }): Hono<SandboxEnv> {
   const routes = new Hono<SandboxEnv>()
 
@@ -45,4 +42,36 @@ export function exportRoutes({ state, clock, kinds }: { state: State; clock: Clo
   const difficulty = exported(keywordDifficulty, (_, runs, now) => difficultyDatesOf(runs, now))
   operation(routes, 'GET', '/projects/:id/export-keyword-difficulty', difficulty)
   return routes
+}
+
+const dateTakes = 'takes a calendar date such as 2026-11-20'
+const date = z.optional(z.iso.date(dateTakes))
+
+export const period = z.object({ startDate: date, stopDate: date }).check(
+  z.refine(({ startDate, stopDate }) => startDate === undefined || stopDate === undefined || startDate <= stopDate, {
+    path: ['startDate'],
+    error: 'takes a date that is not after stopDate',
+  }),
+)
+
+export const on = onOrFrom((day) => ({ startDate: day, stopDate: day }))
+export const from = onOrFrom((day) => ({ startDate: day }))
+
+function onOrFrom(periodOf: (day: string) => Period) {
+  const withDate = z.object({ date })
+  return z.pipe(
+    z.intersection(period, withDate),
+    z.transform(({ date: day, ...rest }): Period => (day === undefined ? rest : periodOf(day))),
+  )
+}
+
+type Period = { readonly startDate?: string | undefined; readonly stopDate?: string | undefined }
+
+/**
+ * The dates with data in a period, both ends included. Without a start it is the latest date only. @param dates
+ * oldest first.
+ */
+export function datesWithin({ startDate, stopDate }: Period, dates: readonly string[]): readonly string[] {
+  const until = stopDate === undefined ? dates : dates.filter((each) => each <= stopDate)
+  return startDate === undefined ? until.slice(-1) : until.filter((each) => each >= startDate)
 }

@@ -13,7 +13,7 @@ import type { State } from './state/state.ts'
 
 type Options = { readonly state: State; readonly clock: Clock; readonly kinds: Kinds; readonly log?: Log | undefined }
 
-/** Reads every request under /v3, and lets it meet at most one fault. */
+/** Each request under /v3 meets at most one fault. */
 export const withFaults = ({ state, clock, kinds, log }: Options) =>
   createMiddleware<SandboxEnv>(async (c, next) => {
     const requested = readRequest(c.req.path, kinds)
@@ -37,7 +37,6 @@ export const withFaults = ({ state, clock, kinds, log }: Options) =>
 type OperationFault = Extract<Fault, { fault: 'estimate-shape' | 'run-units' | 'late-date' }>
 type SpoilingFault = Exclude<Fault, OperationFault | { fault: 'delay' }>
 
-/** The operation itself looks at these. */
 const changesTheOperation = (fault: Fault): fault is OperationFault =>
   fault.fault === 'estimate-shape' || fault.fault === 'run-units' || fault.fault === 'late-date'
 
@@ -63,7 +62,7 @@ async function spoiled(c: Context<SandboxEnv>, fault: SpoilingFault, normal: Res
   }
 }
 
-/** Ends when the caller has gone, so that nothing stays behind in the process. */
+/** Ends when the caller leaves, so that nothing stays in the process. */
 async function hang(c: Context<SandboxEnv>): Promise<Response> {
   const { signal } = c.req.raw
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
@@ -87,7 +86,7 @@ async function resetMidBody(c: Context<SandboxEnv>, normal: string): Promise<Res
   return alreadySent
 }
 
-/** Lambda owns the connection, so this answers what Lambda answers for a broken function. */
+/** Lambda owns the connection, so this is what it answers for a broken function. */
 const noConnection = (c: Context) => failed(c, 502, 'Bad Gateway')
 
 function withStatus(c: Context, { status, retryAfter }: Extract<Fault, { fault: 'status' }>): Response {

@@ -13,9 +13,7 @@ const integer = (takes: string, from: number, to: number = Number.MAX_SAFE_INTEG
 const ms = integer(`takes 0 to ${longestMs} milliseconds`, 0, longestMs)
 const consumes = (byDefault: boolean) => z._default(z.boolean('takes true or false'), byDefault)
 
-/**
- * `consumes`: whether the request takes effect although its answer is spoiled. `afterMs`: how late a run does.
- */
+/** `consumes`: the request takes effect although its answer is spoiled. `afterMs`: how late a run takes effect. */
 const spoils = (byDefault: boolean) => ({ consumes: consumes(byDefault), afterMs: z.optional(ms) })
 
 function faultOf(kinds: Kinds) {
@@ -25,7 +23,7 @@ function faultOf(kinds: Kinds) {
     project: z.optional(z.string('takes the name or id of a project')),
     times: z.optional(integer('takes a whole number from 1', 1)),
   }
-  /** For one operation only: with `any`, requests that they cannot change would use them up. */
+  /** Not with `any`: requests that they cannot change would use them up. */
   const ofEstimate = { ...where, operation: oneOf(['estimate']) }
   const ofRun = { ...where, operation: oneOf(['run']) }
   const dated = datedKinds(kinds)
@@ -64,7 +62,7 @@ export type Fault = z.output<ReturnType<typeof faultOf>>
 export const lateMsOf = (fault: Fault | undefined): number =>
   fault !== undefined && 'afterMs' in fault ? (fault.afterMs ?? 0) : 0
 
-/** The body of `PUT /sandbox/faults`: it replaces the list. */
+/** The body of `PUT /sandbox/faults`. */
 export const faultListOf = (kinds: Kinds) =>
   z.strictObject(
     {
@@ -75,7 +73,7 @@ export const faultListOf = (kinds: Kinds) =>
     'takes a JSON object with faults',
   )
 
-/** @param known the names and ids of the request's projects. */
+/** @param known names and ids of the request's projects. */
 export function matches(fault: Fault, requested: Requested, known: readonly string[]): boolean {
   if (fault.operation !== 'any' && fault.operation !== requested.operation) return false
   if (fault.kind !== undefined && fault.kind !== requested.kind) return false

@@ -29,7 +29,7 @@ const state = createTableState({
   demonstration: () => demonstrationProjects(systemClock.now()),
 })
 
-/** In response streaming mode: an export may be long. */
+/** Streams, because an export may be long. */
 export const handler = streamAnswers(
   createSandbox({
     clock: systemClock,

@@ -2,15 +2,22 @@ import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Clock } from '../../shared/platform/clock.ts'
 import type { Kinds } from '../../shared/tracking/kinds.ts'
-import { operation, type SandboxEnv, succeeded, unknownProject, wrongInput } from './answers.ts'
-import { datesWithin, from, on, period } from './period.ts'
+import { operation, type SandboxEnv, streamRows, succeeded, unknownProject, wrongInput } from './answers.ts'
+import { datesWithin, from, on, period } from './exports.ts'
 import { datesOf, findProject, type Project } from './project.ts'
-import { streamRows } from './row-stream.ts'
 import type { State } from './state/state.ts'
 import { createTally } from './views.ts'
-import { clickThrough, rounded } from './world/figures.ts'
-import { bestOf, domainOwner, sitesOf } from './world/websites.ts'
-import { createWorld, labelOf, placesOf, type World } from './world/world.ts'
+import {
+  bestOf,
+  clickThrough,
+  createWorld,
+  domainOwner,
+  labelOf,
+  placesOf,
+  rounded,
+  sitesOf,
+  type World,
+} from './world.ts'
 
 const required = (takes: string) => z.string(takes).check(z.minLength(1, takes))
 const ofUrl = z.object({ url: required('takes the URL to look up') })
@@ -18,7 +25,6 @@ const ofDomain = z.object({ domain: required('takes the domain to look up') })
 
 type Answer = (c: Context<SandboxEnv>, project: Project) => Response | Promise<Response>
 
-/** More views of the same result pages. */
 export function marketShareRoutes({
   state,
   clock,
@@ -73,7 +79,7 @@ export function marketShareRoutes({
   return routes
 }
 
-/** The share of all clicks that each website gets, over all engines of the project; the main website first. */
+/** Each website's share of all clicks over all engines, the main website first. */
 function* metadata(world: World, dates: readonly string[]) {
   for (const date of dates) {
     const tallies = world.sites.map((site) => ({ site, tally: createTally() }))
@@ -101,7 +107,6 @@ function* metadata(world: World, dates: readonly string[]) {
   }
 }
 
-/** The keywords for which one URL ranked. */
 function* urlKeywords(world: World, dates: readonly string[], url: string) {
   for (const place of placesOf(world, dates))
     for (const { keyword, volume, page } of world.sightings(place.engine, place.date)) {
@@ -111,8 +116,8 @@ function* urlKeywords(world: World, dates: readonly string[], url: string) {
 }
 
 /**
- * Every URL of a domain on these dates, the one with the most keywords first. Until the end it yields `undefined` now
- * and then, so that the process can serve other requests.
+ * Every URL of a domain, the one with the most keywords first. Yields `undefined` now and then, so that other
+ * requests are served.
  */
 function* domainUrls(world: World, dates: readonly string[], owns: (host: string) => boolean) {
   const urls = new Map<string, { first: string; last: string; best: number; keywords: Set<string> }>()

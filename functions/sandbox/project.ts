@@ -7,7 +7,7 @@ export type Frequency = (typeof frequencies)[number]
 
 export type Engine = CreateProjectInput['searchengines'][number] & { readonly svc_id: number }
 
-/** A tracked project; its lists keep the service's field names. */
+/** Its lists keep the service's field names. */
 export type Project = {
   readonly keywords: CreateProjectInput['keywords']
   readonly searchengines: readonly Engine[]
@@ -17,17 +17,15 @@ export type Project = {
   readonly frequency: Frequency
   readonly country: string
   readonly createdAt: number
-  /** Dates with data before this sandbox began. */
+  /** Dates with data from before this sandbox. */
   readonly earlierDates: readonly string[]
-  /** The last `svc_id` of a search engine: none is given twice. */
+  /** No `svc_id` is given twice. */
   readonly lastSvcId: number
 }
 
 export type ProjectInput = Omit<Project, 'id'>
 
-/**
- * Its units are taken at `at`, which is in the future for a late effect; its data can be seen from `visibleFrom`.
- */
+/** `at` is in the future for a late effect; data is visible from `visibleFrom`. */
 export type Run = {
   readonly at: number
   readonly kind: string
@@ -36,17 +34,12 @@ export type Run = {
   readonly visibleFrom: number
 }
 
-/**
- * The days (UTC) for which a project has data, oldest first. A second run on one day costs units and adds nothing.
- *
- * @param runs of this project.
- */
+/** The UTC days for which a project has data, oldest first. */
 export function datesOf(project: Project, runs: readonly Run[], now: number, kinds: Kinds = productKinds): string[] {
   const days = datedKinds(kinds).flatMap((kind) => daysOfRuns(kind, runs, now))
   return sortedSet([...project.earlierDates, ...scheduledDates(project, now), ...days])
 }
 
-/** The days (UTC) of its keyword-difficulty updates. */
 export const difficultyDatesOf = (runs: readonly Run[], now: number): string[] =>
   sortedSet(daysOfRuns('keyword-difficulty', runs, now))
 
@@ -72,10 +65,7 @@ type Found =
   | { readonly kind: 'found'; readonly projects: readonly Project[] }
   | { readonly kind: 'unknown'; readonly name: string }
 
-/**
- * The projects that a path segment names, by name or id. Commas separate several, unless the whole segment is the name
- * of one.
- */
+/** The projects of a path segment, by name or id. Commas separate several, unless one project has the whole name. */
 export function findProjects(all: readonly Project[], segment: string): Found {
   const one = findProject(all, segment)
   if (one) return { kind: 'found', projects: [one] }
@@ -109,7 +99,7 @@ export function newProject(
   }
 }
 
-/** Given lists replace those of the project; search engines are removed and added one by one. */
+/** Lists replace those of the project; search engines are added and removed one by one. */
 export function updatedProject(project: Project, input: UpdateProjectInput): Project {
   const removed = new Set(input.removeSearchengines?.map(({ svc_id }) => svc_id))
   const added = numbered(input.addSearchengines ?? [], project.lastSvcId)
@@ -122,7 +112,6 @@ export function updatedProject(project: Project, input: UpdateProjectInput): Pro
   }
 }
 
-/** Search engines that an update removes and the project does not have. */
 export const unknownEngines = (project: Project, { removeSearchengines = [] }: UpdateProjectInput): number[] => {
   const known = new Set(project.searchengines.map(({ svc_id }) => svc_id))
   return removeSearchengines.map(({ svc_id }) => svc_id).filter((id) => !known.has(id))

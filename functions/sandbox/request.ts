@@ -1,16 +1,16 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Kind, type Kinds, namesOf } from '../../shared/tracking/kinds.ts'
 
 export type Requested = {
   readonly operation: 'estimate' | 'run' | 'dates' | 'other'
   readonly kind: Kind | undefined
-  /** The project segment, decoded once; empty where the path has none. */
+  /** Decoded; empty where the path has no project. */
   readonly name: string
 }
 
-/** The path as it was sent. Hono decodes before it matches, which breaks projects called `a/b` or `100%`. */
+/** Hono decodes before it matches, which breaks projects called `a/b` or `100%`. */
 export const rawPath = (request: Request): string => new URL(request.url).pathname
 
-/** The project segment is decoded once, and here only. */
 export function readRequest(path: string, kinds: Kinds): Requested {
   const [, , family = '', ...rest] = path.split('/')
   const [segment = '', verb = ''] = family === 'marketshare' ? rest.slice(1) : rest
@@ -24,11 +24,39 @@ function operationOf(kind: Kind | undefined, family: string, verb: string): Requ
   return 'other'
 }
 
-/** A broken escape stands for itself, and so names no project. */
+/** A broken escape stays as it is, and so names no project. */
 function decode(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
     return segment
+  }
+}
+
+/** One token, or the current and the previous value of a secret. */
+export type TokenSource = string | (() => Promise<readonly string[]>)
+
+/** Accepts the sandbox's own tokens, a JWT only until its `exp`. */
+export async function isAuthorized(header: string | undefined, source: TokenSource, now: number): Promise<boolean> {
+  const given = /^Bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1]
+  if (given === undefined) return false
+  const tokens = typeof source === 'string' ? [source] : await source()
+  return tokens.some((token) => isSame(given, token)) && !isOver(given, now)
+}
+
+/** Digests, because the comparison needs equal lengths. */
+const isSame = (given: string, token: string): boolean => timingSafeEqual(digest(given), digest(token))
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+function isOver(token: string, now: number): boolean {
+  const payload = /^[\w-]+\.([\w-]+)\.[\w-]+$/.exec(token)?.[1]
+  if (payload === undefined) return false
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())
+    const isObject = typeof claims === 'object' && claims !== null
+    return isObject && 'exp' in claims && typeof claims.exp === 'number' && claims.exp * 1000 <= now
+  } catch {
+    return false
   }
 }

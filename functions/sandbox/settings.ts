@@ -1,10 +1,13 @@
 import * as z from 'zod/mini'
 import { accessKey } from '../../shared/platform/settings.ts'
 
+/** Of the sandbox's own table. */
+export const sandboxTableKey = { partition: 'pk', sort: 'sk' } as const
+
 const unitsTakes = 'takes a whole number of units'
 const endpoint = z.optional(z.url('takes the address of an endpoint'))
 
-/** Settings of the deployed sandbox. Its token is the guard's own secret. */
+/** The token is the guard's own secret. */
 export const sandboxSettings = z.object({
   SANDBOX_TABLE: z._default(z.string(), 'unit-guard-sandbox'),
   SANDBOX_UNITS_PER_MONTH: z._default(

@@ -11,10 +11,9 @@ import type { State } from './state/state.ts'
 
 type Options = { readonly state: State; readonly clock: Clock; readonly unitsPerMonth: number; readonly kinds: Kinds }
 
-/** A run writes an item for each project, in one transaction. */
+/** A run writes one item for each project in one transaction. */
 const mostProjects = 50
 
-/** Estimates and runs of every kind. `run` is a GET, as at the service. */
 export function updateRoutes(options: Options): Hono<SandboxEnv> {
   const routes = new Hono<SandboxEnv>()
   for (const kind of namesOf(options.kinds)) {
@@ -41,7 +40,6 @@ const estimate = (facts: KindFacts) =>
     return fault?.fault === 'estimate-shape' ? misshapen(c, fault.shape, costs) : succeeded(c, summed(costs))
   })
 
-/** A run that the month's units cannot pay for changes nothing. */
 const run = (kind: Kind, facts: KindFacts, { state, clock, unitsPerMonth }: Options) =>
   ofProjects(async (c, projects) => {
     const fault = c.var.fault

@@ -1,9 +1,17 @@
-import { clickThrough, difficultyOf, resultsSeen, rounded } from './world/figures.ts'
-import { resultsPerPage } from './world/result-page.ts'
-import { bestOf, type Site } from './world/websites.ts'
-import { type Place, placesOf, type World } from './world/world.ts'
+import { resultsPerPage } from './result-page.ts'
+import {
+  bestOf,
+  clickThrough,
+  difficultyOf,
+  type Place,
+  placesOf,
+  resultsSeen,
+  rounded,
+  type Site,
+  type World,
+} from './world.ts'
 
-/** Where each website ranked: one row for each date, engine, keyword and website; `null` where it did not. */
+/** `rank` is `null` where the website did not rank. */
 export function* rankings(world: World, dates: readonly string[]) {
   for (const place of placesOf(world, dates))
     for (const { keyword, volume, page } of world.sightings(place.engine, place.date))
@@ -20,7 +28,7 @@ export function* rankings(world: World, dates: readonly string[]) {
       }
 }
 
-/** How hard each keyword is, once for each country, as it was on the dates for which difficulty was updated. */
+/** Once for each country. */
 export function* keywordDifficulty(world: World, dates: readonly string[]) {
   const oneByCountry = [...new Map(world.engines.toReversed().map((engine) => [engine.country, engine])).values()]
   const national: World = { ...world, engines: oneByCountry.toReversed() }
@@ -29,7 +37,7 @@ export function* keywordDifficulty(world: World, dates: readonly string[]) {
       yield { date, keyword, country: engine.country, difficulty: difficultyOf(page), search_volume: volume }
 }
 
-/** The URLs with which each website ranks, the busiest first. */
+/** The busiest URL first. */
 export function* landingPages(world: World, dates: readonly string[]) {
   for (const place of placesOf(world, dates)) {
     const tallies = new Map<Site, Map<string, Tally>>(world.sites.map((site) => [site, new Map()]))
@@ -60,7 +68,6 @@ interface Query {
   readonly clicks: number
 }
 
-/** The keywords for which the main website was seen. */
 export function* searchConsole(world: World, dates: readonly string[]) {
   for (const place of placesOf(world, dates))
     for (const { query, page, position, impressions, clicks } of queriesAt(world, place))
@@ -77,7 +84,6 @@ export function* searchConsole(world: World, dates: readonly string[]) {
       }
 }
 
-/** The same queries by position. */
 export function* clickThroughRates(world: World, dates: readonly string[]) {
   for (const place of placesOf(world, dates)) {
     const positions = Array.from({ length: resultsPerPage }, () => ({ keywords: 0, impressions: 0, clicks: 0 }))
@@ -112,7 +118,7 @@ const deviceOf = (seType: string): string => (seType.startsWith('mobile') ? 'mob
 const mostSites = 20
 const aboveTheFold = 10
 
-/** The hosts that are among the first ten for the most keywords, of all projects. */
+/** The hosts that are among the first ten for the most keywords. */
 export function* topSites(world: World, dates: readonly string[]) {
   for (const place of placesOf(world, dates)) {
     const tallies = new Map<string, Tally>()
@@ -134,9 +140,7 @@ export function* topSites(world: World, dates: readonly string[]) {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
 
-/**
- * Each website's share of all searches in per cent: the click-through rates of its ranks, weighted by search volume.
- */
+/** Each website's share of all searches in per cent: click-through rates of its ranks, weighted by search volume. */
 export function* visibility(world: World, dates: readonly string[]) {
   for (const place of placesOf(world, dates)) {
     const tallies = world.sites.map((site) => ({ site, tally: createTally() }))
@@ -161,7 +165,6 @@ export function* visibility(world: World, dates: readonly string[]) {
   }
 }
 
-/** Sums over the keywords for which a website, host or URL ranks. */
 export function createTally() {
   let keywords = 0
   let positions = 0
@@ -183,7 +186,7 @@ export function createTally() {
     first10: () => first10,
     best: () => best,
     averageRank: () => (keywords === 0 ? null : rounded(positions / keywords, 2)),
-    /** In a month, not rounded. */
+    /** A month's, not rounded. */
     clicks: () => clicks,
   }
 }

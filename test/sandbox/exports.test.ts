@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { publicHosts } from '../../functions/sandbox/world/hosts.ts'
+import { publicHosts } from '../../functions/sandbox/result-page.ts'
 import { sandbox } from '../support/sandbox.ts'
 
 /** Tracks every host that there is beside its own, so that its rankings show whole result pages. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { trackedHost } from '../../functions/sandbox/world/hosts.ts'
-import { createResultPages, type ResultPage } from '../../functions/sandbox/world/result-page.ts'
+import { createResultPages, type ResultPage, trackedHost } from '../../functions/sandbox/result-page.ts'
 import { sandbox } from '../support/sandbox.ts'
 
 const engine = {

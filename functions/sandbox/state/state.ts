@@ -3,17 +3,17 @@ import type { Project, ProjectInput, Run } from '../project.ts'
 
 /** Each method is one atomic step. */
 export interface State {
-  /** The projects, and the first fault that matches, which is counted down. */
+  /** Also counts down the first fault that matches. */
   meet(matches: (fault: Fault, projects: readonly Project[]) => boolean): Promise<Met>
-  /** Gives the project its id; `undefined` when its name is taken. */
+  /** `undefined` when the name is taken. */
   addProject(project: ProjectInput): Promise<Project | undefined>
-  /** `undefined` when the project is missing, or when `change` declines. */
+  /** `undefined` when the project is missing, or `change` declines. */
   changeProject(id: string, change: (project: Project) => Project | undefined): Promise<Project | undefined>
-  /** `false` when the month cannot pay for it: nothing is kept. */
+  /** `false`: the month cannot pay, and nothing is kept. */
   addRun(run: Run, unitsPerMonth: number): Promise<boolean>
   /** Oldest first. */
   runs(): Promise<readonly Run[]>
-  /** The runs of one project, by its name, oldest first. */
+  /** Oldest first, by the project's name. */
   runsOf(project: string): Promise<readonly Run[]>
   faults(): Promise<readonly Fault[]>
   replaceFaults(faults: readonly Fault[]): Promise<void>
@@ -26,7 +26,6 @@ interface Met {
 
 export const firstId = 1001
 
-/** The units that are taken in the UTC month of `instant`. */
 export function usedInMonth(runs: readonly Run[], instant: number): number {
   const month = monthOf(instant)
   return runs.filter((run) => monthOf(run.at) === month).reduce((sum, run) => sum + run.units, 0)
@@ -34,7 +33,6 @@ export function usedInMonth(runs: readonly Run[], instant: number): number {
 
 export const monthOf = (instant: number): string => new Date(instant).toISOString().slice(0, 7)
 
-/** The list after one of its faults was used. */
 export const counted = (faults: readonly Fault[], taken: Fault): readonly Fault[] =>
   faults.flatMap((fault) => (fault === taken ? countedDown(fault) : [fault]))
 

@@ -14,12 +14,11 @@ import { standIn } from '../../../shared/platform/settings.ts'
 export type Key = { readonly pk: string; readonly sk: string }
 type Values = Readonly<Record<string, unknown>>
 
-/** Several writes are one step, so a client may repeat them: the SDK gives each transaction a token of its own. */
+/** The SDK gives each transaction a token, so a client may repeat it. */
 const tries = 4
 const conflictTries = 12
 const pauseMs = 50
 
-/** @param endpoint a DynamoDB that is not AWS's own. */
 export function createTableClient(endpoint?: string, accessKey?: string): DynamoDBClient {
   return new DynamoDBClient({
     maxAttempts: tries,
@@ -30,7 +29,7 @@ export function createTableClient(endpoint?: string, accessKey?: string): Dynamo
 
 export type TableAccess = ReturnType<typeof createTableAccess>
 
-/** All reads are consistent. */
+/** Reads are consistent. */
 export function createTableAccess(options: { client: DynamoDBClient; table: string; clock: Clock; ids: Ids }) {
   const { client, table, clock, ids } = options
 
@@ -60,7 +59,7 @@ export function createTableAccess(options: { client: DynamoDBClient; table: stri
     return items
   }
 
-  /** All writes or none. Answers whether each one's condition held. */
+  /** All writes or none. Answers which conditions held. */
   async function write(...writes: readonly TransactWriteItem[]): Promise<readonly boolean[]> {
     for (let round = 1; ; round++) {
       try {
@@ -69,7 +68,7 @@ export function createTableAccess(options: { client: DynamoDBClient; table: stri
       } catch (error) {
         const codes = reasonsOf(error)
         if (codes.includes('ConditionalCheckFailed')) return codes.map((code) => code !== 'ConditionalCheckFailed')
-        // Another process wrote the same item at the same moment.
+        // Another process wrote the item at the same moment.
         if (!codes.includes('TransactionConflict') || round === conflictTries) throw error
         await clock.sleep(ids.fraction() * pauseMs * round)
       }

@@ -1,11 +1,14 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import * as z from 'zod/mini'
 import { type Clock, toRfc3339 } from '../../../shared/platform/clock.ts'
 import { digest, type Ids } from '../../../shared/platform/ids.ts'
-import type { Fault } from '../faults.ts'
+import { toUnits } from '../../../shared/platform/words.ts'
+import { productKinds } from '../../../shared/tracking/kinds.ts'
+import { createProjectInput, frequencies } from '../../../shared/tracking/projects.ts'
+import { type Fault, faultListOf } from '../faults.ts'
 import type { Project, ProjectInput, Run } from '../project.ts'
 import { counted, firstId, monthOf, ProjectTooLarge, type State } from './state.ts'
-import { type Head, parseHead, parseProject, parseRun } from './table.ts'
 import { createTableAccess, type Key, type TableAccess } from './table-access.ts'
 
 const maxFaultRounds = 100
@@ -35,7 +38,7 @@ export function createTableState(options: {
   const projects = createTableProjects(access)
   let seeded: Promise<void> | undefined
 
-  /** Lazily: on AWS a function must not wait for a table before its first request. */
+  /** Lazy: on AWS a function must not wait for a table before its first request. */
   function open(): Promise<void> {
     seeded ??= seed(access, demonstration()).catch((error) => {
       seeded = undefined
@@ -92,7 +95,7 @@ export function createTableState(options: {
 
 const runsPartition = (project: string): string => `runs#${digest(project)}`
 
-/** Counts a fault down before it is used, so that two processes never use it once too often. */
+/** Counts a fault down before using it, so that two processes never use it once too often. */
 async function meet(
   access: TableAccess,
   projects: ReturnType<typeof createTableProjects>,
@@ -137,12 +140,12 @@ async function addRun(
 const headKey: Key = { pk: 'head', sk: 'head' }
 const isAbsent = 'attribute_not_exists(pk)'
 const maxProjectRounds = 20
-/** An item of DynamoDB has 400 KB. */
+/** DynamoDB's limit is 400 KB. */
 const maxBytes = 380_000
 
 type Kept = { readonly project: Project; readonly revision: number }
 
-/** The projects in the table, cached for as long as the head says that none has changed. */
+/** Cached until the head says that a project changed. */
 function createTableProjects(access: TableAccess) {
   let known: { readonly revision: number; readonly kept: readonly Kept[] } | undefined
 
@@ -152,7 +155,7 @@ function createTableProjects(access: TableAccess) {
 
   async function keptAt({ projectsRevision }: Head): Promise<readonly Kept[]> {
     if (known?.revision === projectsRevision) return known.kept
-    // They may be newer than the head that was read, never older: both move in one transaction.
+    // They may be newer than the head, never older: both move in one transaction.
     const kept = (await access.list('projects')).map(fromItem)
     kept.sort((a, b) => Number(a.project.id) - Number(b.project.id))
     known = { revision: projectsRevision, kept }
@@ -204,7 +207,7 @@ function createTableProjects(access: TableAccess) {
   }
 }
 
-/** Fills a new table; the second process changes nothing. */
+/** A second process changes nothing. */
 async function seed(access: TableAccess, demonstration: readonly ProjectInput[]): Promise<void> {
   if (await access.get(headKey)) return
   const projects = demonstration.map((input, index) => ({ id: String(firstId + index), ...input }))
@@ -215,7 +218,7 @@ async function seed(access: TableAccess, demonstration: readonly ProjectInput[])
   )
 }
 
-/** A key has 1,024 bytes, which a name may exceed. */
+/** A key has at most 1,024 bytes; a name may be longer. */
 const keyOf = (name: string): Key => ({ pk: 'projects', sk: digest(name) })
 
 function toItem(project: Project, revision: number) {
@@ -228,3 +231,53 @@ function fromItem({ packed, revision }: Readonly<Record<string, unknown>>): Kept
   if (!(packed instanceof Uint8Array) || typeof revision !== 'number') throw new Error('not the item of a project')
   return { project: parseProject(gunzipSync(packed).toString()), revision }
 }
+
+interface Head {
+  readonly projectsRevision: number
+  readonly faultsRevision: number
+  readonly faults: readonly Fault[]
+  readonly lastId: number
+}
+
+const text = z.string()
+const whole = z.number().check(z.int())
+
+const head = z.pipe(
+  z.object({ projectsRevision: whole, faultsRevision: whole, faults: text, lastId: whole }),
+  z.transform(
+    ({ faults, ...rest }): Head => ({
+      ...rest,
+      faults: faultListOf(productKinds).parse({ faults: JSON.parse(faults) }).faults,
+    }),
+  ),
+)
+
+/** @throws for an item of another shape: the table may be older than the program. */
+const parseHead = (item: unknown): Head => head.parse(item)
+
+const engine = z.intersection(createProjectInput.shape.searchengines.def.element, z.looseObject({ svc_id: whole }))
+
+const project = z.object({
+  id: text,
+  name: text,
+  frequency: z.enum(frequencies),
+  country: text,
+  createdAt: whole,
+  earlierDates: z.array(text),
+  keywords: createProjectInput.shape.keywords,
+  searchengines: z.array(engine),
+  websites: createProjectInput.shape.websites,
+  lastSvcId: whole,
+})
+
+const parseProject = (json: string): Project => project.parse(JSON.parse(json))
+
+const run = z.object({
+  at: whole,
+  kind: text,
+  projects: z.array(text),
+  units: z.pipe(whole, z.transform(toUnits)),
+  visibleFrom: whole,
+})
+
+const parseRun = (json: string): Run => run.parse(JSON.parse(json))

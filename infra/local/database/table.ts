@@ -5,7 +5,7 @@ import {
   ResourceInUseException,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb'
-import { sandboxTableKey } from '../../../functions/sandbox/state/table.ts'
+import { sandboxTableKey } from '../../../functions/sandbox/settings.ts'
 import { indexes, tableKey } from '../../../shared/ledger/stored.ts'
 
 interface TableKey {

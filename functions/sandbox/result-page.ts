@@ -1,7 +1,5 @@
-import { dayMs } from '../../../shared/platform/clock.ts'
-import { fraction, type Host, hashOf, mix, publicHosts, urlOf } from './hosts.ts'
+import { dayMs } from '../../shared/platform/clock.ts'
 
-/** Two searchers with equal fields see the same pages. */
 export interface Searcher {
   readonly name: string
   readonly country: string
@@ -10,7 +8,7 @@ export interface Searcher {
   readonly se_type: string
 }
 
-/** One line of a result page; the first has position 1. */
+/** `position` starts at 1. */
 export interface Result {
   readonly position: number
   readonly host: Host
@@ -24,16 +22,13 @@ const candidatesPerKeyword = 26
 
 interface Candidate {
   readonly host: Host
-  /** Of this host for this keyword. */
   readonly seed: number
   readonly strength: number
 }
 
 /**
- * Computes the page for a keyword, engine and date from these and the project's hosts alone: nothing is stored. A
- * public host has the same place for every project.
- *
- * @param tracked hosts that are not public.
+ * Computes the page of a keyword, engine and date without storing anything. A public host has the same place for
+ * every project. @param tracked hosts that are not public.
  */
 export function createResultPages(tracked: readonly Host[]) {
   const engines = new WeakMap<Searcher, number>()
@@ -48,7 +43,6 @@ export function createResultPages(tracked: readonly Host[]) {
     return seed
   }
 
-  /** Grows with the keywords of one project only: dates and engines are the long dimensions. */
   function candidatesOf(keyword: string): readonly Candidate[] {
     const known = candidates.get(keyword)
     if (known) return known
@@ -82,9 +76,7 @@ function choose(keyword: string, tracked: readonly Host[]): readonly Candidate[]
   return [...strongest, ...tracked.map(candidate)]
 }
 
-/**
- * The best first. Insertion sort, since they come nearly sorted and a long export does this a hundred thousand times.
- */
+/** Insertion sort: candidates come nearly sorted, and a long export sorts 100,000 times. */
 function inOrder(candidates: readonly Candidate[], score: (candidate: Candidate) => number): Candidate[] {
   const sorted: Candidate[] = []
   const scores: number[] = []
@@ -102,7 +94,7 @@ function inOrder(candidates: readonly Candidate[], score: (candidate: Candidate)
   return sorted.slice(0, resultsPerPage)
 }
 
-/** Engines differ a little; positions drift over weeks, and neighbours swap from day to day. */
+/** Engines differ a little, positions drift over weeks, neighbours swap daily. */
 function scoreOf({ seed, strength }: Candidate, engine: number, day: number): number {
   const here = mix(seed, engine)
   const week = Math.floor(day / 7)
@@ -114,3 +106,70 @@ function scoreOf({ seed, strength }: Candidate, engine: number, day: number): nu
 }
 
 const dayNumber = (date: string): number => Math.floor(Date.parse(date) / dayMs)
+
+/** The only source of chance, so that nothing is stored. */
+export function hashOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  return mix(hash, text.length)
+}
+
+/** The finalizer of MurmurHash3. */
+export function mix(a: number, b: number): number {
+  let hash = Math.imul(a ^ 0x9e3779b9, 0x85ebca6b) + Math.imul(b ^ 0x27d4eb2f, 0xc2b2ae35)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}
+
+export const fraction = (hash: number): number => hash / 2 ** 32
+
+function pick<Item>(items: readonly [Item, ...Item[]], hash: number): Item {
+  return items[hash % items.length] ?? items[0]
+}
+
+export interface Host {
+  readonly name: string
+  readonly seed: number
+  /** From 0 to 1. */
+  readonly authority: number
+}
+
+const subjects = ['atlas', 'beacon', 'corner', 'daily', 'field', 'harbor', 'insight', 'lantern'] as const
+const trades = ['shop', 'guide', 'review', 'forum', 'wiki', 'market', 'journal', 'direct'] as const
+const isGeneral = mix(hashOf('authority'), 1)
+
+/** On every project's pages, under a reserved name (RFC 2606). */
+export const publicHosts: readonly Host[] = subjects.flatMap((subject) =>
+  trades.map((trade) => {
+    const name = `www.${subject}-${trade}.example`
+    const seed = hashOf(name)
+    return { name, seed, authority: fraction(mix(seed, isGeneral)) }
+  }),
+)
+
+const publicNames = new Set(publicHosts.map(({ name }) => name))
+
+/** A tracked website that is not public ranks fairly well, or there would be nothing to see. */
+export function trackedHost(name: string): Host | undefined {
+  if (name === '' || publicNames.has(name)) return undefined
+  const seed = hashOf(name)
+  return { name, seed, authority: 0.6 + 0.4 * fraction(mix(seed, isGeneral)) }
+}
+
+const sections = ['guides', 'products', 'reviews', 'news', 'help', 'compare'] as const
+const topics = ['getting-started', 'best-of', 'prices', 'for-beginners', 'in-depth', 'near-you'] as const
+
+const fourWeeks = 28
+const movedShare = 1 / 8
+
+/**
+ * The page of a host that answers a keyword. Several keywords share one; every four weeks one in eight changes.
+ * @param seed of the host for the keyword.
+ */
+function urlOf(host: Host, seed: number, day: number): string {
+  const era = Math.floor((day + (seed % fourWeeks)) / fourWeeks)
+  const eraSeed = mix(seed, era)
+  const page = fraction(eraSeed) < movedShare ? eraSeed : seed
+  return `https://${host.name}/${pick(sections, mix(page, 1))}/${pick(topics, mix(page, 2))}`
+}
