@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
-import type { Page } from '../ledger/views/lists.ts'
+import type { Page } from '../ledger/views/pages.ts'
 import type { FaceEnv } from './face.ts'
 
 /** One column for each member, in this order: its name, and what stands in a row. */

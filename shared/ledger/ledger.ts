@@ -5,10 +5,10 @@ import { type AuditedCounter, createAudit, createLastAudit, type LastAudit } fro
 import type { Book } from './book/book.ts'
 import { type ChangeOutcome, createChanges, type Fault, type MakeChange } from './book/changes.ts'
 import type { Account, Definitions } from './book/definitions.ts'
-import { createEntering, type EnterOutcome, type EntryPreview } from './book/enter.ts'
+import { type EnterOutcome, type EntryPreview, enter, previewEntry } from './book/enter.ts'
 import type { Entry } from './book/entry.ts'
 import type { EntryRequest } from './book/entry-request.ts'
-import { createHolding, createTurns, type HoldBasis } from './book/hold.ts'
+import { createHolds, createTurns, type HoldBasis } from './book/hold.ts'
 import type { RunOutcome } from './book/outcome.ts'
 import { createSettle, type SettleOutcome } from './book/settle.ts'
 import { newCalendar } from './book/windows.ts'
@@ -27,7 +27,8 @@ import {
 } from './updates/tasks.ts'
 import type { Update } from './updates/update.ts'
 import { fromUpdateItem, type OpenAs } from './updates/update-item.ts'
-import { createLists, type EntryFilter, type Page, type Span, type UpdateFilter } from './views/lists.ts'
+import { createLists, type EntryFilter, type Span, type UpdateFilter } from './views/lists.ts'
+import type { Page } from './views/pages.ts'
 import {
   createKnownDates,
   createPrices,
@@ -136,27 +137,29 @@ export function createLedger(options: {
     return look(queries)
   }
 
+  const parts = { store, view, books, bookNamed }
   const createdAt = once(async () => (await view()).definitions.createdAt)
   const lists = createLists({ store, clock, createdAt })
-  const rotation = createRotation({ store, lists, clock })
+  const rotation = createRotation({ store, clock })
 
   return {
     view,
     update: async (id) => (await readUpdates(store, [id]))[0] ?? null,
     updatesNamed: (ids) => readUpdates(store, ids),
-    ...createHolding({ store, turns, clock }),
+    ...createHolds({ store, turns, clock }),
     ...createSettle({ store, clock, calendarAt: views.calendarAt }),
     bookNamed,
     lastSeen,
-    ...createEntering({ store, view, books, bookNamed }),
-    ...createAudit({ view, books, bookNamed, lists, clock }),
+    enter: (request) => enter(parts, request),
+    previewEntry: (request) => previewEntry(parts, request),
+    ...createAudit({ ...parts, lists, clock }),
     ...createLastAudit({ store }),
     ...lists,
     openRound: (name, ...how) => rotation.round({ name, read: fromUpdateItem }, ...how),
-    announcements: createQueue(announcements, { store, lists, rotation }),
-    slackEvents: createQueue(slackEvents, { store, lists, rotation }),
-    occurrences: createQueue(occurrences, { store, lists, rotation }),
-    summaries: createSummaries({ store, lists }),
+    announcements: createQueue(announcements, { store, rotation }),
+    slackEvents: createQueue(slackEvents, { store, rotation }),
+    occurrences: createQueue(occurrences, { store, rotation }),
+    summaries: createSummaries({ store }),
     prices: createPrices({ store }),
     knownDates: createKnownDates({ store }),
     logins: createLogins({ store, ids: systemIds }),

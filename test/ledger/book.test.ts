@@ -439,12 +439,12 @@ describe('whatever happens', () => {
           updates.push({ id, hold: keysOf(name) })
         }
 
-        async function closeWith(which: number, finding: RunOutcome) {
+        async function closeWith(which: number, outcome: RunOutcome) {
           const chosen = updates[which % Math.max(updates.length, 1)]
           const before = chosen && (await ledger.update(chosen.id))
           if (!chosen || !before?.hold) return
           clock.advance(1)
-          const { update, changed } = await ledger.settle(before, finding)
+          const { update, changed } = await ledger.settle(before, outcome)
           if (!changed) return
           const units = before.hold.units
           for (const key of chosen.hold) {

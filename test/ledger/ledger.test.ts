@@ -587,9 +587,9 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
           { available: 960, inDoubt: 40 },
         ],
       ]),
-    )('from running: %s, in both windows of the whole chain', async (_name, finding, record, figures) => {
+    )('from running: %s, in both windows of the whole chain', async (_name, outcome, record, figures) => {
       const update = await hold({ budget: 'seo' })
-      const closed = await ledger.settle(update, finding)
+      const closed = await ledger.settle(update, outcome)
       expect(closed).toMatchObject({ changed: true, update: record })
       expect(await ledger.update(update.id)).toEqual(closed.update)
       expect(await counter('seo')).toMatchObject(figures)
@@ -637,9 +637,9 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
           { available: 1_000, inDoubt: 0, spent: 0 },
         ],
       ]),
-    )('from in-doubt: %s', async (_name, finding, record, figures) => {
+    )('from in-doubt: %s', async (_name, outcome, record, figures) => {
       const update = await doubted({ budget: 'seo' })
-      expect(await ledger.settle(update, finding)).toMatchObject({ changed: true, update: record })
+      expect(await ledger.settle(update, outcome)).toMatchObject({ changed: true, update: record })
       expect(await counter('seo')).toMatchObject(figures)
       const { available: _available, ...moved } = figures as { available: number }
       expect(await counter('seo', 'day')).toMatchObject(moved)
@@ -792,9 +792,9 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
           ['did not run, though a person said so', [unknown(), ran(40, 'person'), didNotRun()]],
           ['cost nothing', [ran(0)]],
         ]),
-      )('goes again when the update %s', async (_name, findings) => {
+      )('goes again when the update %s', async (_name, outcomes) => {
         let update = await granted()
-        for (const finding of findings) update = (await ledger.settle(update, finding)).update
+        for (const outcome of outcomes) update = (await ledger.settle(update, outcome)).update
         expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 0, available: 30 })
         expect(await counter('seo', 'day')).toEqual({ ...figures, limit: 35, granted: 0, available: 35 })
         expect(await counter('account')).toMatchObject({ granted: 0, available: 50_000, spent: 0 })
@@ -932,8 +932,8 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
           ['a person said too little', ran(10, 'person'), ran(40), 40],
           ['a person was right', ran(40, 'person'), ran(40), 40],
         ]),
-      )('%s: the state stays, and the difference is booked once', async (_name, closing, late, charged) => {
-        const { update: closed } = await ledger.settle(await doubted({ budget: 'seo' }), closing)
+      )('%s: the state stays, and the difference is booked once', async (_name, first, late, charged) => {
+        const { update: closed } = await ledger.settle(await doubted({ budget: 'seo' }), first)
         const { update, changed } = await ledger.settle(closed, late)
         expect(changed).toBe(true)
         expect(update).toMatchObject({ state: closed.state, charged, corrected: true })
@@ -991,8 +991,8 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
           ['a person changes their mind', didNotRun('person'), ran(40, 'person')],
           ['time passes', didNotRun('person'), ran(40, 'time')],
         ]),
-      )('there is none when %s', async (_name, closing, late) => {
-        const { update: closed } = await ledger.settle(await doubted({ budget: 'seo' }), closing)
+      )('there is none when %s', async (_name, first, late) => {
+        const { update: closed } = await ledger.settle(await doubted({ budget: 'seo' }), first)
         const before = await counter('seo')
         expect(await ledger.settle(closed, late)).toEqual({ update: closed, changed: false })
         expect(await counter('seo')).toEqual(before)

@@ -60,7 +60,7 @@ const didNotRun = (from: 'sender' | 'person'): RunOutcome => ({
 })
 const unknown = (from: 'sender' | 'sweep'): RunOutcome => ({ kind: 'unknown', from, by: from, note: 'unknown' })
 
-const findings: readonly RunOutcome[] = [
+const outcomes: readonly RunOutcome[] = [
   ...sources.flatMap((from) => [0, 25, 40, 55].map((units) => ran(from, units))),
   didNotRun('sender'),
   didNotRun('person'),
@@ -68,11 +68,11 @@ const findings: readonly RunOutcome[] = [
   unknown('sweep'),
 ]
 
-function closedBy(...findings: readonly RunOutcome[]): Update {
-  return findings.reduce((update, finding) => {
-    const closing = settlementOf(update, finding, later)
-    if (!closing) throw new Error('the finding changes nothing')
-    return closing.update
+function closedBy(...outcomes: readonly RunOutcome[]): Update {
+  return outcomes.reduce((update, outcome) => {
+    const settlement = settlementOf(update, outcome, later)
+    if (!settlement) throw new Error('the outcome changes nothing')
+    return settlement.update
   }, running)
 }
 
@@ -158,17 +158,17 @@ describe('the edges out of running and in-doubt', () => {
       { state: 'released', charged: 0, closedBy: 'person' },
       { inDoubt: -40 },
     ],
-  ])('%s', (_name, update, finding, record, move) => {
-    const closing = settlementOf(update, finding, later)
-    expect(closing?.update).toMatchObject(record)
-    expect(closing?.move).toEqual(move)
-    expect(closing?.update.version).toBe(update.version + 1)
-    expect(closing?.update.history.slice(0, -1)).toEqual(update.history)
-    expect(closing?.update.history.at(-1)).toEqual({
-      state: closing?.update.state,
+  ])('%s', (_name, update, outcome, record, move) => {
+    const settlement = settlementOf(update, outcome, later)
+    expect(settlement?.update).toMatchObject(record)
+    expect(settlement?.move).toEqual(move)
+    expect(settlement?.update.version).toBe(update.version + 1)
+    expect(settlement?.update.history.slice(0, -1)).toEqual(update.history)
+    expect(settlement?.update.history.at(-1)).toEqual({
+      state: settlement?.update.state,
       at: later,
-      by: finding.by,
-      note: finding.note,
+      by: outcome.by,
+      note: outcome.note,
       move,
     })
   })
@@ -178,8 +178,8 @@ describe('the edges out of running and in-doubt', () => {
     ['a person about what is running, the other way', running, didNotRun('person')],
     ['doubt about what is in doubt', inDoubt, unknown('sender')],
     ['the sweep about what is in doubt', inDoubt, unknown('sweep')],
-  ])('nothing changes: %s', (_name, update, finding) => {
-    expect(settlementOf(update, finding, later)).toBeNull()
+  ])('nothing changes: %s', (_name, update, outcome) => {
+    expect(settlementOf(update, outcome, later)).toBeNull()
   })
 
   test('the answer of the service is kept, and a doubt that was cleared is no problem any more', () => {
@@ -210,31 +210,31 @@ describe('terminal states', () => {
   })
 
   test.each(states.filter((state) => !['running', 'in-doubt', 'settled', 'released'].includes(state)))(
-    '%s: no finding changes anything',
+    '%s: no outcome changes anything',
     (state) => {
       for (const update of [{ ...running, state }, withoutHold({ ...running, state })])
-        for (const finding of findings) expect(settlementOf(update, finding, later)).toBeNull()
+        for (const outcome of outcomes) expect(settlementOf(update, outcome, later)).toBeNull()
     },
   )
 
-  const closings: readonly (readonly RunOutcome[])[] = [
-    ...[ran('sender', 25), ran('sender', 55), didNotRun('sender')].map((finding) => [finding]),
-    ...findings.flatMap((finding) => (settlementOf(inDoubt, finding, later) ? [[unknown('sender'), finding]] : [])),
+  const endings: readonly (readonly RunOutcome[])[] = [
+    ...[ran('sender', 25), ran('sender', 55), didNotRun('sender')].map((outcome) => [outcome]),
+    ...outcomes.flatMap((outcome) => (settlementOf(inDoubt, outcome, later) ? [[unknown('sender'), outcome]] : [])),
   ]
 
-  test.each(closings.map((path) => [path.map(nameOf).join(', then '), path] as const))(
+  test.each(endings.map((path) => [path.map(nameOf).join(', then '), path] as const))(
     '%s: stays what it is, and is corrected once at most',
     (_name, path) => {
       const closed = closedBy(...path)
       expect(isTerminal(closed.state)).toBe(true)
-      for (const finding of findings) {
-        const corrected = settlementOf(closed, finding, later)
+      for (const outcome of outcomes) {
+        const corrected = settlementOf(closed, outcome, later)
         if (!corrected) continue
         expect(corrected.update.state).toBe(closed.state)
         expect(corrected.update.corrected).toBe(true)
         expect((corrected.update.charged ?? 0) - (closed.charged ?? 0)).toBe(corrected.move.spent ?? 0)
         expect(Object.keys(corrected.move)).toEqual(corrected.move.spent === undefined ? [] : ['spent'])
-        for (const again of findings) expect(settlementOf(corrected.update, again, later)).toBeNull()
+        for (const again of outcomes) expect(settlementOf(corrected.update, again, later)).toBeNull()
       }
     },
   )
@@ -272,8 +272,8 @@ describe('terminal states', () => {
     ['a person does not correct a person', [unknown('sender'), didNotRun('person')], ran('person'), null],
     ['time corrects nobody', [unknown('sender'), didNotRun('person')], ran('time'), null],
     ['doubt corrects nobody', [unknown('sender'), ran('time')], unknown('sweep'), null],
-  ])('%s', (_name, path, finding, spent) => {
-    const corrected = settlementOf(closedBy(...path), finding, later)
+  ])('%s', (_name, path, outcome, spent) => {
+    const corrected = settlementOf(closedBy(...path), outcome, later)
     expect(corrected ? (corrected.move.spent ?? 0) : null).toBe(spent)
   })
 })
@@ -314,7 +314,7 @@ describe('what a correction leaves', () => {
 
 describe('without a hold', () => {
   test.each(states)('%s: there is nothing to close', (state) => {
-    for (const finding of findings) expect(settlementOf(withoutHold({ ...running, state }), finding, later)).toBeNull()
+    for (const outcome of outcomes) expect(settlementOf(withoutHold({ ...running, state }), outcome, later)).toBeNull()
   })
 })
 
@@ -461,5 +461,5 @@ function withoutHold({ hold: _hold, ...update }: Update): Update {
   return update
 }
 
-const nameOf = (finding: RunOutcome) =>
-  `${finding.kind}${finding.kind === 'ran' ? ` ${finding.units}` : ''} (${finding.from})`
+const nameOf = (outcome: RunOutcome) =>
+  `${outcome.kind}${outcome.kind === 'ran' ? ` ${outcome.units}` : ''} (${outcome.from})`

@@ -5,7 +5,7 @@ import { openLedger as openLedgerAt } from '../../../shared/ledger/open-ledger.t
 import { createDynamoClient, createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import { states } from '../../../shared/ledger/updates/update.ts'
-import { all } from '../../../shared/ledger/views/lists.ts'
+import { all } from '../../../shared/ledger/views/pages.ts'
 import { createViews } from '../../../shared/ledger/views/views.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'

@@ -11,7 +11,7 @@ import {
 import { monthAt } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
-import { pagesOf } from '../../ledger/views/lists.ts'
+import { pagesOf } from '../../ledger/views/pages.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { noBudget, problem } from '../problems.ts'
 import { list, when, zoneOf } from '../sentences.ts'

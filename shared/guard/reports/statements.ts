@@ -5,7 +5,7 @@ import type { Entry } from '../../ledger/book/entry.ts'
 import { monthAfter, monthBefore, monthNamed, type Window } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { createdAroundMs, type Update } from '../../ledger/updates/update.ts'
-import { all } from '../../ledger/views/lists.ts'
+import { all } from '../../ledger/views/pages.ts'
 import {
   emptySummary,
   type Summary,

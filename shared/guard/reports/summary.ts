@@ -2,7 +2,8 @@ import { asNumber, counterOf, usedOf } from '../../ledger/book/book.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { keptForDays } from '../../ledger/stored.ts'
 import { isKnownToHaveRun, isTerminal, type Update, wasUpToDate } from '../../ledger/updates/update.ts'
-import { all, pagesOf, type Span } from '../../ledger/views/lists.ts'
+import type { Span } from '../../ledger/views/lists.ts'
+import { all, pagesOf } from '../../ledger/views/pages.ts'
 import {
   emptySummary,
   isComplete,

@@ -1,7 +1,7 @@
 import type { Ledger } from '../../ledger/ledger.ts'
 import { announcement } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
-import { all } from '../../ledger/views/lists.ts'
+import { all } from '../../ledger/views/pages.ts'
 import type { KnownDates } from '../../ledger/views/projects.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { type Clock, dayMs } from '../../platform/clock.ts'

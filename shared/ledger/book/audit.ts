@@ -16,7 +16,8 @@ import {
   units,
 } from '../stored.ts'
 import { createdAroundMs, type Update } from '../updates/update.ts'
-import { all, type Lists } from '../views/lists.ts'
+import type { Lists } from '../views/lists.ts'
+import { all } from '../views/pages.ts'
 import type { View, Views } from '../views/views.ts'
 import { asNumber, type Book, type Counter, type Move, madeAvailable } from './book.ts'
 import { counterOwnerNamed, limitOf, type WindowKind, windowKinds } from './definitions.ts'

@@ -28,12 +28,12 @@ type Things = Readonly<Record<string, object>>
 
 /** Without stops, which have entries of their own. */
 export const differencesOf = (before: Definitions, after: Definitions): readonly Difference[] => [
-  ...differing('budget', before.budgets, after.budgets),
-  ...differing('caller', before.callers ?? {}, after.callers ?? {}),
-  ...differing('plan', before.pausedPlans ?? {}, after.pausedPlans ?? {}),
+  ...differencesIn('budget', before.budgets, after.budgets),
+  ...differencesIn('caller', before.callers ?? {}, after.callers ?? {}),
+  ...differencesIn('plan', before.pausedPlans ?? {}, after.pausedPlans ?? {}),
 ]
 
-function differing(kind: Difference['kind'], before: Things, after: Things): Difference[] {
+function differencesIn(kind: Difference['kind'], before: Things, after: Things): Difference[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted()
   return names.flatMap((name): Difference[] => {
     const [from, to] = [own(before, name), own(after, name)]

@@ -40,102 +40,103 @@ interface BookableEntry {
 
 type Prepare = (target: Parameters<typeof prepareBook>[1]) => Promise<unknown>
 
-export function createEntering(options: {
-  store: Store
-  view: () => Promise<View>
-  books: Views['books']
-  bookNamed: Views['bookNamed']
-}) {
-  const { store, view, books } = options
+interface Parts {
+  readonly store: Store
+  readonly view: () => Promise<View>
+  readonly books: Views['books']
+  readonly bookNamed: Views['bookNamed']
+}
 
-  async function enter(request: EntryRequest): Promise<EnterOutcome> {
-    for (let round = 0; round < maxRounds; round++) {
-      const made = await make(request, (target) => prepareBook(store, target))
-      if ('kind' in made) return made
-      const writes = writesFor(made.entry, made.booking, made.book)
-      if (await isWritten(writes, made.entry)) return { kind: 'entered', entry: made.entry, again: false }
-    }
-    throw new Contention('the book keeps changing')
-  }
-
-  async function previewEntry(request: EntryRequest): Promise<EntryPreview> {
-    const made = await make(request, async () => {})
+/** One transaction: the book, under its seen revision and day, and the immutable entry. */
+export async function enter(parts: Parts, request: EntryRequest): Promise<EnterOutcome> {
+  for (let round = 0; round < maxRounds; round++) {
+    const made = await make(parts, request, (target) => prepareBook(parts.store, target))
     if ('kind' in made) return made
-    const { entry, book } = made
-    return { kind: 'possible', entry, before: book, after: bookAfter(book, entry.moves) }
+    const writes = writesFor(made.entry, made.booking, made.book)
+    if (await isWritten(parts.store, writes, made.entry)) return { kind: 'entered', entry: made.entry, again: false }
   }
+  throw new Contention('the book keeps changing')
+}
 
-  /** @param prepare makes the stored book ready to move; a preview leaves it. */
-  async function make(request: EntryRequest, prepare: Prepare): Promise<BookableEntry | OtherOutcome> {
-    const now = await view()
-    const earlier = await entryOf(request.id)
-    if (earlier) {
-      const isSame = earlier.content === request.content
-      return isSame ? { kind: 'entered', entry: earlier, again: true } : { kind: 'key-reused' }
-    }
-    const named = [request.budget, ...(request.type === 'transfer' ? [request.to] : [])]
-    const unknown = named.find((budget) => !budgetNamed(now.definitions, budget))
-    if (unknown !== undefined) return { kind: 'unknown-budget', budget: unknown }
-    return request.type === 'correction' ? makeCorrection(request, now, prepare) : makeNew(request, now, prepare)
+export async function previewEntry(parts: Parts, request: EntryRequest): Promise<EntryPreview> {
+  const made = await make(parts, request, async () => {})
+  if ('kind' in made) return made
+  const { entry, book } = made
+  return { kind: 'possible', entry, before: book, after: bookAfter(book, entry.moves) }
+}
+
+/** @param prepare makes the stored book ready to move; a preview leaves it. */
+async function make(parts: Parts, request: EntryRequest, prepare: Prepare): Promise<BookableEntry | OtherOutcome> {
+  const now = await parts.view()
+  const earlier = await entryOf(parts.store, request.id)
+  if (earlier) {
+    const isSame = earlier.content === request.content
+    return isSame ? { kind: 'entered', entry: earlier, again: true } : { kind: 'key-reused' }
   }
+  const named = [request.budget, ...(request.type === 'transfer' ? [request.to] : [])]
+  const unknown = named.find((budget) => !budgetNamed(now.definitions, budget))
+  if (unknown !== undefined) return { kind: 'unknown-budget', budget: unknown }
+  return request.type === 'correction'
+    ? makeCorrection(parts, request, now, prepare)
+    : makeNew(parts, request, now, prepare)
+}
 
-  /** @throws AnswerLost if unknown: a caller with a key may send it again. */
-  async function isWritten(writes: readonly Write[], { id }: Entry): Promise<boolean> {
-    try {
-      return (await store.transact(writes, digest('enter', JSON.stringify(writes)))).applied
-    } catch (error) {
-      // Without an answer to this either, it may still be there.
-      if (error instanceof AnswerLost && (await entryOf(id).catch(() => null))) return true
-      throw error
-    }
+/** @throws AnswerLost if unknown: a caller with a key may send it again. */
+async function isWritten(store: Store, writes: readonly Write[], { id }: Entry): Promise<boolean> {
+  try {
+    return (await store.transact(writes, digest('enter', JSON.stringify(writes)))).applied
+  } catch (error) {
+    // Without an answer to this either, it may still be there.
+    if (error instanceof AnswerLost && (await entryOf(store, id).catch(() => null))) return true
+    throw error
   }
+}
 
-  async function makeNew(
-    request: Exclude<EntryRequest, { type: 'correction' }>,
-    now: View,
-    prepare: Prepare,
-  ): Promise<BookableEntry | OtherOutcome> {
-    const target = 'window' in request && request.window === 'next-month' ? await nextMonth(now) : now
-    await prepare(target)
-    const found = target.book
-    const booking = bookingOf(request, now.definitions, found)
-    if ('kind' in booking) return refusedIn(booking, target.month, now, found.day)
-    return { entry: toEntry(request, booking, found, now), booking, book: found }
+async function makeNew(
+  parts: Parts,
+  request: Exclude<EntryRequest, { type: 'correction' }>,
+  now: View,
+  prepare: Prepare,
+): Promise<BookableEntry | OtherOutcome> {
+  const target = 'window' in request && request.window === 'next-month' ? await nextMonth(parts, now) : now
+  await prepare(target)
+  const found = target.book
+  const booking = bookingOf(request, now.definitions, found)
+  if ('kind' in booking) return refusedIn(booking, target.month, now, found.day)
+  return { entry: toEntry(request, booking, found, now), booking, book: found }
+}
+
+/** In the book of the corrected entry, even if its month has closed. */
+async function makeCorrection(
+  parts: Parts,
+  request: Extract<EntryRequest, { type: 'correction' }>,
+  now: View,
+  prepare: Prepare,
+): Promise<BookableEntry | OtherOutcome> {
+  const corrected = await entryOf(parts.store, request.corrects)
+  if (!corrected) return { kind: 'unknown-entry' }
+  const isOpen = now.month.name === corrected.month
+  if (isOpen) await prepare(now)
+  const found = isOpen ? now.book : await parts.bookNamed(corrected.month)
+  if (!found) return { kind: 'unknown-entry' }
+  const [mark] = await parts.store.get([correctionMarkKey(corrected.id)])
+  const booking = correctionBooking(request, corrected, { book: found, isOpen }, mark && fromCorrectionMark(mark))
+  if ('kind' in booking) {
+    return refusedIn(booking, monthNamed(now.definitions.calendar, corrected.month) ?? now.month, now, found.day)
   }
+  return { entry: toEntry(request, booking, found, now), booking, book: found }
+}
 
-  /** In the book of the corrected entry, even if its month has closed. */
-  async function makeCorrection(
-    request: Extract<EntryRequest, { type: 'correction' }>,
-    now: View,
-    prepare: Prepare,
-  ): Promise<BookableEntry | OtherOutcome> {
-    const corrected = await entryOf(request.corrects)
-    if (!corrected) return { kind: 'unknown-entry' }
-    const isOpen = now.month.name === corrected.month
-    if (isOpen) await prepare(now)
-    const found = isOpen ? now.book : await options.bookNamed(corrected.month)
-    if (!found) return { kind: 'unknown-entry' }
-    const [mark] = await store.get([correctionMarkKey(corrected.id)])
-    const booking = correctionBooking(request, corrected, { book: found, isOpen }, mark && fromCorrectionMark(mark))
-    if ('kind' in booking) {
-      return refusedIn(booking, monthNamed(now.definitions.calendar, corrected.month) ?? now.month, now, found.day)
-    }
-    return { entry: toEntry(request, booking, found, now), booking, book: found }
-  }
+async function entryOf(store: Store, id: string): Promise<Entry | null> {
+  const [item] = await store.get([entryKey(id)])
+  return item ? fromEntryItem(item) : null
+}
 
-  async function entryOf(id: string): Promise<Entry | null> {
-    const [item] = await store.get([entryKey(id)])
-    return item ? fromEntryItem(item) : null
-  }
-
-  async function nextMonth({ definitions, month }: View) {
-    const { next: stored } = await books(definitions, month)
-    const following = monthAfter(definitions.calendar, month)
-    const { name } = dayAt(definitions.calendar, following.start)
-    return { stored, definitions, month: following, book: bookAsOf(stored, definitions, following.name, name) }
-  }
-
-  return { enter, previewEntry }
+async function nextMonth({ books }: Parts, { definitions, month }: View) {
+  const { next: stored } = await books(definitions, month)
+  const following = monthAfter(definitions.calendar, month)
+  const { name } = dayAt(definitions.calendar, following.start)
+  return { stored, definitions, month: following, book: bookAsOf(stored, definitions, following.name, name) }
 }
 
 function refusedIn(refused: EntryRefusal, month: Window, { day, now }: View, counted: string): OtherOutcome {

@@ -71,10 +71,10 @@ export function bookingOf(
     case 'grant': {
       const { units, window } = request
       const budgets = request.wholeChain ? chain : [request.budget]
-      return plain(units, moving(budgets, [window === 'day' ? 'day' : 'month'], { granted: units }))
+      return unconditional(units, movesOf(budgets, [window === 'day' ? 'day' : 'month'], { granted: units }))
     }
     case 'external-spend':
-      return plain(request.units, moving(chain, ['month', 'day'], { spent: request.units }))
+      return unconditional(request.units, movesOf(chain, ['month', 'day'], { spent: request.units }))
     case 'transfer': {
       const { units, window, to } = request
       // Budgets above both keep their figures.
@@ -83,15 +83,15 @@ export function bookingOf(
       const taking = target.filter((name) => !chain.includes(name))
       if (giving.length + taking.length === 0) return impossible(`${request.budget} and ${to} are the same budget.`)
       const moves = [
-        ...moving(giving, [window], { granted: 0 - units }),
-        ...moving(taking, [window], { granted: units }),
+        ...movesOf(giving, [window], { granted: 0 - units }),
+        ...movesOf(taking, [window], { granted: units }),
       ]
       // The giver must have the units even if it keeps them: it is charged for what the receiver spends.
       const giver = giving.length > 0 ? undefined : { budget: request.budget, window }
-      return guarded(units, moves, book, giver && { ...giver, needed: units })
+      return bookingIfCovered(units, moves, book, giver && { ...giver, needed: units })
     }
     case 'reconcile':
-      return reconciling(request.unitsLeft, book)
+      return reconciliationOf(request.unitsLeft, book)
     default:
       return assertNever(request)
   }
@@ -101,7 +101,7 @@ export function bookingOf(
  * The difference between the vendor's figure and the book's. Units held or in doubt count as not yet in the vendor's
  * figure: a mistake leaves too little available until the next reconciliation, never too much.
  */
-function reconciling(unitsLeft: number, book: Book): Booking | EntryRefusal {
+function reconciliationOf(unitsLeft: number, book: Book): Booking | EntryRefusal {
   const counter = counterOf(book, 'month', rootBudget)
   if (!counter || counter.limit === 'unlimited') {
     return impossible(`${rootBudget} has no limit this month, so there is no figure to compare with.`)
@@ -113,7 +113,7 @@ function reconciling(unitsLeft: number, book: Book): Booking | EntryRefusal {
       `The vendor has ${grouped(unitsLeft)} units left, and ${rootBudget} allows only ${grouped(limit + granted)} this month; if the vendor gave the difference, grant it to ${rootBudget}, else raise its limit first.`,
     )
   }
-  const moves = difference === 0 ? [] : moving([rootBudget], ['month'], { spent: difference })
+  const moves = difference === 0 ? [] : movesOf([rootBudget], ['month'], { spent: difference })
   // Two at once would book the same difference twice.
   return { units: difference, moves, when: [isSpent('month', rootBudget, spent)] }
 }
@@ -140,7 +140,12 @@ export function correctionBooking(
   const kept = moves.filter(({ window }) => window === 'month' || corrected.day === book.day)
   const isGiven = corrected.giver && kept.length > 0
   const giver = isGiven ? { ...corrected.giver, needed: difference } : undefined
-  const booking = guarded(request.units, kept.map((each) => scaled(each, difference)).filter(isMove), book, giver)
+  const booking = bookingIfCovered(
+    request.units,
+    kept.map((each) => scaled(each, difference)).filter(isMove),
+    book,
+    giver,
+  )
   return 'kind' in booking ? booking : { ...booking, signs: kept }
 }
 
@@ -171,18 +176,23 @@ const scaled = ({ budget, window, move }: CounterMove, by: number): CounterMove 
 
 const isMove = ({ move }: CounterMove): boolean => Object.values(move).some((units) => units !== 0)
 
-const moving = (budgets: readonly string[], windows: readonly WindowKind[], move: Move): readonly CounterMove[] =>
+const movesOf = (budgets: readonly string[], windows: readonly WindowKind[], move: Move): readonly CounterMove[] =>
   windows.flatMap((window) => budgets.map((budget) => ({ budget, window, move })))
 
 type GiverNeed = NonNullable<Entry['giver']> & { readonly needed: number }
 
-const plain = (units: number, moves: readonly CounterMove[]): Booking => ({ units, moves, when: [] })
+const unconditional = (units: number, moves: readonly CounterMove[]): Booking => ({ units, moves, when: [] })
 
 /**
  * Only what is available or spent can be taken away.
  * @param giver must have units, and keeps them.
  */
-function guarded(units: number, moves: readonly CounterMove[], book: Book, giver?: GiverNeed): Booking | EntryRefusal {
+function bookingIfCovered(
+  units: number,
+  moves: readonly CounterMove[],
+  book: Book,
+  giver?: GiverNeed,
+): Booking | EntryRefusal {
   const wanted = moves.map(({ move, ...counter }) => ({ ...counter, needed: 0 - (move.granted ?? 0) }))
   const taken = [...wanted, ...(giver ? [giver] : [])].flatMap(({ budget, window, needed }) => {
     const counter = counterOf(book, window, budget)

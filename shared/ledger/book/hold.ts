@@ -22,7 +22,7 @@ export interface HoldBasis {
   readonly runs: readonly Run[]
 }
 
-export function createHolding({ store, turns, clock }: { store: Store; turns: Turns; clock: Clock }) {
+export function createHolds({ store, turns, clock }: { store: Store; turns: Turns; clock: Clock }) {
   let prepared = ''
 
   /**

@@ -12,7 +12,16 @@ import { standIn } from '../../platform/settings.ts'
 import { AnswerLost, Contention, ItemTooLarge, LedgerUnavailable } from '../errors.ts'
 import { indexes, tableKey } from '../stored.ts'
 import { faultOf, toTransactItem } from './dynamo-transaction.ts'
-import { type Item, mustBeDistinct, nameOf, type Store } from './store.ts'
+import {
+  type Item,
+  type Key,
+  type ListPage,
+  type ListQuery,
+  mustBeDistinct,
+  nameOf,
+  type Store,
+  type Write,
+} from './store.ts'
 
 const maxAttempts = 4
 const usualMaxWaitMs = 10_000
@@ -21,122 +30,130 @@ const firstPauseMs = 20
 const conflictPauseMs = 4
 const maxPauseMs = 400
 
+interface Parts {
+  readonly client: DynamoDBClient
+  readonly table: string
+  readonly clock: Clock
+  readonly ids: Ids
+}
+
 /** The store on one DynamoDB table. The client must not retry: the store decides which failures to repeat. */
-export function createDynamoStore(options: { client: DynamoDBClient; table: string; clock: Clock; ids: Ids }): Store {
-  const { client, table, clock, ids } = options
+export const createDynamoStore = (parts: Parts): Store => ({
+  get: (keys) => getItems(parts, keys),
+  list: (query) => listPositions(parts, query),
+  tableId: () => tableIdOf(parts),
+  transact: (writes, token, maxWaitMs) => transact(parts, writes, token, maxWaitMs),
+})
 
-  const pause = (round: number, first = firstPauseMs) =>
-    clock.sleep(ids.fraction() * Math.min(maxPauseMs, first * 2 ** round))
+async function getItems(parts: Parts, keys: readonly Key[]): Promise<(Item | undefined)[]> {
+  const { client, table } = parts
+  const found = new Map<string, Item>()
+  // DynamoDB refuses repeated keys, and an index shows a moving item twice.
+  const distinct = new Map(keys.map((key) => [nameOf(key), key])).values()
+  let missing = Array.from(distinct, ({ pk, sk }) => marshall({ pk, sk }))
+  for (let round = 0; missing.length > 0; round++) {
+    if (round === maxAttempts) throw new LedgerUnavailable('DynamoDB leaves keys unprocessed')
+    if (round > 0) await pause(parts, round)
+    const answer = await read(parts, () =>
+      client.send(new BatchGetItemCommand({ RequestItems: { [table]: { Keys: missing, ConsistentRead: true } } })),
+    )
+    for (const item of answer.Responses?.[table] ?? []) {
+      const plain = unmarshall(item) as Item
+      found.set(nameOf(plain), plain)
+    }
+    missing = answer.UnprocessedKeys?.[table]?.Keys ?? []
+  }
+  return keys.map((key) => found.get(nameOf(key)))
+}
 
-  async function reading<T>(send: () => Promise<T>): Promise<T> {
-    for (let round = 1; ; round++) {
-      try {
-        return await send()
-      } catch (error) {
-        if (faultOf(error).kind === 'broken') throw error
-        if (round === maxAttempts) throw new LedgerUnavailable('DynamoDB does not answer', { cause: error })
-        await pause(round)
+async function listPositions(parts: Parts, query: ListQuery): Promise<ListPage> {
+  const { partition, sort } = indexes[query.index]
+  const { after } = query
+  const bounds = query.from !== undefined || query.to !== undefined
+  const answer = await read(parts, () =>
+    parts.client.send(
+      new QueryCommand({
+        TableName: parts.table,
+        IndexName: query.index,
+        KeyConditionExpression: bounds ? '#p = :p AND #s BETWEEN :from AND :to' : '#p = :p',
+        ExpressionAttributeNames: { '#p': partition, ...(bounds && { '#s': sort }) },
+        ExpressionAttributeValues: marshall({
+          ':p': query.partition,
+          ...(bounds && { ':from': query.from ?? ' ', ':to': query.to ?? '\u{10ffff}' }),
+        }),
+        ScanIndexForward: !query.newestFirst,
+        Limit: query.limit,
+        ...(after && {
+          ExclusiveStartKey: marshall({
+            pk: after.pk,
+            sk: after.sk,
+            [partition]: query.partition,
+            [sort]: after.sort,
+          }),
+        }),
+      }),
+    ),
+  )
+  const positions = (answer.Items ?? []).map((row) => {
+    const item = unmarshall(row)
+    return { pk: String(item[tableKey.partition]), sk: String(item[tableKey.sort]), sort: String(item[sort]) }
+  })
+  return { positions, more: answer.LastEvaluatedKey !== undefined }
+}
+
+async function tableIdOf(parts: Parts): Promise<string> {
+  const { client, table } = parts
+  const { Table } = await read(parts, () => client.send(new DescribeTableCommand({ TableName: table })))
+  // DynamoDB Local has no ids.
+  const { TableId, TableArn = table, CreationDateTime } = Table ?? {}
+  return TableId ?? `${TableArn}@${CreationDateTime?.toISOString()}`
+}
+
+async function transact(parts: Parts, writes: readonly Write[], token: string, maxWaitMs = usualMaxWaitMs) {
+  const { client, table, clock } = parts
+  mustBeDistinct(writes)
+  const command = {
+    TransactItems: writes.map((write) => toTransactItem(write, table)),
+    // Tokens belong to the AWS account, not to a table.
+    ClientRequestToken: digest(table, token),
+  }
+  const until = clock.now() + maxWaitMs
+  let lost = 0
+  for (let round = 1; ; round++) {
+    try {
+      await client.send(new TransactWriteItemsCommand(command))
+      return { applied: true } as const
+    } catch (error) {
+      const fault = faultOf(error)
+      if (fault.kind === 'decided') return { applied: false, found: fault.found } as const
+      if (fault.kind === 'too-large') throw new ItemTooLarge('an item is too large for DynamoDB', { cause: error })
+      if (fault.kind === 'broken') throw error
+      if (fault.kind === 'lost') lost++
+      if (lost === maxAttempts || clock.now() >= until) {
+        if (lost > 0) throw new AnswerLost('the answer of DynamoDB was lost', { cause: error })
+        if (fault.kind === 'conflict') throw new Contention('other transactions were in the way', { cause: error })
+        throw new LedgerUnavailable('DynamoDB refuses for now', { cause: error })
       }
+      await pause(parts, round, fault.kind === 'conflict' ? conflictPauseMs : firstPauseMs)
     }
   }
+}
 
-  return {
-    get: async (keys) => {
-      const found = new Map<string, Item>()
-      // DynamoDB refuses repeated keys, and an index shows a moving item twice.
-      const distinct = new Map(keys.map((key) => [nameOf(key), key])).values()
-      let missing = Array.from(distinct, ({ pk, sk }) => marshall({ pk, sk }))
-      for (let round = 0; missing.length > 0; round++) {
-        if (round === maxAttempts) throw new LedgerUnavailable('DynamoDB leaves keys unprocessed')
-        if (round > 0) await pause(round)
-        const answer = await reading(() =>
-          client.send(new BatchGetItemCommand({ RequestItems: { [table]: { Keys: missing, ConsistentRead: true } } })),
-        )
-        for (const item of answer.Responses?.[table] ?? []) {
-          const plain = unmarshall(item) as Item
-          found.set(nameOf(plain), plain)
-        }
-        missing = answer.UnprocessedKeys?.[table]?.Keys ?? []
-      }
-      return keys.map((key) => found.get(nameOf(key)))
-    },
-
-    list: async (query) => {
-      const { partition, sort } = indexes[query.index]
-      const { after } = query
-      const bounds = query.from !== undefined || query.to !== undefined
-      const answer = await reading(() =>
-        client.send(
-          new QueryCommand({
-            TableName: table,
-            IndexName: query.index,
-            KeyConditionExpression: bounds ? '#p = :p AND #s BETWEEN :from AND :to' : '#p = :p',
-            ExpressionAttributeNames: { '#p': partition, ...(bounds && { '#s': sort }) },
-            ExpressionAttributeValues: marshall({
-              ':p': query.partition,
-              ...(bounds && { ':from': query.from ?? ' ', ':to': query.to ?? '\u{10ffff}' }),
-            }),
-            ScanIndexForward: !query.newestFirst,
-            Limit: query.limit,
-            ...(after && {
-              ExclusiveStartKey: marshall({
-                pk: after.pk,
-                sk: after.sk,
-                [partition]: query.partition,
-                [sort]: after.sort,
-              }),
-            }),
-          }),
-        ),
-      )
-      const positions = (answer.Items ?? []).map((row) => {
-        const item = unmarshall(row)
-        return { pk: String(item[tableKey.partition]), sk: String(item[tableKey.sort]), sort: String(item[sort]) }
-      })
-      return { positions, more: answer.LastEvaluatedKey !== undefined }
-    },
-
-    tableId: async () => {
-      const { Table } = await reading(() => client.send(new DescribeTableCommand({ TableName: table })))
-      // DynamoDB Local has no ids.
-      const { TableId, TableArn = table, CreationDateTime } = Table ?? {}
-      return TableId ?? `${TableArn}@${CreationDateTime?.toISOString()}`
-    },
-
-    transact: async (writes, token, maxWaitMs = usualMaxWaitMs) => {
-      mustBeDistinct(writes)
-      const command = {
-        TransactItems: writes.map((write) => toTransactItem(write, table)),
-        // Tokens belong to the AWS account, not to a table.
-        ClientRequestToken: digest(table, token),
-      }
-      const until = clock.now() + maxWaitMs
-      let mayBeApplied = false
-      let lost = 0
-      for (let round = 1; ; round++) {
-        try {
-          await client.send(new TransactWriteItemsCommand(command))
-          return { applied: true }
-        } catch (error) {
-          const fault = faultOf(error)
-          if (fault.kind === 'decided') return { applied: false, found: fault.found }
-          if (fault.kind === 'too-large') throw new ItemTooLarge('an item is too large for DynamoDB', { cause: error })
-          if (fault.kind === 'broken') throw error
-          if (fault.kind === 'lost') {
-            mayBeApplied = true
-            lost++
-          }
-          if (lost === maxAttempts || clock.now() >= until) {
-            if (mayBeApplied) throw new AnswerLost('the answer of DynamoDB was lost', { cause: error })
-            if (fault.kind === 'conflict') throw new Contention('other transactions were in the way', { cause: error })
-            throw new LedgerUnavailable('DynamoDB refuses for now', { cause: error })
-          }
-          await pause(round, fault.kind === 'conflict' ? conflictPauseMs : firstPauseMs)
-        }
-      }
-    },
+/** Repeats a read that failed. */
+async function read<T>(parts: Parts, send: () => Promise<T>): Promise<T> {
+  for (let round = 1; ; round++) {
+    try {
+      return await send()
+    } catch (error) {
+      if (faultOf(error).kind === 'broken') throw error
+      if (round === maxAttempts) throw new LedgerUnavailable('DynamoDB does not answer', { cause: error })
+      await pause(parts, round)
+    }
   }
 }
+
+const pause = ({ clock, ids }: Parts, round: number, first = firstPauseMs) =>
+  clock.sleep(ids.fraction() * Math.min(maxPauseMs, first * 2 ** round))
 
 const maxSockets = 200
 

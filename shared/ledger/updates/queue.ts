@@ -13,7 +13,7 @@ import {
   text,
   whole,
 } from '../stored.ts'
-import type { Lists, Page } from '../views/lists.ts'
+import { openFrom, type Page, walk } from '../views/pages.ts'
 
 /** Something to do, once. It is listed as open until it is done, and kept afterwards. */
 export interface Task {
@@ -53,7 +53,7 @@ export interface Queue<T extends Task> {
 
 export function createQueue<T extends Task>(
   kind: TaskKind<T>,
-  { store, lists, rotation }: { store: Store; lists: Lists; rotation: Rotation },
+  { store, rotation }: { store: Store; rotation: Rotation },
 ): Queue<T> {
   const write = async (writes: readonly Write[]) =>
     (await store.transact(writes, digest('task', JSON.stringify(writes)))).applied
@@ -74,9 +74,9 @@ export function createQueue<T extends Task>(
         },
         ...also,
       ]),
-    open: (limit, cursor) => lists.walk({ index: 'open', first: kind.name, limit, cursor, read }),
+    open: (limit, cursor) => walk(store, { index: 'open', first: kind.name, limit, cursor, read }),
     round: (hasTime, handle) => rotation.round({ name: kind.name, read }, hasTime, handle),
-    latest: async (partition, limit) => (await lists.walk({ index: 'by-time', first: partition, limit, read })).rows,
+    latest: async (partition, limit) => (await walk(store, { index: 'by-time', first: partition, limit, read })).rows,
   }
 }
 
@@ -123,7 +123,7 @@ export interface Rotation {
 export const enough = Symbol('enough')
 
 /** The place is stored, because the next sweep may be another process. */
-export function createRotation({ store, lists, clock }: { store: Store; lists: Lists; clock: Clock }): Rotation {
+export function createRotation({ store, clock }: { store: Store; clock: Clock }): Rotation {
   return {
     async round({ name, read }, hasTime, handle) {
       const key = { pk: `sweep#${name}`, sk: 'place' }
@@ -131,7 +131,7 @@ export function createRotation({ store, lists, clock }: { store: Store; lists: L
       const after = typeof kept?.place === 'string' ? kept.place : null
       let last = after
       let wasCut = false
-      for await (const { row, place } of lists.openFrom(name, after, read)) {
+      for await (const { row, place } of openFrom(store, name, after, read)) {
         const mayTake = () => {
           if (!hasTime()) wasCut = true
           else last = place

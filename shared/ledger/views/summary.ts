@@ -16,7 +16,7 @@ import {
   whole,
 } from '../stored.ts'
 import type { Update } from '../updates/update.ts'
-import type { Lists } from './lists.ts'
+import { walk } from './pages.ts'
 
 /** A day of the account inside one month. The day on which a month turns counts as two. */
 export interface SummaryDay {
@@ -103,7 +103,7 @@ const maxUnfinished = 50
 
 const placeKey = { pk: 'sweep#summary', sk: 'place' } as const
 
-export function createSummaries({ store, lists }: { store: Store; lists: Lists }): Summaries {
+export function createSummaries({ store }: { store: Store }): Summaries {
   async function read(days: readonly SummaryDay[], { withRows } = { withRows: true }): Promise<Summary[]> {
     const heads = (
       await getAll(
@@ -144,7 +144,7 @@ export function createSummaries({ store, lists }: { store: Store; lists: Lists }
 
   async function unfinished(): Promise<readonly number[]> {
     const read = (item: Item) => fromItem(item).start
-    const { rows } = await lists.walk({
+    const { rows } = await walk(store, {
       index: 'open',
       first: 'summary',
       oldestFirst: true,
