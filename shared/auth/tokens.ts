@@ -39,7 +39,9 @@ const claims = z.object({
 
 /**
  * Reads JWTs (RFC 7519) with HS256 and the current or the previous key. Beyond jose, `exp` is required and sane, and
- * each segment has one spelling. `null` for any fault. @throws SecretUnavailable
+ * each segment has one spelling. `null` for any fault.
+ *
+ * @throws SecretUnavailable
  */
 export function createTokens({ key, clock }: { key: Secret; clock: Clock }) {
   // Tools send one token a thousand times, and verifying costs as much as a small answer.

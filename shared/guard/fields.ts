@@ -66,7 +66,7 @@ export type Fault = { readonly path: string; readonly message: string }
 
 const maxNameLength = 60
 
-/** Finds what the schemas miss: text that is not Unicode, and names that zod leaves out of a record. */
+/** Finds what schemas miss: text that is not Unicode, and names that zod drops. */
 export function textFaults(value: Json, path: readonly string[] = []): Fault[] {
   if (typeof value === 'string') return value.isWellFormed() ? [] : [{ path: toPath(path), message: 'is not Unicode' }]
   if (typeof value !== 'object' || value === null) return []
@@ -87,7 +87,7 @@ type Issue = {
   readonly issues?: readonly { readonly message: string }[]
 }
 
-/** @param found before the schema ran; later faults at the same places are dropped. */
+/** @param found before the schema ran; later faults there are dropped. */
 export function allFaults(found: readonly Fault[], issues: readonly Issue[] = []): Fault[] {
   const isNamed = (path: string) => found.some((fault) => path === fault.path || path.startsWith(`${fault.path}.`))
   return [...found, ...issues.flatMap(toFaults).filter(({ path }) => !isNamed(path))]
@@ -104,7 +104,7 @@ function toFaults({ code, path, message, expected, keys, issues }: Issue): Fault
 
 export const toPath = (path: readonly PropertyKey[]): string => path.map((name) => shorten(String(name))).join('.')
 
-/** Cuts a caller's text, and replaces control characters that a terminal would act on. */
+/** A terminal would act on control characters. */
 export function shorten(name: string): string {
   const plain = name.toWellFormed().replace(/\p{Cc}/gu, '\u{fffd}')
   return plain.length > maxNameLength ? `${plain.slice(0, maxNameLength).toWellFormed()}…` : plain

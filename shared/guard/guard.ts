@@ -16,8 +16,9 @@ import { createSubmit } from './update/submit.ts'
 export type Guard = ReturnType<typeof createGuard>
 
 /**
- * Guards every update, and takes people's decisions about it. Refusals are values. @throws LedgerUnavailable,
- * SecretUnavailable: nothing was sent, or the ledger knows about it.
+ * Guards every update, and takes people's decisions. Refusals are values.
+ *
+ * @throws LedgerUnavailable, SecretUnavailable: nothing was sent, or the ledger knows.
  */
 export function createGuard(parts: GuardParts) {
   const { ledger } = parts
@@ -44,7 +45,7 @@ export function createGuard(parts: GuardParts) {
     ...createBudgetsFile(parts),
     ...createCallers(parts),
     ...createPermissions(parts),
-    /** Plans, sweep and reports: loaded with the first call, and again after a failure. */
+    /** Loaded with the first call, and again after a failure. */
     background,
   }
 }

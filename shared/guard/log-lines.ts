@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { windowKinds } from '../ledger/book/definitions.ts'
 import { vias } from '../ledger/updates/update.ts'
 
-/** The log lines that others rely on (docs/log.md). Readers drop unknown members, so they also read later versions. */
+/** Others rely on these lines (docs/log.md). Unknown members are dropped, so later versions can be read. */
 
 const text = z.string()
 const units = z.int().check(z.gte(0))

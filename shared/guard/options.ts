@@ -8,12 +8,12 @@ import { type Kind, type Kinds, productKinds } from '../tracking/kinds.ts'
 import type { Tracking } from '../tracking/tracking.ts'
 import type { Plan } from './plans/plans-file.ts'
 
-/** How long a settled update answers for the same work: until the account's day ends, or in ms. */
+/** How long a settled update answers for the same work; a number is ms. */
 export type Cooldown = 'day' | number
 
 export interface GuardOptions {
   readonly serviceTimeoutMs: number
-  /** How long a request may still take effect after we gave up on it. */
+  /** How long a request that we gave up on may take effect. */
   readonly serviceFlightMs: number
   readonly cooldown: Readonly<Record<Kind, Cooldown>>
   /** Separates several projects in one path segment, where known. */
@@ -43,14 +43,14 @@ export function approvalMsOf(text: string): number | null {
   return ms >= 15 * minuteMs && ms <= 7 * dayMs ? ms : null
 }
 
-/** An update can be asked about again within this time; one longer approval is not cut. */
+/** How long an update can be asked about again; one longer approval is not cut. */
 export const approvableForMs = 2 * approvalLastsMs
 export const requestLastsMs = hourMs
-/** An approved update is asked about again if its estimate has grown by a larger share. */
+/** An approved update is asked about again if its estimate grew more. */
 export const approvedMayGrowBy = 0.1
-/** Work in doubt is blocked until the account's day ends, and at least this long. */
+/** Blocked until the account's day ends, and at least this long. */
 export const doubtBlocksMs = hourMs
-/** With less time `run` is not sent: the service could not answer in time. */
+/** With less time `run` is not sent: no answer could come in time. */
 export const minRunMs = 2_000
 /** The age at which an estimate is read again before the hold. */
 export const estimateLastsMs = 30_000

@@ -5,10 +5,7 @@ import type { Problem } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import { count, units as inUnits } from './sentences.ts'
 
-/**
- * Status and title of each problem type (RFC 9457). 4xx and 5xx mean that nothing was spent, unless the detail says
- * otherwise.
- */
+/** Problem types (RFC 9457). 4xx and 5xx mean that nothing was spent, unless the detail says otherwise. */
 export const problems = {
   'invalid-request': { status: 400, title: 'The request is not valid' },
   unauthorized: { status: 401, title: 'A valid token is needed' },

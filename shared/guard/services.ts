@@ -24,9 +24,7 @@ export interface Services {
   readonly log: Log
 }
 
-/**
- * Builds the guard from one process's settings, the same on AWS and on one machine. Connects with the first request.
- */
+/** The same parts on AWS and on one machine. Connects with the first request. */
 export function createServices(
   settings: GuardSettings,
   own: { store?: Store; clock?: Clock; log?: Log; kinds?: Kinds; secretsWithinMs?: number } = {},

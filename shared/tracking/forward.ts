@@ -22,8 +22,10 @@ export interface OpenRequest {
 /**
  * Sends an operation that consumes nothing and streams its answer, whatever its status. After a 401 it reads the token
  * again, for the next request. A GET is sent once more on a fresh connection if the first never came up, or a kept one
- * closed before a byte of an answer. @throws RangeError for a guarded operation, or a segment, query or token that
- * cannot be sent; what `token` throws. Nothing was sent then.
+ * closed before a byte of an answer.
+ *
+ * @throws RangeError for a guarded operation, or a segment, query or token that cannot be sent; what `token` throws.
+ * Nothing was sent then.
  */
 export type Forward = (request: OpenRequest) => Promise<OpenedAnswer>
 

@@ -83,8 +83,9 @@ export interface Target {
 }
 
 /**
- * Equal arguments give equal bytes, so what was estimated is what runs. @throws RangeError for a project that cannot be
- * one path segment: empty, `.`, `..`, or not Unicode.
+ * Equal arguments give equal bytes, so what was estimated is what runs.
+ *
+ * @throws RangeError for a project that cannot be one path segment: empty, `.`, `..`, or not Unicode.
  */
 export function targetOf(kind: Kind, project: string, query: Readonly<Record<string, string>> = {}): Target {
   const search = Object.entries(query).map(([name, value]) => `${encode(name)}=${encode(value)}`)

@@ -158,7 +158,9 @@ export const isGuarded = (name: OperationName): name is GuardedOperation => oper
 
 /**
  * Creating a project with a frequency other than `ondemand` takes `admin`, because the service then reserves units on
- * its own. @param search raw, without `?`.
+ * its own.
+ *
+ * @param search raw, without `?`.
  */
 export function neededScope(name: OperationName, search: string): OperationScope {
   const isScheduled = queryValues(search, 'frequency').some((frequency) => frequency !== 'ondemand')
@@ -196,8 +198,9 @@ export function matchOperation(method: string, rawPath: string): OperationMatch 
 }
 
 /**
- * The raw path on the wire. @throws RangeError if `segment` or `search` would change the path; `matchOperation` refuses
- * them first.
+ * The raw path on the wire.
+ *
+ * @throws RangeError if `segment` or `search` would change the path; `matchOperation` refuses them first.
  */
 export function operationPath(operation: OperationName, segment: string | null, search: string): string {
   const { path } = operations[operation]

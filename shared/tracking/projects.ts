@@ -153,7 +153,11 @@ export const checkCreateProject = (body: Uint8Array): Checked<CreateProjectInput
 
 export const checkUpdateProject = (body: Uint8Array): Checked<UpdateProjectInput> => checkBody(updateProjectInput, body)
 
-/** A repeated parameter is refused, because the service may take the other value. @param search raw, without `?`. */
+/**
+ * A repeated parameter is refused, because the service may take the other value.
+ *
+ * @param search raw, without `?`.
+ */
 export function checkCreateQuery(search: string): Checked<CreateProjectQuery> {
   const names = Object.keys(createProjectQuery.shape)
   const given = names.map((name) => ({ name, values: queryValues(search, name) }))

@@ -36,8 +36,9 @@ type Pointers = Partial<Record<Kind, string | undefined>>
 
 /**
  * `timeoutMs` bounds a whole read, repetition included; `open` has its own limits. Calls throw RangeError before
- * anything is sent if token or target cannot be sent, and what `token` throws. @throws RangeError for a malformed base
- * address or pointer.
+ * anything is sent if token or target cannot be sent, and what `token` throws.
+ *
+ * @throws RangeError for a malformed base address or pointer.
  */
 export function createTracking(options: {
   baseUrl: string
@@ -92,8 +93,10 @@ export interface Read {
 
 /**
  * Repeats a failed read once, within the same deadline: after a 5xx or a broken connection, on a fresh one, because a
- * frozen function's connections die unnoticed; after a 401, if the token has changed. @returns a read; `onSend` is
- * called before the first request reaches a socket. @throws what `token` throws.
+ * frozen function's connections die unnoticed; after a 401, if the token has changed.
+ *
+ * @returns a read; `onSend` is called before the first request reaches a socket.
+ * @throws what `token` throws.
  */
 export function createReader(options: {
   transport: Transport

@@ -31,7 +31,9 @@ export interface Transport {
   /**
    * Sends at most one GET, byte for byte, whatever the answer. `deadline` ends the whole exchange. `fresh` uses a new
    * connection: a failure then proves something, and no stale one puts the request in doubt. `onSend` is called when
-   * the request gets its socket. @throws RangeError when the token cannot be a header; nothing was sent.
+   * the request gets its socket.
+   *
+   * @throws RangeError when the token cannot be a header; nothing was sent.
    */
   get(request: {
     path: string
@@ -43,8 +45,9 @@ export interface Transport {
 }
 
 /**
- * One origin, GET only. Not fetch: it repeats a request after a 421, and follows redirects with the token. @throws
- * RangeError for a malformed `baseUrl`.
+ * One origin, GET only. Not fetch: it repeats a request after a 421, and follows redirects with the token.
+ *
+ * @throws RangeError for a malformed `baseUrl`.
  */
 export function createTransport(baseUrl: string): Transport {
   const base = parseBaseUrl(baseUrl)
@@ -195,8 +198,10 @@ export interface BaseUrl {
 }
 
 /**
- * The one address that is contacted. @throws RangeError unless it is http(s), ends in `/v3`, and has no credentials,
- * query or fragment. The message hides it, because it may hold a password.
+ * The one address that is contacted.
+ *
+ * @throws RangeError unless it is http(s), ends in `/v3`, and has no credentials, query or fragment. The message hides
+ * it, because it may hold a password.
  */
 export function parseBaseUrl(text: string): BaseUrl {
   const url = URL.canParse(text) ? new URL(text) : null
@@ -214,7 +219,11 @@ export function parseBaseUrl(text: string): BaseUrl {
 /** setTimeout turns a longer delay into one millisecond. */
 const maxTimeoutMs = 2 ** 31 - 1
 
-/** Aborts after `timeoutMs` in real time. @throws RangeError for an impossible timeout; nothing was started. */
+/**
+ * Aborts after `timeoutMs` in real time.
+ *
+ * @throws RangeError for an impossible timeout; nothing was started.
+ */
 export async function withDeadline<T>(timeoutMs: number, use: (deadline: AbortSignal) => Promise<T>): Promise<T> {
   if (!(timeoutMs >= 1 && timeoutMs <= maxTimeoutMs)) throw new RangeError(`not a timeout: ${timeoutMs} ms`)
   const controller = new AbortController()

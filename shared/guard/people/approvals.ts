@@ -18,8 +18,8 @@ export interface ApprovalRequest {
   /** The Slack event that waits for the outcome. */
   readonly replyTo?: string
   /**
-   * The units that the approver saw and agrees to. `null`: unknown, so an update that was asked about again needs
-   * another look; absent: what it needs now.
+   * The units that the approver saw. `null`: unknown, so an update that was asked about again needs another look;
+   * absent: what it needs now.
    */
   readonly shown?: Units | null
 }
@@ -74,7 +74,7 @@ const cancel = (
     (update, view) => whyNotCancel(update, view, by) ?? end(update, 'cancelled', view.now, by.caller, reason),
   )
 
-/** Expires an update that was not started or approved in time, if its version is the one checked. */
+/** If its version is still the one checked. */
 const expire = (
   parts: ApprovalsParts,
   { id, version }: Pick<Update, 'id' | 'version'>,
@@ -87,8 +87,8 @@ const expire = (
   })
 
 /**
- * Closes an update in doubt on a person's word: "did not run" only when nothing is in flight any more. Evidence against
- * it is booked as a correction.
+ * Closes a doubt on a person's word: "did not run" only when nothing is in flight. Later evidence is booked as a
+ * correction.
  */
 async function resolve(
   parts: ApprovalsParts,

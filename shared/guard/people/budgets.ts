@@ -40,7 +40,7 @@ export interface LiftRequest extends Author {
   readonly askedAt?: number
 }
 
-/** Each change is one revision, and counts at once, also for updates that are decided and not yet held. */
+/** Each change is one revision, and counts at once, also for updates not yet held. */
 export function createBudgets({ ledger }: { ledger: Ledger }) {
   async function putBudget(wanted: BudgetRequest, by: Author): Promise<ChangeResult> {
     let created = false
@@ -140,7 +140,11 @@ const withBudget = (definitions: Definitions, budget: Budget): Definitions => ({
   budgets: { ...definitions.budgets, [budget.name]: budget },
 })
 
-/** The answer to a failed `If-Match`. @param absent what does not exist. */
+/**
+ * The answer to a failed `If-Match`.
+ *
+ * @param absent what does not exist.
+ */
 export function staleness({ revision }: Definitions, { onlyAt }: Author, absent: string | null = null): Problem | null {
   if (onlyAt === undefined || (onlyAt === 'any' ? absent === null : onlyAt.includes(revision))) return null
   const why = onlyAt === 'any' ? `There is no ${absent}` : `The definitions are at revision ${revision}`

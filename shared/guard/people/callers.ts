@@ -108,7 +108,7 @@ async function resumePlan(parts: CallersParts, plan: string, by: LiftRequest): P
   return toChangeResult(await ledger.change(by.caller, change))
 }
 
-/** Reserved for all callers that are not listed: it must never give them `mayForce` or `mayChargeAncestors`. */
+/** Reserved for unlisted callers: it must never give them `mayForce` or `mayChargeAncestors`. */
 const forAll = '*'
 const noCallerForAll = invalidRequest([{ path: 'sub', message: 'No caller can be named *.' }])
 

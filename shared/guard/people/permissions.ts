@@ -19,7 +19,7 @@ import { units as inUnits, when, zoneOf } from '../sentences.ts'
 import { inFlightUntil } from '../update/duplicate-work.ts'
 import { covers, whyNotPaid } from '../update/projects.ts'
 
-/** `whyNot…`: what keeps a person from a decision. Pure, so buttons are shown by the rules that the write obeys. */
+/** Pure, so buttons follow the rules that the write obeys. */
 
 export function whyNotApprove(update: Update, view: View, by: string): Problem | null {
   const { id, state, budget } = update
@@ -42,7 +42,7 @@ export function whyNotApprove(update: Update, view: View, by: string): Problem |
   return whyNotAmongApprovers(view.definitions, update, { by, ...(update.short && { grants: update.short }) })
 }
 
-/** The owner, the payer, and each budget that would be granted units must accept the approver. */
+/** The owner, the payer, and each budget to be granted units must accept the approver. */
 export function whyNotAmongApprovers(
   definitions: Definitions,
   { project, budget }: Pick<Update, 'project' | 'budget'>,
@@ -130,7 +130,7 @@ export interface Permissions {
   mayCharge(budget: string): boolean
 }
 
-/** A listing narrows the token; without a token it is all they may do. */
+/** A listing narrows the token; without one it is all they may do. */
 export function permissionsOf(definitions: Definitions, { caller, token }: CallerIdentity): Permissions {
   const listed = callerNamed(definitions, caller)
   const given: CallerIdentity['token'] = token ?? unlisted(listed)
@@ -172,7 +172,7 @@ export function permissionsNow(definitions: Definitions, { caller, via, token }:
   return via === 'slack' ? permissionsOf(definitions, { caller }) : null
 }
 
-/** The approver's token is not kept, so only the list of callers can revoke an approval. */
+/** Only the list of callers can revoke an approval: the token is not kept. */
 export function mayStillApprove(definitions: Definitions, by: string): boolean {
   const token = { scopes: new Set(anyScope), budgets: '*' } as const
   return permissionsOf(definitions, by.startsWith('slack:') ? { caller: by } : { caller: by, token }).scopes.has(

@@ -24,7 +24,7 @@ export const missedAfterMs = hourMs
 const roundsAtMs = [0, 5, 15, 30, 55].map((minutes) => minutes * minuteMs)
 /** By this time every request that could not begin has expired. */
 export const overAfterMs = hourMs
-/** This many failures in a row mean the service is at fault, not the projects. */
+/** This many in a row mean the service is at fault, not the projects. */
 const maxFailuresInARow = 3
 
 export interface OccurrencesParts {
@@ -50,7 +50,7 @@ type Attempted = StartResult | { readonly update: null; readonly failure?: never
 
 const leaseMs = (options: GuardOptions): number => 3 * planStepMs(options)
 
-/** Resumes an occurrence until its time is over, unless another process has its lease. */
+/** Resumes an occurrence, unless another process has its lease. */
 export async function advance(parts: OccurrencesParts, id: string, endsAt: number): Promise<Occurrence | null> {
   const { clock, ids, plans, ledger, options } = parts
   const { occurrences } = ledger
@@ -69,7 +69,7 @@ export async function advance(parts: OccurrencesParts, id: string, endsAt: numbe
   return close(parts, await tryAll(parts, plan, mine, endsAt))
 }
 
-/** Attempts each project that is due in this round once, in the plan's order. */
+/** Attempts each due project once, in the plan's order. */
 async function tryAll(parts: OccurrencesParts, plan: Plan, begun: Occurrence, endsAt: number): Promise<Pass> {
   const { clock, ledger, options } = parts
   let occurrence = begun
@@ -87,7 +87,7 @@ async function tryAll(parts: OccurrencesParts, plan: Plan, begun: Occurrence, en
       const begun = await attempt(parts, plan, occurrence, before, endsAt)
       if (begun === 'not-now') return { occurrence, next: nextRound(occurrence) }
       if (begun.failure?.slug !== 'service-unreachable') row.unanswered = 0
-      // A project that failed in an earlier round must not cost the others their turn.
+      // A project that failed before must not cost the others their turn.
       else if (before.updates.at(-1)?.state !== 'requested') row.unanswered++
       latest = begun.update ? { ...before, updates: [...before.updates, begun.update] } : before
       tried[position] = latest
@@ -124,7 +124,7 @@ async function attempt(
     if (cause instanceof LedgerUnavailable && !(cause instanceof ItemTooLarge)) throw cause
     const { project } = tried
     log.error('project-waits', { plan: plan.name, time: occurrence.time, project, cause })
-    // Without a token or room in the book the whole round waits; other faults are the project's own.
+    // Without a token or room in the book the round waits; other faults are the project's.
     return cause instanceof SecretUnavailable || cause instanceof ItemTooLarge ? 'not-now' : { update: null }
   }
 }

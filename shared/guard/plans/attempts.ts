@@ -29,7 +29,7 @@ export function isUnfinished({ updates }: ProjectAttempts, begun: RoundStart): b
   return last.state === 'requested' || last.state === 'running' || mayRetry(updates, begun)
 }
 
-/** A round may take several processes, so what was attempted since it was due has had its turn. */
+/** What was attempted since the round was due has had its turn. */
 export function mayAttempt(
   { updates }: ProjectAttempts,
   { roundAt, ...begun }: RoundStart & { roundAt: number },
@@ -46,8 +46,8 @@ function isMeant(updates: readonly Update[], { startedAt, only }: RoundStart): b
 }
 
 /**
- * Retries what provably did not run: automatically if the sender proved it, otherwise only when a person runs it again.
- * One known run ends it.
+ * Retries what provably did not run: automatically if the sender proved it, otherwise when a person runs it again. One
+ * known run ends it.
  */
 function mayRetry(updates: readonly Update[], { startedAt, only }: RoundStart): boolean {
   const last = updates.at(-1)
@@ -64,7 +64,7 @@ function attemptedAt({ state, hold, finishedAt, createdAt }: Update): number {
   return hold?.at ?? (state === 'refused' ? (finishedAt ?? createdAt) : createdAt)
 }
 
-/** Whether another attempt may exist after this one, even if this one turned out to have run. */
+/** Another attempt may follow, even if this one turned out to have run. */
 const mayHaveMore = (update: Update | undefined): boolean => !update || wasNotSent(update) || isRefusal(update)
 
 const wasNotSent = (update: Update): boolean =>
@@ -77,7 +77,7 @@ const wasNotSent = (update: Update): boolean =>
 export const isUnsent = (update: Update | null): boolean =>
   !update || (wasNotSent(update) && !isKnownToHaveRun(update)) || (update.state === 'requested' && !update.approval)
 
-/** Refused by the guard: budgets and limits may be different when it is asked again. */
+/** Refused by the guard: another decision may differ. */
 export const isRefusal = (update: Update | null): boolean =>
   update?.state === 'refused' && !wasUpToDate(update) && !wasStoppedByPause(update)
 

@@ -67,17 +67,14 @@ async function planStatuses(
 const lastOf = async ({ ledger }: CalendarParts, plan: Plan): Promise<Occurrence | null> =>
   (await ledger.occurrences.latest(occurrencesOf(plan.name), 1))[0] ?? null
 
-/**
- * What plans will take from every counter before it resets. @param given a view that the caller reads too, or one of a
- * change.
- */
+/** @param given a view that the caller reads too, or one of a change. */
 async function forecast(parts: CalendarParts, given?: View | Promise<View>): Promise<readonly Forecast[]> {
   const { view, ...outlook } = await lookOut(parts, given)
   const counters = figuresOfChain(view, Object.values(view.definitions.budgets)).map(toForecast)
   return forecastCounters({ now: view.now, counters, ...outlook })
 }
 
-/** What plans will do this week and in the following ones. Each month is counted with its own units. */
+/** Each month is counted with its own units. */
 async function upcoming(parts: CalendarParts, weeks: number): Promise<Upcoming> {
   const { ledger } = parts
   const { view, ...outlook } = await lookOut(parts)

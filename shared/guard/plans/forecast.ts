@@ -57,8 +57,8 @@ export type Forecast = {
 const maxTimes = 100_000
 
 /**
- * What plans will still take from every counter, at the prices last seen. An upper bound: refusals, reserves and
- * cool-downs are not foreseen.
+ * What plans will still take, at the prices last seen. An upper bound: refusals, reserves and cool-downs are not
+ * foreseen.
  */
 export function forecastCounters({
   now,
@@ -156,7 +156,7 @@ const older = (one: number | null, other: number | null): number | null =>
 
 const nightMs = 12 * hourMs
 
-/** Prices are read once a night, so that a forecast need not ask for hundreds of estimates. */
+/** Read once a night, so that a forecast asks for no estimates. */
 export function createPrices(parts: {
   ledger: Ledger
   tracking: Tracking
@@ -174,10 +174,7 @@ export function createPrices(parts: {
     ).values(),
   ]
 
-  /**
-   * Reads a price per project of enabled plans. An unreadable one stays; tonight's is not read again, because it would
-   * become the price before.
-   */
+  /** An unreadable price stays. Tonight's is not read again, because it would become the price before. */
   async function readPrices(endsAt: number): Promise<{ readonly read: number; readonly failed: number }> {
     const known = await ledger.prices.read(priced)
     const wanted = priced.filter((_, position) => !isOfTonight(known[position]?.at))

@@ -17,7 +17,7 @@ export interface Plan {
   /** Absent: each project's owner pays. */
   readonly budget?: string
   readonly schedule: Schedule
-  /** If units are short: `fit` updates what fits, `refuse` judges each alone, `ask` asks a person. */
+  /** When short: `fit` updates what fits, `refuse` judges each alone, `ask` asks a person. */
   readonly whenShort: 'fit' | 'refuse' | 'ask'
   readonly query?: Readonly<Record<string, string>>
   /** May charge its budget for projects of budgets below it. */
@@ -32,12 +32,16 @@ export class WrongPlans extends Error {
   override readonly name = 'WrongPlans'
 }
 
-/** CloudFormation takes 500 resources, and a plan needs two: a rule and its permission. */
+/** CloudFormation takes 500 resources; a plan needs two. */
 const maxPlans = 200
 const maxProjects = 500
 const maxFaults = 100
 
-/** Parses a list of plans or `{"plans": [...]}`, in order of priority. @throws WrongPlans with all faults. */
+/**
+ * Parses a list of plans or `{"plans": [...]}`.
+ *
+ * @throws WrongPlans with all faults.
+ */
 export function parsePlans(text: string, kinds: Kinds = productKinds): readonly Plan[] {
   const read = parseStrictJson(text)
   if (!read.ok)
@@ -107,7 +111,7 @@ const plansFileOf = (kinds: Kinds) =>
       .check(z.maxLength(maxPlans, `takes at most ${maxPlans} plans`)),
   })
 
-/** The schema does not check the list while a plan in it is wrong. */
+/** The schema skips the list while a plan in it is wrong. */
 function namesTwice(file: Json): Fault[] {
   const names = plansIn(file).map(nameOf)
   return names.flatMap((name, index) => {
@@ -119,7 +123,7 @@ function namesTwice(file: Json): Fault[] {
 
 type Place = { readonly index: number; readonly field: string }
 
-/** `plans.1.projects.0` is plan 1, counted from 0, and `projects.0`; the file itself is plan -1. */
+/** `plans.1.projects.0` is plan 1, from 0, and `projects.0`; the file itself is plan -1. */
 function placeOf({ path }: Fault): Place {
   const [, index, field = ''] = /^plans\.(\d+)(?:\.(.+))?$/s.exec(path) ?? []
   return index === undefined ? { index: -1, field: path } : { index: Number(index), field }
@@ -138,10 +142,7 @@ const plansIn = (file: Json): readonly Json[] => (isObject(file) && Array.isArra
 const nameOf = (plan: Json | undefined): string | undefined =>
   isObject(plan) && typeof plan.name === 'string' ? plan.name : undefined
 
-/**
- * Reads a plans file; no path, no plans. @throws WrongPlans also if it cannot be read. Messages show its base name
- * alone.
- */
+/** @throws WrongPlans also if the file cannot be read. Messages show its base name alone. */
 export function readPlans(path: string | undefined, kinds: Kinds = productKinds): readonly Plan[] {
   if (path === undefined) return []
   const file = basename(path)

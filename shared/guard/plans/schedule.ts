@@ -78,10 +78,7 @@ export type Span = {
   readonly from: number
   readonly until: number
   readonly max: number
-  /**
-   * One of a rate's times. AWS counts from when it made the rule; without an anchor times are multiples since the
-   * epoch.
-   */
+  /** Any time of a rate. Without it times are multiples since the epoch; only AWS knows when it made the rule. */
   readonly anchor?: number
 }
 
@@ -125,7 +122,7 @@ const firstDayAfter = (calendar: Cron, instant: number): number | null =>
 /** Only the days need a calendar. */
 type CronFields = {
   readonly kind: 'fields'
-  /** Ascending, each once: due at each of these minutes of each of these hours. */
+  /** Due at each of these minutes of each of these hours. */
   readonly hours: readonly number[]
   readonly minutes: readonly number[]
   /** croner's pattern with seven fields, for midnights. */
@@ -133,9 +130,7 @@ type CronFields = {
 }
 type CronFault = { readonly kind: 'fault'; readonly message: string }
 
-/**
- * Parses what stands in `cron(…)`. What AWS does not document is refused, because a forecast cannot rest on a guess.
- */
+/** What AWS does not document is refused: a forecast cannot rest on a guess. */
 function parseCronFields(text: string): CronFields | CronFault {
   const fields = text.split(/ +/)
   const [minutesText = '', hoursText = '', dayText = '', monthText = '', weekdayText = '', yearText = ''] = fields
@@ -202,7 +197,7 @@ function daysOfMonth(text: string): string | CronFault {
   return isFault(days) ? days : days.join(',')
 }
 
-/** croner counts weekdays from 0; L alone is the last day of the week. */
+/** croner counts from 0; L alone is the week's last day. */
 function daysOfWeek(text: string): string | CronFault {
   if (text === 'L') return '6'
   const [, last] = /^([1-7])L$/.exec(text) ?? []
@@ -215,7 +210,7 @@ function daysOfWeek(text: string): string | CronFault {
   return isFault(days) ? days : days.map((day) => day - 1).join(',')
 }
 
-/** `*`, a value or a range, each with an optional step: `a/s` runs from a to the end. */
+/** A value or range, each with an optional step: `a/s` runs from a to the end. */
 const part = /^(\*|[A-Z]{3}|\d+)(?:-([A-Z]{3}|\d+))?(?:\/(\d{1,3}))?$/
 
 /** Ascending, each once. */

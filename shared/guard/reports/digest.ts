@@ -90,9 +90,7 @@ export function createDigest(parts: {
     }
   }
 
-  /**
-   * Updates that were charged or decided on that day. They may have been requested as long before as approvals last.
-   */
+  /** What was charged or decided that day. It may have been requested as long before as approvals last. */
   async function updatesOf(until: number, { definitions, now }: View): Promise<Update[]> {
     const since = Math.max(until - dayMs - approvableForMs, definitions.createdAt - dayMs)
     const days = summaryDays(definitions.calendar, { since, until })

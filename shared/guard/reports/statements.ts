@@ -31,7 +31,7 @@ export interface Statement {
   readonly by: StatementKey
   readonly rows: readonly StatementRow[]
   readonly total: StatementSum
-  /** The book's own figure: charged plus external. `addsUp: null`: the book moved while it was read. */
+  /** The book's figure: charged plus external. `addsUp: null`: the book moved meanwhile. */
   readonly spent: number
   readonly addsUp: boolean | null
 }
@@ -49,7 +49,7 @@ export interface StatementSum {
 }
 
 export interface StatementRow extends StatementSum {
-  /** What ancestors paid for this budget's projects. It counts in their rows, so in no total. */
+  /** What ancestors paid for this budget's projects; counts in their rows, so in no total. */
   readonly paidElsewhere: number
 }
 
@@ -89,8 +89,9 @@ export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) 
   }
 
   /**
-   * Reads again if the book moved meanwhile, because the lines then prove nothing. @param seen a book that was just
-   * read.
+   * Reads again if the book moved, because the lines then prove nothing.
+   *
+   * @param seen a book that was just read.
    */
   async function linesOf(
     window: Window,
@@ -124,7 +125,7 @@ export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) 
   return { statement }
 }
 
-/** Days whose updates may belong to the month: approvals take up to a week, and clocks differ. */
+/** Approvals take up to a week, and clocks differ. */
 function daysOf({ definitions, now }: View, { start, end }: Window): readonly SummaryDay[] {
   const since = Math.max(start - createdAroundMs, definitions.createdAt - dayMs)
   return summaryDays(definitions.calendar, { since, until: Math.min(end, now) + dayMs })
@@ -182,7 +183,7 @@ function rowsOf(
   return [...rows.values()].toSorted((a, b) => (isBefore(a.key, b.key) ? -1 : 1))
 }
 
-/** A project known by name and by id is one, under the name that its owner lists. */
+/** A project known by name and id is one, under its owner's name for it. */
 function keyOf(
   definitions: Definitions,
   by: StatementKey,

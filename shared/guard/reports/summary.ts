@@ -18,10 +18,7 @@ import type { View } from '../../ledger/views/views.ts'
 import { dayMs, minuteMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 
-/**
- * A record appears later than its `createdAt`: after its estimate, in a function that may live 15 minutes, and the
- * index lags.
- */
+/** How late a record may appear: its estimate comes first, and the index lags. */
 const appearsWithinMs = 30 * minuteMs
 const clocksDifferMs = minuteMs
 /** Readers add fewer from the records. */
@@ -29,7 +26,7 @@ const worthWriting = 100
 /** The next sweep takes the rest. */
 const maxDays = 31
 
-/** @param parts.maxRead updates per sweep, up to the end of a page; the next sweep continues. */
+/** @param parts.maxRead updates per sweep; the next one continues. */
 export const createSummaries = (parts: { ledger: Ledger; log: Log; pageSize?: number; maxRead?: number }) => ({
   keepSummaries: async () =>
     keepSummaries({ pageSize: 100, left: parts.maxRead ?? 10_000, view: await parts.ledger.view(), ...parts }),
@@ -55,7 +52,7 @@ async function keepSummaries(round: Round): Promise<void> {
   }
   const today = summaryDayAt(calendar, now)
   let next = place ?? Math.max(createdAt - dayMs, now - keptForDays * dayMs)
-  // A sweep with a later clock left its place behind, with days that have not ended.
+  // A sweep with a later clock left its place behind.
   if (next > today.start) next = summaryDayAt(calendar, today.start - 1).start
   const until = Math.min(now, next + maxDays * dayMs - 1)
   for (const day of summaryDays(calendar, { since: next, until })) {
@@ -201,10 +198,7 @@ function added(a: SummaryRow, b: SummaryRow): SummaryRow {
   }
 }
 
-/**
- * What each budget had used when yesterday ended; empty for other days. Computed back from now, so a late sweep gets
- * the same figures.
- */
+/** What each budget had used when yesterday ended, computed back from now, so that a late sweep agrees. */
 function usedBefore({ book, definitions, now }: View, day: SummaryDay): Summary['used'] {
   const today = summaryDayAt(definitions.calendar, now)
   // A clock behind the book's day cannot know.

@@ -19,7 +19,7 @@ export type Alerts = ReturnType<typeof createAlerts>
 const burst = 10
 const readAtMost = 200
 
-/** Each announcement has an id that follows from its subject, so several processes send it once. */
+/** Ids follow from the subject, so several processes announce it once. */
 export function createAlerts({ ledger, clock }: { ledger: Ledger; clock: Clock }) {
   const tellOnce = createTellOnce(ledger)
 
@@ -105,7 +105,7 @@ const warnedBeforeMs = 14 * dayMs
 /** In seconds; a later time cannot be written. */
 const farthest = 8.64e12
 
-/** When our token ends (RFC 7519, section 4.1.4), in ms, if it says so. Not verified. */
+/** RFC 7519, section 4.1.4, in ms. Not verified. */
 function expiryOf(token: string): number | null {
   try {
     const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { exp?: unknown }
@@ -115,9 +115,7 @@ function expiryOf(token: string): number | null {
   }
 }
 
-/**
- * Announces two weeks before the token ends, daily in the last week, and once after the end: without it no update runs.
- */
+/** Announces two weeks before the token ends, daily in the last week, and once after. */
 export function createTokenExpiry(parts: {
   ledger: Ledger
   serviceToken: () => Promise<string>
@@ -168,7 +166,7 @@ export function createMetrics({ ledger, clock, log }: { ledger: Ledger; clock: C
     return Math.floor((clock.now() - oldest) / minuteMs)
   }
 
-  /** Compares every counter with the sum of its lines, logs differences and stores the result. */
+  /** Compares every counter with its lines, logs differences and stores the result. */
   async function audit(by = 'digest'): Promise<Measurements> {
     const rows = await ledger.audit()
     const wrong = rows.filter(({ ok }) => ok === false)

@@ -22,7 +22,7 @@ export interface OutsideRun {
 const pageSize = 200
 /** A few days' updates. */
 const maxRead = 10_000
-/** A date is within a day of its update's fence, and may appear a day later. */
+/** A date is a day off its fence at most, and may appear a day later. */
 const aroundMs = 2 * dayMs
 const maxTold = 50
 /** Per project, the latest. */
@@ -34,10 +34,7 @@ interface Look {
   readonly fresh: readonly string[]
 }
 
-/**
- * Looks once a night for dates that no update made: runs from the vendor's screen, a schedule there, or past the guard.
- * Dates cost nothing.
- */
+/** Looks once a night for dates that no update made: runs from the vendor's screen, or past the guard. */
 export function createRunsOutside(parts: {
   ledger: Ledger
   tracking: Tracking
@@ -111,7 +108,7 @@ function knownProjects({ definitions }: View, plans: readonly Plan[], dated: rea
   return [...new Set([...owned, ...planned])]
 }
 
-/** The first look only remembers, and dates before all remembered ones are not news. */
+/** The first look only remembers, and older dates are not news. */
 function freshIn(dates: readonly string[], seen: KnownDates | null): readonly string[] {
   const from = seen?.dates[0] ?? ''
   return seen ? dates.filter((date) => date > from && !seen.dates.includes(date)) : []

@@ -30,8 +30,7 @@ export interface SweepResult {
 }
 
 /**
- * Per list, the part of the sweep's time after which it asks the service no more: a hanging service must not starve the
- * rest.
+ * The part of the sweep's time after which a list asks the service no more: a hanging service must not starve the rest.
  */
 const asksUpTo = { 'in-doubt': 1 / 4, watched: 1 / 3, requested: 1 / 2 } as const
 
@@ -53,9 +52,7 @@ export interface SweepParts {
   options: GuardOptions
 }
 
-/**
- * Finishes what no other process will. Each step is a conditional write, so it may be repeated. Never gives units back.
- */
+/** Each step is a conditional write, so it may be repeated. Never gives units back. */
 export const createSweep = (parts: SweepParts) => ({
   sweep: (endsAt: number) => sweep(parts, endsAt),
   advanceOccurrences: (endsAt: number) => advanceOccurrences(parts, endsAt),
@@ -179,10 +176,7 @@ async function advanceOccurrences(parts: SweepParts, endsAt: number): Promise<re
 const maxWalk = 50
 const rivalsWithinMs = 3 * dayMs
 
-/**
- * Evidence of a run: a new date around its fence that no other update of the same work can have made. Only ranking
- * updates leave dates.
- */
+/** A new date around the fence that no other update of the work can have made. Only ranking updates leave dates. */
 function createEvidence({ ledger, tracking }: { ledger: Ledger; tracking: Tracking }) {
   /** The date that proves it, if any. */
   async function evidenceFor(update: Update): Promise<string | null> {
@@ -200,7 +194,7 @@ function createEvidence({ ledger, tracking }: { ledger: Ledger; tracking: Tracki
     return fresh.find((date) => !rivals.some((rival) => datesSince(view, rival).includes(date))) ?? null
   }
 
-  /** Holds of the work's other updates that may have run, latest first; `null`: too many to tell. */
+  /** Holds of the work's other updates that may have run; `null`: too many to tell. */
   async function rivalsOf(own: string, hold: Hold, latest: readonly string[]): Promise<Hold[] | null> {
     const rivals: Hold[] = []
     const ids = new Set(latest)

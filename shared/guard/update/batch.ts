@@ -49,8 +49,8 @@ export const createBatch = (parts: BatchParts) => ({
 })
 
 /**
- * Refuses, estimates and holds the updates of one request in order, and runs a few at once. With `refuse` it is all or
- * nothing: all estimates must be known and fit one reading of the book.
+ * Refuses, estimates and holds the updates in order, and runs a few at once. `refuse` is all or nothing: every estimate
+ * must be known, and their sum must fit.
  */
 async function perform(
   parts: BatchParts,
@@ -63,7 +63,7 @@ async function perform(
   const put = ({ request }: DecisionInput, row: Row) => void rows.set(request.id, row)
   const early = knowns.map((known) => ({ known, decided: decideEarly(known, options) }))
   const candidates = early.flatMap(({ known, decided }) => (decided.kind === 'go-on' ? [known] : []))
-  // All that may fail comes before the first write, so that a 503 leaves no half-recorded request.
+  // All that may fail comes before the first write: a 503 must not leave half a request.
   // The token comes first because it may be slow, and estimates expire.
   if (candidates.length > 0) await parts.serviceToken()
   const quotes = await quoteAll(parts, candidates)
@@ -85,7 +85,7 @@ async function perform(
 const quoteAll = ({ quotes }: BatchParts, knowns: readonly DecisionInput[]): Promise<QuotedUpdate[]> =>
   inParallel(knowns, runsAtOnce, async (known) => ({ known, quoted: await quotes.quote(known.request) }))
 
-/** The updates with an estimate. With `isWhole` none, if an estimate is missing or the sum is short. */
+/** With `isWhole` none, if an estimate is missing or the sum is short. */
 async function admissible(
   parts: BatchParts,
   quotes: readonly QuotedUpdate[],

@@ -9,7 +9,7 @@ import { problem } from '../problems.ts'
 import { when, zoneOf } from '../sentences.ts'
 import type { DecisionInput } from './quote.ts'
 
-/** The problem if the same work is running, in doubt, or within its cool-down. */
+/** The problem if the work is running, in doubt, or within its cool-down. */
 export function duplicateOf({ view, asked, request }: DecisionInput, options: GuardOptions): Problem | null {
   const same = `The ${request.kind} update of ${request.project}`
   const holders = holdersOf(asked)
@@ -45,9 +45,7 @@ function holdersOf({ works, records }: ViewResult): readonly Update[] {
   return [...ids].flatMap((id) => records.get(id) ?? [])
 }
 
-/**
- * The known runs of the work, latest first, up to the first that is final. A record counts before what was noted of it.
- */
+/** The known runs, latest first, up to the first that is final. A record counts before a note of it. */
 export function runsOf(asked: ViewResult): readonly Run[] {
   const { works, records } = asked
   const runs = new Map(holdersOf(asked).map((holder) => [holder.id, runOf(holder)]))
@@ -81,10 +79,7 @@ export function inFlightUntil({ hold, doubt }: Update, options: GuardOptions): n
   return silentFrom + options.serviceFlightMs
 }
 
-/**
- * A restore may have lost the work's last update. `force` overrides that, unless the old table may have answered the
- * key.
- */
+/** A restore may have lost the last update. `force` overrides that, unless the old table may have answered the key. */
 export function mayBeLost({ view, asked, request, isOldKey }: DecisionInput, options: GuardOptions): Problem | null {
   const restored = view.definitions.identity?.restored
   if (!restored) return null

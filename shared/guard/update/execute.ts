@@ -49,7 +49,7 @@ export function createExecution(parts: ExecutionParts) {
 const hasTime = ({ clock, options }: ExecutionParts, endsAt: number) =>
   clock.now() + options.serviceTimeoutMs + settleMarginMs <= endsAt
 
-/** A later hold leaves `run` too little of its deadline, which starts at the decision. */
+/** A later hold leaves `run` too little time. */
 const holdUntil = ({ options }: ExecutionParts, { now }: View) => now + options.serviceTimeoutMs / 4
 
 async function look(parts: ExecutionParts, request: Request): Promise<DecisionInput> {
@@ -61,9 +61,10 @@ async function look(parts: ExecutionParts, request: Request): Promise<DecisionIn
 }
 
 /**
- * Decides, writes the decision, and decides again when its basis has moved, until the time is over. Returns the record
- * as it is now, from any process; `stale`: the estimate is too old. @throws Contention when the time is over; nothing
- * was written.
+ * Decides until the decision could be written, again each time its basis moves. Returns the record as it is now;
+ * `stale`: the estimate is too old.
+ *
+ * @throws Contention when the time is over; nothing was written.
  */
 async function admit(
   parts: ExecutionParts,
@@ -134,8 +135,8 @@ async function keep(parts: ExecutionParts, { asked }: DecisionInput, update: Upd
 }
 
 /**
- * Runs a held update once. If the process stops here, the update stays `running`: the sweep puts it in doubt, and it is
- * never sent again.
+ * Runs a held update once. If the process stops in here, the update stays `running`; the sweep doubts it and never
+ * sends it.
  */
 async function run(parts: ExecutionParts, passed: WeakSet<Hold>, held: Update, token: string): Promise<Update> {
   const { clock, options, log, tracking } = parts
@@ -146,7 +147,7 @@ async function run(parts: ExecutionParts, passed: WeakSet<Hold>, held: Update, t
   const from = clock.now()
   const timeoutMs = Math.min(options.serviceTimeoutMs, hold.at + options.serviceTimeoutMs - from)
   const hasTimeToRun = timeoutMs >= Math.min(minRunMs, options.serviceTimeoutMs / 2)
-  // If the ledger is restored to before the hold, only this line says that it may have run.
+  // After a restore to before the hold, only this line says that it may have run.
   if (hasTimeToRun) log.info('hold', { ...holdFields(held, hold) })
   const result = hasTimeToRun ? await tracking.run(targetOfRequest(held), { timeoutMs, token }) : null
   const finding = result ? findingOf(result, hold.units) : neverSent('the hold left too little time for it')
@@ -173,10 +174,7 @@ async function settleInTime(parts: ExecutionParts, held: Update, finding: RunOut
 
 const settleAgainAfterMs = 500
 
-/**
- * The record under this key that the request must not decide on: it is decided already, or has other content, which
- * alone may have been approved.
- */
+/** A record that this request must not decide on: it is decided already, or was approved for other content. */
 function takenUnder({ asked: { update }, request }: DecisionInput): Update | null {
   const isOurs = update?.state === 'requested' && update.content.digest === request.content.digest
   return isOurs ? null : update

@@ -23,8 +23,9 @@ export interface Shortage {
 }
 
 /**
- * Says what each counter lacks, when it resets, and what would pass. @param short at least one. @param units the whole
- * need. @param what the subject of the sentence.
+ * What each counter lacks, when it resets, and what would pass.
+ *
+ * @param what the subject of the sentence.
  */
 export function overBudget(short: readonly Shortage[], units: number | null, zone: string, what = thisNeeds): Problem {
   const worst = short.reduce((a, b) => (missing(b) > missing(a) ? b : a))
@@ -85,10 +86,10 @@ export const neededOf = (figures: Figures, units: number, request: Request): Nee
 export const whatNeeds = (leave: number, { plan }: Request): string =>
   leave === 0 ? 'this needs' : `this and the ${inUnits(leave)} that the plan ${plan} leaves to others need`
 
-/** With `ask` people decide about a shortage; only the root is never granted units. */
+/** People decide about a shortage; only the root is never granted units. */
 export const mayBeGranted = ({ whenShort }: Request): boolean => whenShort === 'ask'
 
-/** What waiting updates take from a counter first, and the grant that this update would need then. */
+/** What waiting updates take first, and the grant needed after them. */
 type Behind = Needed & { readonly ahead: number; readonly grant: Grant }
 
 export const shortBehind = (

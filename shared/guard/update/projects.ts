@@ -36,11 +36,11 @@ export function ownerPaidFor(definitions: Definitions, charge: Pick<Charge, 'pro
   return owner === charge.budget ? null : owner
 }
 
-/** The budgets that set the rules: the owner and its ancestors, or the payer's chain. */
+/** The budgets that set the rules: the owner's chain, or the payer's without an owner. */
 export const ruledBy = (definitions: Definitions, { project, budget }: Pick<Charge, 'project' | 'budget'>) =>
   chainOf(definitions, ownerOf(definitions, project)?.name ?? budget)
 
-/** The owner and the budgets up to the payer; empty if the owner pays. */
+/** The owner and the budgets below the payer. */
 export function ownersBelow(rules: readonly Budget[], payer: string): readonly string[] {
   const names = rules.map(({ name }) => name)
   return names.slice(0, names.indexOf(payer))
@@ -64,7 +64,7 @@ export function whyNotPaid(definitions: Definitions, charge: Charge, mayChargeAn
   return problem('forbidden', detail, { budget })
 }
 
-/** An owned project is charged to its owner or to an ancestor of it. */
+/** An owned project is charged to its owner or above. */
 export function wrongBudget(definitions: Definitions, { budget }: Wanted, projects: readonly string[]): Problem | null {
   if (budget === undefined) return null
   if (!budgetNamed(definitions, budget))
@@ -89,8 +89,9 @@ interface Spelled {
 }
 
 /**
- * Refuses names that the service may read as another project, or as several: the wrong owner, limits and cool-down
- * would apply. @param separator between projects in one segment, where known.
+ * Refuses names that a service may read as another project, or as several: the wrong limits would apply.
+ *
+ * @param separator between projects in one segment.
  */
 export function spellingFaults(definitions: Definitions, request: readonly Spelled[], separator?: string) {
   const first = new Map<string, string>()
@@ -121,7 +122,7 @@ function whyNotProject(definitions: Definitions, { project, segment }: Spelled, 
   if (separator !== undefined && plain.includes(separator)) return `${project} names several projects; ${nameEach}.`
   const odd = oddness({ project, plain, segment })
   if (!odd) return null
-  // A listed name is clear, unless one of its other readings is listed too.
+  // A listed name is clear, unless another of its readings is listed.
   const isListed = listing && [listing.project.name, listing.project.id].includes(project)
   const isClear = odd.readings.every((reading) => listingsOf(definitions, reading).length === 0)
   return isListed && isClear ? null : odd.message

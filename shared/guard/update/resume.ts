@@ -23,7 +23,7 @@ export interface ResumeParts {
   options: GuardOptions
 }
 
-/** Starts updates that are `requested`: queued, approved, or left by a process without time. */
+/** Starts `requested` updates: queued, approved, or left by a process without time. */
 export const createResume = (parts: ResumeParts) => ({
   start: (id: string, endsAt: number) => start(parts, id, endsAt),
   begin: (request: Request, endsAt: number) => begin(parts, request, endsAt),
@@ -33,7 +33,7 @@ export const createResume = (parts: ResumeParts) => ({
 async function start(parts: ResumeParts, id: string, endsAt: number): Promise<Update | null> {
   const { ledger } = parts
   const found = await ledger.update(id)
-  // A plan's updates are begun by their occurrence, in order, unless a person approved them.
+  // Occurrences begin a plan's updates in order; approved ones are like any other.
   const isOfOccurrence = found?.plan !== undefined && !found.approval
   return found?.state !== 'requested' || isOfOccurrence ? found : (await begin(parts, found, endsAt)).update
 }

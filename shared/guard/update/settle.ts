@@ -92,9 +92,7 @@ export const neverSent = (reason: string): RunOutcome => ({
   problem: problem('service-unreachable', `Nothing was sent to the service: ${reason}. The units were given back.`),
 })
 
-/**
- * Charges the hold, unless the answer states more, or a configured pointer names the units. Overruns are booked whole.
- */
+/** Charges the hold, unless the answer states more, or a configured pointer names the units. */
 function charge(stated: StatedUnits | null, held: Units): { units: Units; note: string } {
   if (!stated)
     return { units: held, note: `ran; the answer states no units, so the ${inUnits(held)} held were charged` }

@@ -65,10 +65,7 @@ export const createSubmit = (parts: SubmitParts) => ({
     submit(parts, asker, wanted, how),
 })
 
-/**
- * Takes a request from its first read to its answer. A known key is answered from the records, and retries what was not
- * recorded. `endsAt`: when this process ends.
- */
+/** From the first read to the answer. A known key is answered from the records, and retries what was not recorded. */
 async function submit(
   parts: SubmitParts,
   asker: Asker,
@@ -84,7 +81,7 @@ async function submit(
   }))
   const view = await ledger.view(asks)
   const allowed = permissionsOf(view.definitions, asker)
-  // Also before a replay: the caller may have lost the right to see it.
+  // Also before a replay: the caller may have lost that right.
   const refusal = whyNotSubmit(asker.caller, allowed)
   if (refusal) return onlyProblem(refusal)
   const recorded = view.results.flatMap(({ update }) => (update ? [update] : []))
