@@ -8,11 +8,11 @@ const slowest = [
     'browser/dashboard',
     'ledger/ledger',
     'local/start',
-    'guard/update/floods',
+    'guard/faults/floods',
     'guard/plans/occurrences',
     'ledger/audit',
   ],
-  ...['api/entries', 'guard/update/ledger-faults', 'ledger/requests', 'ledger/lists', 'slack/commands', 'infra/checks'],
+  ...['api/entries', 'guard/faults/ledger-faults', 'ledger/requests', 'ledger/lists', 'slack/commands', 'infra/checks'],
 ]
 
 class SlowestFirst extends BaseSequencer {

@@ -322,7 +322,7 @@ fenced: /* execute.ts `run` */
       inFlight[u] = true
     }
   };
-  atomic { /* run-outcome.ts `findingOf` */
+  atomic { /* settle.ts `findingOf` */
     if
     :: reply[u] == accepted -> f = ran; cost = consumed[u]
     :: reply[u] == rejected -> f = did_not_run

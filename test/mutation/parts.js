@@ -32,7 +32,7 @@ const keepingTests = [
 const statements = ['reports/{statements,summary}']
 /** Of the way of an update: without a network, so that each mutant takes a moment; the fastest first. */
 const wayTests = [
-  ...['update/decide', 'people/why-not', 'update/run-outcome', 'sentences', 'names', 'update/execute'],
+  ...['update/decide', 'people/permissions', 'update/settle', 'sentences', 'fields', 'update/execute'],
   ...['update/submit', 'people/approvals', 'sweep/sweep', 'update/resume', 'update/estimate', 'services'],
 ].map((name) => `test/guard/${name}.test.ts`)
 

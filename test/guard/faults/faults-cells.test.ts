@@ -8,7 +8,7 @@ import { gate } from '../../support/scripted-service.ts'
 import { createFaultyStore, isHold, type SentRequest } from '../../support/store/faulty-store.ts'
 import { mortal } from '../../support/store/mortal-store.ts'
 
-// The cells of the fault table that no other file tests; test/guard/update/faults-table.test.ts finds all of them by their names.
+// The cells of the fault table that no other file tests; test/guard/faults/faults-table.test.ts finds all of them by their names.
 
 const ask = { kind: 'ranking', project: 'acme.example' }
 const key = { headers: { 'idempotency-key': 'once' } }
