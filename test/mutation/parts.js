@@ -16,9 +16,10 @@ const among = (names, how) =>
 /** What only a DynamoDB notices, which no mutant gets: the suite runs it on DynamoDB Local. */
 const onDynamo = ['store/dynamo-store', 'store/dynamo-transaction', 'open-ledger']
 
-const apiTests = ['apply', 'budgets', 'callers', 'caller-limits', 'entries', 'plans', 'statements'].map(
-  (name) => `test/api/${name}.test.ts`,
-)
+const apiTests = [
+  ...['apply', 'budgets', 'entries', 'statements'].map((name) => `budgets/${name}`),
+  ...['callers/callers', 'callers/caller-limits', 'plans'],
+].map((name) => `test/api/${name}.test.ts`)
 /** Of what the guard keeps, tells and foresees; and of the pages that show it. */
 const keepingTests = [
   ...['plans/forecast', 'plans/occurrences', 'plans/plans', 'plans/schedule', 'reports/digest', 'reports/course'].map(
@@ -52,7 +53,7 @@ export const parts = {
   },
   tokens: {
     mutate: ['shared/auth/tokens.ts'],
-    tests: ['test/api/tokens.test.ts'],
+    tests: ['test/api/callers/tokens.test.ts'],
   },
   ledger: {
     mutate: [

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { createTestClock, hours } from '../support/clock.ts'
-import { startProduct } from '../support/product.ts'
-import { summaryOf } from '../support/summary.ts'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import { createTestClock, hours } from '../../support/clock.ts'
+import { startProduct } from '../../support/product.ts'
+import { summaryOf } from '../../support/summary.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 const none = { updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0 }

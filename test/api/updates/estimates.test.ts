@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { json, startProduct } from '../support/product.ts'
+import { json, startProduct } from '../../support/product.ts'
 
 test('an estimate of several projects shows the problem of each, and null where the service gave no estimate', async () => {
   const product = await startProduct({

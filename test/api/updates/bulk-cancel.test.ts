@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startProduct } from '../support/product.ts'
+import { startProduct } from '../../support/product.ts'
 
 async function start() {
   const product = await startProduct({ stream: true })

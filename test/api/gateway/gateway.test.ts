@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { LedgerUnavailable } from '../../shared/ledger/errors.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import type { Store, Write } from '../../shared/ledger/store/store.ts'
-import { type Called, json, type Product, serviceToken, startProduct } from '../support/product.ts'
-import { gate } from '../support/scripted-service.ts'
+import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import type { Store, Write } from '../../../shared/ledger/store/store.ts'
+import { type Called, json, type Product, serviceToken, startProduct } from '../../support/product.ts'
+import { gate } from '../../support/scripted-service.ts'
 
 /** The API on a real socket, and a client that tidies nothing. */
 async function listen(product: Product) {
