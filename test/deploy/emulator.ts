@@ -1,12 +1,11 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-// biome-ignore lint/suspicious/noExplicitAny: templates are JSON of whatever shape.
+// biome-ignore lint/suspicious/noExplicitAny: templates are JSON of any shape.
 type Json = any
 
 /**
- * Answers as a whole what would be streamed: for a runtime that knows no response streaming. A handler inside of another one
- * is given a stream, as it is on Lambda.
+ * Buffers streamed responses for a runtime without response streaming. A nested handler receives a stream, as on Lambda.
  */
 const buffered = `
 globalThis.awslambda={
@@ -21,10 +20,7 @@ globalThis.awslambda={
 };
 `
 
-/**
- * Makes of a synthesized stack what MiniStack can run without Docker, and tells what was changed: everything else is
- * deployed as it is on AWS. See docs/deploy.md, "Rehearsal".
- */
+/** Adapts a synthesized stack to MiniStack without Docker, and lists the changes. See docs/deploy.md, "Rehearsal". */
 export async function adaptToEmulator(assembly: string, endpoint: string): Promise<readonly string[]> {
   const changed: string[] = []
   const file = join(assembly, 'UnitGuard.template.json')
@@ -53,11 +49,11 @@ export async function adaptToEmulator(assembly: string, endpoint: string): Promi
 
 const urlsBelow = '/_aws/lambda-url/'
 
-/** The first label of the host, as CloudFormation takes it out of a function's URL. */
+/** The first label of the host of a function's URL, in CloudFormation. */
 const idIn = (url: Json): Json => ({
   'Fn::Select': [0, { 'Fn::Split': ['.', { 'Fn::Select': [2, { 'Fn::Split': ['/', url] }] }] }],
 })
 
-/** Where the emulator answers for a function's URL: no DNS knows its names. */
+/** The emulator's address for a function's URL, which no DNS resolves. */
 export const emulatedUrl = (url: string, endpoint: string): string =>
   `${endpoint}${urlsBelow}${new URL(url).hostname.split('.')[0]}`

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { createHmac, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import {
   DeleteTableCommand,
@@ -24,11 +23,13 @@ import { DeleteParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
 import { createTable } from '../../infra/local/database/table.ts'
 import { signAdminToken } from '../../infra/local/secrets.ts'
 import { ledgerParameter } from '../../shared/platform/settings.ts'
+import { signedFor, signingSecret } from '../support/slack/slack.ts'
 import { adaptToEmulator, emulatedUrl } from './emulator.ts'
+import { say, step, until } from './steps.ts'
 
 /**
- * `npm run test:deploy`: deploys the synthesized stack, with the stand-in service, to the AWS that AWS_ENDPOINT_URL names,
- * does the main job through the function URL, a rule and Slack, and takes everything down again.
+ * `npm run test:deploy`: deploys the stack with the stand-in service to AWS_ENDPOINT_URL, uses it through the function URLs, a
+ * rule and Slack, and deletes it.
  */
 
 const endpoint = process.env.AWS_ENDPOINT_URL?.replace(/\/$/, '')
@@ -48,7 +49,6 @@ const secrets = new SecretsManagerClient({ region })
 const dynamo = new DynamoDBClient({ region })
 const ssm = new SSMClient({ region })
 const names = ['service-token', 'caller-key', 'slack'].map((name) => `unit-guard/${name}`)
-const patienceMs = 150_000
 const run = promisify(execFile)
 const folder = await mkdtemp(join(tmpdir(), 'unit-guard-rehearsal-'))
 const assembly = join(folder, 'cdk.out')
@@ -102,8 +102,26 @@ async function deploy(): Promise<Record<'api' | 'dashboard' | 'slack', string>> 
   return { api: place(ApiUrl), dashboard: place(DashboardUrl), slack: place(SlackUrl) }
 }
 
-async function rehearse(urls: Awaited<ReturnType<typeof deploy>>): Promise<void> {
-  const signingSecret = 'rehearsal-signing-secret'
+type Urls = Awaited<ReturnType<typeof deploy>>
+type Rehearsal = Awaited<ReturnType<typeof openRehearsal>>
+
+async function rehearse(urls: Urls): Promise<void> {
+  const rehearsal = await openRehearsal(urls)
+  await rehearseLedger(rehearsal)
+  await synth()
+  await deployAssembly('deploy again, with the marker of the ledger')
+  await rehearseApi(rehearsal)
+  await rehearseSlack(rehearsal)
+  await rehearseSchedule(rehearsal)
+  await rehearseRotation(rehearsal)
+  await step('the audit is ok', async () => {
+    assert.equal((await rehearsal.call('GET', '/audit')).body.ok, true)
+  })
+  await rehearseRestore(rehearsal)
+}
+
+/** Puts the secrets in, and signs a token. */
+async function openRehearsal(urls: Urls) {
   await step('secrets: the service’s token and Slack’s signing secret are put in', async () => {
     await put('unit-guard/service-token', 'rehearsal-service-token')
     await put('unit-guard/slack', JSON.stringify({ signingSecret }))
@@ -119,74 +137,77 @@ async function rehearse(urls: Awaited<ReturnType<typeof deploy>>): Promise<void>
   }
   const ask = (project: string, more: Record<string, string> = {}) =>
     call('POST', '/updates', { kind: 'ranking', project, reason: 'rehearsal' }, more)
+  return { urls, token, call, ask }
+}
 
-  await step('function URL: no token, no answer', async () => {
+async function rehearseLedger({ urls, call }: Rehearsal): Promise<void> {
+  await step('function URL: a request without a token is refused', async () => {
     assert.equal((await fetch(`${urls.api}/budgets`)).status, 401)
   })
-  await step('ledger: an empty table begins nothing by itself', async () => {
+  await step('ledger: an empty table answers 503', async () => {
     const { status, body } = await call('GET', '/budgets')
     assert.equal(status, 503, JSON.stringify(body))
     assert.match(body.detail, /holds no ledger yet: begin it once with npm run account -- begin/)
   })
-  await step('ledger: it is begun by an operator, once', async () => {
+  await step('ledger: an operator begins it once', async () => {
     await operate('account', ['begin'])
     await assert.rejects(operate('account', ['begin']), /was begun already/)
     assert.equal((await call('GET', '/budgets')).status, 200)
   })
-  await synth()
-  await deployAssembly('deploy again, with the marker of the ledger')
-  await step('function URL: an update runs, once, and is paid for', async () => {
+}
+
+async function rehearseApi({ urls, token, call, ask }: Rehearsal): Promise<void> {
+  await step('function URL: an update runs once and is settled', async () => {
     const first = await ask('globex', { 'idempotency-key': 'rehearsal' })
     assert.equal(first.status, 201, JSON.stringify(first.body))
     assert.equal(first.body.updates[0].state, 'settled')
     const again = await ask('globex', { 'idempotency-key': 'rehearsal' })
     assert.equal(again.body.updates[0].id, first.body.updates[0].id)
   })
-  await step('function URL: what a budget has not, is refused', async () => {
+  await step('function URL: an update without enough units is refused', async () => {
     await call('PUT', '/budgets/small', { limits: [{ window: 'month', units: 1 }] })
     const refused = await call('POST', '/updates', { kind: 'ranking', project: 'acme.example', budget: 'small' })
     assert.equal(refused.status, 402, JSON.stringify(refused.body))
     assert.equal((await call('DELETE', '/budgets/small')).status, 204)
   })
-  await step('dashboard: a token opens it, and a link to the API’s host leads there', async () => {
+  await step('dashboard: a token logs in, and the API redirects to it', async () => {
     const form = { method: 'POST', body: new URLSearchParams({ token }), redirect: 'manual' } as const
     const [cookie = ''] = (await fetch(`${urls.dashboard}/login`, form)).headers.getSetCookie()[0]?.split(';') ?? []
     assert.match(await (await fetch(`${urls.dashboard}/`, { headers: { cookie } })).text(), /<h1>Overview<\/h1>/)
     const link = await fetch(`${urls.api}/dashboard/updates?state=settled`, { redirect: 'manual' })
     assert.match(`${link.status} ${link.headers.get('location')}`, /^308 .*\/dashboard\/updates\?state=settled$/)
   })
-  await step('gateway: the service’s own projects', async () => {
+  await step('gateway: lists the service’s projects', async () => {
     assert.equal((await call('GET', '/v3/projects')).status, 200)
   })
-  await step('stream: what is queued is begun', async () => {
+  await step('stream: a queued update is started', async () => {
     const { status, body } = await ask('acme.example', { prefer: 'respond-async' })
     assert.equal(status, 202, JSON.stringify(body))
     const path = `/updates/${body.updates[0].id}`
     await until(async () => (await call('GET', path)).body.state === 'settled')
   })
-  await step('Slack: a command is believed by its signature, and recorded', async () => {
+}
+
+async function rehearseSlack({ urls, call }: Rehearsal): Promise<void> {
+  await step('Slack: a signed command is accepted and recorded', async () => {
     const scopes = ['read', 'run']
     assert.ok((await call('PUT', '/callers/slack:U1ADA', { scopes, budgets: '*' })).status < 300)
     const form = new URLSearchParams({
       ...{ command: '/units', text: 'updates', user_id: 'U1ADA', trigger_id: `${Date.now()}.1.a` },
       response_url: 'https://hooks.slack.com/commands/T0/1/none',
     }).toString()
-    const send = (signature: string, timestamp: string) =>
-      fetch(`${urls.slack}/slack/commands`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/x-www-form-urlencoded',
-          'x-slack-request-timestamp': timestamp,
-          'x-slack-signature': signature,
-        },
-        body: form,
-      })
-    const timestamp = String(Math.floor(Date.now() / 1000))
-    const signature = createHmac('sha256', signingSecret).update(`v0:${timestamp}:${form}`).digest('hex')
-    assert.equal((await send('v0=wrong', timestamp)).status, 401)
-    assert.equal((await send(`v0=${signature}`, timestamp)).status, 200)
+    const signed = signedFor(form, Math.floor(Date.now() / 1000))
+    const send = async (more: Record<string, string>) => {
+      const headers = { 'content-type': 'application/x-www-form-urlencoded', ...signed, ...more }
+      return (await fetch(`${urls.slack}/slack/commands`, { method: 'POST', headers, body: form })).status
+    }
+    assert.equal(await send({ 'x-slack-signature': 'v0=wrong' }), 401)
+    assert.equal(await send({}), 200)
   })
-  await step('schedule: the plan’s rule has run its project', () =>
+}
+
+async function rehearseSchedule({ call }: Rehearsal): Promise<void> {
+  await step('schedule: the plan’s rule runs its project', () =>
     until(async () => {
       const { body } = await call('GET', '/updates?via=schedule')
       return body.updates.some(({ project, state }: { project: string; state: string }) => {
@@ -194,24 +215,27 @@ async function rehearse(urls: Awaited<ReturnType<typeof deploy>>): Promise<void>
       })
     }),
   )
-  await step('rotation: tokens of the callers’ key before and of the new one are both taken', async () => {
+}
+
+async function rehearseRotation({ call }: Rehearsal): Promise<void> {
+  await step('rotation: tokens of the old and the new caller key are accepted', async () => {
     const fresh = randomBytes(32).toString('hex')
     await put('unit-guard/caller-key', fresh)
     const renewed = await signAdminToken(fresh, Date.now())
-    // A token of the new key is what makes a process read it; until then it knows only the one of before.
+    // The first token of the new key makes a process read that key.
     assert.equal((await call('GET', '/budgets', undefined, { authorization: `Bearer ${renewed}` })).status, 200)
     assert.equal((await call('GET', '/budgets')).status, 200)
   })
-  await step('rotation: a new service token costs no update', async () => {
+  await step('rotation: an update survives a new service token', async () => {
     await put('unit-guard/service-token', 'rehearsal-service-token-2')
     const { status, body } = await call('POST', '/updates', { kind: 'keyword-difficulty', project: 'globex' })
     assert.deepEqual([status, body.updates?.[0].state], [201, 'settled'], JSON.stringify(body))
   })
-  await step('the audit is ok', async () => {
-    assert.equal((await call('GET', '/audit')).body.ok, true)
-  })
+}
+
+async function rehearseRestore({ call, ask }: Rehearsal): Promise<void> {
   const copy = `${tableName}-restored`
-  const stream = await step('restore: a copy of the table, which an operator accepts', async () => {
+  const stream = await step('restore: an operator accepts a copy of the table', async () => {
     await createTable(dynamo, copy)
     for await (const { Items = [] } of paginateScan({ client: dynamo }, { TableName: tableName ?? '' }))
       for (const Item of Items) await dynamo.send(new PutItemCommand({ TableName: copy, Item }))
@@ -220,12 +244,12 @@ async function rehearse(urls: Awaited<ReturnType<typeof deploy>>): Promise<void>
     return Table?.LatestStreamArn ?? ''
   })
   restoredName = copy
-  await step('restore: functions on the table of before answer 503', async () => {
+  await step('restore: functions with the former table answer 503', async () => {
     assert.match((await call('GET', '/budgets')).body.detail, /this table was replaced by the table/)
   })
   await synth('-c', `ledgerTable=${copy}`, '-c', `ledgerStream=${stream}`)
   await deployAssembly('deploy onto the restored table')
-  await step('restore: it is frozen until it is reconciled', async () => {
+  await step('restore: account stays frozen until it is reconciled', async () => {
     const reason = 'rehearsal'
     assert.equal((await call('POST', '/budgets/account/unfreeze', { reason })).status, 409)
     const { body } = await call('GET', '/budgets/account')
@@ -236,10 +260,10 @@ async function rehearse(urls: Awaited<ReturnType<typeof deploy>>): Promise<void>
   })
 }
 
-/** What the stack leaves behind on purpose goes too: this was a rehearsal. */
+/** Deletes also what a stack retains. */
 async function takeDown(): Promise<void> {
   await step('destroy', () => cdk(['destroy', 'UnitGuard', '--force', '--app', assembly])).catch(() => {})
-  await step('what a stack leaves behind: table and secrets', async () => {
+  await step('delete the retained table and secrets', async () => {
     if (tableName !== undefined) {
       await dynamo.send(new UpdateTableCommand({ TableName: tableName, DeletionProtectionEnabled: false }))
       await dynamo.send(new DeleteTableCommand({ TableName: tableName }))
@@ -252,32 +276,12 @@ async function takeDown(): Promise<void> {
   }).catch(() => {})
 }
 
-async function step<T>(name: string, act: () => Promise<T>): Promise<T> {
-  const from = performance.now()
-  try {
-    const result = await act()
-    say(`ok   ${name} (${Math.round(performance.now() - from)} ms)`)
-    return result
-  } catch (error) {
-    say(`FAIL ${name}`)
-    throw error
-  }
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const giveUpAt = Date.now() + patienceMs
-  while (!(await isSo())) {
-    if (Date.now() > giveUpAt) throw new Error(`not so within ${patienceMs} ms`)
-    await sleep(500)
-  }
-}
-
 async function cdk(args: readonly string[], more: Record<string, string> = {}): Promise<void> {
   const own = { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true', ...more }
   await run('npx', ['cdk', ...args], { env: { ...process.env, ...own }, maxBuffer: 16 * 1024 * 1024 })
 }
 
-/** A command of an operator, with the settings that docs/deploy.md names. */
+/** Runs an operator's command with the settings of docs/deploy.md. */
 async function operate(script: string, args: readonly string[], table = tableName): Promise<void> {
   const settings = {
     ...{ SECRETS_ENDPOINT: '', DATA_DIR: folder, TABLE_NAME: table, LEDGER_SERVICE: 'sandbox', TRACKING_BASE_URL: '' },
@@ -288,10 +292,6 @@ async function operate(script: string, args: readonly string[], table = tableNam
 
 async function put(SecretId: string, SecretString: string): Promise<void> {
   await secrets.send(new PutSecretValueCommand({ SecretId, SecretString }))
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`)
 }
 
 function fail(text: string): never {
