@@ -18,12 +18,11 @@ export class AnswerLost extends LedgerUnavailable {
   override readonly name = 'AnswerLost'
 }
 
-/** The table holds no definitions: nothing is allowed. */
+/** Nothing is allowed. */
 export class NoDefinitions extends Error {
   override readonly name = 'NoDefinitions'
 }
 
-/** A cursor that no list of ours has given out. */
 export class BadCursor extends Error {
   override readonly name = 'BadCursor'
 }

@@ -8,7 +8,7 @@ import { changeRenewal, latestRenewal, type Renewal } from './book/windows.ts'
 import { LedgerUnavailable } from './errors.ts'
 import type { Store } from './store/store.ts'
 
-/** The defaults on one machine. On AWS every setting is required. */
+/** On AWS every setting is required. */
 export const usualAccount: Account = {
   unitsPerMonth: toUnits(50_000),
   usedAtStart: toUnits(0),
@@ -18,7 +18,6 @@ export const usualAccount: Account = {
 /** The stand-in, on every port. */
 export const sandboxService = 'sandbox'
 
-/** What is absent is not compared. */
 export interface AccountSettings {
   readonly ACCOUNT_UNITS_PER_MONTH?: Units | undefined
   readonly ACCOUNT_UNITS_USED_AT_START?: Units | undefined
@@ -27,7 +26,6 @@ export interface AccountSettings {
   readonly ACCOUNT_TIME_ZONE?: string | undefined
 }
 
-/** What a process was told about its ledger. */
 export interface ExpectedLedger {
   readonly service?: string | undefined
   readonly account?: AccountSettings
@@ -72,10 +70,7 @@ export function serviceNameOf(baseUrl: string): string {
 
 const adopt = 'npm run account -- adopt'
 
-/**
- * Why a process may not use this ledger.
- * @param table the id of the table that was read; `null`: it has none.
- */
+/** @param table `null`: it has no id. */
 export function identityFaults(
   definitions: Definitions,
   expected: ExpectedLedger,
@@ -98,7 +93,7 @@ export function identityFaults(
 
 const accept = 'npm run restore -- accept'
 
-/** A copy of the ledger's table does not know what ran since. */
+/** A copy does not know what ran since. */
 function tableFaults(identity: Identity, marker: Marker | null, table: string | null): IdentityFault[] {
   const { ledger, epoch = 0, replacedBy } = identity
   if (replacedBy !== undefined) return [replaced(replacedBy)]
@@ -125,7 +120,7 @@ const replaced = (by: string): IdentityFault => ({
   text: `this table was replaced by the table ${by}: deploy, or start, with that one`,
 })
 
-/** Whether another table has taken over, or this one was restored, since a process began with `epoch`. */
+/** Whether another table took over, or this one was restored, since `epoch`. */
 export function epochFaults({ identity }: Definitions, began: number): IdentityFault[] {
   if (identity?.replacedBy !== undefined) return [replaced(identity.replacedBy)]
   const { epoch = 0 } = identity ?? {}
@@ -137,7 +132,6 @@ export function epochFaults({ identity }: Definitions, began: number): IdentityF
   ]
 }
 
-/** Why there is no ledger in this table. */
 export function emptyFault(marker: Marker | null | undefined): IdentityFault {
   if (!marker) return { text: 'the table holds no ledger yet: begin it once with npm run account -- begin' }
   return {
@@ -182,7 +176,7 @@ function settingFaults(definitions: Definitions, { began }: Identity, set: Accou
 
 /** Changes that only an operator makes, each with `Ledger.change`. */
 
-/** Sets another renewal for the time after the open month. */
+/** Applies after the open month. */
 export const renewalChange =
   (changes: Partial<Renewal>): MakeChange =>
   ({ definitions, now }) => {
@@ -196,7 +190,6 @@ export const renewalChange =
 
 export const showRenewal = ({ day, time, zone }: Renewal): string => `on day ${day} at ${time} ${zone}`
 
-/** Notes which service a ledger belongs to. */
 export const adoption =
   ({ service, usedAtStart, table }: { service: string; usedAtStart: number; table?: string }): MakeChange =>
   ({ definitions, now }) => {
@@ -224,10 +217,7 @@ export const adoption =
 const trialsStayTrials =
   'A ledger of the stand-in counts units that no service has charged, so it becomes no ledger of a real account: set DATA_DIR to another folder, where a new ledger begins.'
 
-/**
- * Lets a restored table take over. It starts frozen until an administrator has reconciled it, and the new epoch stops
- * all older processes.
- */
+/** It starts frozen until an administrator has reconciled it; the new epoch stops older processes. */
 export const acceptance =
   (how: { table: string; epoch: number; to: number | undefined; toText: string }): MakeChange =>
   ({ definitions, now }) => {
@@ -251,7 +241,6 @@ export const acceptance =
     }
   }
 
-/** Stops every process that still uses the old table. */
 export const replacement =
   (by: string): MakeChange =>
   ({ definitions }) => {
@@ -263,7 +252,6 @@ export const replacement =
     }
   }
 
-/** What was booked as used at the start. */
 export async function openingUnits(store: Store): Promise<number> {
   const [entry] = await store.get([entryKey(openingId)])
   return entry ? fromEntryItem(entry).units : 0

@@ -41,14 +41,13 @@ import { createSummaries, type Summaries } from './views/summary.ts'
 import { createViews, readUpdates, type View, type ViewQuery } from './views/views.ts'
 
 /**
- * The unit ledger: one table with definitions, books, work, updates and entries. The conditions of its transactions
- * keep every promise about units; nothing outside this room writes the table.
- * Every function may throw `LedgerUnavailable`.
+ * Definitions, books, work, updates and entries in one table. The conditions of its transactions keep every promise
+ * about units; nothing outside this room writes the table. Every function may throw `LedgerUnavailable`.
  */
 export interface Ledger {
-  /** Definitions, current book, and these updates with their work, read consistently. */
+  /** All that a decision needs, read consistently. */
   view(queries?: readonly ViewQuery[]): Promise<View>
-  /** The definitions that this process saw last, without a read. */
+  /** Without a read. */
   lastSeen(): { readonly definitions: Definitions; readonly at: number } | null
   /** `null`: nothing was counted in that month. */
   bookNamed(month: string): Promise<Book | null>
@@ -57,38 +56,32 @@ export interface Ledger {
   updatesNamed(ids: readonly string[]): Promise<readonly (Update | null)[]>
 
   /**
-   * Hold and fence in one transaction: moves the units of `update.hold`, writes the record as `running`, takes the
-   * work.
+   * Hold and fence: moves the units, writes the record as `running`, takes the work.
    * `moved`: what the decision rests on has changed, or `until` has passed. Look and decide again.
    */
   hold(view: View, basis: HoldBasis, update: Update, until?: number): Promise<'held' | 'moved'>
-  /** Writes a record that moves no units. */
+  /** For a record that moves no units. */
   record(update: Update, seen: Update | null): Promise<'recorded' | 'moved'>
-  /** Settles, releases, doubts or corrects, as the outcome requires. */
   settle(update: Update, outcome: RunOutcome): Promise<SettleOutcome>
 
-  /** Writes one revision of the definitions, and the books with it. */
+  /** One revision of the definitions, with the books. */
   change(by: string, make: MakeChange): Promise<ChangeOutcome>
-  /** Why `change` would refuse these definitions. */
   faultsOfChange(now: View, definitions: Definitions): Promise<readonly Fault[]>
-  /** Books a grant, a transfer, outside spending, a correction or a reconciliation. */
   enter(request: EntryRequest): Promise<EnterOutcome>
-  /** What `enter` would do now. */
   previewEntry(request: EntryRequest): Promise<EntryPreview>
 
   updates(filter: UpdateFilter, limit: number, cursor?: string): Promise<Page<Update>>
-  /** Created between two instants, both inclusive, the oldest first. */
+  /** Both inclusive, the oldest first. */
   updatesFrom(span: Span, limit: number, cursor?: string): Promise<Page<Update>>
   open(as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>>
-  /** Hands over open updates, each in its turn: the sweep's time may end before the list does. */
+  /** Each open update in its turn: the sweep's time may end before the list does. */
   openRound(as: OpenAs, ...how: Parameters<Round<Update>>): Promise<void>
   entries(filter: EntryFilter, limit: number, cursor?: string): Promise<Page<Entry>>
-  /** Written before the request is sent, and again with its answer. */
+  /** Before the request is sent, and again with its answer. */
   noteProjectChange(change: ProjectChange): Promise<void>
   projectChanges(limit: number, cursor?: string): Promise<Page<ProjectChange>>
-  /** Compares the previous, the current and the next book with their entries. */
+  /** The previous, the current and the next book against their entries. */
   audit(): Promise<readonly AuditedCounter[]>
-  /** `null`: none was made yet. */
   lastAudit(): Promise<LastAudit | null>
   keepAudit(made: Pick<LastAudit, 'at' | 'by'>, audited: readonly AuditedCounter[]): Promise<void>
 
@@ -103,9 +96,9 @@ export interface Ledger {
 
 /**
  * @param options.account what a new ledger begins with.
- * @param options.expected what this process was told about the ledger, compared by the first call.
+ * @param options.expected compared by the first call.
  * @param options.begins whether to begin a ledger in an empty table; on AWS only an operator does.
- * @throws WrongLedger from every function, if the ledger is not the expected one.
+ * @throws WrongLedger from every function.
  */
 export function createLedger(options: {
   store: Store

@@ -3,8 +3,8 @@ import { isUnits, type Units } from '../platform/words.ts'
 import type { Index, Item, Value } from './store/store.ts'
 
 /**
- * Checks stored items when they are read. Each kind of item has a table with a row for each member of its type, or it
- * does not compile. Unknown members pass: a later version may have written them.
+ * Each kind of item has a table with a row for each member of its type, or it does not compile. Unknown members pass: a
+ * later version may have written them.
  * A check returns `null` or the first fault: `.hold.units must be units`.
  */
 export type Check<T> = ((value: unknown) => string | null) & { readonly of?: T }
@@ -139,8 +139,8 @@ const isMap = (value: unknown): value is { readonly [name: string]: unknown } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * The keys and indexes of the one table. An item is in an index while it has both attributes. Indexes hold keys only,
- * so most changes of an item cost them nothing.
+ * An item is in an index while it has both attributes. Indexes hold keys only, so most changes of an item cost them
+ * nothing.
  */
 export const tableKey = { partition: 'pk', sort: 'sk' } as const
 
@@ -149,7 +149,7 @@ export const indexes = {
   open: { partition: 'openAs', sort: 'openSince' },
 } as const satisfies Record<Index, { partition: string; sort: string }>
 
-/** DynamoDB deletes items after it, in seconds since the epoch. Never a timer. */
+/** In seconds since the epoch. Never a timer. */
 export const expiryAttribute = 'expiresAt'
 
 /** 24 months are promised. */
@@ -162,7 +162,6 @@ export const expiryOf = (at: number, days: number): { readonly [expiryAttribute]
 /** By time, then by id. */
 export const sortKeyOf = (at: number, id: string): string => `${toRfc3339(at)}#${id}`
 
-/** Without what the table adds. */
 export function contentOf(item: Item): { readonly [name: string]: Value | undefined } {
   const {
     pk: _pk,

@@ -1,4 +1,4 @@
-/** Milliseconds since the epoch. Passed in, so that tests and the simulation own time. */
+/** Milliseconds since the epoch. Passed in, so that tests own time. */
 export interface Clock {
   now(): number
   /** Resolves after `ms`; cannot be cancelled. */
@@ -25,7 +25,6 @@ export interface LocalDate {
   readonly day: number
 }
 
-/** What a wall clock shows. */
 export interface LocalTime extends LocalDate {
   readonly hour: number
   readonly minute: number
@@ -45,10 +44,7 @@ export function isZone(name: string): boolean {
   }
 }
 
-/**
- * The local time of `instant`.
- * @throws RangeError for an unknown zone or an invalid instant.
- */
+/** @throws RangeError for an unknown zone or an invalid instant. */
 export function toLocal(instant: number, zone: string): LocalTime {
   const name = `${instant} ${zone}`
   const known = shownBefore.get(name)
@@ -65,7 +61,7 @@ const maxShown = 500
 
 function formatted(instant: number, zone: string): LocalTime {
   if (zone === 'UTC') return inUtc(new Date(instant))
-  const shown = formatterOf(zone).format(instant) // 11/20/2026, 23:30:15
+  const shown = formatterOf(zone).format(instant)
   const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = (shown.match(/\d+/g) ?? []).map(Number)
   return { year, month, day, hour, minute, second, ms: modulo(instant, 1000) }
 }
@@ -85,26 +81,23 @@ function inUtc(date: Date): LocalTime {
 }
 
 /**
- * The instant at which the clock in `zone` shows `local`. A skipped time moves forward by the gap; of two equal times
- * the earlier one is meant (RFC 5545, section 3.3.5). Values out of range carry over as in Date.UTC: day 0 is the last
- * day of the month before.
+ * A skipped time moves forward by the gap; of two equal times the earlier one is meant (RFC 5545, section 3.3.5).
+ * Values out of range carry over as in Date.UTC.
  * @throws RangeError for an unknown zone or an invalid time.
  */
 export function toInstant(local: LocalDate & Partial<LocalTime>, zone: string): number {
   const asUtc = utcOf(local)
-  // These stand on either side of the one change of offset that can matter: from 1970 to 2100 no zone changes twice in
-  // six days.
+  // On either side of the one change of offset that can matter: from 1970 to 2100 no zone changes twice in six days.
   const before = offsetAt(asUtc - dayMs, zone)
   const after = offsetAt(asUtc + dayMs, zone)
   if (before === after) return asUtc - before
   const isBeforeChange = offsetAt(asUtc - before, zone) === before
   const isAfterChange = offsetAt(asUtc - after, zone) === after
-  // Both hold for an ambiguous time: the earlier is before the change. Neither holds for a skipped time: the old offset
-  // moves it past the gap.
+  // Both hold for an ambiguous time. Neither holds for a skipped time: the old offset moves it past the gap.
   return isAfterChange && !isBeforeChange ? asUtc - after : asUtc - before
 }
 
-/** Local time minus UTC. Some zones were off by odd seconds until 1972. */
+/** Some zones were off by odd seconds until 1972. */
 const offsetAt = (instant: number, zone: string): number => utcOf(toLocal(instant, zone)) - instant
 
 const utcOf = ({ year, month, day, hour = 0, minute = 0, second = 0, ms = 0 }: LocalDate & Partial<LocalTime>) =>

@@ -5,10 +5,9 @@ import type { Env, Hono } from 'hono'
 import type { Log } from './log.ts'
 
 /**
- * An app behind a function URL, in response streaming mode. A request that `Request` refuses is answered 400; the body
- * of a GET is not read.
+ * A request that `Request` refuses is answered 400; the body of a GET is not read.
  * A broken answer must neither destroy the runtime's stream, which would end the process, nor end it, which would make
- * half an answer look whole: the handler fails instead.
+ * half an answer look whole: the handler fails.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/runtimes-custom.html#runtimes-custom-response-streaming
  */
 export function streamAnswers<E extends Env>(app: Hono<E>, log: Log): StreamifyHandler<LambdaFunctionURLEvent> {
@@ -45,7 +44,7 @@ function answerOf<E extends Env>(
   return app.fetch(request, { event, context } as unknown as E['Bindings'])
 }
 
-/** @throws TypeError for a method or a header that `Request` refuses. */
+/** @throws TypeError */
 function requestOf(event: LambdaFunctionURLEvent): Request {
   const { rawPath, rawQueryString, cookies = [], body, isBase64Encoded, requestContext } = event
   const { method } = requestContext.http
@@ -70,7 +69,6 @@ function headOf(answer: Response) {
   return { statusCode: answer.status, headers, cookies: answer.headers.getSetCookie() }
 }
 
-/** What the platform passes with a request. */
 export interface Platform {
   /** On one machine. */
   readonly incoming?: IncomingMessage
@@ -78,13 +76,13 @@ export interface Platform {
   readonly event?: { readonly rawPath: string; readonly rawQueryString: string }
 }
 
-/** Exactly as received: URL parsers tidy paths and queries (`/v3/../updates`, `%7e`). */
+/** URL parsers tidy paths and queries (`/v3/../updates`, `%7e`). */
 export function rawTargetOf({ url }: Request, { incoming, event }: Platform = {}) {
   const [path = '', ...rest] = (incoming?.url ?? targetOf(event) ?? withoutOrigin(url)).split('?')
   return { path, search: rest.join('?') }
 }
 
-/** For a router's `getPath`: decodes letters, but never tidies. */
+/** Decodes letters, but never tidies. */
 export function rawPathOf(request: Request, { env }: { readonly env?: Platform } = {}): string {
   const { path } = rawTargetOf(request, env)
   try {
@@ -106,7 +104,7 @@ interface Received {
   readonly env?: Platform
 }
 
-/** `cut`: the sender broke off, and half a body must not pass for a whole one. */
+/** `cut`: half a body must not pass for a whole one. */
 export async function readWhole({ req, env }: Received, maxBytes: number): Promise<Uint8Array | 'too-large' | 'cut'> {
   const { headers, body } = req.raw
   if (Number(headers.get('content-length') ?? 0) > maxBytes) return 'too-large'

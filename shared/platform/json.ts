@@ -1,9 +1,8 @@
-/** What JSON.parse returns, so that no one has to cast. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
 /**
  * `null`: not UTF-8. Never lenient, because a name must not change on the way.
- * @param keepsMark keeps a byte order mark as a character.
+ * @param keepsMark keeps a byte order mark.
  */
 export function fromUtf8(bytes: Uint8Array, { keepsMark = false }: { keepsMark?: boolean } = {}): string | null {
   try {
@@ -19,8 +18,8 @@ export type StrictJson = { readonly ok: true; readonly value: Json } | { readonl
 const maxNesting = 64
 
 /**
- * Parses JSON that can be read in one way only (RFC 8259): of two equal names readers keep different ones. `reason`
- * quotes nothing, so it can be shown and logged.
+ * Refuses equal names in one object, which readers of JSON (RFC 8259) understand differently. `reason` quotes nothing,
+ * so it can be shown.
  */
 export function parseStrictJson(text: string): StrictJson {
   if (nestsTooDeep(text)) return { ok: false, reason: `nested deeper than ${maxNesting} levels` }
@@ -30,7 +29,7 @@ export function parseStrictJson(text: string): StrictJson {
   return { ok: true, value }
 }
 
-/** As JSON.parse, at any depth; `undefined`: not JSON. Look only at the top level. */
+/** At any depth; `undefined`: not JSON. Look only at the top level. */
 export function parseLenientJson(text: string): Json | undefined {
   try {
     return JSON.parse(text)
@@ -93,10 +92,7 @@ function endOfString(text: string, start: number): number {
   return text.length
 }
 
-/**
- * Where a text stops being JSON, counted from 1; `null`: it is JSON. What JSON.parse says depends on Node, and quotes
- * the text.
- */
+/** Counted from 1; `null`: it is JSON. JSON.parse says it differently in each Node, and quotes the text. */
 export function placeOfFault(text: string): { readonly line: number; readonly column: number } | null {
   const at = firstFault(text)
   if (at === null) return null
@@ -104,7 +100,7 @@ export function placeOfFault(text: string): { readonly line: number; readonly co
   return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 }
 }
 
-/** The place as the end of a sentence; empty if it is JSON. */
+/** The end of a sentence; empty if it is JSON. */
 export function placeIn(text: string): string {
   const place = placeOfFault(text)
   return place === null ? '' : ` at line ${place.line}, column ${place.column}`
@@ -118,7 +114,7 @@ const blanks = /[ \t\n\r]*/y
 type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | 'end'
 
 function firstFault(text: string): number | null {
-  const open: string[] = [] // not closed yet
+  const open: string[] = []
   let expected: Expected = 'value'
   let at = 0
   for (;;) {
@@ -138,7 +134,6 @@ function firstFault(text: string): number | null {
   }
 }
 
-/** `null`: it may not stand here. */
 function after(kind: string, expected: Expected, inside: string | undefined): Expected | null {
   const mayEnd = expected === 'end' && inside !== undefined
   const nextInside = inside === '{' ? 'name' : 'value'

@@ -2,12 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from './clock.ts'
 import { systemIds } from './ids.ts'
 
-/** One JSON line per event. Never a whole event, body or header: they may carry secrets. */
+/** Never a whole event, body or header: they may carry secrets. */
 export interface Log {
   info(event: string, fields?: Fields): void
   /** Alarms count these. */
   error(event: string, fields?: Fields): void
-  /** From now on `secret` appears in no line. */
   hide(secret: string): void
 }
 
@@ -19,14 +18,14 @@ const cutLength = 4_000
 const minSecretLength = 8
 
 export function createLog(options: { write(line: string): void; now(): number }): Log {
-  /** As JSON shows them, the longest first: a secret may begin with another one. */
+  /** The longest first: a secret may begin with another one. */
   let hidden: readonly string[] = []
   const line = (level: 'info' | 'error', event: string, fields: Fields = {}) => {
     const at = new Date(options.now()).toISOString()
     const context = logContext()
     const requestId = context?.requestId
     const lambdaRequestId = context?.lambdaRequestId
-    // One literal: a second spread would double the cost of a line.
+    // A second spread would double the cost of a line.
     const text = redact(toJson({ at, level, event, requestId, lambdaRequestId, ...fields }), hidden)
     // Alarms read JSON, so a long line is cut as a field.
     const cut = () => ({ at, level, event, requestId, lambdaRequestId, cut: text.slice(0, cutLength) })
@@ -73,13 +72,12 @@ export interface LogIds {
 }
 
 interface LogContext extends LogIds {
-  /** Recorded, changed or answered with. */
   readonly updates: Set<string>
 }
 
 const contexts = new AsyncLocalStorage<LogContext>()
 
-/** Adds these ids, and those of the work around it, to every line that `work` logs. */
+/** Adds these ids to every line that `work` logs. */
 export function inLogContext<T>(ids: LogIds, work: () => T): T {
   const around = contexts.getStore()
   const requestId = ids.requestId ?? around?.requestId
@@ -89,13 +87,11 @@ export function inLogContext<T>(ids: LogIds, work: () => T): T {
 
 const logContext = (): LogContext | undefined => contexts.getStore()
 
-/** Names the update in the line of this request or job. */
 export const noteUpdate = (id: string): void => void contexts.getStore()?.updates.add(id)
 
 /** A line is cut at 8 KB, and a plan may have 500 projects. */
 const maxNamed = 100
 
-/** The fields of a line that name its updates. */
 export function notedUpdates(): { updates?: readonly string[]; moreUpdates?: number } {
   const updates = [...(contexts.getStore()?.updates ?? [])]
   if (updates.length === 0) return {}
@@ -103,7 +99,7 @@ export function notedUpdates(): { updates?: readonly string[]; moreUpdates?: num
   return { updates: updates.slice(0, maxNamed), ...(more > 0 && { moreUpdates: more }) }
 }
 
-/** Work without an HTTP request, with one log line. */
+/** Logs one line, for work without an HTTP request. */
 export async function asJob<T>(
   { clock, log }: { clock: Clock; log: Log },
   job: 'sweep' | 'digest' | 'plan' | 'start' | 'tell',

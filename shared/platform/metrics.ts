@@ -1,8 +1,7 @@
 export const metricNamespace = 'UnitGuard'
 
-/** @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_MetricDatum.html */
 export const vitals = {
-  /** 0 without an update in doubt. */
+  /** 0 without one. */
   OldestDoubtMinutes: 'None',
   /** Held, in doubt and spent of the account's month. */
   AccountUsedPercent: 'Percent',
@@ -10,7 +9,6 @@ export const vitals = {
   BookBytes: 'Bytes',
   DefinitionsBytes: 'Bytes',
   OpenAnnouncements: 'Count',
-  /** Counters that differ from the sum of their lines. */
   AuditNotOk: 'Count',
 } as const
 

@@ -5,7 +5,7 @@ const minLength = 8
 const maxSlips = 2
 
 /**
- * Refuses a name that is nearly one of ours: a misspelt limit would silently be the default.
+ * A misspelt limit would silently be the default.
  * @param what as the sentence calls them: `variables`, `options`.
  * @throws WrongSettings naming each and the name that was meant, but no value.
  */
@@ -25,7 +25,7 @@ function isNear(name: string, own: string): boolean {
   return slipsBetween(a, b) <= maxSlips
 }
 
-/** Longer words are not typing slips, and the work grows with the square. */
+/** The work grows with the square. */
 const maxWordLength = 20
 
 /** The word with the fewest slips, if those are few. */

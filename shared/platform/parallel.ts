@@ -1,4 +1,4 @@
-/** At most `max` at once; results are in the order of the items. */
+/** Results are in the order of the items. */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   max: number,

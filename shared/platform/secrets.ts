@@ -15,14 +15,13 @@ export class SecretUnavailable extends Error {
 
 export interface SecretValue {
   readonly current: string
-  /** Before the last rotation, if it was kept and asked for. */
   readonly previous: string | null
 }
 
 export interface Secret {
-  /** At most five minutes old; older while Secrets Manager does not answer. */
+  /** At most five minutes old, unless Secrets Manager does not answer. */
   read(): Promise<SecretValue>
-  /** As Secrets Manager has it now, read at most every ten seconds. */
+  /** Asks Secrets Manager at most every ten seconds. */
   reread(): Promise<SecretValue>
 }
 
@@ -31,8 +30,8 @@ const rereadAfterMs = 10_000
 const defaultWithinMs = 3_000
 
 /**
- * A secret of AWS Secrets Manager, read lazily and by one request at a time.
- * @throws SecretUnavailable if it cannot be read, is empty, or is not visible ASCII (it would break a header).
+ * Read lazily and by one request at a time.
+ * @throws SecretUnavailable if it cannot be read, is empty, or would break a header.
  */
 export function createSecret(options: {
   client: SecretsManagerClient
@@ -95,7 +94,6 @@ export function createSecret(options: {
   }
 }
 
-/** @param endpoint a stand-in for GetSecretValue. */
 export function createSecretsClient(
   endpoint: string | undefined,
   accessKey?: string,

@@ -2,7 +2,6 @@ import * as z from 'zod/mini'
 import { isZone } from './clock.ts'
 import { maxUnits, toUnits } from './words.ts'
 
-/** The only reader of the environment. */
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env
 
 /** Names each missing or wrong setting, never a value. */
@@ -11,7 +10,7 @@ export class WrongSettings extends Error {
 }
 
 /**
- * Parses an environment once per cold start. An empty variable counts as absent.
+ * An empty variable counts as absent.
  * @throws WrongSettings
  */
 export function parseSettings<Schema extends z.ZodMiniType>(
@@ -43,7 +42,7 @@ const zoneTakes = 'takes a time zone of the IANA database, such as Europe/Berlin
 const timeZone = z.string(zoneTakes).check(z.refine(isZone, zoneTakes))
 const endpoint = z.optional(z.url('takes the address of an endpoint'))
 
-/** Of a stand-in at one of these endpoints; DynamoDB Local takes no other characters. */
+/** DynamoDB Local takes no other characters. */
 export const accessKey = z.optional(z.string().check(z.regex(/^[A-Za-z0-9]{1,128}$/, 'takes letters and digits')))
 
 const ledgerMarker = z.pipe(
@@ -68,7 +67,7 @@ export const secretSettings = z.object({
   SLACK_SECRET: z._default(z.string(), 'unit-guard/slack'),
 })
 
-/** What a new ledger begins with. Later they say what it must have, so they have no defaults. */
+/** No defaults: later they say what the ledger must have. */
 export const accountSettings = z.object({
   ACCOUNT_UNITS_PER_MONTH: z.optional(units),
   ACCOUNT_UNITS_USED_AT_START: z.optional(units),
@@ -77,7 +76,6 @@ export const accountSettings = z.object({
   ACCOUNT_TIME_ZONE: z.optional(timeZone),
 })
 
-/** For a function that writes the ledger and calls no service. */
 export const ledgerOnlySettings = z.object({
   ...ledgerSettings.shape,
   ...secretSettings.shape,
@@ -104,13 +102,9 @@ export function mustFitLimit(settings: z.output<typeof accountSettings>, limit: 
   if (used > most) throw new WrongSettings('ACCOUNT_UNITS_USED_AT_START: takes at most ACCOUNT_UNITS_PER_MONTH')
 }
 
-/**
- * What is known about a ledger outside its table: a parameter on AWS, a file in DATA_DIR. A table that disagrees is not
- * used.
- */
+/** A parameter on AWS, a file in DATA_DIR. A table that disagrees is not used. */
 export interface Marker {
   readonly ledger: string
-  /** Raised whenever another table takes over. */
   readonly epoch: number
   /** A table restored under the same name has another id. */
   readonly table: string
@@ -121,7 +115,6 @@ export const ledgerParameter = '/unit-guard/ledger'
 
 const words = /^(led_\w+) (\d{1,9}) (\S+) (\S+)$/
 
-/** Before a ledger was begun. */
 export const noMarker = 'none'
 
 /** `null`: no ledger was begun. `undefined`: not a marker. */
@@ -137,10 +130,7 @@ export const toMarkerText = ({ ledger, epoch, table, tableName }: Marker): strin
 
 const anyAccessKey = 'local'
 
-/**
- * AWS client options for a stand-in.
- * @param accessKey by which stand-ins know each other: the port is open to every user.
- */
+/** @param accessKey stand-ins know each other by it: the port is open to every user. */
 export const standIn = (endpoint: string | undefined, accessKey = anyAccessKey) =>
   endpoint === undefined
     ? {}

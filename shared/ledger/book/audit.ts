@@ -24,7 +24,7 @@ import { counterOwnerNamed, limitOf, type WindowKind, windowKinds } from './defi
 import type { Entry } from './entry.ts'
 import { monthNamed } from './windows.ts'
 
-/** A counter as recorded and as the sum of its entries. `ok: null`: the book moved meanwhile. */
+/** `ok: null`: the book moved meanwhile. */
 export interface AuditedCounter {
   /** `month:2026-11-12` or `day:2026-11-20` */
   readonly window: string
@@ -48,7 +48,6 @@ export function createAudit(options: {
 }) {
   const { view, books, bookNamed, lists, clock } = options
 
-  /** Audits the books that can still be held in. */
   async function audit(): Promise<readonly AuditedCounter[]> {
     const { definitions, month } = await view()
     const { previous, current, next } = await books(definitions, month)
@@ -140,12 +139,11 @@ const inOrder = ({ limit, granted, available, held, inDoubt, spent }: Counter) =
   spent,
 ]
 
-/** Kept so that a reader need not make an audit. */
 export interface LastAudit {
   readonly at: number
   /** A person, or `digest`. */
   readonly by: string
-  /** The numbers of counters: all, those that differ, those that moved meanwhile. */
+  /** All, those that differ, those that moved meanwhile. */
   readonly counters: number
   readonly wrong: number
   readonly moved: number

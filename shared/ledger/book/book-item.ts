@@ -82,7 +82,6 @@ const fromStoredCounters = (stored: StoredCounters): Record<string, Counter> =>
     ]),
   )
 
-/** The additions that apply `move` to these budgets. */
 export function additions(window: WindowKind, budgets: readonly string[], move: Move): (readonly [Path, number])[] {
   const { limit, ...moved } = move
   const deltas = Object.entries({ ...moved, available: madeAvailable(move) }).filter(([, units]) => units !== 0)
@@ -91,7 +90,7 @@ export function additions(window: WindowKind, budgets: readonly string[], move: 
   )
 }
 
-/** The write of these additions; without any (0 units) it only checks. */
+/** Without additions (0 units) it only checks. */
 export const addTo = (key: Key, add: readonly (readonly [Path, number])[], when: readonly Condition[]): Write =>
   add.length === 0 ? { kind: 'check', key, when } : { kind: 'update', key, set: [], add, when }
 
@@ -117,8 +116,7 @@ export const isUnheld = (window: WindowKind, budget: string): Condition[] =>
   [letters.held, letters.inDoubt].map((letter) => ({ kind: 'equal', path: [window, budget, letter], value: 0 }))
 
 /**
- * Brings a stored book to new definitions: moves limits and what is available, and adds counters of new budgets. A
- * closed book keeps its limits.
+ * Moves limits, and adds counters of new budgets. A closed book keeps its limits.
  * The day is a condition, because a new day has no counters of deleted budgets.
  */
 export function bringUp(book: Book, definitions: Definitions, closed: boolean): Write {
@@ -174,7 +172,6 @@ const limitSet = (window: WindowKind, name: string, limit: Limit): readonly [Pat
   limit === 'unlimited' ? 'u' : limit,
 ]
 
-/** Starts a new day in a stored book. */
 export const turnDay = (book: Book, definitions: Definitions, day: string): Write => ({
   kind: 'update',
   key: bookKey(book.month),
@@ -191,8 +188,8 @@ export const isOfRevision = (revision: number): Condition => ({ kind: 'equal', p
 export const isOfDay = (day: string): Condition => ({ kind: 'equal', path: ['today'], value: day })
 
 /**
- * Makes the stored book the one that was decided on: creates it, brings it to the definitions, turns it to the day.
- * Each step is conditional, so another process may do it first; the write that follows has the final condition.
+ * Makes the stored book the one that was decided on. Each step is conditional, so another process may do it first; the
+ * write that follows has the final condition.
  * @returns whether this process did every step.
  */
 export async function prepareBook(store: Store, { stored, definitions, month, book }: Target): Promise<boolean> {
@@ -202,7 +199,6 @@ export async function prepareBook(store: Store, { stored, definitions, month, bo
   return isBroughtUp && isTurned
 }
 
-/** A book as it is stored, and as it shall be. */
 interface Target {
   readonly stored: Book | null
   readonly definitions: Definitions

@@ -23,7 +23,7 @@ import { type Entry, type EntryType, toEntryItem } from './entry.ts'
 import type { Turns } from './hold.ts'
 import { monthAfter, type Window } from './windows.ts'
 
-/** Makes the new definitions from the newest revision; called again if that has moved. */
+/** Called again if the newest revision has moved. */
 export type MakeChange = (view: View) => DefinitionsChange | { readonly refused: unknown }
 
 interface DefinitionsChange {
@@ -35,7 +35,6 @@ interface DefinitionsChange {
     readonly budget: string
     readonly units?: number
     readonly reason: string
-    /** The plan that was paused or resumed. */
     readonly plan?: string
   }
 }
@@ -55,10 +54,7 @@ const maxRounds = 16
 export function createChanges(options: { store: Store; turns: Turns } & Pick<Views, 'look' | 'books'>) {
   const { store, turns, look, books } = options
 
-  /**
-   * One transaction: the definitions under their old revision, the books that can still be held in, and an entry. Holds
-   * of this process wait, because a book that is set as a whole must not move between reading and writing.
-   */
+  /** Holds of this process wait, because a book that is set as a whole must not move between reading and writing. */
   const change = (by: string, make: MakeChange): Promise<ChangeOutcome> => turns.next(() => changeNow(by, make))
 
   async function changeNow(by: string, make: MakeChange): Promise<ChangeOutcome> {
@@ -119,7 +115,7 @@ function bookWrites(book: Book | null, month: Window, definitions: Definitions, 
   return [{ ...broughtUp, when: [...broughtUp.when, ...isIdle] }]
 }
 
-/** Announces freezes and pauses and their ends: others have to know, too. */
+/** Freezes and pauses: others have to know, too. */
 function announcedStop(
   { revision }: Definitions,
   note: DefinitionsChange['note'] & { by: string },
@@ -171,10 +167,7 @@ function limitMoves(book: Book, definitions: Definitions, window: WindowKind): E
   })
 }
 
-/**
- * What is wrong with a set of budgets, each fault once. Collisions of projects that an older version let in do not
- * block other changes, such as a freeze.
- */
+/** Each fault once. Collisions of an older version do not block other changes, such as a freeze. */
 export function faultsOf(definitions: Definitions, before?: Definitions): readonly { path: string; message: string }[] {
   const budgets = Object.values(definitions.budgets)
   const known = new Set(before && collisionsIn(before))
@@ -200,7 +193,7 @@ function sizeFaultsOf(definitions: Definitions, before: Definitions | undefined)
   return [{ path: 'projects', message }]
 }
 
-/** Without stops: a budget can be frozen and a caller disabled in full definitions, too. */
+/** Without stops, which must always fit. */
 function sizeOf({ budgets, callers = {} }: Definitions): number {
   const lasting = Object.entries(callers).filter(([, caller]) => !caller.disabled || Object.keys(caller).length > 1)
   const text = JSON.stringify({
@@ -210,7 +203,7 @@ function sizeOf({ budgets, callers = {} }: Definitions): number {
   return Buffer.byteLength(text)
 }
 
-/** A sentence for each name or id that stands for more than one listed project; compares folded spellings. */
+/** A sentence for each folded name or id that stands for more than one listed project. */
 export function collisionsIn({ budgets }: Pick<Definitions, 'budgets'>): readonly string[] {
   const messages: string[] = []
   const first = new Map<string, { readonly spelling: string; readonly owner: string }>()
@@ -249,7 +242,6 @@ function parentFaultOf(definitions: Definitions, budget: Budget): string | null 
   return null
 }
 
-/** As for the definitions. */
 const maxBookBytes = 350_000
 
 /** The key, the day, the revision and two maps. */
@@ -259,8 +251,8 @@ const bytesWithoutCounters = 128
 const bytesOfCounter = 3 + 6 * (1 + 1 + 10)
 
 /**
- * The bytes of a book in DynamoDB under these definitions, with every figure at its largest, so that no hold can
- * outgrow it. Counters of deleted budgets and callers stay in the book.
+ * Bytes in DynamoDB with every figure at its largest, so that no hold can outgrow it. Counters of deleted budgets and
+ * callers stay.
  */
 export function largestSizeOf(book: Book, definitions: Definitions): number {
   const limited = counterOwnersIn(definitions).map(({ name }) => name)

@@ -2,11 +2,11 @@ import type { Scope, Units } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import type { Calendar, Renewal } from './windows.ts'
 
-/** What is allowed: one item, each change of it a revision. */
+/** One item; each change is a revision. */
 export interface Definitions {
   readonly revision: number
   readonly createdAt: number
-  /** Absent: an older version wrote the ledger, and no operator has adopted it yet. */
+  /** Absent: written by an older version, and not adopted. */
   readonly identity?: Identity
   readonly calendar: Calendar
   readonly budgets: Readonly<Record<string, Budget>>
@@ -16,7 +16,7 @@ export interface Definitions {
   readonly pausedPlans?: Readonly<Record<string, Stop>>
 }
 
-/** What a caller may do at most. An absent member does not narrow a token, and allows nothing to a person in Slack. */
+/** An absent member does not narrow a token, and allows nothing to a person in Slack. */
 export interface Caller {
   readonly scopes?: readonly Scope[]
   /** Descendants included. */
@@ -26,7 +26,6 @@ export interface Caller {
   readonly disabled?: true
   readonly mayForce?: true
   readonly mayChargeAncestors?: true
-  /** Counted like a budget's limits, whatever budget is charged. */
   readonly limits?: readonly WindowLimit[]
   readonly perUpdate?: Units
   /** Counted by each process. */
@@ -44,9 +43,9 @@ export interface Budget {
   readonly perUpdate?: Units
   /** More units for one update need another person's approval. */
   readonly approvalAbove?: Units
-  /** In per cent, against the project's last update: more growth needs approval. */
+  /** In per cent, against the project's last update. */
   readonly approvalIfGrown?: number
-  /** Such as `4h`. Absent: as the parent says, at the root a day. */
+  /** Such as `4h`. Absent: the parent's; at the root a day. */
   readonly approvalExpiresAfter?: string
   /** Absent: all. */
   readonly kinds?: readonly Kind[]
@@ -83,7 +82,6 @@ export const rootBudget = 'account'
 
 export const maxDepth = 8
 
-/** A budget, or a caller with limits: it has counters in the book. */
 export interface CounterOwner {
   readonly name: string
   readonly limits: readonly WindowLimit[]
@@ -92,7 +90,6 @@ export interface CounterOwner {
 /** No budget can have this name. */
 const callerCounter = (caller: string): string => `caller:${caller}`
 
-/** `null`: the counter belongs to a budget. */
 export const callerOfCounter = (name: string): string | null =>
   name.startsWith('caller:') ? name.slice('caller:'.length) : null
 
@@ -114,7 +111,7 @@ export function counterOwnerNamed(definitions: Definitions, name: string): Count
 export const limitOf = ({ limits }: CounterOwner, window: WindowKind): Limit =>
   limits.find((limit) => limit.window === window)?.units ?? 'unlimited'
 
-/** The budget and its ancestors, the root last: all that an update of it is charged to. */
+/** The root last: all that an update is charged to. */
 export function chainOf(definitions: Definitions, name: string): readonly Budget[] {
   const chain: Budget[] = []
   for (let next: string | null = name; next !== null; ) {
@@ -127,7 +124,6 @@ export function chainOf(definitions: Definitions, name: string): readonly Budget
   return chain
 }
 
-/** The nearest frozen ancestor of a budget. `null` also for a deleted budget. */
 export function frozenAbove(definitions: Definitions, name: string): string | null {
   const above = budgetNamed(definitions, name) ? chainOf(definitions, name).slice(1) : []
   return above.find(({ frozen }) => frozen !== undefined)?.name ?? null
@@ -140,13 +136,13 @@ export const budgetNamed = (definitions: Definitions, name: string): Budget | un
 export const callerNamed = ({ callers = {} }: Definitions, name: string): Caller | undefined =>
   Object.hasOwn(callers, name) ? callers[name] : undefined
 
-/** The caller and the persons behind it, the last person last. */
+/** The last person last. */
 export function namesOf(definitions: Definitions, caller: string): readonly string[] {
   const names: string[] = []
   for (let next: string | undefined = caller; next !== undefined; next = callerNamed(definitions, next)?.person) {
     if (next === names.at(-1)) break
     const first = names.indexOf(next)
-    // Circles are refused now. An older stored one is one person, whichever name starts it.
+    // Refused when written. An older circle is one person, whichever name starts it.
     if (first >= 0) return [...names, names.slice(first).toSorted()[0] ?? next]
     names.push(next)
   }
@@ -167,7 +163,7 @@ export interface Listing {
   readonly project: OwnedProject
 }
 
-/** Finds a project by any spelling of its name or id. More than one listing is a fault that `doctor` reports. */
+/** By any spelling of name or id. `doctor` reports more than one. */
 export const listingsOf = (definitions: Definitions, project: string): readonly Listing[] =>
   listingsIn(definitions).get(folded(project)) ?? []
 
@@ -176,7 +172,7 @@ export const ownerOf = (definitions: Definitions, project: string): Budget | und
 
 const listed = new WeakMap<object, ReadonlyMap<string, readonly Listing[]>>()
 
-/** Cached for each reading of the definitions: thousands of projects may be listed. */
+/** Thousands of projects may be listed. */
 function listingsIn({ budgets }: Definitions): ReadonlyMap<string, readonly Listing[]> {
   const known = listed.get(budgets)
   if (known) return known
@@ -193,9 +189,8 @@ function listingsIn({ budgets }: Definitions): ReadonlyMap<string, readonly List
 }
 
 /**
- * One form for all spellings that the service may read as the same project: it ignores Unicode form (NFKC), case,
- * blanks and invisible characters. Two projects taken for one cost a refusal at worst; one taken for two would be paid
- * twice.
+ * Stands for all spellings that the service may read as the same project: taking two for one costs a refusal at worst,
+ * one for two a second payment.
  */
 export function folded(name: string): string {
   if (/^[!-@[-~]+$/.test(name)) return name // most names
@@ -205,7 +200,6 @@ export function folded(name: string): string {
   return lower.replace(/\s+/g, ' ').trim()
 }
 
-/** What a new ledger starts with. */
 export interface Account {
   readonly unitsPerMonth: Units
   readonly usedAtStart: Units
@@ -216,14 +210,12 @@ export interface Identity {
   readonly ledger: string
   /** `sandbox`, or the service's normalised address. `null`: not known when the ledger began. */
   readonly service: string | null
-  /** What the ledger began or was adopted with. */
   readonly began: Account
-  /** The table it belongs to: a copy of the table still names the original. */
+  /** A copy of the table still names the original. */
   readonly table?: string
   /** Raised by each restore. Absent: 0. */
   readonly epoch?: number
-  /** When a restored table was accepted, and the time that it was restored to. */
   readonly restored?: { readonly at: number; readonly to?: number }
-  /** The table that has taken over. */
+  /** Another table has taken over. */
   readonly replacedBy?: string
 }

@@ -16,13 +16,11 @@ export type EnterOutcome =
   | { readonly kind: 'key-reused' }
   | Exclude<EntryRefusal, { kind: 'short' }>
   | (Extract<EntryRefusal, { kind: 'short' }> & {
-      /** When the book's windows end. */
       readonly ends: Readonly<Record<WindowKind, number>>
       /** Their names, if the book's month is over. */
       readonly past?: Readonly<Record<WindowKind, string>>
     })
 
-/** What an entry would do now. */
 export type EntryPreview =
   | { readonly kind: 'possible'; readonly entry: Entry; readonly before: Book; readonly after: Book }
   | { readonly kind: 'entered'; readonly entry: Entry; readonly again: true }
@@ -47,7 +45,6 @@ interface Parts {
   readonly bookNamed: Views['bookNamed']
 }
 
-/** One transaction: the book, under its seen revision and day, and the immutable entry. */
 export async function enter(parts: Parts, request: EntryRequest): Promise<EnterOutcome> {
   for (let round = 0; round < maxRounds; round++) {
     const made = await make(parts, request, (target) => prepareBook(parts.store, target))
@@ -106,7 +103,7 @@ async function makeNew(
   return { entry: toEntry(request, booking, found, now), booking, book: found }
 }
 
-/** In the book of the corrected entry, even if its month has closed. */
+/** Even if the entry's month has closed. */
 async function makeCorrection(
   parts: Parts,
   request: Extract<EntryRequest, { type: 'correction' }>,

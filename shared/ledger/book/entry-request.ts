@@ -5,10 +5,9 @@ import { hasAvailable, hasSpent, isSpent } from './book-item.ts'
 import { chainOf, type Definitions, rootBudget, type WindowKind } from './definitions.ts'
 import type { Entry } from './entry.ts'
 
-/** What a person wants booked. */
 export type EntryRequest = {
   readonly id: string
-  /** The digest of what its idempotency key stands for. */
+  /** The digest of its idempotency key's request. */
   readonly content: string
   readonly budget: string
   readonly reason: string
@@ -22,23 +21,20 @@ export type EntryRequest = {
       readonly wholeChain: boolean
     }
   | { readonly type: 'transfer'; readonly units: number; readonly window: WindowKind; readonly to: string }
-  /** Counts in month and day of the whole chain. */
   | { readonly type: 'external-spend'; readonly units: number }
   /** What the corrected entry should have said. */
   | { readonly type: 'correction'; readonly units: number; readonly corrects: string }
-  /** What the vendor shows as left, for the root alone. */
+  /** What the vendor shows as left. */
   | { readonly type: 'reconcile'; readonly unitsLeft: number }
 )
 
-/** What an entry moves, and under which conditions. */
 export interface Booking {
-  /** As the request says it; of a reconciliation, the difference. */
+  /** Of a reconciliation, the difference. */
   readonly units: number
   readonly moves: readonly CounterMove[]
   readonly when: readonly Condition[]
-  /** What one unit of the first entry did to each counter, for corrections. */
+  /** What one unit of the first entry did to each counter. */
   readonly signs?: readonly CounterMove[]
-  /** Must have what it gives, and keeps it. */
   readonly giver?: Entry['giver']
 }
 
@@ -49,7 +45,7 @@ export type EntryRefusal =
       readonly window: WindowKind
       readonly available: number
       readonly needed: number
-      /** All that have too little, this one first. */
+      /** This one first. */
       readonly counters: readonly ShortCounter[]
     }
   | { readonly kind: 'not-possible'; readonly why: string }
@@ -60,7 +56,6 @@ interface ShortCounter extends Counter {
   readonly needed: number
 }
 
-/** What a request means for this book. */
 export function bookingOf(
   request: Exclude<EntryRequest, { type: 'correction' }>,
   definitions: Definitions,
@@ -77,7 +72,6 @@ export function bookingOf(
       return unconditional(request.units, movesOf(chain, ['month', 'day'], { spent: request.units }))
     case 'transfer': {
       const { units, window, to } = request
-      // Budgets above both keep their figures.
       const target = chainOf(definitions, to).map(({ name }) => name)
       const giving = chain.filter((name) => !target.includes(name))
       const taking = target.filter((name) => !chain.includes(name))
@@ -86,7 +80,7 @@ export function bookingOf(
         ...movesOf(giving, [window], { granted: 0 - units }),
         ...movesOf(taking, [window], { granted: units }),
       ]
-      // The giver must have the units even if it keeps them: it is charged for what the receiver spends.
+      // Even if it keeps them: the giver is charged for what the receiver spends.
       const giver = giving.length > 0 ? undefined : { budget: request.budget, window }
       return bookingIfCovered(units, moves, book, giver && { ...giver, needed: units })
     }
@@ -98,8 +92,8 @@ export function bookingOf(
 }
 
 /**
- * The difference between the vendor's figure and the book's. Units held or in doubt count as not yet in the vendor's
- * figure: a mistake leaves too little available until the next reconciliation, never too much.
+ * Units held or in doubt count as not yet in the vendor's figure: a mistake leaves too little available until the next
+ * reconciliation, never too much.
  */
 function reconciliationOf(unitsLeft: number, book: Book): Booking | EntryRefusal {
   const counter = counterOf(book, 'month', rootBudget)
@@ -118,9 +112,7 @@ function reconciliationOf(unitsLeft: number, book: Book): Booking | EntryRefusal
   return { units: difference, moves, when: [isSpent('month', rootBudget, spent)] }
 }
 
-/**
- * Moves the counters of the corrected entry by the difference; day counters only while the book still counts that day.
- */
+/** Day counters move only while the book still counts that day. */
 export function correctionBooking(
   request: Extract<EntryRequest, { type: 'correction' }>,
   corrected: Entry,
@@ -155,7 +147,6 @@ const whyNoReconcile = ({ id, month, units }: Entry, isOpen: boolean): string =>
     ? `${id} is a reconciliation, which is not corrected: reconcile again with the figure that the vendor shows now, and the difference to this one is booked.`
     : `${id} is a reconciliation of ${month}, which is over: nothing can be spent in it any more, and its statement keeps ${grouped(units)} units as spent outside, on ${rootBudget}. Reconcile again for the open month.`
 
-/** What one unit of the entry did to this counter. */
 const signOf = ({ budget, window, move: { granted, spent } }: CounterMove): CounterMove => ({
   budget,
   window,
@@ -183,10 +174,7 @@ type GiverNeed = NonNullable<Entry['giver']> & { readonly needed: number }
 
 const unconditional = (units: number, moves: readonly CounterMove[]): Booking => ({ units, moves, when: [] })
 
-/**
- * Only what is available or spent can be taken away.
- * @param giver must have units, and keeps them.
- */
+/** Only what is available or spent can be taken away. */
 function bookingIfCovered(
   units: number,
   moves: readonly CounterMove[],

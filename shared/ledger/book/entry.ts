@@ -19,7 +19,7 @@ import { type CounterMove, storedCounterMove } from './book.ts'
 import { type WindowKind, windowKinds } from './definitions.ts'
 import { type Difference, storedDifference } from './difference.ts'
 
-/** An immutable line for a change of a book that no update made. */
+/** Immutable: a change of a book that no update made. */
 export interface Entry {
   readonly id: string
   readonly type: EntryType
@@ -33,17 +33,15 @@ export interface Entry {
   readonly by: string
   readonly at: number
   readonly moves: readonly CounterMove[]
-  /** What a change of the definitions did. */
   readonly changed?: readonly Difference[]
-  /** The receiver of a transfer. */
   readonly to?: string
   /** The entry that should have said `units`. */
   readonly corrects?: string
-  /** What one unit of the first entry did to each counter, for the next correction. */
+  /** What one unit of the first entry did to each counter. */
   readonly signs?: readonly CounterMove[]
-  /** Must have what it gives to a budget below, and keeps it. */
+  /** Must have what it gives, and keeps it. */
   readonly giver?: { readonly budget: string; readonly window: WindowKind }
-  /** The counter that then had the least for an update of the budget; absent if all are unlimited. */
+  /** Afterwards the tightest counter above the budget; absent if all are unlimited. */
   readonly binds?: { readonly budget: string; readonly window: WindowKind; readonly available: number }
   /** The digest of what the idempotency key stands for. */
   readonly content?: string
@@ -70,7 +68,6 @@ export const entryTypes = [
 ] as const
 export type EntryType = (typeof entryTypes)[number]
 
-/** The opening position of a ledger. */
 export const openingId = `ent_${digest('opening')}`
 
 export const grantEntryId = ({ attempt }: Hold, { budget, window }: Pick<Grant, 'budget' | 'window'>): string =>
@@ -79,7 +76,7 @@ export const grantEntryId = ({ attempt }: Hold, { budget, window }: Pick<Grant, 
 export const entryKey = (id: string) => ({ pk: `entry#${id}`, sk: 'entry' })
 export const entriesListedIn = (month: string) => `entries#${month}`
 
-/** Marks an entry as corrected, once. To change it again, correct the correction. */
+/** Once per entry: to change it again, correct the correction. */
 export const correctionMarkKey = (id: string) => ({ pk: `righted#${id}`, sk: 'righted' })
 
 export const toEntryItem = (entry: Entry): Item => ({

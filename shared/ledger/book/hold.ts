@@ -18,7 +18,6 @@ export interface HoldBasis {
   /** As it was: absent, or `requested`. */
   readonly update: Update | null
   readonly works: readonly SeenWork[]
-  /** The runs that the work items shall remember. */
   readonly runs: readonly Run[]
 }
 
@@ -94,7 +93,7 @@ function moveBook({ book }: View, update: Update, hold: Hold): Write {
   )
 }
 
-/** An approval's grants are booked with the hold that needs them, and only once. */
+/** Booked with the hold that needs them, and only once. */
 function grantEntries(view: View, update: Update, hold: Hold): Write[] {
   return (hold.grants ?? []).map(({ budget, window, units }) => {
     const entry: Entry = {
@@ -127,14 +126,13 @@ export const recordWrites = (update: Update, seen: Update | null): [Write, ...Wr
 ]
 
 async function isOurs(store: Store, update: Update, attempt: string): Promise<boolean> {
-  // What cannot be read does not count.
   const [found] = await readUpdates(store, [update.id]).catch(() => [])
   return found?.state === 'running' && found.hold?.attempt === attempt
 }
 
 export type Turns = ReturnType<typeof createTurns>
 
-/** Runs turns of one process one after another: on AWS two holds at once would cancel each other. */
+/** On AWS two holds at once would cancel each other. */
 export function createTurns() {
   const waiting: (() => Promise<void>)[] = []
   let isBusy = false

@@ -7,7 +7,6 @@ import { type Book, counterOf, type Move, madeAvailable } from './book.ts'
 import { type WindowKind, windowKinds } from './definitions.ts'
 import { type Entry, grantEntryId } from './entry.ts'
 
-/** What is known about a `run`, and from whom. */
 export type RunOutcome =
   | {
       readonly kind: 'ran'
@@ -39,10 +38,7 @@ export interface Settlement {
   readonly move: Move
 }
 
-/**
- * The changes out of `running` and `in-doubt`, and the one correction of what was closed without the sender. `null`: no
- * change.
- */
+/** Out of `running` and `in-doubt`, and the one correction of what was closed without the sender. `null`: no change. */
 export function settlementOf(update: Update, outcome: RunOutcome, at: number): Settlement | null {
   const { hold } = update
   if (!hold) return null
@@ -96,7 +92,7 @@ function settleOpen(update: Update, hold: Hold, outcome: RunOutcome, at: number)
   }
 }
 
-/** The state stays; the difference to the charge is booked, once. */
+/** The difference to the charge is booked once. */
 function settleLate(update: Update, outcome: RunOutcome, at: number): Settlement | null {
   if (outcome.kind === 'unknown' || outcome.from === 'time') return null
   if (isFinal(update)) return null
@@ -116,13 +112,12 @@ function settleLate(update: Update, outcome: RunOutcome, at: number): Settlement
   return { update: next(rest, update.state, changes, { by: outcome.by, note: outcome.note, at, move }), move }
 }
 
-/** How long evidence may contradict a person's "did not run". After it, doubt is settled at the hold. */
+/** How long evidence may contradict a person's "did not run"; then doubt is settled at the hold. */
 export const doubtLastsMs = 7 * dayMs
 
-/** What a refused settlement found in the table. */
 export interface Obstacles {
   readonly book: Book | null
-  /** Entries that a person has corrected: that correction stays. */
+  /** A person's correction stays. */
   readonly corrected: readonly string[]
 }
 
@@ -134,13 +129,12 @@ export function countersOf(hold: Hold, book: Book | null): readonly CounterName[
   return windows.flatMap((window) => hold.budgets.map((budget) => ({ budget, window })))
 }
 
-/** The entries besides the update's own line, which moves all its counters alike. */
+/** Besides the update's own line, which moves all its counters alike. */
 export function entriesWith(settlement: Settlement, hold: Hold, obstacles: Obstacles): readonly Entry[] {
   const kept = keptEntries(settlement, hold, obstacles)
   return [...kept, ...grantsTakenBack(settlement, hold, obstacles, kept), ...grantsAgain(settlement, hold, obstacles)]
 }
 
-/** What line and entries do to one counter. */
 export const moveOn = (counter: CounterName, line: Move, entries: readonly Entry[]): Move =>
   entries
     .flatMap(({ moves }) => moves)
@@ -148,8 +142,8 @@ export const moveOn = (counter: CounterName, line: Move, entries: readonly Entry
     .reduce((sum, { move }) => plus(sum, move), line)
 
 /**
- * A counter that spent less than is given back had it back already, by a reconciliation or a correction. It keeps its
- * figure: the vendor does not have these units.
+ * A counter that spent less had the units back already, by a reconciliation or a correction, and the vendor does not
+ * have them: it keeps its figure.
  */
 function keptEntries({ update, move }: Settlement, hold: Hold, { book }: Obstacles): Entry[] {
   const units = 0 - (move.spent ?? 0)
@@ -170,7 +164,7 @@ function keptEntries({ update, move }: Settlement, hold: Hold, { book }: Obstacl
   return [{ ...entry, ...bookedWith(update, hold) }]
 }
 
-/** With a `leave`, more was granted than is held: takes back at most what is left. */
+/** With a `leave`, more was granted than is held. */
 function grantsTakenBack(
   settlement: Settlement,
   hold: Hold,
@@ -194,7 +188,7 @@ function grantsTakenBack(
   })
 }
 
-/** The update ran after a person said that it did not: grants again what was taken back. */
+/** The update ran after a person said that it did not. */
 function grantsAgain({ update, move }: Settlement, hold: Hold, { book, corrected }: Obstacles): Entry[] {
   if ((move.spent ?? 0) <= 0) return []
   const counters = countersOf(hold, book)
@@ -209,7 +203,6 @@ function grantsAgain({ update, move }: Settlement, hold: Hold, { book, corrected
   })
 }
 
-/** A later correction grants as much again. */
 export function takenBackBy(entries: readonly Entry[]): Pick<Update, 'takenBack'> {
   const takenBack = entries.flatMap(({ moves }) =>
     moves.flatMap(({ budget, window, move: { granted = 0 } }) =>

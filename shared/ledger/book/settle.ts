@@ -41,10 +41,8 @@ export function createSettle(options: {
   const { store, clock, calendarAt } = options
 
   /**
-   * Moves the units of a hold in the book that they were held in, and writes the outcome into the record, in one
-   * transaction. A correction of an ended update also spoils its day's summary; a run that comes to light late goes
-   * into its work items.
-   * If another process settles first, looks again.
+   * Writes book and record in one transaction. A correction of an ended update also spoils its day's summary; a run
+   * that comes to light late goes into its work items.
    */
   async function settle(update: Update, outcome: RunOutcome): Promise<SettleOutcome> {
     noteUpdate(update.id)
@@ -119,9 +117,7 @@ function written(
   }
 }
 
-/**
- * Moves day counters only while the day is the hold's. A book's day never returns, so a passed day needs no condition.
- */
+/** A book's day never returns, so a passed day needs no condition. */
 function moveBook(
   month: string,
   hold: Hold,

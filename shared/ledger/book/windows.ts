@@ -1,8 +1,8 @@
 import { dayMs, isZone, type LocalDate, toInstant, toLocal } from '../../platform/clock.ts'
 
 /**
- * When the month turns: on `day` (1–31, or the last day of a shorter month) at `time` (`HH:MM`) in `zone` (IANA). A
- * time that the zone skips that day moves forward by the gap.
+ * On `day` (1–31, or the last day of a shorter month) at `time` (`HH:MM`) in `zone` (IANA). A time that the zone skips
+ * moves forward by the gap.
  */
 export interface Renewal {
   readonly day: number
@@ -11,8 +11,7 @@ export interface Renewal {
 }
 
 /**
- * All renewals so far. The first applies from the beginning, each change from its month on. Months are kept, not
- * instants, so that all bounds still fit when a country changes its clocks.
+ * All renewals so far. Months are kept, not instants, so that all bounds still fit when a country changes its clocks.
  */
 export interface Calendar {
   readonly first: Renewal
@@ -33,9 +32,9 @@ interface Change {
   readonly from: string
 }
 
-/** The instants (ms since the epoch) from `start` up to, but not including, `end`. */
+/** From `start` up to, but not including, `end`. */
 export interface Window {
-  /** `month:` or `day:`, and the local date of `start`. Months of a calendar never share a name. */
+  /** `month:` or `day:`, and the local date of `start`; unique. */
   readonly name: string
   readonly start: number
   readonly end: number
@@ -46,17 +45,15 @@ export function newCalendar(renewal: Renewal): Calendar {
   return { first: toRenewal(renewal), changes: [] }
 }
 
-/** The last renewal that an operator set: it may apply only when the open month ends. */
+/** It may apply only when the open month ends. */
 export function latestRenewal(calendar: Calendar): Renewal {
   return calendar.changes.at(-1)?.renewal ?? calendar.first
 }
 
 /**
- * Sets another renewal for the time after the month that is open at `now`. Returns the same calendar if it is the
- * latest already.
- * The open month is lengthened up to the first new renewal at or after its end, and keeps its start and name: no budget
- * gets two allowances, and earlier months do not change. A change that does not apply yet is replaced, so two
- * deployments that disagree do not lengthen the month in turns.
+ * Sets another renewal for the time after the month that is open at `now`. That month is lengthened up to the first new
+ * renewal, and keeps its start and name: no budget gets two allowances. A change that does not apply yet is replaced,
+ * so two deployments that disagree do not lengthen the month in turns.
  * @throws RangeError for an invalid renewal.
  */
 export function changeRenewal(calendar: Calendar, renewal: Renewal, now: number): Calendar {
@@ -85,12 +82,11 @@ export function monthAt(calendar: Calendar, instant: number): Window {
   return toWindow('month', renewal.zone, ownMonthAt(renewal, instant))
 }
 
-/** The month after this one in today's calendar: a later change may move it. */
 export const monthAfter = (calendar: Calendar, window: Window): Window => monthAt(calendar, window.end)
 
 export const monthBefore = (calendar: Calendar, window: Window): Window => monthAt(calendar, window.start - 1)
 
-/** `null`: no month of this calendar has the name. */
+/** `null`: no month has the name. */
 export function monthNamed(calendar: Calendar, name: string): Window | null {
   const date = dateIn('month', name)
   if (date === null) return null
@@ -100,14 +96,12 @@ export function monthNamed(calendar: Calendar, name: string): Window | null {
 }
 
 /**
- * The local day of `instant`, in the zone of the renewal that applies then. It starts at midnight, or at the first
- * instant of a date without midnight.
+ * In the zone of the renewal that applies then.
  * Where a month turns and the zone changes, two days may overlap or share a name. Nothing is counted twice: each book
  * has days of one zone only, and its day only moves forward.
  */
 export const dayAt = (calendar: Calendar, instant: number): Window => dayIn(zoneAt(calendar, instant), instant)
 
-/** The renewal that applies at `instant`, and the change that ends it. */
 function ruleAt(calendar: Calendar, instant: number): { renewal: Renewal; next: Change | null } {
   let next: Change | null = null
   for (const change of calendar.changes.toReversed()) {
@@ -125,7 +119,7 @@ interface Span {
   readonly end: number
 }
 
-/** The month of `instant` if this renewal had always applied, counted from January 1970. */
+/** As if this renewal had always applied, counted from January 1970. */
 function ownMonthAt(renewal: Renewal, instant: number): Span {
   const { year, month } = toLocal(instant, renewal.zone)
   return spanAt(instant, (year - 1970) * 12 + month - 1, (index) => turn(renewal, index))
@@ -143,7 +137,6 @@ function dayIn(zone: string, instant: number): Window {
 /** Dates are counted from 1 January 1970. */
 const midnight = (zone: string, index: number): number => toInstant({ year: 1970, month: 1, day: 1 + index }, zone)
 
-/** `guess`: the index of a bound near `instant`. */
 function spanAt(instant: number, guess: number, bound: (index: number) => number): Span {
   let index = guess
   while (bound(index) > instant) index -= 1
@@ -160,13 +153,12 @@ function turn({ day, time, zone }: Renewal, index: number): number {
 
 const firstTurn = (change: Change): number => turn(change.renewal, toMonth(change.from))
 
-/** Month names are unique: starts are nearly four weeks apart, and dates in two zones differ by two days at most. */
+/** Unique: starts of months are nearly four weeks apart, and dates in two zones differ by two days at most. */
 function toWindow(kind: 'month' | 'day', zone: string, { start, end }: Omit<Span, 'index'>): Window {
   const date = new Date(utcDate(toLocal(start, zone))).toISOString().slice(0, 'YYYY-MM-DD'.length)
   return { name: `${kind}:${date}`, start, end }
 }
 
-/** Midnight in UTC of the date in the name; `null` for any other text. */
 function dateIn(kind: 'month' | 'day', name: string): number | null {
   const [, named, date] = /^(month|day):(\d{4}-\d{2}-\d{2})$/.exec(name) ?? []
   const midnightInUtc = named === kind ? Date.parse(`${date}T00:00Z`) : Number.NaN

@@ -1,13 +1,13 @@
-/** What the ledger asks of a database. DynamoDB and a store in memory answer it; one contract suite tests both. */
+/** DynamoDB and a store in memory answer it; one contract suite tests both. */
 export interface Store {
-  /** Reads up to 100 items consistently. */
+  /** Up to 100 items, consistently. */
   get(keys: readonly Key[]): Promise<(Item | undefined)[]>
-  /** Keys of one index partition in order. Indexes lag: read the items before trusting them. */
+  /** Indexes lag: read the items before trusting them. */
   list(query: ListQuery): Promise<ListPage>
   /**
-   * Applies all writes or none, each under its own condition; repeats a lost answer under the same token. If not
-   * applied, `found` has the item of each failed condition (`null`: absent), and `undefined` for other writes.
-   * @param token 1–36 characters; the same token with the same writes is applied once.
+   * All or none; repeats a lost answer. `found` has the item of each failed condition (`null`: absent), and `undefined`
+   * for other writes.
+   * @param token 1–36 characters; a repeated token is applied once.
    * @param maxWaitMs how long to repeat conflicts and throttling.
    * @throws LedgerUnavailable, Contention or ItemTooLarge if it was certainly not applied.
    * @throws AnswerLost if it may have been.
@@ -25,7 +25,6 @@ export interface Key {
 export type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value | undefined }
 export type Item = Key & { readonly [name: string]: Value | undefined }
 
-/** From the outside in. */
 export type Path = readonly [string, ...string[]]
 
 export type Condition =
@@ -60,7 +59,7 @@ export interface ListQuery {
   readonly index: Index
   readonly partition: string
   readonly newestFirst: boolean
-  /** Inclusive bounds of the sort key. */
+  /** Both inclusive. */
   readonly from?: string
   readonly to?: string
   readonly limit: number
@@ -76,7 +75,6 @@ export interface ListPage {
   readonly more: boolean
 }
 
-/** `get` for any number of items. */
 export async function getAll(store: Store, keys: readonly Key[]): Promise<(Item | undefined)[]> {
   const found: (Item | undefined)[] = []
   for (let from = 0; from < keys.length; from += maxKeys) {
@@ -91,7 +89,7 @@ export const keyOf = (write: Write): Key => (write.kind === 'put' ? write.item :
 
 export const nameOf = ({ pk, sk }: Key): string => JSON.stringify([pk, sk])
 
-/** DynamoDB refuses two writes of one item; DynamoDB Local does not, so tests would miss it. */
+/** DynamoDB Local takes two writes of one item, so tests would miss it. */
 export function mustBeDistinct(writes: readonly Write[]): void {
   const names = new Set(writes.map((write) => nameOf(keyOf(write))))
   if (names.size < writes.length) throw new Error('one transaction writes an item twice')

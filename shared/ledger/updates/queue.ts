@@ -15,10 +15,10 @@ import {
 } from '../stored.ts'
 import { openFrom, type Page, walk } from '../views/pages.ts'
 
-/** Something to do, once. It is listed as open until it is done, and kept afterwards. */
+/** Something to do once: listed as open until it is done, and kept afterwards. */
 export interface Task {
   readonly id: string
-  /** Every change is conditioned on it. */
+  /** A condition of every change. */
   readonly version: number
   readonly createdAt: number
   readonly doneAt?: number
@@ -26,19 +26,15 @@ export interface Task {
 
 export const taskMembers: Members<Task> = { id: text, version: whole, createdAt: instant, doneAt: optional(instant) }
 
-/** `listed`: where its tasks are listed by time, if anywhere. */
 export interface TaskKind<T extends Task> {
   readonly name: 'announcement' | 'slack-event' | 'occurrence'
   readonly stored: Check<T>
   listed?(task: T): { readonly in: string; readonly at: number }
 }
 
-/**
- * The tasks of one kind. The table is the queue: its stream announces new tasks at once, and the open list finds what
- * the stream missed.
- */
+/** The table is the queue: its stream announces new tasks at once, and the open list finds what the stream missed. */
 export interface Queue<T extends Task> {
-  /** `false`: a task with this id exists. `also` is written in the same transaction. */
+  /** `false`: the id exists. `also` is written in the same transaction. */
   add(task: T, also?: readonly Write[]): Promise<boolean>
   get(id: string): Promise<T | null>
   /** `false`: it is not as it was seen. */
@@ -47,7 +43,6 @@ export interface Queue<T extends Task> {
   open(limit: number, cursor?: string): Promise<Page<T>>
   /** The oldest first, each in its turn. */
   round: Round<T>
-  /** The latest of this partition. */
   latest(partition: string, limit: number): Promise<readonly T[]>
 }
 
@@ -80,7 +75,7 @@ export function createQueue<T extends Task>(
   }
 }
 
-/** Adds a task in the transaction that causes it. */
+/** For the transaction that causes the task. */
 export const addTask = <T extends Task>(kind: TaskKind<T>, task: T): Write => ({
   kind: 'put',
   item: toTaskItem(kind, task),
@@ -105,7 +100,7 @@ export const fromTaskItem = <T extends Task>(kind: TaskKind<T>, item: Item): T =
 
 /**
  * Hands over each open row, the oldest first: from behind the last row of the round before, and once around. `mayTake`
- * says whether there is time left, and then takes the row's turn.
+ * says whether there is time, and takes the row's turn.
  * @param handle may end the round with `enough`.
  */
 export type Round<Row> = (

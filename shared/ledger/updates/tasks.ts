@@ -19,19 +19,17 @@ import {
 import { addTask, type Task, type TaskKind, taskMembers } from './queue.ts'
 import { isTerminal, type Update } from './update.ts'
 
-/** News for people, written in the transaction that causes it. */
+/** Written in the transaction that causes it. */
 export interface Announcement extends Task {
   readonly about: About
   /** Failed attempts, and the earliest time of the next one. */
   readonly tries: number
   readonly notBefore?: number
-  /** Why it will never be told. */
   readonly givenUp?: string
 }
 
 export type About =
   | { readonly kind: UpdateNews; readonly update: string }
-  /** A Slack user waits for this outcome. */
   | { readonly kind: 'outcome'; readonly update: string; readonly replyTo: string }
   | { readonly kind: 'occurrence'; readonly occurrence: string }
   | {
@@ -124,7 +122,7 @@ export const announcement = (id: string, createdAt: number, about: About): Annou
 export const announce = (id: string, at: number, about: About): Write =>
   addTask(announcements, announcement(id, at, about))
 
-/** The news in this change of a record, for the same transaction. */
+/** For the transaction of this change. */
 export function announcedWith(update: Update, seen: Update | null): Write[] {
   const at = update.history.at(-1)?.at ?? update.createdAt
   const news = (kind: UpdateNews) => announce(`${update.id}#${kind}#${update.version}`, at, { kind, update: update.id })
@@ -153,16 +151,13 @@ export interface Occurrence extends Task {
   readonly plan: string
   readonly time: number
   readonly state: OccurrenceState
-  /** Why it did not run, or stopped early. */
   readonly reason?: string
   /** Started by the clock, or again by a person: attempts count from here. */
   readonly startedAt: number
-  /** A person ran again what was refused. */
   readonly only?: 'refused'
-  /** Number and earliest time of the next attempt. */
   readonly round: number
   readonly nextAt: number
-  /** The process that runs it, one update after another. */
+  /** One update after another. */
   readonly lease?: { readonly by: string; readonly until: number }
 }
 
@@ -192,12 +187,10 @@ export const occurrenceId = (plan: string, time: number): string => `${plan}#${n
 
 /** A command or a button in Slack, recorded before it is acknowledged. A `run` command waits for its button. */
 export type SlackEvent = Task & {
-  /** Slack's id of the user. */
   readonly user: string
   /** Where answers go: up to five, within thirty minutes. */
   readonly responseUrl: string
   readonly answers: number
-  /** Updates with an outcome to tell there. */
   readonly updates?: readonly string[]
 } & (
     | {

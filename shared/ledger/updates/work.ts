@@ -6,9 +6,8 @@ import { instant, list, optional, readItem, record, text, textOf, whole } from '
 import type { Run, Update } from './update.ts'
 
 /**
- * What must not be done twice at once: a kind of update of one project. There is an item for each name of the project,
- * and a hold takes all of them, so that holds meet under any shared name. An item names its last holder; that record
- * has the outcome.
+ * A kind of update of one project: never twice at once. There is an item for each name of the project, and a hold takes
+ * all of them, so that holds meet under any shared name. Its last holder's record has the outcome.
  */
 export interface Work {
   readonly kind: Kind
@@ -16,13 +15,13 @@ export interface Work {
   readonly update: string
   /** Every hold is conditioned on it. Absent in older items. */
   readonly version?: number
-  /** The latest run before `update`, or one that came to light since. */
+  /** Before `update`, or come to light since. */
   readonly ran?: Run
-  /** Older runs, newest first: `ran` may be taken back. */
+  /** Newest first: `ran` may be taken back. */
   readonly earlier?: readonly Run[]
 }
 
-/** An item of a work as it was read; `null`: absent. */
+/** `null`: absent. */
 export interface SeenWork {
   readonly key: string
   readonly work: Work | null
@@ -33,9 +32,8 @@ export const workKey = (kind: Kind, name: string) => workKeyOf(`work#${kind}#${d
 export const workKeyOf = (key: string): Key => ({ pk: key, sk: 'work' })
 
 /**
- * The items of all names of a project, its own first: as written, as listed by its owner, and each folded. Older
- * versions know the names as written.
- * @param definitions `null`: unknown yet, so the owner's names are missing.
+ * As written, as listed by its owner, and each folded, its own name first. Older versions know only unfolded names.
+ * @param definitions `null`: the owner's names are still unknown.
  */
 export function workKeysOf(definitions: Definitions | null, kind: Kind, project: string): readonly string[] {
   const listings = definitions ? listingsOf(definitions, project) : []
@@ -43,7 +41,6 @@ export function workKeysOf(definitions: Definitions | null, kind: Kind, project:
   return [...new Set([...names, ...names.map(folded)].map((name) => workKey(kind, name).pk))]
 }
 
-/** Takes over the work if every item is unchanged. */
 export const takeWork = (update: Update, seen: readonly SeenWork[], runs: readonly Run[]): Write[] =>
   seen.map(({ key, work }) => {
     const taken: Work = {
@@ -60,7 +57,7 @@ export const takeWork = (update: Update, seen: readonly SeenWork[], runs: readon
     }
   })
 
-/** Adds a run that came to light late, and leaves the items to their holder. */
+/** The items stay with their holder. */
 export const noteRun = (run: Run, seen: readonly SeenWork[]): Write[] =>
   seen.flatMap(({ key, work }) => {
     if (!work) return []
@@ -82,7 +79,6 @@ export const noteRun = (run: Run, seen: readonly SeenWork[]): Write[] =>
     ]
   })
 
-/** All runs that an item remembers besides its holder's. */
 export const runsIn = ({ ran, earlier = [] }: Work): readonly Run[] => (ran ? [ran, ...earlier] : earlier)
 
 const maxRuns = 10
@@ -95,7 +91,7 @@ function remembered(runs: readonly Run[]): Pick<Work, 'ran' | 'earlier'> {
   return { ...(ran && { ran }), ...(earlier.length > 0 && { earlier }) }
 }
 
-/** Items of older versions have no version, so the holder has to do. */
+/** Older items have no version. */
 const isUnchanged = ({ version, update }: Work): Condition[] =>
   version === undefined
     ? [
@@ -104,7 +100,7 @@ const isUnchanged = ({ version, update }: Work): Condition[] =>
       ]
     : [{ kind: 'equal', path: ['version'], value: version }]
 
-/** The first items of 0.1 have no units. */
+/** Early items of 0.1 have no units. */
 type StoredRun = Omit<Run, 'units'> & Partial<Pick<Run, 'units'>>
 type StoredWork = Omit<Work, 'ran' | 'earlier'> & { readonly ran?: StoredRun; readonly earlier?: readonly StoredRun[] }
 

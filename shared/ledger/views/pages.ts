@@ -41,7 +41,6 @@ interface Place {
   readonly after?: Position
 }
 
-/** Which rows of an index to read, and how. */
 interface Query<Row> {
   readonly index: Index
   readonly oldestFirst?: boolean
@@ -56,7 +55,7 @@ interface Query<Row> {
   readonly keep?: (row: Row) => boolean
 }
 
-/** Follows an index through its partitions and reads the items consistently, because the index lags. */
+/** Reads the items consistently, because the index lags. */
 export async function walk<Row>(store: Store, query: Query<Row>): Promise<Page<Row>> {
   const rows: Row[] = []
   let place: Place | null = query.cursor === undefined ? { partition: query.first } : fromCursor(query.cursor, query)
@@ -91,7 +90,7 @@ export async function walk<Row>(store: Store, query: Query<Row>): Promise<Page<R
 }
 
 /**
- * All that is open as `first`, the oldest first: from behind a place, and then up to it.
+ * The oldest first: from behind a place, and then up to it.
  * @param after may be the place of a row that no longer exists.
  */
 export async function* openFrom<Row>(

@@ -20,7 +20,7 @@ import {
   whole,
 } from '../stored.ts'
 
-/** A create or update of a project through the gateway. It moves no units, but changes what updates cost. */
+/** Through the gateway. It moves no units, but changes what updates cost. */
 export interface ProjectChange {
   readonly id: string
   readonly operation: 'create' | 'update'
@@ -60,7 +60,6 @@ const changeKey = (id: string) => ({ pk: `project-change#${id}`, sk: 'project-ch
 export const fromProjectChangeItem = (item: Item): ProjectChange =>
   readItem(item, storedChange, ({ id }) => changeKey(id))
 
-/** The latest estimate of an update of a project, and the one before. */
 export interface Price {
   readonly kind: Kind
   readonly project: string
@@ -111,7 +110,6 @@ const storedPrice = record<Price>({ kind: textOf(), project: text, units, at: in
 
 export const fromPriceItem = (item: Item): Price => readItem(item, storedPrice)
 
-/** For which dates a project last had ranking data. */
 export interface KnownDates {
   readonly project: string
   /** Sorted; at most the latest 400. */

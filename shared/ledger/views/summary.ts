@@ -18,7 +18,7 @@ import {
 import type { Update } from '../updates/update.ts'
 import { walk } from './pages.ts'
 
-/** A day of the account inside one month. The day on which a month turns counts as two. */
+/** A day inside one month: the day on which a month turns counts as two. */
 export interface SummaryDay {
   /** `month:2026-11-12` */
   readonly month: string
@@ -30,7 +30,7 @@ export interface SummaryDay {
 
 /** A figure that is not stored is 0, so a new one needs no rebuild. */
 const figures = {
-  // Updates by outcome; `refused` leaves out those that were `upToDate`.
+  // `refused` leaves out those that were `upToDate`.
   ...{ settled: optional(whole), released: optional(whole), refused: optional(whole), upToDate: optional(whole) },
   ...{ rejected: optional(whole), cancelled: optional(whole), expired: optional(whole) },
   // Units charged; refused duplicates, and the units that they saved.
@@ -50,26 +50,25 @@ export interface SummaryRow extends Partial<Readonly<Record<Figure, number>>> {
   readonly owner?: string
   /** The billing month, if it is not the day's. */
   readonly month?: string
-  /** Units of the last charged update. */
   readonly price?: number
 }
 
-/** The sums over the updates that were created on one day. No decision rests on them; the records have all of it. */
+/** The updates that were created on one day, added up. No decision rests on it. */
 export interface Summary {
   readonly day: SummaryDay
   /** Changes with every write. `null`: nothing is stored. */
   readonly mark: string | null
   readonly at: number
-  /** Each update created up to this time is in `rows`, or in `open` until it ends. Before `day.start`: none is. */
+  /** Each update created up to then is in `rows`, or in `open` until it ends. */
   readonly until: number
   readonly open: readonly string[]
   readonly rows: readonly SummaryRow[]
-  /** Use and limit of each budget at the day's end; empty if no sweep ran then. */
+  /** At the day's end; empty if no sweep ran then. */
   readonly used: Readonly<Record<string, { readonly used: number; readonly limit?: number }>>
   /** Includes updates after `until`. */
   readonly duplicates: number
   readonly saved: number
-  /** When the last of its updates was held, or ended without a hold. */
+  /** The last hold, or end without a hold. */
   readonly lastAt: number
 }
 
@@ -81,20 +80,20 @@ export const emptySummary = (day: SummaryDay): Summary => ({
 export const isComplete = ({ until, day }: Summary): boolean => until >= day.end - 1
 
 export interface Summaries {
-  /** In the order of the days. `withRows: false` leaves out the rows of further items. */
+  /** In the order of the days. `withRows: false` leaves out further items. */
   read(days: readonly SummaryDay[], how?: { withRows: boolean }): Promise<readonly Summary[]>
-  /** `moved`: another write came first. `too-large`: nothing was written. */
+  /** `moved`: another write came first. */
   write(summary: Summary): Promise<'written' | 'moved' | 'too-large'>
-  /** Makes the sweep count a day again, unless the summary has changed. */
+  /** Makes the sweep count a day again, unless it has changed. */
   spoil(summary: Summary): Promise<void>
-  /** Starts of the days that the sweep must count again, the oldest first, at most 50. */
+  /** Starts of the days to count again, the oldest first, at most 50. */
   unfinished(): Promise<readonly number[]>
-  /** All days before it are written. `null`: no sweep has written one. */
+  /** All days before it are written. `null`: none is. */
   place(): Promise<number | null>
   movePlace(place: number, now: number): Promise<void>
 }
 
-/** Bytes of rows in the day's own item, small because many days are read at once; further items have the rest. */
+/** Small, because many days are read at once; further items have the rest. */
 const maxHeadBytes = 10_000
 const maxShardBytes = 100_000
 /** A DynamoDB transaction takes 4 MB. */
@@ -130,7 +129,7 @@ export function createSummaries({ store }: { store: Store }): Summaries {
   async function write(summary: Summary): Promise<'written' | 'moved' | 'too-large'> {
     const shards = inShards(summary.rows)
     if (shards.length > maxShards) return 'too-large'
-    // Made from the mark before, so that marks never repeat and an old count never overwrites a newer one.
+    // Made from the mark before: marks never repeat, so an old count never overwrites a newer one.
     const mark = digest(JSON.stringify(summary))
     const { applied } = await store.transact(writesOf(summary, mark, shards), digest('summary', mark))
     return applied ? 'written' : 'moved'
@@ -159,7 +158,7 @@ export function createSummaries({ store }: { store: Store }): Summaries {
     return item ? readItem(item, record<{ readonly place: number }>({ place: instant })).place : null
   }
 
-  /** If two sweeps write at once, a place that is too early only costs another look at finished days. */
+  /** A place that is too early only costs another look at finished days. */
   async function movePlace(place: number, now: number): Promise<void> {
     const write: Write = { kind: 'put', item: { ...placeKey, place }, when: [] }
     await store.transact([write], digest('summary-place', String(place), String(now)))
@@ -182,10 +181,7 @@ function writesOf({ day, mark: seen, ...content }: Summary, mark: string, [rows,
 
 const isMarked = (mark: string): Condition => ({ kind: 'equal', path: ['mark'], value: mark })
 
-/**
- * Goes with the correction of an ended update: its day is counted again. Without a condition, so that it cannot block
- * the correction.
- */
+/** Counts the day of a corrected update again. Unconditional, so that it cannot block the correction. */
 export const spoilSummary = (calendar: Calendar, { id, version, createdAt }: Update): Write =>
   spoilt(summaryDayAt(calendar, createdAt), `${id}#${version}`, [])
 

@@ -17,7 +17,6 @@ export interface ViewQuery {
   readonly work?: { readonly kind: Kind; readonly project: string; readonly keys?: readonly string[] }
 }
 
-/** One reading of the table. */
 export interface View {
   readonly now: number
   readonly definitions: Definitions
@@ -32,26 +31,22 @@ export interface View {
 
 export interface ViewResult {
   readonly update: Update | null
-  /** Under all names of the project. */
   readonly works: readonly SeenWork[]
   /** The updates that these items name, by id. */
   readonly records: ReadonlyMap<string, Update>
 }
 
-/** The books that can still change: clocks lag, and grants may be for next month. */
+/** Those that can still change: clocks lag, and grants may be for next month. */
 export interface Books {
   readonly previous: Book | null
   readonly current: Book | null
   readonly next: Book | null
 }
 
-/**
- * Reads definitions, current book and queries in one consistent batch; a second one reads the updates that work items
- * name.
- */
+/** One consistent batch, and a second one for the updates that work items name. */
 export function createViews(options: { store: Store; clock: Clock; calendar: Calendar }) {
   const { store, clock } = options
-  // Guesses from the last definitions which book and which names to read; what was wrong is read again.
+  // Guesses which book and names to read; what was wrong is read again.
   let calendar = options.calendar
   let last: { readonly definitions: Definitions; readonly at: number } | null = null
 
