@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { fromUtf8, isObject, type Json } from '../platform/json.ts'
-import { type Answered, type Redact, redactorOf, tokenForms } from './transport.ts'
+import { type AnsweredExchange, type Redact, redactorOf, tokenForms } from './transport.ts'
 
 export interface StoredBody {
   readonly status: number
@@ -17,7 +17,7 @@ const maxStoredBytes = 16 * 1024
 const maxContentTypeLength = 200
 
 /** Without a byte order mark, as RFC 8259, section 8.1, allows. */
-export function textOf(answer: Answered): BodyText {
+export function textOf(answer: AnsweredExchange): BodyText {
   const encoding = answer.headers['content-encoding'] || 'identity'
   if (encoding.toLowerCase() !== 'identity') return { ok: false, reason: 'the body is content-encoded' }
   const text = fromUtf8(answer.body)
@@ -25,13 +25,13 @@ export function textOf(answer: Answered): BodyText {
 }
 
 /** Redacted before the cut, because half a token would not be found. */
-export function storedBodyOf(answer: Answered, token: string): StoredBody {
+export function storedBodyOf(answer: AnsweredExchange, token: string): StoredBody {
   const redact = redactorOf(token)
   const { text, truncated } = cut(redact(answer.body.toString('utf8')), maxStoredBytes)
   return { status: answer.status, contentType: contentTypeOf(answer, redact), body: text, truncated }
 }
 
-function contentTypeOf(answer: Answered, redact: Redact): string | null {
+function contentTypeOf(answer: AnsweredExchange, redact: Redact): string | null {
   const contentType = answer.headers['content-type']
   return contentType === undefined ? null : redact(contentType).slice(0, maxContentTypeLength)
 }

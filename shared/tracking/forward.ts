@@ -4,7 +4,7 @@ import https from 'node:https'
 import type { Readable } from 'node:stream'
 import { type AbortSource, type BodyLimits, createAnswerBody, holdsToken } from './answer.ts'
 import { isGuarded, type OpenOperation, operationPath, operations } from './operations.ts'
-import { type Failed, isUsableToken, parseBaseUrl, type ServiceToken, watchConnection } from './transport.ts'
+import { type FailedExchange, isUsableToken, parseBaseUrl, type ServiceToken, watchConnection } from './transport.ts'
 
 export interface OpenRequest {
   readonly operation: OpenOperation
@@ -105,7 +105,9 @@ export type OpenedAnswer =
   | OpenFailure
 
 /** `sent: no`: the connection never came up. */
-type OpenFailure = Omit<Failed, 'cause'> & { readonly cause: 'deadline' | 'connection' | 'protocol' | 'aborted' }
+type OpenFailure = Omit<FailedExchange, 'cause'> & {
+  readonly cause: 'deadline' | 'connection' | 'protocol' | 'aborted'
+}
 
 /** Sends once, and resolves with the head of the answer within `withinMs`. `signal` ends the connection. */
 function openExchange(

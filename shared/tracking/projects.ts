@@ -144,21 +144,23 @@ interface Fault {
   readonly message: string
 }
 
-export type Checked<T> =
+export type CheckResult<T> =
   | { readonly ok: true; readonly value: T }
   /** Shows nothing of what was sent. */
   | { readonly ok: false; readonly faults: readonly Fault[] }
 
-export const checkCreateProject = (body: Uint8Array): Checked<CreateProjectInput> => checkBody(createProjectInput, body)
+export const checkCreateProject = (body: Uint8Array): CheckResult<CreateProjectInput> =>
+  checkBody(createProjectInput, body)
 
-export const checkUpdateProject = (body: Uint8Array): Checked<UpdateProjectInput> => checkBody(updateProjectInput, body)
+export const checkUpdateProject = (body: Uint8Array): CheckResult<UpdateProjectInput> =>
+  checkBody(updateProjectInput, body)
 
 /**
  * A repeated parameter is refused, because the service may take the other value.
  *
  * @param search raw, without `?`.
  */
-export function checkCreateQuery(search: string): Checked<CreateProjectQuery> {
+export function checkCreateQuery(search: string): CheckResult<CreateProjectQuery> {
   const names = Object.keys(createProjectQuery.shape)
   const given = names.map((name) => ({ name, values: queryValues(search, name) }))
   const repeated = given.filter(({ values }) => values.length > 1)
@@ -168,7 +170,7 @@ export function checkCreateQuery(search: string): Checked<CreateProjectQuery> {
 }
 
 /** Strict, so that the service finds the same project in the bytes. */
-function checkBody<Schema extends z.ZodMiniType>(schema: Schema, body: Uint8Array): Checked<z.output<Schema>> {
+function checkBody<Schema extends z.ZodMiniType>(schema: Schema, body: Uint8Array): CheckResult<z.output<Schema>> {
   const decoded = fromUtf8(body, { keepsMark: true })
   if (decoded === null) return wrong('the body is not UTF-8')
   const json = parseStrictJson(decoded)
@@ -180,7 +182,7 @@ function check<Schema extends z.ZodMiniType>(
   schema: Schema,
   value: unknown,
   faults: readonly Fault[],
-): Checked<z.output<Schema>> {
+): CheckResult<z.output<Schema>> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return faults.length === 0 ? { ok: true, value: parsed.data } : { ok: false, faults }
   const more = parsed.error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }))

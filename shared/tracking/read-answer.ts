@@ -2,7 +2,14 @@ import { isObject, type Json, parseLenientJson, parseStrictJson } from '../platf
 import { grouped, type Units } from '../platform/words.ts'
 import { isErrorEnvelope, type StoredBody, saysItWentWell, storedBodyOf, textOf } from './answer.ts'
 import { integerOf, type JsonPointer, pointerSource, readUnits, resolvePointer } from './read-units.ts'
-import { type Answered, type Exchange, isSuccess, maxAnswerBytes, type Redact, redactorOf } from './transport.ts'
+import {
+  type AnsweredExchange,
+  type Exchange,
+  isSuccess,
+  maxAnswerBytes,
+  type Redact,
+  redactorOf,
+} from './transport.ts'
 
 export type EstimateReading =
   /** `source`: the pointer or the names that found it. */
@@ -45,7 +52,7 @@ const rowsCompared = 20
  * The structure of a body without values, to find the right pointer: `{"data": [2 × {"name": string}], "ok": boolean}`,
  * or media type and size. Names come from the service, so they are redacted and cut.
  */
-export function shapeOf(answer: Answered, redact: Redact): string {
+export function shapeOf(answer: AnsweredExchange, redact: Redact): string {
   const text = textOf(answer)
   const json = parseStrictJson(text.ok ? text.text : '')
   if (!json.ok) return `${mediaTypeOf(answer)}, ${grouped(answer.body.length)} bytes`
@@ -78,7 +85,7 @@ function describeObject(object: { [name: string]: Json }, redact: Redact, depth:
   return `{${shown.join(', ')}}`
 }
 
-function mediaTypeOf(answer: Answered): string {
+function mediaTypeOf(answer: AnsweredExchange): string {
   const mediaType = answer.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
   return /^[\w.+-]{1,40}\/[\w.+-]{1,40}$/.test(mediaType) ? mediaType : 'no media type'
 }
@@ -133,7 +140,7 @@ type Judgement =
   | { readonly kind: 'did-not-run' | 'unknown'; readonly reason: string }
 
 /** Of a 2xx. */
-function judgeBody(answer: Answered, pointer: JsonPointer | undefined): Judgement {
+function judgeBody(answer: AnsweredExchange, pointer: JsonPointer | undefined): Judgement {
   const body = textOf(answer)
   if (!body.ok) return { kind: 'unknown', reason: body.reason }
   if (body.text.trim() === '') return { kind: 'ran', stated: null }

@@ -6,14 +6,14 @@ import https from 'node:https'
 export const maxAnswerBytes = 1024 * 1024
 const maxReadSockets = 16
 
-export interface Answered {
+export interface AnsweredExchange {
   readonly kind: 'answered'
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
 }
 
-export interface Failed {
+export interface FailedExchange {
   readonly kind: 'failed'
   /** `no` proves that the connection never came up; all else is `maybe`, our deadline included. */
   readonly sent: 'no' | 'maybe'
@@ -23,7 +23,7 @@ export interface Failed {
   readonly status: number | null
 }
 
-export type Exchange = Answered | Failed
+export type Exchange = AnsweredExchange | FailedExchange
 
 export const isSuccess = (status: number): boolean => status >= 200 && status <= 299
 
@@ -92,7 +92,7 @@ function exchange(
       if (result.kind === 'failed') request.destroy()
       resolve(result)
     }
-    const fail = (cause: Failed['cause'], reason: string) => {
+    const fail = (cause: FailedExchange['cause'], reason: string) => {
       const provablyUnsent = cause === 'connection' && !connection.isUsable()
       finish({ kind: 'failed', sent: provablyUnsent ? 'no' : 'maybe', cause, reason, status })
     }
@@ -139,7 +139,7 @@ function collect(response: IncomingMessage, done: (body: Buffer | 'too-large') =
 }
 
 /** An abort does not prove that the update did not run. */
-const overdue = (status: number | null): Failed => ({
+const overdue = (status: number | null): FailedExchange => ({
   kind: 'failed',
   sent: 'maybe',
   cause: 'deadline',

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { type RunResult, readRun } from '../../shared/tracking/read-answer.ts'
 import { parsePointer } from '../../shared/tracking/read-units.ts'
-import type { Exchange, Failed } from '../../shared/tracking/transport.ts'
+import type { Exchange, FailedExchange } from '../../shared/tracking/transport.ts'
 
 const token = 'eyJhbGciOi.J9-abc_def/+=.sig'
 
@@ -110,7 +110,7 @@ describe('run, by the body of a 200', () => {
 })
 
 describe('run, without an answer', () => {
-  const failed = (sent: Failed['sent'], status: number | null = null): Failed => ({
+  const failed = (sent: FailedExchange['sent'], status: number | null = null): FailedExchange => ({
     kind: 'failed',
     sent,
     cause: 'connection',

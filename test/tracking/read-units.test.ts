@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseStrictJson } from '../../shared/platform/json.ts'
 import { shapeOf } from '../../shared/tracking/read-answer.ts'
 import { parsePointer, readUnits, resolvePointer } from '../../shared/tracking/read-units.ts'
-import type { Answered } from '../../shared/tracking/transport.ts'
+import type { AnsweredExchange } from '../../shared/tracking/transport.ts'
 
 const read = (body: string, pointer?: string) =>
   readUnits(body, pointer === undefined ? undefined : parsePointer(pointer))
@@ -214,7 +214,7 @@ describe('strict JSON', () => {
 })
 
 describe('shape of a body', () => {
-  const answer = (body: string | Buffer, contentType?: string): Answered => ({
+  const answer = (body: string | Buffer, contentType?: string): AnsweredExchange => ({
     kind: 'answered',
     status: 200,
     headers: contentType === undefined ? {} : { 'content-type': contentType },

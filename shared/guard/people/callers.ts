@@ -33,7 +33,7 @@ async function putCaller(parts: CallersParts, name: string, caller: Caller, by: 
   let created = false
   const outcome = await ledger.change(by.caller, (view) => {
     created = !callerNamed(view.definitions, name)
-    return listing(view, name, caller, by)
+    return callerChange(view, name, caller, by)
   })
   return toChangeResult(outcome, () => created)
 }
@@ -42,7 +42,7 @@ async function putCaller(parts: CallersParts, name: string, caller: Caller, by: 
 async function previewCaller(parts: CallersParts, name: string, caller: Caller, by: Author): Promise<Preview> {
   const { ledger } = parts
   const before = await ledger.view()
-  return previewOf(ledger, before, listing(before, name, caller, by))
+  return previewOf(ledger, before, callerChange(before, name, caller, by))
 }
 
 /** Disables or enables a caller, listed or not; their listing stays. */
@@ -57,7 +57,7 @@ async function disableCaller(
     const { disabled: was, ...rest } = callerNamed(definitions, name) ?? {}
     // A repetition changes nothing and writes no entry.
     if ((was ?? false) === by.disabled) return { refused: null }
-    const note = { type: 'caller', budget: rootBudget, reason: disabling(name, by) } as const
+    const note = { type: 'caller', budget: rootBudget, reason: disableReason(name, by) } as const
     const caller: Caller = by.disabled ? { ...rest, disabled: true } : rest
     return { definitions: { ...definitions, callers: { ...definitions.callers, [name]: caller } }, note }
   }
@@ -112,7 +112,7 @@ async function resumePlan(parts: CallersParts, plan: string, by: LiftRequest): P
 const forAll = '*'
 const noCallerForAll = invalidRequest([{ path: 'sub', message: 'No caller can be named *.' }])
 
-function listing({ definitions }: View, name: string, caller: Caller, by: Author) {
+function callerChange({ definitions }: View, name: string, caller: Caller, by: Author) {
   if (name === forAll) return { refused: noCallerForAll }
   const stale = staleness(definitions, by, callerNamed(definitions, name) ? null : `caller ${name}`)
   if (stale) return { refused: stale }
@@ -131,5 +131,5 @@ function listing({ definitions }: View, name: string, caller: Caller, by: Author
   return { definitions: given, note }
 }
 
-const disabling = (name: string, { disabled, reason }: { disabled: boolean; reason: string }): string =>
+const disableReason = (name: string, { disabled, reason }: { disabled: boolean; reason: string }): string =>
   `${name} is ${disabled ? 'disabled' : 'enabled'}: ${reason}`

@@ -46,7 +46,7 @@ interface Pass {
   readonly next?: Pick<Occurrence, 'round' | 'nextAt'>
 }
 
-type Attempted = StartResult | { readonly update: null; readonly failure?: never }
+type AttemptResult = StartResult | { readonly update: null; readonly failure?: never }
 
 const leaseMs = (options: GuardOptions): number => 3 * planStepMs(options)
 
@@ -116,7 +116,7 @@ async function attempt(
   occurrence: Occurrence,
   tried: ProjectAttempts,
   endsAt: number,
-): Promise<Attempted | 'not-now'> {
+): Promise<AttemptResult | 'not-now'> {
   const { begin, log, ledger } = parts
   try {
     return await begin(await requestOf(ledger, plan, occurrence, tried), endsAt)

@@ -29,7 +29,7 @@ export interface PlanStatus {
   readonly last: Occurrence | null
 }
 
-export interface Upcoming {
+export interface Outlook {
   readonly days: readonly DayAhead[]
   /** By the plan's name. */
   readonly costs: ReadonlyMap<string, Cost>
@@ -75,7 +75,7 @@ async function forecast(parts: CalendarParts, given?: View | Promise<View>): Pro
 }
 
 /** Each month is counted with its own units. */
-async function upcoming(parts: CalendarParts, weeks: number): Promise<Upcoming> {
+async function upcoming(parts: CalendarParts, weeks: number): Promise<Outlook> {
   const { ledger } = parts
   const { view, ...outlook } = await lookOut(parts)
   const { definitions, now, month } = view

@@ -38,7 +38,7 @@ const asksUpTo = { 'in-doubt': 1 / 4, watched: 1 / 3, requested: 1 / 2 } as cons
 type MayAsk = () => boolean
 
 /** `null`: not due, or another process was faster. */
-type Became = keyof SweepResult | null
+type StepResult = keyof SweepResult | null
 
 export interface SweepParts {
   ledger: Ledger
@@ -72,13 +72,13 @@ async function sweep(parts: SweepParts, endsAt: number): Promise<SweepResult> {
   if (Object.values(swept).some((ids) => ids.length > 0)) log.info('swept', { ...swept })
   return swept
 
-  async function each(as: OpenAs, step: (update: Update, mayAsk: MayAsk) => Promise<Became>): Promise<void> {
+  async function each(as: OpenAs, step: (update: Update, mayAsk: MayAsk) => Promise<StepResult>): Promise<void> {
     const askedUntil = from + (endsAt - from) * ((asksUpTo as Partial<Record<OpenAs, number>>)[as] ?? 1)
     await ledger.openRound(
       as,
       () => clock.now() < askedUntil,
       async (update, mayAsk) => {
-        const became = await step(update, mayAsk).catch((cause): Became => {
+        const became = await step(update, mayAsk).catch((cause): StepResult => {
           log.error('not-swept', { update: update.id, cause })
           return 'failed'
         })
@@ -88,7 +88,7 @@ async function sweep(parts: SweepParts, endsAt: number): Promise<SweepResult> {
   }
 }
 
-async function doubt(parts: SweepParts, update: Update): Promise<Became> {
+async function doubt(parts: SweepParts, update: Update): Promise<StepResult> {
   const { clock } = parts
   if (update.state !== 'running' || !update.hold || clock.now() < update.hold.leaseUntil) return null
   const note = 'its sender has not reported; it may have run'
@@ -96,7 +96,7 @@ async function doubt(parts: SweepParts, update: Update): Promise<Became> {
   return changed ? 'doubted' : null
 }
 
-async function clear(parts: SweepParts, update: Update, mayAsk: MayAsk): Promise<Became> {
+async function clear(parts: SweepParts, update: Update, mayAsk: MayAsk): Promise<StepResult> {
   const { clock, options, ledger, tracking } = parts
   const { evidenceFor } = createEvidence({ ledger, tracking })
   const { hold, doubt } = update
@@ -110,7 +110,7 @@ async function clear(parts: SweepParts, update: Update, mayAsk: MayAsk): Promise
 }
 
 /** Checks for seven days a person's word that it did not run. */
-async function watch(parts: SweepParts, update: Update, mayAsk: MayAsk): Promise<Became> {
+async function watch(parts: SweepParts, update: Update, mayAsk: MayAsk): Promise<StepResult> {
   const { clock, ledger, tracking } = parts
   const { evidenceFor } = createEvidence({ ledger, tracking })
   const { hold, finishedAt } = update
@@ -126,19 +126,19 @@ async function watch(parts: SweepParts, update: Update, mayAsk: MayAsk): Promise
 }
 
 /** At the hold: a date proves the run, not its price. */
-async function prove(parts: SweepParts, update: Update, { units }: Hold, note: string): Promise<Became> {
+async function prove(parts: SweepParts, update: Update, { units }: Hold, note: string): Promise<StepResult> {
   const { changed } = await settle(parts, update, { kind: 'ran', units, from: 'evidence', by: 'sweep', note })
   return changed ? 'proven' : null
 }
 
-async function expireApproval(parts: SweepParts, update: Update): Promise<Became> {
+async function expireApproval(parts: SweepParts, update: Update): Promise<StepResult> {
   const { clock, alerts } = parts
   if (clock.now() >= (update.approvableUntil ?? 0)) return expire(parts, update, 'not approved in time')
   await alerts.remind(update)
   return null
 }
 
-async function beginLate(parts: SweepParts, update: Update, mayAsk: MayAsk, endsAt: number): Promise<Became> {
+async function beginLate(parts: SweepParts, update: Update, mayAsk: MayAsk, endsAt: number): Promise<StepResult> {
   const { clock } = parts
   const age = clock.now() - (update.requestedAt ?? update.createdAt)
   if (age >= requestLastsMs) return expire(parts, update, 'could not begin within an hour')
@@ -147,7 +147,7 @@ async function beginLate(parts: SweepParts, update: Update, mayAsk: MayAsk, ends
   return begun && begun.state !== 'requested' ? 'begun' : null
 }
 
-async function expire(parts: SweepParts, update: Update, note: string): Promise<Became> {
+async function expire(parts: SweepParts, update: Update, note: string): Promise<StepResult> {
   const { approvals } = parts
   const { kind } = await approvals.expire(update, note)
   return kind === 'done' ? 'expired' : null

@@ -26,7 +26,7 @@ export type Batch = ReturnType<typeof createBatch>
 
 type QuotedUpdate = { readonly known: DecisionInput; readonly quoted: QuoteResult }
 
-type Priced = { readonly known: DecisionInput; readonly quote: TimedQuote }
+type Candidate = { readonly known: DecisionInput; readonly quote: TimedQuote }
 
 interface InOrder {
   readonly isWhole: boolean
@@ -62,7 +62,7 @@ async function perform(
   const rows = new Map<string, Row>()
   const put = ({ request }: DecisionInput, row: Row) => void rows.set(request.id, row)
   const early = knowns.map((known) => ({ known, decided: decideEarly(known, options) }))
-  const candidates = early.flatMap(({ known, decided }) => (decided.kind === 'go-on' ? [known] : []))
+  const candidates = early.flatMap(({ known, decided }) => (decided.kind === 'pass' ? [known] : []))
   // All that may fail comes before the first write: a 503 must not leave half a request.
   // The token comes first because it may be slow, and estimates expire.
   if (candidates.length > 0) await parts.serviceToken()
@@ -91,9 +91,9 @@ async function admissible(
   quotes: readonly QuotedUpdate[],
   short: Problem | null,
   { isWhole, put }: Pick<InOrder, 'isWhole' | 'put'>,
-): Promise<Priced[]> {
+): Promise<Candidate[]> {
   const { execution } = parts
-  const priced: Priced[] = []
+  const priced: Candidate[] = []
   const unknown: Problem[] = []
   for (const { known, quoted } of quotes) {
     if (quoted.kind === 'quote') priced.push({ known, quote: quoted })
@@ -115,15 +115,15 @@ async function admissible(
 
 async function renewed(
   parts: BatchParts,
-  [next, ...later]: readonly [Priced, ...Priced[]],
+  [next, ...later]: readonly [Candidate, ...Candidate[]],
   how: InOrder,
-): Promise<Priced[]> {
+): Promise<Candidate[]> {
   const { execution } = parts
   const known = await execution.look(next.known.request)
   return admissible(parts, await quoteAll(parts, [known, ...later.map((each) => each.known)]), null, how)
 }
 
-async function performInOrder(parts: BatchParts, priced: readonly Priced[], how: InOrder): Promise<void> {
+async function performInOrder(parts: BatchParts, priced: readonly Candidate[], how: InOrder): Promise<void> {
   const { execution, log } = parts
   const slots = createSlots(runsAtOnce)
   const running: Promise<void>[] = []

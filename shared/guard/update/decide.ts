@@ -40,7 +40,7 @@ import type { DecisionInput, Quote } from './quote.ts'
 
 export type EarlyDecision =
   | {
-      readonly kind: 'go-on'
+      readonly kind: 'pass'
       /** The payer and its ancestors: their limits count. */
       readonly chain: readonly Budget[]
       /** The owner and its ancestors: their rules hold, also if an ancestor pays. */
@@ -61,7 +61,7 @@ export type Decision =
   | { readonly kind: 'ask'; readonly reason: string; readonly short: readonly Grant[] }
   | { readonly kind: 'refuse'; readonly problem: Problem }
 
-type GoOn = Extract<EarlyDecision, { kind: 'go-on' }>
+type EarlyPass = Extract<EarlyDecision, { kind: 'pass' }>
 
 /** Pure: decides from one reading, the price and the time. */
 export function decide(known: DecisionInput, quote: Quote, options: GuardOptions): Decision {
@@ -107,7 +107,7 @@ export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyD
     ({ budget }) => budget === rootBudget || callerOfCounter(budget) !== null || !mayBeGranted(request),
   )
   if (isRefused) return { kind: 'refuse', problem: overBudget(empty.map(withNothingLeft), null, zoneOf(view)) }
-  return { kind: 'go-on', chain, rules, runs: runsOf(asked) }
+  return { kind: 'pass', chain, rules, runs: runsOf(asked) }
 }
 
 const spelledIn = ({ project, target }: Request) => ({ project, segment: target?.segment })
@@ -133,7 +133,7 @@ function whyStopped({ view, request, plan }: DecisionInput): Problem | null {
   return request.plan === undefined ? null : stoppedPlan(view, request.plan, plan)
 }
 
-function decideLate(known: DecisionInput, early: GoOn, quote: Quote): Decision {
+function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decision {
   const { view, asked, request, waiting = [] } = known
   const { units } = quote
   const { chain, rules, runs } = early
@@ -225,7 +225,7 @@ function approvalNeeded(
     runs: [ran],
     approval,
     isProposed,
-  }: Pick<GoOn, 'rules' | 'runs'> & { approval: Update['approval']; isProposed: boolean },
+  }: Pick<EarlyPass, 'rules' | 'runs'> & { approval: Update['approval']; isProposed: boolean },
   units: Units,
 ): string | null {
   if (approval) {

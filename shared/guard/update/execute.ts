@@ -26,7 +26,7 @@ export interface ExecutionParts {
   readonly plans: () => Promise<readonly Plan[]>
 }
 
-interface Admitted {
+interface Admission {
   readonly update: Update
   /** This process made the fence, and only it may run the update. */
   readonly ours: boolean
@@ -71,7 +71,7 @@ async function admit(
   first: DecisionInput,
   quote: TimedQuote,
   endsAt: number,
-): Promise<Admitted | 'stale'> {
+): Promise<Admission | 'stale'> {
   const { ids, options, ledger, clock } = parts
   const attempt = ids.random()
   for (let round = 0; ; round++) {

@@ -76,9 +76,9 @@ function wouldPass(short: readonly Shortage[], worst: Shortage, zone: string): s
   ]
 }
 
-export type Needed = Required<Shortage> & { readonly needed: number }
+export type Need = Required<Shortage> & { readonly needed: number }
 
-export const neededOf = (figures: Figures, units: number, request: Request): Needed => {
+export const neededOf = (figures: Figures, units: number, request: Request): Need => {
   const leave = leftOf(request, figures.budget)
   return { figures, leave, needed: units + leave }
 }
@@ -90,7 +90,7 @@ export const whatNeeds = (leave: number, { plan }: Request): string =>
 export const mayBeGranted = ({ whenShort }: Request): boolean => whenShort === 'ask'
 
 /** What waiting updates take first, and the grant needed after them. */
-type Behind = Needed & { readonly ahead: number; readonly grant: Grant }
+type Behind = Need & { readonly ahead: number; readonly grant: Grant }
 
 export const shortBehind = (
   view: View,
@@ -122,10 +122,10 @@ export const moreThanAnyHas = (what: string, units: Units): Problem =>
     { units },
   )
 
-const leftBehind = ({ ahead = 0, figures }: Needed & { ahead?: number }): string =>
+const leftBehind = ({ ahead = 0, figures }: Need & { ahead?: number }): string =>
   ahead > 0 ? `${left(figures)} (${count(ahead)} for what awaits approval before it)` : left(figures)
 
-export function shortfall(short: readonly (Needed & { ahead?: number })[], units: number, request: Request): string {
+export function shortfall(short: readonly (Need & { ahead?: number })[], units: number, request: Request): string {
   const leave = Math.max(...short.map((each) => each.leave))
   const need = leave === 0 ? '' : `, ${whatNeeds(leave, request)} ${count(units + leave)}`
   return `it needs ${inUnits(units)}${need}, and ${list(short.map(leftBehind))}: to approve it grants what is short, once`

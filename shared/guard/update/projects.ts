@@ -11,11 +11,11 @@ import {
 import type { Problem, Request } from '../../ledger/updates/update.ts'
 import { invalidRequest, problem } from '../problems.ts'
 
-interface Wanted {
+interface NamedPayer {
   readonly budget?: string
 }
 
-export const budgetFor = (definitions: Definitions, { budget }: Wanted, project: string): string =>
+export const budgetFor = (definitions: Definitions, { budget }: NamedPayer, project: string): string =>
   budget ?? ownerOf(definitions, project)?.name ?? rootBudget
 
 type Charge = Pick<Request, 'project' | 'budget' | 'byDefault' | 'caller'>
@@ -65,7 +65,11 @@ export function whyNotPaid(definitions: Definitions, charge: Charge, mayChargeAn
 }
 
 /** An owned project is charged to its owner or above. */
-export function wrongBudget(definitions: Definitions, { budget }: Wanted, projects: readonly string[]): Problem | null {
+export function wrongBudget(
+  definitions: Definitions,
+  { budget }: NamedPayer,
+  projects: readonly string[],
+): Problem | null {
   if (budget === undefined) return null
   if (!budgetNamed(definitions, budget))
     return invalidRequest([{ path: 'budget', message: `There is no budget ${budget}.` }])
@@ -82,7 +86,7 @@ export function wrongBudget(definitions: Definitions, { budget }: Wanted, projec
 export const covers = (definitions: Definitions, budgets: '*' | readonly string[], budget: string): boolean =>
   budgets === '*' || chainOf(definitions, budget).some(({ name }) => budgets.includes(name))
 
-interface Spelled {
+interface ProjectName {
   readonly project: string
   /** As the gateway's caller wrote it. */
   readonly segment?: string | undefined
@@ -93,7 +97,7 @@ interface Spelled {
  *
  * @param separator between projects in one segment.
  */
-export function spellingFaults(definitions: Definitions, request: readonly Spelled[], separator?: string) {
+export function spellingFaults(definitions: Definitions, request: readonly ProjectName[], separator?: string) {
   const first = new Map<string, string>()
   return request.flatMap((spelled, position) => {
     const { project } = spelled
@@ -110,7 +114,7 @@ export function spellingFaults(definitions: Definitions, request: readonly Spell
 const namedTwice = (before: string, project: string): string =>
   before === project ? `${project} is named twice.` : `${before} and ${project} are the same project; name it once.`
 
-function whyNotProject(definitions: Definitions, { project, segment }: Spelled, separator?: string): string | null {
+function whyNotProject(definitions: Definitions, { project, segment }: ProjectName, separator?: string): string | null {
   const [listing, other] = listingsOf(definitions, project)
   if (listing && other) {
     const [one, two] = [listing, other].map((each) => `${each.project.name} of ${each.budget.name}`)
@@ -134,7 +138,7 @@ const nameEach = 'name each of them in projects'
 const isDotSegment = (part: string): boolean => ['', '.', '..'].includes(part.split(';')[0]?.trim() ?? '')
 
 /** What else a service may read, and what to write instead. */
-function oddness({ project, plain, segment = '' }: Spelled & { plain: string }) {
+function oddness({ project, plain, segment = '' }: ProjectName & { plain: string }) {
   if (plain.includes(',')) {
     const message = `${project} may be read as several projects; ${nameEach}. If it is one project, list it in a budget under exactly this name. For several in one run through the gateway, set PROJECT_SEPARATOR.`
     return { readings: plain.split(','), message }

@@ -9,16 +9,16 @@ import { list, shownCounter, units } from '../sentences.ts'
 import { ruledBy } from './projects.ts'
 import type { DecisionInput, Quote } from './quote.ts'
 
-type Quoted = DecisionInput & { readonly quote?: Quote }
+type QuotedInput = DecisionInput & { readonly quote?: Quote }
 
 const guard = 'guard'
 
-export function refusedRecord(known: Quoted, problem: Problem): Update {
+export function refusedRecord(known: QuotedInput, problem: Problem): Update {
   const fields = { problem, finishedAt: known.view.now }
   return write(known, 'refused', fields, { by: guard, note: problem.detail })
 }
 
-export function awaitingRecord(known: Quoted, reason: string, short: readonly Grant[]): Update {
+export function awaitingRecord(known: QuotedInput, reason: string, short: readonly Grant[]): Update {
   const { createdAt } = known.asked.update ?? known.request
   const rule = ruledBy(known.view.definitions, known.request).find((budget) => budget.approvalExpiresAfter)
   const lastsMs = approvalMsOf(rule?.approvalExpiresAfter ?? '') ?? approvalLastsMs
@@ -73,7 +73,7 @@ export function runningRecord(
 type Line = { by: string; note?: string; move?: { held: number } }
 
 function write(
-  { view, asked, request, quote }: Quoted,
+  { view, asked, request, quote }: QuotedInput,
   state: 'awaiting-approval' | 'requested' | 'refused' | 'running',
   changes: Partial<Update>,
   line: Line,

@@ -176,9 +176,9 @@ function conflictOf(recorded: readonly Update[], content: string): Problem | nul
   )
 }
 
-type Admitted = Asker & { readonly allowed: Permissions }
+type AllowedAsker = Asker & { readonly allowed: Permissions }
 
-function refusalOf(definitions: Definitions, asker: Admitted, wanted: UpdatesRequest): Problem | null {
+function refusalOf(definitions: Definitions, asker: AllowedAsker, wanted: UpdatesRequest): Problem | null {
   const wrong = wrongBudget(definitions, wanted, wanted.projects)
   if (wrong) return wrong
   const charges = wanted.projects.map((project) => ({ project, budget: budgetFor(definitions, wanted, project) }))
@@ -194,7 +194,7 @@ function refusalOf(definitions: Definitions, asker: Admitted, wanted: UpdatesReq
 }
 
 function toRequest(
-  asker: Admitted,
+  asker: AllowedAsker,
   wanted: UpdatesRequest,
   named: Pick<Request, 'id' | 'project' | 'budget' | 'byDefault' | 'content' | 'createdAt' | 'token' | 'target'>,
 ): Request {

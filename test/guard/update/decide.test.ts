@@ -51,7 +51,7 @@ const month = (units: number): Pick<Budget, 'limits'> => ({ limits: [{ window: '
 describe('without the service', () => {
   test('what nothing speaks against goes on, with the budget and its ancestors', () => {
     const early = decideEarly(known(), options)
-    expect(early).toMatchObject({ kind: 'go-on', chain: [{ name: 'seo' }, { name: 'acme' }, { name: 'account' }] })
+    expect(early).toMatchObject({ kind: 'pass', chain: [{ name: 'seo' }, { name: 'acme' }, { name: 'account' }] })
     expect(early).toHaveProperty('runs', [])
   })
 
@@ -143,7 +143,7 @@ describe('without the service', () => {
       { asked: { holder: updateOf({ state: 'released', finishedAt: at('2026-11-20T09:00Z') }) } },
     ],
   ])('%s: goes on', (_name, how) => {
-    expect(decideEarly(known(how), options).kind).toBe('go-on')
+    expect(decideEarly(known(how), options).kind).toBe('pass')
   })
 
   describe('an empty counter', () => {
@@ -179,13 +179,13 @@ describe('without the service', () => {
         'refuse',
       )
       expect(decideEarly(known({ budgets: { seo: month(100) }, spent: { month: { seo: 99 } } }), options).kind).toBe(
-        'go-on',
+        'pass',
       )
     })
 
     test('of who asks to be asked is put to a person, but of the account or of the caller refuses', () => {
       const asks: Partial<Request> = { whenShort: 'ask' }
-      expect(decideEarly(known({ budgets: { seo: month(0) }, request: asks }), options).kind).toBe('go-on')
+      expect(decideEarly(known({ budgets: { seo: month(0) }, request: asks }), options).kind).toBe('pass')
       const account = { account: { parent: null, ...month(0) } }
       expect(decideEarly(known({ budgets: account, request: asks }), options).kind).toBe('refuse')
       expect(decideEarly(known({ callers: { bob: month(0) }, request: asks }), options).kind).toBe('refuse')
@@ -229,7 +229,7 @@ describe('the same work', () => {
     ],
   ])('in doubt is blocked %s, to the millisecond', (_name, last, holder, first) => {
     const late = (now: string) => decideEarly(known({ now, asked: { holder } }), options).kind
-    expect([late(last), late(first)]).toEqual(['refuse', 'go-on'])
+    expect([late(last), late(first)]).toEqual(['refuse', 'pass'])
     expect(late(new Date(at(first) - 1).toISOString())).toBe('refuse')
   })
 
@@ -293,15 +293,15 @@ describe('the same work', () => {
     const late = (now: number, more: Partial<Request> = {}) =>
       decideEarly(known({ now: new Date(now).toISOString(), asked, request: { ...request, ...more } }), options)
     expect(late(until - 1)).toMatchObject({ kind: 'refuse', problem: { slug: 'already-updated' } })
-    expect(late(until).kind).toBe('go-on')
-    expect(late(until - 1, { force: true }).kind).toBe('go-on')
+    expect(late(until).kind).toBe('pass')
+    expect(late(until - 1, { force: true }).kind).toBe('pass')
   })
 
   test('settled by a person, and a late answer says that it did not run: nothing was done', () => {
     const now = '2026-11-20T09:00:00Z'
     const holder = settled({ closedBy: 'person', finishedAt, corrected: true, charged: u(0) })
     const early = decideEarly(known({ now, asked: { holder }, request: difficulty }), options)
-    expect(early).toMatchObject({ kind: 'go-on', runs: [] })
+    expect(early).toMatchObject({ kind: 'pass', runs: [] })
   })
 
   test('what it cost then goes on to whoever compares', () => {
