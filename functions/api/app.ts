@@ -24,7 +24,7 @@ import { addReference, nothingHere } from './routes/reference.ts'
 import { addStatements } from './routes/statements.ts'
 import { addUpdates } from './routes/updates.ts'
 
-/** The HTTP API for internal tools. @param reference what is to be read about it; nothing, where it has no readers. */
+/** The HTTP API for internal tools. @param reference Without it, no document is served. */
 export function createApi(services: Services, reference: Reference = async () => null): Hono<ApiEnv> {
   const { callerKey, guard, clock, log } = services
   const tokens = createTokens({ key: callerKey, clock })
@@ -44,7 +44,7 @@ export function createApi(services: Services, reference: Reference = async () =>
     }
     c.set('caller', caller)
     c.set('sub', caller.sub)
-    // What changes something is decided on the list as it is now.
+    // Changes are decided by the list of callers as it is now.
     const atOnce = c.req.method !== 'GET'
     c.set('allowed', () => guard.permissions({ caller: caller.sub, token: caller }, { atOnce }))
     const limit = rates.take(caller.sub)
@@ -55,7 +55,7 @@ export function createApi(services: Services, reference: Reference = async () =>
   app.use(async (c, next) => {
     const { path } = rawTarget(c)
     if (path.startsWith(`${gatewayPath}/`)) return answerGateway(c, services)
-    // A path that has to be tidied first is not ours.
+    // A path that must be tidied first is not found.
     return path === new URL(c.req.url).pathname ? next() : c.notFound()
   })
 

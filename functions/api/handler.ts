@@ -7,8 +7,5 @@ import { createApi } from './app.ts'
 
 const services = createServices(parseSettings(guardSettings, environment()))
 
-/**
- * The Lambda function behind the API's function URL, in response streaming mode: an export may be long. Queued updates
- * are begun by the table's stream and the sweep.
- */
+/** Streams, because an export may be long. The table's stream and the sweep start queued updates. */
 export const handler = streamAnswers(createApi(services, referenceBeside(import.meta.url)), services.log)

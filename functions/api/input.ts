@@ -7,9 +7,7 @@ import { problem } from '../../shared/guard/problems.ts'
 import { fromUtf8, type Json, parseStrictJson } from '../../shared/platform/json.ts'
 import type { ApiEnv } from './context.ts'
 
-/** Reads what came in. Everything is checked before anything happens, and all that is wrong is said at once. */
-
-/** @throws Refusal 400, 413 or 415. A body that may be left out is `{}` then. */
+/** An `optional` body that is missing is `{}`. @throws Refusal 400, 413 or 415 */
 export async function readBody<Schema extends z.ZodMiniType>(
   c: Context<ApiEnv>,
   schema: Schema,
@@ -23,13 +21,13 @@ export async function readBody<Schema extends z.ZodMiniType>(
   return check(schema, read.body, [...faults, ...textFaults(read.body)])
 }
 
-/** A body, and the key under which it is one request however often it arrives. @throws Refusal 400, 413 or 415 */
+/** @throws Refusal 400, 413 or 415 */
 export async function readKeyedBody<Schema extends z.ZodMiniType>(c: Context<ApiEnv>, schema: Schema) {
   const key = c.req.header(keyHeader)
   return { key, body: await readBody(c, schema, { faults: keyFaults(key) }) }
 }
 
-/** The bytes of a body that is parsed elsewhere. @throws Refusal 413 or 415 */
+/** @throws Refusal 413 or 415 */
 export async function readJsonBytes(c: Context<ApiEnv>): Promise<Uint8Array> {
   const bytes = await readBytes(c)
   mustBeJson(c)
@@ -57,7 +55,7 @@ function toJson(bytes: Uint8Array): { readonly body: Json } | { readonly unreada
   return { unreadable: `the body is not JSON that can be read in one way (${parsed.reason})` }
 }
 
-/** The query as an object: names that are not in the schema are refused, and so is a name given twice. */
+/** Refuses unknown names, and names given twice unless they are `lists`. @throws Refusal 400 */
 export function readQuery<Schema extends z.ZodMiniType>(
   c: Context<ApiEnv>,
   schema: Schema,
@@ -78,7 +76,7 @@ export function readQuery<Schema extends z.ZodMiniType>(
   return check(schema, Object.fromEntries(members), faults)
 }
 
-/** Names and values of the query; `null` for what a lenient reader would leave encoded, and so take for another name. */
+/** `null`: not percent-encoded UTF-8, which a lenient reader would take for another name. */
 function pairsOf(c: Context<ApiEnv>): (readonly [name: string | null, value: string | null])[] {
   const pairs = new URL(c.req.url).search.slice(1).split('&')
   return pairs.flatMap((pair) => {
@@ -96,7 +94,7 @@ function decode(text: string): string | null {
   }
 }
 
-/** @param faults what was found before; nothing more is said about what they name. */
+/** @param faults found before; they hide others of the same path. */
 function check<Schema extends z.ZodMiniType>(
   schema: Schema,
   value: unknown,
@@ -107,10 +105,10 @@ function check<Schema extends z.ZodMiniType>(
   throw invalid(allFaults(faults, parsed.error?.issues))
 }
 
-/** RFC 9110 gives no such header; the draft "The Idempotency-Key HTTP Header Field" does. */
+/** From the IETF draft of that name. */
 const keyHeader = 'Idempotency-Key'
 
-/** Of a request without a body. @throws Refusal 400 */
+/** @throws Refusal 400 */
 export function idempotencyKey(c: Context<ApiEnv>): string | undefined {
   const key = c.req.header(keyHeader)
   const faults = keyFaults(key)
@@ -123,6 +121,6 @@ const keyFaults = (key: string | undefined): Fault[] =>
     ? []
     : [{ path: keyHeader, message: 'takes 1 to 255 visible ASCII characters' }]
 
-/** `Prefer: respond-async` (RFC 7240, section 4.1): the caller does not wait for the end. */
+/** RFC 7240, section 4.1. */
 export const prefersAsync = (c: Context<ApiEnv>): boolean =>
   /(^|[\s,])respond-async\b/i.test(c.req.header('prefer') ?? '')

@@ -5,8 +5,7 @@ import type { Slug } from '../../shared/guard/problems.ts'
 import type { Scope } from '../../shared/platform/words.ts'
 import type { Kinds } from '../../shared/tracking/kinds.ts'
 
-// What a route says about itself. Only the OpenAPI document reads it: the bundles of functions leave it out, as long as such
-// a table is made of literals, without calls and spreads.
+// Only the OpenAPI document reads these tables. Bundles leave them out as long as they are literals without calls.
 
 export type RequestHeader = 'Idempotency-Key' | 'Prefer' | 'If-Match' | 'Unit-Guard-Budget'
 export type AnswerHeader =
@@ -19,24 +18,24 @@ export type AnswerHeader =
   | 'Unit-Guard-Units-Charged-Now'
   | 'Unit-Guard-Units-Available'
 
-/** What a request brings: its schema, and what the members mean. */
+/** A schema, and what its members mean. */
 export interface Input {
   readonly schema: z.ZodMiniType | ((kinds: Kinds) => z.ZodMiniType)
   readonly texts?: Texts
 }
 
 export interface Body extends Input {
-  /** Of the component in the document. */
+  /** Of its schema in the document. */
   readonly name: string
-  /** What the schema checks by code, as JSON Schema. */
+  /** JSON Schema for what the schema checks by code. */
   readonly also?: Readonly<Record<string, unknown>>
 }
 
 export interface OperationAnswer {
   readonly means: string
-  /** JSON of this schema; or another media type; `null`: no body. */
+  /** A schema of `answers`, another media type, or no body. */
   readonly body: AnswerName | { readonly type: string } | null
-  /** With `Accept: text/csv` all rows as CSV. */
+  /** With `Accept: text/csv`. */
   readonly csv?: true
   readonly headers?: readonly AnswerHeader[]
 }
@@ -48,23 +47,22 @@ export interface Operation {
   readonly id: string
   readonly summary: string
   readonly more?: string
-  /** Any of these; `null`: no token is needed. */
+  /** Any of these; `null`: no token. */
   readonly scopes: readonly Scope[] | null
   readonly query?: Input
   readonly headers?: readonly RequestHeader[]
   readonly body?: { readonly takes: Body; readonly optional?: true; readonly example: unknown }
-  /** What stands for the parameters of the path, and behind it, in examples. */
   readonly example?: string
   readonly answers: Readonly<Partial<Record<number | '2XX' | 'default', OperationAnswer>>>
-  /** Beside those that every such operation has. */
+  /** Beside those of every operation. */
   readonly problems: readonly Slug[]
-  /** Problems that come with another status than their own: what is recorded answers for the whole request. */
+  /** Problems that come with another status than their own. */
   readonly alsoAs?: Readonly<Record<number, readonly Slug[]>>
-  /** Where an answer may be the service's own, whatever its status. */
+  /** An answer may be the service's own. */
   readonly passedOn?: true
 }
 
-/** What keeps an update from running, and stands in its record. */
+/** Reasons that stand in the record of an update. */
 // biome-ignore format: a list
 export const refusals = [
   'over-budget', 'over-update-limit', 'kind-not-allowed', 'over-max-units', 'already-fresh', 'budget-frozen', 'plan-paused',
@@ -72,7 +70,7 @@ export const refusals = [
   'estimate-unreadable', 'service-refused', 'service-unreachable',
 ] as const satisfies readonly Slug[]
 
-/** A refusal that was recorded is 402 whatever its type, and what came to nothing is 502. */
+/** A recorded refusal is 402 whatever its type; what failed after admission is 502. */
 export const recordedAs = {
   402: ['forbidden', 'not-found'],
   502: ['ledger-unavailable'],

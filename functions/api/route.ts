@@ -6,7 +6,6 @@ import type { Answer } from '../../shared/guard/update/submit.ts'
 import type { Problem } from '../../shared/ledger/updates/update.ts'
 import type { ApiEnv } from './context.ts'
 
-/** A problem names updates only where it recorded some. */
 function shownRows(answer: Answer) {
   const { updates, ...rest } = showAnswer(answer)
   return updates.length > 0 ? { updates, ...rest } : rest
@@ -28,7 +27,7 @@ export function answerProblem(c: Context<ApiEnv>, of: Problem, answer?: Answer):
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 type Handler = (c: Context<ApiEnv>) => Response | Promise<Response>
 
-/** One address and all methods that it takes; any other is answered 405 with what would do (RFC 9110, 15.5.6). */
+/** Other methods are answered 405 with `Allow` (RFC 9110, 15.5.6). */
 export function route(app: Hono<ApiEnv>, path: string, handlers: Partial<Record<Method, Handler>>): void {
   for (const [method, handler] of Object.entries(handlers)) app.on(method, path, handler)
   const methods = Object.keys(handlers).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))

@@ -4,7 +4,6 @@ import { pathParameters } from './gateway-operations.ts'
 import { requestHeaders } from './headers.ts'
 import { type JsonSchema, queryParameters, shapesOf } from './schemas.ts'
 
-/** Something that an operation takes. */
 export interface Input {
   readonly name: string
   /** `query`, `body of grant` */
@@ -14,7 +13,7 @@ export interface Input {
   readonly meaning: string
 }
 
-/** Everything that an operation takes, in the order in which a command has it. */
+/** In the order in which a command has them. */
 export function inputsOf(
   { path, query, headers = [], body }: Operation,
   schemas: Readonly<Record<string, JsonSchema>>,
@@ -34,7 +33,7 @@ export function inputsOf(
   return [...inPath, ...inQuery, ...inHeaders, ...(body ? membersOf(schemas[body.takes.name] ?? {}) : [])]
 }
 
-/** The members of a body; of one that has several shapes, those of each. */
+/** Of a body with several shapes, those of each. */
 function membersOf(schema: JsonSchema): Input[] {
   return shapesOf(schema).flatMap(({ properties = {}, required = [] }) => {
     const kind = properties.type?.const
@@ -48,7 +47,7 @@ function membersOf(schema: JsonSchema): Input[] {
   })
 }
 
-/** What a schema takes, in a few words: `ranking | keyword-difficulty`, `list of whole number ≥ 1`. */
+/** In a few words: `ranking | keyword-difficulty`, `list of whole number ≥ 1`. */
 function typeIn(schema: JsonSchema): string {
   const { type, minimum, maximum, format, items, properties } = schema
   const among = schema.enum ?? (schema.const === undefined ? undefined : [schema.const])

@@ -10,7 +10,7 @@ import type { JsonSchema } from './schemas.ts'
 
 type Schemas = Readonly<Record<string, JsonSchema>>
 
-/** The OpenAPI document as a page: every operation by its group, with a command that can be pasted. */
+/** Every operation by its group, with a command to paste. */
 export const DocsPage = ({ schemas, kinds }: { schemas: Schemas; kinds: Kinds }) => {
   const groups = [...new Set(allOperations.map(({ group }) => group))]
   return (
@@ -56,7 +56,6 @@ export const DocsPage = ({ schemas, kinds }: { schemas: Schemas; kinds: Kinds })
   )
 }
 
-/** Told once, at the top. */
 const everywhere: ReadonlySet<Slug> = new Set([
   ...(['unauthorized', 'forbidden', 'too-many-requests'] as const),
   ...(['ledger-unavailable', 'undecided', 'secret-unavailable', 'internal'] as const),
@@ -142,7 +141,7 @@ const ProblemLinks = ({ of: slugs }: { of: readonly Slug[] }) => (
   </>
 )
 
-/** A command that asks this, after `auth` and `json` have been set. */
+/** Uses the variables `auth` and `json`. */
 function curlOf({ method, path, example, scopes, body }: Operation): string {
   const target = example ?? path.replace(/\{(\w+)\}/g, (_, name) => pathParameters(path, name).example ?? name)
   const asked = method === 'GET' ? 'curl -s' : `curl -s -X ${method}`

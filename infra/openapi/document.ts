@@ -18,7 +18,7 @@ import { gatewayOperations, pathParameters } from './gateway-operations.ts'
 import { answerHeaders, requestHeaders } from './headers.ts'
 import { componentSchemas, problemSchemaOf, queryParameters, refTo, slugs } from './schemas.ts'
 
-/** The guard's own operations by their groups, in the order in which people meet them. */
+/** By group, in the order in which people meet them. */
 const groups: Readonly<Record<string, readonly Operation[]>> = {
   Updates: [...estimateOperations, ...updateOperations, ...decisionOperations],
   Budgets: [...budgetOperations, ...forecastOperations],
@@ -34,7 +34,6 @@ export const allOperations: readonly GroupedOperation[] = [
   ...gatewayOperations.map(([group, operation]) => ({ ...operation, group })),
 ]
 
-/** An object of the document that is no schema. */
 type Part = Readonly<Record<string, unknown>>
 
 const json = 'application/json'
@@ -42,7 +41,7 @@ const problemJson = 'application/problem+json'
 const responsePath = '#/components/responses/'
 const headersTooLarge = 'headers-too-large'
 
-/** The OpenAPI 3.1 document: what the code says about itself, put together when it is built. */
+/** Built from schemas and tables of the code. */
 export function openApiDocument(kinds: Kinds = productKinds) {
   const paths: Record<string, Record<string, Part>> = {}
   for (const operation of allOperations) {
@@ -90,7 +89,7 @@ export function openApiDocument(kinds: Kinds = productKinds) {
   return { ...document, components: { ...document.components, responses: referredTo(document) } }
 }
 
-/** The shared answers that an operation refers to: some problems are only ever answered beside others. */
+/** Some problems are only answered beside others, so not every shared answer is used. */
 function referredTo({ paths, components: { responses } }: { paths: object; components: { responses: Part } }): Part {
   const text = JSON.stringify(paths)
   return Object.fromEntries(Object.entries(responses).filter(([name]) => text.includes(`"${responsePath}${name}"`)))
@@ -149,7 +148,6 @@ function answerOf({ means, body, csv, headers = [] }: OperationAnswer): Part {
 const headersOf = (names: readonly (keyof typeof answerHeaders)[]): Part =>
   Object.fromEntries(['X-Request-Id' as const, ...names].map((name) => [name, answerHeaders[name]]))
 
-/** All problems of an operation by the status that they are answered with. */
 export function problemsByStatus(operation: Operation): ReadonlyMap<number, readonly Slug[]> {
   const { scopes, body, query, headers = [], alsoAs = {} } = operation
   const found = new Set<Slug>([

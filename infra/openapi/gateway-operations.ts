@@ -67,7 +67,7 @@ const createQuery = {
   },
 }
 
-/** The service's own operations, as the gateway takes them, each with its group. */
+/** Each with its group. */
 export const gatewayOperations: readonly (readonly [group: string, operation: Operation])[] = operationNames.map(
   (name) => [`Gateway: ${operations[name].section}`, toOperation(name)],
 )
@@ -125,7 +125,7 @@ const own: Readonly<Record<string, Parameter>> = {
   '/problems {slug}': { description: 'A type of problem.', schema: text, example: 'over-budget' },
 }
 
-/** What a parameter of a path stands for. @throws Error for one without a description. */
+/** @throws Error for a parameter without a description. */
 export function pathParameters(path: string, name: string): Parameter {
   const [, first = ''] = path.split('/')
   const found = `/${first}` === gatewayPath ? ofService(path, name) : own[`/${first} {${name}}`]

@@ -2,7 +2,7 @@ import { Page } from '../../functions/dashboard/components/layout.tsx'
 import { problems, type Slug } from '../../shared/guard/problems.ts'
 import { problemTexts } from './problem-texts.ts'
 
-/** The page of one type of problem: for readers who follow the `type` of an answer. */
+/** For readers who follow the `type` of an answer. */
 export const ProblemPage = ({ slug }: { slug: Slug }) => {
   const { title, status } = problems[slug]
   const { meaning, counted, toDo } = problemTexts[slug]
@@ -33,7 +33,7 @@ export const ProblemPage = ({ slug }: { slug: Slug }) => {
   )
 }
 
-/** A sentence, in which what stands between backticks is code. */
+/** Text between backticks is code. */
 export const Prose = ({ of }: { of: string }) => (
   <>{of.split('`').map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>
 )

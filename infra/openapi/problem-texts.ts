@@ -14,7 +14,6 @@ const recorded = 'No units. A refused update is recorded: the same idempotency k
 const changed = 'Nothing was changed, and no units move by it.'
 const estimatePointers = Object.values(productKinds).map(({ settings }) => `\`${settings.estimatePointer}\``)
 
-/** For each type of problem what its page says. */
 export const problemTexts: Readonly<Record<Slug, ProblemText>> = {
   'invalid-request': {
     meaning:

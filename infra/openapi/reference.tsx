@@ -7,7 +7,7 @@ import { openApiDocument } from './document.ts'
 import { ProblemPage } from './problem-page.tsx'
 import { slugs } from './schemas.ts'
 
-/** The OpenAPI document and its pages, by the names that functions/dashboard and functions/api serve them under. */
+/** By the names under which the functions serve them. */
 export function makeReference(kinds: Kinds = productKinds): ReadonlyMap<string, string> {
   const document = openApiDocument(kinds)
   return new Map([
@@ -20,7 +20,7 @@ export function makeReference(kinds: Kinds = productKinds): ReadonlyMap<string, 
 
 const toPage = (page: { toString(): string }): string => `<!doctype html>${page.toString()}`
 
-/** Puts it beside the code of a function, where that looks for it. */
+/** Writes it where the code of a function looks for it. */
 export async function writeReference(folder: string): Promise<void> {
   for (const [name, text] of makeReference()) {
     const file = join(folder, 'reference', name)

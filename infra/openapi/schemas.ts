@@ -16,7 +16,7 @@ import { windowKinds } from '../../shared/ledger/book/definitions.ts'
 import { maxUnits } from '../../shared/platform/words.ts'
 import { type Kinds, namesOf } from '../../shared/tracking/kinds.ts'
 
-/** A JSON Schema of draft 2020-12, which OpenAPI 3.1 takes as it is. */
+/** Draft 2020-12, as OpenAPI 3.1 takes it. */
 export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]
@@ -31,10 +31,9 @@ export const slugs = Object.keys(problems) as readonly Slug[]
 
 export const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
-/** `problem-over-budget`: the schema of one type of problem. */
 export const problemSchemaOf = (slug: Slug): string => `problem-${slug}`
 
-/** Every schema of the document by its name, the members with what they mean. */
+/** Every schema of the document by its name. */
 export function componentSchemas(bodies: readonly Body[], kinds: Kinds): Record<string, JsonSchema> {
   const requests = toJson(Object.fromEntries(bodies.map((body) => [body.name, schemaOf(body, kinds)])), 'input', kinds)
   for (const { name, also, texts } of bodies) describeMembers(Object.assign(requests[name] ?? {}, also), texts, kinds)
@@ -43,13 +42,12 @@ export function componentSchemas(bodies: readonly Body[], kinds: Kinds): Record<
   return {
     ...requests,
     ...answered,
-    // Which one it is, `type` says.
+    // `type` says which.
     Problem: { anyOf: slugs.map((slug) => refTo(problemSchemaOf(slug))) },
     ...Object.fromEntries(slugs.map((slug) => [problemSchemaOf(slug), typeOf(slug, kinds)])),
   }
 }
 
-/** The parameters of a query with what they mean, and which have to be given. */
 export function queryParameters(input: Input, kinds: Kinds) {
   const { query = {} } = toJson({ query: schemaOf(input, kinds) }, 'input', kinds)
   describeMembers(query, input.texts, kinds)
@@ -61,11 +59,11 @@ export function queryParameters(input: Input, kinds: Kinds) {
 const schemaOf = ({ schema }: Input, kinds: Kinds): z.ZodMiniType =>
   typeof schema === 'function' ? schema(kinds) : schema
 
-/** The shapes that a body may have: mostly one. */
+/** A discriminated union has several shapes. */
 export const shapesOf = (schema: JsonSchema): readonly JsonSchema[] =>
   !schema.properties && schema.oneOf ? schema.oneOf : [schema]
 
-/** Says what each member means, unless its schema says so. */
+/** Texts do not replace the descriptions of a schema. */
 function describeMembers(schema: JsonSchema, texts: Texts = {}, kinds: Kinds): void {
   for (const { properties = {} } of shapesOf(schema)) {
     for (const [name, member] of Object.entries(properties)) {
@@ -98,10 +96,9 @@ function typeOf(slug: Slug, kinds: Kinds): JsonSchema {
   }
 }
 
-/** Written out, because few readers of a document know `\p{Cc}`. */
+/** Few readers of a document know `\p{Cc}`. */
 const noControlCharacter = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
-/** The name of a project, where an update is asked for. */
 export const projectName: JsonSchema = {
   ...{ type: 'string', minLength: 1, maxLength: 512 },
   ...{ pattern: noControlCharacter, not: { enum: ['.', '..'] } },
@@ -113,7 +110,7 @@ const atMostOneOf = (window: string): JsonSchema => ({
   maxContains: 1,
 })
 
-/** What a check by code says about itself in no way that zod could tell. */
+/** What zod cannot tell of checks by code. */
 const checkedByCode = new Map<unknown, JsonSchema>([
   [units, { type: 'integer', minimum: 0, maximum: maxUnits }],
   [someUnits, { type: 'integer', minimum: 1, maximum: maxUnits }],
@@ -130,13 +127,12 @@ const checkedByCode = new Map<unknown, JsonSchema>([
         '^((1[5-9]|[2-9][0-9]|[1-9][0-9]{2,3}|100[0-7][0-9]|10080)m|([1-9]|[1-9][0-9]|1[0-5][0-9]|16[0-8])h|[1-7]d)$',
     },
   ],
-  // Digits in a query are an integer to the author of a client.
+  // Authors of clients expect digits in a query to be an integer.
   [pageLimit, { type: 'integer', minimum: 1, maximum: 200, default: 50, pattern: undefined }],
   [limits, { allOf: windowKinds.map(atMostOneOf) }],
   ...[projectList, projectParameters, updateIds].map((list) => [list, { uniqueItems: true }] as const),
 ])
 
-/** Schemas that name each other refer to each other. */
 function toJson(
   named: Readonly<Record<string, z.ZodMiniType>>,
   io: 'input' | 'output',
@@ -154,9 +150,9 @@ function toJson(
       if (zodSchema === kind) jsonSchema.enum = namesOf(kinds)
       // A budget names each kind once.
       if (io === 'input' && String(items?.enum) === String(namesOf(kinds))) jsonSchema.uniqueItems = true
-      // Its length says nothing that `format` does not.
+      // `format` says it all.
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
-      // Every whole number that is answered is safe; of those that arrive only these are taken.
+      // Answers contain only safe integers; requests are checked.
       if (io === 'output' && jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
       if (io === 'output' && jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
     },

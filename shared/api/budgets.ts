@@ -10,8 +10,6 @@ import { invalid, Refusal } from './refusal.ts'
 import { monthWindow, reason } from './schemas.ts'
 import type { Texts } from './texts.ts'
 
-/** Bodies and queries of `/budgets`: what people set of a budget. */
-
 const subject = z
   .string('takes the name of a caller')
   .check(z.regex(/^[\x21-\x7e]{1,200}$/, 'takes 1 to 200 visible characters'))
@@ -46,7 +44,6 @@ export const approvalExpiresAfter = z
   .string(takesDuration)
   .check(z.refine((text) => approvalMsOf(text) !== null, takesDuration))
 
-/** The bodies that name kinds of updates. */
 export function budgetBodies(kinds: Kinds) {
   const kindList = z.array(kindOf(kinds), 'takes a list of kinds').check(once((kind) => kind, 'names a kind twice'))
   const policies = {
@@ -64,7 +61,7 @@ export function budgetBodies(kinds: Kinds) {
     freezeOnOverrun: z.exactOptional(z.boolean('takes true or false')),
   }
 
-  /** The whole of one budget: what is not named has its default. */
+  /** Members that are missing have defaults. */
   const budgetRequest = z.strictObject({
     parent: z.exactOptional(z.nullable(budgetName)),
     limits,
@@ -73,7 +70,7 @@ export function budgetBodies(kinds: Kinds) {
     reason: z.exactOptional(reason),
   })
 
-  /** Many budgets: what is not named stays as it is, unless the query says prune. */
+  /** Members that are missing stay as they are, unless the query says prune. */
   const applyRequest = z.strictObject({
     budgets: z
       .array(
@@ -130,7 +127,7 @@ export const pruneTexts: Texts = {
   prune: 'A member that a named budget loses where its row does not name it; repeat it for more, or `all`.',
 }
 
-/** @throws Refusal 404 when there cannot be such a budget, or 400 when a caller wants to make it. */
+/** @throws Refusal 404, or 400 for PUT. */
 export function budgetNameOf({ req }: Pick<Context, 'req'>): string {
   const parsed = budgetName.safeParse(req.param('name'))
   if (parsed.success) return parsed.data

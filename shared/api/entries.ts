@@ -9,8 +9,6 @@ import { reason } from './schemas.ts'
 import type { Texts } from './texts.ts'
 import { showEntry } from './to-json.ts'
 
-/** What a caller books: bodies of `/budgets/{name}/entries` and `/budgets/account/reconcile`, and the forms of pages. */
-
 const month = z._default(z.enum(['month', 'day', 'next-month'], 'takes month, day or next-month'), 'month')
 
 const givenBack = 'for units that the vendor gave back, book a grant with wholeChain'
@@ -35,7 +33,7 @@ export const entryRequest = z.discriminatedUnion(
       to: budgetName,
       reason,
     }),
-    // It always counts in the month and the day of the whole chain.
+    // Counts in the month and the day of the whole chain.
     z.strictObject({ type: z.literal('external-spend'), units: spentOutside, reason }),
     z.strictObject({
       type: z.literal('correction'),
@@ -63,9 +61,8 @@ export const reconciliationTexts: Texts = {
 }
 
 /**
- * The same key of the same caller is the same entry, whichever budget it names.
- *
- * @param asked what the key stands for: other content under it is refused.
+ * One key of a caller is one entry, whichever budget it names. @param asked what the key stands for: other content is
+ * refused.
  */
 export const entryIdentity = (caller: string, key: string, asked: object): { id: string; content: string } => ({
   id: `ent_${digest(caller, 'POST /budgets/entries', key)}`,

@@ -8,18 +8,18 @@ import { inLogContext, type Log, notedUpdates } from '../platform/log.ts'
 import { createExpensiveReads, type ExpensiveReads } from './rate-limits.ts'
 import { invalid, Refusal } from './refusal.ts'
 
-/** What every request carries, whether a program or a browser sent it. */
+/** What API and dashboard know of each request. */
 export interface FaceEnv {
   Variables: {
     requestId: string
-    /** Who asks, once that is known. */
+    /** The caller, once known. */
     sub?: string
     expensiveReads: ExpensiveReads
-    /** When this process ends, whatever it is doing. */
+    /** When this process ends. */
     endsAt: number
-    /** The status of an answer that is the service's own, and stays as it is. */
+    /** The status of the service's own answer, passed on as it is. */
     passedOn?: number
-    /** The route as the log names it, where it is not this app's own. */
+    /** For the log, where it is not this app's own. */
     route?: string
   }
   Bindings: Platform & {
@@ -30,10 +30,10 @@ export interface FaceEnv {
   }
 }
 
-/** How long a request may take where no platform says so. */
+/** Where the platform sets no limit. */
 const requestLastsMs = 120_000
 
-/** Gives every request an id, a deadline and a line in the log. */
+/** Gives each request an id, a deadline and a line in the log. */
 export function acceptRequests({ clock, log }: { clock: Clock; log: Log }): MiddlewareHandler<FaceEnv> {
   const expensiveReads = createExpensiveReads({ clock })
   return (c, next) => {
@@ -57,7 +57,7 @@ export function acceptRequests({ clock, log }: { clock: Clock; log: Log }): Midd
   }
 }
 
-/** Node takes the first of two, and a proxy in front may have taken the other. @throws Refusal 400 */
+/** Node takes the first Host and a proxy may take another. @throws Refusal 400 */
 export const refuseTwoHosts: MiddlewareHandler<FaceEnv> = (c, next) => {
   const { rawHeaders = [] } = c.env?.incoming ?? {}
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host')
@@ -68,7 +68,7 @@ export const refuseTwoHosts: MiddlewareHandler<FaceEnv> = (c, next) => {
 
 const maxBodyBytes = 256 * 1024
 
-/** The bytes of a body, whatever they are. @throws Refusal 400 where the upload was cut, or 413 */
+/** @throws Refusal 400 if the upload was cut, or 413 */
 export async function readBytes(c: Parameters<typeof readWhole>[0]): Promise<Uint8Array> {
   const bytes = await readWhole(c, maxBodyBytes)
   if (bytes === 'too-large') throw new Refusal(problem('too-large', `A body has at most ${maxBodyBytes / 1024} KiB.`))

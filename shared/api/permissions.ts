@@ -4,14 +4,14 @@ import { problem } from '../guard/problems.ts'
 import type { Scope } from '../platform/words.ts'
 import { Refusal } from './refusal.ts'
 
-/** @throws Refusal */
+/** @throws Refusal 403 */
 export function mustBeAmong(sub: string, scopes: ReadonlySet<Scope>, any: readonly Scope[]): void {
   if (any.some((scope) => scopes.has(scope))) return
   const held = [...scopes].join(' ') || 'none'
   throw new Refusal(problem('forbidden', `${sub} needs the scope ${any.join(' or ')} for this, and has: ${held}.`))
 }
 
-/** @throws Refusal when the plan charges a budget that they may not charge. */
+/** @throws Refusal 403 if the caller may not charge a budget of the plan. */
 export async function mustBeCovered(
   guard: Pick<Guard, 'background'>,
   plan: string,

@@ -8,8 +8,8 @@ import { Refusal } from './refusal.ts'
 const maxCallers = 10_000
 
 /**
- * How many requests a caller may make in a minute, counted by this process alone: a loop is slowed down before it costs
- * anybody anything. What a caller may spend is counted in the ledger.
+ * Limits a caller's requests a minute (429), counted in this process. It slows loops down; units are limited by the
+ * ledger.
  */
 export function createRates(parts: {
   rateOf: (caller: string) => number | undefined
@@ -19,7 +19,7 @@ export function createRates(parts: {
   const { rateOf, clock, what } = parts
   const counted = new Map<string, { from: number; requests: number }>()
 
-  /** `null`: go on. */
+  /** `null`: within the limit. */
   function take(caller: string): { problem: Problem; retryAfter: number } | null {
     const most = rateOf(caller)
     if (most === undefined) return null
@@ -40,24 +40,20 @@ export function createRates(parts: {
   return { take }
 }
 
-/** Of one caller, over HTTP and on pages together, in one process. */
+/** Per caller and process, API and pages together. */
 const maxExpensiveReadsPerMinute = 10
-/** An audit is answered with one that ended so short a while ago. */
 const auditSharedMs = 10_000
 
 export type ExpensiveReads = ReturnType<typeof createExpensiveReads>
 type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result>
 
-/**
- * Audits and exports read every record of months. Each caller has a few a minute, and a process makes one at a time, so that
- * no reader can slow updates down.
- */
+/** Audits and exports read months of records, so a process makes one at a time and a caller few a minute. */
 export function createExpensiveReads({ clock }: { clock: Clock }) {
   const what = { one: 'audit or export', many: 'audits and exports' }
   const rates = createRates({ rateOf: () => maxExpensiveReadsPerMinute, clock, what })
   const slots = createSlots(1)
 
-  /** For one page of an export, never for all of it: a reader who stalls must not keep others waiting. */
+  /** For one page of an export: a stalled reader must not block others. */
   const inTurn: InTurn = (read) => slots.use(read)
 
   return {
@@ -67,14 +63,13 @@ export function createExpensiveReads({ clock }: { clock: Clock }) {
       if (limit) throw new Refusal(limit.problem, { 'Retry-After': String(limit.retryAfter) })
     },
     inTurn,
-    /** For callers of the API. */
     audit: createShared<readonly AuditedCounter[]>({ clock, inTurn }),
-    /** For the page, whose audit is kept with the name of who asked for it. */
+    /** For the page, whose audit keeps the name of its caller. */
     keptAudit: createShared<unknown>({ clock, inTurn }),
   }
 }
 
-/** Who asks while one is being made, or shortly after, is given the same result; after a failure the next one tries again. */
+/** Callers share one result until `auditSharedMs` after it; a failure is not shared. */
 function createShared<Result>({ clock, inTurn }: { clock: Clock; inTurn: InTurn }) {
   let latest: { readonly result: Promise<Result>; endedAt?: number } | null = null
   return (read: () => Promise<Result>): Promise<Result> => {

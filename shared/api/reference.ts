@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
 
 /**
- * What is to be read about the API, made when it is built (infra/openapi) and fetched on request:
- * `openapi.json`, `docs.html`, `docs.css`, `problems/<slug>.html`. `null`: nothing has that name.
+ * Reads a file that infra/openapi made: `openapi.json`, `docs.html`, `docs.css`, `problems/<slug>.html`. `null`: no
+ * such file.
  */
 export type Reference = (name: string) => Promise<string | null>
 
-/** What the bundler put beside the code: read when it is asked for, so that it costs a start nothing. */
+/** Reads beside the bundle on request, so that a start costs nothing. */
 export const referenceBeside =
   (code: string): Reference =>
   async (name) => {
@@ -18,7 +18,6 @@ export const referenceBeside =
     }
   }
 
-/** The OpenAPI document is the same on both hosts. */
 export const documentHeaders = {
   'content-type': 'application/json',
   'x-content-type-options': 'nosniff',

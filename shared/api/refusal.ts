@@ -1,7 +1,7 @@
 import { problem } from '../guard/problems.ts'
 import type { Problem } from '../ledger/updates/update.ts'
 
-/** A refusal of our own, thrown by whatever finds it and answered in one place. */
+/** Thrown where a refusal is found, and answered in one place. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   constructor(
@@ -12,11 +12,11 @@ export class Refusal extends Error {
   }
 }
 
-/** How many faults are listed, and how many of them the sentence names: an answer stays small whatever was sent. */
+/** An answer stays small whatever was sent. */
 const maxFaults = 25
 const maxNamed = 5
 
-/** A request with all that is wrong with it. */
+/** 400 with every fault. */
 export function invalid(faults: readonly { path: string; message: string }[]): Refusal {
   const named = faults.slice(0, maxNamed).map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
   const unnamed = faults.length - named.length

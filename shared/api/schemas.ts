@@ -1,14 +1,11 @@
 import * as z from 'zod/mini'
 import { project } from '../guard/fields.ts'
 
-/** Pieces of schemas that routes and pages share. */
-
 export const text = (most: number) => {
   const takes = `takes 1 to ${most} characters`
   return z.string('takes a text').check(z.minLength(1, takes), z.maxLength(most, takes))
 }
 
-/** The projects of one request, each once. */
 export const projectsOfRequest = (takes: string) =>
   z.array(project, takes).check(
     z.minLength(1, 'takes 1 to 20 projects'),
@@ -24,7 +21,6 @@ export const reason = z
     z.refine((text) => !/\p{Cc}/u.test(text), 'must not contain line breaks or other control characters'),
   )
 
-/** The body of what takes a reason and nothing else. */
 export const reasonBody = z.strictObject({ reason })
 export const optionalReasonBody = z.strictObject({ reason: z.exactOptional(reason) })
 
@@ -32,7 +28,7 @@ const wholeFrom1To200 = z.string().check(z.regex(/^([1-9]\d?|1\d\d|200)$/, 'take
 
 export const pageLimit = z.pipe(z._default(wholeFrom1To200, '50'), z.transform(Number))
 
-/** What a page gave out as `next`; the list itself decides whether it is one of its own. */
+/** The list checks whether the cursor is its own. */
 export const pageCursor = z
   .string()
   .check(z.minLength(1, 'takes 1 to 2000 characters'), z.maxLength(2_000, 'takes 1 to 2000 characters'))
@@ -43,7 +39,7 @@ export const monthWindow = z
 
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
-/** Date.parse takes 30 February for 2 March. */
+/** Date.parse would read 30 February as 2 March. */
 function isInstant(text: string): boolean {
   const [, year, month, day] = rfc3339.exec(text) ?? []
   return (

@@ -7,7 +7,7 @@ import { invalid, type Refusal } from './refusal.ts'
 import { monthWindow } from './schemas.ts'
 import type { Texts } from './texts.ts'
 
-/** Prices are counted in millionths, so that no sum is rounded before its end. */
+/** In millionths, so that no sum is rounded early. */
 export const perWhole = 1_000_000
 
 const price = z.pipe(
@@ -31,7 +31,7 @@ export const statementTexts: Texts = {
 export const noWindow = (window: string | undefined): Refusal =>
   invalid([{ path: 'window', message: `there is no window ${window} yet` }])
 
-/** What was paid for, charged and spent outside, to the cent; half a cent counts as one. */
+/** Charged and external units to the cent; half a cent counts as one. */
 export function amountOf({ charged, external }: StatementSum, price: bigint): number {
   const units = charged + external
   const cents = (BigInt(Math.abs(units)) * price + 5_000n) / 10_000n
@@ -55,7 +55,7 @@ export function answerStatementCsv<E extends FaceEnv>(
     inDoubt: ({ inDoubt }) => inDoubt,
     refused: ({ refused }) => refused,
     ...(price !== undefined && { amount: (row: StatementRow) => amountOf(row, price) }),
-    // The last one, so that all others stay where they were.
+    // Last, so that the other columns stay in place.
     ...(statement.by === 'budget' && { paidElsewhere: ({ paidElsewhere }: StatementRow) => paidElsewhere }),
   }
   return answerCsv(c, `statement-${statement.window.name.replace(':', '-')}`, columns, async () => ({

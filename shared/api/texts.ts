@@ -1,12 +1,9 @@
 import { anyOf, type Kinds, kindsBy, namesOf } from '../tracking/kinds.ts'
 
-/**
- * What members of bodies and parameters of queries mean. A table of texts stands beside its schema and not in it, because
- * what is in a schema is in the bundle of each function that checks requests.
- */
+/** What members mean. Texts stand beside schemas, because bundles ship what is in a schema. */
 export type Texts = Readonly<Record<string, string | ((kinds: Kinds) => string)>>
 
-/** What a name means wherever no schema says otherwise. */
+/** For names that no schema describes otherwise. */
 export const commonTexts: Texts = {
   kind: (kinds) => `Which update: ${anyOf(namesOf(kinds).map((kind) => `\`${kind}\``))}.`,
   project: (kinds) =>

@@ -24,9 +24,9 @@ import type { View } from '../ledger/views/views.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import type { Kind } from '../tracking/kinds.ts'
 
-/** How things look in JSON. Times are RFC 3339 in UTC; what is not known is `null`, never 0. */
+/** Times are RFC 3339 in UTC. Unknown figures are `null`, never 0. */
 
-/** A problem as its own member of something else (RFC 9457, section 3). */
+/** As a member of something else (RFC 9457, section 3). */
 export function showProblem({ slug, detail, members }: Problem) {
   const { status, title } = describe(slug)
   return { type: `/problems/${slug}`, title, status, detail, ...members }
@@ -37,7 +37,6 @@ const showNotRecorded = (row: Answer['notRecorded'][number]) => ({
   problem: showProblem(row.problem),
 })
 
-/** What became of each project of a request. */
 export const showAnswer = ({ updates, notRecorded }: Pick<Answer, 'updates' | 'notRecorded'>) => ({
   updates: updates.map(showUpdate),
   ...(notRecorded.length > 0 && { notRecorded: notRecorded.map(showNotRecorded) }),
@@ -88,7 +87,7 @@ const showService = ({ status, body, truncated }: NonNullable<Update['service']>
 
 export function showBudget(view: View, budget: Budget, kindNames: readonly Kind[]) {
   const { name, parent, limits, projects, perUpdate, approvalAbove, approvalIfGrown, kinds, frozen, approvers } = budget
-  // The book of another month counts its last day, or its first: no caller asks for that.
+  // Of another month no caller asks for a day.
   const isOpen = view.month.start <= view.now && view.now < view.month.end
   const shown = windowKinds.filter(
     (window) => window === 'month' || (isOpen && limitOf(budget, window) !== 'unlimited'),
@@ -114,7 +113,7 @@ export function showBudget(view: View, budget: Budget, kindNames: readonly Kind[
   }
 }
 
-/** What the children may spend together, beside the own limit: more than that is possible, and checked at every hold. */
+/** May exceed the budget's own limit: every hold checks all. */
 function showChildren({ definitions }: View, { name }: Budget, window: WindowKind) {
   const limits = childrenOf(definitions, name).map((child) => limitOf(child, window))
   if (limits.length === 0) return {}
@@ -171,7 +170,7 @@ export function showAudit(rows: readonly AuditedCounter[]) {
   return { ok: areOk(rows), books }
 }
 
-/** `null`: nothing is wrong, as far as it can be told of books that moved. */
+/** `null`: a book moved while it was read. */
 function areOk(rows: readonly AuditedCounter[]): boolean | null {
   if (rows.some(({ ok }) => ok === false)) return false
   return rows.some(({ ok }) => ok === null) ? null : true

@@ -1,4 +1,4 @@
-/** What the API shows, as its OpenAPI document says it; a test compares the two. Units are whole numbers. */
+/** What the API answers; a test compares it with the OpenAPI document. Units are whole numbers. */
 
 export type Kind = 'ranking' | 'keyword-difficulty'
 
@@ -30,13 +30,13 @@ export interface Update {
   state: State
   /** The billing month that it counts in, such as `month:2026-11-12`. */
   window: string
-  /** `null`: not known, or not yet. */
+  /** `null`: unknown, or not yet known. */
   units: { estimated: number | null; held: number; charged: number | null }
   overrun?: number
   createdAt: string
   finishedAt?: string
   approvedBy?: string
-  /** Why it was refused, or did not run. */
+  /** Why it was refused or did not run. */
   problem?: Problem
   service?: { status: number; body: string; truncated?: true }
   history: { state: State; at: string; by: string; note?: string }[]
@@ -81,7 +81,7 @@ export interface Estimate {
   units: number
   /** `units` is `null` where the service gave no estimate; `problem` says why this one would not pass. */
   projects: { project: string; units: number | null; problem?: Problem }[]
-  /** Whether all would pass, if they were asked for now; `problem` says why not. */
+  /** Whether all would pass now; `problem` says why not. */
   allowed: boolean
   problem?: Problem
   budgets: (Figures & { budget: string })[]
@@ -96,12 +96,11 @@ export interface ShortCounter {
   inDoubt: number
   spent: number
   available: number
-  /** `null`: nothing is left, and what it needs was not even asked. */
+  /** `null`: nothing is left, so the price was not read. */
   short: number | null
   resetsAt: string
 }
 
-/** What a problem of each type says beside `type`, `title`, `status` and `detail`. */
 export interface ProblemMembers {
   'invalid-request': { errors: { path: string; message: string }[] }
   unauthorized: object
@@ -143,19 +142,19 @@ export interface ProblemMembers {
   internal: object
 }
 
-/** RFC 9457. `type` says which members there are: `if (problem.type === '/problems/over-budget') problem.budgets …` */
+/** RFC 9457. `type` narrows the members: `if (problem.type === '/problems/over-budget') problem.budgets …` */
 export type Problem = {
   [Slug in keyof ProblemMembers]: ProblemMembers[Slug] & {
     type: `/problems/${Slug}`
     title: string
     status: number
-    /** One sentence with the numbers, to be forwarded as it is. */
+    /** One sentence with the numbers. */
     detail: string
     requestId?: string
   }
 }[keyof ProblemMembers]
 
-/** A list ended early: an iterator has no other way to say so. */
+/** `list` ended early. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError'
   constructor(readonly problem: Problem) {

@@ -17,35 +17,34 @@ export type { Outcome } from './outcome.ts'
 export interface UnitGuardOptions {
   /** Where the guard is, such as `http://127.0.0.1:8787`. */
   url: string
-  /** The bearer token, or what gets one that is valid now. */
+  /** The bearer token, or a function that returns a valid one. */
   token: string | (() => string | Promise<string>)
-  /** How long a call may take with all that is waited for. Default: two minutes. */
+  /** For the whole call, retries included. Default: two minutes. */
   deadlineMs?: number
   fetch?: typeof fetch
 }
 
 export interface CallOptions {
   deadlineMs?: number
-  /** Ends the waiting, by throwing its reason; an update that was asked for goes on. */
+  /** Ends the waiting by throwing its reason; a submitted update continues. */
   signal?: AbortSignal
 }
 
 export interface AskOptions extends CallOptions {
   /**
-   * The idempotency key; without it one is made for each call. Give a name of your own, such as `report-47`, where your
-   * program may die and ask again: the same key and content are the same updates, for ever.
+   * The idempotency key; default: a new one for each call. Use your own, such as `report-47`, if your program may
+   * restart: the same key and content are the same updates, for ever.
    */
   key?: string
-  /** 202 at once: the guard's queue begins them. */
+  /** Answers 202 at once; the guard's queue starts the updates. */
   respondAsync?: boolean
 }
 
 export interface CancelOptions extends CallOptions {
-  /** Stands in the history of each update. */
+  /** Shown in the history of each update. */
   reason?: string
 }
 
-/** `notCancelled` says why for each update that was left as it is. */
 export interface Cancellation {
   kind: 'cancelled'
   updates: Update[]
@@ -59,9 +58,9 @@ interface Wanted {
   reason?: string
   /** Refuse each update that needs more. */
   maxUnits?: number
-  /** Skip cool-down and freshness; needs a reason, and a caller who may. */
+  /** Skip cool-down and freshness; needs a reason and the right to force. */
   force?: boolean
-  /** What happens when units are short: all or nothing (default), what fits, or ask a person. */
+  /** If units are short: all or nothing (default), what fits, or ask a person. */
   whenShort?: 'refuse' | 'fit' | 'ask'
   query?: Record<string, string | number | boolean>
 }
@@ -86,15 +85,14 @@ export interface UpdateFilter {
 type NoAnswer = { kind: 'problem'; problem: Problem } | { kind: 'unanswered'; why: string }
 
 /**
- * Unit Guard's API for programs. Refusals and problems are values; what throws is wrong in the program that calls: an
- * address that is not valid or not Unit Guard's. Nothing here is sent in a way that could spend twice: an update is asked
- * for with one idempotency key for all attempts, and the guard answers these from its records.
+ * Unit Guard's API for programs. Refusals and problems are values; only mistakes of the program throw. No request can
+ * spend twice: all attempts for an update use one idempotency key.
  */
 export class UnitGuard {
   readonly #connection: Connection
   readonly #deadlineMs: number
 
-  /** @throws TypeError for an address that is no http or https address, and for a token that is not valid. */
+  /** @throws TypeError for an address that is not http or https, or a missing token. */
   constructor({ url, token, deadlineMs = 120_000, fetch = globalThis.fetch }: UnitGuardOptions) {
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
       throw new TypeError(`url must be the address of Unit Guard, such as http://127.0.0.1:8787; it is ${url}`)
@@ -109,8 +107,8 @@ export class UnitGuard {
   }
 
   /**
-   * Asks for one update, and waits until it has ended, or needs a person, or the deadline has passed. An answer that was
-   * lost is asked for again with the same key, which runs nothing a second time.
+   * Submits one update and waits until it ends, needs a person, or the deadline passes. Retries a lost answer with
+   * the same key, which runs nothing twice.
    */
   async update({ project, ...wanted }: UpdateWanted, how: AskOptions = {}): Promise<Outcome> {
     const [outcome] = await this.updates({ ...wanted, projects: [project] }, how)
@@ -118,7 +116,7 @@ export class UnitGuard {
     return outcome
   }
 
-  /** Asks for several updates in one request. One outcome for each project, in their order. */
+  /** Submits several updates in one request. One outcome for each project, in their order. */
   async updates(wanted: UpdatesWanted, how: AskOptions = {}): Promise<Outcome[]> {
     if (wanted.projects.length === 0) throw new TypeError('updates need a project')
     const key = how.key ?? newKey()
@@ -130,7 +128,7 @@ export class UnitGuard {
     return Promise.all(outcomes.map((outcome) => this.#ended(outcome, patience)))
   }
 
-  /** Waits for an update that was asked for before: by this program, or by anybody. */
+  /** Waits for any update by its id. */
   async wait(id: string, how: CallOptions = {}): Promise<Outcome | NoAnswer> {
     const patience = this.#patience(how)
     const shown = await this.#read<Update>(`/updates/${encodeURIComponent(id)}`, patience)
@@ -138,15 +136,15 @@ export class UnitGuard {
   }
 
   /**
-   * Cancels updates that have not been started: at most 100, those that this caller asked for. After a repeated request,
-   * an update that it did not cancel is looked at: an attempt before may have cancelled it.
+   * Cancels up to 100 updates of this caller that have not started. After a retry, it looks at each update that was
+   * not cancelled: the lost attempt may have cancelled it.
    */
   async cancel(ids: readonly string[], { reason, ...how }: CancelOptions = {}): Promise<Cancellation | NoAnswer> {
     const patience = this.#patience(how)
     const body = { ids, ...(reason !== undefined && { reason }) }
     const sent = await send(this.#connection, { method: 'POST', path: '/updates/cancel', body }, patience)
     if (sent.kind === 'unanswered') return { kind: sent.kind, why: sent.why }
-    // As the document says it is; a test compares document and types.
+    // A test compares document and types.
     const { updates = [], notCancelled = [] } = sent.body as Partial<Cancellation>
     const problem = sent.kind === 'problem' ? sent.problem : undefined
     const left = problem ? ids.map((id) => ({ id, detail: undefined })) : notCancelled
@@ -180,9 +178,8 @@ export class UnitGuard {
   }
 
   /**
-   * Updates, newest first, page by page as they are needed; the deadline is that of each page.
-   *
-   * @throws ProblemError, or Error when there is no answer.
+   * Updates, newest first, fetched page by page; the deadline is per page. @throws ProblemError, or Error if no
+   * answer came.
    */
   async *list(filter: UpdateFilter = {}, how: CallOptions = {}): AsyncGenerator<Update, void, void> {
     for (let cursor: string | undefined; ; ) {
@@ -196,14 +193,14 @@ export class UnitGuard {
     }
   }
 
-  /** Asks for a pending update until it is not, or the time is over. */
+  /** Polls a pending update until it ends or the deadline passes. */
   async #ended(outcome: Outcome, patience: Patience): Promise<Outcome> {
     let latest = outcome
     for (let ms = firstPollMs; latest.kind === 'pending'; ms = Math.min(2 * ms, longestPollMs)) {
       if (performance.now() + ms >= patience.until) return latest
       await pause(ms, patience.signal)
       const shown = await this.#read<Update>(`/updates/${latest.update.id}`, patience)
-      // Whatever went wrong with looking, the update goes on as it is known.
+      // If the poll fails, the last known state is returned.
       if (shown.kind !== 'answered') return latest
       latest = outcomeOf(shown.value, false)
     }
@@ -225,7 +222,7 @@ export class UnitGuard {
   async #read<Shown>(path: string, patience: Patience): Promise<{ kind: 'answered'; value: Shown } | NoAnswer> {
     const sent = await send(this.#connection, { method: 'GET', path }, patience)
     if (sent.kind === 'problem') return { kind: 'problem', problem: sent.problem }
-    // As the document says it is; a test compares document and types.
+    // A test compares document and types.
     return sent.kind === 'answered'
       ? { kind: 'answered', value: sent.body as Shown }
       : { kind: sent.kind, why: sent.why }
@@ -240,14 +237,14 @@ const pageSize = 200
 const firstPollMs = 250
 const longestPollMs = 5_000
 
-/** Problems after which something may be recorded all the same: the same key finds out. */
+/** After these something may be recorded; the same key finds out. */
 const leavesOpen: ReadonlySet<string> = new Set([
   '/problems/in-progress',
   '/problems/internal',
   '/problems/ledger-unavailable',
 ])
 
-/** Problems that are found before the records are looked into: they say nothing about an attempt before. */
+/** Found before records are read, so they say nothing about an earlier attempt. */
 const saysNothingOfBefore: ReadonlySet<string> = new Set([
   '/problems/unauthorized',
   '/problems/forbidden',
@@ -255,7 +252,7 @@ const saysNothingOfBefore: ReadonlySet<string> = new Set([
   '/problems/secret-unavailable',
 ])
 
-/** Problems after which some of several updates may be cancelled all the same. */
+/** After these some of the updates may be cancelled. */
 const mayHaveCancelled = ({ type }: Problem, isRepeated: boolean): boolean =>
   leavesOpen.has(type) || type === '/problems/undecided' || (isRepeated && saysNothingOfBefore.has(type))
 
@@ -277,13 +274,12 @@ function toOutcomes(sent: Awaited<ReturnType<typeof send>>, projects: readonly s
   })
 }
 
-/** A query without what is not given, whichever way that was said. */
 function queryOf(members: object): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(members)) if (value !== undefined) query.set(name, String(value))
   return query.toString()
 }
 
-/** 128 bits by chance: no other request has this key. */
+/** 128 random bits. */
 const newKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')

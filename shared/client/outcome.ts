@@ -1,25 +1,24 @@
 import type { Problem, Update } from './answers.ts'
 
-/** What became of an update. */
 export type Outcome =
-  /** It ran; `earlier`: a short while ago, for another request, and nothing was spent again. */
+  /** It ran. `earlier`: for another request, a short while ago; nothing was spent again. */
   | { kind: 'settled'; update: Update; units: number; earlier: boolean }
   /** It provably did not run, and its units were given back. */
   | { kind: 'released'; update: Update; problem: Problem | null }
-  /** It may have run. Its units stay counted, and it is never sent again; a person, or evidence, decides. */
+  /** It may have run. Its units stay counted; it is never sent again until a person or evidence decides. */
   | { kind: 'in-doubt'; update: Update }
   | { kind: 'awaiting-approval'; update: Update }
   /** Nothing was spent. `problem` has the numbers, and every budget that refused. */
   | { kind: 'refused'; update: Update; problem: Problem }
   | { kind: 'rejected' | 'cancelled' | 'expired'; update: Update }
-  /** The deadline passed while it was requested or running: `wait` goes on waiting. */
+  /** The deadline passed first; `wait` waits again. */
   | { kind: 'pending'; update: Update }
-  /** Nothing was recorded for this project, and nothing spent; with `key` the same request may be made again. */
+  /** Nothing was recorded or spent; the request may be repeated with `key`. */
   | { kind: 'problem'; problem: Problem; key: string }
-  /** No answer that tells whether anything was recorded. The same request with `key` finds out. */
+  /** It is unknown whether anything was recorded. The same request with `key` finds out. */
   | { kind: 'unanswered'; why: string; key: string }
 
-/** The outcome that a record tells. @param earlier it answers for the same work asked again. */
+/** @param earlier the record answers for the same work, submitted again. */
 export function outcomeOf(update: Update, earlier: boolean): Outcome {
   const { state, problem } = update
   switch (state) {

@@ -1,6 +1,5 @@
 import type { Problem } from './answers.ts'
 
-/** Where to, and as whom. */
 export interface Connection {
   readonly url: string
   readonly token: () => Promise<string>
@@ -14,7 +13,7 @@ export interface ApiRequest {
   readonly body?: unknown
 }
 
-/** Until when to try, by `performance.now()`, which no correction of the clock moves. */
+/** `until` is a `performance.now()`, which clock corrections do not move. */
 export interface Patience {
   readonly until: number
   readonly signal: AbortSignal | undefined
@@ -27,16 +26,13 @@ type Reply =
 
 const firstPauseMs = 250
 const longestPauseMs = 5_000
-/** What a timer counts to, 24 days; a longer one ends at once. */
+/** 24 days; a longer timer ends at once. */
 const longestTimerMs = 2 ** 31 - 1
 
 /**
- * Sends until there is an answer that another attempt would not change, or until the time is over. Only what may be
- * sent twice may come here: reads, cancellations, and requests with an idempotency key, which the guard answers from its
- * records.
- *
- * `followsLoss`: the answer to an attempt before it was lost, and what that one asked for may have been done. `isRepeated`: this
- * answers an attempt after the first.
+ * Retries until an answer is final or the deadline passes. Only for what may be sent twice: reads, cancellations, and
+ * requests with an idempotency key. `followsLoss`: an earlier answer was lost, and its request may have taken effect.
+ * `isRepeated`: this is not the first attempt.
  */
 export async function send(
   connection: Connection,
@@ -55,7 +51,7 @@ export async function send(
   }
 }
 
-/** The first request with the key still runs; or nothing was sent, and the same request may be sent again. */
+/** Still running, or nothing was sent. */
 const temporary: ReadonlySet<string> = new Set([
   '/problems/in-progress',
   '/problems/too-many-requests',
@@ -80,7 +76,7 @@ async function sendOnce(
   try {
     response = await fetch(`${url}${path}`, {
       method,
-      // Another place would get the token.
+      // A redirect would get the token.
       redirect: 'error',
       signal: signal ? AbortSignal.any([timeout, signal]) : timeout,
       headers: {
@@ -99,19 +95,19 @@ async function sendOnce(
   return { sent: read(response, text), retryAfterMs: retryAfterOf(response.headers) }
 }
 
-/** Checked here, because what `fetch` says of a header that it does not take shows the whole of it. @throws TypeError */
+/** Checked here, because errors of `fetch` show the whole header. @throws TypeError */
 async function bearerOf(token: Connection['token']): Promise<string> {
   const text = (await token()).trim()
   if (/^[\x21-\x7e]+$/.test(text)) return `Bearer ${text}`
   throw new TypeError('Unit Guard needs a token: visible ASCII characters, and nothing between them')
 }
 
-/** @throws Error when it was not the guard that answered, and asking again would not change that. */
+/** @throws Error if something else answered and a retry would not help. */
 function read({ status, headers }: Response, text: string): Reply {
   const body = parse(text)
   if (status < 300 && body !== undefined) return { kind: 'answered', headers, body }
   if (isProblem(body)) return { kind: 'problem', problem: body, body }
-  // Something in between that is overloaded, or could not reach the guard.
+  // A proxy is overloaded, or cannot reach the guard.
   if (status >= 500 || status === 429) return { kind: 'unanswered', why: `status ${status}, and not from Unit Guard` }
   throw new Error(`status ${status}, and not from Unit Guard: is the address right?`)
 }
@@ -127,13 +123,13 @@ function parse(text: string): unknown {
 const isProblem = (body: unknown): body is Problem =>
   typeof body === 'object' && body !== null && 'type' in body && String(body.type).startsWith('/problems/')
 
-/** RFC 9110, 10.2.3, in seconds; a date, which the guard never sends, is not waited for. */
+/** RFC 9110, 10.2.3, in seconds; the guard sends no dates. */
 function retryAfterOf(headers: Headers): number {
   const seconds = Number(headers.get('retry-after') ?? 0)
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 0
 }
 
-/** What undici says is in the cause. */
+/** undici puts the reason into `cause`. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message

@@ -21,14 +21,14 @@ interface ForwardRequest {
   readonly search: string
 }
 
-/** Reads and writes through the gateway: checked where the interface says something, and passed on in their own bytes. */
+/** Passes reads and writes on in their own bytes, after checking what the interface documents. */
 export async function forward(c: Context<ApiEnv>, services: Services, request: ForwardRequest): Promise<Response> {
   const { operation, segment, search } = request
   if (operation === 'create-project' || operation === 'update-project') {
     const body = await readJsonBytes(c)
     return write(c, services, { ...request, operation }, body)
   }
-  // Where the platform tells that the caller left, the rest of a read is not needed.
+  // Stops a read when the caller leaves.
   const signal = leavingOf(c)
   return pass(c, await services.tracking.open({ operation, segment, search, headers: headersOf(c), signal }))
 }
@@ -52,14 +52,14 @@ async function write(
   await ledger.noteProjectChange(change)
   const answer = await tracking.open({ operation, segment, search, headers: headersOf(c), body })
   if (answer.kind === 'answered') {
-    // It took effect, so the caller gets the service's answer even if recording it fails.
+    // It took effect: the caller gets the service's answer even if recording fails.
     const noted = ledger.noteProjectChange({ ...change, status: answer.status })
     await noted.catch((cause) => log.error('change-not-noted', { change: change.id, status: answer.status, cause }))
   }
   return pass(c, answer)
 }
 
-/** @throws Refusal 400 with all that is wrong with the body and the query. */
+/** @throws Refusal 400 with all faults of body and query. */
 function countsOf(
   operation: 'create-project' | 'update-project',
   search: string,
@@ -83,11 +83,11 @@ function countsOf(
   }
 }
 
-/** As they came, where the platform has them: a `Headers` would be made for nine names. */
+/** Raw where the platform has them: building a `Headers` costs time. */
 const headersOf = ({ env, req }: Context<ApiEnv>) =>
   env?.incoming ? pairsOf(env.incoming.rawHeaders) : req.raw.headers
 
-/** A response also closes at its ordinary end; then the answer has been read, and nothing listens. */
+/** A response also closes at its ordinary end, when nothing listens any more. */
 function leavingOf({ env, req }: Context<ApiEnv>): AbortSource {
   const outgoing = env?.outgoing
   if (!outgoing) return req.raw.signal

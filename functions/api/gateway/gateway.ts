@@ -9,8 +9,8 @@ import { forward } from './forward.ts'
 import { runThroughGateway } from './run.ts'
 
 /**
- * The drop-in: the service's own 23 operations under the service's own paths, with the caller's token. Reads and writes
- * are passed through in their own bytes; a run becomes a guarded update. No other path or method reaches the service.
+ * The service's own 23 operations under its own paths. Reads and writes pass through; a run becomes a guarded update.
+ * No other path or method reaches the service.
  */
 export async function answerGateway(c: Context<ApiEnv>, services: Services): Promise<Response> {
   const { path, search } = rawTarget(c)

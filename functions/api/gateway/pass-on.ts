@@ -9,7 +9,7 @@ import { answerProblem } from '../route.ts'
 
 type ServiceAnswer = Extract<OpenedAnswer, { kind: 'answered' }>
 
-/** An answer of the service as it is: its status, its bytes, and the headers that are meant for the caller. */
+/** Answers with the service's status, bytes and the headers meant for the caller. */
 export async function passOn(c: Context<ApiEnv>, { status, headers: given, body }: ServiceAnswer): Promise<Response> {
   if (status < 200 || status > 599) {
     body.destroy()
@@ -17,17 +17,17 @@ export async function passOn(c: Context<ApiEnv>, { status, headers: given, body 
   }
   const headers = passedOn(given)
   headers.push('X-Request-Id', c.get('requestId'))
-  // Held, a small answer costs less than streamed, and one that breaks can still become a problem.
+  // Buffered, a small answer is cheaper, and one that breaks can still become a problem.
   const whole = lengthOf(given) <= heldAtMost ? await bytesOf(body).catch(() => null) : body
   if (whole === null) return broken(c)
   return send(c, status, headers, whole)
 }
 
-/** An answer of the service that was kept whole, with the headers that are ours to say. */
+/** Answers with a stored answer, under headers of ours. */
 export function passOnKept(c: Context<ApiEnv>, kept: { status: number; contentType: string | null; body: string }) {
   const { status, contentType } = kept
   const body = Buffer.from(kept.body)
-  const { headers } = c.body(null) // all that was said of it before
+  const { headers } = c.body(null) // keeps the headers set so far
   headers.set('X-Request-Id', c.get('requestId'))
   headers.set('Cache-Control', 'no-store')
   if (contentType !== null) headers.set('Content-Type', contentType)
@@ -35,7 +35,7 @@ export function passOnKept(c: Context<ApiEnv>, kept: { status: number; contentTy
   return send(c, status, [...headers].flat(), body)
 }
 
-/** Other ways to write an answer add a type where the service named none. */
+/** `c.body` would add a type where the service named none. */
 function send(c: Context<ApiEnv>, status: number, headers: string[], whole: Buffer<ArrayBuffer> | Readable): Response {
   const outgoing = c.env?.outgoing
   const response = outgoing ? sendOn(outgoing, status, headers, whole) : toResponse(status, headers, whole)
@@ -43,7 +43,7 @@ function send(c: Context<ApiEnv>, status: number, headers: string[], whole: Buff
   return response
 }
 
-/** Meant for one connection (RFC 9110, section 7.6.1), about the service's own origin, or ours to say. */
+/** For one connection (RFC 9110, section 7.6.1), about the service's origin, or ours to set. */
 const notPassedOn: ReadonlySet<string> = new Set([
   'alt-svc',
   'clear-site-data',
@@ -77,10 +77,10 @@ const notPassedOn: ReadonlySet<string> = new Set([
   'x-frame-options',
   'x-request-id',
 ])
-/** Ours, or permissions that only the owner of this origin may give. */
+/** Ours, or permissions of this origin. */
 const notPassedOnFamily = /^(?:unit-guard|access-control)-/
 
-/** Names and values in turn, as node takes them. */
+/** Names and values in turn. */
 function passedOn(given: ServiceAnswer['headers']): string[] {
   const named = given
     .filter(([name]) => name.toLowerCase() === 'connection')
@@ -96,29 +96,29 @@ function passedOn(given: ServiceAnswer['headers']): string[] {
 
 const heldAtMost = 64 * 1024
 
-/** NaN where it does not say. */
+/** NaN if missing. */
 function lengthOf(headers: ServiceAnswer['headers']): number {
   const length = headers.find(([name]) => name.toLowerCase() === 'content-length')
   return Number(length?.[1] ?? Number.NaN)
 }
 
-/** By events: for the one chunk of a small answer an iterator is too much. */
+/** Events, because an iterator costs too much for one chunk. */
 const bytesOf = (body: Readable) =>
   new Promise<Buffer<ArrayBuffer>>((resolve, reject) => {
-    if (body.destroyed) reject(body.errored) // it broke while the token was read again, and says so only once
+    if (body.destroyed) reject(body.errored) // it broke earlier and reports that only once
     const chunks: Buffer[] = []
     body.on('data', (chunk) => chunks.push(chunk))
     body.on('end', () => resolve(Buffer.concat(chunks)))
     body.on('error', reject)
   })
 
-/** Straight to node's own response: a `Response` would be made of it only to be taken apart again. */
+/** Writes to node's response directly: a `Response` would be built only to be taken apart. */
 function sendOn(outgoing: ServerResponse, status: number, headers: string[], whole: Buffer | Readable): Response {
   outgoing.writeHead(status, headers)
   if (Buffer.isBuffer(whole)) outgoing.end(whole)
   else {
     outgoing.flushHeaders()
-    // Whichever ends early ends the other one: half an answer must not look whole, nor be fetched without a reader.
+    // Either end closes the other: half an answer must not look whole, nor be fetched without a reader.
     pipeline(whole, outgoing, () => {})
   }
   return alreadySent
@@ -135,17 +135,17 @@ function toResponse(status: number, flat: string[], whole: Buffer<ArrayBuffer> |
   return new Response(body, { status, headers })
 }
 
-/** Lambda sends the head with the first write, and an answer may have nothing else: without it, it would be a 502. */
+/** Lambda sends the head with the first write, so an empty answer needs one. */
 async function* afterTheHead(whole: Buffer<ArrayBuffer> | Readable): AsyncGenerator<Uint8Array> {
   yield new Uint8Array()
   if (Buffer.isBuffer(whole)) yield whole
   else yield* whole
 }
 
-/** Answers for which a `Response` takes no body (Fetch, "null body status"). */
+/** A `Response` takes no body for these (Fetch, "null body status"). */
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 
-/** It ended early, or held what must not go out: none of it goes on. */
+/** The answer ended early, or must not be passed on. */
 function broken(c: Context<ApiEnv>): Response {
   const detail = 'The answer of the service did not come whole, or was none that can be passed on.'
   return answerProblem(c, problem('service-unreachable', detail, { serviceStatus: null }))

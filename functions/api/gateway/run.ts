@@ -17,15 +17,14 @@ import { passOnKept } from './pass-on.ts'
 interface GatewayRun {
   readonly caller: Caller
   readonly operation: GuardedOperation
-  /** Raw, as the caller encoded it; so is the query. */
+  /** Raw, as the caller encoded it. */
   readonly segment: string
   readonly search: string
 }
 
-/** As many as `POST /updates` takes. */
 const maxProjects = 20
 
-/** `GET …/run` through the gateway: a guarded update, or one for each project that its segment names. */
+/** `GET …/run`: one guarded update for each project in its segment. */
 export async function runThroughGateway(c: Context<ApiEnv>, services: Services, run: GatewayRun): Promise<Response> {
   const { guard, options } = services
   const { caller, operation, segment, search } = run
@@ -76,7 +75,7 @@ async function answerSettled(c: Context<ApiEnv>, services: Services, update: Upd
   return isWhole ? passOnKept(c, service) : c.json(showUpdate(update))
 }
 
-/** Sums over all updates. Available units are those of one budget, so several budgets have none. */
+/** Sums over all updates. Several budgets have no one figure of available units. */
 async function addFigures(c: Context<ApiEnv>, services: Services, { updates, replayed, earlier }: Answer) {
   const sum = (all: readonly Update[]) => String(all.reduce((units, { charged }) => units + (charged ?? 0), 0))
   c.header('Unit-Guard-Units-Charged', sum(updates))
@@ -87,7 +86,7 @@ async function addFigures(c: Context<ApiEnv>, services: Services, { updates, rep
   if (available !== null) c.header('Unit-Guard-Units-Available', String(available))
 }
 
-/** Units left to the update's budget this month. `null`: unlimited or unknown; the run is answered either way. */
+/** `null`: unlimited or unknown. */
 async function availableTo({ guard }: Services, { budget }: Update): Promise<number | null> {
   const view = await guard.ledger.view().catch(() => null)
   const named = view && budgetNamed(view.definitions, budget)
@@ -109,11 +108,7 @@ function read(schema: Schema, value: string | undefined, path: string): string |
   throw invalid([{ path, message: parsed.error.issues[0]?.message ?? 'is not valid' }])
 }
 
-/**
- * The parts of a segment between separators, raw or encoded, each in the caller's own bytes.
- *
- * @throws Refusal 400: an empty part, or too many.
- */
+/** Splits at separators, raw or encoded, and keeps the caller's bytes. @throws Refusal 400 */
 function segmentsOf(segment: string, separator: string | undefined): readonly string[] {
   if (separator === undefined) return [segment]
   const encoded = `%${separator.charCodeAt(0).toString(16)}`

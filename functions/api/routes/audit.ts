@@ -5,7 +5,6 @@ import { type ApiEnv, mustHave } from '../context.ts'
 import type { Operation } from '../operation.ts'
 import { route } from '../route.ts'
 
-/** `GET /audit`: every counter against the sum of its lines. */
 export function addAudit(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/audit', {
     GET: async (c) => {

@@ -25,7 +25,6 @@ import { readBody, readQuery } from '../input.ts'
 import type { Operation } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
 
-/** Everything under `/budgets` but entries. */
 export function addBudgets(app: Hono<ApiEnv>, services: Services): void {
   const { guard, kinds } = services
   const { applyRequest, budgetRequest } = budgetBodies(kinds)
@@ -94,7 +93,7 @@ async function putBudget(c: Context<ApiEnv>, services: Services, schema: BudgetB
     : answerProblem(c, changed.problem)
 }
 
-/** The ledger now, or with the figures of an earlier month. */
+/** The ledger now, or as it was in an earlier month. */
 async function viewOf(c: Context<ApiEnv>, { guard: { ledger } }: Services): Promise<View> {
   const { window } = readQuery(c, windowQuery)
   const view = await ledger.view()
@@ -113,7 +112,7 @@ async function answerBudget(c: Context<ApiEnv>, { guard, kinds }: Services, stat
   return c.json(showBudget(view, budget, namesOf(kinds)), status)
 }
 
-/** `If-Match` (RFC 9110, 13.1.1): ETags are revisions of the definitions. A weak tag, or another form, matches nothing. */
+/** `If-Match` (RFC 9110, 13.1.1): a revision of the definitions. Weak tags match nothing. */
 export function revisionOf(c: Context<ApiEnv>): { onlyAt?: readonly number[] | 'any' } {
   const given = c.req.header('if-match')?.trim()
   if (given === undefined) return {}

@@ -11,7 +11,6 @@ import type { Operation } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
 import { revisionOf } from './budgets.ts'
 
-/** Who may do what, beside what their token says. */
 export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/callers', {
     GET: async (c) => {
@@ -95,7 +94,7 @@ export const callerOperations: readonly Operation[] = [
   },
 ]
 
-/** @throws Refusal 404 when no caller can have that name, or 400 when a caller wants to list it. */
+/** @throws Refusal 404, or 400 for PUT. */
 function nameOf(c: Context<ApiEnv>): string {
   const parsed = subject.safeParse(c.req.param('sub'))
   if (parsed.success) return parsed.data

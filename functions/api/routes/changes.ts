@@ -10,7 +10,6 @@ import { route } from '../route.ts'
 
 const pageQuery = z.strictObject({ limit: pageLimit, cursor: z.exactOptional(pageCursor) })
 
-/** `GET /changes`: projects created and changed through the gateway. */
 export function addChanges(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/changes', {
     GET: async (c) => {

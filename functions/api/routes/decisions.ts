@@ -12,7 +12,7 @@ import type { Body, Operation } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
 import { updateIdOf } from './updates.ts'
 
-/** What people decide about updates. Before addUpdates: `/updates/{id}` would answer for `/updates/cancel`. */
+/** Must come before addUpdates, whose `/updates/:id` also matches `/updates/cancel`. */
 export function addDecisions(app: Hono<ApiEnv>, services: Services): void {
   const { guard } = services
   route(app, '/updates/resolve', {
@@ -63,7 +63,7 @@ async function approve(c: Context<ApiEnv>, { guard, log }: Services): Promise<Re
     ...(units !== undefined && { shown: units }),
   })
   if (decided.kind === 'problem') return answerProblem(c, decided.problem)
-  // The approval is recorded. If starting it fails here, the queue starts it.
+  // If starting fails here, the queue starts it.
   const begun = await guard.start(id, c.var.endsAt).catch((cause) => {
     log.error('not-begun', { item: `update#${id}`, cause })
     return null
@@ -72,7 +72,7 @@ async function approve(c: Context<ApiEnv>, { guard, log }: Services): Promise<Re
   return c.json(showUpdate(update), isTerminal(update.state) ? 200 : 202)
 }
 
-/** One after another. The answer is a problem only where no update was decided. */
+/** Answers a problem only if no update was decided. */
 async function answerEach(
   c: Context<ApiEnv>,
   failures: 'notResolved' | 'notCancelled',

@@ -30,7 +30,6 @@ const entryFilter = z.strictObject({
   cursor: z.exactOptional(pageCursor),
 })
 
-/** What is booked in the ledger without an update. */
 export function addEntries(app: Hono<ApiEnv>, { guard }: Services): void {
   const { ledger } = guard
 
@@ -57,7 +56,7 @@ export function addEntries(app: Hono<ApiEnv>, { guard }: Services): void {
       const { key, body } = await readKeyedBody(c, entryRequest)
       const asked = { ...body, budget }
       const outcome = await ledger.enter({ ...asked, ...identityOf(c, key, asked), by: sub })
-      // What the path names is not found; what the body names is wrong.
+      // An unknown name is 404 in the path and 400 in the body.
       if (outcome.kind === 'unknown-budget' && outcome.budget !== budget)
         throw invalid([{ path: 'to', message: `there is no budget ${outcome.budget}` }])
       return answerEntered(c, outcome, 201)

@@ -19,7 +19,6 @@ const estimateQueryOf = (kinds: Kinds) =>
     budget: z.exactOptional(budgetName),
   })
 
-/** `GET /estimates`: what an update would cost. It spends nothing. */
 export function addEstimates(app: Hono<ApiEnv>, { guard, kinds }: Services): void {
   const estimateQuery = estimateQueryOf(kinds)
 

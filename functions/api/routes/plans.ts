@@ -28,7 +28,6 @@ const brokenOff = problem(
   'The ledger does not answer. What this had begun is recorded, and the sweep goes on with it; the same request may be sent again, and runs nothing twice.',
 )
 
-/** Everything under `/plans`. */
 export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): void {
   route(app, '/plans', {
     GET: async (c) => {
@@ -69,14 +68,13 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): vo
         return c.json(showOccurrence(await report(fired.occurrence)), fired.occurrence.doneAt === undefined ? 202 : 200)
       } catch (cause) {
         if (!(cause instanceof LedgerUnavailable)) throw cause
-        // Some of its projects may have run before the ledger failed.
         log.error('failed', { cause })
         return answerProblem(c, cause instanceof Contention ? overtaken : brokenOff)
       }
     },
   })
 
-  /** @throws Refusal 404 for an unknown plan. */
+  /** @throws Refusal 404 */
   async function known(c: Context<ApiEnv>): Promise<string> {
     const parsed = planName.safeParse(c.req.param('name'))
     const { planStatuses } = await guard.background()

@@ -7,7 +7,7 @@ import { answerProblem, route } from '../route.ts'
 
 export const nothingHere = problem('not-found', 'There is nothing at this address.')
 
-/** `/health` and what is to be read about the API. None of it takes a token. */
+/** These take no token. */
 export function addReference(app: Hono<ApiEnv>, reference: Reference, dashboardUrl: string | null): void {
   route(app, '/health', { GET: (c) => c.json({ status: 'ok' }) })
   route(app, '/openapi.json', {
@@ -17,7 +17,7 @@ export function addReference(app: Hono<ApiEnv>, reference: Reference, dashboardU
     },
   })
 
-  /** Links in Slack and the `type` of problems name this host. The dashboard's host is configured: no path changes it. */
+  /** Links in Slack and the `type` of problems name this host. No path changes the dashboard's host. */
   function toDashboard(c: Context<ApiEnv>): Response {
     if (dashboardUrl === null) return answerProblem(c, problem('not-found', 'There is no dashboard.'))
     const { path, search } = rawTarget(c)

@@ -16,7 +16,6 @@ import { readQuery } from '../input.ts'
 import type { Operation } from '../operation.ts'
 import { route } from '../route.ts'
 
-/** `GET /statements`. */
 export function addStatements(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/statements', {
     GET: async (c) => {

@@ -16,7 +16,6 @@ import { prefersAsync, readKeyedBody, readQuery } from '../input.ts'
 import { type Body, type Operation, recordedAs, refusals } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
 
-/** Everything under `/updates` that no person decides (decisions.ts). */
 export function addUpdates(app: Hono<ApiEnv>, services: Services): void {
   const [filter, request] = [updateFilterOf(services.kinds), updatesRequestOf(services.kinds)]
   route(app, '/updates', {
@@ -70,7 +69,7 @@ async function showOne(c: Context<ApiEnv>, { guard }: Services) {
   return update ? c.json(showUpdate(update)) : answerProblem(c, noUpdate(id))
 }
 
-/** @throws Refusal 404 when there cannot be such an update: an id of any other form is not looked for. */
+/** @throws Refusal 404 for an id that cannot exist. */
 export function updateIdOf(c: Context<ApiEnv>): string {
   const id = c.req.param('id') ?? ''
   if (/^[\x21-\x7e]{1,100}$/.test(id)) return id
@@ -96,7 +95,7 @@ const updatesRequestOf = (kinds: Kinds) =>
       query: z.exactOptional(query),
     })
     .check(
-      // Also where a member is wrong by itself: all faults are said at once.
+      // `when`: reported together with faults of members.
       z.refine((body) => (body.project === undefined) !== (body.projects === undefined), {
         path: ['project'],
         message: 'takes either project or projects',

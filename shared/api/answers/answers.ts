@@ -4,8 +4,8 @@ import { problem } from './pieces.ts'
 import * as updates from './updates.ts'
 
 /**
- * Every schema of an answer under its name in the OpenAPI document; the tests check each answer against it. No function
- * imports these files, so descriptions stand in the schemas.
+ * Schemas of answers by their names in the OpenAPI document. Tests check each answer against them. No function
+ * imports them, so they contain descriptions.
  */
 export const answers = {
   Update: updates.update,

@@ -18,8 +18,6 @@ import {
   yes,
 } from './pieces.ts'
 
-// Answers about budgets and callers, and what was booked.
-
 export const budget = z.strictObject({
   name: described(text, 'Its name.'),
   parent: described(z.nullable(text), 'The budget above; `null` for `account` alone.'),

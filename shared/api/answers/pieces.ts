@@ -2,8 +2,6 @@ import * as z from 'zod/mini'
 import { windowKinds } from '../../ledger/book/definitions.ts'
 import { namesOf, productKinds } from '../../tracking/kinds.ts'
 
-// What schemas of answers share.
-
 export const described = <Schema extends z.ZodMiniType>(schema: Schema, text: string): Schema =>
   schema.check(z.describe(text))
 export const text = z.string()
@@ -16,7 +14,7 @@ export const windowKind = z.enum(windowKinds)
 export const limit = z.union([units, z.literal('unlimited')])
 export const limits = z.array(z.strictObject({ window: windowKind, units: limit }))
 
-/** Each type of problem has members of its own (problems.ts). */
+/** problems.ts has the members of each type. */
 export const problem = z.looseObject({ type: text, title: text, status: whole, detail: text })
 
 export const stop = z.strictObject({ reason: text, by: text, at: time })

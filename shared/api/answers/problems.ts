@@ -3,7 +3,7 @@ import type { Slug } from '../../guard/problems.ts'
 import { windowKinds } from '../../ledger/book/definitions.ts'
 import { states } from '../../ledger/updates/update.ts'
 
-/** What each type of problem says beside `type`, `title`, `status` and `detail`; for the document and the tests alone. */
+/** Members of each type beside `type`, `title`, `status` and `detail`. */
 
 const text = z.string()
 const time = z.iso.datetime()
@@ -21,7 +21,7 @@ const refusingCounter = z.strictObject({
   short: z.nullable(whole),
   resetsAt: time,
 })
-/** Of a transfer or a correction: the counter that does not have what would be taken from it. */
+/** Of a transfer or a correction. */
 const givingCounter = z.strictObject({ budget: text, window: z.enum(windowKinds), available: whole })
 
 export const problemMembers = {

@@ -3,8 +3,6 @@ import { occurrenceStates } from '../../ledger/updates/tasks.ts'
 import { states, vias } from '../../ledger/updates/update.ts'
 import { described, figures, kind, problem, stop, text, time, units, whole, yes } from './pieces.ts'
 
-// Answers about updates, plans and the projects that they name.
-
 export const update = z.strictObject({
   id: described(z.string().check(z.regex(/^upd_[0-9a-z]+$/)), 'Names the update for ever.'),
   kind,
