@@ -25,7 +25,7 @@ const paragraphs = new Map(
 )
 
 describe('the alarms', () => {
-  test('there is one for each thing that a person should look at', () => {
+  test('the stack has an alarm for each watched condition', () => {
     const thresholds = alarms.map(({ id, MetricName, Metrics, Dimensions, Threshold }) => [
       id.replace(/^Watching|[0-9A-F]{8}$/g, ''),
       Dimensions?.[0]?.Name === 'event' ? Dimensions[0].Value : (MetricName ?? Metrics[0].Label),
@@ -59,7 +59,7 @@ describe('the alarms', () => {
     ])
   })
 
-  test('each says what it means, and links a paragraph of the runbook that says what to look at first, and the remedy', () => {
+  test('each alarm states its condition and links a runbook paragraph with a first look and a remedy', () => {
     for (const { id, AlarmDescription } of alarms) {
       const [, sentence, anchor = ''] = /^(.{20,}\.) docs\/runbook\.md#([a-z-]+)$/.exec(AlarmDescription) ?? []
       expect(sentence, id).toBeDefined()
@@ -67,7 +67,7 @@ describe('the alarms', () => {
     }
   })
 
-  test('silence is an alarm where the sweep always speaks, and nowhere else', () => {
+  test('only the alarm of the sweep is raised by missing figures', () => {
     for (const { id, TreatMissingData, ComparisonOperator } of alarms) {
       const isOfSilence = id.startsWith('WatchingSweepSilent')
       expect([id, TreatMissingData]).toEqual([id, isOfSilence ? 'breaching' : 'notBreaching'])
@@ -75,7 +75,7 @@ describe('the alarms', () => {
     }
   })
 
-  test('count all functions, and both readers of the stream', () => {
+  test('alarms count all functions and both readers of the stream', () => {
     const functionsIn = (name: string) =>
       alarmNamed(name)
         .Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat)
@@ -96,7 +96,7 @@ describe('the alarms', () => {
     expect(functionsIn('IteratorAge')).toEqual(['OutboxStart', 'OutboxTell'])
   })
 
-  test('mail whoever was named, and nobody without a name', () => {
+  test('alarms send e-mail only to a given address', () => {
     expect(ofType('AWS::SNS::Subscription').map(({ Properties }) => plain(Properties))).toEqual([
       { Protocol: 'email', Endpoint: 'ops@example.com', TopicArn: 'WatchingTopic' },
     ])
@@ -107,13 +107,13 @@ describe('the alarms', () => {
   })
 })
 
-test('the dashboard has a name of its own in each region, because dashboards are of the whole account', () => {
+test('the CloudWatch dashboard has a name of its own in each region', () => {
   const names = ofType('AWS::CloudWatch::Dashboard').map(({ Properties }) => plain(Properties.DashboardName))
   expect(names).toEqual(['unit-guard-AWS::Region'])
 })
 
 describe('the topic', () => {
-  test('may be written to by alarms of this account and region, which a policy of its own would forbid', () => {
+  test('alarms of this account and region may publish to the topic', () => {
     const policies = ofType('AWS::SNS::TopicPolicy').map(({ Properties }) => plain(Properties).PolicyDocument.Statement)
     expect(policies).toMatchObject([
       [
@@ -131,7 +131,7 @@ describe('the topic', () => {
 })
 
 describe('the metrics', () => {
-  test('of the log are counted from the lines that the guard writes', () => {
+  test('log metrics count the lines that the guard writes', () => {
     const filters = ofType('AWS::Logs::MetricFilter').map(({ Properties }) => plain(Properties))
     expect(filters).toMatchObject([
       {
@@ -151,7 +151,7 @@ describe('the metrics', () => {
     ])
   })
 
-  test('that are measured are all on the dashboard, or an alarm is raised by them', () => {
+  test('each metric of the guard is on the dashboard or raises an alarm', () => {
     const shown = JSON.stringify(ofType('AWS::CloudWatch::Dashboard')) + JSON.stringify(alarms)
     for (const name of Object.keys(vitals)) expect(shown).toContain(name)
   })
@@ -167,7 +167,7 @@ describe('errors in the log', () => {
     .filter(({ MetricTransformations: [{ MetricName }] }) => MetricName === 'OtherErrorLines')
     .map(({ FilterPattern }) => String(FilterPattern))
 
-  test('each raises an alarm of its own, or the one of all others, or stands among the exceptions with a reason', () => {
+  test('each logged error raises an alarm or is an exception with a reason', () => {
     const [level, ...others] = pattern.replace(/^\{ | \}$/g, '').split(' && ')
     expect(level).toBe('$.level = "error"')
     const without = Object.keys(errorsWithoutAlarm)
@@ -176,7 +176,7 @@ describe('errors in the log', () => {
     for (const reason of Object.values(errorsWithoutAlarm)) expect(reason.split(' ').length).toBeGreaterThan(7)
   })
 
-  test('the exceptions are these, and whoever adds one adds it here', () => {
+  test('the errors without an alarm are exactly these', () => {
     expect(errors.filter((event) => event in errorsWithoutAlarm).sort()).toEqual([
       ...[
         'answer-broken',
@@ -192,11 +192,11 @@ describe('errors in the log', () => {
     expect(Object.keys(errorsWithoutAlarm)).toHaveLength(9)
   })
 
-  test('every event that an alarm counts is one that the code logs', () => {
+  test('the code logs every event that an alarm counts', () => {
     expect(withAlarm.filter((event) => !errors.includes(event))).toEqual([])
   })
 
-  test.each(errors)('%s has a paragraph in the runbook', (event) => {
+  test.each(errors)('the error %s has a paragraph in the runbook', (event) => {
     const named = [...paragraphs.values()].filter((text) => {
       const [heading = ''] = text.split('\n', 1)
       return heading.split(', ').includes(event) || text.includes(`\`${event}\``)
@@ -204,7 +204,7 @@ describe('errors in the log', () => {
     expect(named.map((text) => text.split('\n', 1)[0]).filter((heading) => heading !== 'Other errors')).not.toEqual([])
   })
 
-  test('the pattern of all others is as short as CloudWatch takes it', () => {
+  test('the pattern of OtherErrors is not longer than CloudWatch allows', () => {
     expect(pattern.length).toBeLessThanOrEqual(1024)
   })
 })

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { bundle } from '../../infra/bundle.ts'
 
-test('a bundle gets Node’s own modules as they are, however they are asked for', async () => {
+test('a bundle imports Node’s modules unchanged, by import, require and import()', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'unit-guard-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   await writeFile(join(folder, 'dependency.cjs'), `module.exports = class extends require('events') {}`)

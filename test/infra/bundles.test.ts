@@ -92,7 +92,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     logged.flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : [])).filter((line) => line.event === event)
 
   describe('api', () => {
-    test('runs an update from a base64 body, and gives it time by the context', async () => {
+    test('api runs an update from a base64 body, within the time of the context', async () => {
       const { statusCode, body } = await ask('café & co')
       expect([statusCode, body.updates[0].state]).toEqual([201, 'settled'])
       const late = urlEvent('POST', '/updates', {
@@ -103,7 +103,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect([answer.statusCode, JSON.parse(answer.text).updates[0].state]).toEqual([202, 'requested'])
     })
 
-    test('204 and 304 have a head and no body', async () => {
+    test('api answers 204 and 304 with a head and no body', async () => {
       const body = JSON.stringify({ limits: [{ window: 'month', units: 100 }] })
       expect((await call('PUT', '/budgets/seo', { body })).statusCode).toBe(201)
       expect(await call('DELETE', '/budgets/seo')).toMatchObject({ statusCode: 204, text: '' })
@@ -111,7 +111,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect(await call('GET', '/v3/projects')).toMatchObject({ statusCode: 304, text: '', headers: { etag: '"x"' } })
     })
 
-    test('an answer of the service without a body has its head all the same, whether it says so or only ends', async () => {
+    test('api passes on the head of a service answer without a body', async () => {
       service.script('/projects/gone/details', { status: 404, headers: { 'x-of': 'service' }, body: '' })
       expect(await call('GET', '/v3/projects/gone/details')).toMatchObject({
         ...{ statusCode: 404, text: '', headers: { 'x-of': 'service' } },
@@ -120,7 +120,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect(await call('GET', '/v3/projects/acme/details')).toMatchObject({ statusCode: 200, text: '' })
     })
 
-    test('a long export comes in pieces, and whole', async () => {
+    test('api streams a long export completely', async () => {
       const rows = `[${'{"position":1},'.repeat(200_000)}{}]`
       service.script('/projects/acme/export-rankings', {
         status: 200,
@@ -131,17 +131,17 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect([statusCode, text.length, text === rows]).toEqual([200, rows.length, true])
     })
 
-    test('a GET that has a body is a GET, and what is no request at all is no success', async () => {
+    test('api ignores the body of a GET and answers 400 to TRACE', async () => {
       expect(await call('GET', '/plans', { body: '{}' })).toMatchObject({ statusCode: 200, body: { plans: [{}] } })
       expect(await call('TRACE', '/budgets')).toMatchObject({ statusCode: 400 })
     })
 
-    test('cookies come in and none go out: no JSON route believes them', async () => {
+    test('api sets no cookies and accepts none for JSON routes', async () => {
       const event = urlEvent('GET', '/budgets', { cookies: ['session=abc', 'other=1'] })
       expect(await callStreaming(loaded.api.handler, event)).toMatchObject({ statusCode: 401, cookies: [] })
     })
 
-    test('without a token: the health, the OpenAPI document, and the way to the dashboard', async () => {
+    test('api serves health, the OpenAPI document and dashboard redirects without a token', async () => {
       const health = await callStreaming(loaded.api.handler, urlEvent('GET', '/health'))
       expect([health.statusCode, health.text]).toEqual([200, '{"status":"ok"}'])
       const document = await callStreaming(loaded.api.handler, urlEvent('GET', '/openapi.json'))
@@ -153,7 +153,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
   })
 
   describe('dashboard', () => {
-    test('shows pages, with https, and a form of another site is none of ours', async () => {
+    test('dashboard serves pages with https and refuses forms of other sites', async () => {
       const page = await callStreaming(loaded.dashboard.handler, urlEvent('GET', '/login'), 20_000)
       expect([page.statusCode, page.headers?.['content-type']]).toEqual([200, 'text/html; charset=UTF-8'])
       expect(page.headers?.['strict-transport-security']).toBe('max-age=31536000')
@@ -167,7 +167,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect(sent.statusCode).toBe(403)
     })
 
-    test('a cookie that a page has set comes back, and lets in', async () => {
+    test('dashboard accepts the session cookie that it set', async () => {
       const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
       const form = new URLSearchParams({ token }).toString()
       const sent = await callStreaming(
@@ -182,7 +182,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect([page.statusCode, page.text.includes('<h1>Overview</h1>')]).toEqual([200, true])
     })
 
-    test('without a session: the documentation, and the pages of problems', async () => {
+    test('dashboard serves the documentation and problem pages without a session', async () => {
       const page = await callStreaming(loaded.dashboard.handler, urlEvent('GET', '/problems/over-budget'))
       expect([page.statusCode, page.headers?.['content-type']]).toEqual([200, expect.stringMatching('text/html')])
       const docs = await callStreaming(loaded.dashboard.handler, urlEvent('GET', '/docs'))
@@ -193,7 +193,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
   })
 
   describe('outbox', () => {
-    test('start begins what the API has queued', async () => {
+    test('outbox start runs an update that the API queued', async () => {
       const { statusCode, body } = await ask('queued', { prefer: 'respond-async' })
       expect(statusCode).toBe(202)
       const id = body.updates[0].id
@@ -201,7 +201,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect([answer, await stateOf(id)]).toEqual([{ batchItemFailures: [] }, 'settled'])
     })
 
-    test('tell tells Slack, without the service’s token', async () => {
+    test('outbox tell posts to Slack without the service’s token', async () => {
       const body = JSON.stringify({ reason: 'rehearsal' })
       await call('POST', '/budgets/account/freeze', { body })
       const [announcement] = await openAnnouncements()
@@ -226,14 +226,14 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       return loaded.slack.handler(urlEvent('POST', '/slack/commands', { headers, body: form }), contextFor(10_000))
     }
 
-    test('answers a command, and records what has to be done', async () => {
+    test('slack answers a command and records its work', async () => {
       const help = await send('help')
       expect([help.statusCode, JSON.parse(help.body).text]).toEqual([200, expect.stringContaining('The commands')])
       const who = await send('updates')
       expect([who.statusCode, JSON.parse(who.body).text]).toEqual([200, expect.stringContaining('not listed')])
     })
 
-    test('believes no signature that is old, and asks for no secret but its own', async () => {
+    test('slack refuses an old signature and reads only its own secret', async () => {
       const asked = secrets.asked.length
       expect((await send('help', Math.floor(Date.now() / 1000) - 600)).statusCode).toBe(401)
       expect(secrets.asked.slice(asked).filter((each) => !each.startsWith('unit-guard/slack'))).toEqual([])
@@ -243,7 +243,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
   describe('scheduled', () => {
     const fire = (event: object) => loaded.scheduled.handler(event, contextFor(900_000))
 
-    test('runs a plan at the time of its rule, once', async () => {
+    test('scheduled runs a plan once for each time of its rule', async () => {
       const time = `${new Date().toISOString().slice(0, 17)}00Z`
       await fire({ plan: 'morning', time })
       await fire({ plan: 'morning', time })
@@ -251,7 +251,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect(service.requests.filter(({ url }) => url.endsWith('/on-demand/globex/run'))).toHaveLength(1)
     })
 
-    test('sweeps, and measures', async () => {
+    test('scheduled sweeps and writes metrics', async () => {
       expect((await ask('measured')).statusCode).toBe(201)
       const { windows } = (await call('GET', '/budgets/account')).body
       await fire({ task: 'sweep' })
@@ -269,18 +269,18 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       for (const { Name } of line._aws.CloudWatchMetrics[0].Metrics) expect(line[Name]).toEqual(expect.any(Number))
     })
 
-    test('tells of the day, and audits it', async () => {
+    test('scheduled sends the digest and audits the books', async () => {
       await fire({ task: 'digest' })
       expect(linesOf('vitals').at(-1)).toMatchObject({ AuditNotOk: 0 })
       expect(linesOf('audit-not-ok')).toEqual([])
     })
 
-    test('an event that is none of its own is an error, and not a success', async () => {
+    test('scheduled fails an unknown event', async () => {
       await expect(fire(urlEvent('GET', '/health'))).rejects.toThrow('takes {"plan": "<name>"')
     })
   })
 
-  test('are as small as the documentation says', async () => {
+  test('bundles are as small as the documentation says', async () => {
     const rows = [...(await readFile('docs/deploy.md', 'utf8')).matchAll(/^\| `(\w+)` \| (\d+) KB \|/gm)]
     expect(rows.map(([, name]) => name)).toEqual(['api', 'dashboard', 'slack', 'scheduled', 'outbox', 'sandbox'])
     for (const [, name = '', said] of rows) {

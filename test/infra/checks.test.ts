@@ -10,16 +10,16 @@ import { synthesize } from '../support/infra/stack.ts'
 const checks = (app: App) => Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
 const plan = { name: 'morning', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 5 * * ? *)' }
 
-test('cdk-nag’s packs AwsSolutions and Serverless, and the CDK itself, find nothing in what is deployed', () => {
+test('cdk-nag (AwsSolutions, Serverless) and the CDK find no fault in the stack', () => {
   expect(() => synthesize({ checks, plans: [plan] })).not.toThrow()
 })
 
-test('nor with every option', () => {
+test('cdk-nag and the CDK find no fault in a stack with every option', () => {
   const context = { sandbox: true, alarmEmail: 'ops@example.com', reservedConcurrency: 5 }
   expect(() => synthesize({ checks, context, env: { TRACKING_BASE_URL: '' } })).not.toThrow()
 })
 
-test('they do find something where there is something to find', () => {
+test('cdk-nag and the CDK report a stack with faults', () => {
   const app = new App({ outdir: mkdtempSync(join(tmpdir(), 'unit-guard-synth-')) })
   new Queue(new Stack(app, 'Other'), 'Queue')
   checks(app)

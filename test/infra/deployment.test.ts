@@ -5,7 +5,7 @@ import { needed, writePlans } from '../support/infra/deployment.ts'
 const nothing = () => undefined
 const plan = { name: 'morning', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 5 * * ? *)' }
 
-describe('what cannot be deployed', () => {
+describe('a deployment with a wrong setting', () => {
   test.each<[string, Record<string, string>, string]>([
     [
       'no limit of the account',
@@ -49,7 +49,7 @@ describe('what cannot be deployed', () => {
     expect(() => readDeployment(needed, (name) => context[name])).toThrow(sentence)
   })
 
-  test('all that is wrong is said at once, and no value is shown', () => {
+  test('a refused deployment names all faults and shows no value', () => {
     const wrong = { ACCOUNT_RENEWAL_DAY: 'canary', ACCOUNT_TIME_ZONE: 'canary' }
     const said = () => readDeployment(wrong, nothing)
     expect(said).toThrow(/ACCOUNT_UNITS_PER_MONTH.*ACCOUNT_RENEWAL_DAY.*ACCOUNT_TIME_ZONE.*TRACKING_BASE_URL/)
@@ -57,7 +57,7 @@ describe('what cannot be deployed', () => {
   })
 })
 
-test('what cdk.json says is taken like what is typed', () => {
+test('options of cdk.json are read like those of -c', () => {
   const context: Record<string, unknown> = { reservedConcurrency: 3, sandbox: false }
   const { options } = readDeployment(needed, (name) => context[name])
   expect(options).toEqual({ sandbox: false, firstLedger: false, reservedConcurrency: 3 })

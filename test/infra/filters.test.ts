@@ -51,7 +51,7 @@ async function everyKindOfChange(): Promise<StreamRecord[]> {
   return records
 }
 
-test('the readers are woken for what they act on, and for nothing else', async () => {
+test('stream filters wake the readers only for records that they handle', async () => {
   const records = await everyKindOfChange()
   const passed = (reader: keyof typeof filters) => {
     const those = records.filter((record) => filters[reader].some((pattern) => matches(pattern, record)))

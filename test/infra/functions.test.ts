@@ -77,7 +77,7 @@ describe('the environment of', () => {
       { SERVICE_TOKEN_SECRET: 'SecretsServiceToken', SLACK_SECRET: 'SecretsSlack', DASHBOARD_URL: dashboardUrl },
     ],
     ['OutboxTell', { SLACK_SECRET: 'SecretsSlack', DASHBOARD_URL: dashboardUrl }],
-  ])('%s parses with the guard’s own schema, and has nothing else in it', (name, secrets) => {
+  ])('the environment of %s fits the guard’s schema and has no other variables', (name, secrets) => {
     const environment = withDashboardUrl(environmentOf(name))
     expect(environment).toEqual({ ...guardMembers, LEDGER_MARKER: 'LedgerMarker', ...secrets })
     expect(parseSettings(guardSettings, { ...environment, LEDGER_MARKER: marker })).toMatchObject({
@@ -89,7 +89,7 @@ describe('the environment of', () => {
     })
   })
 
-  test('SlackApp parses with its schema, and knows neither the service nor its token', () => {
+  test('the environment of SlackApp fits its schema, without the service and its token', () => {
     const environment = environmentOf('SlackApp')
     const { ACCOUNT_UNITS_PER_MONTH } = needed
     const { ACCOUNT_UNITS_USED_AT_START, ACCOUNT_RENEWAL_DAY, ACCOUNT_RENEWAL_TIME, ACCOUNT_TIME_ZONE } = all
@@ -104,7 +104,7 @@ describe('the environment of', () => {
     })
   })
 
-  test('a deployment with the stand-in: it is what the guard talks to', () => {
+  test('with the stand-in deployed, the guard calls it as the service', () => {
     const { functions } = synthesize({ env: { TRACKING_BASE_URL: '' }, context: { sandbox: 'true' } })
     const { SANDBOX_TABLE, SERVICE_TOKEN_SECRET } = parseSettings(sandboxSettings, environmentOf('Sandbox', functions))
     expect([SANDBOX_TABLE, SERVICE_TOKEN_SECRET]).toEqual(['SandboxTable', 'SecretsServiceToken'])
@@ -114,7 +114,7 @@ describe('the environment of', () => {
     expect(propertiesOf('Sandbox', functions)).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] })
   })
 
-  test('without plans: no function looks for a file', () => {
+  test('without plans, no function has PLANS', () => {
     const { functions } = synthesize()
     expect(Object.keys(functions).map((name) => environmentOf(name, functions).PLANS)).toEqual(
       Array.from({ length: 6 }, () => undefined),
@@ -123,7 +123,7 @@ describe('the environment of', () => {
 })
 
 describe('every function', () => {
-  test('is what it is said to be', () => {
+  test('functions have the documented memory, timeout and runtime', () => {
     const said = Object.entries(functions).map(([name, { Properties }]) => {
       const { Handler, MemorySize, Timeout, ReservedConcurrentExecutions, LoggingConfig, Runtime, Architectures } =
         Properties
@@ -140,13 +140,13 @@ describe('every function', () => {
     ])
   })
 
-  test('that sends has more time than the longest call and its settlement', () => {
+  test('functions that send updates outlast the longest call and its settlement', () => {
     for (const name of ['Api', 'Scheduled', 'OutboxStart']) {
       expect(propertiesOf(name).Timeout * 1000).toBeGreaterThan(60_000 + settleMarginMs)
     }
   })
 
-  test('reserves nothing unless told to, because a new account cannot', () => {
+  test('functions reserve concurrency only with the option', () => {
     for (const { Properties } of Object.values(synthesize().functions)) {
       expect(Properties.ReservedConcurrentExecutions).toBeUndefined()
     }
@@ -154,7 +154,7 @@ describe('every function', () => {
 })
 
 describe('the addresses', () => {
-  test('the API and the dashboard stream their answers, Slack’s are small', () => {
+  test('the URLs of the API and the dashboard stream, that of Slack does not', () => {
     const urls = ofType('AWS::Lambda::Url').map(({ Properties }) => plain(Properties))
     expect(urls).toEqual([
       { AuthType: 'NONE', InvokeMode: 'RESPONSE_STREAM', TargetFunctionArn: 'DashboardFunction.Arn' },
@@ -171,7 +171,7 @@ describe('the addresses', () => {
 describe('the two readers of the stream', () => {
   const sources = ofType('AWS::Lambda::EventSourceMapping').map(({ Properties }) => plain(Properties))
 
-  test('give up on a bad record after a few tries, or an hour, and keep its place', () => {
+  test('stream readers give up on a record after three retries or an hour, and keep its position', () => {
     const shared = {
       EventSourceArn: 'LedgerTable.StreamArn',
       StartingPosition: 'TRIM_HORIZON',
@@ -188,8 +188,8 @@ describe('the two readers of the stream', () => {
   })
 })
 
-describe('failures of the function that is called asynchronously', () => {
-  test('are tried again twice within the hour, and kept', () => {
+describe('failed calls of the scheduled function', () => {
+  test('failed scheduled calls are retried twice within an hour and kept', () => {
     expect(ofType('AWS::Lambda::EventInvokeConfig').map(({ Properties }) => plain(Properties))).toEqual([
       {
         FunctionName: 'ScheduledFunction',

@@ -44,13 +44,13 @@ const tests = `const file = args.find((arg) => arg.startsWith('--outputFile.json
 const npm = recorded(`if (args.includes('model')) { ${model} } else if (args[0] === 'test') { ${tests} }`)
 
 describe('the gate', () => {
-  test('fails the model step on a machine without spin and gcc', () => {
+  test('.ci/run fails the model step without spin and gcc', () => {
     const { status, lines } = run(process.execPath, ['--import', 'tsx', 'test/model/check.ts', '--quick'])
     expect(lines).toEqual(['NOT CHECKED: the model needs spin and gcc; on Debian: apt-get install spin gcc libc6-dev'])
     expect(status).toBe(1)
   })
 
-  test('installs spin, gcc and Chromium, and ends non-zero, with its last line, where apt cannot', async () => {
+  test('.ci/run installs spin, gcc and Chromium, and fails with its last line where apt cannot', async () => {
     await command('npm', npm)
     await command('apt-get', recorded('process.exit(100)'))
     const { status, lines, stderr } = run('/bin/bash', ['.ci/run'])
@@ -63,7 +63,7 @@ describe('the gate', () => {
     ).toEqual([...['libc6-dev', 'chromium-headless-shell', 'chromium']])
   })
 
-  test('checks the model with the spin and gcc that it installed', async () => {
+  test('.ci/run checks the model with the installed spin and gcc', async () => {
     await command('npm', recorded(`if (args[0] === 'test') { ${tests} }`))
     await command('apt-get', recorded(''))
     const { status, lines } = run('/bin/bash', ['.ci/run'])

@@ -70,11 +70,11 @@ describe('what each function may do', () => {
     OutboxTell: [logs, looks, puts('announcement#'), lists, secret('Slack'), ...stream, deadLetters],
   }
 
-  test('is all of this, and nothing else', () => {
+  test('each role has exactly the listed grants', () => {
     expect(grantsOf(guard)).toEqual(expected)
   })
 
-  test('the stand-in has its own table, and the token that it is called with; it takes nothing from the guard', () => {
+  test('the stand-in’s role reaches only its own table and the service token', () => {
     const { Sandbox, ...others } = grantsOf(withSandbox)
     expect(others).toEqual(expected)
     expect(Sandbox).toEqual([
@@ -87,7 +87,7 @@ describe('what each function may do', () => {
     ])
   })
 
-  test('no role has a managed policy, or is assumed by anything but Lambda', () => {
+  test('no role has a managed policy, and only Lambda may assume it', () => {
     for (const { Properties } of guard.ofType('AWS::IAM::Role')) {
       expect(Properties.ManagedPolicyArns).toBeUndefined()
       expect(Properties.AssumeRolePolicyDocument.Statement).toMatchObject([
@@ -106,15 +106,15 @@ describe('who', () => {
       )
       .map(([name]) => name)
 
-  test('reads the service’s token: each function that calls the service, and neither Slack’s nor the dashboard', () => {
+  test('only functions that call the service read its token', () => {
     expect(who(/^secretsmanager:/, /^(SecretsServiceToken|\*)/)).toEqual(['Api', 'Scheduled', 'OutboxStart'])
   })
 
-  test('reads the callers’ key: the API and the dashboard', () => {
+  test('only the API and the dashboard read the caller key', () => {
     expect(who(/^secretsmanager:/, /^(SecretsCallerKey|\*)/)).toEqual(['Dashboard', 'Api'])
   })
 
-  test('reads what is shared with Slack: whoever hears of Slack, or tells it something', () => {
+  test('only functions that receive from or post to Slack read its secret', () => {
     expect(who(/^secretsmanager:/, /^(SecretsSlack|\*)/)).toEqual([
       'SlackApp',
       'Scheduled',
@@ -123,7 +123,7 @@ describe('who', () => {
     ])
   })
 
-  test('deletes or scans: nobody', () => {
+  test('no function may delete or scan the table', () => {
     expect(who(/Delete|Scan|\*/, /./)).toEqual([])
   })
 })
@@ -132,7 +132,7 @@ describe('who may call', () => {
   const permissions = (of: Synthesized) =>
     of.ofType('AWS::Lambda::Permission').map(({ Properties }: Resource) => plain(Properties))
 
-  test('the three URLs, everybody; the scheduled function, rules of our name; nothing else, nobody', () => {
+  test('everyone may call the three URLs, only our rules the scheduled function', () => {
     const url = (fn: string) => [
       { Action: 'lambda:InvokeFunctionUrl', FunctionName: fn, FunctionUrlAuthType: 'NONE', Principal: '*' },
       { Action: 'lambda:InvokeFunction', FunctionName: fn, InvokedViaFunctionUrl: true, Principal: '*' },
@@ -156,7 +156,7 @@ describe('who may call', () => {
     )
   })
 
-  test('many plans need no more permissions than one', () => {
+  test('many plans need one permission', () => {
     const plans = Array.from({ length: 200 }, (_, index) => ({
       ...{ name: `plan-${index}`, kind: 'ranking', projects: ['a'], schedule: 'rate(1 day)' },
     }))

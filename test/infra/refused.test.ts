@@ -61,7 +61,7 @@ describe('a deployment is refused, by name,', () => {
     expect(read).toThrow(sentence)
   })
 
-  test('and is taken with the CDK’s own options, and with what only one machine reads', () => {
+  test('a deployment accepts the CDK’s own options and the settings of npm start', () => {
     const names = ['aws:cdk:enable-path-metadata', '@aws-cdk/core:newStyle', 'firstLedger']
     const env = { ...needed, ...opening, TRACKING_TOKEN: 't', UNIT_GUARD_URL: 'u', SANDBOX_URL: 's', HOME: '/root' }
     const { options } = readDeployment(env, (name) => (name === 'firstLedger' ? 'true' : undefined), names)
@@ -87,7 +87,7 @@ describe('npm start refuses, by name,', () => {
     expect(() => readSettings(env)).toThrow(sentence)
   })
 
-  test('and takes what it has written into its env file, and what others have', () => {
+  test('npm start accepts the variables of its env file', () => {
     const env = { ...{ UNIT_GUARD_PID: '1', FOUND_HERE: '', LEDGER: 'memory' }, PATH: '/bin', SLACK_BOT_TOKEN: 'x' }
     expect(readSettings({ ...env, DATA_DIR: join('a', 'b') }).keptIn).toBe('a/b')
   })
@@ -99,7 +99,7 @@ test.each([
   ['COOLDOWN', false],
   ['DEMOS', false],
   ['COOLDOWN_RANKING', false],
-])('%s is nearly one of ours: %s', (name, isNear) => {
+])('%s is nearly the name of a setting: %s', (name, isNear) => {
   const refuse = () => refuseMisspelt('variables', [name], ['COOLDOWN_RANKING', 'DEMO'])
   if (isNear) expect(refuse).toThrow(`${name}: is it COOLDOWN_RANKING?`)
   else expect(refuse).not.toThrow()

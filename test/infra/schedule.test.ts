@@ -38,7 +38,7 @@ const rules = ofType('AWS::Events::Rule').map(({ Properties }) => plain(Properti
 const ruleNamed = (name: string) => rules.find(({ Name }) => Name === name)
 
 describe('the rules', () => {
-  test('one for the sweep, one for the digest, one for each plan that is enabled', () => {
+  test('the stack has rules for the sweep, the digest and each enabled plan', () => {
     expect(rules.map(({ Name, ScheduleExpression, State }) => [Name, ScheduleExpression, State])).toEqual([
       ['unit-guard-sweep', 'rate(5 minutes)', 'ENABLED'],
       ['unit-guard-digest', 'cron(0 6 * * ? *)', 'ENABLED'],
@@ -51,7 +51,7 @@ describe('the rules', () => {
     for (const { Name } of rules) expect(Name.length).toBeLessThanOrEqual(64)
   })
 
-  test('deliver a few times, within the hour, and keep what could not be delivered', () => {
+  test('rules retry for an hour and keep undelivered events', () => {
     for (const { Targets } of rules) {
       expect(Targets).toMatchObject([
         {
@@ -63,7 +63,7 @@ describe('the rules', () => {
     }
   })
 
-  test('send what the function takes: a task, or a plan with the time of the rule', () => {
+  test('rules send a task, or a plan with the time of the rule', () => {
     const [sweep] = ruleNamed('unit-guard-sweep').Targets
     const [digest] = ruleNamed('unit-guard-digest').Targets
     expect(readTrigger(JSON.parse(sweep.Input))).toEqual({ task: 'sweep' })
@@ -75,7 +75,7 @@ describe('the rules', () => {
     expect(readTrigger(JSON.parse(sent))).toEqual({ plan: 'morning', time: Date.parse('2026-11-20T05:00:00Z') })
   })
 
-  test('may leave their dead letters in the queue, and no other rule may', () => {
+  test('only our rules may send dead letters to the queue', () => {
     const [policy] = ofType('AWS::SQS::QueuePolicy').map(({ Properties }) => plain(Properties))
     const allowed = policy.PolicyDocument.Statement.filter(({ Effect }: { Effect: string }) => Effect === 'Allow')
     expect(allowed).toMatchObject([

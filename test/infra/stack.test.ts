@@ -9,13 +9,13 @@ const key = (partition: string, sort: string) => [
 ]
 
 describe('the ledger table', () => {
-  test('there is one, and no deployment takes it away', () => {
+  test('the stack has one ledger table, which no deployment deletes', () => {
     expect(ofType('AWS::DynamoDB::Table')).toMatchObject([
       { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain', Properties: { DeletionProtectionEnabled: true } },
     ])
   })
 
-  test('has the keys and indexes that the store reads', () => {
+  test('the ledger table has the keys and indexes of the store', () => {
     const index = (name: string, partition: string, sort: string) => ({
       IndexName: name,
       KeySchema: key(partition, sort),
@@ -31,7 +31,7 @@ describe('the ledger table', () => {
     })
   })
 
-  test('is paid on demand, streams both images, can be restored to any second, and forgets what has expired', () => {
+  test('the ledger table is on demand, with a stream of both images, point-in-time recovery and TTL', () => {
     template.hasResourceProperties('AWS::DynamoDB::Table', {
       BillingMode: 'PAY_PER_REQUEST',
       StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
@@ -40,7 +40,7 @@ describe('the ledger table', () => {
     })
   })
 
-  test('may be one that was restored: nothing is made, and everything is bound to it', () => {
+  test('a restored ledger table is bound instead of a new one', () => {
     const stream = 'arn:aws:dynamodb:eu-central-1:123456789012:table/restored/stream/2026-11-20T10:00:00.000'
     const restored = synthesize({ context: { ledgerTable: 'restored', ledgerStream: stream } })
     expect(restored.ofType('AWS::DynamoDB::Table')).toEqual([])
@@ -54,7 +54,7 @@ describe('the ledger table', () => {
 })
 
 describe('the secrets', () => {
-  test('the callers’ key and Slack’s are generated; the service’s token is never in the template', () => {
+  test('the caller key and Slack’s secret are generated; the service token is never in the template', () => {
     // Kept, but for a first deployment that fails.
     const kept = { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' }
     const secrets = ofType('AWS::SecretsManager::Secret')
@@ -81,13 +81,13 @@ describe('the secrets', () => {
 })
 
 describe('the logs', () => {
-  test('are kept for three months, all in one place', () => {
+  test('all logs are in one group for three months', () => {
     expect(ofType('AWS::Logs::LogGroup')).toMatchObject([{ Properties: { RetentionInDays: 90 } }])
   })
 })
 
 describe('the queue of dead letters', () => {
-  test('keeps two weeks of them, and takes them encrypted only', () => {
+  test('the queue keeps dead letters encrypted for two weeks', () => {
     expect(ofType('AWS::SQS::Queue')).toMatchObject([
       { Properties: { MessageRetentionPeriod: 1_209_600, SqsManagedSseEnabled: true } },
     ])

@@ -10,19 +10,19 @@ const lock: { packages: Record<string, { resolved?: string; hasInstallScript?: b
 )
 
 describe('the packages that an install brings', () => {
-  test('run no code while they are installed', () => {
+  test('npm runs no install scripts of packages', () => {
     expect(read('.npmrc').split('\n')).toContain('ignore-scripts=true')
     // npm skips scripts of these names then, also ours: none may matter.
     const skipped = Object.keys(manifest.scripts).filter((name) => /^(pre|post)|^(install|prepare)/.test(name))
     expect(skipped).toEqual([])
   })
 
-  test('have no install script, esbuild apart, which works without its own', () => {
+  test('only esbuild has an install script', () => {
     const withScript = Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript)
     expect(withScript.map(([path]) => path)).toEqual(['node_modules/esbuild'])
   })
 
-  test('are pinned to one exact version, by a lock file that names no registry', () => {
+  test('packages are pinned to exact versions, and the lock file names no registry', () => {
     const wanted = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.overrides }
     expect(Object.values(wanted).filter((version) => !/^\d+\.\d+\.\d+$/.test(String(version)))).toEqual([])
     expect(Object.keys(lock.packages).filter((path) => lock.packages[path]?.resolved !== undefined)).toEqual([])

@@ -66,7 +66,7 @@ function mayWrite(functionName: string): string[] {
 const guard = synthesize()
 
 describe('what a function really writes is what its role may write:', () => {
-  test('Slack’s function and the one that tells Slack write just that; each of the others may write what all units are in', async () => {
+  test('the Slack functions write only under their prefixes; the others may write the book', async () => {
     const { product, who, deliver, of } = await watched()
     await product.call('PUT', '/callers/slack:U1ADA', {
       body: { scopes: ['read', 'run', 'approve', 'admin'], budgets: '*' },

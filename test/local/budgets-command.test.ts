@@ -18,7 +18,7 @@ const acme: ShownBudget = {
 }
 
 describe('a CSV of budgets', () => {
-  test('several rows of one budget are its projects; what is empty is not named; one limit keeps the other', async () => {
+  test('reads the rows of a budget as its projects, and keeps limits that the CSV does not name', async () => {
     const file = await fileOf(
       lines(
         '\ufeffbudget,parent,month,day,project,id,perUpdate,approvalAbove,approvers',
@@ -53,7 +53,7 @@ describe('a CSV of budgets', () => {
     expect(placeOf(1)).toBe('line 4, globex')
   })
 
-  test('everything that is wrong is told at once, by its line', async () => {
+  test('a refused CSV names all faults by line', async () => {
     const file = await fileOf(
       lines(
         'budget,month,project,id,perUpdate',
@@ -87,7 +87,7 @@ describe('a CSV of budgets', () => {
     ['budget,month', /line 1: no budget stands below the header/],
     ['', /is empty; its first line names the columns: budget,parent,month,day,/],
     ['budget\n"acme', /is not CSV: /],
-  ])('%j is none', async (text, message) => {
+  ])('the CSV %j is refused', async (text, message) => {
     await expect(readBudgetsFile(await fileOf(text), [])).rejects.toThrow(message)
   })
 
@@ -100,7 +100,7 @@ describe('a CSV of budgets', () => {
     },
   )
 
-  test('as it is exported, it says the same again', async () => {
+  test('an exported CSV is read as the same budgets', async () => {
     const budgets: ShownBudget[] = [
       { name: 'account', parent: null, limits: [{ window: 'month', units: 50_000 }], projects: [], approvers: [] },
       {
@@ -127,7 +127,7 @@ describe('a JSON of budgets', () => {
   test.each([
     ['a list', '[{"name": "acme", "kinds": ["ranking"]}]', undefined],
     ['an object with a reason', '{"budgets": [{"name": "acme", "kinds": ["ranking"]}], "reason": "r"}', 'r'],
-  ])('%s goes on as it is', async (_what, text, reason) => {
+  ])('a JSON file with %s is read unchanged', async (_what, text, reason) => {
     const file = await readBudgetsFile(await fileOf(text, 'budgets.json'), [])
     expect([file.budgets, file.reason, file.placeOf(0)]).toEqual([
       [{ name: 'acme', kinds: ['ranking'] }],
@@ -138,20 +138,23 @@ describe('a JSON of budgets', () => {
 
   test.each([
     ['a name twice', '[{"name": "acme", "limits": [], "limits": []}]', 'the same name twice in one object'],
-    ['what nobody knows', '{"budgets": [{"name": "acme"}], "dry-run": true}', 'there is no member "dry-run"'],
-  ])('%s is refused, as in a body', async (_what, text, message) => {
+    ['an unknown member', '{"budgets": [{"name": "acme"}], "dry-run": true}', 'there is no member "dry-run"'],
+  ])('a JSON file with %s is refused, as in a request body', async (_what, text, message) => {
     await expect(readBudgetsFile(await fileOf(text, 'budgets.json'), [])).rejects.toThrow(message)
   })
 
-  test.each(['{', 'null', '{"acme": {}}', '[{"limits": []}]'])('%s is none', async (text) => {
-    await expect(readBudgetsFile(await fileOf(text, 'budgets.json'), [])).rejects.toThrow(
-      /is not JSON|takes \{"budgets"/,
-    )
-  })
+  test.each(['{', 'null', '{"acme": {}}', '[{"limits": []}]'])(
+    'the JSON %s is refused as a file of budgets',
+    async (text) => {
+      await expect(readBudgetsFile(await fileOf(text, 'budgets.json'), [])).rejects.toThrow(
+        /is not JSON|takes \{"budgets"/,
+      )
+    },
+  )
 })
 
 describe('the difference', () => {
-  test('is a line for each budget that is new or another, and a number of those that are not', () => {
+  test('prints a line for each new or changed budget, and the number of unchanged ones', () => {
     const limits = (units: number | 'unlimited') => [{ window: 'month', units }]
     const projects = (...names: string[]) => names.map((name) => ({ name }))
     expect(
@@ -200,7 +203,7 @@ async function listening() {
 }
 
 describe('npm run budgets', () => {
-  test('shows, applies, finds nothing to do, and exports what it has made', async () => {
+  test('npm run budgets shows, applies and exports budgets', async () => {
     const { product, env, close } = await listening()
     const file = await fileOf(lines('budget,month,project,id', 'acme,2000,a,1', 'acme,,b,', 'globex,100,,'))
     const run = (...args: string[]) => runLocal('budgets', args, env)
@@ -220,7 +223,7 @@ describe('npm run budgets', () => {
     await close()
   })
 
-  test('what cannot be applied is told, exit code 1; wrong usage is 2', async () => {
+  test('npm run budgets exits with 1 for a refused file and 2 for wrong usage', async () => {
     const { env, close } = await listening()
     const wrong = await fileOf(lines('budget,parent,month', 'acme,nobody,5', 'globex,,x'), 'wrong.csv')
     const [faulty, usage, away] = await Promise.all([
@@ -238,7 +241,7 @@ describe('npm run budgets', () => {
     await close()
   })
 
-  test('a token with more than a token around it is refused by name, and not shown', async () => {
+  test('npm run budgets refuses UNIT_GUARD_TOKEN with other text in it, without showing it', async () => {
     const { env, close } = await listening()
     const printed = `> unit-guard token\n\n${env.UNIT_GUARD_TOKEN}`
     const { code, err } = await runLocal('budgets', ['export'], { ...env, UNIT_GUARD_TOKEN: printed })
@@ -247,7 +250,7 @@ describe('npm run budgets', () => {
     await close()
   })
 
-  test('somebody else was faster: nothing is applied', async () => {
+  test('npm run budgets applies nothing if the budgets changed meanwhile', async () => {
     const { product, service, close } = await listening()
     const file = await readBudgetsFile(await fileOf(lines('budget,month', 'acme,5')), [])
     const { etag } = await service.read()
@@ -259,7 +262,7 @@ describe('npm run budgets', () => {
     await close()
   })
 
-  test('what the guard refuses is told at its line, or by the budget’s name', async () => {
+  test('npm run budgets names the line or the budget that the guard refuses', async () => {
     const { product, service, url, close } = await listening()
     const { budgets, etag } = await service.read()
     const apply = async (text: string, name?: string) =>

@@ -30,11 +30,11 @@ describe('a CSV of budgets', () => {
         ),
     ],
     ['tabs', lines('budget\tmonth\tproject\tid\tapprovers', 'acme\t900\ta, b\t1\tbob; eve', 'globex\t5\t\t\t')],
-  ])('is read with %s between the cells', async (_what, text) => {
+  ])('a CSV with %s between the cells is read', async (_what, text) => {
     expect((await readBudgetsFile(await fileOf(text), [])).budgets).toEqual(budgets)
   })
 
-  test('names the columns where the cells are not told apart', async () => {
+  test('a CSV with an unknown delimiter is refused with the names of the columns', async () => {
     await expect(readBudgetsFile(await fileOf(lines('budget|month', 'acme|5')), [])).rejects.toThrow(
       'there is no column "budget|month"',
     )
@@ -69,7 +69,7 @@ describe('npm run budgets', () => {
     return { product, read, run }
   }
 
-  test('a file with one row of a client takes none of its other projects away', async () => {
+  test('apply keeps projects that the file does not name', async () => {
     const { read, run } = await listening([])
     const file = await fileOf(lines('budget,project', 'acme,f.example'))
     const before = await read()
@@ -87,7 +87,7 @@ describe('npm run budgets', () => {
     })
   })
 
-  test('--prune takes away what the file could name and does not, and shows every bit of it', async () => {
+  test('--prune removes what the CSV does not name, and shows it', async () => {
     const { read, run } = await listening([])
     const file = await fileOf(lines('budget;month;day;project;perUpdate', 'acme;900;;a.example;'))
     const difference = [
@@ -105,7 +105,7 @@ describe('npm run budgets', () => {
     })
   })
 
-  test('--prune with JSON takes away every rule that it does not name', async () => {
+  test('--prune with JSON removes every rule that the file does not name', async () => {
     const { read, run } = await listening([])
     const file = await fileOf('[{"name": "acme", "approvers": ["eve"]}]', 'prune.json')
     expect((await run('apply', file, '--prune')).code).toBe(0)
@@ -159,7 +159,7 @@ describe('npm run budgets', () => {
     expect(projects.at(-1)).toEqual({ name: 'f.example', id: '1006' })
   })
 
-  test('ids fills in the missing ids of all budgets, once, and replaces none', async () => {
+  test('ids adds missing ids to all budgets and replaces none', async () => {
     const { product, read, run } = await listening([
       { name: 'a.example', id: '1001' },
       { name: 'b.example', id: '1002' },
@@ -181,7 +181,7 @@ describe('npm run budgets', () => {
     expect((await run('ids')).out).toBe(lines('= 3 unchanged', twice, 'Nothing to apply; revision 4.'))
   })
 
-  test('without the list of the service, apply goes on and says that no id was filled in', async () => {
+  test('apply continues without the service’s list and says that no id was filled in', async () => {
     const { run } = await listening()
     const file = await fileOf(lines('budget,project', 'acme,f.example'))
     const { code, out } = await run('apply', file)

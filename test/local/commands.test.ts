@@ -19,7 +19,7 @@ describe('a command while npm start does not run', () => {
     ['sweep', []],
     ['plan', ['morning']],
     ['token', ['--sub', 'a', '--scope', 'read']],
-  ])('%s says in one line what does not answer, and asks for npm start', async (name, args) => {
+  ])('npm run %s without npm start says in one line what does not answer', async (name, args) => {
     const { code, out, err } = await runLocal(name, args, stopped)
     expect([code, out]).toEqual([1, ''])
     expect(err.trim().split('\n')).toEqual([

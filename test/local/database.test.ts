@@ -33,7 +33,7 @@ const otherAddresses = () => [
   ),
 ]
 
-test('LoopbackDynamoDb.class is what its source was compiled to', async () => {
+test('LoopbackDynamoDb.class is compiled from its source', async () => {
   const digest = async (file: string) =>
     createHash('sha256')
       .update(await readFile(join('infra/local/database', file)))
@@ -80,14 +80,14 @@ describe.skipIf(!hasJava())('the database of npm start', async () => {
     env = readEnvFile(data)
   })
 
-  test('listens on the loopback interface alone', async () => {
+  test('the local database listens on the loopback interface only', async () => {
     const port = Number(new URL(env.DYNAMODB_ENDPOINT ?? '').port)
     expect(await accepts('127.0.0.1', port)).toBe(true)
     const open = await Promise.all(otherAddresses().map(async (host) => [host, await accepts(host, port)]))
     expect(open).toEqual(otherAddresses().map((host) => [host, false]))
   })
 
-  test('shows its tables to no other access key', async () => {
+  test('the local database shows its tables to no other access key', async () => {
     const tables = async (accessKey?: string) => {
       const client = createDynamoClient(env.DYNAMODB_ENDPOINT, accessKey)
       onTestFinished(() => client.destroy())
@@ -99,7 +99,7 @@ describe.skipIf(!hasJava())('the database of npm start', async () => {
     expect(await tables('0'.repeat(40))).toEqual([])
   })
 
-  test('starts with no variable that it does not need', async () => {
+  test('the local database gets only the variables that Java needs', async () => {
     const text = await readFile(seen, 'utf8')
     const names = [...text.matchAll(/^(\w+)=/gm)].map(([, name]) => name)
     const shell = ['PWD', 'OLDPWD', 'SHLVL', '_']
@@ -107,7 +107,7 @@ describe.skipIf(!hasJava())('the database of npm start', async () => {
     expect(text).not.toContain('canary')
   })
 
-  test('leaves every file to this user alone', async () => {
+  test('the files of the local database are for this user only', async () => {
     const files = await readdir(data, { recursive: true })
     expect(files.some((file) => file.endsWith('.db'))).toBe(true)
     expect(existsSync(join(data, 'guard.log'))).toBe(true)
@@ -124,7 +124,7 @@ describe.skipIf(!hasJava())('the access key of a directory', async () => {
   const { directory, remove } = await temporaryDirectory()
   afterAll(remove)
 
-  test('opens the ledger that a version before left under every access key', async () => {
+  test('opens the ledger of an earlier version, which any access key could open', async () => {
     const data = join(directory, 'before')
     await mkdir(data)
     const first = await startDynamoDbLocal(data)
@@ -143,7 +143,7 @@ describe.skipIf(!hasJava())('the access key of a directory', async () => {
     expect(await readAccessKey(data)).toBe(key)
   })
 
-  test('is not chosen among several ledgers', async () => {
+  test('refuses a directory with several ledgers', async () => {
     const data = join(directory, 'several')
     await mkdir(data)
     const own = `${'a'.repeat(40)}_local.db`

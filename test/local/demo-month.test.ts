@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, playedWithinMs)
 afterAll(() => month?.close())
 
-test('has something of everything that pages show', async () => {
+test('the demonstration month has something of everything that pages show', async () => {
   const { guard } = month.scenario
   const { rows } = await guard.ledger.updates({}, 200)
   const seen = (name: 'state' | 'via' | 'kind') => [...new Set(rows.map((update) => update[name]))].sort()
@@ -48,7 +48,7 @@ test('has something of everything that pages show', async () => {
   expect((await guard.ledger.audit()).every(({ ok }) => ok)).toBe(true)
 })
 
-test('is kept as it was played, once', async () => {
+test('the demonstration month is written unchanged, and only once', async () => {
   const { scenario } = month
   const kept = { store: await createStore(), service: createMemoryState(demonstrationProjects(scenario.first)) }
   await keepMonth(scenario, { ...kept, unitsPerMonth: 100_000 })
@@ -60,7 +60,7 @@ test('is kept as it was played, once', async () => {
   expect(await used(kept.service)).toBe(await used(scenario.service))
 })
 
-test('is put into no ledger that somebody uses', async () => {
+test('the demonstration month is not written into a ledger in use', async () => {
   const { scenario } = month
   const store = createMemoryStore()
   await openLedger(scenario.settings, { clock: scenario.clock, store }).view()
@@ -69,7 +69,7 @@ test('is put into no ledger that somebody uses', async () => {
   expect(await service.runs()).toEqual([])
 })
 
-test.skipIf(!hasJava())('npm run demo:month touches no ledger that holds anything, and says what to do', async () => {
+test.skipIf(!hasJava())('npm run demo:month refuses a ledger that is not empty, and says what to do', async () => {
   const { client, table } = await createLocalTable()
   const store = createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
   const before = await openLedger(month.scenario.settings, { clock: systemClock, store }).view()

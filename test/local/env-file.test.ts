@@ -53,7 +53,7 @@ await writeEnvFile(
 )
 
 describe('an env file', () => {
-  test('sourced after another leaves no variable of the first', () => {
+  test('an env file sourced after another unsets the variables of the first', () => {
     const { PATH: _path, PWD: _pwd, ...both } = sourced([trialFile, memoryFile], { ESTIMATE_POINTER_RANKING: '/x' })
     const { PATH: _p, PWD: _w, ...alone } = sourced([memoryFile])
     expect(both).toEqual(alone)
@@ -61,7 +61,7 @@ describe('an env file', () => {
     expect(sourced([memoryFile, trialFile]).LEDGER).toBeUndefined()
   })
 
-  test('leaves what is not its own', () => {
+  test('an env file keeps variables that are not its own', () => {
     expect(sourced([trialFile], { TRACKING_TOKEN: 'mine', AWS_REGION: 'eu-central-1' })).toMatchObject({
       ...{ TRACKING_TOKEN: 'mine', AWS_REGION: 'eu-central-1', UNIT_GUARD_TOKEN: 'of-the-trial' },
     })
@@ -69,7 +69,7 @@ describe('an env file', () => {
 })
 
 describe('a shell that has sourced the env file of one directory', () => {
-  test('takes nothing of it along to another DATA_DIR', () => {
+  test('a shell with an env file uses none of it for another DATA_DIR', () => {
     const env = commandEnvironment({ ...sourced([trialFile]), DATA_DIR: own })
     expect(env).toMatchObject({
       ...{
@@ -83,7 +83,7 @@ describe('a shell that has sourced the env file of one directory', () => {
     expect(Object.keys(env)).not.toContain('COOLDOWN_RANKING')
   })
 
-  test('goes on with its directory for what is set by hand beside it', () => {
+  test('a shell with an env file keeps its directory beside variables set by hand', () => {
     const env = { ...sourced([trialFile]), COOLDOWN_RANKING: '7d' }
     expect(commandEnvironment(env)).toMatchObject({
       DATA_DIR: trial,
@@ -92,7 +92,7 @@ describe('a shell that has sourced the env file of one directory', () => {
     })
   })
 
-  test('begins a ledger of its own for another service', () => {
+  test('a shell with an env file gets a new ledger for another service', () => {
     const env = withoutFound({ ...sourced([trialFile]), TRACKING_BASE_URL: 'https://mine.example/v3' })
     expect(readSettings(env)).toMatchObject({ directory: '.local/mine.example', sandboxPort: null })
     expect(env).not.toHaveProperty('UNIT_GUARD_TOKEN')

@@ -32,7 +32,7 @@ async function openProxy(isBroken: () => boolean): Promise<string> {
 }
 
 describe.skipIf(!hasJava())('npm start', () => {
-  it('starts while the ledger does not answer, answers 503 until it does, and begins it then', async () => {
+  it('npm start starts without an answer of the ledger, answers 503, and creates the ledger later', async () => {
     let isBroken = true
     const DYNAMODB_ENDPOINT = await openProxy(() => isBroken)
     const env = {

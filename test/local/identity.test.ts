@@ -20,12 +20,12 @@ describe('where a ledger is kept', () => {
     [{ TRACKING_BASE_URL: 'https://API.service.example:8443/v3' }, '.local/api.service.example'],
     [{ TRACKING_BASE_URL: 'https://service.example/v3', DATA_DIR: 'elsewhere' }, 'elsewhere'],
     [{ TRACKING_BASE_URL: '', DATA_DIR: '' }, '.local'],
-  ])('with %o it is in %s', (env, folder) => {
+  ])('with %o the ledger is in %s', (env, folder) => {
     const { keptIn, directory: files } = readSettings(env)
     expect([keptIn, files]).toEqual([folder, folder])
   })
 
-  it('in memory, the env file and the log are in .local', () => {
+  it('with DATA_DIR=memory, the env file and the log are in .local', () => {
     const { keptIn, directory: files } = readSettings({ ...ofAnAccount, DATA_DIR: 'memory' })
     expect([keptIn, files]).toEqual([null, '.local'])
   })
@@ -48,7 +48,7 @@ describe.skipIf(!hasJava())('the ledger of a trial', () => {
     return err
   }
 
-  it('is no ledger of a real account, and of no other renewal before an operator changes it', async () => {
+  it('the sandbox’s ledger is refused for a real account, and for another renewal until an operator changes it', async () => {
     const stop = await begin()
     expect(readEnvFile(data)).toMatchObject({ LEDGER_SERVICE: 'sandbox' })
     await stop()
@@ -102,7 +102,7 @@ describe.skipIf(!hasJava())('a table that was restored, on this machine', () => 
     return { local, url: await local.ready(), env: readEnvFile(data) }
   }
 
-  it('is refused until an operator accepts it, and then the table of before is', async () => {
+  it('a restored table is refused until an operator accepts it, then the former table is', async () => {
     const first = await begin()
     const marker = await readFile(join(data, 'ledger'), 'utf8')
     expect(marker).toMatch(/^led_\w{26} 0 \S+ unit-guard\n$/)

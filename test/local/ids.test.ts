@@ -9,7 +9,7 @@ const none = { missing: [], twice: [], unowned: [] }
 const acme = (...projects: { name: string; id?: string }[]) => [{ name: 'acme', projects }]
 
 describe('missing ids', () => {
-  test('are what the service lists under exactly that name, once', () => {
+  test('missing ids are those that the service lists once under the exact name', () => {
     const listed = [
       { name: 'a', id: '1' },
       { name: 'B', id: '2' },
@@ -23,11 +23,11 @@ describe('missing ids', () => {
     })
   })
 
-  test('never replace an id', () => {
+  test('missing ids never replace an id', () => {
     expect(findIds(acme({ name: 'a', id: '9' }), [[{ name: 'a', id: '1' }]])).toEqual(none)
   })
 
-  test('come from any of the lists, where these agree', () => {
+  test('missing ids come from any list if the lists agree', () => {
     const first = [{ name: 'a' }, { name: 'b', id: '2' }]
     const second = [
       { name: 'a', id: '1' },
@@ -38,7 +38,7 @@ describe('missing ids', () => {
     ])
   })
 
-  test('are not filled in where another listing has them, which is named', () => {
+  test('an id that another project has is not filled in, and both are named', () => {
     const budgets = [...acme({ name: 'a' }), { name: 'globex', projects: [{ name: '1' }] }]
     expect(findIds(budgets, [[{ name: 'a', id: '1' }]])).toEqual({
       ...none,
@@ -46,14 +46,14 @@ describe('missing ids', () => {
     })
   })
 
-  test('an owned project is owned under its name, its id, and any spelling; the others are named', () => {
+  test('a project is owned under its name, its id and any spelling; unowned projects are named', () => {
     const listed = [{ name: 'A', id: '1' }, { name: 'b', id: '2' }, { name: 'c', id: '3' }, { name: 'd' }]
     expect(findIds(acme({ name: 'a ', id: 'x' }, { name: '2' }), [listed]).unowned).toEqual(['c', 'd'])
   })
 })
 
 describe('doctor', () => {
-  test('says which owned projects have no id, which listings are one project, and what no budget owns', async () => {
+  test('the doctor names owned projects without an id, double listings and unowned projects', async () => {
     const store = createMemoryStore()
     const product = await startProduct({ store, clock: createTestClock(), stream: false })
     const owns = (...projects: object[]) => ({ body: { limits: [{ window: 'month', units: 100 }], projects } })

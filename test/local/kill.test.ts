@@ -7,7 +7,7 @@ import { json } from '../support/product.ts'
 import { startScriptedService } from '../support/scripted-service.ts'
 
 describe.skipIf(!hasJava())('kill -9 of the server', () => {
-  test('in the middle of a run: the update is found, put in doubt, counted, and never sent again', async () => {
+  test('an update interrupted by kill -9 becomes in doubt, stays counted and is never sent again', async () => {
     const { directory, remove } = await temporaryDirectory()
     onTestFinished(remove)
     const service = await startScriptedService({

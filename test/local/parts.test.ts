@@ -34,7 +34,7 @@ const answered = (body: unknown, status = 200) =>
 describe('the env file', () => {
   const odd = `it's "$HOME" \`x\` \\ é\nand more`
 
-  it('means the same to a shell and to the commands', async () => {
+  it('the env file means the same to a shell and to the commands', async () => {
     const directory = await newDirectory()
     const file = await writeEnvFile(directory, { TABLE_NAME: odd, RUN_POINTER_RANKING: '' }, { DYNAMODB_ENDPOINT: 'a' })
     const shown = execFileSync('/bin/sh', ['-c', `. '${file}'; printf %s "$TABLE_NAME"`], { encoding: 'utf8' })
@@ -50,7 +50,7 @@ describe('the env file', () => {
     expect(readEnvFile(join(directory, 'nowhere'))).toEqual({})
   })
 
-  it('sourced into a shell, it does not decide where the next start looks; what was set by hand does', () => {
+  it('addresses from a sourced env file do not affect the next start; variables set by hand do', () => {
     const sourced = { FOUND_HERE: 'DYNAMODB_ENDPOINT=a TRACKING_BASE_URL=b', TABLE_NAME: 't', DYNAMODB_ENDPOINT: 'a' }
     expect(withoutFound({ ...sourced, TRACKING_BASE_URL: 'mine' })).toEqual({
       FOUND_HERE: sourced.FOUND_HERE,
@@ -63,7 +63,7 @@ describe('the env file', () => {
 describe('a command', () => {
   const here = { UNIT_GUARD_URL: 'http://127.0.0.1:1', UNIT_GUARD_TOKEN: 'here' }
 
-  it('goes on with the directory whose env file a shell has sourced, however often that has started again', async () => {
+  it('a command keeps the directory of the sourced env file after restarts', async () => {
     const directory = await newDirectory()
     await writeEnvFile(directory, { ...here, DATA_DIR: directory }, { DYNAMODB_ENDPOINT: 'old' })
     const sourced = readEnvFile(directory)
@@ -72,7 +72,7 @@ describe('a command', () => {
     expect(withoutFound(sourced)).toMatchObject({ DATA_DIR: directory })
   })
 
-  it('shows the token of this directory to no other guard', async () => {
+  it('a command sends the token of its env file to no other guard', async () => {
     const directory = await newDirectory()
     await writeEnvFile(directory, here, {})
     const given = { DATA_DIR: directory }
@@ -86,7 +86,7 @@ describe('a command', () => {
 })
 
 describe('a command before npm start', () => {
-  it('says to start it, or where AWS is', async () => {
+  it('a command before npm start says to start it or to set AWS_REGION', async () => {
     const { code, out, err } = await runLocal('token', ['--sub', 'a', '--scope', 'read'], {
       DATA_DIR: await newDirectory(),
     })
@@ -96,7 +96,7 @@ describe('a command before npm start', () => {
 })
 
 describe('a DATA_DIR that can be none', () => {
-  it.each(['start', 'sandbox', 'demo-month'])('is named by %s', async (script) => {
+  it.each(['start', 'sandbox', 'demo-month'])('%s names a DATA_DIR that cannot be made', async (script) => {
     const file = join(await newDirectory(), 'file')
     await writeFile(file, '')
     const { code, err } = await runLocal(script, [], { DATA_DIR: file })
@@ -111,7 +111,7 @@ describe('wrong usage is said first, with the help, and exit code 2', () => {
     ['sweep', ['--at', '2026-11-20T24:00:00Z'], '--at takes a time such as 2026-11-20T09:00:00Z, or +2m'],
     ['start', ['--port', '9000'], "Unknown option '--port'"],
     ['sandbox', ['9000'], "Unexpected argument '9000'"],
-  ])('%s %j', async (script, args, first) => {
+  ])('npm run %s %j is wrong usage', async (script, args, first) => {
     const { code, out, err } = await runLocal(script, args, { DATA_DIR: await newDirectory() })
     const [said, , ...help] = err.split('\n')
     expect([code, out, said]).toEqual([2, '', first])
@@ -126,14 +126,14 @@ describe('wrong usage is said first, with the help, and exit code 2', () => {
 })
 
 describe('settings', () => {
-  it('a service of one’s own: no sandbox, no demonstration, no plans, and no token unless it is given', () => {
+  it('with a user’s own service there is no sandbox, demonstration, plans or default token', () => {
     const given = { TRACKING_BASE_URL: 'https://service.example/v3', DEMO: 'on' }
     const own = { sandboxPort: null, demonstrates: false, serviceToken: null, ownPlans: null }
     expect(readSettings(given)).toMatchObject(own)
     expect(readSettings({ ...given, TRACKING_TOKEN: 'mine' })).toMatchObject({ ...own, serviceToken: 'mine' })
   })
 
-  it('nothing given: the contract’s table', () => {
+  it('without variables the settings have their documented defaults', () => {
     expect(readSettings({ PORT: '' })).toMatchObject({
       ...{ port: 8787, sandboxPort: 8788, keptIn: '.local', directory: '.local', demonstrates: true },
       ...{ table: 'unit-guard', dynamoDb: undefined, serviceToken: sandboxToken },
@@ -157,18 +157,18 @@ describe('the secrets endpoint', () => {
     return createSecret({ client, id, keepsPrevious, clock: systemClock, log }).read()
   }
 
-  it('answers the client that is used on AWS', async () => {
+  it('the secrets endpoint answers the AWS client', async () => {
     expect(await read('key', true)).toEqual({ current: 'now', previous: 'before' })
     expect(await read('lone', true)).toEqual({ current: 'alone', previous: null })
     await expect(read('constructor')).rejects.toMatchObject({ cause: { name: 'ResourceNotFoundException' } })
   })
 
-  it('answers no other access key, nor the beginning of its own', async () => {
+  it('the secrets endpoint refuses other access keys and prefixes of its own', async () => {
     const refused = { cause: { name: 'UnrecognizedClientException' } }
     for (const key of ['key', 'key10', 'local']) await expect(read('lone', false, key)).rejects.toMatchObject(refused)
   })
 
-  it('answers no page that has a name of its own lead here', async () => {
+  it('the secrets endpoint refuses other hosts (DNS rebinding)', async () => {
     const app = createSecretsEndpoint({ key: { current: 'now' } }, 'key1')
     const headers = { 'x-amz-target': 'secretsmanager.GetSecretValue', host: 'rebound.example' }
     const answer = await app.request('/', { method: 'POST', headers, body: '{"SecretId": "key"}' })
@@ -177,7 +177,7 @@ describe('the secrets endpoint', () => {
 })
 
 describe('the caller key', () => {
-  it('is long, random, and the same again where it is kept', async () => {
+  it('the caller key is long, random and kept across starts', async () => {
     const directory = await newDirectory()
     const key = await readCallerKey(directory)
     expect(key.current).toMatch(/^[\w-]{64}$/)
@@ -185,7 +185,7 @@ describe('the caller key', () => {
     expect(await readCallerKey(null)).not.toEqual(await readCallerKey(null))
   })
 
-  it('a damaged file is not replaced: somebody may still need what was in it', async () => {
+  it('a damaged file with the caller key is not replaced', async () => {
     const directory = await newDirectory()
     const file = join(directory, 'secrets.json')
     await writeFile(file, '{"callerKey": {"current": "short"}}')
@@ -195,7 +195,7 @@ describe('the caller key', () => {
 })
 
 describe('the doctor', () => {
-  it('reads projects as far as their list goes', () => {
+  it('the doctor reads lists of projects of several shapes', () => {
     const projects = [{ name: 'acme', id: 7 }, 'globex', { id: 8 }]
     const both = [
       { name: 'acme', id: '7' },
@@ -210,12 +210,12 @@ describe('the doctor', () => {
     expect(readProjects(answered({}, 401)).reason).toBe('cannot be listed (status 401)')
   })
 
-  it('proposes the pointers that could be units', () => {
+  it('the doctor proposes pointers to numbers that may be units', () => {
     const body = { response_code: 0, data: { 'a/b': 5, '~': '12', text: 'x', below: -1, list: [{ n: 1.5 }, { n: 3 }] } }
     expect(pointersToUnits(answered(body))).toEqual(['/data/a~1b', '/data/~0', '/data/list/1/n'])
   })
 
-  it('tells when a token ends and shows nothing of it', () => {
+  it('the doctor says when a token expires without showing it', () => {
     const now = Date.UTC(2026, 10, 20)
     const jwt = (exp: unknown) => `${encode({ alg: 'HS256' })}.${encode({ exp })}.c2lnbmF0dXJl`
     const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -238,7 +238,7 @@ describe('the doctor', () => {
   })
 })
 
-describe('the doctor, of what nobody has to look for in a name,', () => {
+describe('the doctor without a usable service', () => {
   async function toDoAt(baseUrl: string): Promise<readonly string[]> {
     const secrets = await openDoor(
       createSecretsEndpoint({ 'unit-guard/service-token': { current: sandboxToken } }, 'local'),
@@ -254,7 +254,7 @@ describe('the doctor, of what nobody has to look for in a name,', () => {
     return listener.url
   }
 
-  it('says what it is: a service that does not answer, or refuses the token', async () => {
+  it('the doctor says that the service does not answer or refuses the token', async () => {
     expect(await toDoAt('http://127.0.0.1:9')).toEqual(['see why the service does not answer: connection refused'])
     const refusing = await openDoor({ fetch: () => new Response('{}', { status: 401 }) })
     expect(await toDoAt(refusing)).toEqual(["renew the service's token: the service refuses it"])
@@ -273,7 +273,7 @@ describe('the doctor, looking at the ledger', () => {
   }
   const clock = createTestClock()
 
-  it('says what the first request will make, and makes nothing', async () => {
+  it('the doctor says what the first request will create, and creates nothing', async () => {
     const items = new Map()
     expect(await examineStore(settings, createMemoryStore(items), clock)).toEqual({
       lines: [
@@ -288,7 +288,7 @@ describe('the doctor, looking at the ledger', () => {
     })
   })
 
-  it('names each plan and project whose update would be refused for its budget', async () => {
+  it('the doctor names plans and projects that their budget would refuse', async () => {
     const store = createMemoryStore(new Map())
     const product = await startProduct({ store, clock, stream: false })
     const owned = (...names: string[]) => ({
@@ -314,7 +314,7 @@ describe('the doctor, looking at the ledger', () => {
     ])
   })
 
-  it('names each plan and project whose update would be refused for its spelling', async () => {
+  it('the doctor names plans and projects that would be refused for their spelling', async () => {
     const store = createMemoryStore(new Map())
     const product = await startProduct({ store, clock, stream: false })
     const owned = { limits: [{ window: 'month', units: 100 }], projects: [{ name: 'one, listed' }] }
@@ -332,7 +332,7 @@ describe('the doctor, looking at the ledger', () => {
     ])
   })
 
-  it('tells what was used, counts the rest, and warns of another renewal without changing it', async () => {
+  it('the doctor shows used budgets, counts the rest and warns of another renewal', async () => {
     const items = new Map()
     const store = createMemoryStore(items)
     const product = await startProduct({ store, clock, stream: false })
@@ -365,7 +365,7 @@ describe('the doctor, looking at the ledger', () => {
 })
 
 describe('the doctor of a ledger', () => {
-  it('names projects that an older version let two budgets list under two spellings', async () => {
+  it('the doctor names projects that two budgets list under two spellings', async () => {
     const items = new Map()
     const store = createMemoryStore(items)
     const clock = createTestClock()
@@ -388,7 +388,7 @@ describe('the ticker', () => {
   const at = (time: string) => Date.parse(`2026-11-20T${time}Z`)
   const create = (from: string, ...plans: object[]) => createTicker(parsePlans(JSON.stringify(plans)), at(from))
 
-  it('sends what has become due since it was last asked, once, and nothing from before its start', () => {
+  it('the ticker sends each due event once, and none from before its start', () => {
     const due = create('04:58:30', plan('morning', 'cron(0 5 * * ? *)'), plan('never', 'cron(0 5 * * ? *)', false))
     expect(due(at('04:59:59.999'))).toEqual([])
     expect(due(at('05:00:03'))).toEqual([{ plan: 'morning', time: '2026-11-20T05:00:00.000Z' }])
@@ -397,7 +397,7 @@ describe('the ticker', () => {
     expect(due(at('05:00:23'))).toEqual([])
   })
 
-  it('counts a rate from the same moment after each restart, and sends the digest at six', () => {
+  it('the ticker counts rates from the epoch and sends the digest at six', () => {
     const rate = plan('often', 'rate(30 minutes)')
     const hourly = ['05:30', '06:00'].map((time) => ({ plan: 'often', time: `2026-11-20T${time}:00.000Z` }))
     expect(create('05:10:00', rate)(at('06:20:00'))).toEqual([...hourly, { task: 'digest' }])
@@ -405,7 +405,7 @@ describe('the ticker', () => {
     expect(create('06:00:00')(at('06:00:01'))).toEqual([])
   })
 
-  it('of a long sleep it sends what is the latest', () => {
+  it('the ticker sends only the latest events after a long sleep', () => {
     const times = create('00:00:00', plan('always', 'cron(* * * * ? *)'))(at('05:00:00'))
     expect(times).toHaveLength(60)
     expect(times.at(-1)).toEqual({ plan: 'always', time: '2026-11-20T05:00:00.000Z' })

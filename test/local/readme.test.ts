@@ -70,7 +70,7 @@ async function newcomer() {
 
 describe.skipIf(!hasJava())('the README, step by step', () => {
   // On a new ledger less can go wrong: no budget owns the stand-in's projects there.
-  test('works as it is written on the ledger of npm run demo:month', async () => {
+  test('the README works as written on the ledger of npm run demo:month', async () => {
     const { terminal, start } = await newcomer()
     const run = terminal()
     expect(await run('npm run demo:month')).toContain('every counter is the sum of its lines')

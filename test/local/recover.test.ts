@@ -40,13 +40,13 @@ describe('the log of what ran', () => {
       [run('u', 'did-not-run', 0), { event: 'late-correction', level: 'error', at, update: 'u', charged: 30 }],
       { units: 30, isKnown: true },
     ],
-  ])('counts what %s', (_, lines, outcome) => {
+  ])('recover counts an update that %s', (_, lines, outcome) => {
     const text = lines.map((line) => JSON.stringify(line)).join('\n')
     const [found, ...others] = loggedRuns(text, since)
     expect([found, others]).toEqual([expect.objectContaining({ update: 'u', ...outcome }), []])
   })
 
-  test('is read as AWS prints it, without what is older or of another kind', () => {
+  test('recover reads the log as AWS prints it, without older and other lines', () => {
     const events = [hold('u'), { ...hold('old'), at: '2026-11-20T09:00:00.000Z' }, { event: 'request', at }]
     const messages = [...events.map((line) => JSON.stringify(line)), 'START RequestId: 1']
     expect(loggedRuns(JSON.stringify({ events: messages.map((message) => ({ message })) }), since)).toHaveLength(1)
@@ -55,7 +55,7 @@ describe('the log of what ran', () => {
 })
 
 describe('npm run recover', () => {
-  test('books what the restored ledger lacks, once, also for another operator', async () => {
+  test('npm run recover books missing updates once, also for another operator', async () => {
     const items = new Map<string, Item>()
     const store = createMemoryStore(items)
     const before = await startProduct({ store })

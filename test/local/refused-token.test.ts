@@ -27,8 +27,8 @@ async function serviceThat(answer: Answer) {
   return service
 }
 
-describe('npm start with a service of one’s own', () => {
-  it('says that the service refuses its token, and what to do next', async () => {
+describe('npm start with the user’s own service', () => {
+  it('npm start says that the service refuses its token, and what to do', async () => {
     const service = await serviceThat({ status: 401, body: '{}' })
     const local = await startWith('refused', service.baseUrl)
     const told =
@@ -37,7 +37,7 @@ describe('npm start with a service of one’s own', () => {
     expect(service.requests.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /v3/projects'])
   })
 
-  it('is ready before the service has answered, and says nothing of a token that it takes', async () => {
+  it('npm start is ready before the service answers, and does not mention an accepted token', async () => {
     const service = await serviceThat({ kind: 'hang' })
     const local = await startWith('hanging', service.baseUrl)
     await vi.waitFor(() => expect(service.requests).toHaveLength(1), patienceMs)
@@ -46,7 +46,7 @@ describe('npm start with a service of one’s own', () => {
     expect(await local.ended).toMatchObject({ code: 0, out: expect.not.stringContaining('token:') })
   })
 
-  it('starts where the service cannot be reached', async () => {
+  it('npm start starts without an answer of the service', async () => {
     const service = await startScriptedService({ fallback: () => ({ status: 200, body: '{}' }) })
     await service.close()
     const local = await startWith('unreachable', service.baseUrl)

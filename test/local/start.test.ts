@@ -83,7 +83,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     env = readEnvFile(data)
   })
 
-  it('says what runs, demonstrates one update that runs and one that is refused, and is ready', async () => {
+  it('npm start prints its parts, demonstrates two updates and is ready', async () => {
     expect(first.said.err).toBe('')
     expect(greeting).toContain('kept in')
     expect(greeting).toContain('201 settled. Estimated at 40 units; 40 were charged.')
@@ -96,7 +96,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }])
   })
 
-  it('writes an env file for this user alone, without the token of the service', async () => {
+  it('npm start writes an env file for this user only, without the service token', async () => {
     expect(env).toMatchObject({
       UNIT_GUARD_URL: await first.ready(),
       UNIT_GUARD_TOKEN: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
@@ -123,7 +123,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     for (const file of ['env', 'secrets.json']) expect(statSync(join(data, file)).mode & 0o777).toBe(0o600)
   })
 
-  it('npm run token: the token is accepted for what it says', async () => {
+  it('npm run token prints a token that is accepted with its scopes', async () => {
     const args = ['--sub', 'alice', '--scope', 'read run', '--budgets', 'demo', '--expires', '30m']
     const { code, out } = await runLocal('token', args, { DATA_DIR: data })
     expect([code, out.trim().split('\n')]).toEqual([0, [expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/)]])
@@ -135,7 +135,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     expect(claims.exp - claims.iat).toBe(1800)
   })
 
-  it('npm run sweep and npm run doctor: what there is, and nothing to do', async () => {
+  it('npm run sweep and npm run doctor find nothing to do', async () => {
     const [sweep, doctor] = await Promise.all([
       runLocal('sweep', ['--at', '2026-11-20T09:00:00Z'], { DATA_DIR: data }),
       runLocal('doctor', ['--project', 'globex'], { DATA_DIR: data }),
@@ -148,7 +148,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     expect(doctor.out).toContain('nothing: updates can be guarded as it is')
   })
 
-  it('npm run plan: runs what the plan asks for, and the same time never again', async () => {
+  it('npm run plan runs each time of a plan once', async () => {
     const run = (...args: string[]) => runLocal('plan', args, { DATA_DIR: data })
     const spent = async () => {
       const account = await (await get('/budgets/account', env)).json()
@@ -174,7 +174,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     await vi.waitFor(() => expect(first.said.out).toMatch(/\nslack: .*nightly.* 640 units charged/), patienceMs)
   })
 
-  it('npm run plan: what cannot be run is one line and exit code 1; what may be tried later is told', async () => {
+  it('npm run plan exits with 1 and one line for a plan that cannot run, and names a later retry', async () => {
     const run = (...args: string[]) => runLocal('plan', args, { DATA_DIR: data })
     const [disabled, unknown, late, wrong, waiting] = await Promise.all([
       run('later'),
@@ -195,7 +195,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     expect(sweep.out).toMatch(/^ {2}the plan unknown of 2.*Z {2}goes on at 2.*Z$/m)
   })
 
-  it('what is only queued is begun at once, without a sweep', async () => {
+  it('npm start runs a queued update at once, without a sweep', async () => {
     const asked = await send('POST', '/updates', { kind: 'keyword-difficulty', project: '1001' }, env, {
       prefer: 'respond-async',
     })
@@ -205,7 +205,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     await vi.waitFor(async () => expect(await state()).toBe('settled'), patienceMs)
   })
 
-  it('a command of Slack is acknowledged, and answered where it says', async () => {
+  it('npm start acknowledges a Slack command and answers at its response URL', async () => {
     const receiver = await startScriptedService({ fallback: () => ({ status: 200, body: 'ok' }) })
     onTestFinished(() => receiver.close())
     const there = await send('PUT', '/callers/slack:U0ALICE1', { scopes: ['read'] }, env)
@@ -218,7 +218,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     expect(forged.status).toBe(401)
   })
 
-  it('a second start on the same port says which, and starts nothing', async () => {
+  it('a second npm start on the same port names the port and starts nothing', async () => {
     const { port } = new URL(await first.ready())
     const other = join(directory, 'other')
     const { code, out, err } = await runLocal('start', [], { PORT: port, DATA_DIR: other })
@@ -230,7 +230,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     expect(existsSync(other)).toBe(false)
   })
 
-  it('stopped, killed and started again: nothing is left behind, nothing is lost, nothing is spent twice', async () => {
+  it('npm start leaves nothing behind, loses nothing and spends nothing twice when stopped or killed', async () => {
     const data = join(directory, 'stopped')
     const first = start({ DATA_DIR: data }, onTestFinished)
     await first.ready()
@@ -267,7 +267,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
 })
 
 describe('npm start without Java', () => {
-  it('says what to install, goes on in memory, and says so to whoever asks from outside', async () => {
+  it('npm start without Java says what to install and keeps the ledger in memory', async () => {
     const bin = join(directory, 'bin')
     const data = join(directory, 'memory')
     await mkdir(bin)
@@ -299,7 +299,7 @@ describe('npm start without Java', () => {
 })
 
 describe('what cannot work is one line and exit code 1', () => {
-  it('wrong settings, each by name', async () => {
+  it('npm start names every wrong setting in one line', async () => {
     const data = join(directory, 'wrong')
     const env = { DATA_DIR: data, PORT: 'http', ACCOUNT_RENEWAL_DAY: '32', TRACKING_BASE_URL: 'https://x.example/v2' }
     const { code, out, err } = await runLocal('start', [], env)
@@ -309,7 +309,7 @@ describe('what cannot work is one line and exit code 1', () => {
     expect(existsSync(data)).toBe(false)
   })
 
-  it('wrong plans', async () => {
+  it('npm start names wrong plans in one line', async () => {
     const data = join(directory, 'wrong')
     const PLANS = await plansFile('wrong.json', [{ name: 'x', kind: 'ranking', projects: ['a'], schedule: '@daily' }])
     const { code, out, err } = await runLocal('start', [], { DATA_DIR: data, PLANS })
@@ -318,7 +318,7 @@ describe('what cannot work is one line and exit code 1', () => {
     expect(existsSync(data)).toBe(false)
   })
 
-  it('a command without npm start', async () => {
+  it('a command without npm start fails in one line', async () => {
     const { code, err } = await runLocal('token', ['--sub', 'a', '--scope', 'read'], {
       DATA_DIR: join(directory, 'none'),
       SECRETS_ENDPOINT: 'http://127.0.0.1:1',

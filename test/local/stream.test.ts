@@ -36,7 +36,7 @@ describe('a store with a stream', () => {
   const key = { pk: 'update#upd_1', sk: 'update' }
   const isNew = [{ kind: 'absent-item' }] as const
 
-  test('tells what a transaction has put and updated, as the readers take it', async () => {
+  test('a store with a stream emits the items that a transaction put and updated', async () => {
     const told: StreamEvent[] = []
     const store = withStream(createMemoryStore(), (event) => told.push(event))
     const item = { ...key, state: 'requested', units: 40, note: undefined }
@@ -80,7 +80,7 @@ describe('a store with a stream', () => {
     expect(readChanges(told[1])).toMatchObject([{ pk: 'update#upd_1', state: 'requested' }, { pk: 'book' }])
   })
 
-  test('what was not applied is not told, and a listener that fails fails no write', async () => {
+  test('a store with a stream emits no refused transaction, and a failing listener fails no write', async () => {
     let told = 0
     const store = withStream(createMemoryStore(), () => {
       told++
@@ -111,7 +111,7 @@ describe('delivery to a reader', () => {
     return { delivery, seen, events }
   }
 
-  test('what has failed comes again, with everything behind it, until it is taken', async () => {
+  test('a failed record is delivered again with all that follow it', async () => {
     const failures = [['2'], ['2', '3'], []]
     const { delivery, seen, events } = setUp(async () => failures.shift() ?? [])
     await delivery.take([record(1), record(2), record(3)])
@@ -124,7 +124,7 @@ describe('delivery to a reader', () => {
     expect(events).toEqual([])
   })
 
-  test('a reader that always fails has it four times in all, and then the next batch', async () => {
+  test('a reader that always fails gets a batch four times, then the next one', async () => {
     const { delivery, seen, events } = setUp(async ({ Records }) => {
       if (Records.length > 1) throw new Error('no')
       return []
@@ -136,7 +136,7 @@ describe('delivery to a reader', () => {
     expect(events).toEqual([...Array(4).fill('stream-reader-failed'), 'stream-records-given-up'])
   })
 
-  test('a slow batch holds up no other, as far as there are places', async () => {
+  test('a slow batch does not delay other batches while slots are free', async () => {
     const { delivery, seen } = setUp(async ({ Records }) => {
       if (Records[0]?.dynamodb.SequenceNumber === '1') await sleep(60_000, undefined, { ref: false })
       return []
@@ -145,7 +145,7 @@ describe('delivery to a reader', () => {
     await until(() => seen.length === 3)
   })
 
-  test('the stop waits for what is under way, and takes nothing more', async () => {
+  test('a stopped delivery finishes running batches and takes no more', async () => {
     let end = () => {}
     const { delivery, seen } = setUp(() => new Promise((resolve) => (end = () => resolve([]))))
     await delivery.take([record(1)])
@@ -182,7 +182,7 @@ describe.skipIf(!hasJava())('the stream of a table', () => {
     return { put, follow: () => follow(endpoint, table) }
   }
 
-  test('is followed from the moment that it is ready: everything from then on, in order, once, by each follower', async () => {
+  test('each follower of a table gets every later change once and in order', async () => {
     const { put, follow } = await setUp()
     await put('before')
     const [first, second] = await Promise.all([follow(), follow()])
@@ -208,7 +208,7 @@ describe.skipIf(!hasJava())('the stream of a table', () => {
     expect(readChanges({ Records: first.taken }).at(-1)).toMatchObject({ pk: 'item#0', isOpen: false })
   })
 
-  test('nothing comes after the stop', async () => {
+  test('a stopped follower gets no changes', async () => {
     const { put, follow } = await setUp()
     const { taken, stop } = await follow()
     await put('first')
@@ -220,7 +220,7 @@ describe.skipIf(!hasJava())('the stream of a table', () => {
   })
 })
 
-describe('a database with whims', () => {
+describe('a database that fails now and then', () => {
   /** DynamoDB as far as a follower asks it; `records` answers in turn for each iterator, the last one again and again. */
   async function setUp(options: { shards: () => object[]; records: Record<string, readonly [Answer, ...Answer[]]> }) {
     const asked: string[] = []
@@ -259,7 +259,7 @@ describe('a database with whims', () => {
     amz({ Records: numbers.map(record), ...(next !== undefined && { NextShardIterator: next }) })
   const idle = records('idle')
 
-  test('is away for a while: that is logged once, and then it goes on from where it was', async () => {
+  test('a follower logs an unavailable database once and continues where it stopped', async () => {
     const { taken, events } = await setUp({
       shards: () => [{ ShardId: 'shardId-one-000000000000000001' }],
       records: {
@@ -273,7 +273,7 @@ describe('a database with whims', () => {
     expect(events).toEqual(['stream-not-read', 'stream-read-again'])
   })
 
-  test('an iterator that has expired is had anew, behind what was taken', async () => {
+  test('a follower replaces an expired iterator behind the last record', async () => {
     const { taken, asked, events } = await setUp({
       shards: () => [{ ShardId: 'shardId-one-000000000000000001' }],
       records: {
@@ -289,7 +289,7 @@ describe('a database with whims', () => {
     expect(events).toEqual([])
   })
 
-  test('a shard that is closed is read to its end, and then the one that follows it, from its beginning', async () => {
+  test('a follower reads a closed shard to its end, then its child from the beginning', async () => {
     const one = 'shardId-one-000000000000000001'
     const two = 'shardId-two-000000000000000002'
     const gone = 'shardId-old-000000000000000000'

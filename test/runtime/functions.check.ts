@@ -59,7 +59,7 @@ const call = (method: string, target: string, body?: object) =>
     }),
   )
 
-test('an update is run and settled on Node 24, under the runtime client', async () => {
+test('runs and settles an update on Node 24 under Lambda’s runtime client', async () => {
   const answer = await call('POST', '/updates', { kind: 'ranking', project: 'acme' })
   expect([answer.status, JSON.parse(answer.body).updates[0].state]).toEqual([201, 'settled'])
   expect(answer.errorType).toBeUndefined()
@@ -83,7 +83,7 @@ test.each<[how: string, answer: Answer]>([
       bytes: `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n100000\r\n${'x'.repeat(megabyte)}\r\nzz\r\n`,
     },
   ],
-])('a service that %s breaks that answer, and no process: the next one is served', async (_how, broken) => {
+])('a service that %s breaks its answer, but the process serves the next request', async (_how, broken) => {
   service.script('/projects/acme/details', broken)
   const process = runtime.processId
   const answer = await call('GET', '/v3/projects/acme/details')
@@ -95,13 +95,13 @@ test.each<[how: string, answer: Answer]>([
   expect(runtime.output()).toContain('"event":"answer-broken"')
 })
 
-test('a whole answer of three megabytes arrives whole', async () => {
+test('passes on a complete answer of three megabytes', async () => {
   service.script('/projects/acme/details', { body: 'x'.repeat(3 * megabyte) })
   const answer = await call('GET', '/v3/projects/acme/details')
   expect([answer.status, answer.body.length, answer.errorType]).toEqual([200, 3 * megabyte, undefined])
 })
 
-test('an answer without a body has its status and its headers', async () => {
+test('passes on the status and headers of an answer without a body', async () => {
   service.script('/projects/acme/details', { status: 204 })
   const answer = await call('GET', '/v3/projects/acme/details')
   expect([answer.status, answer.body]).toEqual([204, ''])
