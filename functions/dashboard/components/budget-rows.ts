@@ -13,37 +13,34 @@ import {
 } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 
-/** One budget as the overview shows it. */
 export interface BudgetRow {
   readonly name: string
   /** 0 for the root. */
   readonly depth: number
-  /** By whose stop it stands still: its own, or that of one above it. */
+  /** The freeze of this budget or of one above it. */
   readonly frozen: { readonly budget: string; readonly stop: Stop } | null
   readonly month: CounterRow
-  /** How the month went until last night, as far as it is known: for the drawing alone. */
+  /** The month until last night, as far as known; only for the drawing. */
   readonly past: readonly Past[]
-  /** Where days are limited. */
+  /** `null`: days are not limited. */
   readonly day: CounterRow | null
 }
 
-/** What was used at one moment of a window. */
 interface Past {
   readonly at: number
-  /** The share of the window that was over, 0 to 1. */
+  /** The elapsed share of the window, 0 to 1. */
   readonly elapsed: number
   readonly used: number
 }
 
-/** One counter with all that is drawn of it. */
 export interface CounterRow extends Figures {
   /** `null`: unlimited. */
   readonly total: number | null
   /** Spent, held and in doubt. */
   readonly used: number
-  /** What would be used by now, were the window's units used evenly; `null`: unlimited. */
+  /** The use by now at an even pace; `null`: unlimited. */
   readonly evenPace: number | null
-  /** The share of the window that is over, 0 to 1. */
+  /** The elapsed share of the window, 0 to 1. */
   readonly elapsed: number
   readonly committed: number
   readonly projected: number
@@ -51,11 +48,7 @@ export interface CounterRow extends Figures {
   readonly exhaustedAt: number | null
 }
 
-/**
- * Every budget with its children below it, as a tree is read; the order among siblings is that of their names.
- *
- * @param nights what is known of past days, for drawing them.
- */
+/** Every budget, its children below it, in the order of their names. @param nights the use at the end of past days. */
 export function budgetRows(
   view: View,
   forecasts: readonly Forecast[],
@@ -99,7 +92,7 @@ function count(figures: Figures, forecast: Forecast | undefined, now: number): C
     ...figures,
     ...{ total, used, elapsed, committed },
     evenPace: total === null ? null : Math.round(total * elapsed),
-    // Both from this reading of the book, so that they fit each other.
+    // Both from this reading of the book, so that they agree.
     projected: used + committed,
     unpriced: forecast?.unpriced ?? 0,
     exhaustedAt: forecast?.exhaustedAt ?? null,

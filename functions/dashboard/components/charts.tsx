@@ -1,14 +1,11 @@
 import { count, units } from '../../../shared/guard/sentences.ts'
 import type { BudgetRow, CounterRow } from './budget-rows.ts'
 
-/**
- * What is drawn of a counter. Lengths are shares of whatever room there is, so that a page may be as wide as it likes; parts
- * differ by pattern as well as by colour, and every drawing is also said in a sentence.
- */
+// Lengths are shares of the width. Parts differ by pattern as well as by colour, and each drawing has a sentence.
 
 type Part = 'spent' | 'held' | 'in-doubt' | 'committed'
 
-/** Once on each page that draws: what the parts are filled with. */
+/** The fills of the parts, once on each page with a drawing. */
 export const Patterns = () => (
   <svg class="patterns" aria-hidden="true" focusable="false">
     <defs>
@@ -40,7 +37,7 @@ export const Swatch = ({ of }: { of: Part | 'pace' | 'limit' }) => (
   </svg>
 )
 
-/** Used and committed units against the limit, and where an even pace would be. */
+/** Used and committed units against the limit and an even pace. */
 export function Bar({ name, of }: { name: string; of: CounterRow }) {
   const { total, evenPace, committed } = of
   if (total === null || evenPace === null) return null
@@ -78,7 +75,7 @@ function sentenceOf(name: string, { window, total, spent, held, inDoubt, committ
   return `${name}, ${span}: of ${units(total ?? 0)}, ${count(spent)} spent, ${count(held)} held and ${count(inDoubt)} in doubt; an even pace would be at ${count(evenPace ?? 0)} by now.${plans}`
 }
 
-/** What is left, from the month's beginning to its end: day by day so far, as foreseen, and at an even pace. */
+/** The units left over the month: so far, as foreseen, and at an even pace. */
 export function BurnDown({ row: { name, month, past }, isSmall }: { row: BudgetRow; isSmall?: true }) {
   const { total, elapsed, used, projected } = month
   if (total === null || total <= 0) return null
@@ -86,7 +83,7 @@ export function BurnDown({ row: { name, month, past }, isSmall }: { row: BudgetR
   const leftAtEnd = total - projected
   const [top, bottom] = [Math.max(total, left), Math.min(0, left, leftAtEnd, ...past.map((day) => total - day.used))]
   const down = (units: number) => (top - units) / (top - bottom)
-  // All against the limit as it is now: what was granted meanwhile counts as if it was there from the beginning.
+  // Against today's total, as if later grants had been there from the start.
   const points = [
     [0, down(total)],
     ...past.map((day) => [day.elapsed, down(total - day.used)] as const),
@@ -135,8 +132,7 @@ export function BurnDown({ row: { name, month, past }, isSmall }: { row: BudgetR
 const lineOf = (points: readonly (readonly [number, number])[]): string =>
   `M${points.map(([x, y]) => `${per1000(x)} ${per1000(y)}`).join('L')}`
 
-/** Finer than any screen, and short: there may be a month of points for each of many budgets. */
+/** Finer than any screen, but short: many budgets have a month of points. */
 const per1000 = (share: number): number => Math.round(share * 1000)
 
-/** Two decimals are finer than any screen. */
 const percent = (share: number): string => `${Math.round(share * 10_000) / 100}%`

@@ -2,39 +2,23 @@ import type { Child } from 'hono/jsx'
 import { count } from '../../../shared/guard/sentences.ts'
 import type { BudgetRow, CounterRow } from './budget-rows.ts'
 import { Bar, BurnDown, Swatch } from './charts.tsx'
-import { Fact, Facts, Time, Units } from './parts.tsx'
+import { Facts, Heads, numbers, Time, UnitsFact } from './parts.tsx'
 
-/** One counter of a budget: its bar, its figures, and where its units come from. */
+/** A counter of a budget: its bar and its figures. */
 export function Counter({ name, of, zone }: { name: string; of: CounterRow; zone: string }) {
   const { total, spent, held, inDoubt, committed, projected, evenPace, exhaustedAt, unpriced } = of
   return (
     <>
       <Bar name={name} of={of} />
       <Facts>
-        <Fact name={<Key of="spent">Spent</Key>}>
-          <Units of={spent} />
-        </Fact>
-        <Fact name={<Key of="held">Held</Key>}>
-          <Units of={held} />
-        </Fact>
-        <Fact name={<Key of="in-doubt">In doubt</Key>}>
-          <Units of={inDoubt} />
-        </Fact>
-        <Fact name={<Key of="committed">Committed</Key>}>
-          <Units of={committed} />
-        </Fact>
-        <Fact name="Projected">
-          <Units of={projected} />
-        </Fact>
-        {evenPace === null ? null : (
-          <Fact name={<Key of="pace">Even pace</Key>}>
-            <Units of={evenPace} />
-          </Fact>
-        )}
+        <UnitsFact name={<Key of="spent">Spent</Key>} of={spent} />
+        <UnitsFact name={<Key of="held">Held</Key>} of={held} />
+        <UnitsFact name={<Key of="in-doubt">In doubt</Key>} of={inDoubt} />
+        <UnitsFact name={<Key of="committed">Committed</Key>} of={committed} />
+        <UnitsFact name="Projected" of={projected} />
+        {evenPace === null ? null : <UnitsFact name={<Key of="pace">Even pace</Key>} of={evenPace} />}
         {total === null || projected <= total ? null : (
-          <Fact name={<Key of="limit">All there is</Key>}>
-            <Units of={total} />
-          </Fact>
+          <UnitsFact name={<Key of="limit">All there is</Key>} of={total} />
         )}
       </Facts>
       {exhaustedAt === null ? null : (
@@ -66,14 +50,14 @@ export const Limit = ({ of: { limit, granted } }: { of: CounterRow }) => (
   </>
 )
 
-/** Where the total comes from, and when all of it is there again. */
+/** The limit, and the time of the reset. */
 export const Terms = ({ of, zone }: { of: CounterRow; zone: string }) => (
   <>
     <Limit of={of} />; resets <Time at={of.end} zone={zone} />
   </>
 )
 
-/** How a month goes: drawn with its scale and its key, and day by day in figures. Nothing where there is nothing to use up. */
+/** The burn-down with its scale and key, and day by day in figures; nothing without units to use up. */
 export function BurnDownFigure({ row, zone }: { row: BudgetRow; zone: string }) {
   const { month, past } = row
   if (month.total === null || month.total <= 0) return null
@@ -120,17 +104,7 @@ const DayByDay = ({ past, total, zone }: { past: BudgetRow['past']; total: numbe
       <summary>Day by day</summary>
       <div class="scroll">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Until</th>
-              <th scope="col" class="number">
-                Used
-              </th>
-              <th scope="col" class="number">
-                Left
-              </th>
-            </tr>
-          </thead>
+          <Heads of={['Until', ...numbers('Used', 'Left')]} />
           <tbody>
             {past.map(({ at, used }) => (
               <tr>

@@ -145,3 +145,17 @@ const Labelled = ({ field, children }: { field: FieldProps; children: Child }) =
     )}
   </div>
 )
+
+/** The props of the fields of an edit form, by name. */
+export function editFields<Name extends string>(
+  labels: Readonly<Record<Name, string>>,
+  texts: Readonly<Record<Name, string>>,
+) {
+  const field = (name: Name) => ({ of: 'edit', name, label: labels[name], value: texts[name] })
+  return { field, units: (name: Name) => ({ ...field(name), units: true }) }
+}
+
+export const noOrYes = [
+  ['no', 'no'],
+  ['yes', 'yes'],
+] as const

@@ -2,23 +2,23 @@ import type { Child } from 'hono/jsx'
 import { iconPath, stylesheetPath } from '../assets.ts'
 import type { Flash } from '../flash.ts'
 
-/** What stands around a page for a user who has logged in. */
+/** What surrounds a page for a user who has logged in. */
 export interface Frame {
   readonly sub: string
-  /** Every form carries it: it shows that a page of this session has sent it. */
+  /** Every form carries it, to prove that a page of this session sent it. */
   readonly formToken: string
   readonly flash: Flash | null
-  /** The address of this page in the navigation. */
+  /** The path of this page. */
   readonly here: string | undefined
-  /** They see what only administrators may open. */
+  /** Shows links to pages for administrators. */
   readonly isAdmin?: boolean
 }
 
 export interface PageProps {
   readonly title: string
-  /** Absent before there is a session. */
+  /** Absent without a session. */
   readonly frame?: Frame
-  /** Where to go on to, without anybody doing anything. */
+  /** Where the browser continues by itself. */
   readonly goOnTo?: string
   readonly children: Child
 }
@@ -90,7 +90,6 @@ const Header = ({ frame }: { frame?: Frame }) => (
   </header>
 )
 
-/** A page below one of these belongs to it. */
 const currentAs = (path: string, here: string | undefined): 'page' | 'true' | undefined =>
   path === here ? 'page' : here?.startsWith(`${path}/`) && path !== '/' ? 'true' : undefined
 

@@ -6,7 +6,7 @@ import { show } from '../answer.tsx'
 import { readForm } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
 
-/** With a token, or with the link that `/units login` gives in Slack. A GET takes no code: previews of links ask, too. */
+/** With a token, or with the link of `/units login`. GET redeems no code, because previews of links would use it up. */
 export function addLogin(routes: PageRoutes, { guard, clock, callerKey }: Services): void {
   const tokens = createTokens({ key: callerKey, clock })
   const { open, page, logIn, logOut, sessionOf, mustBeOurs } = routes
@@ -49,7 +49,7 @@ export function addLogin(routes: PageRoutes, { guard, clock, callerKey }: Servic
 
 const ended = 'Your session had ended, so nothing was done. Log in, and send the form once more.'
 
-/** A page of ours to go on to; whatever else is asked for, the overview. */
+/** A path of the dashboard; for any other, the overview. */
 function ownPath(path = '/'): string {
   return /^\/dashboard\/[\w./-]*(\?[\w.~%&=+:-]*)?$/.test(path) && !path.includes('..') ? path : '/'
 }

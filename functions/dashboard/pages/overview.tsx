@@ -4,13 +4,13 @@ import type { Services } from '../../../shared/guard/services.ts'
 import { type BudgetRow, budgetRows, type CounterRow } from '../components/budget-rows.ts'
 import { Bar, BurnDown, Patterns } from '../components/charts.tsx'
 import { BurnDownFigure, Counter, Limit, Terms } from '../components/counter.tsx'
-import { budgetAddress, Fact, Facts, InZone, Time, Units } from '../components/parts.tsx'
+import { budgetAddress, Fact, Facts, InZone, Section, Time, UnitsFact } from '../components/parts.tsx'
 import type { PageRoutes } from '../session.tsx'
 
-/** How many are counted; more than that is said to be more. */
+/** Shown as "20 or more". */
 const maxCounted = 20
 
-/** The units of every budget. It reads the book and what waits for people, never the updates behind them. */
+/** The units of every budget. It reads the book and the inbox, never all updates. */
 export function addOverview({ page }: PageRoutes, { guard }: Services): void {
   page('/', {
     GET: async ({ mustHave, show }) => {
@@ -37,15 +37,14 @@ export function addOverview({ page }: PageRoutes, { guard }: Services): void {
           {root ? <Account row={root} zone={zone} /> : null}
           {isUnused ? null : <Saved of={saved} />}
           {others.length > 0 ? (
-            <section aria-labelledby="budgets">
-              <h2 id="budgets">Budgets</h2>
+            <Section id="budgets" title="Budgets">
               <p class="note">An update counts in its own budget and in all above it, up to account.</p>
               <ul class="budgets">
                 {others.map((row) => (
                   <Budget row={row} zone={zone} />
                 ))}
               </ul>
-            </section>
+            </Section>
           ) : null}
           <Words />
           <InZone zone={zone} />
@@ -70,21 +69,16 @@ function Waiting({ approvals, doubts }: { approvals: number; doubts: number }) {
   )
 }
 
-/** What loops and double clicks would have cost, as far as a sweep has counted it. */
+/** The cost of refused duplicates, as counted by the last sweep. */
 const Saved = ({ of }: { of: Course['saved'] }) => (
-  <section aria-labelledby="saved">
-    <h2 id="saved">What the guard saved this month</h2>
+  <Section id="saved" title="What the guard saved this month">
     {of === null ? (
       <p class="empty">The next sweep counts the duplicates that were refused.</p>
     ) : (
       <>
         <Facts>
-          <Fact name="Refused duplicates">
-            <Units of={of.updates} />
-          </Fact>
-          <Fact name="Units not spent twice">
-            <Units of={of.units} />
-          </Fact>
+          <UnitsFact name="Refused duplicates" of={of.updates} />
+          <UnitsFact name="Units not spent twice" of={of.units} />
         </Facts>
         <p class="note">
           Refused because the same work was under way or just done; at what that had cost. The sweep counts them a few
@@ -93,12 +87,11 @@ const Saved = ({ of }: { of: Course['saved'] }) => (
         </p>
       </>
     )}
-  </section>
+  </Section>
 )
 
 const Words = () => (
-  <section aria-labelledby="words">
-    <h2 id="words">What the figures mean</h2>
+  <Section id="words" title="What the figures mean">
     <Facts long>
       <Fact name="Spent">charged by the service, or booked as spent elsewhere</Fact>
       <Fact name="Held">set aside for updates that are running</Fact>
@@ -107,13 +100,11 @@ const Words = () => (
       <Fact name="Projected">all of these together, at the reset</Fact>
       <Fact name="Even pace">where it would be now, if every day took the same</Fact>
     </Facts>
-  </section>
+  </Section>
 )
 
-/** What to do while there is nothing to look at. */
 const FirstSteps = () => (
-  <section class="first" aria-labelledby="first">
-    <h2 id="first">What to do first</h2>
+  <Section id="first" title="What to do first" class="first">
     <p>
       Nothing has been spent yet, and there is no budget but the account’s own. In a terminal, after{' '}
       <code>source .local/env</code>, or with an address and a token of yours:
@@ -135,19 +126,17 @@ const FirstSteps = () => (
       </li>
     </ol>
     <p>What it cost, and what is left, is here then.</p>
-  </section>
+  </Section>
 )
 
 const makeBudget = `curl -X PUT "$UNIT_GUARD_URL/budgets/acme" \\
   -H "Authorization: Bearer $UNIT_GUARD_TOKEN" -H "Content-Type: application/json" \\
   -d '{"limits": [{"window": "month", "units": 2000}]}'`
 
-/** @param more members that come before the reason. */
+/** @param more members before the reason. */
 export const askForUpdate = (more = ''): string => `curl -X POST "$UNIT_GUARD_URL/updates" \\
   -H "Authorization: Bearer $UNIT_GUARD_TOKEN" -H "Content-Type: application/json" \\
   -d '{"kind": "ranking", "project": "acme.example", ${more}"reason": "monthly report"}'`
-
-/** Budgets with their counters: the root with its burn-down, all others as rows of a tree. */
 
 const Account = ({ row, zone }: { row: BudgetRow; zone: string }) => (
   <section class="account" aria-labelledby="account">

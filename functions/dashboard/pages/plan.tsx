@@ -8,8 +8,9 @@ import { count, list, units, when } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { occurrencesOf } from '../../../shared/ledger/updates/tasks.ts'
 import type { Leave } from '../../../shared/ledger/updates/update.ts'
+import { ReasonLine } from '../components/fields.tsx'
 import { FormToken } from '../components/layout.tsx'
-import { budgetAddress, Fact, Facts, InZone, planAddress, Time } from '../components/parts.tsx'
+import { budgetAddress, Fact, Facts, InZone, planAddress, Section, Time } from '../components/parts.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes, Visit } from '../session.tsx'
 import { Again, Became, Occurrences } from './occurrences.tsx'
@@ -25,99 +26,89 @@ const confirmed = z.strictObject({
   confirm: z.literal('yes', 'has to be ticked: nothing was run'),
 })
 
-/** One plan: what it asks for, what became of it, and what a user may do about it. */
-export function addPlan({ page }: PageRoutes, { guard, clock }: Services): void {
-  page('/dashboard/plans/:name', {
-    GET: async (visit) => {
-      visit.mustHave('read')
-      const { planned, zone } = await known(visit)
-      const { name } = planned.plan
-      const { time } = readFields(new URL(visit.c.req.url).searchParams, shown)
-      const { report: reportOf, upcoming } = await guard.background()
-      const [{ costs }, occurrences] = await Promise.all([
-        upcoming(1),
-        guard.ledger.occurrences.latest(occurrencesOf(name), maxOccurrences),
-      ])
-      const chosen = time === undefined ? occurrences[0] : occurrences.find((each) => each.time === time)
-      const report = chosen ? await reportOf(chosen) : null
-      return visit.show(
-        `Plan ${name}`,
-        <>
-          <Summary planned={planned} cost={costs.get(name)} zone={zone} />
-          <Stopping visit={visit} planned={planned} />
-          {report ? <Became report={report} zone={zone} /> : null}
-          {report ? <Again visit={visit} planned={planned} report={report} zone={zone} /> : null}
-          <Occurrences of={occurrences} plan={name} zone={zone} />
-          <InZone zone={zone} />
-        </>,
-      )
-    },
-  })
+/** One plan: its facts, its occurrences, and what a user may do about it. */
+export function addPlan({ page }: PageRoutes, services: Services): void {
+  page('/dashboard/plans/:name', { GET: (visit) => showPlan(visit, services) })
+  for (const action of ['pause', 'resume'] as const)
+    page(`/dashboard/plans/:name/${action}`, { POST: (visit) => told(visit, () => stop(visit, services, action)) })
+  for (const only of ['unsent', 'refused'] as const)
+    page(`/dashboard/plans/:name/${only}`, { POST: (visit) => told(visit, () => runAgain(visit, services, only)) })
+}
 
-  for (const action of ['pause', 'resume'] as const) {
-    page(`/dashboard/plans/:name/${action}`, {
-      POST: (visit) =>
-        told(visit, async () => {
-          visit.mustHave('admin')
-          const { reason } = readFields(visit.form, because)
-          const { name } = (await known(visit)).planned.plan
-          const change = action === 'pause' ? guard.pausePlan : guard.resumePlan
-          const changed = await change(name, { caller: visit.session.sub, reason })
-          if (changed.kind === 'problem') throw new Refusal(changed.problem)
-          return action === 'pause' ? `The plan ${name} is paused.` : `The plan ${name} goes on.`
-        }),
-    })
-  }
+async function showPlan(visit: Visit, { guard }: Services): Promise<Response> {
+  visit.mustHave('read')
+  const { planned, zone } = await known(visit, guard)
+  const { name } = planned.plan
+  const { time } = readFields(visit.query, shown)
+  const { report: reportOf, upcoming } = await guard.background()
+  const [{ costs }, occurrences] = await Promise.all([
+    upcoming(1),
+    guard.ledger.occurrences.latest(occurrencesOf(name), maxOccurrences),
+  ])
+  const chosen = time === undefined ? occurrences[0] : occurrences.find((each) => each.time === time)
+  const report = chosen ? await reportOf(chosen) : null
+  return visit.show(
+    `Plan ${name}`,
+    <>
+      <Summary planned={planned} cost={costs.get(name)} zone={zone} />
+      <Stopping visit={visit} planned={planned} />
+      {report ? <Became report={report} zone={zone} /> : null}
+      {report ? <Again visit={visit} planned={planned} report={report} zone={zone} /> : null}
+      <Occurrences of={occurrences} plan={name} zone={zone} />
+      <InZone zone={zone} />
+    </>,
+  )
+}
 
-  for (const only of ['unsent', 'refused'] as const) {
-    page(`/dashboard/plans/:name/${only}`, {
-      POST: (visit) =>
-        told(visit, async () => {
-          visit.mustHave('run')
-          const { time } = readFields(visit.form, confirmed)
-          const { planned, zone } = await known(visit)
-          const { name } = planned.plan
-          await mustBeCovered(guard, name, { sub: visit.session.sub, mayCharge: visit.allowed.mayCharge })
-          // It is written down here, and done by the sweep: no page waits for it.
-          const { runAgain } = await guard.background()
-          const fired = await runAgain(name, time, only, clock.now())
-          if (fired.kind === 'problem') throw new Refusal(fired.problem)
-          const what = only === 'refused' ? 'What was refused' : 'What was not sent'
-          return fired.occurrence.doneAt === undefined
-            ? `${what} of ${name}, ${when(time, zone)}, runs with the next sweep, within minutes.`
-            : `Nothing of ${name}, ${when(time, zone)}, was left to run.`
-        }),
-    })
-  }
+async function stop(visit: Visit, { guard }: Services, action: 'pause' | 'resume'): Promise<string> {
+  visit.mustHave('admin')
+  const { reason } = readFields(visit.form, because)
+  const { name } = (await known(visit, guard)).planned.plan
+  const change = action === 'pause' ? guard.pausePlan : guard.resumePlan
+  const changed = await change(name, { caller: visit.session.sub, reason })
+  if (changed.kind === 'problem') throw new Refusal(changed.problem)
+  return action === 'pause' ? `The plan ${name} is paused.` : `The plan ${name} goes on.`
+}
 
-  /** @throws Refusal 404 */
-  async function known({ c }: Visit): Promise<{ planned: PlanStatus; zone: string }> {
-    const { planStatuses } = await guard.background()
-    const { plans, zone } = await planStatuses()
-    const planned = plans.find(({ plan }) => plan.name === c.req.param('name'))
-    if (planned) return { planned, zone }
-    throw new Refusal(problem('not-found', 'There is no such plan.'))
-  }
+async function runAgain(visit: Visit, { guard, clock }: Services, only: 'unsent' | 'refused'): Promise<string> {
+  visit.mustHave('run')
+  const { time } = readFields(visit.form, confirmed)
+  const { planned, zone } = await known(visit, guard)
+  const { name } = planned.plan
+  await mustBeCovered(guard, name, { sub: visit.session.sub, mayCharge: visit.allowed.mayCharge })
+  // Only recorded here: the sweep runs it, so that no page waits for it.
+  const fired = await (await guard.background()).runAgain(name, time, only, clock.now())
+  if (fired.kind === 'problem') throw new Refusal(fired.problem)
+  const what = only === 'refused' ? 'What was refused' : 'What was not sent'
+  return fired.occurrence.doneAt === undefined
+    ? `${what} of ${name}, ${when(time, zone)}, runs with the next sweep, within minutes.`
+    : `Nothing of ${name}, ${when(time, zone)}, was left to run.`
+}
 
-  /** The plan's page shows the outcome of a form. */
-  async function told({ c, tell }: Visit, act: () => Promise<string>): Promise<Response> {
-    const back = planAddress(c.req.param('name') ?? '')
-    try {
-      return await tell({ done: [await act()], failed: [] }, back)
-    } catch (error) {
-      if (error instanceof Refusal) return tell({ done: [], failed: [error.problem.detail] }, back)
-      throw error
-    }
+/** @throws Refusal 404 */
+async function known({ c }: Visit, guard: Services['guard']): Promise<{ planned: PlanStatus; zone: string }> {
+  const { planStatuses } = await guard.background()
+  const { plans, zone } = await planStatuses()
+  const planned = plans.find(({ plan }) => plan.name === c.req.param('name'))
+  if (planned) return { planned, zone }
+  throw new Refusal(problem('not-found', 'There is no such plan.'))
+}
+
+/** Shows the outcome of a form on the plan's page. */
+async function told({ c, tell }: Visit, act: () => Promise<string>): Promise<Response> {
+  const back = planAddress(c.req.param('name') ?? '')
+  try {
+    return await tell({ done: [await act()], failed: [] }, back)
+  } catch (error) {
+    if (error instanceof Refusal) return tell({ done: [], failed: [error.problem.detail] }, back)
+    throw error
   }
 }
 
 function Summary({ planned, cost, zone }: { planned: PlanStatus; cost: CostOf | undefined; zone: string }) {
   const { kind, projects, budget, schedule, whenShort, query, leave } = planned.plan
   return (
-    <section aria-labelledby="summary">
-      <h2 id="summary" class="hidden">
-        Summary
-      </h2>
+    <Section id="summary" title="Summary" isHidden>
       <Facts long>
         <Fact name="Next">
           <Next of={planned} zone={zone} />
@@ -151,7 +142,7 @@ function Summary({ planned, cost, zone }: { planned: PlanStatus; cost: CostOf | 
           ))}
         </ol>
       </details>
-    </section>
+    </Section>
   )
 }
 
@@ -170,8 +161,7 @@ function Stopping({ visit, planned: { plan, paused } }: { visit: Visit; planned:
   if (!visit.allowed.scopes.has('admin')) return paused ? <PausedNote of={paused} /> : null
   const action = paused ? 'resume' : 'pause'
   return (
-    <section aria-labelledby="stopping" class="decide">
-      <h2 id="stopping">{paused ? 'Resume' : 'Pause'}</h2>
+    <Section id="stopping" title={paused ? 'Resume' : 'Pause'} class="decide">
       {paused ? (
         <PausedNote of={paused} />
       ) : (
@@ -179,17 +169,14 @@ function Stopping({ visit, planned: { plan, paused } }: { visit: Visit; planned:
       )}
       <form method="post" action={`${planAddress(plan.name)}/${action}`}>
         <FormToken of={visit.frame} />
-        <p>
-          <label for="reason">Reason</label>
-          <input id="reason" name="reason" type="text" maxlength={500} required autocomplete="off" />
-        </p>
+        <ReasonLine id="reason" label="Reason" required />
         <p class="buttons">
           <button type="submit" class={paused ? 'primary' : ''}>
             {paused ? 'Resume the plan' : 'Pause the plan'}
           </button>
         </p>
       </form>
-    </section>
+    </Section>
   )
 }
 

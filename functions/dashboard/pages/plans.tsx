@@ -3,13 +3,13 @@ import { type Cost as CostOf, type DayAhead, type DuePlan, weekdayOf } from '../
 import { count, units } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import type { Occurrence } from '../../../shared/ledger/updates/tasks.ts'
-import { budgetAddress, InZone, planAddress, Time } from '../components/parts.tsx'
+import { budgetAddress, Heads, InZone, planAddress, Time } from '../components/parts.tsx'
 import type { PageRoutes } from '../session.tsx'
 
-/** The open week and four more: a month, and a look at the next. */
+/** This week and the next four. */
 const weeks = 5
 
-/** What schedules will ask for, when, and what that costs. */
+/** All plans, and a calendar of what they will ask for. */
 export function addPlans({ page }: PageRoutes, { guard }: Services): void {
   page('/dashboard/plans', {
     GET: async ({ mustHave, show }) => {
@@ -53,28 +53,13 @@ const example = `[{
   "schedule": "cron(0 5 ? * MON-FRI *)"
 }]`
 
-function Table({
-  plans,
-  costs,
-  zone,
-}: {
-  plans: readonly PlanStatus[]
-  costs: ReadonlyMap<string, CostOf>
-  zone: string
-}) {
+function Table(of: { plans: readonly PlanStatus[]; costs: ReadonlyMap<string, CostOf>; zone: string }) {
+  const { plans, costs, zone } = of
   return (
     <div class="wide">
       <table class="rows">
         <caption>All plans, the one first that gets units first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Plan</th>
-            <th scope="col">Next</th>
-            <th scope="col">Each time</th>
-            <th scope="col">Budget</th>
-            <th scope="col">Last</th>
-          </tr>
-        </thead>
+        <Heads of={['Plan', 'Next', 'Each time', 'Budget', 'Last']} />
         <tbody>
           {plans.map((planned) => {
             const { plan, last } = planned
@@ -126,10 +111,10 @@ const LastTime = ({ of: { time, state }, zone }: { of: Occurrence; zone: string 
 
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-/** More times of one day than these are counted. */
+/** More times of a day are only counted. */
 const maxTimes = 3
 
-/** Weeks from Monday to Sunday; on a phone the days below each other, and only those on which something happens. */
+/** Weeks from Monday; a phone shows a list of the days with events. */
 function Calendar({ days, zone }: { days: readonly DayAhead[]; zone: string }) {
   const [first] = days
   if (!first) return null
@@ -141,13 +126,7 @@ function Calendar({ days, zone }: { days: readonly DayAhead[]; zone: string }) {
     <div class="wide">
       <table class="calendar">
         <caption>What plans will do, and what it costs at the prices last seen</caption>
-        <thead>
-          <tr>
-            {weekdays.map((name) => (
-              <th scope="col">{name}</th>
-            ))}
-          </tr>
-        </thead>
+        <Heads of={weekdays} />
         <tbody>
           {weeks.map((week) => (
             <tr>

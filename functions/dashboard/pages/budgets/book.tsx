@@ -9,17 +9,17 @@ import type { Entry } from '../../../../shared/ledger/book/entry.ts'
 import type { EntryRequest } from '../../../../shared/ledger/book/entry-request.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { systemIds } from '../../../../shared/platform/ids.ts'
-import { Hidden } from '../../components/fields.tsx'
-import { FormToken, type Frame } from '../../components/layout.tsx'
-import { budgetAddress, dayNamed } from '../../components/parts.tsx'
+import { ConfirmForm } from '../../components/edit.tsx'
+import type { Frame } from '../../components/layout.tsx'
+import { budgetAddress, dayNamed, Section } from '../../components/parts.tsx'
 import { stepOf } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { Chain } from './chain.tsx'
 import { Binding, Effect } from './effect.tsx'
 import { EntryForms, type EntryFormType, entryTypes, readEntry, titleOf } from './entry-forms.tsx'
 
-/** Grants, transfers, what was spent outside, corrections, and the vendor's figure: filled in, previewed, booked. */
-export function addBooking({ page }: PageRoutes, { guard }: Services): void {
+/** Books entries: filled in, previewed, confirmed. */
+export function addBook({ page }: PageRoutes, { guard }: Services): void {
   const { ledger } = guard
 
   page('/dashboard/budgets/:name/book', {
@@ -73,7 +73,7 @@ export function addBooking({ page }: PageRoutes, { guard }: Services): void {
 interface Shown {
   readonly view: View
   readonly budget: string
-  /** What was filled in before; of a form that is new, what it is about. */
+  /** The input so far. */
   readonly given: URLSearchParams
   readonly wrong: readonly string[]
 }
@@ -103,14 +103,14 @@ function NowLeft({ budget, view }: { budget: string; view: View }) {
   )
 }
 
-/** @throws Refusal when a page of ours did not make it: without a key, pressing twice would book twice. */
+/** Without a key, pressing twice would book twice. @throws Refusal 400 */
 function keyOf(form: URLSearchParams): string {
   const key = form.get('key') ?? ''
   if (/^page-[0-9a-z]{26}$/.test(key)) return key
   throw invalid([{ path: 'key', message: 'is missing: load the page again' }])
 }
 
-/** A key that stands for something else already is of no use any more. */
+/** Drops a key that stands for another entry. */
 function again(given: URLSearchParams, kind: string): URLSearchParams {
   const kept = new URLSearchParams(given)
   if (kind === 'key-reused') kept.delete('key')
@@ -139,14 +139,13 @@ function sayBooked({ type, budget, units: number, to }: Entry): string {
   }
 }
 
-/** The budget and all above it, then all else that the entry moves with what is above that. */
+/** The budgets above the entry's own, then the others that it moves. */
 function concerned({ definitions }: View, request: EntryRequest, { moves }: Entry): readonly string[] {
   const from = [request.budget, ...(request.type === 'transfer' ? [request.to] : [])]
   const chains = from.flatMap((name) => chainOf(definitions, name).map((budget) => budget.name))
   return [...new Set([...chains, ...moves.map(({ budget }) => budget)])]
 }
 
-/** What an entry would do, and the button that books it. */
 function EntryPreview(of: {
   request: EntryRequest
   entry: Entry
@@ -162,29 +161,22 @@ function EntryPreview(of: {
   const { form: _form, step: _step, ...fields } = Object.fromEntries(given)
   return (
     <>
-      <section aria-labelledby="what">
-        <h2 id="what">{titleOf(request)}</h2>
+      <Section id="what" title={titleOf(request)}>
         {request.type === 'reconcile' ? <Difference of={entry.units} /> : null}
         <p>Reason: {request.reason}</p>
-      </section>
+      </Section>
       <Effect {...{ before, after, budgets, month }} />
-      <section aria-labelledby="confirm">
-        <h2 id="confirm">Confirm</h2>
+      <Section id="confirm" title="Confirm">
         <Binding of={request.type === 'transfer' ? request.to : request.budget} binds={entry.binds} month={month} />
-        <form method="post" action={budgetAddress(request.budget, '/book')}>
-          <FormToken of={of.frame} />
-          <Hidden of={fields} />
-          <p class="buttons">
-            <button type="submit" name="step" value="confirm" class="primary">
-              Book it
-            </button>
-            <button type="submit" name="step" value="edit">
-              Back to the form
-            </button>
-            <a href={budgetAddress(request.budget)}>Book nothing</a>
-          </p>
-        </form>
-      </section>
+        <ConfirmForm
+          action={budgetAddress(request.budget, '/book')}
+          frame={of.frame}
+          hidden={fields}
+          confirm="Book it"
+          leave="Book nothing"
+          back={budgetAddress(request.budget)}
+        />
+      </Section>
     </>
   )
 }

@@ -3,10 +3,8 @@ import { allFaults } from '../../../../shared/guard/fields.ts'
 import { count, list } from '../../../../shared/guard/sentences.ts'
 import { type Budget, limitOf } from '../../../../shared/ledger/book/definitions.ts'
 import { allOf, type Kind, type Kinds, namesOf } from '../../../../shared/tracking/kinds.ts'
-import type { Difference } from '../../components/edit.tsx'
+import { comparisonOf, shownLimit } from '../../components/edit.tsx'
 import { toNumber } from '../../forms.ts'
-
-/** What people set of a budget, as they read and type it. Two of these are compared text by text. */
 
 export const labels = {
   parent: 'Parent',
@@ -22,14 +20,11 @@ export const labels = {
   freezeOnOverrun: 'Freeze on an overrun',
 } as const
 
-export type Text = keyof typeof labels
+type Text = keyof typeof labels
 export type Texts = Readonly<Record<Text, string>>
 export const texts = Object.keys(labels) as Text[]
 
-const shown = (value: number | 'unlimited' | undefined): string =>
-  typeof value === 'number' ? count(value) : (value ?? '')
-
-/** What a form says; what it does not name stays as it is. Numbers look as ours do, so that equal ones are equal texts. */
+/** Absent fields stay as they are. Numbers are formatted like ours, so that equal ones are equal texts. */
 export function textsIn(form: URLSearchParams, otherwise: Texts): Texts {
   const given = texts.map((text) => {
     const value = form.get(text)
@@ -56,12 +51,12 @@ const noKind = 'none'
 
 export type BudgetWords = ReturnType<typeof budgetWords>
 
-/** The texts of a budget, and back, with the kinds that there are. */
+/** The texts of a budget, and back. */
 export function budgetWords(kinds: Kinds) {
   const names = namesOf(kinds)
   const { budgetRequest } = budgetBodies(kinds)
 
-  /** All of them or one alone; another choice of the API stays while it is not changed. */
+  /** All or one; another choice, made through the API, stays until it is changed. */
   function kindChoices(now: string): readonly (readonly [value: string, label: string])[] {
     const usual = [names.join(' '), ...names].map((value) => [value, kindsInWords(value)] as const)
     return usual.some(([value]) => value === now) ? usual : [...usual, [now, kindsInWords(now)]]
@@ -74,17 +69,11 @@ export function budgetWords(kinds: Kinds) {
     return chosen.length === 1 ? `${value} only` : list(chosen)
   }
 
-  /** As it is shown beside its label. */
+  /** The words of a value beside its label. */
   const said = (text: Text, value: string): string =>
     text === 'kinds' ? kindsInWords(value) : value.split('\n').join(', ') || 'none'
 
-  /** Each member that differs. */
-  const differences = (from: Texts, to: Texts): readonly Difference[] =>
-    texts.flatMap((text) =>
-      from[text] === to[text] ? [] : [{ label: labels[text], from: said(text, from[text]), to: said(text, to[text]) }],
-    )
-
-  /** As the API takes it, by the API's own schema. `wrong`: what it does not take, as sentences. */
+  /** Parses with the API's schema. `wrong`: faults as sentences. */
   function toRequest(given: Texts, projects: Budget['projects']) {
     const parsed = budgetRequest.safeParse({ ...bodyOf(given, names), projects })
     if (!parsed.success) return { kind: 'wrong', wrong: allFaults([], parsed.error.issues).map(sentence) } as const
@@ -92,18 +81,24 @@ export function budgetWords(kinds: Kinds) {
     return { kind: 'request', request: { ...request, parent: parent ?? null } } as const
   }
 
-  return { textsOf: (budget: Budget) => textsOf(budget, names), said, differences, toRequest, kindChoices }
+  return {
+    textsOf: (budget: Budget) => textsOf(budget, names),
+    said,
+    differences: comparisonOf(labels, said),
+    toRequest,
+    kindChoices,
+  }
 }
 
 function textsOf(budget: Budget, names: readonly Kind[]): Texts {
   const { parent, perUpdate, approvalAbove, approvalIfGrown, approvers = [], thresholds = [], freezeOnOverrun } = budget
   return {
     parent: parent ?? '',
-    month: shown(limitOf(budget, 'month')),
-    day: shown(limitOf(budget, 'day')),
-    perUpdate: shown(perUpdate),
-    approvalAbove: shown(approvalAbove),
-    approvalIfGrown: shown(approvalIfGrown),
+    month: shownLimit(limitOf(budget, 'month')),
+    day: shownLimit(limitOf(budget, 'day')),
+    perUpdate: shownLimit(perUpdate),
+    approvalAbove: shownLimit(approvalAbove),
+    approvalIfGrown: shownLimit(approvalIfGrown),
     approvalExpiresAfter: budget.approvalExpiresAfter ?? '',
     kinds: names.filter((kind) => budget.kinds?.includes(kind) ?? true).join(' ') || noKind,
     approvers: approvers.join('\n'),

@@ -4,13 +4,14 @@ import { Refusal } from '../../../../shared/api/refusal.ts'
 import { noBudget } from '../../../../shared/guard/problems.ts'
 import { count, zoneOf } from '../../../../shared/guard/sentences.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
-import { budgetNamed, childrenOf, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
+import { type Budget, budgetNamed, childrenOf, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
 import type { Page } from '../../../../shared/ledger/views/pages.ts'
+import type { View } from '../../../../shared/ledger/views/views.ts'
 import { type BudgetRow, budgetRows, type CounterRow } from '../../components/budget-rows.ts'
 import { Patterns } from '../../components/charts.tsx'
 import { BurnDownFigure, Counter, Terms } from '../../components/counter.tsx'
-import { budgetAddress, Fact, Facts, InZone, Time, words } from '../../components/parts.tsx'
+import { budgetAddress, Fact, Facts, InZone, Section, Time, words } from '../../components/parts.tsx'
 import type { PageRoutes } from '../../session.tsx'
 import { type BudgetWords, budgetWords, labels, type Texts, texts } from './budget-texts.ts'
 import { Chain } from './chain.tsx'
@@ -19,7 +20,7 @@ import { Projects } from './projects.tsx'
 
 const maxEntries = 10
 
-/** One budget: what is left of it, what is set of it, what it owns, and what was booked on it. */
+/** One budget: its units, rules, projects and entries. */
 export function addBudget({ page }: PageRoutes, { guard, kinds }: Services): void {
   const words = budgetWords(kinds)
 
@@ -39,62 +40,76 @@ export function addBudget({ page }: PageRoutes, { guard, kinds }: Services): voi
       const row = budgetRows(view, forecasts, nights).find((each) => each.name === name)
       if (!budget || !row) throw new Refusal(noBudget(name))
       const zone = zoneOf(view)
-      const children = childrenOf(view.definitions, name).map((each) => each.name)
       const isAdmin = allowed.scopes.has('admin')
+      const { revision } = view.definitions
       return show(
         `Budget ${name}`,
         <>
           <Patterns />
           <Chain of={name} in={view.definitions} />
-          <section aria-labelledby="figures">
-            <h2 id="figures">Units</h2>
-            <FrozenMark of={row} zone={zone} />
-            <Window name={name} of={row.month} zone={zone}>
-              <BurnDownFigure row={row} zone={zone} />
-            </Window>
-            {row.day ? <Window name={name} of={row.day} zone={zone} /> : null}
-            <p class="buttons">
-              {isAdmin ? (
-                <a class="button" href={budgetAddress(name, '/book')}>
-                  Grant, transfer, book
-                </a>
-              ) : null}
-              <a href={`/dashboard/updates?budget=${name}`}>Updates of {name}</a>
-            </p>
-          </section>
-          <section aria-labelledby="rules">
-            <h2 id="rules">Limits and rules</h2>
-            <Rules of={words.textsOf(budget)} words={words} />
-            {children.length === 0 ? null : (
-              <p>
-                Below it:{' '}
-                {children.map((child, position) => (
-                  <>
-                    {position === 0 ? null : ', '}
-                    <a href={budgetAddress(child)}>{child}</a>
-                  </>
-                ))}
-              </p>
-            )}
-            {isAdmin ? (
-              <p class="buttons">
-                <a class="button" href={budgetAddress(name, '/edit')}>
-                  Change limits and rules
-                </a>
-              </p>
-            ) : null}
-          </section>
+          <UnitsSection row={row} isAdmin={isAdmin} zone={zone} />
+          <RulesSection budget={budget} view={view} words={words} isAdmin={isAdmin} />
           <Projects budget={budget} frame={frame} isAdmin={isAdmin} kinds={kinds} />
           <Entries of={entries} name={name} zone={zone} isAdmin={isAdmin} />
-          {isAdmin ? <Stop budget={budget} frame={frame} revision={view.definitions.revision} /> : null}
-          {isAdmin && name !== rootBudget ? (
-            <Deletion budget={budget} frame={frame} revision={view.definitions.revision} />
-          ) : null}
+          {isAdmin ? <Stop budget={budget} frame={frame} revision={revision} /> : null}
+          {isAdmin && name !== rootBudget ? <Deletion budget={budget} frame={frame} revision={revision} /> : null}
           <InZone zone={zone} />
         </>,
       )
     },
   })
+}
+
+const UnitsSection = ({ row, isAdmin, zone }: { row: BudgetRow; isAdmin: boolean; zone: string }) => (
+  <Section id="figures" title="Units">
+    <FrozenMark of={row} zone={zone} />
+    <Window name={row.name} of={row.month} zone={zone}>
+      <BurnDownFigure row={row} zone={zone} />
+    </Window>
+    {row.day ? <Window name={row.name} of={row.day} zone={zone} /> : null}
+    <p class="buttons">
+      {isAdmin ? (
+        <a class="button" href={budgetAddress(row.name, '/book')}>
+          Grant, transfer, book
+        </a>
+      ) : null}
+      <a href={`/dashboard/updates?budget=${row.name}`}>Updates of {row.name}</a>
+    </p>
+  </Section>
+)
+
+interface RulesProps {
+  readonly budget: Budget
+  readonly view: View
+  readonly words: BudgetWords
+  readonly isAdmin: boolean
+}
+
+function RulesSection({ budget, view, words, isAdmin }: RulesProps) {
+  const children = childrenOf(view.definitions, budget.name).map(({ name }) => name)
+  return (
+    <Section id="rules" title="Limits and rules">
+      <Rules of={words.textsOf(budget)} words={words} />
+      {children.length === 0 ? null : (
+        <p>
+          Below it:{' '}
+          {children.map((child, position) => (
+            <>
+              {position === 0 ? null : ', '}
+              <a href={budgetAddress(child)}>{child}</a>
+            </>
+          ))}
+        </p>
+      )}
+      {isAdmin ? (
+        <p class="buttons">
+          <a class="button" href={budgetAddress(budget.name, '/edit')}>
+            Change limits and rules
+          </a>
+        </p>
+      ) : null}
+    </Section>
+  )
 }
 
 const FrozenMark = ({ of: { name, frozen }, zone }: { of: BudgetRow; zone: string }) =>
@@ -147,10 +162,15 @@ const Rules = ({ of, words }: { of: Texts; words: BudgetWords }) => (
 
 const correctable: readonly Entry['type'][] = ['grant', 'transfer', 'external-spend', 'opening', 'correction']
 
-/** What was booked on a budget this month, beside its updates. */
-const Entries = ({ of, name, zone, isAdmin }: { of: Page<Entry>; name: string; zone: string; isAdmin: boolean }) => (
-  <section aria-labelledby="entries">
-    <h2 id="entries">Booked this month</h2>
+interface EntriesProps {
+  readonly of: Page<Entry>
+  readonly name: string
+  readonly zone: string
+  readonly isAdmin: boolean
+}
+
+const Entries = ({ of, name, zone, isAdmin }: EntriesProps) => (
+  <Section id="entries" title="Booked this month">
     {of.rows.length === 0 ? (
       <p class="empty">Nothing was booked by hand this month. What updates cost is on their own pages.</p>
     ) : (
@@ -182,5 +202,5 @@ const Entries = ({ of, name, zone, isAdmin }: { of: Page<Entry>; name: string; z
     <p class="buttons">
       <a href={`/dashboard/ledger?budget=${name}`}>All entries of {name}</a>
     </p>
-  </section>
+  </Section>
 )

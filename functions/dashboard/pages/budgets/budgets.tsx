@@ -6,17 +6,17 @@ import { budgetNamed, rootBudget } from '../../../../shared/ledger/book/definiti
 import { type BudgetRow, budgetRows, type CounterRow } from '../../components/budget-rows.ts'
 import { ChoiceField, ReasonField, TextField, Wrong } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
-import { budgetAddress, InZone } from '../../components/parts.tsx'
+import { budgetAddress, Heads, InZone, numbers, Section, UnitsCell } from '../../components/parts.tsx'
 import { onNewest, reasonOf } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
-import { addBooking } from './book.tsx'
+import { addBook } from './book.tsx'
 import { addBudget } from './budget.tsx'
 import { budgetWords, labels, textsIn } from './budget-texts.ts'
-import { addEditing } from './edit.tsx'
-import { addStopping } from './freeze.tsx'
+import { addBudgetEdit } from './edit.tsx'
+import { addFreeze } from './freeze.tsx'
 import { addProjects } from './projects.tsx'
 
-/** All budgets as a tree; and, for administrators, everything that the API lets them change. */
+/** All budgets as a tree, and a form for a new one. */
 export function addBudgetPages(routes: PageRoutes, services: Services): void {
   const { guard } = services
 
@@ -35,10 +35,10 @@ export function addBudgetPages(routes: PageRoutes, services: Services): void {
   })
 
   addBudget(routes, services)
-  addEditing(routes, services)
-  addBooking(routes, services)
+  addBudgetEdit(routes, services)
+  addBook(routes, services)
   addProjects(routes, services)
-  addStopping(routes, services)
+  addFreeze(routes, services)
 
   async function showAll({ show, allowed, frame, form }: Visit, wrong: readonly string[]) {
     const view = await guard.ledger.view()
@@ -70,26 +70,7 @@ const Tree = ({ rows, owned }: { rows: readonly BudgetRow[]; owned: (name: strin
   <div class="wide">
     <table class="tree">
       <caption>Each budget below its parent. What it spends counts in all above it, up to account.</caption>
-      <thead>
-        <tr>
-          <th scope="col">Budget</th>
-          <th scope="col" class="number">
-            Left this month
-          </th>
-          <th scope="col" class="number">
-            Spent
-          </th>
-          <th scope="col" class="number">
-            Held, in doubt
-          </th>
-          <th scope="col" class="number">
-            Left today
-          </th>
-          <th scope="col" class="number">
-            Projects
-          </th>
-        </tr>
-      </thead>
+      <Heads of={['Budget', ...numbers('Left this month', 'Spent', 'Held, in doubt', 'Left today', 'Projects')]} />
       <tbody>
         {rows.map((row) => (
           <tr>
@@ -106,12 +87,8 @@ const Tree = ({ rows, owned }: { rows: readonly BudgetRow[]; owned: (name: strin
             <td data-name="Left this month" class="number">
               <Left of={row.month} />
             </td>
-            <td data-name="Spent" class="number">
-              {count(row.month.spent)}
-            </td>
-            <td data-name="Held, in doubt" class="number">
-              {count(row.month.held + row.month.inDoubt)}
-            </td>
+            <UnitsCell name="Spent" of={row.month.spent} />
+            <UnitsCell name="Held, in doubt" of={row.month.held + row.month.inDoubt} />
             <td data-name="Left today" class={row.day ? 'number' : 'number nothing'}>
               {row.day ? <Left of={row.day} /> : <span class="unknown">no limit</span>}
             </td>
@@ -135,8 +112,6 @@ const Left = ({ of: { total, available } }: { of: CounterRow }) =>
     </>
   )
 
-/** A new budget: its name, its place and its limits. All else is set on its own page. */
-
 type Made =
   | { readonly kind: 'made'; readonly name: string }
   | { readonly kind: 'wrong'; readonly wrong: readonly string[] }
@@ -156,7 +131,7 @@ async function makeBudget({ form, session }: Visit, { guard, kinds }: Services):
     const { definitions } = await guard.ledger.view()
     const there = budgetNamed(definitions, name.data)
     if (!there) return guard.putBudget({ ...read.request, name: name.data }, { ...by, onlyAt: [definitions.revision] })
-    // A user who presses twice gets what they wanted.
+    // Pressing twice is not a conflict.
     if (differences(textsOf(there), texts).length === 0) return { kind: 'changed', created: false }
     const detail = `There is a budget ${name.data} already; nothing was changed.`
     return { kind: 'problem', problem: problem('wrong-state', detail) }
@@ -166,19 +141,20 @@ async function makeBudget({ form, session }: Visit, { guard, kinds }: Services):
     : { kind: 'wrong', wrong: [changed.problem.detail] }
 }
 
-const MakeForm = (of: {
-  frame: Frame
-  parents: readonly string[]
-  /** What was filled in before. */
-  given: URLSearchParams
-  wrong: readonly string[]
-}) => {
+interface MakeFormProps {
+  readonly frame: Frame
+  readonly parents: readonly string[]
+  /** The input so far. */
+  readonly given: URLSearchParams
+  readonly wrong: readonly string[]
+}
+
+const MakeForm = (of: MakeFormProps) => {
   const value = (name: string) => of.given.get(name) ?? undefined
   return (
-    <section aria-labelledby="make">
-      <h2 id="make">New budget</h2>
+    <Section id="make" title="New budget">
       <Wrong of={of.wrong} />
-      {/* What is wrong with it is shown where it stands, far below all budgets. */}
+      {/* The anchor leads back to this form, far below the budgets. */}
       <form method="post" action="/dashboard/budgets#make">
         <FormToken of={of.frame} />
         <div class="fields">
@@ -208,6 +184,6 @@ const MakeForm = (of: {
           </button>
         </p>
       </form>
-    </section>
+    </Section>
   )
 }

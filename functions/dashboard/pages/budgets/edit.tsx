@@ -1,5 +1,6 @@
 import { budgetNameOf } from '../../../../shared/api/budgets.ts'
 import { Refusal } from '../../../../shared/api/refusal.ts'
+import type { Guard } from '../../../../shared/guard/guard.ts'
 import { usualThresholds } from '../../../../shared/guard/options.ts'
 import type { Forecast } from '../../../../shared/guard/plans/forecast.ts'
 import { noBudget } from '../../../../shared/guard/problems.ts'
@@ -7,177 +8,135 @@ import { figuresOfChain, tightest, zoneOf } from '../../../../shared/guard/sente
 import type { Services } from '../../../../shared/guard/services.ts'
 import { type Budget, budgetNamed, chainOf, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
-import { type Difference, Differences, Meanwhile, merged, seenIn } from '../../components/edit.tsx'
-import { ChoiceField, Hidden, LinesField, ReasonField, TextField, Wrong } from '../../components/fields.tsx'
+import {
+  Changes,
+  ConfirmForm,
+  type Edit,
+  isUnchanged,
+  Meanwhile,
+  putOrPreview,
+  readEdit,
+  seenFields,
+  Then,
+} from '../../components/edit.tsx'
+import { ChoiceField, editFields, Hidden, LinesField, noOrYes, TextField, Wrong } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
-import { budgetAddress } from '../../components/parts.tsx'
-import { isOvertaken, reasonOf, stepOf, untilAnswered } from '../../forms.ts'
+import { budgetAddress, Section } from '../../components/parts.tsx'
+import { isOvertaken, stepOf, untilAnswered } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
-import { type BudgetWords, budgetWords, labels, type Text, type Texts, textsIn } from './budget-texts.ts'
+import { type BudgetWords, budgetWords, labels, type Texts, textsIn } from './budget-texts.ts'
 import { Chain } from './chain.tsx'
 import { Binding, Effect, PlansThen } from './effect.tsx'
 
-/** What a user wants of a budget: from the form to a preview, and from there to the change. */
-interface BudgetEdit {
+interface BudgetEdit extends Edit<Texts> {
   readonly words: BudgetWords
-  readonly view: View
   readonly budget: Budget
-  readonly texts: Texts
-  readonly reason: string | undefined
-  /** What others have made of the budget since the page was shown; `null`: the definitions are the same. */
-  readonly meanwhile: readonly Difference[] | null
 }
 
-export function addEditing({ page }: PageRoutes, { guard, kinds }: Services): void {
+/** Changes the limits and rules of a budget. */
+export function addBudgetEdit({ page }: PageRoutes, { guard, kinds }: Services): void {
   const words = budgetWords(kinds)
-  const { differences, textsOf, toRequest } = words
 
   page('/dashboard/budgets/:name/edit', {
     GET: async (visit) => {
       visit.mustHave('admin')
-      const { view, budget } = await budgetOf(visit)
-      return showForm(visit, { words, view, budget, texts: textsOf(budget), reason: undefined, meanwhile: null })
+      const { view, budget } = await budgetOf(guard, visit)
+      const now = words.textsOf(budget)
+      return showForm(visit, { words, view, budget, now, texts: now, reason: undefined, meanwhile: null })
     },
 
     POST: async (visit) => {
       visit.mustHave('admin')
       const step = stepOf(visit.form)
       return untilAnswered(async () => {
-        const wanted = await wantedOf(visit)
-        return step === 'edit' ? showForm(visit, wanted) : change(visit, wanted, step)
+        const { view, budget } = await budgetOf(guard, visit)
+        const { differences } = words
+        const edit = readEdit(visit.form, view, words.textsOf(budget), { textsIn, differences })
+        const wanted = { ...edit, words, budget }
+        return step === 'edit' ? showForm(visit, wanted) : change(guard, visit, wanted, step)
       })
     },
   })
+}
 
-  /** `null`: another user was faster, so that it has to be looked at again. */
-  async function change(visit: Visit, wanted: BudgetEdit, step: 'preview' | 'confirm') {
-    const { budget, texts, view, meanwhile, reason } = wanted
-    if (differences(textsOf(budget), texts).length === 0) return nothingToDo(visit, wanted)
-    const made = toRequest(texts, budget.projects)
-    if (made.kind === 'wrong') return showForm(visit, wanted, made.wrong)
-    const request = { ...made.request, name: budget.name }
-    const revised = { onlyAt: [view.definitions.revision] }
-    const by = { caller: visit.session.sub, ...(reason !== undefined && { reason }), ...revised }
-    // What others have changed is shown before anybody confirms it.
-    const isSeen = step === 'confirm' && meanwhile === null
-    const outcome = await (isSeen ? guard.putBudget(request, by) : guard.previewBudget(request, by))
-    if (isOvertaken(outcome)) return null
-    switch (outcome.kind) {
-      case 'problem':
-        return showForm(visit, wanted, [outcome.problem.detail])
-      case 'changed': {
-        const done = [`${budget.name} is changed, at once for everybody.`]
-        return visit.tell({ done, failed: [] }, budgetAddress(budget.name))
-      }
-      case 'possible':
-        return showPreview(visit, wanted, outcome)
-    }
+async function budgetOf({ ledger }: Guard, { c }: Visit): Promise<{ view: View; budget: Budget }> {
+  const name = budgetNameOf(c)
+  const view = await ledger.view()
+  const budget = budgetNamed(view.definitions, name)
+  if (!budget) throw new Refusal(noBudget(name))
+  return { view, budget }
+}
+
+/** `null`: another change was faster. */
+async function change(guard: Guard, visit: Visit, wanted: BudgetEdit, step: 'preview' | 'confirm') {
+  const { words, budget, texts, meanwhile } = wanted
+  const { name } = budget
+  const tell = (sentence: string) => visit.tell({ done: [sentence], failed: [] }, budgetAddress(name))
+  if (isUnchanged(wanted)) {
+    // Without changes of others, the user may continue; with them, this is the second press of a button.
+    if (meanwhile === null) return showForm(visit, wanted, ['Nothing is different from what it is already.'])
+    return tell(`${name} is as you want it already; nothing more was changed.`)
   }
-
-  async function showPreview(visit: Visit, wanted: BudgetEdit, { before, after }: { before: View; after: View }) {
-    const { name } = wanted.budget
-    const { forecast } = await guard.background()
-    const forecasts = await Promise.all([forecast(before), forecast(after)])
-    const chain = chainOf(after.definitions, name)
-    return visit.show(
-      `Change ${name}?`,
-      <EditPreview {...{ ...wanted, frame: visit.frame, before, after, forecasts, chain }} zone={zoneOf(before)} />,
-    )
-  }
-
-  async function budgetOf({ c }: Visit): Promise<{ view: View; budget: Budget }> {
-    const name = budgetNameOf(c)
-    const view = await guard.ledger.view()
-    const budget = budgetNamed(view.definitions, name)
-    if (!budget) throw new Refusal(noBudget(name))
-    return { view, budget }
-  }
-
-  async function wantedOf(visit: Visit): Promise<BudgetEdit> {
-    const { form } = visit
-    const { view, budget } = await budgetOf(visit)
-    const now = textsOf(budget)
-    const isSame = form.get('revision') === String(view.definitions.revision)
-    const seen = isSame ? now : textsIn(seenIn(form), now)
-    return {
-      ...{ words, view, budget, reason: reasonOf(form) },
-      texts: merged(textsIn(form, seen), seen, now),
-      meanwhile: isSame ? null : differences(seen, now),
-    }
+  const made = words.toRequest(texts, budget.projects)
+  if (made.kind === 'wrong') return showForm(visit, wanted, made.wrong)
+  const request = { ...made.request, name }
+  const outcome = await putOrPreview(step, wanted, visit.session.sub, {
+    put: (by) => guard.putBudget(request, by),
+    preview: (by) => guard.previewBudget(request, by),
+  })
+  if (isOvertaken(outcome)) return null
+  switch (outcome.kind) {
+    case 'problem':
+      return showForm(visit, wanted, [outcome.problem.detail])
+    case 'changed':
+      return tell(`${name} is changed, at once for everybody.`)
+    case 'possible':
+      return showPreview(guard, visit, wanted, outcome)
   }
 }
 
-function nothingToDo(visit: Visit, wanted: BudgetEdit) {
-  const { budget, meanwhile } = wanted
-  // A user who presses twice reads that it is done; without a change they may continue.
-  if (meanwhile === null) return showForm(visit, wanted, ['Nothing is different from what it is already.'])
-  const done = [`${budget.name} is as you want it already; nothing more was changed.`]
-  return visit.tell({ done, failed: [] }, budgetAddress(budget.name))
-}
-
-function showForm(
-  visit: Visit,
-  { words, view, budget, texts, reason, meanwhile }: BudgetEdit,
-  wrong: readonly string[] = [],
-) {
-  const parents = Object.keys(view.definitions.budgets).filter((name) => name !== budget.name)
+async function showPreview(guard: Guard, visit: Visit, wanted: BudgetEdit, views: { before: View; after: View }) {
+  const { forecast } = await guard.background()
+  const forecasts = await Promise.all([forecast(views.before), forecast(views.after)])
   return visit.show(
-    `Limits and rules of ${budget.name}`,
+    `Change ${wanted.budget.name}?`,
+    <Preview {...{ wanted, frame: visit.frame, ...views, forecasts }} />,
+  )
+}
+
+function showForm(visit: Visit, wanted: BudgetEdit, wrong: readonly string[] = []) {
+  const { name } = wanted.budget
+  return visit.show(
+    `Limits and rules of ${name}`,
     <>
-      <Chain of={budget.name} in={view.definitions} here="limits and rules" />
-      <EditForm
-        {...{
-          words,
-          budget,
-          texts,
-          reason,
-          wrong,
-          meanwhile,
-          frame: visit.frame,
-          revision: view.definitions.revision,
-        }}
-        parents={budget.name === rootBudget ? [] : parents}
-      />
+      <Chain of={name} in={wanted.view.definitions} here="limits and rules" />
+      <Form wanted={wanted} wrong={wrong} frame={visit.frame} />
     </>,
   )
 }
 
-/** The form of a budget's limits and rules, and what is shown before it is confirmed. */
-
-function EditForm(of: {
-  words: BudgetWords
-  budget: Budget
-  texts: Texts
-  reason: string | undefined
-  wrong: readonly string[]
-  meanwhile: readonly Difference[] | null
-  frame: Frame
-  revision: number
-  parents: readonly string[]
-}) {
-  const { words, budget, texts, wrong, meanwhile, frame, parents } = of
-  const field = (text: Text) => ({ of: 'edit', name: text, label: labels[text], value: texts[text] })
-  const units = (text: Text) => ({ ...field(text), units: true })
+function Form({ wanted, wrong, frame }: { wanted: BudgetEdit; wrong: readonly string[]; frame: Frame }) {
+  const { words, view, budget, texts } = wanted
+  const { field, units } = editFields(labels, texts)
+  const others = Object.keys(view.definitions.budgets).filter((name) => name !== budget.name)
   return (
     <form method="post" action={budgetAddress(budget.name, '/edit')} class="sheet">
       <Wrong of={wrong} />
-      {meanwhile === null ? null : <Meanwhile of={meanwhile} name={budget.name} />}
+      <Meanwhile of={wanted} name={budget.name} />
       <FormToken of={frame} />
-      <Seen texts={words.textsOf(budget)} revision={of.revision} />
-      <section aria-labelledby="limits">
-        <h2 id="limits">Limits</h2>
+      <Hidden of={seenFields(wanted)} />
+      <Section id="limits" title="Limits">
         <p class="note">A number of units, or “unlimited”. 0 lets nothing pass.</p>
         <div class="fields">
           <TextField {...units('month')} required />
           <TextField {...units('day')} required />
           <TextField {...units('perUpdate')} note="More than this is refused. Empty: no such rule." />
           {budget.name === rootBudget ? null : (
-            <ChoiceField {...field('parent')} options={parents.map((name) => [name, name])} />
+            <ChoiceField {...field('parent')} options={others.map((name) => [name, name])} />
           )}
         </div>
-      </section>
-      <section aria-labelledby="rules">
-        <h2 id="rules">Rules</h2>
+      </Section>
+      <Section id="rules" title="Rules">
         <div class="fields">
           <TextField {...units('approvalAbove')} note="Units for one update. Empty: no such rule." />
           <TextField {...units('approvalIfGrown')} note="Against the project’s last update. Empty: no such rule." />
@@ -191,78 +150,43 @@ function EditForm(of: {
             note="One on a line. Empty: those of the parent, or whoever may approve."
           />
           <TextField {...field('thresholds')} note={`Empty: ${usualThresholds.join(', ')}.`} />
-          <ChoiceField
-            {...field('freezeOnOverrun')}
-            options={[
-              ['no', 'no'],
-              ['yes', 'yes'],
-            ]}
-          />
+          <ChoiceField {...field('freezeOnOverrun')} options={noOrYes} />
         </div>
-      </section>
-      <section aria-labelledby="go-on">
-        <h2 id="go-on">Then</h2>
-        <ReasonField of="edit" value={of.reason} isOptional />
-        <p class="buttons">
-          <button type="submit" name="step" value="preview" class="primary">
-            Preview
-          </button>
-          <a href={budgetAddress(budget.name)}>Leave it as it is</a>
-        </p>
-        <p class="note">Nothing is changed before you confirm what the preview shows.</p>
-      </section>
+      </Section>
+      <Then reason={wanted.reason} back={budgetAddress(budget.name)} />
     </form>
   )
 }
 
-function EditPreview(of: {
-  words: BudgetWords
-  view: View
-  budget: Budget
-  texts: Texts
-  reason: string | undefined
-  meanwhile: readonly Difference[] | null
-  frame: Frame
-  before: View
-  after: View
-  forecasts: readonly [before: readonly Forecast[], after: readonly Forecast[]]
-  chain: readonly Budget[]
-  zone: string
-}) {
-  const { words, budget, texts, reason, meanwhile, before, after, chain, zone } = of
+interface PreviewProps {
+  readonly wanted: BudgetEdit
+  readonly frame: Frame
+  readonly before: View
+  readonly after: View
+  readonly forecasts: readonly [before: readonly Forecast[], after: readonly Forecast[]]
+}
+
+function Preview({ wanted, frame, before, after, forecasts }: PreviewProps) {
+  const { words, budget, now, texts, reason } = wanted
+  const { name } = budget
+  const chain = chainOf(after.definitions, name)
   return (
     <>
-      {meanwhile === null ? null : <Meanwhile of={meanwhile} name={budget.name} />}
-      <section aria-labelledby="changes">
-        <h2 id="changes">What changes</h2>
-        <Differences of={words.differences(words.textsOf(budget), texts)} />
-        <p>Reason: {reason ?? <span class="unknown">none given</span>}</p>
-      </section>
-      <Effect before={before.book} after={after.book} budgets={chain.map(({ name }) => name)} />
-      <section aria-labelledby="confirm">
-        <h2 id="confirm">Confirm</h2>
-        <Binding of={budget.name} binds={tightest(figuresOfChain(after, chain))} />
-        <PlansThen before={of.forecasts[0]} after={of.forecasts[1]} zone={zone} />
-        <form method="post" action={budgetAddress(budget.name, '/edit')}>
-          <FormToken of={of.frame} />
-          <Seen texts={words.textsOf(budget)} revision={before.definitions.revision} />
-          <Hidden of={{ ...texts, ...(reason !== undefined && { reason }) }} />
-          <p class="buttons">
-            <button type="submit" name="step" value="confirm" class="primary">
-              Change it
-            </button>
-            <button type="submit" name="step" value="edit">
-              Back to the form
-            </button>
-            <a href={budgetAddress(budget.name)}>Leave it as it is</a>
-          </p>
-        </form>
-      </section>
+      <Meanwhile of={wanted} name={name} />
+      <Changes of={words.differences(now, texts)} reason={reason} />
+      <Effect before={before.book} after={after.book} budgets={chain.map((each) => each.name)} />
+      <Section id="confirm" title="Confirm">
+        <Binding of={name} binds={tightest(figuresOfChain(after, chain))} />
+        <PlansThen before={forecasts[0]} after={forecasts[1]} zone={zoneOf(before)} />
+        <ConfirmForm
+          action={budgetAddress(name, '/edit')}
+          frame={frame}
+          hidden={{ ...seenFields({ ...wanted, view: before }), ...texts, ...(reason !== undefined && { reason }) }}
+          confirm="Change it"
+          leave="Leave it as it is"
+          back={budgetAddress(name)}
+        />
+      </Section>
     </>
   )
 }
-
-/** What this page shows as it is: a change by another user meanwhile is not overwritten, but shown. */
-const Seen = ({ texts, revision }: { texts: Texts; revision: number }) => (
-  <Hidden of={{ revision: String(revision), seen: JSON.stringify(texts) }} />
-)

@@ -3,9 +3,7 @@ import { count, list, units } from '../../../../shared/guard/sentences.ts'
 import { type Book, type Counter, counterOf, usedOf } from '../../../../shared/ledger/book/book.ts'
 import { type WindowKind, windowKinds } from '../../../../shared/ledger/book/definitions.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
-import { Time } from '../../components/parts.tsx'
-
-/** What a change would do to the counters, before anybody confirms it. */
+import { Heads, numbers, Time } from '../../components/parts.tsx'
 
 interface Row {
   readonly budget: string
@@ -17,13 +15,12 @@ interface Row {
 interface Books {
   readonly before: Book
   readonly after: Book
-  /** Those that it concerns. */
   readonly budgets: readonly string[]
-  /** How the books' month is called in a sentence. */
+  /** The words for the books' month. */
   readonly month?: string
 }
 
-/** The month of each budget, and its day where that is limited. */
+/** The counters before and after a change: each budget's month, and its day if limited. */
 export function Effect({ before, after, budgets, month = thisMonth }: Books) {
   const shown = windowKinds.filter((window) => window === 'month' || month === thisMonth)
   const rows = budgets.flatMap((budget) => shown.flatMap((window) => rowOf(budget, window, before, after)))
@@ -43,23 +40,7 @@ export function Effect({ before, after, budgets, month = thisMonth }: Books) {
       <div class="wide">
         <table class="effect">
           <caption>What it does, as the ledger is now</caption>
-          <thead>
-            <tr>
-              <th scope="col">Budget</th>
-              <th scope="col" class="number">
-                Limit and grants
-              </th>
-              <th scope="col" class="number">
-                Spent, held, in doubt
-              </th>
-              <th scope="col" class="number">
-                Left now
-              </th>
-              <th scope="col" class="number">
-                Left then
-              </th>
-            </tr>
-          </thead>
+          <Heads of={['Budget', ...numbers('Limit and grants', 'Spent, held, in doubt', 'Left now', 'Left then')]} />
           <tbody>
             {rows.map((row) => (
               <tr class={isLimited(row) && row.after.available < 0 ? 'below' : ''}>
@@ -112,7 +93,7 @@ const Changed = ({ from, to = '' }: { from: string | undefined; to: string | und
     </>
   )
 
-/** What updates of a budget can cost at most then, and which counter says so. */
+/** The most that updates of a budget may cost then, and the counter that bounds it. */
 export const Binding = ({ of, binds, month = thisMonth }: { of: string; binds: Entry['binds']; month?: string }) =>
   binds ? (
     <p>
@@ -125,22 +106,15 @@ export const Binding = ({ of, binds, month = thisMonth }: { of: string; binds: E
 
 const thisMonth = 'this month'
 
-/** Days are those of the month that is open; of another book only the month is shown. */
+/** Only the open month has days. */
 function spanOf(window: WindowKind, month: string): string {
   if (window === 'month') return month
   return month === thisMonth ? 'today' : 'in a day'
 }
 
-/** Which counters plans would run out of then, and did not before; and the reverse. */
-export function PlansThen({
-  before,
-  after,
-  zone,
-}: {
-  before: readonly Forecast[]
-  after: readonly Forecast[]
-  zone: string
-}) {
+/** The counters that plans would exhaust then and did not before, and the reverse. */
+export function PlansThen(of: { before: readonly Forecast[]; after: readonly Forecast[]; zone: string }) {
+  const { before, after, zone } = of
   const was = (row: Forecast) =>
     before.find(({ budget, window }) => budget === row.budget && window === row.window)?.exhaustedAt ?? null
   const moved = after.filter((row) => row.exhaustedAt !== was(row))

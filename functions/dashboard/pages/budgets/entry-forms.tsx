@@ -4,90 +4,32 @@ import { allFaults } from '../../../../shared/guard/fields.ts'
 import { units } from '../../../../shared/guard/sentences.ts'
 import { rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { EntryRequest } from '../../../../shared/ledger/book/entry-request.ts'
+import { PreviewButtons } from '../../components/edit.tsx'
 import { ChoiceField, Hidden, ReasonField, TextField, Wrong } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
-import { budgetAddress } from '../../components/parts.tsx'
+import { budgetAddress, Section } from '../../components/parts.tsx'
 import { toNumber } from '../../forms.ts'
 
 interface Forms {
   readonly budget: string
   readonly others: readonly string[]
-  /** What was filled in before, in the form of this type. */
+  /** The input so far, for the form of this type. */
   readonly given: URLSearchParams
   readonly type: EntryFormType | undefined
   readonly wrong: readonly string[]
-  /** Each form is booked once, however often it is sent. */
+  /** A form is booked once for each key. */
   readonly keyFor: (type: EntryFormType) => string
   readonly frame: Frame
 }
 
-/** One form for each thing that can be booked; of a correction, that alone. */
+/** A form for each type of entry; of a correction, that alone. */
 export function EntryForms(forms: Forms) {
   const { budget, others, given, type } = forms
   if (type === 'correction') return <Correction {...forms} />
-  const isLast = budget === rootBudget
   return (
     <>
-      <EntryForm
-        {...forms}
-        of="grant"
-        title="Grant units"
-        note={
-          isLast
-            ? 'More units than the limit, once: bought in addition, or given by the vendor.'
-            : 'More units than the limit, once. What is above it stays as it is, unless you grant there as well.'
-        }
-      >
-        {(value) => (
-          <>
-            <TextField of="grant" name="units" label="Units" value={value('units')} units required />
-            <ChoiceField of="grant" name="window" label="For" value={value('window')} options={Object.entries(spans)} />
-            {isLast ? null : (
-              <ChoiceField
-                of="grant"
-                name="wholeChain"
-                label="Who gets them"
-                value={value('wholeChain')}
-                options={[
-                  ['', `${budget} alone`],
-                  ['yes', `${budget} and all above it`],
-                ]}
-              />
-            )}
-          </>
-        )}
-      </EntryForm>
-      {others.length === 0 ? null : (
-        <EntryForm
-          {...forms}
-          of="transfer"
-          title="Transfer units"
-          note={`Takes units from ${budget}, as far as it has any left.`}
-        >
-          {(value) => (
-            <>
-              <TextField of="transfer" name="units" label="Units" value={value('units')} units required />
-              <ChoiceField
-                of="transfer"
-                name="to"
-                label="To"
-                value={value('to')}
-                options={others.map((name) => [name, name])}
-              />
-              <ChoiceField
-                of="transfer"
-                name="window"
-                label="For"
-                value={value('window')}
-                options={[
-                  ['month', spans.month],
-                  ['day', spans.day],
-                ]}
-              />
-            </>
-          )}
-        </EntryForm>
-      )}
+      <Grant {...forms} />
+      {others.length === 0 ? null : <Transfer {...forms} />}
       <EntryForm
         {...forms}
         of="external-spend"
@@ -96,31 +38,95 @@ export function EntryForms(forms: Forms) {
       >
         {(value) => <TextField of="external-spend" name="units" label="Units" value={value('units')} units required />}
       </EntryForm>
-      {isLast ? (
-        <EntryForm
-          {...forms}
-          of="reconcile"
-          title="Reconcile with the vendor"
-          note="What the vendor’s screen shows as left. The difference to the book is booked; what is held or in doubt is taken as not yet in that figure."
-        >
-          {(value) => (
-            <TextField
-              of="reconcile"
-              name="unitsLeft"
-              label="Units left at the vendor"
-              value={value('unitsLeft')}
-              units
-              required
-            />
-          )}
-        </EntryForm>
-      ) : null}
+      {budget === rootBudget ? <Reconciliation {...forms} /> : null}
       {given.size === 0 ? null : (
         <p class="note">Each form is on its own: only the one whose button you press is sent.</p>
       )}
     </>
   )
 }
+
+function Grant(forms: Forms) {
+  const { budget } = forms
+  const isRoot = budget === rootBudget
+  const note = isRoot
+    ? 'More units than the limit, once: bought in addition, or given by the vendor.'
+    : 'More units than the limit, once. What is above it stays as it is, unless you grant there as well.'
+  return (
+    <EntryForm {...forms} of="grant" title="Grant units" note={note}>
+      {(value) => (
+        <>
+          <TextField of="grant" name="units" label="Units" value={value('units')} units required />
+          <ChoiceField of="grant" name="window" label="For" value={value('window')} options={Object.entries(spans)} />
+          {isRoot ? null : (
+            <ChoiceField
+              of="grant"
+              name="wholeChain"
+              label="Who gets them"
+              value={value('wholeChain')}
+              options={[
+                ['', `${budget} alone`],
+                ['yes', `${budget} and all above it`],
+              ]}
+            />
+          )}
+        </>
+      )}
+    </EntryForm>
+  )
+}
+
+const Transfer = (forms: Forms) => (
+  <EntryForm
+    {...forms}
+    of="transfer"
+    title="Transfer units"
+    note={`Takes units from ${forms.budget}, as far as it has any left.`}
+  >
+    {(value) => (
+      <>
+        <TextField of="transfer" name="units" label="Units" value={value('units')} units required />
+        <ChoiceField
+          of="transfer"
+          name="to"
+          label="To"
+          value={value('to')}
+          options={forms.others.map((name) => [name, name])}
+        />
+        <ChoiceField
+          of="transfer"
+          name="window"
+          label="For"
+          value={value('window')}
+          options={[
+            ['month', spans.month],
+            ['day', spans.day],
+          ]}
+        />
+      </>
+    )}
+  </EntryForm>
+)
+
+const Reconciliation = (forms: Forms) => (
+  <EntryForm
+    {...forms}
+    of="reconcile"
+    title="Reconcile with the vendor"
+    note="What the vendor’s screen shows as left. The difference to the book is booked; what is held or in doubt is taken as not yet in that figure."
+  >
+    {(value) => (
+      <TextField
+        of="reconcile"
+        name="unitsLeft"
+        label="Units left at the vendor"
+        value={value('unitsLeft')}
+        units
+        required
+      />
+    )}
+  </EntryForm>
+)
 
 const Correction = (forms: Forms) => (
   <EntryForm
@@ -163,11 +169,10 @@ function EntryForm({
   const isThis = forms.type === of
   const value = (name: string) => (isThis ? (forms.given.get(name) ?? undefined) : undefined)
   return (
-    <section aria-labelledby={of}>
-      <h2 id={of}>{title}</h2>
+    <Section id={of} title={title}>
       <p class="note">{note}</p>
       {isThis ? <Wrong of={forms.wrong} /> : null}
-      {/* What is wrong with it is shown where it stands, below the other forms. */}
+      {/* The anchor leads back to this form, below the others. */}
       <form method="post" action={budgetAddress(forms.budget, `/book#${of}`)}>
         <FormToken of={forms.frame} />
         <Hidden of={{ type: of, key: forms.keyFor(of) }} />
@@ -175,29 +180,23 @@ function EntryForm({
           {children(value)}
           <ReasonField of={of} value={value('reason')} />
         </div>
-        <p class="buttons">
-          <button type="submit" name="step" value="preview" class="primary">
-            Preview
-          </button>
-          <a href={budgetAddress(forms.budget)}>Book nothing</a>
-        </p>
+        <PreviewButtons leave="Book nothing" back={budgetAddress(forms.budget)} />
       </form>
-    </section>
+    </Section>
   )
 }
-
-/** What a form wants booked, by the API's own schemas and under a key of its own: pressing twice books once. */
 
 export const entryTypes = ['grant', 'transfer', 'external-spend', 'correction', 'reconcile'] as const
 export type EntryFormType = (typeof entryTypes)[number]
 
-/** What belongs to the form, not to the entry. */
+/** Fields of the form that are not members of the entry. */
 const ofTheForm = ['form', 'step', 'key']
 
 type Read =
   | { readonly kind: 'request'; readonly request: EntryRequest }
   | { readonly kind: 'wrong'; readonly wrong: readonly string[] }
 
+/** Parses with the API's schemas. */
 export function readEntry(
   form: URLSearchParams,
   { budget, by, key }: { budget: string; by: string; key: string },
@@ -233,15 +232,12 @@ const memberNames: Readonly<Record<string, string>> = {
   window: 'Window',
 }
 
-const wrong = ({ issues }: Parameters<typeof toSentences>[0]): Read => ({
+const wrong = ({ issues }: { issues: Parameters<typeof allFaults>[1] }): Read => ({
   kind: 'wrong',
-  wrong: toSentences({ issues }),
+  wrong: allFaults([], issues).map(({ path, message }) => `${memberNames[path] ?? path}: it ${message}.`),
 })
 
-const toSentences = ({ issues }: { issues: Parameters<typeof allFaults>[1] }) =>
-  allFaults([], issues).map(({ path, message }) => `${memberNames[path] ?? path}: it ${message}.`)
-
-/** `Grant 500 units to acme this month`: what is asked for, in the imperative. */
+/** `Grant 500 units to acme this month` */
 export function titleOf(request: EntryRequest): string {
   const { budget } = request
   switch (request.type) {

@@ -5,21 +5,21 @@ import type { Services } from '../../../../shared/guard/services.ts'
 import { type Budget, budgetNamed } from '../../../../shared/ledger/book/definitions.ts'
 import { Hidden, ReasonField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
-import { budgetAddress } from '../../components/parts.tsx'
+import { budgetAddress, Section } from '../../components/parts.tsx'
 import { flashOf, readFields } from '../../forms.ts'
 import type { PageRoutes } from '../../session.tsx'
 
 const stopping = z.strictObject({ form: z.string(), revision: z.string(), reason })
 const deletion = z.strictObject({ form: z.string(), revision: z.string(), reason: z.exactOptional(reason) })
 
-/** Freezing, letting go on, and deleting. */
-export function addStopping({ page }: PageRoutes, { guard }: Services): void {
+/** Freezes, unfreezes and deletes a budget. */
+export function addFreeze({ page }: PageRoutes, { guard }: Services): void {
   page('/dashboard/budgets/:name/freeze', {
     POST: async ({ c, form, session, mustHave, tell }) => {
       mustHave('admin')
       const name = budgetNameOf(c)
       const { reason } = readFields(form, stopping)
-      // Whatever else has changed: a stop is a stop.
+      // No revision: a freeze holds whatever else has changed.
       const changed = await guard.freeze(name, { caller: session.sub, reason })
       return tell(
         flashOf(changed, `${name} is frozen: nothing more is admitted on it, nor below it.`),
@@ -33,10 +33,10 @@ export function addStopping({ page }: PageRoutes, { guard }: Services): void {
       mustHave('admin')
       const name = budgetNameOf(c)
       const { reason, revision } = readFields(form, stopping)
-      // No user lifts a stop that they have not seen.
+      // With the revision, so that a user lifts only the freeze they saw.
       const changed = await guard.unfreeze(name, { caller: session.sub, reason, onlyAt: [Number(revision)] })
       const done = `${name} is not frozen: updates are admitted again.`
-      // Another user may have been faster, or this one pressed twice: it is what they wanted.
+      // Another user may have been faster, or this one pressed twice.
       const { definitions } = await guard.ledger.view()
       const budget = budgetNamed(definitions, name)
       const isGoing = budget !== undefined && !budget.frozen
@@ -65,8 +65,7 @@ interface FreezeProps {
 }
 
 export const Stop = ({ budget: { name, frozen }, frame, revision }: FreezeProps) => (
-  <section aria-labelledby="stop">
-    <h2 id="stop">{frozen ? 'Let it go on' : 'Freeze'}</h2>
+  <Section id="stop" title={frozen ? 'Let it go on' : 'Freeze'}>
     <p class="note">
       {frozen
         ? 'Updates are admitted again, as far as its limits and all above it let them.'
@@ -80,7 +79,7 @@ export const Stop = ({ budget: { name, frozen }, frame, revision }: FreezeProps)
         <button type="submit">{frozen ? 'Unfreeze' : 'Freeze'}</button>
       </p>
     </form>
-  </section>
+  </Section>
 )
 
 export const Deletion = ({ budget: { name }, frame, revision }: FreezeProps) => (

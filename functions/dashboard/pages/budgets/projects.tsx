@@ -9,7 +9,7 @@ import { type Budget, budgetNamed } from '../../../../shared/ledger/book/definit
 import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts'
 import { TextField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
-import { budgetAddress } from '../../components/parts.tsx'
+import { budgetAddress, Section } from '../../components/parts.tsx'
 import { onNewest, readFields } from '../../forms.ts'
 import type { PageRoutes } from '../../session.tsx'
 
@@ -23,7 +23,7 @@ const change = z.discriminatedUnion('do', [
 ])
 type Change = z.output<typeof change>
 
-/** Which projects a budget owns: their updates are charged to it without anybody naming it. */
+/** The projects of a budget: their updates are charged to it by default. */
 export function addProjects({ page }: PageRoutes, { guard }: Services): void {
   page('/dashboard/budgets/:name/projects', {
     POST: async ({ c, form, session, mustHave, tell }) => {
@@ -57,7 +57,7 @@ export function addProjects({ page }: PageRoutes, { guard }: Services): void {
   }
 }
 
-/** To add what is there, or to remove what is not, changes nothing: pressing twice is as good as once. */
+/** Adding an owned project, or removing another, changes nothing, so pressing twice does no harm. */
 function projectsAfter(projects: Budget['projects'], asked: Change): Budget['projects'] {
   if (asked.do === 'remove') return projects.filter(({ name }) => !asked.project.includes(name))
   const { name, id } = asked
@@ -70,8 +70,7 @@ export const Projects = (of: { budget: Budget; frame: Frame; isAdmin: boolean; k
   const { name, projects } = budget
   const action = budgetAddress(name, '/projects')
   return (
-    <section aria-labelledby="projects">
-      <h2 id="projects">Projects{projects.length === 0 ? null : ` (${count(projects.length)})`}</h2>
+    <Section id="projects" title={`Projects${projects.length === 0 ? '' : ` (${count(projects.length)})`}`}>
       {projects.length === 0 ? (
         <p class="empty">
           It owns none. Updates of a project that a budget owns are charged to it without anybody naming the budget.
@@ -123,7 +122,7 @@ export const Projects = (of: { budget: Budget; frame: Frame; isAdmin: boolean; k
           </p>
         </form>
       ) : null}
-    </section>
+    </Section>
   )
 }
 

@@ -3,10 +3,8 @@ import { allFaults } from '../../../../shared/guard/fields.ts'
 import { count } from '../../../../shared/guard/sentences.ts'
 import { type Caller, limitOf } from '../../../../shared/ledger/book/definitions.ts'
 import { scopes } from '../../../../shared/platform/words.ts'
-import type { Difference } from '../../components/edit.tsx'
+import { comparisonOf, shownLimit } from '../../components/edit.tsx'
 import { toNumber } from '../../forms.ts'
-
-/** What people set of a caller, as they read and type it. Two of these are compared text by text. */
 
 export const labels = {
   scopes: 'Scopes',
@@ -21,19 +19,17 @@ export const labels = {
   ratePerMinute: 'Requests a minute',
 } as const
 
-export type Text = keyof typeof labels
+type Text = keyof typeof labels
 export type Texts = Readonly<Record<Text, string>>
 const texts = Object.keys(labels) as Text[]
 
-/** All budgets: as the API and tokens write it. */
+/** All budgets, as the API and tokens write it. */
 export const allBudgets = '*'
 
-/** A person in Slack brings no token: what is listed is all that they may do. */
+/** A user from Slack has no token: the list says all that they may do. */
 export const isSlack = (sub: string): boolean => sub.startsWith('slack:')
 
-/**
- * A caller as they are listed, or would be. With a token, not to be narrowed and to be allowed everything are one.
- */
+/** With a token, no restriction and permission for everything look alike. */
 export function textsOf(sub: string, caller: Caller): Texts {
   const { person, disabled, mayForce, mayChargeAncestors, perUpdate, ratePerMinute } = caller
   const listed = caller.scopes ?? (isSlack(sub) ? [] : scopes)
@@ -46,18 +42,15 @@ export function textsOf(sub: string, caller: Caller): Texts {
     disabled: disabled ? 'yes' : 'no',
     mayForce: mayForce ? 'yes' : 'no',
     mayChargeAncestors: mayChargeAncestors ? 'yes' : 'no',
-    month: shown(limitOf(limited, 'month')),
-    day: shown(limitOf(limited, 'day')),
-    perUpdate: shown(perUpdate),
-    ratePerMinute: shown(ratePerMinute),
+    month: shownLimit(limitOf(limited, 'month')),
+    day: shownLimit(limitOf(limited, 'day')),
+    perUpdate: shownLimit(perUpdate),
+    ratePerMinute: shownLimit(ratePerMinute),
   }
 }
 
 const inOrder = (chosen: readonly string[]) => scopes.filter((scope) => chosen.includes(scope)).join(' ')
-const shown = (value: number | 'unlimited' | undefined): string =>
-  typeof value === 'number' ? count(value) : (value ?? '')
-
-/** What a form says; what it does not name stays as it is. Numbers look as ours do, so that equal ones are equal texts. */
+/** Absent fields stay as they are. Numbers are formatted like ours, so that equal ones are equal texts. */
 export function textsIn(form: URLSearchParams, otherwise: Texts): Texts {
   const given = texts.map((text) => [text, form.has(text) ? tidy(text, form) : otherwise[text]] as const)
   return Object.fromEntries(given) as Texts
@@ -90,19 +83,15 @@ function asNumber(value: string): string {
   return Number.isNaN(number) ? value : count(number)
 }
 
-/** Each member that differs. */
-export const differences = (from: Texts, to: Texts): readonly Difference[] =>
-  texts.flatMap((text) =>
-    from[text] === to[text] ? [] : [{ label: labels[text], from: said(text, from[text]), to: said(text, to[text]) }],
-  )
-
-/** As it is shown beside its label. */
+/** The words of a value beside its label. */
 function said(text: Text, value: string): string {
   if (text === 'budgets' && value === allBudgets) return 'all'
   return value.split(/[ \n]/).join(', ') || 'none'
 }
 
-/** As the API takes it, by the API's own schema. `wrong`: what it does not take, as sentences. */
+export const differences = comparisonOf(labels, said)
+
+/** Parses with the API's schema. `wrong`: faults as sentences. */
 export function toCaller(sub: string, given: Texts, now: Caller) {
   const parsed = callerRequest.safeParse(bodyOf(sub, given, now))
   if (!parsed.success) return { kind: 'wrong', wrong: allFaults([], parsed.error.issues).map(sentence) } as const
@@ -128,7 +117,7 @@ function bodyOf(sub: string, given: Texts, now: Caller): Record<string, unknown>
   }
 }
 
-/** `undefined`: none, so that nothing is counted for them. A caller may be counted and not limited, and stays so. */
+/** `undefined`: nothing is counted for the caller. A caller who is counted without limit stays so. */
 function limitsIn(sub: string, given: Texts, now: Caller): readonly object[] | undefined {
   const was = textsOf(sub, now)
   if (given.month === was.month && given.day === was.day) return now.limits

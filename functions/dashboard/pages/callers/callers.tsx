@@ -9,11 +9,12 @@ import { type Caller, limitOf, limitsOfCaller, windowKinds } from '../../../../s
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { NoneByEnter, ReasonField, TextField } from '../../components/fields.tsx'
 import { FormToken } from '../../components/layout.tsx'
-import { callerAddress, callersAddress, Fact, Facts, InZone } from '../../components/parts.tsx'
+import { callerAddress, callersAddress, Fact, Facts, InZone, Section } from '../../components/parts.tsx'
+import type { FormValues } from '../../flash.ts'
 import { forEachId, readFields, typedIn } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
-import { addCallerEditing, notYourself } from './edit.tsx'
-import { ListForm } from './edit-form.tsx'
+import { isSlack } from './caller-texts.ts'
+import { addCallerEdit, notYourself } from './edit.tsx'
 
 const disabling = z
   .strictObject({
@@ -30,17 +31,15 @@ const disabling = z
     }),
   )
 
-/** Who may do what beside what their token says, to be changed by administrators; and a stop for each, listed or not. */
+/** The callers and their permissions, and a stop for each, listed or not. */
 export function addCallerPages(routes: PageRoutes, services: Services): void {
   const { guard, log } = services
-  addCallerEditing(routes, services)
+  addCallerEdit(routes, services)
 
   routes.page(callersAddress, {
     GET: async (visit) => {
       visit.mustHave('admin')
       const view = await guard.ledger.view()
-      const callers = Object.entries(view.definitions.callers ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
-      const typed = visit.frame.flash?.typed
       return visit.show(
         'Callers',
         <>
@@ -50,46 +49,8 @@ export function addCallerPages(routes: PageRoutes, services: Services): void {
           </p>
           <form method="post" action={callersAddress} class="sheet">
             <FormToken of={visit.frame} />
-            <section aria-labelledby="listed">
-              <h2 id="listed">Listed</h2>
-              {callers.length === 0 ? (
-                <p class="empty">
-                  Nobody is listed: a token's own scopes and budgets hold for them, and nobody in Slack may do anything.
-                  List somebody below, by name.
-                </p>
-              ) : (
-                <ul class="waiting-list">
-                  {callers.map(([sub, caller]) => (
-                    <Row {...{ sub, caller, view, visit }} />
-                  ))}
-                </ul>
-              )}
-            </section>
-            <section aria-labelledby="stop">
-              <h2 id="stop">Disable or enable</h2>
-              <p class="note">
-                Those chosen above, and one more whom nobody has listed: a token that got into wrong hands.
-              </p>
-              <div class="fields">
-                <TextField
-                  of="stop"
-                  name="other"
-                  label="Somebody not listed (may be left out)"
-                  value={typed?.other}
-                  longest={200}
-                />
-                <ReasonField of="stop" value={typed?.reason} />
-              </div>
-              <p class="buttons">
-                <NoneByEnter />
-                <button type="submit" name="do" value="disable">
-                  Disable
-                </button>
-                <button type="submit" name="do" value="enable">
-                  Enable
-                </button>
-              </p>
-            </section>
+            <Listed view={view} visit={visit} />
+            <Disabling typed={visit.frame.flash?.typed} />
           </form>
           <ListForm />
           <InZone zone={zoneOf(view)} />
@@ -121,10 +82,75 @@ export function addCallerPages(routes: PageRoutes, services: Services): void {
   })
 }
 
+function Listed({ view, visit }: { view: View; visit: Visit }) {
+  const callers = Object.entries(view.definitions.callers ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return (
+    <Section id="listed" title="Listed">
+      {callers.length === 0 ? (
+        <p class="empty">
+          Nobody is listed: a token's own scopes and budgets hold for them, and nobody in Slack may do anything. List
+          somebody below, by name.
+        </p>
+      ) : (
+        <ul class="waiting-list">
+          {callers.map(([sub, caller]) => (
+            <Row {...{ sub, caller, view, visit }} />
+          ))}
+        </ul>
+      )}
+    </Section>
+  )
+}
+
+const Disabling = ({ typed }: { typed: FormValues | undefined }) => (
+  <Section id="stop" title="Disable or enable">
+    <p class="note">Those chosen above, and one more whom nobody has listed: a token that got into wrong hands.</p>
+    <div class="fields">
+      <TextField
+        of="stop"
+        name="other"
+        label="Somebody not listed (may be left out)"
+        value={typed?.other}
+        longest={200}
+      />
+      <ReasonField of="stop" value={typed?.reason} />
+    </div>
+    <p class="buttons">
+      <NoneByEnter />
+      <button type="submit" name="do" value="disable">
+        Disable
+      </button>
+      <button type="submit" name="do" value="enable">
+        Enable
+      </button>
+    </p>
+  </Section>
+)
+
+/** Names a caller who is not listed. */
+const ListForm = () => (
+  <Section id="list" title="List somebody">
+    <form method="get" action={callerAddress()}>
+      <div class="fields">
+        <TextField
+          of="list"
+          name="sub"
+          label="Name"
+          longest={200}
+          note="The sub of a token, or slack: and a member ID, as slack:U02ADA."
+          required
+        />
+      </div>
+      <p class="buttons">
+        <button type="submit">Go on</button>
+      </p>
+    </form>
+  </Section>
+)
+
 function Row({ sub, caller, view, visit }: { sub: string; caller: Caller; view: View; visit: Visit }) {
   const { scopes, budgets, person, disabled, mayForce, mayChargeAncestors, perUpdate, ratePerMinute } = caller
-  const isSlack = sub.startsWith('slack:')
-  const unnamed = isSlack ? 'none' : 'as the token says'
+  const unnamed = isSlack(sub) ? 'none' : 'as the token says'
   return (
     <li>
       {sub === visit.session.sub ? (

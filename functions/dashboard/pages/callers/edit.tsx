@@ -2,14 +2,18 @@ import * as z from 'zod/mini'
 import { subject } from '../../../../shared/api/callers.ts'
 import { invalid } from '../../../../shared/api/refusal.ts'
 import { reason } from '../../../../shared/api/schemas.ts'
+import type { Guard } from '../../../../shared/guard/guard.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
 import { callerNamed } from '../../../../shared/ledger/book/definitions.ts'
-import { merged, seenIn } from '../../components/edit.tsx'
+import type { View } from '../../../../shared/ledger/views/views.ts'
+import { isUnchanged, putOrPreview, readEdit } from '../../components/edit.tsx'
+import { Hidden, ReasonField } from '../../components/fields.tsx'
+import { FormToken, type Frame } from '../../components/layout.tsx'
 import { callerAddress, callersAddress, Trail } from '../../components/parts.tsx'
-import { flashOf, isOvertaken, readFields, reasonOf, stepOf, untilAnswered } from '../../forms.ts'
+import { flashOf, isOvertaken, readFields, stepOf, untilAnswered } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
-import { differences, type Texts, textsIn, toCaller } from './caller-texts.ts'
-import { type CallerEdit, EditForm, EditPreview, textsNow, Unlisting } from './edit-form.tsx'
+import { differences, isSlack, type Texts, textsIn, textsOf, toCaller } from './caller-texts.ts'
+import { type CallerEdit, CallerForm, CallerPreview } from './edit-form.tsx'
 
 const unlisting = z.strictObject({
   form: z.string(),
@@ -18,25 +22,29 @@ const unlisting = z.strictObject({
   reason: z.exactOptional(reason),
 })
 
-/** What one caller may do: filled in, previewed, changed; listed or not until then. And taking them off the list. */
-export function addCallerEditing({ page }: PageRoutes, { guard }: Services): void {
+/** Changes what a caller may do, whether they are listed or not, and takes callers off the list. */
+export function addCallerEdit({ page }: PageRoutes, { guard }: Services): void {
   page(`${callersAddress}/edit`, {
     GET: async (visit) => {
       visit.mustHave('admin')
-      const sub = subject.safeParse(visit.c.req.query('sub')?.trim())
+      const sub = subject.safeParse(visit.query.get('sub')?.trim())
       if (!sub.success)
         return visit.tell({ done: [], failed: [`The name: it ${sub.error.issues[0]?.message}.`] }, callersAddress)
       const view = await guard.ledger.view()
-      const asIs = { view, sub: sub.data, reason: undefined, meanwhile: null }
-      return showForm(visit, { ...asIs, texts: textsNow(asIs) })
+      const now = textsNow(view, sub.data)
+      return showForm(visit, { view, sub: sub.data, now, texts: now, reason: undefined, meanwhile: null })
     },
 
     POST: async (visit) => {
       visit.mustHave('admin')
       const step = stepOf(visit.form)
       return untilAnswered(async () => {
-        const wanted = await wantedOf(visit)
-        return step === 'edit' ? showForm(visit, wanted) : change(visit, wanted, step)
+        const sub = subject.safeParse(visit.form.get('sub'))
+        if (!sub.success) throw invalid([{ path: 'sub', message: sub.error.issues[0]?.message ?? '' }])
+        const view = await guard.ledger.view()
+        const edit = readEdit(visit.form, view, textsNow(view, sub.data), { textsIn, differences })
+        const wanted = { ...edit, sub: sub.data }
+        return step === 'edit' ? showForm(visit, wanted) : change(guard, visit, wanted, step)
       })
     },
   })
@@ -52,59 +60,39 @@ export function addCallerEditing({ page }: PageRoutes, { guard }: Services): voi
       return tell(flashOf(changed, `${sub} is not listed any more.`), to)
     },
   })
+}
 
-  /** `null`: another user was faster, so that it has to be looked at again. */
-  async function change(visit: Visit, wanted: CallerEdit, step: 'preview' | 'confirm') {
-    const { sub, texts, view, meanwhile, reason } = wanted
-    if (differences(textsNow(wanted), texts).length === 0) return nothingToDo(visit, wanted)
-    if (sub === visit.session.sub && locksOut(texts)) return showForm(visit, wanted, [notYourself])
-    const made = toCaller(sub, texts, callerNamed(view.definitions, sub) ?? {})
-    if (made.kind === 'wrong') return showForm(visit, wanted, made.wrong)
-    const by = {
-      ...{ caller: visit.session.sub, onlyAt: [view.definitions.revision] },
-      ...(reason !== undefined && { reason }),
-    }
-    // What others have changed is shown before anybody confirms it.
-    const isSeen = step === 'confirm' && meanwhile === null
-    const outcome = await (isSeen ? guard.putCaller(sub, made.caller, by) : guard.previewCaller(sub, made.caller, by))
-    if (isOvertaken(outcome)) return null
-    switch (outcome.kind) {
-      case 'problem':
-        return showForm(visit, wanted, [outcome.problem.detail])
-      case 'changed':
-        return visit.tell(
-          { done: [`What ${sub} may do is changed, from the next request on.`], failed: [] },
-          callersAddress,
-        )
-      case 'possible':
-        return visit.show(`Change ${sub}?`, <EditPreview {...{ wanted, frame: visit.frame, after: outcome.after }} />)
-    }
+const textsNow = (view: View, sub: string): Texts => textsOf(sub, callerNamed(view.definitions, sub) ?? {})
+
+/** `null`: another change was faster. */
+async function change(guard: Guard, visit: Visit, wanted: CallerEdit, step: 'preview' | 'confirm') {
+  const { sub, texts, view, meanwhile } = wanted
+  const tell = (sentence: string) => visit.tell({ done: [sentence], failed: [] }, callersAddress)
+  if (isUnchanged(wanted)) {
+    // Without changes of others, the user may continue; with them, this is the second press of a button.
+    if (meanwhile === null) return showForm(visit, wanted, ['Nothing is different from what it is already.'])
+    return tell(`What ${sub} may do is as you want it already.`)
   }
-
-  async function wantedOf({ form }: Visit): Promise<CallerEdit> {
-    const sub = subject.safeParse(form.get('sub'))
-    if (!sub.success) throw invalid([{ path: 'sub', message: sub.error.issues[0]?.message ?? '' }])
-    const view = await guard.ledger.view()
-    const now = textsNow({ view, sub: sub.data })
-    const isSame = form.get('revision') === String(view.definitions.revision)
-    const seen = isSame ? now : textsIn(seenIn(form), now)
-    return {
-      ...{ view, sub: sub.data, reason: reasonOf(form) },
-      texts: merged(textsIn(form, seen), seen, now),
-      meanwhile: isSame ? null : differences(seen, now),
-    }
+  if (sub === visit.session.sub && locksOut(texts)) return showForm(visit, wanted, [notYourself])
+  const made = toCaller(sub, texts, callerNamed(view.definitions, sub) ?? {})
+  if (made.kind === 'wrong') return showForm(visit, wanted, made.wrong)
+  const outcome = await putOrPreview(step, wanted, visit.session.sub, {
+    put: (by) => guard.putCaller(sub, made.caller, by),
+    preview: (by) => guard.previewCaller(sub, made.caller, by),
+  })
+  if (isOvertaken(outcome)) return null
+  switch (outcome.kind) {
+    case 'problem':
+      return showForm(visit, wanted, [outcome.problem.detail])
+    case 'changed':
+      return tell(`What ${sub} may do is changed, from the next request on.`)
+    case 'possible':
+      return visit.show(`Change ${sub}?`, <CallerPreview {...{ wanted, frame: visit.frame, after: outcome.after }} />)
   }
 }
 
 export const notYourself = 'Somebody else has to disable you, or take admin from you: you could not undo it.'
 const locksOut = ({ disabled, scopes }: Texts) => disabled === 'yes' || !scopes.split(' ').includes('admin')
-
-function nothingToDo(visit: Visit, wanted: CallerEdit) {
-  const { sub, meanwhile } = wanted
-  // A user who presses twice reads that it is done; without a change they may continue.
-  if (meanwhile === null) return showForm(visit, wanted, ['Nothing is different from what it is already.'])
-  return visit.tell({ done: [`What ${sub} may do is as you want it already.`], failed: [] }, callersAddress)
-}
 
 function showForm(visit: Visit, wanted: CallerEdit, wrong: readonly string[] = []) {
   const { sub, view } = wanted
@@ -114,8 +102,33 @@ function showForm(visit: Visit, wanted: CallerEdit, wrong: readonly string[] = [
     <>
       <Trail label="Where this is" above={[['Callers', callersAddress]]} here={sub} />
       {isListed ? null : <p class="note">{sub} is not listed yet.</p>}
-      <EditForm {...{ wanted, wrong, frame: visit.frame }} />
+      <CallerForm {...{ wanted, wrong, frame: visit.frame }} />
       {isListed && sub !== visit.session.sub ? <Unlisting of={wanted} frame={visit.frame} /> : null}
     </>,
   )
 }
+
+const Unlisting = ({ of: { sub, view }, frame }: { of: CallerEdit; frame: Frame }) => (
+  <details class="card">
+    <summary>Take {sub} off the list</summary>
+    <p class="note">
+      {isSlack(sub)
+        ? 'They may do nothing in Slack then.'
+        : 'Their token alone says what they may do then: nothing that is set here narrows it any more.'}
+    </p>
+    {callerNamed(view.definitions, sub)?.disabled ? (
+      <p class="warning">
+        <span aria-hidden="true">⚠</span> They are disabled now. Off the list they are not:{' '}
+        {isSlack(sub) ? 'whoever lists them again lets them in.' : 'a token of theirs works again.'}
+      </p>
+    ) : null}
+    <form method="post" action={`${callersAddress}/delete`}>
+      <FormToken of={frame} />
+      <Hidden of={{ sub, revision: String(view.definitions.revision) }} />
+      <ReasonField of="delete" isOptional />
+      <p class="buttons">
+        <button type="submit">Take {sub} off the list</button>
+      </p>
+    </form>
+  </details>
+)
