@@ -61,7 +61,7 @@ const maxShown = 500
 
 function formatted(instant: number, zone: string): LocalTime {
   if (zone === 'UTC') return inUtc(new Date(instant))
-  const shown = formatterOf(zone).format(instant)
+  const shown = formatterOf(zone).format(instant) // 11/20/2026, 23:30:15
   const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = (shown.match(/\d+/g) ?? []).map(Number)
   return { year, month, day, hour, minute, second, ms: modulo(instant, 1000) }
 }

@@ -125,7 +125,7 @@ describe.each(stores)('the audit: %s', (_name, create) => {
   const rowOf = (rows: readonly AuditedCounter[], window: string, budget: string) =>
     rows.find((row) => row.window === window && row.budget === budget)
 
-  test('a new ledger has its opening position, and nothing else', async () => {
+  test('the audit of a new ledger finds its opening position, and nothing else', async () => {
     expect(await ledger.audit()).toEqual([
       {
         window: november,
@@ -144,7 +144,7 @@ describe.each(stores)('the audit: %s', (_name, create) => {
     ])
   })
 
-  test('after a busy mix every counter of every book is the sum of its lines', async () => {
+  test('after a busy mix every counter is the sum of its lines', async () => {
     await beBusy()
     const rows = await ledger.audit()
     expect(rows.filter(({ ok }) => !ok)).toEqual([])
@@ -178,14 +178,14 @@ describe.each(stores)('the audit: %s', (_name, create) => {
     ])
   })
 
-  test('a book of the next month is audited before its month begins', async () => {
+  test('audits the book of the next month before it begins', async () => {
     await enter('account', 9, 'grant', 'next-month')
     const rows = await ledger.audit()
     expect(rows.filter(({ ok }) => !ok)).toEqual([])
     expect(rowOf(rows, 'month:2026-12-01', 'account')?.recomputed).toMatchObject({ granted: 9, available: 50_009 })
   })
 
-  test('a counter that was tampered with is named', async () => {
+  test('the audit names a counter that was tampered with', async () => {
     await beBusy()
     const tamperings: [string, string, Path, number, number | 'unlimited'][] = [
       [november, 'seo', ['month', 'seo', 'a'], 100, 900],
@@ -208,7 +208,7 @@ describe.each(stores)('the audit: %s', (_name, create) => {
     expect((await ledger.audit()).every(({ ok }) => ok)).toBe(true)
   })
 
-  test('a limit that was tampered with in the open book is named', async () => {
+  test('the audit names a limit that was tampered with in the open book', async () => {
     await put('seo', 1_000)
     await hold('seo', 40)
     const raised = {
@@ -230,7 +230,7 @@ describe.each(stores)('the audit: %s', (_name, create) => {
     ])
   })
 
-  test('an update that vanished is missed', async () => {
+  test('the audit notices an update that vanished', async () => {
     const update = await hold('account', 40)
     const { hold: _hold, ...rest } = update
     await ledger.record({ ...rest, version: 2 } as Update, update)
@@ -240,7 +240,7 @@ describe.each(stores)('the audit: %s', (_name, create) => {
     ])
   })
 
-  test('a book that moves whenever it is read proves nothing about what moved', async () => {
+  test('the audit gives no result for a book that moves during each reading', async () => {
     await put('seo', 1_000)
     await hold('account', 1)
     const restless = open({
@@ -257,7 +257,7 @@ describe.each(stores)('the audit: %s', (_name, create) => {
     expect((await ledger.audit()).every(({ ok }) => ok)).toBe(true)
   })
 
-  test('what the index does not show yet is waited for before a book is said to be wrong', async () => {
+  test('the audit waits for a line that the index does not show yet', async () => {
     await enter('account', 40, 'external-spend')
     await hold('account', 1)
     let lagsMs = 1_500
@@ -275,7 +275,7 @@ describe.each(stores)('the audit: %s', (_name, create) => {
     expect(lagsMs).toBeLessThanOrEqual(0)
   })
 
-  test('a book that lags behind the definitions still has the limits of its lines', async () => {
+  test('the audit takes the limits of a lagging book from its lines', async () => {
     await put('seo', 1_000)
     await enter('seo', 9, 'grant', 'next-month')
     clock.set('2026-10-31T10:00:00Z')
@@ -286,7 +286,7 @@ describe.each(stores)('the audit: %s', (_name, create) => {
     expect(rowOf(rows, 'month:2026-12-01', 'seo')?.recomputed).toMatchObject({ limit: 1_000, granted: 9 })
   })
 
-  test('a book that moved once while it was read is read again', async () => {
+  test('the audit reads a book again that moved while it was read', async () => {
     await put('seo', 1_000)
     await hold('account', 1)
     let moves = 1
@@ -300,7 +300,7 @@ describe.each(stores)('the audit: %s', (_name, create) => {
     expect((await restless.audit()).map(({ ok }) => ok)).toEqual([true, true, true, true])
   })
 
-  test('an update that was asked for days before it was held counts where it was held', async () => {
+  test('the audit counts an update in the month of its hold, not of its request', async () => {
     clock.set('2026-10-29T12:00:00Z')
     await ledger.view()
     clock.set('2026-10-31T23:00:00Z')

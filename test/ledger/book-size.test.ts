@@ -53,7 +53,7 @@ const tooLarge = (month: string, bytes: string) => ({
 })
 
 describe('a change that would make a book too large', () => {
-  test('is refused at the first caller too many, and what is allowed fits', async () => {
+  test('refuses the first caller that would make a book too large, and what it allows fits', async () => {
     const { ledger } = open()
     expect(await add(ledger, callers(1_822))).toEqual(tooLarge('month:2026-11-01', '350,118'))
     expect((await ledger.view()).definitions.revision).toBe(1)
@@ -62,7 +62,7 @@ describe('a change that would make a book too large', () => {
     expect((await add(ledger, callers(1, 'other'))).kind).toBe('faulty')
   })
 
-  test('counts the callers that were deleted, until no open book has their counters', async () => {
+  test('counts deleted callers in the size of a book until no open book has their counters', async () => {
     const { ledger, clock } = open()
     await grant(ledger, 'ent_1', 'month')
     await add(ledger, callers(1_000, 'gone'))
@@ -77,7 +77,7 @@ describe('a change that would make a book too large', () => {
     expect((await add(ledger, callers(822))).kind).toBe('changed')
   })
 
-  test('counts them in the book of the next month, too', async () => {
+  test("counts deleted callers in the size of the next month's book, too", async () => {
     const { ledger } = open()
     await add(ledger, callers(1_000, 'gone'))
     await grant(ledger, 'ent_1', 'next-month')
@@ -86,7 +86,7 @@ describe('a change that would make a book too large', () => {
     expect((await add(ledger, callers(821))).kind).toBe('changed')
   })
 
-  test('is possible where it makes no book larger, though a version before allowed more', async () => {
+  test('allows a change that makes no book larger, though an older version allowed more', async () => {
     const { ledger, items } = open()
     await ledger.view()
     const name = nameOf(definitionsKey)
@@ -103,7 +103,7 @@ describe('a change that would make a book too large', () => {
   })
 })
 
-test('the largest book that is allowed takes holds, settlements and changes, with every figure at its largest', async () => {
+test('the largest allowed book takes holds, settlements and changes with every figure at its largest', async () => {
   const store = await createStore()
   const product = await startProduct({ store })
   expect((await product.update({ kind: 'ranking', project: 'first' })).status).toBe(201)

@@ -72,7 +72,7 @@ describe('a book', () => {
   const definitions = define(3, budget('account', null, 1_000), budget('constructor', 'account', 100, 20))
   const fresh = freshBook(definitions, 'month:2026-11-01', 'day:2026-11-20')
 
-  test('begins with every budget in both windows', () => {
+  test('a fresh book has every budget in both windows', () => {
     expect(fresh).toEqual({
       month: 'month:2026-11-01',
       day: 'day:2026-11-20',
@@ -84,11 +84,11 @@ describe('a book', () => {
     })
   })
 
-  test('comes back from its item as it was', () => {
+  test('a book comes back from its item unchanged', () => {
     expect(fromBookItem(toBookItem(fresh))).toEqual(fresh)
   })
 
-  test('counts only what it counts', () => {
+  test('a book counts only own members', () => {
     expect(counterOf(fresh, 'month', 'constructor')).toEqual(counter(100))
     expect(counterOf(fresh, 'month', 'toString')).toBeUndefined()
     expect(counterOf(fresh, 'day', '__proto__')).toBeUndefined()
@@ -108,7 +108,7 @@ describe('a book', () => {
     },
   }
 
-  test('is seen as the next change finds it: brought up to the definitions, with what is available moved by the difference', () => {
+  test('a book is seen as of the newest definitions, with what is available moved by the difference', () => {
     const changed = define(
       4,
       budget('account', null, 500),
@@ -133,7 +133,7 @@ describe('a book', () => {
     })
   })
 
-  test('begins a later day anew, and no earlier one', () => {
+  test('a book starts a later day, and no earlier one', () => {
     const tomorrow = bookAsOf(moved, definitions, 'month:2026-11-01', 'day:2026-11-21')
     expect(tomorrow).toEqual({
       ...moved,
@@ -144,7 +144,7 @@ describe('a book', () => {
     expect(bookAsOf(null, definitions, 'month:2026-11-01', 'day:2026-11-20')).toEqual(fresh)
   })
 
-  test('that is closed keeps its limits, and gets what is new', () => {
+  test('a closed book keeps its limits, and gets new budgets', () => {
     const changed = define(
       4,
       budget('account', null, 500),
@@ -162,7 +162,7 @@ describe('a book', () => {
 
   const figures = (item: unknown) => item as Record<string, object>
 
-  test('is brought up by what changed: limits are set, and what is available moves by the difference', () => {
+  test('brings a stored book to new definitions by what changed', () => {
     const changed = define(
       4,
       budget('account', null, 'unlimited'),
@@ -239,7 +239,7 @@ describe('a book', () => {
     expect(figures(day).account).toEqual({ l: 'u', g: 0, a: 0, h: 0, i: 0, s: 0 })
   })
 
-  test('turns to a new day under the definitions that it was turned with', () => {
+  test('turns a stored book to a new day under one revision of the definitions', () => {
     expect(turnDay(moved, definitions, 'day:2026-11-21')).toEqual({
       kind: 'update',
       key: { pk: 'book', sk: 'month:2026-11-01' },
@@ -255,7 +255,7 @@ describe('a book', () => {
     })
   })
 
-  test('with counters moved is what a database would make of it', () => {
+  test('bookAfter moves counters as a database would', () => {
     const move = { limit: 9, granted: 5, held: 7, inDoubt: 11, spent: 13 }
     expect(bookAfter(moved, [{ budget: 'constructor', window: 'month', move }])).toEqual({
       ...moved,
@@ -270,7 +270,7 @@ describe('a book', () => {
     expect(bookAfter(moved, [{ budget: 'toString', window: 'month', move }])).toEqual(moved)
   })
 
-  test('is only checked where nothing is added', () => {
+  test('a write without additions only checks the book', () => {
     const key = { pk: 'book', sk: 'month:2026-11-01' }
     const when = [{ kind: 'present-item' }] as const
     expect(addTo(key, [], when)).toEqual({ kind: 'check', key, when })
@@ -291,7 +291,7 @@ describe('a book', () => {
     expect(madeAvailable(move)).toBe(units)
   })
 
-  test('nothing is added where nothing moves', () => {
+  test('adds nothing to a book if nothing moves', () => {
     expect(additions('month', ['seo', 'account'], { held: -40, inDoubt: 40 })).toEqual([
       [['month', 'seo', 'h'], -40],
       [['month', 'seo', 'i'], 40],

@@ -57,7 +57,7 @@ const grant = (ledger: Ledger, id: string, window: 'month' | 'next-month') =>
   } as const)
 
 describe('a change of the definitions', () => {
-  test('of two processes at once: both are made', async () => {
+  test('makes both of two concurrent changes of the definitions', async () => {
     const { ledger, store, clock } = open()
     await ledger.view()
     const other = createLedger({ store, clock, account })
@@ -68,7 +68,7 @@ describe('a change of the definitions', () => {
   })
 
   test.each(['month', 'next-month'] as const)(
-    'moves the book of the %s that somebody makes meanwhile',
+    'a change of the definitions moves the book of the %s that another process makes meanwhile',
     async (window) => {
       const { ledger, store, clock, items } = open()
       await put(ledger, budget('seo', 10))
@@ -89,7 +89,7 @@ describe('a change of the definitions', () => {
     },
   )
 
-  test('that makes no sense is not made, and says why', async () => {
+  test('refuses an impossible change of the definitions, and says why', async () => {
     const { ledger } = open()
     expect(await put(ledger, { ...budget('seo', 10), parent: 'nobody' })).toEqual({
       kind: 'faulty',
@@ -98,7 +98,7 @@ describe('a change of the definitions', () => {
     expect((await ledger.view()).definitions.revision).toBe(1)
   })
 
-  test('is a line in each book that can be held in, with what it moved', async () => {
+  test('a change of the definitions is an entry in each book that can be held in', async () => {
     const { ledger } = open()
     await put(ledger, budget('seo', 10))
     await grant(ledger, 'ent_this', 'month')
@@ -120,7 +120,7 @@ describe('a change of the definitions', () => {
     expect(next?.moves.toSorted((a, b) => (a.budget < b.budget ? -1 : 1))).toEqual(moves)
   })
 
-  test('of more budgets than an expression takes is made all the same', async () => {
+  test('changes more budgets than one expression takes', async () => {
     const { ledger } = open()
     const many = (units: number) => Array.from({ length: 120 }, (_, index) => budget(`b${index}`, units))
     await put(ledger, budget('seo', 10), ...many(5))
@@ -132,7 +132,7 @@ describe('a change of the definitions', () => {
     expect(stored?.counters.month.seo).toMatchObject({ limit: 10, granted: 1, available: 11 })
   })
 
-  test('that the table refuses again and again is given up', async () => {
+  test('gives up a change that the table refuses again and again', async () => {
     const { store, clock, ledger } = open()
     await ledger.view()
     let tries = 0
@@ -149,7 +149,7 @@ describe('a change of the definitions', () => {
   })
 })
 
-describe('whoever stops something', () => {
+describe('stops are announced', () => {
   const stop = async (type: EntryType, plan?: string) => {
     const { ledger } = open()
     await ledger.change('ada', ({ definitions }) => ({
@@ -167,19 +167,19 @@ describe('whoever stops something', () => {
     ['pause', 'nightly', 'plan', 'nightly', true],
     ['resume', 'nightly', 'plan', 'nightly', false],
     ['pause', undefined, 'plan', '', true],
-  ] as const)('with %s of %s has it told', async (type, plan, what, name, isStopped) => {
+  ] as const)('announces a %s of %s', async (type, plan, what, name, isStopped) => {
     expect(await stop(type, plan)).toMatchObject([
       { id: `${type}#2`, about: { kind: 'stopped', what, name, by: 'ada', reason: 'enough', isStopped } },
     ])
   })
 
-  test('tells nobody of other changes', async () => {
+  test('announces no other changes', async () => {
     expect(await stop('limit')).toEqual([])
   })
 })
 
 describe('the ledger', () => {
-  test('that does not answer is not taken for a new one', async () => {
+  test('does not take a ledger that does not answer for a new one', async () => {
     const { store, clock, items } = open()
     const deaf: Store = {
       ...store,
@@ -191,7 +191,7 @@ describe('the ledger', () => {
     expect(items.size).toBe(0)
   })
 
-  test('that did not answer at first is set up as soon as it does', async () => {
+  test('sets up a ledger as soon as its table answers', async () => {
     const { store, clock } = open()
     let failures = 1
     const waking: Store = {
@@ -206,7 +206,7 @@ describe('the ledger', () => {
     expect((await ledger.view()).definitions.revision).toBe(1)
   })
 
-  test.each([0, 4])('is made once, whoever was slow, with %i units used', async (usedAtStart) => {
+  test.each([0, 4])('begins a ledger once, whichever process is slow, with %i units used', async (usedAtStart) => {
     const { ledger, store, clock } = open()
     let isMade = false
     const slow: Store = {
@@ -226,7 +226,7 @@ describe('the ledger', () => {
     expect(stored).toBeNull()
   })
 
-  test('knows what it has seen last, and when', async () => {
+  test('remembers the definitions that it read last, and when', async () => {
     const { ledger, clock } = open()
     expect(ledger.lastSeen()).toBeNull()
     const { definitions } = await ledger.view()
@@ -234,7 +234,7 @@ describe('the ledger', () => {
     expect(definitions.budgets).toEqual({ account: { ...budget('account', 5_000), parent: null } })
   })
 
-  test('whose definitions are gone allows nothing', async () => {
+  test('a ledger without definitions allows nothing', async () => {
     const { ledger, items } = open()
     await ledger.view()
     items.clear()
@@ -253,7 +253,7 @@ describe('the ledger', () => {
     expect(stored?.counters.month.seo).toMatchObject({ granted: 1, available: 11 })
   })
 
-  test('has the book of any month by its name, or none', async () => {
+  test('returns the book of a month by its name, or null', async () => {
     const { ledger } = open()
     await put(ledger, budget('seo', 10))
     await grant(ledger, 'ent_this', 'month')
@@ -261,7 +261,7 @@ describe('the ledger', () => {
     expect(await ledger.bookNamed('month:2026-10-01')).toBeNull()
   })
 
-  test('has updates by their ids, in that order, however many', async () => {
+  test('returns updates in the order of their ids, however many', async () => {
     const { ledger } = open()
     for (const id of ['upd_0', 'upd_100']) {
       const record = begin({ ...request, id }, 'refused', { month: 'month:2026-11-01' }, { at: 0, by: 'ada' })
@@ -279,7 +279,7 @@ describe('the ledger', () => {
 })
 
 describe('turns', () => {
-  test('are taken one after another, and whoever is next comes before all that wait', async () => {
+  test('takes turns one after another, and a next turn before all that wait', async () => {
     const turns = createTurns()
     const order: string[] = []
     const turn = (name: string) => async () => {

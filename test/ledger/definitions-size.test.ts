@@ -25,7 +25,7 @@ describe('definitions of more than 350 KB', () => {
   const large = callers(3_700, { person: 'p'.repeat(50) })
   const name = 'caller-0'.padEnd(30, '.')
 
-  test('take every stop, its end, and every change that makes them smaller', async () => {
+  test('oversized definitions take every stop, its end, and every change that makes them smaller', async () => {
     const { call } = await withCallers(large)
     const reason = 'r'.repeat(500)
     const sent: [string, string, object?][] = [
@@ -41,7 +41,7 @@ describe('definitions of more than 350 KB', () => {
     expect((await call('DELETE', `/callers/${name}`)).status).toBe(204)
   })
 
-  test('take nothing that makes them larger', async () => {
+  test('oversized definitions take nothing that makes them larger', async () => {
     const { call } = await withCallers(large)
     const { status, body } = await call('PUT', '/callers/eve', { body: { perUpdate: 5 } })
     expect([status, body.errors]).toEqual([
@@ -60,7 +60,7 @@ describe.skipIf(inject('dynamodb') === null)('an item that DynamoDB does not tak
   const makesRoom =
     'The book of the month or the definitions would be larger than the 400 KB that DynamoDB takes, so nothing was written and nothing was spent. An administrator makes room by deleting budgets and callers that are not used, or limits of callers; then the same request may be sent again.'
 
-  test('is a problem that says how to make room, at the first hold of the month', async () => {
+  test('an item too large for DynamoDB is a problem that says how to make room', async () => {
     const limits = [{ window: 'month', units: toUnits(5) }] as const
     const product = await withCallers(callers(4_500, { limits }))
     const { status, body } = await product.update({ kind: 'ranking', project: 'first' })
@@ -74,7 +74,7 @@ describe.skipIf(inject('dynamodb') === null)('an item that DynamoDB does not tak
     expect([granted.status, granted.body.detail]).toEqual([409, makesRoom])
   })
 
-  test('lets a plan wait until an administrator has made room', async () => {
+  test('an item too large for DynamoDB lets a plan wait until an administrator has made room', async () => {
     const limits = [{ window: 'month', units: toUnits(5) }] as const
     const plan = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 10 20 11 ? 2026)' }
     const product = await withCallers(callers(4_500, { limits }), [plan])
@@ -92,7 +92,7 @@ describe.skipIf(inject('dynamodb') === null)('an item that DynamoDB does not tak
     expect([done.status, done.body.state, await product.figures()]).toMatchObject([200, 'done', { spent: 80, held: 0 }])
   })
 
-  test('is the same problem where a stop finds no room', async () => {
+  test('a stop that finds no room is the same problem', async () => {
     const many = callers(4_900, { person: 'p'.repeat(40) })
     const { call } = await withCallers({ ...many, filler: { person: 'p'.repeat(11_900) } })
     const { status, body } = await call('POST', '/budgets/account/freeze', { body: { reason: 'r'.repeat(500) } })

@@ -147,12 +147,12 @@ describe('what is wrong with a set of budgets', () => {
         { path: 'projects', message: 'acme has one owner, and cannot belong to seo and to blog' },
       ],
     ],
-  ])('%s', (_name, definitions, faults) => {
+  ])('finds what is wrong with a set of budgets: %s', (_name, definitions, faults) => {
     expect(faultsOf(definitions)).toEqual(faults)
   })
 })
 
-test('projects that collided before do not stop another change; a new collision does', () => {
+test('older collisions of projects do not block another change; a new one does', () => {
   const before = define(budget('seo', 'account', { projects: [{ name: 'acme' }, { name: 'Acme' }] }))
   const frozen = { ...before.budgets.seo, frozen: { reason: 'r', by: 'ada', at: 1 } } as Budget
   expect(faultsOf({ ...before, budgets: { ...before.budgets, seo: frozen } }, before)).toEqual([])
@@ -201,7 +201,7 @@ describe('what is known about callers and plans', () => {
   }
   const names = (found: readonly { name: string }[]) => found.map(({ name }) => name)
 
-  test('a caller with limits of their own is counted beside the budgets', () => {
+  test('counts a caller with limits beside the budgets', () => {
     expect(names(counterOwnersIn(definitions))).toEqual(['account', 'seo', 'caller:slack:U1'])
     expect(names(counterOwnersIn(define(budget('seo', 'account'))))).toEqual(['account', 'seo'])
     expect(limitsOfCaller(definitions, 'slack:U1')).toEqual([{ name: 'caller:slack:U1', limits }])
@@ -209,7 +209,7 @@ describe('what is known about callers and plans', () => {
       expect(limitsOfCaller(definitions, caller)).toEqual([])
   })
 
-  test('a counter is found by its name', () => {
+  test('finds a counter by its name', () => {
     expect(counterOwnerNamed(definitions, 'seo')?.name).toBe('seo')
     expect(counterOwnerNamed(definitions, 'caller:slack:U1')?.limits).toEqual(limits)
     expect(counterOwnerNamed(definitions, 'caller:bob')).toBeUndefined()
@@ -218,13 +218,13 @@ describe('what is known about callers and plans', () => {
     expect(callerOfCounter('my-caller:')).toBeNull()
   })
 
-  test('a person is who is named, or the caller', () => {
+  test('the person of a caller is the named one, or the caller', () => {
     expect(['ada', 'bob', 'nobody'].map((caller) => personOf(definitions, caller))).toEqual(['Ada L.', 'bob', 'nobody'])
     expect(personOf(define(), 'ada')).toBe('ada')
     expect(callerNamed(definitions, 'toString')).toBeUndefined()
   })
 
-  test('a plan is paused, or not', () => {
+  test('knows whether a plan is paused', () => {
     expect(pauseOf(definitions, 'nightly')).toEqual(stop)
     expect(pauseOf(definitions, 'toString')).toBeUndefined()
     expect(pauseOf(define(), 'nightly')).toBeUndefined()
@@ -240,7 +240,7 @@ describe('the stored item', () => {
     ['the root last', ['zoo', 'b', 'a', 'account']],
     ['the root among others', ['a', 'account', 'zoo', 'b']],
     ['sorted', ['a', 'account', 'b', 'zoo']],
-  ])('has the root first, and then names, however a database orders them: %s', (_name, order) => {
+  ])('stored definitions have the root first, then names, however a database orders them: %s', (_name, order) => {
     const budgets = Object.fromEntries(order.map((name) => [name, definitions.budgets[name] ?? null]))
     const read = fromDefinitionsItem({ ...item, budgets } as typeof item)
     expect(Object.keys(read.budgets)).toEqual(['account', 'a', 'b', 'zoo'])
@@ -268,11 +268,11 @@ describe('the tree', () => {
     ['an unknown parent', define(budget('seo', 'nobody')), 'seo'],
     ['a circle', define(budget('a', 'b'), budget('b', 'a')), 'a'],
     ['nine deep', chain(9), 'b9'],
-  ])('a broken chain is no chain: %s', (_name, broken, name) => {
+  ])('refuses a broken chain of budgets: %s', (_name, broken, name) => {
     expect(() => chainOf(broken, name)).toThrow(/^the chain of budget .* is broken/)
   })
 
-  test('budgets are found by their own names only', () => {
+  test('finds budgets by own members only', () => {
     expect(budgetNamed(definitions, 'constructor')?.parent).toBe('seo')
     expect(budgetNamed(definitions, 'toString')).toBeUndefined()
     expect(budgetNamed(definitions, '__proto__')).toBeUndefined()
@@ -280,7 +280,7 @@ describe('the tree', () => {
     expect(childrenOf(definitions, 'blog')).toEqual([])
   })
 
-  test('a project is owned by its name and by its id, however they are spelled', () => {
+  test('finds the owner of a project by name and id in any spelling', () => {
     expect(ownerOf(definitions, 'acme')?.name).toBe('seo')
     expect(ownerOf(definitions, '77')?.name).toBe('seo')
     expect(ownerOf(definitions, ' ACME')?.name).toBe('seo')

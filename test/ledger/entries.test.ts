@@ -74,7 +74,7 @@ async function counter(budget: string, window: WindowKind = 'month', month = 'mo
 describe('a transfer', () => {
   const transfer = { type: 'transfer', units: 60, to: 'ads' }
 
-  test('takes from the branch of one budget and gives to that of the other; what both have above stays', async () => {
+  test('a transfer takes from one branch and gives to the other; common ancestors stay', async () => {
     const entry = await entered({ ...transfer, budget: 'blog' })
     expect(entry).toMatchObject({ type: 'transfer', budget: 'blog', to: 'ads', units: 60, month: 'month:2026-11-01' })
     expect(entry.moves).toEqual([
@@ -88,7 +88,7 @@ describe('a transfer', () => {
     expect(entry.binds).toEqual({ budget: 'ads', window: 'month', available: 110 })
   })
 
-  test('is refused where the giver has less, also when what it gives stays with it', async () => {
+  test('refuses a transfer of more than the giver has, even if the units stay with it', async () => {
     expect(await enter({ ...transfer, units: 101 })).toEqual({
       kind: 'short',
       ...{ budget: 'blog', window: 'month', available: 100, needed: 101 },
@@ -109,18 +109,18 @@ describe('a transfer', () => {
     expect(await enter({ ...transfer, units: 1 })).toMatchObject({ kind: 'short', available: 0, needed: 1 })
   })
 
-  test('down to a child grants to the child alone', async () => {
+  test('a transfer to a child grants to the child alone', async () => {
     const entry = await entered({ ...transfer, budget: 'seo', to: 'blog', units: 1_000 })
     expect(entry.moves).toEqual([{ budget: 'blog', window: 'month', move: { granted: 1_000 } }])
     expect(await counter('seo')).toMatchObject({ granted: 0, available: 1_000 })
   })
 
-  test('up to a parent takes from the child alone', async () => {
+  test('a transfer to a parent takes from the child alone', async () => {
     const entry = await entered({ ...transfer, budget: 'blog', to: 'seo' })
     expect(entry.moves).toEqual([{ budget: 'blog', window: 'month', move: { granted: -60 } }])
   })
 
-  test('of a day moves the day', async () => {
+  test('a transfer for the day moves the day counters', async () => {
     await enter({ ...transfer, budget: 'seo', window: 'day', units: 400 })
     expect(await counter('seo', 'day')).toMatchObject({ granted: -400, available: 0 })
     expect(await counter('ads', 'day')).toMatchObject({ granted: 400 })
@@ -128,7 +128,7 @@ describe('a transfer', () => {
     expect(await enter({ ...transfer, budget: 'seo', window: 'day', units: 1 })).toMatchObject({ window: 'day' })
   })
 
-  test('has no use for itself, and needs both budgets', async () => {
+  test('refuses a transfer to itself or of an unknown budget', async () => {
     expect(await enter({ ...transfer, to: 'blog' })).toEqual({
       kind: 'not-possible',
       why: 'blog and blog are the same budget.',
@@ -138,19 +138,19 @@ describe('a transfer', () => {
     expect(await enter({ to: 'nobody' })).toMatchObject({ kind: 'entered' })
   })
 
-  test('of two at once takes what there is once', async () => {
+  test('two concurrent transfers take the same units once', async () => {
     const both = await Promise.all([enter({ ...transfer, units: 70 }), enter({ ...transfer, units: 70 })])
     expect(both.map(({ kind }) => kind).toSorted()).toEqual(['entered', 'short'])
     expect(await counter('blog')).toMatchObject({ available: 30 })
   })
 
-  test('to a budget that has spent too much helps it', async () => {
+  test('a transfer helps a budget that has spent too much', async () => {
     await enter({ type: 'external-spend', budget: 'ads', units: 130 })
     expect(await enter({ ...transfer, units: 60 })).toMatchObject({ kind: 'entered' })
     expect(await counter('ads')).toMatchObject({ available: -20 })
   })
 
-  test('from an unlimited budget is not short', async () => {
+  test('a transfer from an unlimited budget is never short', async () => {
     await put('free', 'account', 'unlimited')
     expect(await enter({ ...transfer, budget: 'free' })).toMatchObject({ kind: 'entered' })
     expect(await counter('free')).toMatchObject({ limit: 'unlimited', granted: -60 })
@@ -158,7 +158,7 @@ describe('a transfer', () => {
 })
 
 describe('a correction', () => {
-  test('books the difference to what a grant ought to have said, once', async () => {
+  test('a correction books the difference to what a grant should have said, once', async () => {
     const first = await entered({ wholeChain: true })
     const corrected = await entered({ type: 'correction', units: 10, corrects: first.id })
     expect(corrected).toMatchObject({ type: 'correction', corrects: first.id, units: 10 })
@@ -178,7 +178,7 @@ describe('a correction', () => {
     expect(await counter('blog')).toMatchObject({ granted: 50, available: 150 })
   })
 
-  test('of a transfer down to a child asks for as much as the transfer would, and so does the next', async () => {
+  test('the correction of a transfer to a child needs as much as the transfer would, and so does the next one', async () => {
     const first = await entered({ type: 'transfer', budget: 'seo', to: 'blog', units: 1 })
     const lacks = { budget: 'seo', window: 'month', available: 1_000, needed: 1_001 }
     const short = {
@@ -194,7 +194,7 @@ describe('a correction', () => {
     expect(await counter('blog')).toMatchObject({ granted: 0, available: 100 })
   })
 
-  test('to nothing, and back again', async () => {
+  test('corrects an entry to nothing, and back again', async () => {
     const first = await entered({ units: 0 })
     const none = await entered({ type: 'correction', units: 0, corrects: first.id })
     expect(none.moves).toEqual([])
@@ -210,7 +210,7 @@ describe('a correction', () => {
     expect(await counter('seo', 'day')).toMatchObject({ spent: 12, available: 388 })
   })
 
-  test('on another day leaves the day counters alone', async () => {
+  test('a correction on another day leaves the day counters alone', async () => {
     const spent = await entered({ type: 'external-spend', units: 30 })
     clock.advance(days(1))
     const corrected = await entered({ type: 'correction', units: 40, corrects: spent.id })
@@ -222,7 +222,7 @@ describe('a correction', () => {
     expect(await counter('seo', 'day')).toMatchObject({ spent: 0, available: 400 })
   })
 
-  test('after the month is booked in the month of the entry', async () => {
+  test('a correction after the month is booked in the month of the entry', async () => {
     const granted = await entered({})
     clock.set('2026-12-05T10:00:00Z')
     const corrected = await entered({ type: 'correction', units: 7, corrects: granted.id })
@@ -233,7 +233,7 @@ describe('a correction', () => {
     expect(await enter({ type: 'correction', units: 8, corrects: corrected.id })).toEqual({ kind: 'unknown-entry' })
   })
 
-  test('takes nothing that is not there any more', async () => {
+  test('a correction takes nothing that is already used', async () => {
     const granted = await entered({ units: 30 })
     await entered({ type: 'external-spend', units: 120 })
     expect(await enter({ type: 'correction', units: 19, corrects: granted.id })).toEqual({
@@ -259,13 +259,13 @@ describe('a correction', () => {
     expect(await enter({ type: 'correction', units: 20, corrects: granted.id })).toMatchObject({ kind: 'entered' })
   })
 
-  test('of what was spent is possible where too much was', async () => {
+  test('corrects outside spending of a budget that spent too much', async () => {
     const spent = await entered({ type: 'external-spend', units: 150 })
     await entered({ type: 'correction', units: 140, corrects: spent.id })
     expect(await counter('blog')).toMatchObject({ available: -40, spent: 140 })
   })
 
-  test('takes back no spending that is not there', async () => {
+  test('a correction takes back no spending that is not there', async () => {
     const spent = await entered({ type: 'external-spend', units: 1_300, budget: 'account' })
     await entered({ type: 'reconcile', budget: 'account', unitsLeft: 4_000 })
     expect(await counter('account')).toMatchObject({ spent: 1_000 })
@@ -279,7 +279,7 @@ describe('a correction', () => {
     expect(await counter('account')).toMatchObject({ spent: 0 })
   })
 
-  test('of two at once takes back once what was spent', async () => {
+  test('two concurrent corrections take back the same spending once', async () => {
     const spent = await entered({ type: 'external-spend', budget: 'account', units: 60 })
     const more = await entered({ type: 'external-spend', budget: 'account', units: 60 })
     await entered({ type: 'reconcile', budget: 'account', unitsLeft: 4_930 })
@@ -290,7 +290,7 @@ describe('a correction', () => {
     expect(await counter('account')).toMatchObject({ spent: 10 })
   })
 
-  test('is of an entry that is there, moved the budget, and booked something', async () => {
+  test('refuses a correction of an unknown entry, another budget, or an entry that booked nothing', async () => {
     expect(await enter({ type: 'correction', units: 1, corrects: 'ent_nothing' })).toEqual({ kind: 'unknown-entry' })
     const granted = await entered({})
     expect(await enter({ type: 'correction', units: 1, budget: 'ads', corrects: granted.id })).toEqual({
@@ -309,14 +309,14 @@ describe('a correction', () => {
     })
   })
 
-  test('of a transfer moves both sides', async () => {
+  test('the correction of a transfer moves both sides', async () => {
     const moved = await entered({ type: 'transfer', units: 60, to: 'ads' })
     await entered({ type: 'correction', units: 20, corrects: moved.id, budget: 'ads' })
     expect(await counter('blog')).toMatchObject({ granted: -20 })
     expect(await counter('ads')).toMatchObject({ granted: 20 })
   })
 
-  test('of the opening position', async () => {
+  test('corrects the opening position', async () => {
     ledger = createLedger({ store: createMemoryStore(), clock, account: { ...account, usedAtStart: toUnits(500) } })
     await ledger.view()
     const [opening] = (await ledger.entries({ month: 'month:2026-11-01' }, 5)).rows
@@ -329,7 +329,7 @@ describe('a correction', () => {
     expect(corrected.moves).toEqual([{ budget: 'account', window: 'month', move: { spent: -50 } }])
   })
 
-  test('of two at once one is booked', async () => {
+  test('books one of two concurrent corrections', async () => {
     const granted = await entered({})
     const both = await Promise.all([
       enter({ type: 'correction', units: 40, corrects: granted.id }),
@@ -346,7 +346,7 @@ describe('the figure on the vendor’s screen', () => {
     [4_200, 800],
     [5_000, 0],
     [0, 5_000],
-  ])('%i units left: %i more were spent', async (unitsLeft, spent) => {
+  ])('reconciles with %i units left as %i more spent', async (unitsLeft, spent) => {
     const entry = await entered({ ...reconcile, unitsLeft })
     expect([entry.units, entry.moves.map(({ budget, window, move }) => [budget, window, move])]).toEqual([
       spent,
@@ -356,7 +356,7 @@ describe('the figure on the vendor’s screen', () => {
     expect(await counter('account', 'day')).toMatchObject({ spent: 0 })
   })
 
-  test('gives back what the vendor did not count, down to nothing spent', async () => {
+  test('a reconciliation gives back what the vendor did not count, down to nothing spent', async () => {
     await enter({ type: 'external-spend', budget: 'account', units: 300 })
     expect(await entered({ ...reconcile, unitsLeft: 5_000 })).toMatchObject({ units: -300 })
     expect(await enter({ ...reconcile, unitsLeft: 5_001 })).toEqual({
@@ -370,7 +370,7 @@ describe('the figure on the vendor’s screen', () => {
     })
   })
 
-  test('says what held units are not in yet', async () => {
+  test("a reconciliation takes held units as not yet in the vendor's figure", async () => {
     await enter({ budget: 'account', units: 0 })
     const key = JSON.stringify(['book', 'month:2026-11-01'])
     const item = items.get(key)
@@ -382,12 +382,12 @@ describe('the figure on the vendor’s screen', () => {
     expect(await counter('account')).toMatchObject({ available: 4_600, held: 200, inDoubt: 100, spent: 100 })
   })
 
-  test('of two at once is booked once', async () => {
+  test('books two concurrent reconciliations once', async () => {
     await Promise.all([enter({ ...reconcile, unitsLeft: 4_000 }), enter({ ...reconcile, unitsLeft: 4_000 })])
     expect(await counter('account')).toMatchObject({ spent: 1_000, available: 4_000 })
   })
 
-  test('says nothing about an account without a limit', async () => {
+  test('refuses to reconcile an account without a limit', async () => {
     await put('account', null, 'unlimited')
     expect(await enter({ ...reconcile, unitsLeft: 1 })).toEqual({
       kind: 'not-possible',
@@ -397,7 +397,7 @@ describe('the figure on the vendor’s screen', () => {
 })
 
 describe('what an entry says', () => {
-  test('which counter has the least for an update of the budget afterwards', async () => {
+  test('an entry says which counter then has the least for an update of the budget', async () => {
     expect((await entered({ units: 30 })).binds).toEqual({ budget: 'blog', window: 'month', available: 130 })
     expect((await entered({ units: 800 })).binds).toEqual({ budget: 'seo', window: 'day', available: 400 })
     expect((await entered({ budget: 'seo', units: 500, window: 'day' })).binds).toEqual({
@@ -406,12 +406,12 @@ describe('what an entry says', () => {
     expect((await entered({ budget: 'seo', units: 500, window: 'day' })).binds?.window).toBe('month')
   })
 
-  test('that nothing binds where nothing is limited', async () => {
+  test('an entry names no tightest counter if nothing is limited', async () => {
     await put('account', null, 'unlimited')
     expect(await entered({ budget: 'account', units: 1 })).not.toHaveProperty('binds')
   })
 
-  test('who and why, in a line that is kept for 26 months', async () => {
+  test('an entry says who and why, and is kept for 26 months', async () => {
     const entry = await entered({ id: 'ent_line', units: 30 })
     expect(entry).toMatchObject({
       id: 'ent_line',
@@ -431,7 +431,7 @@ describe('what an entry says', () => {
   })
 })
 
-test('an entry that two processes book at once is booked once', async () => {
+test('books an entry once that two processes send at once', async () => {
   const other = createLedger({ store, clock: createTestClock('2026-11-20T10:00:01Z'), account })
   await other.view()
   const request = asked({ id: 'ent_both' })
@@ -443,7 +443,7 @@ test('an entry that two processes book at once is booked once', async () => {
 describe('a look ahead', () => {
   const book = (granted: number) => ({ counters: { month: { blog: { granted, available: 100 + granted } } } })
 
-  test('shows the book before and after, and writes nothing', async () => {
+  test('a preview shows the book before and after, and writes nothing', async () => {
     const stored = new Map(items)
     const preview = await ledger.previewEntry(asked({ window: 'next-month' }))
     expect(preview).toMatchObject({ kind: 'possible', entry: { units: 30 }, before: book(0), after: book(30) })
@@ -451,7 +451,7 @@ describe('a look ahead', () => {
     expect(items).toEqual(stored)
   })
 
-  test('moves every figure of both windows', async () => {
+  test('a preview moves every figure of both windows', async () => {
     await enter({ type: 'external-spend', units: 7 })
     expect(await ledger.previewEntry(asked({ type: 'external-spend', units: 5 }))).toMatchObject({
       after: {
@@ -470,7 +470,7 @@ describe('a look ahead', () => {
     })
   })
 
-  test('says what there is already, and what is refused', async () => {
+  test('a preview says what is booked already, and what would be refused', async () => {
     const first = await entered({ id: 'ent_once' })
     expect(await ledger.previewEntry(asked({ id: 'ent_once' }))).toEqual({ kind: 'entered', entry: first, again: true })
     expect(await ledger.previewEntry(asked({ type: 'transfer', to: 'ads', units: 999 }))).toMatchObject({
@@ -495,7 +495,7 @@ describe('when the table fails', () => {
     return createLedger({ store: failed, clock, account })
   }
 
-  test('an entry whose book keeps changing is given up', async () => {
+  test('gives up an entry if the book keeps changing', async () => {
     let tries = 0
     const refusing: Store = {
       ...store,
@@ -511,7 +511,7 @@ describe('when the table fails', () => {
     expect(tries).toBe(8)
   })
 
-  test('an entry whose answer was lost is found', async () => {
+  test('finds an entry again after a lost answer', async () => {
     const deaf = failing(async (apply) => {
       await apply()
       throw new AnswerLost('nothing was heard')
@@ -520,7 +520,7 @@ describe('when the table fails', () => {
     expect(await counter('blog')).toMatchObject({ granted: 30 })
   })
 
-  test('an entry that was not written is said not to be', async () => {
+  test('says that an entry was not written', async () => {
     const deaf = failing(async () => {
       throw new AnswerLost('nothing was heard')
     })

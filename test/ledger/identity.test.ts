@@ -36,7 +36,7 @@ const refusalOf = (ledger: ReturnType<typeof createLedger>) =>
   )
 
 describe('a ledger knows the service and the account that it began with', () => {
-  test('opens for what it began with, and for settings that say nothing', async () => {
+  test('a ledger opens with the settings that it began with, or with none', async () => {
     const { open } = await begun()
     for (const set of [
       {},
@@ -90,7 +90,7 @@ describe('a ledger knows the service and the account that it began with', () => 
     expect(await refusalOf((await begun()).open(trial))).toContain('and the service here is sandbox')
   })
 
-  test('takes what it began with and what it has now, once an operator has changed the renewal', async () => {
+  test('accepts the old and the new renewal once an operator has changed it', async () => {
     const { open } = await begun()
     const changed = await open().change('setup', renewalChange({ day: 28, zone: 'Europe/Berlin' }))
     expect(changed.kind).toBe('changed')
@@ -126,7 +126,7 @@ describe('a ledger of a version that noted no service', () => {
     return { store, open }
   }
 
-  test('is refused until an operator adopts it, and then has what it had', async () => {
+  test('refuses a ledger without a service until an operator adopts it', async () => {
     const { store, open } = await old()
     expect(await refusalOf(open({ service }))).toBe(
       'This ledger is not the one that is set here: it was written by a version that did not note its service; if it belongs to the service and the account that are set here, say so once with npm run account -- adopt.',
@@ -143,7 +143,7 @@ describe('a ledger of a version that noted no service', () => {
     })
   })
 
-  test('is adopted for a new address of its account, and never from the stand-in to a real account', async () => {
+  test('adopts a ledger for a new address, but never from the stand-in for a real account', async () => {
     const { open } = await begun()
     const moved = 'https://new.example/v3'
     expect((await open().change('setup', adoption({ service: moved, usedAtStart: 0 }))).kind).toBe('changed')

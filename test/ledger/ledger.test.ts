@@ -195,7 +195,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
   }
 
   describe('set-up', () => {
-    test('absent definitions are made once by two processes at once', async () => {
+    test('two concurrent processes set up a ledger once', async () => {
       const other = open({ account: { unitsPerMonth: toUnits(60_000) } })
       const [one, two] = await Promise.all([ledger.view(), other.view()])
       expect(one.definitions).toEqual(two.definitions)
@@ -204,14 +204,14 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(one.stored).toBeNull()
     })
 
-    test('the configured limit is only the first one: later it is changed like any other', async () => {
+    test('uses the configured limit only for a new ledger', async () => {
       await ledger.view()
       await put({ name: 'account' }, 70_000)
       const later = await open({ account: { unitsPerMonth: toUnits(10) } }).view()
       expect(later.book.counters.month.account).toMatchObject({ limit: 70_000, available: 70_000 })
     })
 
-    test('the opening position is counted from the first moment, once, with its entry', async () => {
+    test('counts the opening position once, from the first moment, with its entry', async () => {
       const used = { account: { usedAtStart: toUnits(1_200) } }
       const [one, two] = [open(used), open(used)]
       await Promise.all([one.view(), two.view()])
@@ -232,7 +232,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
   })
 
   describe('hold', () => {
-    test('moves every counter of the chain in both windows, and nothing else', async () => {
+    test('a hold moves every counter of the chain in both windows, and nothing else', async () => {
       await put({ name: 'seo' }, 1_000, 400)
       await put({ name: 'blog', parent: 'seo' }, 300)
       await put({ name: 'shop', parent: 'seo' }, 300)
@@ -276,7 +276,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         ["the parent's day", { parentDay: 100 }],
         ["the account's month", { account: 100 }],
       ]),
-    )('%s decides: exactly what is available passes, one unit more does not', async (_counter, limits) => {
+    )('%s decides a hold: exactly what is available passes, one unit more does not', async (_counter, limits) => {
       await put({ name: 'account' }, limits.account ?? 50_000)
       await put({ name: 'seo' }, limits.parent ?? 1_000, limits.parentDay ?? 1_000)
       await put({ name: 'blog', parent: 'seo' }, limits.month ?? 1_000, limits.day ?? 1_000)
@@ -290,7 +290,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect((await tryHold({ budget: 'blog', units: 1 })).outcome).toBe('moved')
     })
 
-    test('an unlimited budget is counted, and its ancestors still limit it', async () => {
+    test('counts an unlimited budget, and its ancestors still limit it', async () => {
       await put({ name: 'seo' }, 'unlimited')
       await put({ name: 'account' }, 100)
       await hold({ budget: 'seo', units: 100 })
@@ -305,7 +305,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect((await tryHold({ budget: 'seo', units: 1 })).outcome).toBe('moved')
     })
 
-    test('zero units are held, and settled, released, or doubted', async () => {
+    test('holds, settles, releases and doubts zero units', async () => {
       const [settled, released, inDoubt] = [
         await hold({ units: 0 }),
         await hold({ units: 0 }),
@@ -361,24 +361,24 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         expect(await itemsAround(update)).toEqual(before)
       }
 
-      test('the definitions have a new revision', () =>
+      test('a hold is refused as moved if the definitions have a new revision', () =>
         staysAsItWas({}, () => createBudgets({ ledger }).freeze('account', { caller: 'ada', reason: 'stop' })))
 
-      test('the definitions have a new revision, and there is a book', async () => {
+      test('a hold is refused as moved if the definitions have a new revision, and there is a book', async () => {
         await hold()
         await staysAsItWas({}, () => put({ name: 'account' }, 40_000))
       })
 
-      test('the day has turned', () =>
+      test('a hold is refused as moved if the day has turned', () =>
         staysAsItWas({}, async () => {
           clock.set('2026-11-21T00:00:00Z')
           await hold()
         }))
 
-      test('somebody else has made a record under the same id', () =>
+      test('a hold is refused as moved if another process has written a record under the same id', () =>
         staysAsItWas({ id: 'upd_same' }, () => hold({ id: 'upd_same', project: 'another' })))
 
-      test('the record that was requested has changed', async () => {
+      test('a hold is refused as moved if the requested record has changed', async () => {
         await hold()
         const asked = begin(
           requestOf({ id: 'upd_queued' }),
@@ -392,16 +392,16 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         )
       })
 
-      test('somebody else has taken the work, that nobody had', () =>
+      test('a hold is refused as moved if another update has taken free work', () =>
         staysAsItWas({ project: 'acme' }, () => hold({ project: 'acme' })))
 
-      test('somebody else has taken the work from the update that was seen', async () => {
+      test('a hold is refused as moved if another update has taken the work from the seen one', async () => {
         await ledger.settle(await hold({ project: 'acme' }), ran(40))
         await staysAsItWas({ project: 'acme' }, () => hold({ project: 'acme' }))
       })
     })
 
-    test('continues the record that was requested, and takes the work from the update that was seen', async () => {
+    test('a hold continues the requested record, and takes the work from the seen update', async () => {
       await ledger.settle(await hold({ project: 'acme' }), ran(40))
       const asked = begin(
         requestOf({ id: 'upd_queued', project: 'acme' }),
@@ -423,7 +423,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(other).toEqual({ update: null, works: [{ key: expect.any(String), work: null }], records: new Map() })
     })
 
-    test('the first of a fresh ledger makes the book, the first of a day turns it, the first of a month makes another', async () => {
+    test('the first hold of a ledger or a month makes the book, the first of a day turns it', async () => {
       await put({ name: 'seo' }, 1_000, 100)
       expect(await books()).toEqual([])
       await hold({ budget: 'seo', units: 100 })
@@ -444,7 +444,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
     })
 
     test.each(['2026-11-20T10:00:00Z', '2026-11-21T00:00:00Z', '2026-12-01T00:00:00Z'])(
-      'thirty at once for room of ten, at %s',
+      'thirty concurrent holds fill room for ten, at %s',
       async (at) => {
         await put({ name: 'ten' }, 10 * 40)
         if (at !== '2026-11-20T10:00:00Z') await ledger.settle(await hold(), didNotRun())
@@ -468,7 +468,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       },
     )
 
-    test('the book is made once, for all that were decided before it was there', async () => {
+    test('makes a book once for all holds decided before it existed', async () => {
       let transactions = 0
       const counted: Store = {
         ...store,
@@ -485,7 +485,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(transactions).toBe(3)
     })
 
-    test('leaves what it shall leave for others', async () => {
+    test('a hold leaves what it must leave for others', async () => {
       await put({ name: 'seo' }, 100)
       const { view, seen, update } = await decided({ budget: 'seo', units: 40 })
       expect(await ledger.hold(view, seen, { ...update, leave: toUnits(61) })).toBe('moved')
@@ -493,7 +493,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo')).toMatchObject({ available: 60, held: 40 })
     })
 
-    test('books what was granted for it, in its own transaction and once, on the counters that were short', async () => {
+    test('a hold books its grants in its own transaction, once, on the short counters', async () => {
       await put({ name: 'seo' }, 30, 35)
       const { view, seen, update } = await decided({ budget: 'seo', units: 40, id: 'upd_short' })
       if (!update.hold) throw new Error('it holds')
@@ -527,7 +527,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       for (const { id } of moves) expect(id).toMatch(/^ent_.+/)
     })
 
-    test('of what is not running, or has nothing to hold, is a fault', async () => {
+    test('refuses to hold for an update that is not running or holds nothing', async () => {
       const { view, seen, update } = await decided()
       const { hold: _hold, ...without } = update
       await expect(ledger.hold(view, seen, { ...update, state: 'settled' })).rejects.toThrow('is not a hold')
@@ -535,7 +535,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await ledger.update(update.id)).toBeNull()
     })
 
-    test('answer lost: whoever finds its own fence has held, and once', async () => {
+    test('answer lost: a process that finds its own fence has held, once', async () => {
       const forgetful = losing(store)
       const process = open({ store: forgetful.store })
       await hold({ from: process })
@@ -545,7 +545,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('account')).toMatchObject({ held: 47 })
     })
 
-    test('answer lost: whoever finds no fence, or the fence of somebody else, does not go on', async () => {
+    test("answer lost: a process that finds no fence, or another's, does not continue", async () => {
       const forgetful = losing(store)
       const process = open({ store: forgetful.store })
       await hold({ from: process })
@@ -587,7 +587,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
           { available: 960, inDoubt: 40 },
         ],
       ]),
-    )('from running: %s, in both windows of the whole chain', async (_name, outcome, record, figures) => {
+    )('settling from running: %s, in both windows of the whole chain', async (_name, outcome, record, figures) => {
       const update = await hold({ budget: 'seo' })
       const closed = await ledger.settle(update, outcome)
       expect(closed).toMatchObject({ changed: true, update: record })
@@ -637,7 +637,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
           { available: 1_000, inDoubt: 0, spent: 0 },
         ],
       ]),
-    )('from in-doubt: %s', async (_name, outcome, record, figures) => {
+    )('settling from in-doubt: %s', async (_name, outcome, record, figures) => {
       const update = await doubted({ budget: 'seo' })
       expect(await ledger.settle(update, outcome)).toMatchObject({ changed: true, update: record })
       expect(await counter('seo')).toMatchObject(figures)
@@ -654,7 +654,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo')).toMatchObject({ held: 0, spent: 40 })
     })
 
-    test('more than held is booked whole, and what is available becomes negative', async () => {
+    test('books more units than held in full, and what is available becomes negative', async () => {
       await put({ name: 'seo' }, 50, 45)
       const { update } = await ledger.settle(await hold({ budget: 'seo' }), ran(90))
       expect(update).toMatchObject({ charged: 90, overrun: 50 })
@@ -664,7 +664,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect((await tryHold({ budget: 'seo', units: 1 })).outcome).toBe('moved')
     })
 
-    test('settle: delivered twice is once, also for whoever has an old copy of the record', async () => {
+    test('settle: delivered twice is once, even with an old copy of the record', async () => {
       const update = await hold({ budget: 'seo' })
       const { update: settled } = await ledger.settle(update, ran(40))
       clock.advance(1)
@@ -674,7 +674,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo')).toMatchObject({ available: 960, held: 0, inDoubt: 0, spent: 40 })
     })
 
-    test('answer lost: what somebody else did meanwhile is gone on from', async () => {
+    test('answer lost: settling continues from what another process did meanwhile', async () => {
       const update = await hold({ budget: 'seo' })
       let losses = 1
       const deaf: Store = {
@@ -692,7 +692,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo')).toMatchObject({ held: 0, inDoubt: 0, spent: 40 })
     })
 
-    test('a record that somebody else keeps changing is left alone in the end', async () => {
+    test('gives up settling a record that another process keeps changing', async () => {
       const update = await hold({ budget: 'seo' })
       let version = update.version
       const restless: Store = {
@@ -713,7 +713,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo')).toMatchObject({ held: 40, spent: 0 })
     })
 
-    test('by several at once: one wins', async () => {
+    test('one of several concurrent settlements wins', async () => {
       const update = await doubted({ budget: 'seo' })
       const outcomes = await Promise.all([
         ledger.settle(update, ran(40, 'person')),
@@ -724,7 +724,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo')).toMatchObject({ inDoubt: 0, held: 0 })
     })
 
-    test('answer lost: applied once, whatever was heard', async () => {
+    test('answer lost: a settlement is applied once, whatever was heard', async () => {
       const forgetful = losing(store)
       const process = open({ store: forgetful.store })
       const [first, second] = [await hold({ budget: 'seo', units: 10 }), await hold({ budget: 'seo', units: 20 })]
@@ -737,7 +737,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo')).toMatchObject({ available: 970, held: 0, spent: 30 })
     })
 
-    test('on the next day: only the month moves, in which its hold still counts', async () => {
+    test('settling on the next day moves only the month', async () => {
       const [one, two] = [await hold({ budget: 'seo', units: 100 }), await hold({ budget: 'seo', units: 50 })]
       clock.set('2026-11-21T08:00:00Z')
       await hold({ budget: 'seo', units: 7 })
@@ -756,7 +756,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo')).toMatchObject({ available: 903, held: 7, inDoubt: 0, spent: 90 })
     })
 
-    test('on the next day before anybody has turned it: the day counters of its own day move', async () => {
+    test('settling on the next day moves the day counters if no one has turned the day', async () => {
       const update = await hold({ budget: 'seo', units: 100 })
       clock.set('2026-11-21T08:00:00Z')
       await ledger.settle(update, ran(90))
@@ -792,7 +792,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
           ['did not run, though a person said so', [unknown(), ran(40, 'person'), didNotRun()]],
           ['cost nothing', [ran(0)]],
         ]),
-      )('goes again when the update %s', async (_name, outcomes) => {
+      )('takes back a grant with the hold if the update %s', async (_name, outcomes) => {
         let update = await granted()
         for (const outcome of outcomes) update = (await ledger.settle(update, outcome)).update
         expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 0, available: 30 })
@@ -813,13 +813,13 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         expect(corrections[0]?.reason).toBe(`granted for ${update.id}, which has cost nothing`)
       })
 
-      test('stays where it was spent', async () => {
+      test('keeps a grant that was spent', async () => {
         await ledger.settle(await granted(), ran(40))
         expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 10, spent: 40 })
         expect(await entriesOf('correction')).toEqual([])
       })
 
-      test('is granted again when the update ran after all', async () => {
+      test('grants again if the update ran after all', async () => {
         const { update: doubt } = await ledger.settle(await granted(), unknown())
         const { update: released } = await ledger.settle(doubt, didNotRun('person'))
         expect(released.takenBack).toEqual([
@@ -832,7 +832,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         expect((await entriesOf('correction')).map(({ units }) => units).toSorted()).toEqual([0, 0, 10, 5])
       })
 
-      test('of a day that has passed is let be', async () => {
+      test('leaves the grant of a passed day alone', async () => {
         const update = await granted()
         clock.set('2026-11-21T08:00:00Z')
         await hold({ budget: 'account', units: 1 })
@@ -844,7 +844,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         ])
       })
 
-      test('and was corrected by a person stays as they said; what was taken back is corrected like any entry', async () => {
+      test("keeps a person's correction of a grant; what was taken back is corrected like any entry", async () => {
         const update = await granted()
         const grant = (await entriesOf('grant')).find(({ units }) => units === 10)
         await enter({ budget: 'seo', type: 'correction', units: 15, corrects: grant?.id })
@@ -856,7 +856,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         expect(await counter('seo', 'day')).toEqual({ ...figures, limit: 35, granted: 3, available: 38 })
       })
 
-      test('and was left to others is taken back as far as they have not used it', async () => {
+      test('takes back a grant only as far as others have not used it', async () => {
         const [one, update] = [await granted(60), await decided({ budget: 'seo', units: 50 })]
         await ledger.settle(one, didNotRun())
         expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 0, available: 30 })
@@ -869,7 +869,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       })
     })
 
-    test('after the month has closed: its own book moves, and not the open one', async () => {
+    test('settling after the month moves the book of the hold, not the open one', async () => {
       const [one, two] = [await hold({ budget: 'seo', units: 100 }), await doubted({ budget: 'seo', units: 50 })]
       clock.set('2026-12-01T00:00:05Z')
       await hold({ budget: 'seo', units: 7 })
@@ -896,7 +896,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
     })
 
     describe('the correction of what was closed without the sender', () => {
-      test('spoils what was added up, and leaves the book alone where nothing moves', async () => {
+      test('a late correction spoils the summary, and leaves the book alone if nothing moves', async () => {
         const byTime = async () => (await ledger.settle(await doubted({ budget: 'seo' }), ran(40, 'time'))).update
         const [same, more] = [await byTime(), await byTime()]
         const { definitions } = await ledger.view()
@@ -932,25 +932,28 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
           ['a person said too little', ran(10, 'person'), ran(40), 40],
           ['a person was right', ran(40, 'person'), ran(40), 40],
         ]),
-      )('%s: the state stays, and the difference is booked once', async (_name, first, late, charged) => {
-        const { update: closed } = await ledger.settle(await doubted({ budget: 'seo' }), first)
-        const { update, changed } = await ledger.settle(closed, late)
-        expect(changed).toBe(true)
-        expect(update).toMatchObject({ state: closed.state, charged, corrected: true })
-        const figures = { available: 1_000 - charged, held: 0, inDoubt: 0, spent: charged }
-        expect(await counter('seo')).toMatchObject(figures)
-        clock.advance(1)
-        for (const again of [late, ran(99), ran(99, 'evidence'), didNotRun()]) {
-          expect((await ledger.settle(closed, again)).changed).toBe(false)
-          expect(await ledger.settle(update, again)).toEqual({ update, changed: false })
-        }
-        expect(await counter('seo')).toMatchObject(figures)
-      })
+      )(
+        'a late correction of %s keeps the state, and books the difference once',
+        async (_name, first, late, charged) => {
+          const { update: closed } = await ledger.settle(await doubted({ budget: 'seo' }), first)
+          const { update, changed } = await ledger.settle(closed, late)
+          expect(changed).toBe(true)
+          expect(update).toMatchObject({ state: closed.state, charged, corrected: true })
+          const figures = { available: 1_000 - charged, held: 0, inDoubt: 0, spent: charged }
+          expect(await counter('seo')).toMatchObject(figures)
+          clock.advance(1)
+          for (const again of [late, ran(99), ran(99, 'evidence'), didNotRun()]) {
+            expect((await ledger.settle(closed, again)).changed).toBe(false)
+            expect(await ledger.settle(update, again)).toEqual({ update, changed: false })
+          }
+          expect(await counter('seo')).toMatchObject(figures)
+        },
+      )
 
       test.each([
         ['nothing is spent there any more', 50_000, 0],
         ['less is spent there than that', 49_961, 39],
-      ])('gives nothing back of what was given back before: %s', async (_name, unitsLeft, spent) => {
+      ])('a late correction gives nothing back twice: %s', async (_name, unitsLeft, spent) => {
         const { update: said } = await ledger.settle(await doubted({ budget: 'seo' }), ran(40, 'person'))
         await enter({ budget: 'account', type: 'reconcile', unitsLeft })
         const { update, changed } = await ledger.settle(said, didNotRun())
@@ -970,7 +973,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         expect(await ledger.settle(said, didNotRun())).toEqual({ update, changed: false })
       })
 
-      test('gives nothing back either, where that is seen on another day', async () => {
+      test('a late correction on another day gives nothing back twice either', async () => {
         const { update: said } = await ledger.settle(await doubted({ budget: 'seo' }), ran(40, 'time'))
         await enter({ budget: 'account', type: 'reconcile', unitsLeft: 50_000 })
         clock.set('2026-11-21T08:00:00Z')
@@ -991,14 +994,14 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
           ['a person changes their mind', didNotRun('person'), ran(40, 'person')],
           ['time passes', didNotRun('person'), ran(40, 'time')],
         ]),
-      )('there is none when %s', async (_name, first, late) => {
+      )('there is no late correction when %s', async (_name, first, late) => {
         const { update: closed } = await ledger.settle(await doubted({ budget: 'seo' }), first)
         const before = await counter('seo')
         expect(await ledger.settle(closed, late)).toEqual({ update: closed, changed: false })
         expect(await counter('seo')).toEqual(before)
       })
 
-      test('is booked in the book of its hold, also after the month', async () => {
+      test('books a late correction in the book of its hold, even after the month', async () => {
         const { update } = await ledger.settle(await doubted({ budget: 'seo' }), ran(40, 'time'))
         clock.set('2026-12-03T10:00:00Z')
         await hold({ budget: 'seo', units: 5 })
@@ -1010,7 +1013,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
   })
 
   describe('a change of the definitions', () => {
-    test('a limit moves what is available by the difference, at once, in this month and the next', async () => {
+    test('a new limit moves what is available by the difference, in this month and the next', async () => {
       await put({ name: 'seo' }, 1_000, 400)
       await ledger.settle(await hold({ budget: 'seo', units: 100 }), ran(100))
       await enter({ budget: 'seo', units: 5, window: 'next-month' })
@@ -1034,7 +1037,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       await hold({ budget: 'seo', units: 500 })
     })
 
-    test('a limit lowered below what is spent makes what is available negative, and raised again it is what it was', async () => {
+    test('a limit below what is spent makes what is available negative until it is raised', async () => {
       await put({ name: 'seo' }, 1_000)
       await hold({ budget: 'seo', units: 600 })
       await put({ name: 'seo' }, 500)
@@ -1045,7 +1048,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo')).toMatchObject({ limit: 700, available: 100, held: 600 })
     })
 
-    test('a day limit added after units were spent today counts them', async () => {
+    test('a new day limit counts the units already spent today', async () => {
       await put({ name: 'seo' }, 1_000)
       await ledger.settle(await hold({ budget: 'seo', units: 150 }), ran(150))
       await put({ name: 'seo' }, 1_000, 200)
@@ -1061,7 +1064,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       await hold({ budget: 'seo', units: 50 })
     })
 
-    test('freezing and unfreezing are a revision each, and say who and why', async () => {
+    test('freezing and unfreezing are one revision each, and say who and why', async () => {
       const budgeting = createBudgets({ ledger })
       const before = (await ledger.view()).definitions.revision
       await budgeting.freeze('account', { caller: 'ada', reason: 'a cron job has gone wild' })
@@ -1084,7 +1087,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       ])
     })
 
-    test('a budget deleted and made again goes on with its counters', async () => {
+    test('a budget deleted and created again continues with its counters', async () => {
       await put({ name: 'seo' }, 1_000, 400)
       await ledger.settle(await hold({ budget: 'seo', units: 300 }), ran(300))
       await createBudgets({ ledger }).deleteBudget('seo', { caller: 'ada' })
@@ -1097,7 +1100,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       await hold({ budget: 'seo', units: 50 })
     })
 
-    test('a budget deleted, and made again on another day, goes on with the month and starts a new day', async () => {
+    test('a budget created again on another day continues its month, and starts a new day', async () => {
       await put({ name: 'seo' }, 1_000, 400)
       await ledger.settle(await hold({ budget: 'seo', units: 300 }), ran(300))
       await createBudgets({ ledger }).deleteBudget('seo', { caller: 'ada' })
@@ -1109,7 +1112,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       await hold({ budget: 'seo', units: 400 })
     })
 
-    test('a budget is not deleted while units of it are held, whoever was faster', async () => {
+    test('never deletes a budget while units of it are held', async () => {
       await put({ name: 'seo' }, 1_000)
       const { view, seen, update } = await decided({ budget: 'seo' })
       await hold()
@@ -1129,7 +1132,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect((await ledger.view()).definitions.budgets).toHaveProperty('seo')
     })
 
-    test('many at once: every one is made', async () => {
+    test('makes every one of many concurrent changes', async () => {
       await hold()
       const other = open()
       await Promise.all(
@@ -1233,7 +1236,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect((await tryHold({ budget: 'blog', units: 1 })).outcome).toBe('moved')
     })
 
-    test('the same entry again is the same entry; other content under its id is refused', async () => {
+    test('repeats an entry with the same content, and refuses other content under its id', async () => {
       const first = await enter({ id: 'ent_once', budget: 'blog', units: 30 })
       const [second, third] = await Promise.all([
         enter({ id: 'ent_once', budget: 'blog', units: 30 }),
@@ -1246,7 +1249,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('blog')).toMatchObject({ granted: 30 })
     })
 
-    test('many at once are all booked, each once', async () => {
+    test('books each of many concurrent entries once', async () => {
       const other = open()
       const request = (index: number): EntryRequest => ({
         id: `ent_many_${index}`,
@@ -1265,14 +1268,14 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('blog')).toMatchObject({ granted: 6 })
     })
 
-    test('of a budget that is not there', async () => {
+    test('refuses an entry of an unknown budget', async () => {
       expect(await enter({ budget: 'constructor', units: 1 })).toEqual({
         kind: 'unknown-budget',
         budget: 'constructor',
       })
     })
 
-    test('are answered again also when the budget is gone', async () => {
+    test('answers a repeated entry even if the budget is gone', async () => {
       const first = await enter({ id: 'ent_kept', budget: 'blog', units: 30 })
       await createBudgets({ ledger }).deleteBudget('blog', { caller: 'ada' })
       expect(await enter({ id: 'ent_kept', budget: 'blog', units: 30 })).toEqual({ ...first, again: true })
@@ -1280,7 +1283,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
   })
 
   describe('time', () => {
-    test('a book that lags behind the definitions is brought up before it is used', async () => {
+    test('brings a lagging book to the definitions before it is used', async () => {
       await enter({ budget: 'account', units: 5, window: 'next-month' })
       clock.set('2026-10-31T10:00:00Z')
       await put({ name: 'seo' }, 1_000, 400)
@@ -1296,7 +1299,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       })
     })
 
-    test.each(['01', '03'])('a book that lags is brought up by the first hold in it: on day %s', async (day) => {
+    test.each(['01', '03'])('the first hold brings a lagging book to the definitions, on day %s', async (day) => {
       await enter({ budget: 'account', units: 5, window: 'next-month' })
       clock.set('2026-10-31T10:00:00Z')
       await put({ name: 'seo' }, 1_000, 400)
@@ -1347,7 +1350,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo', 'day')).toMatchObject({ available: 0, held: 60, spent: 40 })
     })
 
-    test('whoever wanted to make the book of a new month finds it made for another day, and turns it', async () => {
+    test('turns the book of a new month that another process made for another day', async () => {
       const behind = open({ clock: createTestClock('2026-12-01T23:59:59Z') })
       clock.set('2026-12-02T00:00:01Z')
       const mine = await decided()
@@ -1389,7 +1392,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo', 'month', '2026-12-01')).toMatchObject({ limit: 2_000, available: 1_900, held: 100 })
     })
 
-    test('a month without any update has no book, and nobody misses it', async () => {
+    test('a month without updates has no book, and needs none', async () => {
       await hold({ units: 5 })
       clock.advance(days(60))
       await put({ name: 'seo' }, 1_000)

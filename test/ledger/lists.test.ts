@@ -118,7 +118,7 @@ describe.each(stores)('lists: %s', (_name, create) => {
     return found
   }
 
-  test('updates the oldest first, from instant to instant, over the borders of months', async () => {
+  test('lists updates between two instants across months, the oldest first', async () => {
     const first = records[3]?.createdAt ?? 0
     const last = records[100]?.createdAt ?? 0
     const between = await pages((cursor) => ledger.updatesFrom({ since: first, until: last }, 30, cursor))
@@ -132,13 +132,13 @@ describe.each(stores)('lists: %s', (_name, create) => {
   })
 
   describe('updates', () => {
-    test('newest first, over the borders of months, each once, and with nothing after the last', async () => {
+    test('lists updates across months, newest first, each once', async () => {
       const page = await ledger.updates({}, 200)
       expect(page.rows).toEqual(newestFirst)
       expect(page).not.toHaveProperty('next')
     })
 
-    test.each([7, 40, 100, 119, 120])('all pages of %i equal the whole list', async (limit) => {
+    test.each([7, 40, 100, 119, 120])('all pages of %i updates equal the whole list', async (limit) => {
       const found = await pages((cursor) => ledger.updates({}, limit, cursor))
       expect(found.flat()).toEqual(newestFirst)
       expect(Math.max(...found.map((rows) => rows.length))).toBe(limit)
@@ -188,13 +188,13 @@ describe.each(stores)('lists: %s', (_name, create) => {
       ['since after until', { since: one, until: one - 1 }, () => false, 0],
       ['the future', { since: Date.parse('2027-03-01T00:00:00Z') }, () => false, 0],
       ['a time before the ledger', { until: Date.parse('2026-01-01T00:00:00Z') }, () => false, 0],
-    ])('by %s', async (_what, filter, matches, count) => {
+    ])('lists updates by %s', async (_what, filter, matches, count) => {
       const found = await list(filter)
       expect(found).toEqual(newestFirst.filter(matches))
       expect(found).toHaveLength(count)
     })
 
-    test('what became open last comes first, and leaves the list when it ends', async () => {
+    test('lists open updates newest first, until they end', async () => {
       const own = createLedger({ store: await create(), clock, account })
       await own.view()
       await Promise.all(records.map((record) => own.record(record, null)))
@@ -210,7 +210,7 @@ describe.each(stores)('lists: %s', (_name, create) => {
     })
   })
 
-  test('a page is short, and yet not the last, where much is passed over', async () => {
+  test('a page that skips many rows is short, and not the last', async () => {
     const early = createTestClock('2024-12-03T10:00:00Z')
     const old = createLedger({ store: await create(), clock: early, account })
     await old.view()
@@ -224,14 +224,14 @@ describe.each(stores)('lists: %s', (_name, create) => {
     expect(second.next).toBeUndefined()
   })
 
-  test('a page ends where it is full, and the next begins there, also at the border of a month', async () => {
+  test('a page ends where it is full, and the next starts there, even between months', async () => {
     const first = await ledger.updates({ until: Date.parse('2026-10-01T12:00:00Z') }, 2)
     expect(first.rows.map(({ id }) => id)).toEqual(['upd_009', 'upd_008'])
     const second = await ledger.updates({ until: Date.parse('2026-10-01T12:00:00Z') }, 2, first.next)
     expect(second.rows.map(({ id }) => id)).toEqual(['upd_007', 'upd_006'])
   })
 
-  test('what an index lists and nobody finds is passed over', async () => {
+  test('skips rows of an index whose items are missing', async () => {
     const store = await create()
     const lagging = {
       ...store,
@@ -246,20 +246,20 @@ describe.each(stores)('lists: %s', (_name, create) => {
     expect((await old.updates({}, 10)).rows.map(({ id }) => id)).toEqual(['upd_002', 'upd_000'])
   })
 
-  test('a new ledger has one page, and says so', async () => {
+  test('a new ledger has one page of updates', async () => {
     const fresh = createLedger({ store: await create(), clock, account })
     expect(await fresh.updates({}, 50)).toEqual({ rows: [] })
     expect(await fresh.updates({ state: 'running' }, 50)).toEqual({ rows: [] })
     expect(await fresh.entries({ month: 'month:2026-11-12' }, 50)).toEqual({ rows: [] })
   })
 
-  test('every row of a list comes from all of its pages', async () => {
+  test('all() returns the rows of all pages', async () => {
     expect(await all((cursor) => ledger.updates({ project: 'acme' }, 7, cursor))).toHaveLength(40)
   })
 
   describe('entries', () => {
     const month = 'month:2026-11-12'
-    test('of a month, newest first, page by page', async () => {
+    test('lists the entries of a month, newest first, page by page', async () => {
       const expected = [...Array.from({ length: 12 }, (_, index) => index + 1).reverse(), 1_000]
       const { rows, next: more } = await ledger.entries({ month }, 200)
       expect(rows.map(({ units }) => units)).toEqual(expected)
@@ -270,7 +270,7 @@ describe.each(stores)('lists: %s', (_name, create) => {
       expect((await pages((cursor) => ledger.entries({ month }, 5, cursor))).flat()).toEqual(rows)
     })
 
-    test('of a budget: what was asked for it, and what moved it as an ancestor', async () => {
+    test('lists the entries of a budget, and those that moved it as an ancestor', async () => {
       const unitsOf = async (budget: string) =>
         (await ledger.entries({ month, budget }, 200)).rows.map(({ units }) => units)
       expect(await unitsOf('seo')).toEqual([11, 9, 7, 5, 3, 1, 1_000])
@@ -278,12 +278,12 @@ describe.each(stores)('lists: %s', (_name, create) => {
       expect(await unitsOf('nobody')).toEqual([])
     })
 
-    test('since, inclusive', async () => {
+    test('lists entries since an instant, inclusive', async () => {
       const { rows } = await ledger.entries({ month, since: start + 10_000 }, 200)
       expect(rows.map(({ units }) => units)).toEqual([12, 11, 10])
     })
 
-    test('of the next month', async () => {
+    test('lists the entries of the next month', async () => {
       const { rows } = await ledger.entries({ month: 'month:2026-12-12' }, 200)
       expect(rows).toMatchObject([{ id: 'ent_next', month: 'month:2026-12-12', day: 'day:2026-12-12' }])
     })
@@ -294,7 +294,7 @@ describe.each(stores)('lists: %s', (_name, create) => {
     const after = { pk: 'update#upd_005', sk: 'update', sort: '2026-10-01T00:00:00.000Z#upd_005' }
     const october = { partition: 'updates#2026-10', after }
 
-    test('that lies between two rows goes on with the next', async () => {
+    test('a cursor between two rows continues with the next one', async () => {
       const { rows } = await ledger.updates({}, 5, cursor(october))
       expect(rows.map(({ id }) => id)).toEqual(['upd_008', 'upd_007', 'upd_006', 'upd_005', 'upd_004'])
     })
@@ -327,14 +327,14 @@ describe.each(stores)('lists: %s', (_name, create) => {
         cursor({ partition: 'updates#2026-09', after: { ...after, sort: '2026-09-01' } }),
       ],
       ['cut off', cursor(october).slice(0, -9)],
-    ])('is refused: %s', async (_name, bad) => {
+    ])('refuses a bad cursor: %s', async (_name, bad) => {
       await expect(ledger.updates({}, 5, bad)).rejects.toThrow(BadCursor)
       await expect(ledger.updates({}, 5, bad)).rejects.toThrow('not a cursor of this list')
       await expect(ledger.updates({ state: 'settled', project: 'acme' }, 5, bad)).rejects.toThrow(BadCursor)
     })
 
     test.each(['updates#2026-09', 'updates#2026-12'])(
-      'of %s is refused by a list of October and November',
+      'a list of October and November refuses a cursor of %s',
       async (partition) => {
         const span = { since: Date.parse('2026-10-01T00:00:00Z'), until: Date.parse('2026-11-20T00:00:00Z') }
         await expect(ledger.updatesFrom(span, 5, cursor({ partition }))).rejects.toThrow(BadCursor)
@@ -342,7 +342,7 @@ describe.each(stores)('lists: %s', (_name, create) => {
       },
     )
 
-    test('of another list is refused', async () => {
+    test('refuses a cursor of another list', async () => {
       const ofUpdates = (await ledger.updates({}, 5)).next
       const ofOpen = (await ledger.updates({ state: 'in-doubt' }, 5)).next
       const ofEntries = (await ledger.entries({ month: 'month:2026-11-12' }, 5)).next

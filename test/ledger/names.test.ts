@@ -14,12 +14,12 @@ describe('one folded name for all spellings of a project', () => {
     expect(spellings.map(folded)).toEqual(spellings.map(() => one))
   })
 
-  test('names that are not the same stay apart', () => {
+  test('different project names stay apart', () => {
     const names = ['acme', 'acme2', 'a-cme', 'a.cme', 'acme/shop', 'c', 'c++', 'e', 'é', '77', 'ac me']
     expect(new Set(names.map(folded)).size).toBe(names.length)
   })
 
-  test('a folded name is its own folded name, and so are its capitals', () => {
+  test('folding a folded name or its capitals changes nothing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (name) => {
         const one = folded(name)

@@ -11,12 +11,12 @@ const endpoint = inject('dynamodb')
 const rowsOf = (table: string) => [...table.matchAll(/^\| `([^`]+)` \| (.*) \|$/gm)]
 
 describe('the requests of every route', () => {
-  test.skipIf(endpoint === null)('are as many as the documentation says', async () => {
+  test.skipIf(endpoint === null)('every route makes as many requests as the documentation says', async () => {
     const counted = requestsTable(await countRequests(endpoint ?? ''))
     expect(counted.split('\n')).toEqual((await published('requests')).split('\n'))
   })
 
-  test('are those of every route that there is', async () => {
+  test('the table of requests has every route', async () => {
     const { api, dashboard, slack, stop } = await startGuard({
       store: createMemoryStore(),
       serviceUrl: 'http://127.0.0.1:1/v3',

@@ -44,24 +44,27 @@ async function sixty(store: Store) {
   return { ledger, round }
 }
 
-test.each(stores)('%s: each has its turn, the oldest first, and all are seen in every round', async (_name, create) => {
-  const { ledger, round } = await sixty(await create())
-  expect(await round(25)).toEqual(plans.slice(0, 25))
-  const seen: string[] = []
-  expect(await round(25, seen)).toEqual(plans.slice(25, 50))
-  expect(seen).toEqual([...plans.slice(25), ...plans.slice(0, 25)])
-  expect(await round(25)).toEqual([...plans.slice(50), ...plans.slice(0, 15)])
-  expect(await round(60)).toEqual([...plans.slice(15), ...plans.slice(0, 15)])
-  expect(await round(2)).toEqual(['p00', 'p01'])
-  expect(await round(0)).toEqual([])
-  // Its place is kept though it is gone.
-  const found = await ledger.occurrences.get('p01#1')
-  if (!found) throw new Error('it was there')
-  await ledger.occurrences.change({ ...found, state: 'done', doneAt: 1 }, found)
-  expect(await round(2)).toEqual(['p02', 'p03'])
-})
+test.each(stores)(
+  '%s: each open item has its turn, the oldest first, and every round sees all',
+  async (_name, create) => {
+    const { ledger, round } = await sixty(await create())
+    expect(await round(25)).toEqual(plans.slice(0, 25))
+    const seen: string[] = []
+    expect(await round(25, seen)).toEqual(plans.slice(25, 50))
+    expect(seen).toEqual([...plans.slice(25), ...plans.slice(0, 25)])
+    expect(await round(25)).toEqual([...plans.slice(50), ...plans.slice(0, 15)])
+    expect(await round(60)).toEqual([...plans.slice(15), ...plans.slice(0, 15)])
+    expect(await round(2)).toEqual(['p00', 'p01'])
+    expect(await round(0)).toEqual([])
+    // Its place is kept though it is gone.
+    const found = await ledger.occurrences.get('p01#1')
+    if (!found) throw new Error('it was there')
+    await ledger.occurrences.change({ ...found, state: 'done', doneAt: 1 }, found)
+    expect(await round(2)).toEqual(['p02', 'p03'])
+  },
+)
 
-test('a round ends early where its reader has enough', async () => {
+test('a round ends early if its reader has enough', async () => {
   const { ledger } = await sixty(createMemoryStore())
   let seen = 0
   await ledger.occurrences.round(
@@ -71,7 +74,7 @@ test('a round ends early where its reader has enough', async () => {
   expect(seen).toBe(2)
 })
 
-test('a place that cannot be written keeps nothing from the rest of the sweep', async () => {
+test('a round goes to its end if its place cannot be written', async () => {
   const inner = createMemoryStore()
   const { round } = await sixty({
     ...inner,

@@ -24,19 +24,19 @@ describe.each(stores)('the store contract: %s', (_name, create) => {
     ])
   })
 
-  test('get: what is named twice is shown twice, as an index may that is just moving it', async () => {
+  test('get: returns a repeated key twice', async () => {
     await transact(put('twice-read', { n: 1 }))
     const item = { pk: 'twice-read', sk: 's', n: 1 }
     const keys = [key('twice-read'), key('none'), key('twice-read'), key('none')]
     expect(await store.get(keys)).toEqual([item, undefined, item, undefined])
   })
 
-  test('put: members that are undefined are left out', async () => {
+  test('put: leaves out undefined members', async () => {
     await transact(put('undefined', { gone: undefined, inner: { gone: undefined, here: 1 } }))
     expect(await store.get([key('undefined')])).toEqual([{ pk: 'undefined', sk: 's', inner: { here: 1 } }])
   })
 
-  test('a write without a condition replaces whatever is there', async () => {
+  test('a write without a condition replaces the item', async () => {
     const always = (n: number): Write => ({ kind: 'put', item: { pk: 'always', sk: 's', n }, when: [] })
     expect([await transact(always(1)), await transact(always(2))]).toEqual([{ applied: true }, { applied: true }])
     expect(await store.get([key('always')])).toEqual([{ pk: 'always', sk: 's', n: 2 }])

@@ -48,7 +48,7 @@ function itemOf(kind: string, fits: (item: Item) => boolean = () => true): Item 
 describe('items of 0.1', () => {
   const others = before.filter((item) => kindOf(item) !== 'book')
 
-  test('are there of each kind', () => {
+  test('there are stored items of 0.1 of each kind', () => {
     const kinds = [...new Set(before.map(kindOf))].toSorted()
     expect(kinds.map((kind) => `${kind} ${before.filter((item) => kindOf(item) === kind).length}`)).toEqual([
       'announcement 8',
@@ -65,11 +65,14 @@ describe('items of 0.1', () => {
     ])
   })
 
-  test.each(others.map((item) => [item.pk, item] as const))('are read as they were written: %s', (_pk, item) => {
-    expect(read(item)).toEqual(contentOf(item))
-  })
+  test.each(others.map((item) => [item.pk, item] as const))(
+    'reads an item of 0.1 as it was written: %s',
+    (_pk, item) => {
+      expect(read(item)).toEqual(contentOf(item))
+    },
+  )
 
-  test('are read as a book', () => {
+  test('reads a book of 0.1', () => {
     const { counters, ...book } = fromBookItem(itemOf('book'))
     expect(book).toEqual({ month: 'month:2026-11-01', day: 'day:2026-11-22', revision: 16 })
     expect(counters.month.account).toEqual({
@@ -84,7 +87,7 @@ describe('items of 0.1', () => {
     expect(Object.keys(counters.month)).toHaveLength(12)
   })
 
-  test('make a ledger', async () => {
+  test('opens a ledger of 0.1', async () => {
     const clock = createTestClock('2026-11-22T20:00:00Z')
     const store = createMemoryStore(new Map(before.map((item) => [nameOf(item), item])))
     const ledger = createLedger({ store, clock, account: usualAccount })
@@ -97,21 +100,24 @@ describe('items of 0.1', () => {
     expect((await ledger.projectChanges(10)).rows.map(({ id }) => id)).toEqual(['chg_2', 'chg_1'])
   })
 
-  test.each(others.map((item) => [item.pk, item] as const))('may have unknown members: %s', (_pk, item) => {
-    expect(read({ ...item, addedLater: { by: ['a later version'] } })).toEqual({
-      ...contentOf(item),
-      addedLater: { by: ['a later version'] },
-    })
-  })
+  test.each(others.map((item) => [item.pk, item] as const))(
+    'ignores unknown members of a stored item: %s',
+    (_pk, item) => {
+      expect(read({ ...item, addedLater: { by: ['a later version'] } })).toEqual({
+        ...contentOf(item),
+        addedLater: { by: ['a later version'] },
+      })
+    },
+  )
 
-  test('may have unknown members: a book', () => {
+  test('ignores unknown members of a stored book', () => {
     const item = itemOf('book')
     expect(read({ ...item, addedLater: 1 })).toEqual(read(item))
   })
 })
 
 describe('items of the first days of 0.1', () => {
-  test('a work without a version keeps none, and its runs have no units', () => {
+  test('reads a work of early 0.1 without a version, and runs without units', () => {
     const item = {
       pk: 'work#ranking#zp1m8487e4stmxrxghs0hvnhw7',
       sk: 'work',
@@ -128,7 +134,7 @@ describe('items of the first days of 0.1', () => {
     })
   })
 
-  test('a hold names the one update before it, and no works', () => {
+  test('reads a hold of early 0.1 that names one earlier update, and no works', () => {
     const item = itemOf('update', ({ state }) => state === 'in-doubt')
     const { works: _, ...hold } = Object(item.hold)
     expect(fromUpdateItem({ ...item, hold: { ...hold, previous: 'upd_1' } }).hold?.previous).toBe('upd_1')
@@ -219,7 +225,7 @@ describe('a damaged item is refused by its key and its first wrong member', () =
     },
   )
 
-  test('reading it throws, and nothing is written', async () => {
+  test('reading a damaged item throws, and writes nothing', async () => {
     const damaged = { ...settled, hold: { ...hold, units: '40' } }
     const items = new Map([definitions, itemOf('book'), damaged].map((item) => [nameOf(item), item]))
     const kept = new Map(items)

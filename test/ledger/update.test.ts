@@ -158,7 +158,7 @@ describe('the edges out of running and in-doubt', () => {
       { state: 'released', charged: 0, closedBy: 'person' },
       { inDoubt: -40 },
     ],
-  ])('%s', (_name, update, outcome, record, move) => {
+  ])('settles an open update: %s', (_name, update, outcome, record, move) => {
     const settlement = settlementOf(update, outcome, later)
     expect(settlement?.update).toMatchObject(record)
     expect(settlement?.move).toEqual(move)
@@ -178,11 +178,11 @@ describe('the edges out of running and in-doubt', () => {
     ['a person about what is running, the other way', running, didNotRun('person')],
     ['doubt about what is in doubt', inDoubt, unknown('sender')],
     ['the sweep about what is in doubt', inDoubt, unknown('sweep')],
-  ])('nothing changes: %s', (_name, update, outcome) => {
+  ])('an outcome changes nothing: %s', (_name, update, outcome) => {
     expect(settlementOf(update, outcome, later)).toBeNull()
   })
 
-  test('the answer of the service is kept, and a doubt that was cleared is no problem any more', () => {
+  test('keeps the answer of the service, and drops the problem of a cleared doubt', () => {
     const problem = { slug: 'service-unreachable', detail: 'It timed out.', members: {} }
     const service = { status: 200, contentType: 'application/json', body: '{}', truncated: false }
     const doubted = closedBy({ ...unknown('sender'), problem } as RunOutcome)
@@ -198,7 +198,7 @@ describe('the edges out of running and in-doubt', () => {
 })
 
 describe('terminal states', () => {
-  test('are these', () => {
+  test('terminal states are settled, released, refused, rejected, cancelled and expired', () => {
     expect(states.filter((state) => isTerminal(state))).toEqual([
       'settled',
       'released',
@@ -210,7 +210,7 @@ describe('terminal states', () => {
   })
 
   test.each(states.filter((state) => !['running', 'in-doubt', 'settled', 'released'].includes(state)))(
-    '%s: no outcome changes anything',
+    'no outcome changes an update that is %s',
     (state) => {
       for (const update of [{ ...running, state }, withoutHold({ ...running, state })])
         for (const outcome of outcomes) expect(settlementOf(update, outcome, later)).toBeNull()
@@ -223,7 +223,7 @@ describe('terminal states', () => {
   ]
 
   test.each(endings.map((path) => [path.map(nameOf).join(', then '), path] as const))(
-    '%s: stays what it is, and is corrected once at most',
+    'an update closed by %s keeps its state, and is corrected at most once',
     (_name, path) => {
       const closed = closedBy(...path)
       expect(isTerminal(closed.state)).toBe(true)
@@ -270,9 +270,9 @@ describe('terminal states', () => {
     ['evidence of nothing changes nothing', [unknown('sender'), didNotRun('person')], ran('evidence', 0), null],
     ['a second sender does not exist', [ran('sender')], ran('sender', 55), null],
     ['a person does not correct a person', [unknown('sender'), didNotRun('person')], ran('person'), null],
-    ['time corrects nobody', [unknown('sender'), didNotRun('person')], ran('time'), null],
-    ['doubt corrects nobody', [unknown('sender'), ran('time')], unknown('sweep'), null],
-  ])('%s', (_name, path, outcome, spent) => {
+    ['time corrects no update', [unknown('sender'), didNotRun('person')], ran('time'), null],
+    ['doubt corrects no update', [unknown('sender'), ran('time')], unknown('sweep'), null],
+  ])('corrects a closed update: %s', (_name, path, outcome, spent) => {
     const corrected = settlementOf(closedBy(...path), outcome, later)
     expect(corrected ? (corrected.move.spent ?? 0) : null).toBe(spent)
   })
@@ -287,14 +287,14 @@ describe('what a correction leaves', () => {
     ['as much as was held', byTime, 40, undefined],
     ['less than was held', overrun, 25, undefined],
     ['more than was held, by another figure', overrun, 41, 1],
-  ])('%s', (_name, update, units, over) => {
+  ])('a correction leaves the overrun of its units: %s', (_name, update, units, over) => {
     const corrected = settlementOf(update, ran('sender', units), later)
     expect(corrected?.update.charged).toBe(units)
     expect(corrected?.update.overrun).toBe(over)
     expect(Object.hasOwn(corrected?.update ?? {}, 'overrun')).toBe(over !== undefined)
   })
 
-  test('is what the service answered, where it did', () => {
+  test('a correction keeps the answer of the service, if there is one', () => {
     const service = { status: 200, contentType: null, body: '', truncated: false }
     expect(settlementOf(byTime, { ...ran('sender', 55), service }, later)?.update.service).toEqual(service)
     const known = { ...byTime, service }
@@ -302,24 +302,24 @@ describe('what a correction leaves', () => {
     expect(settlementOf(byTime, ran('sender', 55), later)?.update).not.toHaveProperty('service')
   })
 
-  test('moves nothing where nothing was wrong', () => {
+  test('a correction moves nothing if nothing was wrong', () => {
     expect(settlementOf(byTime, ran('sender', 40), later)?.move).toEqual({})
   })
 
-  test('is no overrun where just what was held ran', () => {
+  test('a correction to the held units has no overrun', () => {
     expect(closedBy(ran('sender', 40))).not.toHaveProperty('overrun')
     expect(closedBy(ran('sender', 40))).not.toHaveProperty('service')
   })
 })
 
 describe('without a hold', () => {
-  test.each(states)('%s: there is nothing to close', (state) => {
+  test.each(states)('no outcome changes an update without a hold that is %s', (state) => {
     for (const outcome of outcomes) expect(settlementOf(withoutHold({ ...running, state }), outcome, later)).toBeNull()
   })
 })
 
 describe('the stored record', () => {
-  test('comes back as it was', () => {
+  test('a stored record comes back unchanged', () => {
     const settled = closedBy(unknown('sender'), ran('sender'))
     for (const update of [running, settled]) expect(fromUpdateItem(toUpdateItem(update))).toEqual(update)
   })
@@ -335,11 +335,11 @@ describe('the stored record', () => {
     ['rejected', undefined],
     ['cancelled', undefined],
     ['expired', undefined],
-  ])('%s is listed among the unfinished as %s', (state, openAs) => {
+  ])('lists a record in state %s among the open ones as %s', (state, openAs) => {
     expect(toUpdateItem({ ...running, state }).openAs).toBe(openAs)
   })
 
-  test("a person's release is watched until it is corrected or nobody looks any more", () => {
+  test("a person's release is watched until it is corrected or the sweep stops", () => {
     const released = closedBy(unknown('sender'), didNotRun('person'))
     expect(toUpdateItem(released)).toMatchObject({
       openAs: 'watched',
@@ -350,14 +350,14 @@ describe('the stored record', () => {
     expect(toUpdateItem(unwatched).openAs).toBeUndefined()
   })
 
-  test('of what is unfinished says since when', () => {
+  test('a stored record of an open update says since when it is open', () => {
     expect(toUpdateItem(inDoubt).openSince).toBe('2026-11-20T10:01:00.000Z#upd_1')
     expect(toUpdateItem(running).openSince).toBe('2026-11-20T10:00:00.000Z#upd_1')
     const doubtedAgain = next(inDoubt, 'in-doubt', {}, { at: later + 5, by: 'sweep' })
     expect(toUpdateItem(doubtedAgain).openSince).toBe('2026-11-20T10:01:00.005Z#upd_1')
   })
 
-  test('is listed by the calendar month of its creation, and kept for 26 months', () => {
+  test('lists a record by the calendar month of its creation, and keeps it for 26 months', () => {
     expect(toUpdateItem(running)).toMatchObject({
       pk: 'update#upd_1',
       sk: 'update',
@@ -412,26 +412,26 @@ describe('what people are told of it, with the record', () => {
     ['it was corrected from the start', { ...settled, corrected: true }, null, ['upd_1#correction#3']],
     ['it was corrected before', step({ ...settled, corrected: true }, 'settled'), { ...settled, corrected: true }, []],
     ['it was refused at once', { ...asked, state: 'refused' }, null, []],
-    ['it was rejected, and somebody waits', step(asked, 'rejected'), asked, [`upd_1#outcome#2#${link}`]],
+    ['it was rejected, and a user waits', step(asked, 'rejected'), asked, [`upd_1#outcome#2#${link}`]],
     [
-      'it was rejected, and somebody waits, written down twice',
+      'it was rejected, and a user waits, listed twice',
       step({ ...asked, replyTo: [link, 'other', link] }, 'rejected'),
       asked,
       [`upd_1#outcome#2#${link}`, 'upd_1#outcome#2#other'],
     ],
-    ['it was rejected, and nobody waits', step({ ...asked, replyTo: [] }, 'rejected'), asked, []],
-    ['it was approved, and somebody waits on', step(asked, 'requested'), asked, []],
+    ['it was rejected, and no user waits', step({ ...asked, replyTo: [] }, 'rejected'), asked, []],
+    ['it was approved, and a user still waits', step(asked, 'requested'), asked, []],
     [
       'it changed after its end',
       step({ ...asked, state: 'rejected' }, 'rejected'),
       { ...asked, state: 'rejected' },
       [],
     ],
-  ])('%s', (_name, update, seen, ids) => {
+  ])('announces with a record: %s', (_name, update, seen, ids) => {
     expect(announcedWith(update, seen).map((write) => write.kind === 'put' && write.item.id)).toEqual(ids)
   })
 
-  test('names the update, and where somebody waits', () => {
+  test('an announcement names the update and where its user waits', () => {
     const doubted = step({ ...running, replyTo: [link] }, 'in-doubt')
     expect(
       announcedWith(doubted, running).map((write) => write.kind === 'put' && [write.item, write.when]),

@@ -35,7 +35,7 @@ describe('a month', () => {
     ['2026-11-11T23:59:59.999Z', 'month:2026-10-12 2026-10-12T00:00Z 2026-11-12T00:00Z'],
     ['2026-12-31T12:00Z', 'month:2026-12-12 2026-12-12T00:00Z 2027-01-12T00:00Z'],
     ['2027-01-01T12:00Z', 'month:2026-12-12 2026-12-12T00:00Z 2027-01-12T00:00Z'],
-  ])('from day 12 in UTC, at %s', (instant, window) => {
+  ])('a month from day 12 in UTC, at %s', (instant, window) => {
     expect(show(monthAt(newCalendar(on(12)), at(instant)))).toBe(window)
   })
 
@@ -47,7 +47,7 @@ describe('a month', () => {
     [29, '2026-01-29', ['2026-01-29', '2026-02-28', '2026-03-29', '2026-04-29', '2026-05-29']],
     [29, '2028-01-29', ['2028-01-29', '2028-02-29', '2028-03-29', '2028-04-29', '2028-05-29']],
     [31, '2100-01-31', ['2100-01-31', '2100-02-28', '2100-03-31', '2100-04-30', '2100-05-31']],
-  ])('from day %i, from %s on: clamped, and never from the month before', (day, from, dates) => {
+  ])('months from day %i, from %s: clamped to shorter months', (day, from, dates) => {
     const windows = walk(newCalendar(on(day)), at(from), 5)
     expect(windows.map(({ name }) => name)).toEqual(dates.map((date) => `month:${date}`))
   })
@@ -64,18 +64,18 @@ describe('a month', () => {
     [on(15, '00:00', 'Asia/Kathmandu'), ['2026-01-14T18:15Z', '2026-02-14T18:15Z', '2026-03-14T18:15Z']],
     // 30 December 2011 did not happen in Samoa: the renewal moves to the same time of the 31st.
     [on(30, '08:00', 'Pacific/Apia'), ['2011-11-30T18:00Z', '2011-12-30T18:00Z', '2012-01-29T18:00Z']],
-  ])('of %o', (renewal, expected) => {
+  ])('a month with the renewal %o', (renewal, expected) => {
     expect(starts(newCalendar(renewal), expected[0] ?? '', 3)).toEqual(expected)
   })
 
-  it('is named after the local date on which it starts', () => {
+  it('a month is named after the local date of its start', () => {
     const name = (renewal: Renewal, instant: string) => monthAt(newCalendar(renewal), at(instant)).name
     expect(name(on(1, '00:00', 'Asia/Kathmandu'), '2026-11-20T00:00Z')).toBe('month:2026-11-01')
     expect(name(on(1, '00:00', 'America/New_York'), '2026-11-20T00:00Z')).toBe('month:2026-11-01')
     expect(name(on(30, '08:00', 'Pacific/Apia'), '2012-01-10T00:00Z')).toBe('month:2011-12-31')
   })
 
-  it('is found by its name, and nothing else is', () => {
+  it('finds a month by its name only', () => {
     const calendar = newCalendar(on(12, '00:00', 'Pacific/Kiritimati'))
     const window = monthAt(calendar, at('2026-11-20T00:00Z'))
     expect(monthNamed(calendar, 'month:2026-11-12')).toEqual(window)
@@ -101,7 +101,7 @@ describe('a month', () => {
     on(1, '12:000'),
     on(1, '00:60'),
     on(1, '00:00', 'Mars/Olympus'),
-  ])('has no renewal like %o', (renewal) => {
+  ])('refuses a renewal like %o', (renewal) => {
     expect(() => newCalendar(renewal)).toThrow(RangeError)
     expect(() => newCalendar(renewal)).toThrow(`no renewal: day ${renewal.day} at ${renewal.time} in ${renewal.zone}`)
     expect(() => changeRenewal(newCalendar(on(1)), renewal, 0)).toThrow(RangeError)
@@ -122,7 +122,7 @@ describe('a changed renewal', () => {
     // New York's midnight comes after UTC's; Kathmandu's came before, so its next one counts.
     [on(12), on(12, '00:00', 'America/New_York'), ['2026-11-12T00:00Z', '2026-12-12T05:00Z', '2027-01-12T05:00Z']],
     [on(12), on(12, '00:00', 'Asia/Kathmandu'), ['2026-11-12T00:00Z', '2027-01-11T18:15Z', '2027-02-11T18:15Z']],
-  ])('from %o to %o lengthens the open month', (before, after, expected) => {
+  ])('a renewal changed from %o to %o lengthens the open month', (before, after, expected) => {
     const calendar = changeRenewal(newCalendar(before), after, now)
     expect(starts(calendar, '2026-11-20T10:00Z', 3)).toEqual(expected)
     expect(latestRenewal(calendar)).toEqual(after)
@@ -131,20 +131,20 @@ describe('a changed renewal', () => {
     expect(monthBefore(calendar, open)).toEqual(monthBefore(newCalendar(before), open))
   })
 
-  it('is plain JSON that says what happened', () => {
+  it('a changed calendar is plain JSON that says what happened', () => {
     const calendar = changeRenewal(newCalendar(on(1)), on(12), now)
     const change = { renewal: on(12), lengthens: '2026-11', from: '2026-12' }
     expect(JSON.parse(JSON.stringify(calendar))).toEqual({ first: on(1), changes: [change] })
   })
 
-  it('to the same is no change', () => {
+  it('setting the same renewal changes nothing', () => {
     const calendar = newCalendar(on(1))
     expect(changeRenewal(calendar, on(1), now)).toBe(calendar)
     const changed = changeRenewal(calendar, on(12), now)
     expect(changeRenewal(changed, on(12), now + dayMs)).toBe(changed)
   })
 
-  it('at the very start of a month lengthens that month', () => {
+  it('a renewal changed at the start of a month lengthens that month', () => {
     const calendar = changeRenewal(newCalendar(on(1)), on(12), at('2026-12-01T00:00Z'))
     expect(starts(calendar, '2026-11-01T00:00Z', 3)).toEqual([
       '2026-11-01T00:00Z',
@@ -153,12 +153,12 @@ describe('a changed renewal', () => {
     ])
   })
 
-  it('at the last instant of a month lengthens that one', () => {
+  it('a renewal changed at the last instant of a month lengthens that month', () => {
     const calendar = changeRenewal(newCalendar(on(1)), on(12), at('2026-11-30T23:59:59.999Z'))
     expect(starts(calendar, '2026-11-01T00:00Z', 2)).toEqual(['2026-11-01T00:00Z', '2026-12-12T00:00Z'])
   })
 
-  it('that does not rule yet is replaced as if it had never been', () => {
+  it('a change of renewal that does not apply yet is replaced', () => {
     const once = changeRenewal(newCalendar(on(1)), on(12), now)
     const twice = changeRenewal(once, on(20), at('2026-12-05T00:00Z')) // after the first end, before the second
     expect(starts(twice, '2026-11-20T10:00Z', 3)).toEqual([
@@ -170,7 +170,7 @@ describe('a changed renewal', () => {
     expect(changeRenewal(changeRenewal(newCalendar(on(1)), on(28), now), on(12), now)).toEqual(once)
   })
 
-  it('that turns at the very moment at which it is asked for turns a month later', () => {
+  it('a renewal that turns at the moment of its change turns a month later', () => {
     const pending = changeRenewal(newCalendar(on(1)), on(25), at('2026-11-20T00:00Z'))
     const calendar = changeRenewal(pending, on(10), at('2026-12-10T00:00Z'))
     expect(show(monthAt(calendar, at('2026-12-10T00:00Z')))).toBe(
@@ -178,7 +178,7 @@ describe('a changed renewal', () => {
     )
   })
 
-  it('can be undone until the old end, and after it costs no more than the month that has begun', () => {
+  it('a change of renewal can be undone until the old end; later it costs at most the begun month', () => {
     const calendar = newCalendar(on(1))
     const once = changeRenewal(calendar, on(12), now)
     expect(changeRenewal(once, on(1), at('2026-11-30T23:59:59.999Z'))).toEqual(calendar)
@@ -190,12 +190,12 @@ describe('a changed renewal', () => {
     ])
   })
 
-  it('is replaced by a clock that is behind, too', () => {
+  it('a process with a slow clock replaces a change of renewal, too', () => {
     const once = changeRenewal(newCalendar(on(1)), on(12), now)
     expect(changeRenewal(once, on(20), at('2026-10-31T00:00Z'))).toEqual(changeRenewal(once, on(20), now))
   })
 
-  it('that rules already stays in the past when another follows', () => {
+  it('a renewal that applied stays in the past when another follows', () => {
     const once = changeRenewal(newCalendar(on(1)), on(12), now)
     const twice = changeRenewal(once, on(1), at('2026-12-12T00:00Z'))
     const expected = ['2026-10-01', '2026-11-01', '2026-12-12', '2027-02-01', '2027-03-01']
@@ -203,7 +203,7 @@ describe('a changed renewal', () => {
     expect(twice.changes).toHaveLength(2)
   })
 
-  it('that turned in the very month it lengthened is not undone by the next one', () => {
+  it('a renewal that turned in the month it lengthened is not undone by the next one', () => {
     const evening = on(28, '19:00', 'America/New_York') // 1 March in UTC, when day 1 would have turned
     const once = changeRenewal(newCalendar(on(1)), evening, at('1971-02-05T00:00Z'))
     expect(once.changes).toEqual([{ renewal: evening, lengthens: '1971-02', from: '1971-02' }])
@@ -223,16 +223,16 @@ describe('a day', () => {
     ['Asia/Kathmandu', '2026-11-20T18:15Z', 'day:2026-11-21 2026-11-20T18:15Z 2026-11-21T18:15Z'],
     // Midnight was skipped: the day began at 01:00.
     ['America/Sao_Paulo', '2018-11-04T12:00Z', 'day:2018-11-04 2018-11-04T03:00Z 2018-11-05T02:00Z'],
-    // From 00:01 the clock went back to 23:01 of the day before: the day had begun and goes on.
+    // From 00:01 the clock went back to 23:01 of the day before: the day had begun and continues.
     ['America/St_Johns', '2010-11-07T03:00Z', 'day:2010-11-07 2010-11-07T02:30Z 2010-11-08T03:30Z'],
     // 30 December 2011 did not happen.
     ['Pacific/Apia', '2011-12-30T09:59Z', 'day:2011-12-29 2011-12-29T10:00Z 2011-12-30T10:00Z'],
     ['Pacific/Apia', '2011-12-30T10:00Z', 'day:2011-12-31 2011-12-30T10:00Z 2011-12-31T10:00Z'],
-  ])('in %s, at %s', (zone, instant, window) => {
+  ])('a day in %s, at %s', (zone, instant, window) => {
     expect(show(dayAt(newCalendar(on(12, '08:30', zone)), at(instant)))).toBe(window)
   })
 
-  it('changes its zone where the month turns', () => {
+  it('days change their zone where the month turns', () => {
     const moved = changeRenewal(newCalendar(on(1)), on(1, '00:00', 'America/New_York'), at('2026-11-20T00:00Z'))
     const turn = monthAt(moved, at('2026-11-20T00:00Z')).end
     expect(show(dayAt(moved, turn - 1))).toBe('day:2026-12-01 2026-12-01T00:00Z 2026-12-02T00:00Z')
@@ -316,7 +316,7 @@ describe('always', () => {
     holds(property, 600)
   })
 
-  it('months tile time, whatever was changed, and each has a name of its own', () => {
+  it('months tile time, whatever was changed, and have unique names', () => {
     const property = fc.property(histories, ({ calendar, from, to }) => {
       const windows = windowsBetween(calendar, from, to)
       for (const window of windows) {

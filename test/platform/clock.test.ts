@@ -7,12 +7,18 @@ const zones = [...Intl.supportedValuesOf('timeZone'), 'UTC']
 const instants = fc.integer({ min: 0, max: Date.UTC(2100, 0) })
 
 describe('isZone', () => {
-  test.each(['UTC', 'Europe/Berlin', 'America/Argentina/Ushuaia', 'Etc/GMT+5', 'US/Pacific'])('takes %s', (name) => {
-    expect(isZone(name)).toBe(true)
-  })
-  test.each(['', 'Mars/Olympus', 'Europe/Berlin ', '+01:00', '-0100', 'GMT+1', 'local'])('refuses "%s"', (name) => {
-    expect(isZone(name)).toBe(false)
-  })
+  test.each(['UTC', 'Europe/Berlin', 'America/Argentina/Ushuaia', 'Etc/GMT+5', 'US/Pacific'])(
+    'accepts the time zone %s',
+    (name) => {
+      expect(isZone(name)).toBe(true)
+    },
+  )
+  test.each(['', 'Mars/Olympus', 'Europe/Berlin ', '+01:00', '-0100', 'GMT+1', 'local'])(
+    'refuses "%s" as a time zone',
+    (name) => {
+      expect(isZone(name)).toBe(false)
+    },
+  )
 })
 
 describe('toLocal', () => {
@@ -27,14 +33,14 @@ describe('toLocal', () => {
     ['2011-12-30T10:00:00.000Z', 'Pacific/Apia', '2011-12-31 00:00:00.000'],
     ['1971-06-01T00:00:00.000Z', 'Africa/Monrovia', '1971-05-31 23:15:30.000'],
     ['1969-12-31T23:59:59.999Z', 'UTC', '1969-12-31 23:59:59.999'],
-  ])('%s in %s is %s', (instant, zone, wall) => {
+  ])('toLocal: %s in %s is %s', (instant, zone, wall) => {
     expect(toLocal(Date.parse(instant), zone)).toEqual(parse(wall))
   })
 
-  test.each([Number.NaN, Number.POSITIVE_INFINITY])('%s is no instant', (instant) => {
+  test.each([Number.NaN, Number.POSITIVE_INFINITY])('toLocal refuses the instant %s', (instant) => {
     for (const zone of ['UTC', 'Europe/Berlin']) expect(() => toLocal(instant, zone)).toThrow(RangeError)
   })
-  it('refuses an unknown zone', () => expect(() => toLocal(0, 'Mars/Olympus')).toThrow(RangeError))
+  it('toLocal refuses an unknown zone', () => expect(() => toLocal(0, 'Mars/Olympus')).toThrow(RangeError))
 })
 
 describe('toInstant', () => {
@@ -51,26 +57,26 @@ describe('toInstant', () => {
     ['2011-12-30 12:00:00.000', 'Pacific/Apia', '2011-12-30T22:00:00.000Z'], // the day is skipped: 31 Dec, 12:00
     ['1993-08-21 12:00:00.000', 'Pacific/Kwajalein', '1993-08-22T00:00:00.000Z'], // the same: 22 Aug, 12:00
     ['2024-04-14 02:30:00.000', 'Africa/Casablanca', '2024-04-14T02:30:00.000Z'], // skipped: 03:30
-  ])('%s in %s is %s', (wall, zone, instant) => {
+  ])('toInstant: %s in %s is %s', (wall, zone, instant) => {
     expect(new Date(toInstant(parse(wall), zone)).toISOString()).toBe(instant)
   })
 
-  it('reads what is left out as 0, and carries over what is too much', () => {
+  it('toInstant reads missing parts as 0, and carries over values out of range', () => {
     const firstOfMarch = Date.UTC(2026, 2, 1)
     expect(toInstant({ year: 2026, month: 3, day: 1 }, 'UTC')).toBe(firstOfMarch)
     expect(toInstant({ year: 2026, month: 2, day: 29 }, 'UTC')).toBe(firstOfMarch)
     expect(toInstant({ year: 2025, month: 15, day: 1 }, 'UTC')).toBe(firstOfMarch)
   })
-  it('refuses an unknown zone', () => {
+  it('toInstant refuses an unknown zone', () => {
     expect(() => toInstant({ year: 2026, month: 1, day: 1 }, 'Mars/Olympus')).toThrow(RangeError)
   })
-  it('refuses a time that is not one', () => {
+  it('toInstant refuses an invalid time', () => {
     expect(() => toInstant({ year: 2026, month: Number.NaN, day: 1 }, 'UTC')).toThrow(RangeError)
   })
 })
 
 describe('agrees with Temporal', () => {
-  it('in every zone', () => {
+  it('local times agree with Temporal in every zone', () => {
     for (const zone of zones) expect(isZone(zone), zone).toBe(true)
     const property = fc.property(fc.constantFrom(...zones), fc.array(instants, { minLength: 1 }), (zone, at) => {
       for (const instant of at) agreesAt(instant, zone)
@@ -78,7 +84,7 @@ describe('agrees with Temporal', () => {
     fc.assert(property, { numRuns: 350 })
   })
 
-  it('around every kind of change of the clocks', () => {
+  it('local times agree with Temporal around every kind of change of the clocks', () => {
     const seconds = fc.oneof(fc.integer({ min: -4_000, max: 4_000 }), fc.integer({ min: -90_000, max: 90_000 }))
     const property = fc.property(fc.constantFrom(...zones), instants, fc.array(seconds), (zone, instant, apart) => {
       const change = zoned(instant, zone).getTimeZoneTransition('next')?.epochMilliseconds ?? instant

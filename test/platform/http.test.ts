@@ -32,7 +32,7 @@ const broken = (...parts: string[]) =>
 
 describe('an answer that breaks', () => {
   test.each([[[]], [['half']], [['one', 'two']]])(
-    'behind %j fails its call: the stream is neither ended nor destroyed',
+    'an answer that breaks behind %j fails its call, and neither ends nor destroys the stream',
     async (parts) => {
       const { handler, lines } = start(new Hono().get('/', (c) => c.body(broken(...parts))))
       const stream = new PassThrough()
@@ -56,7 +56,7 @@ describe('a request', () => {
     c.json({ url: c.req.url, cookie: c.req.header('cookie'), body: await c.req.text() }),
   )
 
-  test('has its path and query as they came, its cookies, and its body', async () => {
+  test('a request keeps its path and query as received, its cookies and its body', async () => {
     const { handler } = start(echo)
     const event = urlEvent('POST', '/v3/a%2Fb?x=%7e', { cookies: ['a=1', 'b=2'], body: 'grüß' })
     expect(JSON.parse((await callStreaming(handler, event)).text)).toEqual({
@@ -66,12 +66,12 @@ describe('a request', () => {
     })
   })
 
-  test('that is a GET has no body, whatever came with it', async () => {
+  test('a GET request has no body, whatever was sent', async () => {
     const { handler } = start(echo)
     expect(JSON.parse((await callStreaming(handler, urlEvent('GET', '/', { body: 'idle' }))).text).body).toBe('')
   })
 
-  test('whose method is none is answered 400', async () => {
+  test('answers a request with an invalid method with 400', async () => {
     const { handler } = start(echo)
     expect(await callStreaming(handler, urlEvent('TRACE', '/'))).toMatchObject({
       statusCode: 400,
@@ -79,7 +79,7 @@ describe('a request', () => {
     })
   })
 
-  test('gets each cookie of its answer, and a status without a body', async () => {
+  test('sends each cookie of an answer, and a status without a body', async () => {
     const { handler } = start(
       new Hono().get(
         '/',

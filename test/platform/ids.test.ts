@@ -8,11 +8,11 @@ describe('digest', () => {
     [['ab', 'c'], '8c7v3d5c8crpxjm1zas7m69gne'],
     [['é'], '5whwe62pb1y2mvzxps7gw4f9jg'],
     [[], 'werc8gmrzge196qvyk49jvxs4g'],
-  ])('of %j', (parts, expected) => {
+  ])('the digest of %j does not change', (parts, expected) => {
     expect(digest(...parts)).toBe(expected)
   })
 
-  test('separates its parts', () => {
+  test('a digest separates its parts', () => {
     const lists = [
       [],
       [''],
@@ -34,7 +34,7 @@ describe('digest', () => {
 })
 
 describe('chance', () => {
-  test('names are long, of safe letters, and never the same', () => {
+  test('random ids are long, of safe letters, and never the same', () => {
     const names = Array.from({ length: 2_000 }, systemIds.random)
     expect(new Set(names).size).toBe(2_000)
     for (const name of names) expect(name).toMatch(/^[0-9a-hjkmnp-tv-z]{26}$/)
@@ -42,7 +42,7 @@ describe('chance', () => {
     expect(letters.size).toBe(32)
   })
 
-  test('fractions are from 0 to below 1', () => {
+  test('random fractions are from 0 to below 1', () => {
     const fractions = Array.from({ length: 1_000 }, systemIds.fraction)
     expect(fractions.every((fraction) => fraction >= 0 && fraction < 1)).toBe(true)
   })

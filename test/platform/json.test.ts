@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { fromUtf8 } from '../../shared/platform/json.ts'
 
-test('bytes are read as UTF-8, or not at all', () => {
+test('reads bytes as UTF-8, or not at all', () => {
   expect(fromUtf8(Buffer.from('Müller 東京'))).toBe('Müller 東京')
   expect(fromUtf8(Buffer.from('Müller', 'latin1'))).toBeNull()
   expect(fromUtf8(Uint8Array.of(0xe6, 0x9d))).toBeNull()
 })
 
-test('a byte order mark is dropped, or kept where it must not be overlooked', () => {
+test('drops a byte order mark unless the caller keeps it', () => {
   expect(fromUtf8(Buffer.from('\u{feff}{}'))).toBe('{}')
   expect(fromUtf8(Buffer.from('\u{feff}{}'), { keepsMark: true })).toBe('\u{feff}{}')
 })

@@ -8,7 +8,7 @@ function start() {
 }
 
 describe('one event is one line of JSON', () => {
-  test('with a time, a level, a name and its fields', () => {
+  test('logs an event as one line with time, level, name and fields', () => {
     const { log, lines } = start()
     log.info('request', { status: 200, caller: undefined })
     log.error('failed')
@@ -18,7 +18,7 @@ describe('one event is one line of JSON', () => {
     ])
   })
 
-  test('whatever is in it', () => {
+  test('logs an event as one line whatever its fields contain', () => {
     const { log, lines, last } = start()
     const text = 'two\nlines\r\u2028\u0000 "quoted" \\ \ud800'
     log.info('x', { text })
@@ -26,7 +26,7 @@ describe('one event is one line of JSON', () => {
     expect(last().text).toBe(text)
   })
 
-  test('an error is shown with its causes', () => {
+  test('logs an error with its causes', () => {
     const { log, last } = start()
     const cause = new TypeError('the cable is cut', { cause: 'a mouse' })
     log.error('failed', { cause: new Error('no answer', { cause }) })
@@ -50,7 +50,7 @@ describe('one event is one line of JSON', () => {
         },
       }),
     ],
-  ])('and never a failure: %s', (_name, make) => {
+  ])('logging never fails: %s', (_name, make) => {
     const { log, last } = start()
     log.error('failed', { requestId: 'r-1', ms: 5, odd: make() })
     expect(last()).toEqual({
@@ -69,7 +69,7 @@ describe('one event is one line of JSON', () => {
     ['backslashes', '\\'.repeat(100_000)],
     ['halves of characters', '\ud800'.repeat(100_000)],
     ['line breaks', '\n'.repeat(100_000)],
-  ])('of at most 8,192 characters, and still JSON: %s', (_name, text) => {
+  ])('logs at most 8,192 characters, and still JSON: %s', (_name, text) => {
     const { log, lines, last } = start()
     log.error('failed', { requestId: 'r-1', text })
     expect(lines[0]?.length).toBeGreaterThan(4_000)
@@ -94,7 +94,7 @@ describe('what is secret is in no line', () => {
     ['as a name', { [secret]: 1 }],
     ['in an error, its stack and its cause', nested],
     ['where a line is cut', `${'x'.repeat(3_900)}${secret.repeat(300)}`],
-  ])('%s', (_name, value) => {
+  ])('hides a secret in every line: %s', (_name, value) => {
     const { log, lines } = start()
     log.hide(secret)
     log.error('x', { value })
@@ -103,7 +103,7 @@ describe('what is secret is in no line', () => {
     expect(lines[0]).not.toContain('567890')
   })
 
-  test('from when it is hidden on', () => {
+  test('hides a secret in every line after it was named', () => {
     const { log, last } = start()
     log.info('x', { value: secret })
     expect(last().value).toBe(secret)
@@ -112,14 +112,17 @@ describe('what is secret is in no line', () => {
     expect(last().value).toBe('[redacted]')
   })
 
-  test.each([['a"b\\c/d-canary'], ['$&-canary-$1'], ['.*+?^$(){}|[]canary']])('with odd characters: %s', (odd) => {
-    const { log, last } = start()
-    log.hide(odd)
-    log.info('x', { value: `<${odd}>` })
-    expect(last().value).toBe('<[redacted]>')
-  })
+  test.each([['a"b\\c/d-canary'], ['$&-canary-$1'], ['.*+?^$(){}|[]canary']])(
+    'hides a secret with odd characters: %s',
+    (odd) => {
+      const { log, last } = start()
+      log.hide(odd)
+      log.info('x', { value: `<${odd}>` })
+      expect(last().value).toBe('<[redacted]>')
+    },
+  )
 
-  test('of two, where one begins with the other, both are hidden whole', () => {
+  test('hides two secrets whole if one begins with the other', () => {
     const { log, last } = start()
     log.hide('canary-old')
     log.hide('canary-old-and-new')
@@ -127,7 +130,7 @@ describe('what is secret is in no line', () => {
     expect(last().value).toBe('[redacted] [redacted]')
   })
 
-  test('shorter than eight characters it is a word, and hides nothing', () => {
+  test('does not hide a secret shorter than eight characters', () => {
     const { log, last } = start()
     log.hide('')
     log.hide('request')
@@ -141,7 +144,7 @@ describe('what is secret is in no line', () => {
     ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl', '[redacted]'],
     ['?jwt=eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ.&x', '?jwt=[redacted]&x'],
     ['the word eye and the file eyJ.txt', 'the word eye and the file eyJ.txt'],
-  ])('what looks like a token: %s', (text, shown) => {
+  ])('hides what looks like a token: %s', (text, shown) => {
     const { log, last } = start()
     log.info('x', { text })
     expect(last().text).toBe(shown)

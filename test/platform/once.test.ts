@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { once } from '../../shared/platform/parallel.ts'
 
-test('runs once for all who ask, and again only after it has failed', async () => {
+test('once() runs once for all callers, and again only after a failure', async () => {
   const results = [Promise.reject(new Error('not yet')), Promise.resolve('loaded'), Promise.resolve('twice')]
   for (const result of results) result.catch(() => {})
   let runs = 0

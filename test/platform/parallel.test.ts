@@ -33,7 +33,7 @@ const settled = () => new Promise(setImmediate)
 const items = [0, 1, 2, 3, 4, 5, 6]
 
 describe('inParallel', () => {
-  test('does no more at once than it may, begins in order, and answers in order', async () => {
+  test('inParallel respects its limit, starts in order and answers in order', async () => {
     const work = createWork()
     const all = inParallel(items, 3, work.do)
     await settled()
@@ -47,12 +47,12 @@ describe('inParallel', () => {
     expect(work.most()).toBe(3)
   })
 
-  test('of nothing is nothing, and of few begins all', async () => {
+  test('inParallel starts all of a few items, and returns nothing for none', async () => {
     expect(await inParallel([], 3, async () => 1)).toEqual([])
     expect(await inParallel([5], 3, async (item) => item * 2)).toEqual([10])
   })
 
-  test('fails with the first error, and what it leaves behind still ends', async () => {
+  test('inParallel fails with the first error, and running work still ends', async () => {
     const work = createWork()
     const all = inParallel(items, 2, work.do).catch((error: Error) => error.message)
     await settled()
@@ -66,7 +66,7 @@ describe('inParallel', () => {
     expect(work.most()).toBe(2)
   })
 
-  test('fails where the work throws before it begins', async () => {
+  test('inParallel fails if the work throws before it returns a promise', async () => {
     const broken = () => {
       throw new Error('not even begun')
     }
@@ -75,7 +75,7 @@ describe('inParallel', () => {
 })
 
 describe('slots', () => {
-  test('are given to who waited longest', async () => {
+  test('slots go to the caller that waited longest', async () => {
     const slots = createSlots(1)
     const order: string[] = []
     await slots.take()
@@ -91,7 +91,7 @@ describe('slots', () => {
     expect(order).toEqual(['a', 'b', 'c'])
   })
 
-  test('come back after a failure', async () => {
+  test('slots come back after a failure', async () => {
     const slots = createSlots(1)
     const fail = () => slots.use(() => Promise.reject(new Error('no')))
     await expect(fail()).rejects.toThrow('no')

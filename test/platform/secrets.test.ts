@@ -60,7 +60,7 @@ function give(response: ServerResponse, reply: Reply): void {
 }
 
 describe('a secret is read', () => {
-  test('lazily, and then kept for five minutes', async () => {
+  test('reads a secret lazily, and keeps it for five minutes', async () => {
     const { secret, stages, asked, clock } = await start()
     expect(asked).toEqual([])
     expect(await secret.read()).toEqual({ current: 'the-first-value', previous: null })
@@ -73,7 +73,7 @@ describe('a secret is read', () => {
     expect(asked).toEqual(['a/secret AWSCURRENT', 'a/secret AWSCURRENT'])
   })
 
-  test('secret: delivered twice: by one request, however many ask', async () => {
+  test('secret: delivered twice: one request reads it for all callers', async () => {
     const { secret, asked, clock } = await start()
     const flood = () =>
       Promise.all(Array.from({ length: 50 }, (_, index) => (index % 2 ? secret.read() : secret.reread())))
@@ -84,7 +84,7 @@ describe('a secret is read', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('anew by all who were refused at the same moment: none of them is given the value of before', async () => {
+  test('rereads a secret for all callers that were refused at once: none gets the old value', async () => {
     const { secret, stages, asked, clock } = await start()
     await secret.read()
     stages.AWSCURRENT = 'the-second-value'
@@ -94,7 +94,7 @@ describe('a secret is read', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('again on demand, at most once in ten seconds', async () => {
+  test('rereads a secret on demand at most once in ten seconds', async () => {
     const { secret, stages, asked, clock } = await start()
     await secret.read()
     stages.AWSCURRENT = 'the-second-value'
@@ -107,7 +107,7 @@ describe('a secret is read', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('and hidden in the log from then on', async () => {
+  test('hides a secret in the log once it was read', async () => {
     const { secret, log, lines } = await start({ previous: 'the-value-before', keepsPrevious: true })
     await secret.read()
     log.info('x', { said: 'the-first-value and the-value-before' })
@@ -116,7 +116,7 @@ describe('a secret is read', () => {
 })
 
 describe('its previous value', () => {
-  test('is read where it is kept', async () => {
+  test('reads the previous value of a secret if it is kept', async () => {
     const { secret, asked } = await start({ previous: 'the-value-before', keepsPrevious: true })
     expect(await secret.read()).toEqual({ current: 'the-first-value', previous: 'the-value-before' })
     expect(asked).toEqual(['a/secret AWSCURRENT', 'a/secret AWSPREVIOUS'])
@@ -126,7 +126,7 @@ describe('its previous value', () => {
     ['absent, because it was never rotated', absent],
     ['refused', throttled],
     ['empty', ''],
-  ])('is null where it is %s', async (_name, previous) => {
+  ])('the previous value of a secret is null if it is %s', async (_name, previous) => {
     const { secret } = await start({ previous, keepsPrevious: true })
     expect(await secret.read()).toEqual({ current: 'the-first-value', previous: null })
   })
@@ -135,7 +135,7 @@ describe('its previous value', () => {
     ['throttled', throttled],
     ['reset', 'reset'],
     ['an error of theirs', fault('InternalServiceError', 500)],
-  ])('is not forgotten because one reading of it is %s', async (_name, reply) => {
+  ])('keeps the previous value of a secret if one reading of it is %s', async (_name, reply) => {
     const { secret, stages, clock } = await start({ previous: 'the-value-before', keepsPrevious: true })
     await secret.read()
     stages.AWSPREVIOUS = reply
@@ -146,7 +146,7 @@ describe('its previous value', () => {
     expect(await secret.read()).toEqual({ current: 'the-second-value', previous: 'the-first-value' })
   })
 
-  test('is forgotten when it is gone', async () => {
+  test('forgets the previous value of a secret once it is gone', async () => {
     const { secret, stages, clock } = await start({ previous: 'the-value-before', keepsPrevious: true })
     await secret.read()
     stages.AWSPREVIOUS = absent
@@ -172,7 +172,7 @@ describe('a secret that cannot be had', () => {
     ['with NUL', 'the-broken-value\u0000'],
   ]
 
-  test.each(faults)('%s: is said by its name, logged, and tried again by the next who asks', async (_name, reply) => {
+  test.each(faults)('%s: names and logs the secret, and the next caller tries again', async (_name, reply) => {
     const { secret, stages, asked, lines } = await start({ current: reply })
     const error = await secret.read().catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(SecretUnavailable)
@@ -188,24 +188,27 @@ describe('a secret that cannot be had', () => {
     expect(asked).toHaveLength(3)
   })
 
-  test.each(faults)('%s: a value that was read before serves on, asked for every ten seconds', async (_name, reply) => {
-    const { secret, stages, asked, clock, lines } = await start()
-    await secret.read()
-    stages.AWSCURRENT = reply
-    clock.advance(minutes(60))
-    for (let second = 0; second < 20; second++) {
-      expect((await secret.read()).current).toBe('the-first-value')
-      expect((await secret.reread()).current).toBe('the-first-value')
-      clock.advance(1_000)
-    }
-    expect(asked).toHaveLength(3)
-    expect(lines).toHaveLength(2)
-    stages.AWSCURRENT = 'the-second-value'
-    clock.advance(10_000)
-    expect((await secret.read()).current).toBe('the-second-value')
-  })
+  test.each(faults)(
+    '%s: a secret that was read before still serves, and is read again every ten seconds',
+    async (_name, reply) => {
+      const { secret, stages, asked, clock, lines } = await start()
+      await secret.read()
+      stages.AWSCURRENT = reply
+      clock.advance(minutes(60))
+      for (let second = 0; second < 20; second++) {
+        expect((await secret.read()).current).toBe('the-first-value')
+        expect((await secret.reread()).current).toBe('the-first-value')
+        clock.advance(1_000)
+      }
+      expect(asked).toHaveLength(3)
+      expect(lines).toHaveLength(2)
+      stages.AWSCURRENT = 'the-second-value'
+      clock.advance(10_000)
+      expect((await secret.read()).current).toBe('the-second-value')
+    },
+  )
 
-  test('secret: slow: because nothing answers: after three seconds', async () => {
+  test('secret: slow: gives up after three seconds without an answer', async () => {
     const [fresh, known] = [await start({ current: 'hang' }), await start()]
     await known.secret.read()
     known.stages.AWSCURRENT = 'hang'

@@ -31,11 +31,11 @@ describe('settings', () => {
     SERVICE_FLIGHT_MS: 300_000,
   }
 
-  test('have the defaults of the contract, and none of the account: what is not set says nothing', () => {
+  test('settings have the documented defaults, and none for the account', () => {
     expect(parse({ ACCOUNT_UNITS_PER_MONTH: '50000' })).toEqual(defaults)
   })
 
-  test('an empty variable is absent, and strangers are left alone', () => {
+  test('an empty variable counts as absent, and foreign variables are ignored', () => {
     expect(parse({ ACCOUNT_RENEWAL_DAY: '', COOLDOWN_RANKING: '', DYNAMODB_ENDPOINT: '', HOME: '/root' })).toEqual(
       defaults,
     )
@@ -59,7 +59,7 @@ describe('settings', () => {
     ['PROJECT_SEPARATOR', ';', ';'],
     ['DASHBOARD_URL', 'https://units.example/', 'https://units.example/'],
     ['DASHBOARD_URL', 'http://127.0.0.1:8787', 'http://127.0.0.1:8787'],
-  ])('%s takes %s', (name, text, value) => {
+  ])('the setting %s accepts %s', (name, text, value) => {
     expect(parse({ [name]: text })).toMatchObject({ [name]: value })
   })
 
@@ -106,13 +106,13 @@ describe('settings', () => {
     ...['canary', 'https://units.example/canary', 'https://units.example?canary', 'javascript:canary'].map(
       (text): [string, string, string] => ['DASHBOARD_URL', text, dashboard],
     ),
-  ])('%s does not take %s, and the message does not show it', (name, text, takes) => {
+  ])('the setting %s refuses %s, and the message does not show it', (name, text, takes) => {
     const fault = faultOf({ [name]: text })
     expect(fault).toBe(`these settings are missing or wrong: ${name}: ${takes}`)
     expect(fault).not.toMatch(/canary|7777/)
   })
 
-  test('all that is wrong is said at once', () => {
+  test('names all wrong settings at once', () => {
     expect(faultOf({ TABLE_NAME: '', ACCOUNT_RENEWAL_DAY: '40', COOLDOWN_RANKING: 'soon' })).toBe(
       `these settings are missing or wrong: TABLE_NAME: takes the name of the ledger table; ACCOUNT_RENEWAL_DAY: takes a day of the month, 1 to 31; COOLDOWN_RANKING: ${cooldown}`,
     )

@@ -32,7 +32,7 @@ function open() {
 }
 
 describe('a code to log in with', () => {
-  test('lets its caller in, once', async () => {
+  test('a login code lets its caller in once', async () => {
     const { ledger } = open()
     const code = await ledger.logins.issue('slack:U1', at)
     expect(code).toMatch(/^[0-9a-z]{26}$/)
@@ -40,7 +40,7 @@ describe('a code to log in with', () => {
     expect(await ledger.logins.redeem(code, at)).toBeNull()
   })
 
-  test('lets one of two in who come at once', async () => {
+  test('a login code lets one of two concurrent users in', async () => {
     const { ledger } = open()
     const code = await ledger.logins.issue('slack:U1', at)
     const came = await Promise.all([ledger.logins.redeem(code, at), ledger.logins.redeem(code, at)])
@@ -50,13 +50,13 @@ describe('a code to log in with', () => {
   test.each([
     [299_999, 'slack:U1'],
     [300_000, null],
-  ])('after %i ms lets in %s', async (ms, caller) => {
+  ])('a login code after %i ms lets in %s', async (ms, caller) => {
     const { ledger } = open()
     const code = await ledger.logins.issue('slack:U1', at)
     expect(await ledger.logins.redeem(code, at + ms)).toBe(caller)
   })
 
-  test('is stored as its digest, and deleted after a day', async () => {
+  test('a login code is stored as its digest, and deleted after a day', async () => {
     const { ledger, stored } = open()
     const code = await ledger.logins.issue('slack:U1', at)
     await ledger.logins.issue('slack:U1', at)
@@ -67,7 +67,7 @@ describe('a code to log in with', () => {
     expect(item?.expiresAt).toBe((at + days(1)) / 1000)
   })
 
-  test('of another shape is not even looked for, and one that was never issued lets nobody in', async () => {
+  test('a malformed or unknown login code lets no one in', async () => {
     const { ledger, damage } = open()
     const code = await ledger.logins.issue('slack:U1', at)
     for (const bad of [`${code}x`, `x${code}`, code.slice(1), code.toUpperCase(), '', 'a'.repeat(26)])
@@ -80,7 +80,7 @@ describe('a code to log in with', () => {
 describe('the price of a project', () => {
   const acme = { kind: 'ranking', project: 'acme' } as const
 
-  test('is read in the order of what is asked for, with the one before it', async () => {
+  test('reads prices in the order of the names, with the price before', async () => {
     const { ledger, stored } = open()
     await ledger.prices.write({ ...acme, units: toUnits(40), at })
     await ledger.prices.write({ kind: 'keyword-difficulty', project: 'acme', units: toUnits(7), at })
@@ -94,7 +94,7 @@ describe('the price of a project', () => {
     expect(stored('price')[0]?.pk).toMatch(/^price#ranking#/)
   })
 
-  test("of two who write at once the first one's counts", async () => {
+  test('keeps the first of two concurrent prices', async () => {
     const { ledger } = open()
     await Promise.all([40, 41].map((units) => ledger.prices.write({ ...acme, units: toUnits(units), at })))
     expect(await ledger.prices.read([acme])).toEqual([{ ...acme, units: 40, at }])
@@ -102,7 +102,7 @@ describe('the price of a project', () => {
     expect(await ledger.prices.read([acme])).toEqual([{ ...acme, units: 50, at: at + 50, before: 40 }])
   })
 
-  test('is read for more projects than one batch takes', async () => {
+  test('reads the prices of more projects than one batch takes', async () => {
     const { ledger } = open()
     const projects = Array.from({ length: 101 }, (_, index) => ({ kind: 'ranking' as const, project: `p${index}` }))
     await ledger.prices.write({ kind: 'ranking', project: 'p100', units: toUnits(9), at })
@@ -116,7 +116,7 @@ describe('the price of a project', () => {
 describe('the dates that a project was seen with', () => {
   const seen = { project: 'acme', dates: ['2026-11-19', '2026-11-20'], at }
 
-  test('are read in the order of the projects', async () => {
+  test('reads known dates in the order of the projects', async () => {
     const { ledger, stored } = open()
     await ledger.knownDates.write(seen, null)
     expect(await ledger.knownDates.read(['globex', 'acme'])).toEqual([null, seen])
@@ -128,7 +128,7 @@ describe('the dates that a project was seen with', () => {
     expect([found.length, found[100]]).toEqual([101, seen])
   })
 
-  test("are replaced as they were seen, and else the first one's count", async () => {
+  test('replaces known dates only if they are as they were seen', async () => {
     const { ledger } = open()
     const later = { ...seen, dates: ['2026-11-21'], at: at + days(1) }
     await ledger.knownDates.write(seen, null)
@@ -139,7 +139,7 @@ describe('the dates that a project was seen with', () => {
     expect(await ledger.knownDates.read(['acme'])).toEqual([later])
   })
 
-  test('are the latest 400', async () => {
+  test('keeps the latest 400 known dates', async () => {
     const { ledger } = open()
     const dates = Array.from({ length: 401 }, (_, index) => `day ${1000 + index}`)
     await ledger.knownDates.write({ ...seen, dates }, null)
@@ -172,7 +172,7 @@ describe('the summary of a day', () => {
     return { ...product, summaries, read, seen: await read() }
   }
 
-  test('is kept as long as the records, and replaced as it was seen', async () => {
+  test('keeps a summary as long as the records, and replaces it only as it was seen', async () => {
     expect(await open().ledger.summaries.read([day])).toEqual([emptySummary(day)])
     const { summaries, read, seen, stored } = await kept()
     expect(seen).toEqual({ ...summary, mark: expect.stringMatching(/./) })
@@ -187,7 +187,7 @@ describe('the summary of a day', () => {
     expect(await read()).toEqual({ ...more, mark: expect.stringMatching(/./) })
   })
 
-  test('has another mark after every write, also of the same', async () => {
+  test('a summary has another mark after every write, even of the same', async () => {
     const { summaries, read, seen } = await kept()
     await summaries.write({ ...seen, at: at + 2 })
     const second = await read()
@@ -195,7 +195,7 @@ describe('the summary of a day', () => {
     expect(new Set([seen.mark, second.mark, (await read()).mark]).size).toBe(3)
   })
 
-  test('that proved wrong is spoilt, but not what has changed since, and not what it knows of the book', async () => {
+  test('spoils a wrong summary, but neither a newer one nor what it knows of the book', async () => {
     const { summaries, read, seen, stored } = await kept()
     await summaries.write({ ...seen, at: at + 2 })
     await summaries.spoil(seen)
@@ -209,23 +209,26 @@ describe('the summary of a day', () => {
     expect(stored('day:2026-11-19')).toEqual([])
   })
 
-  test.each([true, false])('is spoilt by the correction of an update of its day, kept (%s) or not', async (isKept) => {
-    const { ledger, store } = isKept ? await kept() : open()
-    const request = { kind: 'ranking', project: 'acme', budget: 'seo', caller: 'ada', via: 'http' } as const
-    const corrected = begin(
-      { ...request, id: 'upd_1', content: { digest: 'd', count: 1 }, createdAt: at },
-      'refused',
-      { month: day.month },
-      { at, by: 'ada' },
-    )
-    const { calendar } = (await ledger.view()).definitions
-    expect(await store.transact([spoilSummary(calendar, corrected)], 'spoil')).toEqual({ applied: true })
-    const expected = { mark: 'upd_1#1', until: day.start - 1, rows: [], open: [] }
-    expect(await ledger.summaries.read([day])).toMatchObject([expected])
-    expect(await ledger.summaries.unfinished()).toEqual([day.start])
-  })
+  test.each([true, false])(
+    'the correction of an update spoils the summary of its day, kept (%s) or not',
+    async (isKept) => {
+      const { ledger, store } = isKept ? await kept() : open()
+      const request = { kind: 'ranking', project: 'acme', budget: 'seo', caller: 'ada', via: 'http' } as const
+      const corrected = begin(
+        { ...request, id: 'upd_1', content: { digest: 'd', count: 1 }, createdAt: at },
+        'refused',
+        { month: day.month },
+        { at, by: 'ada' },
+      )
+      const { calendar } = (await ledger.view()).definitions
+      expect(await store.transact([spoilSummary(calendar, corrected)], 'spoil')).toEqual({ applied: true })
+      const expected = { mark: 'upd_1#1', until: day.start - 1, rows: [], open: [] }
+      expect(await ledger.summaries.read([day])).toMatchObject([expected])
+      expect(await ledger.summaries.unfinished()).toEqual([day.start])
+    },
+  )
 
-  test('is looked at again until it is complete and names no update', async () => {
+  test('looks at a summary again until it is complete and names no update', async () => {
     const { summaries, read } = await kept()
     expect(await summaries.unfinished()).toEqual([day.start])
     await summaries.write({ ...(await read()), until: day.end - 1 })
@@ -236,7 +239,7 @@ describe('the summary of a day', () => {
     expect(await summaries.unfinished()).toEqual([day.start])
   })
 
-  test('has further items for more rows, without which it has counted nothing', async () => {
+  test('a summary with many rows has further items, and counts nothing without them', async () => {
     const rows = Array.from({ length: 300 }, (_, each) => ({ ...row, project: `${each}`.padEnd(400, 'x') }))
     const { summaries, read, seen, stored, damage } = await kept({ ...summary, rows })
     expect(seen.rows).toEqual(rows)
@@ -251,7 +254,7 @@ describe('the summary of a day', () => {
     expect(await read()).toEqual({ ...emptySummary(day), mark: seen.mark })
   })
 
-  test('is not written where it is too large', async () => {
+  test('does not write a summary that is too large', async () => {
     const { summaries, read, seen } = await kept()
     const rows = (count: number) =>
       Array.from({ length: count }, (_, each) => ({ ...row, project: `${each}`.padEnd(90_000, 'x') }))
@@ -261,7 +264,7 @@ describe('the summary of a day', () => {
     expect(await read()).toEqual(large)
   })
 
-  test('has defaults for what an item does not say, and is damaged without a mark', async () => {
+  test('a summary has defaults for missing members, and is damaged without a mark', async () => {
     const { summaries, read, damage, store } = await kept()
     const other = { ...day, name: 'day:2026-11-19' }
     const item = { pk: `summary#${day.month}`, sk: other.name, mark: 'm', start: other.start, until: at }
@@ -271,7 +274,7 @@ describe('the summary of a day', () => {
     await expect(read()).rejects.toThrow('summary#month:2026-11-01 (day:2026-11-20) is damaged: mark must be text')
   })
 
-  test('the place up to which all are written', async () => {
+  test('keeps the place up to which all summaries are written', async () => {
     const { summaries } = open().ledger
     expect(await summaries.place()).toBeNull()
     for (const [index, place] of [day.start, day.end, day.start].entries()) {
@@ -290,7 +293,7 @@ describe('the last audit', () => {
     recomputed: ok ? counter(7) : counter(8),
   })
 
-  test('is what was found last, what differs first', async () => {
+  test('keeps the last audit, differing counters first', async () => {
     const { ledger, damage } = open()
     expect(await ledger.lastAudit()).toBeNull()
     const free = { ...row('free', true), recorded: { ...counter(7), limit: 'unlimited' } as const }
@@ -320,7 +323,7 @@ describe('the last audit', () => {
     await expect(ledger.lastAudit()).rejects.toThrow('audit (latest) is damaged: rows must be a list')
   })
 
-  test('has 400 rows at most, and counts them all', async () => {
+  test('keeps at most 400 rows of an audit, and counts them all', async () => {
     const { ledger } = open()
     const many = Array.from({ length: 401 }, (_, index) => row(`b${index}`, index !== 400))
     await ledger.keepAudit({ at, by: 'ada' }, many)
@@ -341,7 +344,7 @@ describe('changes of projects', () => {
     status: null,
   }
 
-  test('are noted before they are sent, and once more with the answer', async () => {
+  test('notes a change of a project before it is sent, and again with the answer', async () => {
     const { ledger, stored } = open()
     await ledger.noteProjectChange({ ...change, id: 'chg_0', status: 200 })
     expect(stored('project-change')).toEqual([])
@@ -360,7 +363,7 @@ describe('changes of projects', () => {
     ])
   })
 
-  test('are listed over the borders of months, the latest first', async () => {
+  test('lists changes of projects across months, the latest first', async () => {
     const { ledger, clock } = open()
     await ledger.view()
     for (const [id, time] of [
@@ -378,7 +381,7 @@ describe('changes of projects', () => {
     expect((await ledger.projectChanges(10)).rows).toEqual([])
   })
 
-  test('of a new ledger are none, and of one that began last month are found', async () => {
+  test('finds no changes of projects in a new ledger, and those of last month in an older one', async () => {
     const { ledger, clock } = open()
     expect(await ledger.projectChanges(10)).toEqual({ rows: [] })
     const old = open()
@@ -393,7 +396,7 @@ describe('changes of projects', () => {
 describe('a task', () => {
   const task = announcement('token#1', at, { kind: 'digest', until: at })
 
-  test('is added once, open until it is done, and changed as it was seen', async () => {
+  test('adds a task once, lists it until it is done, and changes it only as it was seen', async () => {
     const { ledger, stored } = open()
     expect(await ledger.announcements.get('token#1')).toBeNull()
     expect(await ledger.announcements.add(task)).toBe(true)
@@ -417,7 +420,7 @@ describe('a task', () => {
     expect(await ledger.announcements.get('token#1')).toEqual({ ...seen, version: 3, doneAt: at })
   })
 
-  test('is written with what belongs to it, or not at all', async () => {
+  test('writes a task with its other writes, or not at all', async () => {
     const { ledger } = open()
     const [first, second] = ['one', 'two'].map((id) => announcement(id, at, { kind: 'digest', until: at }))
     if (!first || !second) throw new Error('there are two')
@@ -429,7 +432,7 @@ describe('a task', () => {
     expect(await ledger.announcements.get('two')).toEqual(second)
   })
 
-  test('that is listed afterwards is found there, the latest first', async () => {
+  test('lists finished tasks of a partition, the latest first', async () => {
     const { ledger, stored } = open()
     const times = [at, at + days(1)]
     for (const time of times) {
