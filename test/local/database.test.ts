@@ -51,6 +51,7 @@ describe.skipIf(!hasJava())('the database of npm start', async () => {
   const data = join(directory, 'data')
   const seen = join(directory, 'environment')
   let env: ReturnType<typeof readEnvFile>
+  let stop: (() => Promise<void>) | undefined
 
   beforeAll(async () => {
     const bin = join(directory, 'bin')
@@ -71,13 +72,16 @@ describe.skipIf(!hasJava())('the database of npm start', async () => {
         AWS_SECRET_ACCESS_KEY: 'canary-of-aws',
       },
     })
-    afterAll(async () => {
+    stop = async () => {
       local.signalGroup('SIGTERM')
       await local.ended
-      await remove()
-    })
+    }
     await local.ready()
     env = readEnvFile(data)
+  })
+  afterAll(async () => {
+    await stop?.()
+    await remove()
   })
 
   test('the local database listens on the loopback interface only', async () => {

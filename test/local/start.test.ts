@@ -15,10 +15,10 @@ afterAll(remove)
 type Environment = Readonly<Record<string, string | undefined>>
 type Local = ReturnType<typeof spawnLocal>
 
-/** Started for one test or one group, and gone with it. */
-function start(env: Environment, onEnd: (stop: () => void) => void, asIs = false): Local {
-  const local = spawnLocal('start', { env, asIs })
-  onEnd(() => local.signalGroup('SIGKILL'))
+/** Started for one test, and gone with it. */
+function start(env: Environment): Local {
+  const local = spawnLocal('start', { env })
+  onTestFinished(() => local.signalGroup('SIGKILL'))
   return local
 }
 
@@ -77,11 +77,13 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
       { ...plan, name: 'later', projects: ['globex'], enabled: false },
       { ...plan, name: 'unknown', projects: ['nobody.example'] },
     ])
-    first = start({ DATA_DIR: data, PLANS }, afterAll, true)
+    first = spawnLocal('start', { env: { DATA_DIR: data, PLANS }, asIs: true })
     await first.ready()
     greeting = first.said.out
     env = readEnvFile(data)
   })
+  // Not within beforeAll: vitest ignores a hook that is registered in a hook, and the process would never end.
+  afterAll(() => first?.signalGroup('SIGKILL'))
 
   it('npm start prints its parts, demonstrates two updates and is ready', async () => {
     expect(first.said.err).toBe('')
@@ -232,7 +234,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
 
   it('npm start leaves nothing behind, loses nothing and spends nothing twice when stopped or killed', async () => {
     const data = join(directory, 'stopped')
-    const first = start({ DATA_DIR: data }, onTestFinished)
+    const first = start({ DATA_DIR: data })
     await first.ready()
     const env: Environment = readEnvFile(data)
     const stopped = await msToStop(first, () => first.signal('SIGTERM'))
@@ -242,7 +244,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     expect(existsSync(join(data, 'dynamodb.lock'))).toBe(false)
 
     // As from a shell that has sourced the file: the addresses in it are of the first start.
-    const second = start({ ...env, DATA_DIR: data }, onTestFinished)
+    const second = start({ ...env, DATA_DIR: data })
     await second.ready()
     expect(second.said.out.match(/Answered from the record/g)).toHaveLength(2)
     const again: Environment = { ...readEnvFile(data), UNIT_GUARD_TOKEN: env.UNIT_GUARD_TOKEN }
@@ -252,7 +254,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     second.signalGroup('SIGKILL')
     await second.ended
 
-    const third = start({ DATA_DIR: data, DEMO: 'off' }, onTestFinished)
+    const third = start({ DATA_DIR: data, DEMO: 'off' })
     await third.ready()
     expect(third.said.out).not.toContain('demonstration')
     const kept = await (await get(asked.headers.get('location') ?? '', readEnvFile(data))).json()
@@ -274,7 +276,7 @@ describe('npm start without Java', () => {
     await symlink(process.execPath, join(bin, 'node'))
     const webhook = await startScriptedService({ fallback: () => ({ status: 200, body: 'ok' }) })
     onTestFinished(() => webhook.close())
-    const local = start({ DATA_DIR: data, PATH: bin, SLACK_WEBHOOK_URL: webhook.baseUrl }, onTestFinished)
+    const local = start({ DATA_DIR: data, PATH: bin, SLACK_WEBHOOK_URL: webhook.baseUrl })
     await local.ready()
     expect(local.said.err).toContain('NO JAVA: install Java 17 or newer')
     expect(local.said.out).toContain('IN MEMORY, nothing is kept')

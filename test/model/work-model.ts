@@ -107,28 +107,41 @@ export function firstState(scene: Scene): State {
 const fold = (name: string) => name.toLowerCase()
 const distinct = (names: readonly string[]) => [...new Set(names)]
 
-export function createModel(scene: Scene, rules: Rules) {
+/** The states of one scene, and the steps between them. */
+export class WorkModel {
+  readonly #scene: Scene
+  readonly #rules: Rules
+
+  constructor(scene: Scene, rules: Rules) {
+    this.#scene = scene
+    this.#rules = rules
+  }
+
   /** Every name that the definitions of this moment know for a project. */
-  function namesOf(project: string, listing: number): readonly string[] {
-    const listed = scene.listings[listing]
+  #namesOf(project: string, listing: number): readonly string[] {
+    const listed = this.#scene.listings[listing]
     const isListed = listed?.some((name) => fold(name) === fold(project))
     return isListed && listed ? [project, ...listed] : [project]
   }
 
-  function itemsOf(project: string, listing: number): readonly string[] {
-    const names = namesOf(project, listing)
-    if (!rules.allNames) return [fold(names[1] ?? project)]
-    return distinct([...(rules.rawNames ? names : []), ...(rules.foldedNames ? names.map(fold) : [])])
+  #itemsOf(project: string, listing: number): readonly string[] {
+    const names = this.#namesOf(project, listing)
+    if (!this.#rules.allNames) return [fold(names[1] ?? project)]
+    return distinct([...(this.#rules.rawNames ? names : []), ...(this.#rules.foldedNames ? names.map(fold) : [])])
   }
 
-  const isKnownToHaveRun = ({ ran, charged }: Update) => ran && (charged || rules.freeRuns)
-  const inDoubtBlocks = ({ heldAt }: Update, tick: number) => tick < heldAt + 1
-  const inCoolDown = ({ ranAt }: Update, tick: number) => tick < ranAt + scene.coolDownTicks
+  #isKnownToHaveRun({ ran, charged }: Update): boolean {
+    return ran && (charged || this.#rules.freeRuns)
+  }
 
-  function* moves(state: State): Generator<Move> {
-    if (state.tick < scene.maxTicks) yield ['time passes', { ...state, tick: state.tick + 1 }]
-    if (state.changes < scene.maxChanges) {
-      for (const [listing, listed] of scene.listings.entries()) {
+  #inCoolDown({ ranAt }: Update, tick: number): boolean {
+    return tick < ranAt + this.#scene.coolDownTicks
+  }
+
+  *moves(state: State): Generator<Move> {
+    if (state.tick < this.#scene.maxTicks) yield ['time passes', { ...state, tick: state.tick + 1 }]
+    if (state.changes < this.#scene.maxChanges) {
+      for (const [listing, listed] of this.#scene.listings.entries()) {
         if (listing === state.listing) continue
         const changed = { ...state, listing, changes: state.changes + 1 }
         // A hold conditions on the revision it decided with.
@@ -136,28 +149,29 @@ export function createModel(scene: Scene, rules: Rules) {
       }
     }
     for (const [id, update] of state.updates.entries()) {
-      if (update.step === 'new' && state.updates.findIndex(({ step }) => step === 'new') === id) yield* read(state, id)
-      if (update.step === 'read') yield [`${id} holds`, hold(state, id)]
-      yield* ends(state, id)
+      if (update.step === 'new' && state.updates.findIndex(({ step }) => step === 'new') === id)
+        yield* this.#read(state, id)
+      if (update.step === 'read') yield [`${id} holds`, this.#hold(state, id)]
+      yield* this.#ends(state, id)
     }
   }
 
   /** One reading of definitions and items, and the decision on it. */
-  function* read(state: State, id: number): Generator<Move> {
-    for (const project of scene.spellings) {
-      for (const forced of scene.forced ? [false, true] : [false]) {
-        const items = itemsOf(project, state.listing)
-        const judged = rules.readsAllItems ? items : items.slice(0, 1)
+  *#read(state: State, id: number): Generator<Move> {
+    for (const project of this.#scene.spellings) {
+      for (const forced of this.#scene.forced ? [false, true] : [false]) {
+        const items = this.#itemsOf(project, state.listing)
+        const judged = this.#rules.readsAllItems ? items : items.slice(0, 1)
         const holders = judged.flatMap((item) => state.items[item]?.holder ?? [])
-        const runs = runsOf(state, judged)
+        const runs = this.#runsOf(state, judged)
         const latest = runs[0] === undefined ? undefined : state.updates[runs[0]]
         const how = forced ? ` by force` : ''
-        const stops = holders.some((holder) => blocks(state, holder))
-        const answers = !forced && rules.coolDown && latest !== undefined && inCoolDown(latest, state.tick)
+        const stops = holders.some((holder) => this.#blocks(state, holder))
+        const answers = !forced && this.#rules.coolDown && latest !== undefined && this.#inCoolDown(latest, state.tick)
         if (answers && !latest.ran)
           yield [`${id} asks for ${project}`, { broken: `${runs[0]} did not run, and answers for it` }]
         if (stops || answers) continue
-        const known = namesOf(project, state.listing)
+        const known = this.#namesOf(project, state.listing)
         const names = distinct([...known, ...known.map(fold)])
         const deciding: Update = { ...fresh, step: 'read', project, forced, items, names, runs }
         yield [`${id} asks for ${project}${how}`, withUpdate(state, id, deciding)]
@@ -165,65 +179,59 @@ export function createModel(scene: Scene, rules: Rules) {
     }
   }
 
-  function blocks({ updates, tick }: State, holder: number): boolean {
+  #blocks({ updates, tick }: State, holder: number): boolean {
     const update = updates[holder] ?? fresh
-    if (update.step === 'running') return rules.runningBlocks
-    return update.step === 'in-doubt' && rules.doubtBlocks && inDoubtBlocks(update, tick)
+    if (update.step === 'running') return this.#rules.runningBlocks
+    return update.step === 'in-doubt' && this.#rules.doubtBlocks && inDoubtBlocks(update, tick)
   }
 
   /** The runs that these items know of, newest first, until the first that nothing can take back. */
-  function runsOf({ items, updates }: State, judged: readonly string[]): readonly number[] {
+  #runsOf({ items, updates }: State, judged: readonly string[]): readonly number[] {
     const known = judged.flatMap((item) => items[item] ?? [])
-    const held = known.map(({ holder }) => holder).filter((id) => isKnownToHaveRun(updates[id] ?? fresh))
+    const held = known.map(({ holder }) => holder).filter((id) => this.#isKnownToHaveRun(updates[id] ?? fresh))
     const remembered = known
       .flatMap(({ runs }) => runs)
-      .filter((id) => !rules.judgedByRecord || isKnownToHaveRun(updates[id] ?? fresh))
-    return cut(updates, [...held, ...remembered])
+      .filter((id) => !this.#rules.judgedByRecord || this.#isKnownToHaveRun(updates[id] ?? fresh))
+    return this.#cut(updates, [...held, ...remembered])
   }
 
   /** What nothing can take back answers for longer than all that ran before it. */
-  function cut(updates: readonly Update[], ids: readonly number[]): readonly number[] {
+  #cut(updates: readonly Update[], ids: readonly number[]): readonly number[] {
     const newest = newestFirst(updates, ids)
-    const last = rules.earlierRuns ? newest.findIndex((id) => updates[id]?.isFinal) : 0
+    const last = this.#rules.earlierRuns ? newest.findIndex((id) => updates[id]?.isFinal) : 0
     return last < 0 ? newest : newest.slice(0, last + 1)
   }
 
-  const newestFirst = (updates: readonly Update[], ids: readonly number[]): readonly number[] =>
-    [...new Set(ids)].sort((a, b) => (updates[b]?.ranAt ?? 0) - (updates[a]?.ranAt ?? 0) || b - a)
-
   /** Whatever it was decided on is as it was: a decision that has moved was made again at once (`decideAgain`). */
-  function hold(state: State, id: number): State | { broken: string } {
+  #hold(state: State, id: number): State | { broken: string } {
     const update = state.updates[id] ?? fresh
-    const rival = state.updates.findIndex((other, at) => at !== id && mustStop(other, update, state.tick))
+    const rival = state.updates.findIndex((other, at) => at !== id && this.#mustStop(other, update, state.tick))
     if (rival >= 0) return { broken: `${id} is held beside ${rival}, which is ${state.updates[rival]?.step}` }
     const held: Update = { ...update, step: 'running', heldAt: state.tick, ranAt: state.tick, runs: [] }
-    const written = rules.writesAllItems ? update.items : update.items.slice(0, 1)
+    const written = this.#rules.writesAllItems ? update.items : update.items.slice(0, 1)
     const items = Object.fromEntries(written.map((item) => [item, { holder: id, runs: update.runs }]))
     const next = withUpdate({ ...state, items: { ...state.items, ...items } }, id, held)
-    return decideAgain(next, (other) => dependsOn(other, written))
+    return decideAgain(next, (other) => this.#dependsOn(other, written))
   }
 
   /** Never the same work beside itself, and never paid again within its cool-down. */
-  function mustStop(other: Update, update: Update, tick: number): boolean {
+  #mustStop(other: Update, update: Update, tick: number): boolean {
     if (other.step === 'new' || other.step === 'read' || !other.names.some((name) => update.names.includes(name)))
       return false
     if (other.step === 'running') return true
     if (other.step === 'in-doubt') return inDoubtBlocks(other, tick)
-    return other.ran && !update.forced && inCoolDown(other, tick)
+    return other.ran && !update.forced && this.#inCoolDown(other, tick)
   }
 
-  const dependsOn = ({ step, items }: Update, written: readonly string[]): boolean =>
-    step === 'read' && (rules.conditionsOnAllItems ? items : items.slice(0, 1)).some((item) => written.includes(item))
+  #dependsOn({ step, items }: Update, written: readonly string[]): boolean {
+    const conditions = this.#rules.conditionsOnAllItems ? items : items.slice(0, 1)
+    return step === 'read' && conditions.some((item) => written.includes(item))
+  }
 
-  const decideAgain = (state: State, hasMoved: (update: Update) => boolean): State => ({
-    ...state,
-    updates: state.updates.map((update) => (hasMoved(update) ? fresh : update)),
-  })
-
-  function* ends(state: State, id: number): Generator<Move> {
+  *#ends(state: State, id: number): Generator<Move> {
     const update = state.updates[id] ?? fresh
     const { step, isFinal } = update
-    const costs = scene.freeRuns ? [true, false] : [true]
+    const costs = this.#scene.freeRuns ? [true, false] : [true]
     if (step === 'running') {
       yield [`${id} is in doubt`, withUpdate(state, id, { ...update, step: 'in-doubt' })]
       yield [`${id} did not run`, withUpdate(state, id, { ...update, step: 'released', isFinal: true })]
@@ -233,9 +241,9 @@ export function createModel(scene: Scene, rules: Rules) {
     if (step === 'in-doubt') {
       for (const charged of costs) {
         const ran = { ...update, step: 'settled', ran: true, charged } as const
-        yield [`${id} is said to have run`, remember(state, id, ran, rules.lateRan)]
+        yield [`${id} is said to have run`, this.#remember(state, id, ran, this.#rules.lateRan)]
         const byHimself = { ...ran, ranAt: state.tick, isFinal: true } as const
-        yield [`the sender of ${id} says late that it ran`, remember(state, id, byHimself, rules.lateRan)]
+        yield [`the sender of ${id} says late that it ran`, this.#remember(state, id, byHimself, this.#rules.lateRan)]
       }
       yield [`${id} is said not to have run`, withUpdate(state, id, { ...update, step: 'released' })]
       const not = { ...update, step: 'released', isFinal: true } as const
@@ -244,7 +252,7 @@ export function createModel(scene: Scene, rules: Rules) {
     if ((step === 'settled' || step === 'released') && !isFinal) {
       for (const charged of costs) {
         const ran = { ...update, ran: true, charged, isFinal: true }
-        yield [`${id} is corrected: it ran`, remember(state, id, ran, rules.correctedRan)]
+        yield [`${id} is corrected: it ran`, this.#remember(state, id, ran, this.#rules.correctedRan)]
       }
       if (step === 'settled') {
         const not = { ...update, ran: false, charged: false, isFinal: true }
@@ -254,29 +262,37 @@ export function createModel(scene: Scene, rules: Rules) {
   }
 
   /** What closed an update as ran, out of doubt or as a correction, and wrote it into the items in one transaction. */
-  function remember(state: State, id: number, closed: Update, isWritten: boolean): State {
+  #remember(state: State, id: number, closed: Update, isWritten: boolean): State {
     const next = withUpdate(state, id, closed)
     if (!isWritten) return next
-    const kept = rules.holdKeepsItems ? closed.items : itemsOf(closed.project, state.listing)
+    const kept = this.#rules.holdKeepsItems ? closed.items : this.#itemsOf(closed.project, state.listing)
     const written = (kept.length > 0 ? kept : [closed.project]).filter((item) => next.items[item])
     const items = written.map((item) => {
       const { holder = id, runs = [] } = next.items[item] ?? {}
       return [
         item,
         {
-          holder: rules.holderStays ? holder : id,
-          runs: rules.earlierRuns ? newestFirst(next.updates, [id, ...runs]) : [id],
+          holder: this.#rules.holderStays ? holder : id,
+          runs: this.#rules.earlierRuns ? newestFirst(next.updates, [id, ...runs]) : [id],
         },
       ]
     })
     const after = { ...next, items: { ...next.items, ...Object.fromEntries(items) } }
-    return rules.version ? decideAgain(after, (other) => dependsOn(other, written)) : after
+    return this.#rules.version ? decideAgain(after, (other) => this.#dependsOn(other, written)) : after
   }
-
-  const withUpdate = (state: State, id: number, update: Update): State => ({
-    ...state,
-    updates: state.updates.with(id, update),
-  })
-
-  return { moves }
 }
+
+const inDoubtBlocks = ({ heldAt }: Update, tick: number) => tick < heldAt + 1
+
+const newestFirst = (updates: readonly Update[], ids: readonly number[]): readonly number[] =>
+  [...new Set(ids)].sort((a, b) => (updates[b]?.ranAt ?? 0) - (updates[a]?.ranAt ?? 0) || b - a)
+
+const decideAgain = (state: State, hasMoved: (update: Update) => boolean): State => ({
+  ...state,
+  updates: state.updates.map((update) => (hasMoved(update) ? fresh : update)),
+})
+
+const withUpdate = (state: State, id: number, update: Update): State => ({
+  ...state,
+  updates: state.updates.with(id, update),
+})

@@ -1,5 +1,5 @@
 import { allRules, quickWorkScenes, type WorkBug, workBugs, workScenes } from './work-bugs.ts'
-import { createModel, firstState, type Rules, type Scene, type State } from './work-model.ts'
+import { firstState, type Rules, type Scene, type State, WorkModel } from './work-model.ts'
 
 type SceneName = keyof typeof workScenes
 
@@ -36,7 +36,7 @@ interface Searched {
 
 /** Every state that can be reached, the nearest first, until a promise is broken. */
 function searchWorks(scene: Scene, rules: Rules): Searched {
-  const { moves } = createModel(scene, rules)
+  const model = new WorkModel(scene, rules)
   const first = firstState(scene)
   const seen = new Map<string, { readonly from: string; readonly step: string } | null>([[nameOf(first), null]])
   let edge = [first]
@@ -44,7 +44,7 @@ function searchWorks(scene: Scene, rules: Rules): Searched {
     const further: State[] = []
     for (const state of edge) {
       const from = nameOf(state)
-      for (const [step, after] of moves(state)) {
+      for (const [step, after] of model.moves(state)) {
         if ('broken' in after) return { states: seen.size, trace: [...wayTo(seen, from), step, after.broken] }
         const name = nameOf(after)
         if (seen.has(name)) continue

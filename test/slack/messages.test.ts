@@ -15,12 +15,12 @@ import {
   figures,
   inDoubt,
   now,
-  samples,
   settled,
   u,
   updateWith,
   zone,
-} from '../support/slack/samples.ts'
+} from '../support/slack/records.ts'
+import { samples } from '../support/slack/samples.ts'
 
 /** The marked texts of a message, in order. */
 const texts = ({ blocks }: Message): string[] =>

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { clean, code, cut, cutMarked, date, escaped, prose, withoutMarks } from '../../shared/slack/text.ts'
-import { anyText } from '../support/slack/samples.ts'
+import { anyText } from '../support/slack/records.ts'
 
 describe('three characters are escaped, and no others', () => {
   test.each([

@@ -3,7 +3,7 @@ import type { GuardParts } from '../../shared/guard/options.ts'
 import { figuresOf } from '../../shared/guard/sentences.ts'
 import type { Answer, Asker, UpdatesRequest } from '../../shared/guard/update/submit.ts'
 import type { Budget, Caller } from '../../shared/ledger/book/definitions.ts'
-import { createLedger } from '../../shared/ledger/ledger.ts'
+import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Item, ListPage, Store, Write } from '../../shared/ledger/store/store.ts'
 import type { Update } from '../../shared/ledger/updates/update.ts'
@@ -25,58 +25,13 @@ const bob: Asker = {
 }
 
 /**
- * The real guard and ledger, on a store in memory and a service that answers without a network, as the simulation has
- * them: each test takes milliseconds, and may act between any two steps.
+ * The real guard and ledger, on a store in memory and a service that answers without a network: each test takes
+ * milliseconds, and may act between any two steps.
  */
 export async function startGuard(how: { units?: number; parts?: Partial<GuardParts> } = {}) {
-  const still = createTestClock()
-  const slept: number[] = []
-  const clock = {
-    ...still,
-    sleep: async (ms: number) => {
-      slept.push(ms)
-      still.advance(ms)
-    },
-  }
-  const service: { -readonly [Name in 'estimate' | 'dates' | 'run']: Tracking[Name] } = {
-    estimate: async () => ({ kind: 'units', units: u(40), source: 'units' }),
-    dates: async () => ({ kind: 'dates', dates: [] }),
-    run: async () => ran,
-  }
-  const sent: { target: Target; timeoutMs: number; token: string }[] = []
-  const tracking: Tracking = {
-    estimate: (target) => service.estimate(target),
-    dates: (target) => service.dates(target),
-    run: (target, options) => {
-      sent.push({ target, ...options })
-      return service.run(target, options)
-    },
-    open: () => Promise.reject(new Error('nothing is opened here')),
-  }
-  const items = new Map<string, Item>()
-  const inner = createMemoryStore(items)
-  const reads: (readonly string[])[] = []
-  const listed = new Map<string, ListPage>()
-  let isLagging = false
-  /** Each is asked before a transaction is applied, until it says that it has done what it was for. */
-  const before: ((writes: readonly Write[]) => Promise<unknown>)[] = []
-  const store: Store = {
-    ...inner,
-    get: (keys) => {
-      reads.push(keys.map(({ pk }) => pk))
-      return inner.get(keys)
-    },
-    list: async (query) => {
-      const name = JSON.stringify(query)
-      const page = (isLagging && listed.get(name)) || (await inner.list(query))
-      listed.set(name, page)
-      return page
-    },
-    transact: async (writes, ...rest) => {
-      for (const act of [...before]) if (await act(writes)) before.splice(before.indexOf(act), 1)
-      return inner.transact(writes, ...rest)
-    },
-  }
+  const { clock, slept } = sleeplessClock()
+  const { service, sent, tracking } = simulatedService()
+  const { items, inner, reads, before, lag, store } = observedStore()
   const account = { unitsPerMonth: toUnits(how.units ?? 1000), usedAtStart: u(0) }
   const ledgerOn = (own: Store) =>
     createLedger({ store: own, clock, account: { ...account, renewal: { day: 1, time: '00:00', zone: 'UTC' } } })
@@ -100,15 +55,6 @@ export async function startGuard(how: { units?: number; parts?: Partial<GuardPar
   await guard.ledger.view()
   await other.view()
 
-  const change = (make: (now: { budgets: Record<string, Budget>; callers: Record<string, Caller> }) => object) =>
-    other.change('ada', ({ definitions }) => ({
-      definitions: {
-        ...definitions,
-        ...make({ budgets: { ...definitions.budgets }, callers: { ...definitions.callers } }),
-      },
-      note: { type: 'limit', budget: 'account', reason: 'test' },
-    }))
-
   const asks = (
     by: Guard,
     asker: Asker,
@@ -118,20 +64,8 @@ export async function startGuard(how: { units?: number; parts?: Partial<GuardPar
     by.submit(asker, { kind: 'ranking', projects: ['shop'], whenShort: 'refuse', ...wanted }, { endsAt, respondAsync })
 
   return {
-    ...{ guard, elsewhere, other, clock, slept, service, sent, lines, before, items, reads, parts },
-    /** From now on lists show what they showed last. */
-    lag: () => {
-      isLagging = true
-    },
-    /** Makes or changes a budget, as another process would. */
-    budget: (name: string, changes: Partial<Budget>) =>
-      change(({ budgets }) => ({
-        budgets: {
-          ...budgets,
-          [name]: { name, parent: 'account', limits: [], projects: [], ...budgets[name], ...changes },
-        },
-      })),
-    caller: (name: string, caller: Caller) => change(({ callers }) => ({ callers: { ...callers, [name]: caller } })),
+    ...{ guard, elsewhere, other, clock, slept, service, sent, lines, before, items, reads, parts, lag },
+    ...definitionChanges(other),
     /** Any caller, for a ranking of `shop`. */
     askAs: (asker: Asker) => asks(guard, asker),
     /** As bob, who may run and charge everything. @param how.by another process, where nothing gets between. */
@@ -148,6 +82,87 @@ export async function startGuard(how: { units?: number; parts?: Partial<GuardPar
       const { available, held, inDoubt, spent } = figuresOf(view, named, window)
       return { available, held, inDoubt, spent }
     },
+  }
+}
+
+function sleeplessClock() {
+  const still = createTestClock()
+  const slept: number[] = []
+  const sleep = async (ms: number) => {
+    slept.push(ms)
+    still.advance(ms)
+  }
+  return { slept, clock: { ...still, sleep } }
+}
+
+function simulatedService() {
+  const service: { -readonly [Name in 'estimate' | 'dates' | 'run']: Tracking[Name] } = {
+    estimate: async () => ({ kind: 'units', units: u(40), source: 'units' }),
+    dates: async () => ({ kind: 'dates', dates: [] }),
+    run: async () => ran,
+  }
+  const sent: { target: Target; timeoutMs: number; token: string }[] = []
+  const tracking: Tracking = {
+    estimate: (target) => service.estimate(target),
+    dates: (target) => service.dates(target),
+    run: (target, options) => {
+      sent.push({ target, ...options })
+      return service.run(target, options)
+    },
+    open: () => Promise.reject(new Error('nothing is opened here')),
+  }
+  return { service, sent, tracking }
+}
+
+function observedStore() {
+  const items = new Map<string, Item>()
+  const inner = createMemoryStore(items)
+  const reads: (readonly string[])[] = []
+  const listed = new Map<string, ListPage>()
+  let isLagging = false
+  /** Each is called before a transaction is applied, until it returns that it is done. */
+  const before: ((writes: readonly Write[]) => Promise<unknown>)[] = []
+  const store: Store = {
+    ...inner,
+    get: (keys) => {
+      reads.push(keys.map(({ pk }) => pk))
+      return inner.get(keys)
+    },
+    list: async (query) => {
+      const name = JSON.stringify(query)
+      const page = (isLagging && listed.get(name)) || (await inner.list(query))
+      listed.set(name, page)
+      return page
+    },
+    transact: async (writes, ...rest) => {
+      for (const act of [...before]) if (await act(writes)) before.splice(before.indexOf(act), 1)
+      return inner.transact(writes, ...rest)
+    },
+  }
+  /** From now on lists show what they showed last. */
+  const lag = () => {
+    isLagging = true
+  }
+  return { items, inner, reads, before, lag, store }
+}
+
+/** Changes budgets and callers, as another process would. */
+function definitionChanges(ledger: Ledger) {
+  const change = (make: (now: { budgets: Record<string, Budget>; callers: Record<string, Caller> }) => object) =>
+    ledger.change('ada', ({ definitions }) => ({
+      definitions: {
+        ...definitions,
+        ...make({ budgets: { ...definitions.budgets }, callers: { ...definitions.callers } }),
+      },
+      note: { type: 'limit', budget: 'account', reason: 'test' },
+    }))
+  const usual = { parent: 'account', limits: [], projects: [] }
+  return {
+    budget: (name: string, changes: Partial<Budget>) =>
+      change(({ budgets }) => ({
+        budgets: { ...budgets, [name]: { name, ...usual, ...budgets[name], ...changes } },
+      })),
+    caller: (name: string, caller: Caller) => change(({ callers }) => ({ callers: { ...callers, [name]: caller } })),
   }
 }
 

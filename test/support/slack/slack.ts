@@ -129,19 +129,22 @@ export function slackOf(
     },
     /** How Slack answers from now on; the last answer stays. */
     answers: (...answers: readonly [Answer, ...Answer[]]) => channel?.answers(...answers),
-    /** The block that the buttons of the latest message stand in, as a press of one names it. */
-    block: (): string =>
-      (channel?.posted() ?? [])
-        .flatMap(({ body }) => body.blocks ?? [])
-        .findLast(({ type }: { type: string }) => type === 'actions')?.block_id ?? 'b',
-    /** The buttons of the latest message that has any: action and value. */
-    buttons: (): { action: string; value: string }[] => {
-      const blocks = (message: Posted) =>
-        (message.body.blocks ?? []).flatMap((block: { type: string; elements?: object[] }) =>
-          block.type === 'actions' ? (block.elements ?? []) : [],
-        )
-      const last = (channel?.posted() ?? []).map(blocks).findLast((found) => found.length > 0) ?? []
-      return last.map((each: { action_id: string; value: string }) => ({ action: each.action_id, value: each.value }))
-    },
+    block: (): string => latestBlock(channel?.posted() ?? []),
+    buttons: () => latestButtons(channel?.posted() ?? []),
   }
+}
+
+/** The block that the buttons of the latest message stand in, as a press of one names it. */
+const latestBlock = (posted: readonly Posted[]): string =>
+  posted.flatMap(({ body }) => body.blocks ?? []).findLast(({ type }: { type: string }) => type === 'actions')
+    ?.block_id ?? 'b'
+
+/** The buttons of the latest message that has any. */
+function latestButtons(posted: readonly Posted[]): { action: string; value: string }[] {
+  const buttonsOf = ({ body }: Posted) =>
+    (body.blocks ?? []).flatMap((block: { type: string; elements?: object[] }) =>
+      block.type === 'actions' ? (block.elements ?? []) : [],
+    )
+  const last = posted.map(buttonsOf).findLast((found) => found.length > 0) ?? []
+  return last.map((each: { action_id: string; value: string }) => ({ action: each.action_id, value: each.value }))
 }

@@ -1,0 +1,149 @@
+import type { Message } from '../../../shared/slack/blocks.ts'
+import {
+  approvalMessage,
+  correctionMessage,
+  doubtMessage,
+  overrunMessage,
+} from '../../../shared/slack/messages/decisions.ts'
+import { acceptedMessage, confirmMessage, estimateMessage } from '../../../shared/slack/messages/estimate.ts'
+import {
+  outcomeMessage,
+  pressedMessage,
+  updateMessage,
+  updatesMessage,
+} from '../../../shared/slack/messages/updates.ts'
+import {
+  awaiting,
+  estimate,
+  hold,
+  inDoubt,
+  lines,
+  now,
+  type Records,
+  settled,
+  u,
+  updateWith,
+  written,
+  zone,
+} from './records.ts'
+
+export type Sample = readonly [name: string, message: Message]
+
+export function estimateSamples({ by, problem, projects, budgets }: Records): Sample[] {
+  const several = estimate({ projects, units: projects.reduce((sum, { units }) => sum + units, 0) }, by)
+  const confirm = { askId: 'ask_7f3a9c', budgets: [by.budget], estimate: estimate({}, by) }
+
+  return [
+    ['accepted', acceptedMessage({ kind: 'ranking', projects: [by.project] })],
+    ['estimate', estimateMessage(estimate({}, by))],
+    ['estimate: several', estimateMessage(several)],
+    [
+      'estimate: several, each refused',
+      estimateMessage({
+        ...several,
+        ...{ problem, allowed: false },
+        projects: several.projects.map((each, position) => ({
+          ...each,
+          ...{ units: position === 0 ? null : each.units, problem },
+        })),
+      }),
+    ],
+    ['estimate: refused', estimateMessage(estimate({ problem, allowed: false }, by))],
+    ['confirm', confirmMessage({ ...confirm, reason: by.reason })],
+    [
+      'confirm: several, with approval',
+      confirmMessage({
+        ...confirm,
+        estimate: several,
+        budgets: budgets.map(({ budget }) => budget),
+        approval: by === written ? 'it needs 640 units, and seo wants approval above 500' : by.detail,
+      }),
+    ],
+    ['confirm: refused', confirmMessage({ ...confirm, estimate: estimate({ problem, allowed: false }, by) })],
+  ]
+}
+
+export function outcomeSamples({
+  by,
+  size,
+  refused,
+  released,
+  corrected,
+  overrun,
+  requested,
+  rejected,
+  expired,
+}: Records): Sample[] {
+  const all = [
+    settled(by),
+    refused,
+    released,
+    inDoubt(by),
+    awaiting(by),
+    requested,
+    overrun,
+    corrected,
+    rejected,
+    expired,
+  ]
+  const list = Array.from(
+    { length: Math.max(size, all.length) },
+    (_, position) => all[position % all.length] ?? requested,
+  )
+  return [
+    ['outcome: settled', outcomeMessage({ updates: [settled(by)], zone })],
+    ['outcome: refused', outcomeMessage({ updates: [refused], zone })],
+    ['outcome: already done', outcomeMessage({ updates: [{ ...refused, problem: repeated }], zone })],
+    ['outcome: released', outcomeMessage({ updates: [released], zone })],
+    ['outcome: in doubt', outcomeMessage({ updates: [inDoubt(by)], zone })],
+    ['outcome: awaiting approval', outcomeMessage({ updates: [awaiting(by)], zone })],
+    ['outcome: requested', outcomeMessage({ updates: [requested], zone })],
+    ['outcome: running', outcomeMessage({ updates: [updateWith({ hold }, by)], zone })],
+    ['outcome: many', outcomeMessage({ updates: list, zone })],
+    ['outcome: none', outcomeMessage({ updates: [], zone })],
+    ['updates', updatesMessage({ updates: list, zone })],
+    ['updates: none', updatesMessage({ updates: [], zone })],
+    ['update', updateMessage({ update: corrected, zone })],
+  ]
+}
+
+export function decisionSamples({ by, saidNot, corrected, overrun, rejected, requested }: Records): Sample[] {
+  return [
+    [
+      'approval',
+      approvalMessage({ update: awaiting(by), owner: null, until: now + 86_400_000, isReminder: false, zone }),
+    ],
+    [
+      'approval: reminder',
+      approvalMessage({ update: awaiting(by), owner: 'seo', until: now + 43_200_000, isReminder: true, zone }),
+    ],
+    ['doubt', doubtMessage({ update: inDoubt(by), didNotRunFrom: now + 300_000, zone })],
+    [
+      'doubt: without evidence',
+      doubtMessage({ update: { ...inDoubt(by), kind: 'keyword-difficulty' }, didNotRunFrom: now, zone }),
+    ],
+    ['overrun', overrunMessage(overrun)],
+    ['correction', correctionMessage(corrected)],
+    [
+      'pressed: approved',
+      pressedMessage({
+        update: {
+          ...requested,
+          approval: { by: 'slack:U03BOB', at: now, units: u(640) },
+          history: lines('requested', 'approved', 'slack:U03BOB'),
+        },
+        by: 'slack:U03BOB',
+        zone,
+      }),
+    ],
+    ['pressed: rejected', pressedMessage({ update: rejected, by: 'slack:U03BOB', zone })],
+    ['pressed: resolved', pressedMessage({ update: saidNot, by: 'slack:U03BOB', zone })],
+  ]
+}
+
+const repeated = {
+  slug: 'already-updated',
+  detail:
+    'The ranking update of acme-shop was done at 20 Nov 2026 09:00 Europe/Berlin as upd_1; until 21 Nov 2026 00:00 Europe/Berlin that is the answer, and nothing is spent.',
+  members: {},
+}
