@@ -120,7 +120,7 @@ export const figures = (changes: Partial<Figures> = {}): Figures => ({
 })
 
 export const account = figures({ budget: 'account', limit: u(50_000), available: 31_000, spent: 18_934 })
-export const today = figures({
+const today = figures({
   window: 'day',
   limit: u(3000),
   available: 2260,
