@@ -3,6 +3,8 @@ import {
   AlarmStatusWidget,
   Dashboard,
   GraphWidget,
+  type GraphWidgetProps,
+  type IMetric,
   type IWidget,
   LogQueryWidget,
   MathExpression,
@@ -100,66 +102,57 @@ export class Alarms extends Construct {
   }
 }
 
-const rowsOf = ({ functions, streamReaders, deadLetters, ledger, logGroup }: AlarmsProps): IWidget[][] => [
-  [
-    new GraphWidget({ title: 'Account used, %', left: [vital('AccountUsedPercent')], leftYAxis: { min: 0 }, width: 8 }),
-    new GraphWidget({ title: 'Oldest doubt, minutes', left: [vital('OldestDoubtMinutes')], width: 8 }),
-    new GraphWidget({
-      title: 'Errors in the log, by event',
-      left: [
-        new MathExpression({
-          expression: `SEARCH('{${metricNamespace},event} MetricName="${logMetrics.errorLines}"', 'Sum', 300)`,
-          label: '',
-        }),
-      ],
-      width: 8,
-    }),
-  ],
-  [
-    new GraphWidget({
-      title: 'Calls',
-      left: Object.values(functions).map(({ lambda }) => lambda.metricInvocations()),
-      width: 8,
-    }),
-    new GraphWidget({
-      title: 'Duration, p95',
-      left: Object.values(functions).map(({ lambda }) => lambda.metricDuration({ statistic: 'p95' })),
-      width: 8,
-    }),
-    new GraphWidget({
-      title: 'Errors, throttles, dead letters',
-      left: [
+const graph = (title: string, left: IMetric[], more: Partial<GraphWidgetProps> = {}): IWidget =>
+  new GraphWidget({ title, left, width: 8, ...more })
+
+const rowsOf = ({ functions, streamReaders, deadLetters, ledger: { table }, logGroup }: AlarmsProps): IWidget[][] => {
+  const lambdas = Object.values(functions).map(({ lambda }) => lambda)
+  const errorsByEvent = new MathExpression({
+    expression: `SEARCH('{${metricNamespace},event} MetricName="${logMetrics.errorLines}"', 'Sum', 300)`,
+    label: '',
+  })
+  return [
+    [
+      graph('Account used, %', [vital('AccountUsedPercent')], { leftYAxis: { min: 0 } }),
+      graph('Oldest doubt, minutes', [vital('OldestDoubtMinutes')]),
+      graph('Errors in the log, by event', [errorsByEvent]),
+    ],
+    [
+      graph(
+        'Calls',
+        lambdas.map((lambda) => lambda.metricInvocations()),
+      ),
+      graph(
+        'Duration, p95',
+        lambdas.map((lambda) => lambda.metricDuration({ statistic: 'p95' })),
+      ),
+      graph('Errors, throttles, dead letters', [
         ofAll(functions, 'Errors', 'SUM'),
         ofAll(functions, 'Throttles', 'SUM'),
         deadLetters.queue.metricApproximateNumberOfMessagesVisible(),
-      ],
-      width: 8,
-    }),
-  ],
-  [
-    new GraphWidget({ title: 'Behind the stream, ms', left: [ofAll(streamReaders, 'IteratorAge', 'MAX')], width: 8 }),
-    new GraphWidget({
-      title: 'Size of book and definitions, bytes',
-      left: [vital('BookBytes'), vital('DefinitionsBytes')],
-      right: [vital('OpenAnnouncements')],
-      width: 8,
-    }),
-    new GraphWidget({
-      title: 'Table: units written and read',
-      left: [
-        ledger.table.metricConsumedWriteCapacityUnits({ statistic: 'Sum' }),
-        ledger.table.metricConsumedReadCapacityUnits({ statistic: 'Sum' }),
-      ],
-      right: [errorLines('not-admitted')],
-      width: 8,
-    }),
-  ],
-  [
-    new LogQueryWidget({
-      title: 'The latest errors',
-      logGroupNames: [logGroup.logGroupName],
-      queryLines: ['fields at, event, update, cause.message', 'filter level = "error"', 'sort at desc', 'limit 50'],
-      width: 24,
-    }),
-  ],
-]
+      ]),
+    ],
+    [
+      graph('Behind the stream, ms', [ofAll(streamReaders, 'IteratorAge', 'MAX')]),
+      graph('Size of book and definitions, bytes', [vital('BookBytes'), vital('DefinitionsBytes')], {
+        right: [vital('OpenAnnouncements')],
+      }),
+      graph(
+        'Table: units written and read',
+        [
+          table.metricConsumedWriteCapacityUnits({ statistic: 'Sum' }),
+          table.metricConsumedReadCapacityUnits({ statistic: 'Sum' }),
+        ],
+        { right: [errorLines('not-admitted')] },
+      ),
+    ],
+    [
+      new LogQueryWidget({
+        title: 'The latest errors',
+        logGroupNames: [logGroup.logGroupName],
+        queryLines: ['fields at, event, update, cause.message', 'filter level = "error"', 'sort at desc', 'limit 50'],
+        width: 24,
+      }),
+    ],
+  ]
+}

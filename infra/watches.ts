@@ -59,6 +59,11 @@ const fromLog = (event: string, name: string, says: string, anchor = event): Wat
   metric: errorLines(event),
 })
 
+const fromVital = (vitalName: Vital, atLeast: number, name: string, says: string, anchor: string): Watch => ({
+  ...{ name, says, anchor, atLeast },
+  metric: vital(vitalName),
+})
+
 /** Errors that raise no alarm, and why. Every other error without an alarm of its own raises `OtherErrors`. */
 export const errorsWithoutAlarm = {
   'in-doubt': 'most doubts end by themselves; one that is an hour old raises InDoubt',
@@ -86,13 +91,7 @@ export const watchesOf = (watched: Watched): readonly Watch[] => [
 ]
 
 const unitWatches = (): readonly Watch[] => [
-  {
-    name: 'InDoubt',
-    says: 'An update has been in doubt for an hour',
-    anchor: 'in-doubt',
-    metric: vital('OldestDoubtMinutes'),
-    atLeast: 60,
-  },
+  fromVital('OldestDoubtMinutes', 60, 'InDoubt', 'An update has been in doubt for an hour', 'in-doubt'),
   fromLog('overrun', 'Overrun', 'An update cost more than was held for it'),
   fromLog('impossible-units', 'ImpossibleUnits', 'An update states units that cannot be'),
   fromLog('not-settled', 'NotSettled', 'The ledger did not take the outcome of an update'),
@@ -105,13 +104,13 @@ const unitWatches = (): readonly Watch[] => [
     atLeast: 1,
   },
   fromLog('not-audited', 'NotAudited', 'The books were not audited in the night'),
-  {
-    name: 'AccountNearlyUsed',
-    says: 'Nine tenths of the units of the account’s month are used',
-    anchor: 'the-account-is-nearly-used',
-    metric: vital('AccountUsedPercent'),
-    atLeast: 90,
-  },
+  fromVital(
+    'AccountUsedPercent',
+    90,
+    'AccountNearlyUsed',
+    'Nine tenths of the units of the account’s month are used',
+    'the-account-is-nearly-used',
+  ),
 ]
 
 const serviceWatches = (): readonly Watch[] => [
@@ -184,20 +183,14 @@ const functionWatches = ({ functions, streamReaders, deadLetters }: Watched): re
 ]
 
 const sizeWatches = (): readonly Watch[] => [
-  {
-    name: 'BookSize',
-    says: 'The book is near the size that DynamoDB takes',
-    anchor: 'item-size',
-    metric: vital('BookBytes'),
-    atLeast: largeItemBytes,
-  },
-  {
-    name: 'DefinitionsSize',
-    says: 'The definitions are near the size that DynamoDB takes',
-    anchor: 'item-size',
-    metric: vital('DefinitionsBytes'),
-    atLeast: largeItemBytes,
-  },
+  fromVital('BookBytes', largeItemBytes, 'BookSize', 'The book is near DynamoDB’s item limit', 'item-size'),
+  fromVital(
+    'DefinitionsBytes',
+    largeItemBytes,
+    'DefinitionsSize',
+    'The definitions are near DynamoDB’s item limit',
+    'item-size',
+  ),
 ]
 
 export const alarmOf = ({ metric, atLeast, whenSilent }: Watch) => ({

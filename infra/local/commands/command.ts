@@ -121,8 +121,9 @@ export const isInMemory = (env: Environment): boolean => env.LEDGER === 'memory'
 
 export const unitMs = { m: minuteMs, h: hourMs, d: dayMs } as const
 
-/** Milliseconds since the epoch of a time in RFC 3339; `null` if not valid, such as 30 February. */
-export function parseInstant(text: string): number | null {
+/** Milliseconds since the epoch of a time in RFC 3339. @throws WrongUsage for `flag` */
+export function parseInstant(text: string, flag: string, example = '2026-11-20T09:00:00Z'): number {
   const parsed = instant.safeParse(text)
-  return parsed.success ? parsed.data : null
+  if (!parsed.success) throw new WrongUsage(`${flag} takes a time such as ${example}`)
+  return parsed.data
 }

@@ -8,7 +8,7 @@ import { isTerminal, type Problem, type Update, wasUpToDate } from '../../../sha
 import { minuteMs, systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
 import { workLastsMs } from '../background.ts'
 import { CannotContinue } from '../failures.ts'
-import { command, commandEnvironment, parseInstant, WrongUsage } from './command.ts'
+import { command, commandEnvironment, parseInstant } from './command.ts'
 import { openTriggers } from './triggers.ts'
 
 const usage = `Fires a plan as its rule would, waits for its updates to end, and says what became of each.
@@ -40,7 +40,8 @@ const endsAt = () => now() + workLastsMs
 await command(
   usage,
   { time: { type: 'string' } },
-  ({ time }, name = '') => fire(name, time === undefined ? Math.floor(now() / minuteMs) * minuteMs : toInstant(time)),
+  ({ time }, name = '') =>
+    fire(name, time === undefined ? Math.floor(now() / minuteMs) * minuteMs : parseInstant(time, '--time')),
   ['<name>'],
 )
 
@@ -88,12 +89,6 @@ function sentenceOf({ slug, detail }: Problem, file: string | undefined): string
   const names = readPlans(file).map(({ name }) => name)
   const hint = names.length === 0 ? 'PLANS names a file of plans; it is not set.' : `The plans file has ${list(names)}.`
   return `${detail} ${hint}`
-}
-
-function toInstant(text: string): number {
-  const instant = parseInstant(text)
-  if (instant === null) throw new WrongUsage('--time takes a time such as 2026-11-20T09:00:00Z')
-  return instant
 }
 
 function createProgress(guard: Guard, heading: string) {

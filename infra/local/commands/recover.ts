@@ -6,7 +6,7 @@ import { toRfc3339 } from '../../../shared/platform/clock.ts'
 import { parseSettings } from '../../../shared/platform/settings.ts'
 import { apiSettings, createSend } from '../api-client.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
-import { command, commandEnvironment, parseInstant, WrongUsage } from './command.ts'
+import { command, commandEnvironment, parseInstant } from './command.ts'
 import { type LoggedRun, loggedRuns } from './recover-lines.ts'
 
 const usage = `Books what ran after the time that a ledger was restored to, as the log of the guard says (docs/deploy.md, "Restoring").
@@ -33,8 +33,7 @@ await command(
   usage,
   { since: { type: 'string' }, 'dry-run': { type: 'boolean' } },
   async ({ since = '', 'dry-run': dryRun }, file = '') => {
-    const from = parseInstant(since)
-    if (from === null) throw new WrongUsage('--since takes a time such as 2026-11-20T09:55:00Z')
+    const from = parseInstant(since, '--since', '2026-11-20T09:55:00Z')
     const text = await readFile(file, 'utf8').catch((cause) => {
       throw new CannotContinue(`${file} cannot be read: ${reasonOf(cause)}`)
     })

@@ -18,9 +18,8 @@ await command(
   { to: { type: 'string' }, 'dry-run': { type: 'boolean' } },
   async ({ to = '', 'dry-run': dryRun }, what) => {
     if (what !== 'accept') throw new WrongUsage(`takes accept, not ${what}`)
-    const instant = parseInstant(to)
-    if (instant === null || instant > systemClock.now())
-      throw new WrongUsage('--to takes a past time such as 2026-11-20T09:55:00Z')
+    const instant = parseInstant(to, '--to', '2026-11-20T09:55:00Z')
+    if (instant > systemClock.now()) throw new WrongUsage('--to takes a past time')
     return withOperatorLedger((opened) => accept(opened, instant, dryRun !== undefined))
   },
   ['<accept>'],

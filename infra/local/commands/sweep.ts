@@ -2,7 +2,7 @@ import type { SweepResult } from '../../../shared/guard/sweep/sweep.ts'
 import type { Occurrence } from '../../../shared/ledger/updates/tasks.ts'
 import { systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
 import { workLastsMs } from '../background.ts'
-import { command, commandEnvironment, parseInstant, unitMs, WrongUsage } from './command.ts'
+import { command, commandEnvironment, parseInstant, unitMs } from './command.ts'
 import { openTriggers } from './triggers.ts'
 
 const usage = `Finishes what nobody else will, as happens by itself every minute on one machine and every five on AWS, and says what it
@@ -47,7 +47,5 @@ function lineOf({ plan, time, state, reason, doneAt, nextAt }: Occurrence): stri
 function toInstant(text: string): number {
   const [, count, unit] = /^\+(\d{1,4})([mhd])$/.exec(text) ?? []
   if (count !== undefined) return systemClock.now() + Number(count) * unitMs[unit as keyof typeof unitMs]
-  const instant = parseInstant(text)
-  if (instant === null) throw new WrongUsage('--at takes a time such as 2026-11-20T09:00:00Z, or +2m')
-  return instant
+  return parseInstant(text, '--at', '2026-11-20T09:00:00Z, or +2m')
 }
