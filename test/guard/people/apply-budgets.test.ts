@@ -25,7 +25,7 @@ async function withAcme() {
 }
 
 describe('budgets from a file', () => {
-  test('a file with one project of a budget leaves the other projects', async () => {
+  test('a file with one project of a budget leaves its other projects', async () => {
     const { product, apply, read } = await withAcme()
     const outcome = await apply({ projects: [{ name: 'd.example', id: '4' }] })
     expect(outcome).toMatchObject({ kind: 'applied', differences: [{ members: [{ member: 'projects' }] }] })
@@ -51,7 +51,7 @@ describe('budgets from a file', () => {
     expect(await read()).toMatchObject({ ...acme, limits: [limit('month', 1_000), limit('day', 90)] })
   })
 
-  test('with prune, what a named budget no longer names is taken away, and the difference says so', async () => {
+  test('prune removes what the file no longer names, and shows it as a difference', async () => {
     const { product, apply, read } = await withAcme()
     await product.call('PUT', '/budgets/globex', { body: { limits: [limit('month', 5)], projects: [{ name: 'g' }] } })
     const change = { limits: [limit('month', 900)], projects: [{ name: 'a.example' }], perUpdate: toUnits(50) }
@@ -88,7 +88,7 @@ describe('budgets from a file', () => {
     expect(await read()).not.toHaveProperty('perUpdate')
   })
 
-  test('with prune, a budget without limits in the file keeps its limits', async () => {
+  test('prune keeps the limits of a budget whose row has none', async () => {
     const { apply, read } = await withAcme()
     await apply({}, { prune: prunable })
     expect(await read()).toMatchObject({ limits: acme.limits, projects: [], approvers: [], parent: 'account' })

@@ -34,7 +34,7 @@ test('an approval expires after the time that the nearest budget of the chain se
   expect(await stateAfter(id, 1)).toBe('expired')
 })
 
-test('a budget of its own time goes before its parent, and where no budget says it is a day', async () => {
+test("the own time of a budget goes before its parent's, and without any it is a day", async () => {
   const { ask, put, stateAfter } = await start()
   await put('client', { parent: 'agency', projects: [{ name: 'acme' }], approvalExpiresAfter: '15m' })
   const { id } = await ask({ project: 'acme' })

@@ -22,7 +22,7 @@ async function doubted() {
 
 const unknownId = { kind: 'problem', problem: { slug: 'not-found', detail: 'There is no update upd_0.', members: {} } }
 
-test('what awaits approval says for how long, and what it is short of', async () => {
+test('a waiting update says until when it can be approved, and what it is short of', async () => {
   const { update } = await awaiting()
   expect(update).toMatchObject({
     ...{ state: 'awaiting-approval', estimated: 40, approvableUntil: at('2026-11-21T10:00:00Z') },
@@ -36,8 +36,8 @@ test('what awaits approval says for how long, and what it is short of', async ()
   })
 })
 
-describe('approve', () => {
-  test('records who, when, how much and what is granted, and begins nothing by itself', async () => {
+describe('approving an update', () => {
+  test('an approval records who, when, how much and which grants, and begins nothing itself', async () => {
     const { guard, id, update, sent, clock } = await awaiting()
     clock.advance(1000)
     const later = now + 1000
@@ -53,14 +53,14 @@ describe('approve', () => {
     expect(sent).toEqual([])
   })
 
-  test('without a reason says that it was approved, and tells nobody new', async () => {
+  test('an approval without a reason is noted as approved, and adds no reply', async () => {
     const { guard, id } = await awaiting()
     const decided = await guard.approve(id, 'eve')
     expect(decided).toMatchObject({ update: { history: [{}, { note: 'approved' }] } })
     expect(decided).not.toHaveProperty('update.replyTo')
   })
 
-  test('of nothing short grants nothing', async () => {
+  test('an approval of an update that is short of nothing grants nothing', async () => {
     const { guard, ask } = await startGuard()
     const { id } = only(await ask({}, { token: { scopes: new Set(['propose']), budgets: '*' } }))
     const decided = await guard.approve(id, 'eve')
@@ -68,7 +68,7 @@ describe('approve', () => {
     expect(decided).not.toHaveProperty('update.approval.grants')
   })
 
-  test('from Slack adds who waits there to those who wait already', async () => {
+  test('an approval from Slack adds its event to those that wait for the outcome', async () => {
     const { guard, id } = await awaiting({ replyTo: 'evt_1' })
     expect(await guard.approve(id, 'eve', { replyTo: 'evt_2' })).toMatchObject({
       update: { replyTo: ['evt_1', 'evt_2'] },
@@ -79,7 +79,7 @@ describe('approve', () => {
     })
   })
 
-  test('by the same press, done again after the estimate has grown, is waited for once, and ends', async () => {
+  test('a press repeated after the estimate grew is answered once, and ends', async () => {
     const product = await startGuard()
     await product.budget('account', { approvalAbove: u(10) })
     const { id } = only(await product.ask({}, { key: 'k' }))
@@ -111,7 +111,7 @@ describe('approve', () => {
     expect(sent).toEqual([])
   })
 
-  test('again and again lasts two days in all: no statement looks for an update further from its month', async () => {
+  test('an update asked about again and again can be approved for two days in all', async () => {
     const { guard, ask, budget, service, clock } = await startGuard()
     await budget('account', { approvalAbove: u(10) })
     const { id } = only(await ask({}, { key: 'k' }))
@@ -127,7 +127,7 @@ describe('approve', () => {
     expect(await guard.approve(id, 'eve')).toMatchObject({ kind: 'problem', problem: { slug: 'wrong-state' } })
   })
 
-  test('to less than it needs says what it needs, and writes nothing', async () => {
+  test('an approval of fewer units than it needs is refused with the figure, and writes nothing', async () => {
     const { guard, id, other } = await awaiting()
     expect(await guard.approve(id, 'eve', { shown: u(39) })).toEqual({
       kind: 'problem',
@@ -140,7 +140,7 @@ describe('approve', () => {
     expect(await other.update(id)).toMatchObject({ version: 1 })
   })
 
-  test('is then begun by whoever is first: the grant and the hold in one', async () => {
+  test('an approved update begins once, with the grant and the hold in one transaction', async () => {
     const { guard, id, counts, clock } = await awaiting()
     await guard.approve(id, 'eve')
     const begun = await guard.start(id, clock.now() + 60_000)
@@ -148,7 +148,7 @@ describe('approve', () => {
     expect(await counts('seo')).toEqual({ available: 0, held: 0, inDoubt: 0, spent: 40 })
   })
 
-  test('of what was barred or is not there says so, and writes nothing', async () => {
+  test('an approval of a forbidden or unknown update is refused, and writes nothing', async () => {
     const { guard, id, other } = await awaiting()
     expect(await guard.approve('upd_0', 'eve')).toEqual(unknownId)
     expect(await guard.approve(id, 'bob')).toMatchObject({ kind: 'problem', problem: { slug: 'forbidden' } })
@@ -156,7 +156,7 @@ describe('approve', () => {
   })
 })
 
-describe('reject, cancel, expire', () => {
+describe('rejecting, cancelling and expiring', () => {
   type Guarded = Awaited<ReturnType<typeof awaiting>>
   const bob = { caller: 'bob', isAdmin: false }
 
@@ -183,7 +183,7 @@ describe('reject, cancel, expire', () => {
       expect(await again).toMatchObject({ kind: 'problem', problem: { slug: 'wrong-state' } })
   })
 
-  test('what is queued can be cancelled and expire, but not be rejected', async () => {
+  test('a queued update can be cancelled and expire, but not be rejected', async () => {
     const { guard, ask } = await startGuard()
     const queue = async (key: string) => only(await ask({ projects: [key] }, { key }, { respondAsync: true })).id
     expect(await guard.cancel(await queue('a'), bob)).toMatchObject({ update: { state: 'cancelled' } })
@@ -193,7 +193,7 @@ describe('reject, cancel, expire', () => {
     expect(await guard.reject(await queue('c'), 'eve')).toMatchObject({ problem: { slug: 'wrong-state' } })
   })
 
-  test('what is running or in doubt does not expire', async () => {
+  test('a running update or one in doubt does not expire', async () => {
     const { guard, id } = await doubted()
     expect(await guard.expire({ id, version: 2 }, 'late')).toMatchObject({
       kind: 'problem',
@@ -201,7 +201,7 @@ describe('reject, cancel, expire', () => {
     })
   })
 
-  test('of what is not there says so', async () => {
+  test('a decision about an unknown update is not found', async () => {
     const { guard } = await startGuard()
     expect(await guard.reject('upd_0', 'eve')).toEqual(unknownId)
     expect(await guard.cancel('upd_0', bob)).toEqual(unknownId)
@@ -211,7 +211,7 @@ describe('reject, cancel, expire', () => {
 })
 
 describe('two decisions at once', () => {
-  test('one wins, and the other is told what has become of it', async () => {
+  test('of two decisions at once one wins, and the other is refused with the new state', async () => {
     const { guard, elsewhere, before, id } = await awaiting()
     before.push(async () => elsewhere.reject(id, 'joe', 'no'))
     expect(await guard.approve(id, 'eve')).toMatchObject({
@@ -220,7 +220,7 @@ describe('two decisions at once', () => {
     })
   })
 
-  test('a record that changes eight times is let be', async () => {
+  test('gives up after the record has changed eight times', async () => {
     const { guard, before, id, other } = await awaiting()
     let rounds = 0
     before.push(async () => {
@@ -234,12 +234,12 @@ describe('two decisions at once', () => {
   })
 })
 
-describe('resolve', () => {
+describe('resolving a doubt', () => {
   test.each([
     [undefined, 40, undefined],
     [25, 25, undefined],
     [55, 55, 15],
-  ])('that it ran and cost %s: charged %d', async (units, charged, overrun) => {
+  ])('a person says that it ran and cost %s: it is charged %d', async (units, charged, overrun) => {
     const { guard, id, counts } = await doubted()
     const said = { outcome: 'ran', reason: 'seen', ...(units !== undefined && { units: u(units) }) } as const
     const decided = await guard.resolve(id, 'eve', said)
@@ -251,7 +251,7 @@ describe('resolve', () => {
     expect(await counts()).toEqual({ available: 1000 - charged, held: 0, inDoubt: 0, spent: charged })
   })
 
-  test('that it did not run: not before nothing is in flight, then given back', async () => {
+  test('a person says that it did not run: refused until nothing is in flight, then given back', async () => {
     const { guard, id, clock, counts } = await doubted()
     const said = { outcome: 'did-not-run', reason: 'not seen' } as const
     clock.advance(299_999)
@@ -268,7 +268,7 @@ describe('resolve', () => {
     expect(await counts()).toEqual({ available: 1000, held: 0, inDoubt: 0, spent: 0 })
   })
 
-  test('by two at once: the second is told what the first has said', async () => {
+  test('of two resolutions at once the second is refused with what the first said', async () => {
     const { guard, elsewhere, before, id, counts } = await doubted()
     before.push(async () => elsewhere.resolve(id, 'joe', { outcome: 'ran', units: u(20), reason: 'first' }))
     expect(await guard.resolve(id, 'eve', { outcome: 'ran', units: u(30), reason: 'second' })).toEqual({

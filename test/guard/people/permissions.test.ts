@@ -21,7 +21,7 @@ const wrong = (state: State, wanted: string) => ({
 const forbidden = (detail: string) => ({ slug: 'forbidden', detail, members: {} })
 const otherThan = (allowed: readonly State[]) => states.filter((state) => !allowed.includes(state))
 
-describe('approving', () => {
+describe('the right to approve an update', () => {
   const awaiting = (changes: Partial<Update> = {}) =>
     updateOf({ state: 'awaiting-approval', approvableUntil: at(now) + 1, ...changes })
   const barred = (
@@ -40,16 +40,16 @@ describe('approving', () => {
       by,
     )
 
-  test('by somebody else, in time, is free to all where nobody is named', () => {
+  test('lets anyone but the caller approve in time where no budget names approvers', () => {
     expect(barred(awaiting(), 'eve')).toBeNull()
     expect(barred(awaiting(), 'eve', [], [])).toBeNull()
   })
 
-  test.each(otherThan(['awaiting-approval']))('what is %s cannot be', (state) => {
+  test.each(otherThan(['awaiting-approval']))('refuses to approve an update that is %s', (state) => {
     expect(barred(updateOf({ state, history }), 'eve')).toEqual(wrong(state, 'approved'))
   })
 
-  test('from the end of its time on it cannot be, and the end is told', () => {
+  test('refuses an approval from the end of its time on, and names that time', () => {
     expect(barred(awaiting({ approvableUntil: at(now) }), 'eve')).toEqual({
       slug: 'wrong-state',
       detail: 'upd_1 could be approved until 20 Nov 2026 11:00 Europe/Berlin; ask for the update again.',
@@ -59,7 +59,7 @@ describe('approving', () => {
     expect(barred(endless, 'eve')).toBeNull()
   })
 
-  test('without its budget it cannot be', () => {
+  test('refuses to approve an update of a deleted budget', () => {
     expect(barred(awaiting({ budget: 'gone' }), 'eve')).toEqual({
       slug: 'wrong-state',
       detail: 'upd_1 cannot be approved: its budget gone was deleted; make it again, or reject the update.',
@@ -67,14 +67,14 @@ describe('approving', () => {
     })
   })
 
-  test('whoever asked may not, under no name', () => {
+  test('refuses an approval by the caller under any of their names', () => {
     expect(barred(awaiting(), 'ada')).toEqual(forbidden('ada asked for upd_1, so another person has to approve it.'))
     expect(barred(awaiting(), 'slack:U1')).toEqual(
       forbidden('slack:U1, who is also ada, asked for upd_1, so another person has to approve it.'),
     )
   })
 
-  test('the nearest budget that names approvers decides, by name or by person', () => {
+  test('asks the nearest budget that names approvers, by name or by person', () => {
     const outsider = forbidden('bob is not among the approvers of seo.')
     expect(barred(awaiting(), 'bob', ['eve'])).toEqual(outsider)
     expect(barred(awaiting(), 'bob', ['eve'], [])).toEqual(outsider)
@@ -86,11 +86,11 @@ describe('approving', () => {
   })
 })
 
-describe('rejecting', () => {
+describe('the right to reject an update', () => {
   const barred = (update: Update, by: string) =>
     whyNotReject(update, readingOf({ now, callers: { ada: { person: 'Ada' }, 'slack:U1': { person: 'Ada' } } }), by)
 
-  test('is for somebody else', () => {
+  test('lets anyone but the caller reject an update', () => {
     const awaiting = updateOf({ state: 'awaiting-approval' })
     expect(barred(awaiting, 'eve')).toBeNull()
     expect(barred(awaiting, 'ada')).toEqual(forbidden('ada asked for upd_1; cancel it instead.'))
@@ -99,16 +99,16 @@ describe('rejecting', () => {
     )
   })
 
-  test.each(otherThan(['awaiting-approval']))('what is %s cannot be', (state) => {
+  test.each(otherThan(['awaiting-approval']))('refuses to reject an update that is %s', (state) => {
     expect(barred(updateOf({ state, history }), 'eve')).toEqual(wrong(state, 'rejected'))
   })
 })
 
-describe('cancelling', () => {
+describe('the right to cancel an update', () => {
   const barred = (update: Update, caller: string, isAdmin = false) =>
     whyNotCancel(update, readingOf({ now }), { caller, isAdmin })
 
-  test('is for whoever asked, and administrators', () => {
+  test('lets only the caller and administrators cancel an update', () => {
     const awaiting = updateOf({ state: 'awaiting-approval' })
     expect(barred(awaiting, 'ada')).toBeNull()
     expect(barred(updateOf({ state: 'requested' }), 'ada')).toBeNull()
@@ -118,17 +118,17 @@ describe('cancelling', () => {
     )
   })
 
-  test.each(otherThan(['awaiting-approval', 'requested']))('what is %s cannot be', (state) => {
+  test.each(otherThan(['awaiting-approval', 'requested']))('refuses to cancel an update that is %s', (state) => {
     expect(barred(updateOf({ state, history }), 'ada')).toEqual(wrong(state, 'cancelled'))
   })
 })
 
-describe('resolving', () => {
+describe('the right to resolve a doubt', () => {
   const barred = (update: Update, outcome: 'ran' | 'did-not-run', time = now) =>
     whyNotResolve(update, readingOf({ now: time }), outcome, options)
   const hold = holdOf({ senderUntil: at('2026-11-20T10:00:00Z') })
 
-  test('that it ran can be said at once; that it did not, when nothing is in flight any more', () => {
+  test('accepts that it ran at once, and that it did not run only when nothing is in flight', () => {
     const doubted = updateOf({ state: 'in-doubt', hold, doubt: { by: 'sweep', at: at('2026-11-20T09:30:00Z') } })
     expect(barred(doubted, 'ran')).toBeNull()
     expect(barred(doubted, 'did-not-run', '2026-11-20T10:05:00Z')).toBeNull()
@@ -140,17 +140,17 @@ describe('resolving', () => {
     })
   })
 
-  test('where the sender itself has reported the doubt, it counts from there', () => {
+  test('counts the flight from the doubt where the sender itself reported it', () => {
     const doubted = updateOf({ state: 'in-doubt', hold, doubt: { by: 'sender', at: at('2026-11-20T09:30:00Z') } })
     expect(barred(doubted, 'did-not-run', '2026-11-20T09:35:00Z')).toBeNull()
     expect(barred(doubted, 'did-not-run', '2026-11-20T09:34:59Z')).not.toBeNull()
   })
 
-  test.each(otherThan(['in-doubt']))('what is %s cannot be', (state) => {
+  test.each(otherThan(['in-doubt']))('refuses to resolve an update that is %s', (state) => {
     expect(barred(updateOf({ state, hold, history }), 'ran')).toEqual(wrong(state, 'resolved'))
   })
 
-  test('a record without history has been what it is for ever', () => {
+  test('calls a record without history by its state alone', () => {
     expect(barred(updateOf({ state: 'running' }), 'ran')?.detail).toBe('upd_1 cannot be resolved: it has been running.')
   })
 })

@@ -51,10 +51,10 @@ describe('four eyes', () => {
   })
 })
 
-describe('a circle of persons', () => {
+describe('persons who stand for each other in a circle', () => {
   const by = { caller: 'root' }
 
-  test('is refused when it is written, with the names that make it', async () => {
+  test('refuses a circle of persons when it is written, and names them', async () => {
     const { guard, other } = await startPersons()
     expect(await guard.putCaller('ada.lovelace', { person: 'ci-bot' }, by)).toEqual({
       kind: 'problem',
@@ -77,13 +77,13 @@ describe('a circle of persons', () => {
     expect(await guard.previewCaller('ada.lovelace', { person: 'ci-bot' }, by)).toMatchObject({ kind: 'problem' })
   })
 
-  test('is not made by a caller who stands for themselves, nor by a longer chain', async () => {
+  test('accepts a caller who stands for themselves, and a long chain', async () => {
     const { guard } = await startPersons()
     expect(await guard.putCaller('ada.lovelace', { person: 'ada.lovelace' }, by)).toMatchObject({ kind: 'changed' })
     expect(await guard.putCaller('cron', { person: 'ci-bot' }, by)).toMatchObject({ kind: 'changed' })
   })
 
-  test('that was stored by an earlier version is one person, and keeps nothing else from being changed', async () => {
+  test('treats a stored circle of persons as one person, and allows every other change', async () => {
     const { ask, budget, caller, guard, other } = await startPersons()
     await caller('x', { person: 'y' })
     await caller('y', { person: 'z' })

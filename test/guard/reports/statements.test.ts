@@ -161,7 +161,7 @@ describe('what has not ended', () => {
     })
   })
 
-  test('is in doubt, and not held, where nobody knows whether it ran', async () => {
+  test('an update in doubt counts as in doubt, not as held', async () => {
     const product = await startGuard()
     product.service.run = async () => unknown
     await product.ask({ projects: ['shop', 'site'] })
@@ -291,20 +291,23 @@ describe('a book that does not add up', () => {
     return product
   }
 
-  test.each([-1, 1])('is told of, and what was counted stays: it is not to blame (%i)', async (by) => {
-    const { guard, lines } = await tampered(by)
-    expect(await (await guard.background()).statement(null, 'budget')).toMatchObject({
-      rows: [{ key: 'account', charged: 40 }],
-      total: { charged: 40, external: 0 },
-      spent: 40 + by,
-      addsUp: false,
-    })
-    expect((await summaryOf(guard.ledger, asked)).rows).toMatchObject([{ charged: 40 }])
-    expect(lines).not.toContainEqual(expect.objectContaining({ event: 'summary-not-ok' }))
-  })
+  test.each([-1, 1])(
+    'a statement that does not add up is logged, and the summaries stay: they are not to blame (%i)',
+    async (by) => {
+      const { guard, lines } = await tampered(by)
+      expect(await (await guard.background()).statement(null, 'budget')).toMatchObject({
+        rows: [{ key: 'account', charged: 40 }],
+        total: { charged: 40, external: 0 },
+        spent: 40 + by,
+        addsUp: false,
+      })
+      expect((await summaryOf(guard.ledger, asked)).rows).toMatchObject([{ charged: 40 }])
+      expect(lines).not.toContainEqual(expect.objectContaining({ event: 'summary-not-ok' }))
+    },
+  )
 })
 
-test('a count that is wrong is said in the log, by its month', async () => {
+test('a wrong summary is logged with its month', async () => {
   const { guard, ask, clock, lines } = await startGuard()
   await ask({ projects: ['shop'] })
   clock.advance(days(1))

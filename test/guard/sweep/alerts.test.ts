@@ -64,7 +64,7 @@ describe('thresholds', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('whoever jumps over both is told of the higher one; the next month begins anew', async () => {
+  test('a jump over both thresholds announces the higher one; the next month starts again', async () => {
     const { product, limit, spend, told } = await startWatched()
     await limit(40)
     await spend()
@@ -136,7 +136,7 @@ describe('thresholds', () => {
     expect((await spent).status).toBe(201)
   })
 
-  test('found by two processes and the stream at once: told once', async () => {
+  test('a threshold found by two processes and the stream at once is announced once', async () => {
     const { product, limit, spend, told } = await startWatched({ store: await createStore() })
     await limit(40)
     await spend()
@@ -171,7 +171,7 @@ describe('a burst of refusals', () => {
   const burst = (caller: string, count: number) =>
     `${caller} was refused ${count} times on account within 10 minutes. Nothing was spent.`
 
-  test('nine are none, ten are told once, and so is whatever follows within the hour', async () => {
+  test('nine refusals are not announced, ten are once, and nothing more within the hour', async () => {
     const { product, refuse, sweep, told } = await startWatched()
     await refuse(9)
     await sweep()
@@ -185,7 +185,7 @@ describe('a burst of refusals', () => {
     expect(await told()).toEqual([burst('bob', 10)])
   })
 
-  test('each caller apart', async () => {
+  test('refusals are counted for each caller', async () => {
     const { refuse, sweep, told } = await startWatched()
     await Promise.all([refuse(10, 'bob'), refuse(11, 'eve'), refuse(9, 'joe')])
     await sweep()
@@ -206,7 +206,7 @@ describe('a burst of refusals', () => {
     ])
   })
 
-  test('the same one is not told again when the hour of the clock turns; a later one is', async () => {
+  test("the same burst is not announced again when the clock's hour turns; a later one is", async () => {
     const { product, refuse, sweep, told } = await startWatched()
     product.clock.set('2026-11-20T10:55:00Z')
     await refuse(10)
@@ -225,7 +225,7 @@ describe('a burst of refusals', () => {
     expect(await told()).toEqual([burst('bob', 10), burst('bob', 10)])
   })
 
-  test('what is spread over more than ten minutes is none', async () => {
+  test('refusals spread over more than ten minutes are no burst', async () => {
     const { product, refuse, sweep, told } = await startWatched()
     await refuse(5)
     product.clock.advance(minutes(10) + 1)
@@ -260,7 +260,7 @@ test('that the same work is in doubt is no refusal to worry about', async () => 
   expect((await told()).filter((text) => text.includes('was refused'))).toEqual([])
 })
 
-describe('an approval that nobody gives', () => {
+describe('a reminder of an approval', () => {
   const awaiting = async () => {
     const watched = await startWatched()
     await watched.limit(500, { approvalAbove: 39 }, 'seo')
@@ -269,7 +269,7 @@ describe('an approval that nobody gives', () => {
     return { ...watched, id: body.updates[0].id, reminders }
   }
 
-  test('is told of again at half of its time, once, whoever sweeps', async () => {
+  test('is announced once at half of the time, whichever process sweeps', async () => {
     const { product, sweep, reminders } = await awaiting()
     product.clock.advance(hours(12) - 1)
     await sweep()
@@ -289,7 +289,7 @@ describe('an approval that nobody gives', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('asked about again for the rest of its two days: is told of again at half of that', async () => {
+  test('of an update that is asked about again comes at half of the rest of its two days', async () => {
     const { product, id, sweep, reminders } = await awaiting()
     const token = product.signed({
       sub: 'bob',
@@ -312,7 +312,7 @@ describe('an approval that nobody gives', () => {
     expect(await reminders()).toHaveLength(before + 1)
   })
 
-  test('each is told of', async () => {
+  test('is announced for each update', async () => {
     const { product, spend, sweep, reminders } = await awaiting()
     await spend({ budget: 'seo', project: 'globex' })
     product.clock.advance(hours(12))
@@ -320,14 +320,14 @@ describe('an approval that nobody gives', () => {
     expect(await reminders()).toHaveLength(2)
   })
 
-  test('is not told of again when nobody came by before its time was over', async () => {
+  test('is not announced again when no sweep came before the end', async () => {
     const { product, sweep, reminders } = await awaiting()
     product.clock.advance(hours(24))
     await sweep()
     expect(await reminders()).toEqual([])
   })
 
-  test('is not told of when it was decided before', async () => {
+  test('is not announced after a decision', async () => {
     const { product, id, sweep, reminders } = await awaiting()
     const token = product.signed({ sub: 'bob', scope: 'approve' })
     expect((await product.call('POST', `/updates/${id}/reject`, { token })).status).toBe(200)

@@ -51,14 +51,14 @@ async function orphaned() {
   return { ...product, id }
 }
 
-test('of nothing does nothing, and says nothing', async () => {
+test('a sweep of an empty ledger does and logs nothing', async () => {
   const { sweep, lines } = await startGuard()
   expect(await sweep()).toEqual(nothing)
   expect(lines).toEqual([])
 })
 
-describe('a running update', () => {
-  test('past its lease is in doubt, counted, and that is said', async () => {
+describe('the sweep of a running update', () => {
+  test('puts it in doubt after its lease, keeps its units counted, and logs that', async () => {
     const { sweep, clock, id, other, lines, counts } = await orphaned()
     clock.advance(16_999)
     expect(await sweep()).toEqual(nothing)
@@ -75,7 +75,7 @@ describe('a running update', () => {
     expect(await sweep()).toEqual(nothing)
   })
 
-  test('that was closed in the same moment is not counted as doubted', async () => {
+  test('does not count an update as doubted that was closed in the same moment', async () => {
     const { sweep, clock, id, other, before } = await orphaned()
     clock.advance(20_000)
     before.push(async () => {
@@ -88,8 +88,8 @@ describe('a running update', () => {
   })
 })
 
-describe('an update in doubt', () => {
-  test('with a new date is settled at its hold, once nothing is in flight', async () => {
+describe('the sweep of an update in doubt', () => {
+  test('settles at the hold with a new date, once nothing is in flight', async () => {
     const product = await doubted()
     const { sweep, clock, id, other } = product
     dates(product, '2026-11-13', '2026-11-20')
@@ -118,7 +118,7 @@ describe('an update in doubt', () => {
     expect((await product.sweep()).proven).toEqual(isProof ? [product.id] : [])
   })
 
-  test('is not proven by dates that were there, or could not be read, before or now', async () => {
+  test('proves nothing by dates that were there, or could not be read, before or now', async () => {
     const there = await doubted(['2026-11-19', '2026-11-21'])
     there.clock.advance(hours(1))
     expect(await there.sweep()).toEqual(nothing)
@@ -134,7 +134,7 @@ describe('an update in doubt', () => {
     expect(await never.sweep()).toEqual(nothing)
   })
 
-  test('of keywords leaves no dates, and none are asked for', async () => {
+  test('asks for no dates of keywords, which leave none', async () => {
     const product = await startGuard()
     product.service.dates = () => Promise.reject(new Error('nobody is to ask'))
     product.service.run = async () => unknown
@@ -143,7 +143,7 @@ describe('an update in doubt', () => {
     expect(await product.sweep()).toEqual(nothing)
   })
 
-  test('without evidence is settled at its hold after seven days, and not a moment sooner', async () => {
+  test('settles at the hold after seven days without evidence, not earlier', async () => {
     const { sweep, clock, id, other, counts } = await doubted()
     clock.advance(days(7) - 1)
     expect(await sweep()).toEqual(nothing)
@@ -158,7 +158,7 @@ describe('an update in doubt', () => {
     expect(await counts()).toEqual({ available: 960, held: 0, inDoubt: 0, spent: 40 })
   })
 
-  test('counts its seven days from the doubt, however long before that it was held', async () => {
+  test('counts the seven days from the doubt, not from the hold', async () => {
     const { sweep, clock, id } = await orphaned()
     clock.advance(days(3))
     expect(await sweep()).toEqual({ ...nothing, doubted: [id] })
@@ -171,7 +171,7 @@ describe('an update in doubt', () => {
   test.each([
     ['with evidence', hours(1)],
     ['by time', days(7)],
-  ])('that a person closes in the same moment is not counted, %s', async (_name, passed) => {
+  ])('does not count an update that a person closes in the same moment, %s', async (_name, passed) => {
     const product = await doubted()
     const { sweep, clock, id, before, elsewhere } = product
     dates(product, ...(passed === hours(1) ? ['2026-11-20'] : []))
@@ -181,7 +181,7 @@ describe('an update in doubt', () => {
   })
 })
 
-describe('a date that another update of the same work can have made', () => {
+describe('evidence where other updates of the work may have made the date', () => {
   /** Days after the doubt, the project goes on. */
   async function followed(how: { after: number; run?: Started['service']['run']; known?: readonly string[] }) {
     const product = await doubted()
@@ -199,7 +199,7 @@ describe('a date that another update of the same work can have made', () => {
     return proven.includes(product.id)
   }
 
-  test('proves nothing; one that only this one can have made does', async () => {
+  test('proves nothing by a shared date, only by one that this update alone can have made', async () => {
     expect(await proves(await followed({ after: days(1) }), '2026-11-20')).toBe(false)
     expect(await proves(await followed({ after: days(1) }), '2026-11-21')).toBe(false)
     expect(await proves(await followed({ after: days(1) }), '2026-11-19')).toBe(true)
@@ -207,23 +207,23 @@ describe('a date that another update of the same work can have made', () => {
     expect(await proves(await followed({ after: days(3) }), '2026-11-21')).toBe(true)
   })
 
-  test('is nobody else’s where the other one did not run, by its sender’s word', async () => {
+  test("ignores another update that did not run by its sender's word", async () => {
     expect(await proves(await followed({ after: days(1), run: async () => refused }), '2026-11-20')).toBe(true)
   })
 
-  test('is nobody else’s where it was there before the other one', async () => {
+  test('ignores a date that was there before the other update', async () => {
     const known = ['2026-11-13', '2026-11-20']
     expect(await proves(await followed({ after: days(1), known }), '2026-11-20')).toBe(true)
   })
 
-  test('may be the other one’s where a person says that it did not run', async () => {
+  test('counts another update that only a person calls not run', async () => {
     const product = await followed({ after: days(1), run: async () => unknown })
     product.clock.advance(hours(1))
     await product.guard.resolve(product.next.id, 'eve', { outcome: 'did-not-run', reason: 'guess' })
     expect(await proves(product, '2026-11-20')).toBe(false)
   })
 
-  test('of an update before this one counts too', async () => {
+  test('counts an earlier update as well', async () => {
     const product = await startGuard()
     dates(product, '2026-11-13')
     await product.ask()
@@ -238,28 +238,25 @@ describe('a date that another update of the same work can have made', () => {
     [49, days(1), true],
     [50, days(1), false],
     [50, days(4), true],
-  ])(
-    '%d of them, and more than fifty are too many to tell, unless they were long before: %d',
-    async (others, after, isProof) => {
-      const product = await startGuard()
-      const { clock, ask, service } = product
-      dates(product, '2026-11-13')
-      clock.set('2026-11-17T10:00:00Z')
-      const fail = async () => {
-        service.run = async () => refused
-        for (let n = 0; n < others; n++) await ask()
-      }
-      if (after === days(4)) await fail()
-      clock.set('2026-11-21T10:00:00Z')
-      service.run = async () => unknown
-      const { id } = only(await ask())
-      clock.set('2026-11-22T10:00:00Z')
-      if (after === days(1)) await fail()
-      expect(await proves({ ...product, id }, '2026-11-20')).toBe(isProof)
-    },
-  )
+  ])('with %d rivals stops at fifty, unless they were long before: %d', async (others, after, isProof) => {
+    const product = await startGuard()
+    const { clock, ask, service } = product
+    dates(product, '2026-11-13')
+    clock.set('2026-11-17T10:00:00Z')
+    const fail = async () => {
+      service.run = async () => refused
+      for (let n = 0; n < others; n++) await ask()
+    }
+    if (after === days(4)) await fail()
+    clock.set('2026-11-21T10:00:00Z')
+    service.run = async () => unknown
+    const { id } = only(await ask())
+    clock.set('2026-11-22T10:00:00Z')
+    if (after === days(1)) await fail()
+    expect(await proves({ ...product, id }, '2026-11-20')).toBe(isProof)
+  })
 
-  test('is nobody’s any more whose record is gone', async () => {
+  test('ignores an update whose record is gone', async () => {
     const product = await startGuard()
     dates(product, '2026-11-13')
     const { id: gone } = only(await product.ask())
@@ -271,7 +268,7 @@ describe('a date that another update of the same work can have made', () => {
     expect(await proves({ ...product, id }, '2026-11-21')).toBe(true)
   })
 
-  test('may be anybody’s whose dates could not be read before', async () => {
+  test('shares a date with an update whose earlier dates are unknown', async () => {
     const product = await doubted()
     product.clock.advance(days(1))
     product.service.run = async () => ran
@@ -282,7 +279,7 @@ describe('a date that another update of the same work can have made', () => {
   })
 })
 
-describe('what a person released', () => {
+describe('the sweep of an update that a person released', () => {
   async function released() {
     const product = await doubted()
     product.clock.advance(minutes(5))
@@ -291,7 +288,7 @@ describe('what a person released', () => {
     return product
   }
 
-  test('is looked after: evidence books the units back, once', async () => {
+  test('books the units back with evidence, once', async () => {
     const product = await released()
     const { sweep, id, other, counts } = product
     expect(await sweep()).toEqual(nothing)
@@ -307,7 +304,7 @@ describe('what a person released', () => {
     expect(await sweep()).toEqual(nothing)
   })
 
-  test('is looked after for seven days, and then let be, which is written down', async () => {
+  test('watches it for seven days, and writes down the end', async () => {
     const product = await released()
     const { sweep, id, other, clock } = product
     clock.advance(days(7) - 1)
@@ -325,7 +322,7 @@ describe('what a person released', () => {
     expect(await sweep()).toEqual(nothing)
   })
 
-  test('and corrected by its sender in the same moment is not counted as proven', async () => {
+  test('does not count a correction by its sender in the same moment as proven', async () => {
     const product = await released()
     const { sweep, id, other, before, counts } = product
     dates(product, '2026-11-20')
@@ -340,14 +337,14 @@ describe('what a person released', () => {
   })
 })
 
-describe('what awaits approval', () => {
+describe('the sweep of an update that awaits approval', () => {
   const awaiting = async () => {
     const product = await startGuard()
     const { id } = only(await product.ask({}, { token: { scopes: new Set(['propose']), budgets: '*' } }))
     return { ...product, id }
   }
 
-  test('expires after a day', async () => {
+  test('expires it after a day', async () => {
     const { sweep, clock, id, other } = await awaiting()
     clock.advance(days(1) - 1)
     expect(await sweep()).toEqual(nothing)
@@ -358,7 +355,7 @@ describe('what awaits approval', () => {
     expect(update?.history.at(-1)).toMatchObject({ by: 'sweep', note: 'not approved in time' })
   })
 
-  test('is reminded of after half of it', async () => {
+  test('reminds people after half of the time', async () => {
     const { sweep, clock, id, other } = await awaiting()
     const reminders = async () =>
       (await other.announcements.open(10)).rows.filter(({ about }) => about.kind === 'approval-reminder')
@@ -370,7 +367,7 @@ describe('what awaits approval', () => {
     expect(await reminders()).toMatchObject([{ about: { update: id } }])
   })
 
-  test('and was approved in time does not expire, however long the sweep takes to come to it', async () => {
+  test('does not expire an update that was approved in time, however late it comes', async () => {
     const product = await awaiting()
     const { clock, id, elsewhere, other } = product
     clock.advance(days(1) - 1000)
@@ -382,7 +379,7 @@ describe('what awaits approval', () => {
     expect(await other.update(id)).toMatchObject({ state: 'requested', version: 2, approval: { by: 'eve' } })
   })
 
-  test('and is rejected in the same moment is not counted as expired', async () => {
+  test('does not count an update that is rejected in the same moment as expired', async () => {
     const { sweep, clock, id, before, elsewhere } = await awaiting()
     clock.advance(days(1))
     before.push(async () => elsewhere.reject(id, 'eve'))
@@ -390,14 +387,14 @@ describe('what awaits approval', () => {
   })
 })
 
-describe('what is requested', () => {
+describe('the sweep of a requested update', () => {
   const queued = async () => {
     const product = await startGuard()
     const { id } = only(await product.ask({}, {}, { respondAsync: true }))
     return { ...product, id }
   }
 
-  test('and nobody has begun for two minutes is begun', async () => {
+  test('begins it after two minutes', async () => {
     const { sweep, clock, id, sent } = await queued()
     clock.advance(minutes(2) - 1)
     expect([await sweep(), sent.length]).toEqual([nothing, 0])
@@ -405,7 +402,7 @@ describe('what is requested', () => {
     expect([await sweep(), sent.length]).toEqual([{ ...nothing, begun: [id] }, 1])
   })
 
-  test('counts from its approval, not from when it was asked', async () => {
+  test('counts its time from the approval, not from the request', async () => {
     const product = await startGuard()
     const { sweep, clock, guard, sent } = product
     const { id } = only(await product.ask({}, { token: { scopes: new Set(['propose']), budgets: '*' } }))
@@ -417,7 +414,7 @@ describe('what is requested', () => {
     expect(await sweep()).toEqual({ ...nothing, begun: [id] })
   })
 
-  test('and cannot be begun stays, and is not called begun; after an hour it expires', async () => {
+  test('leaves it queued if it cannot begin, and expires it after one hour', async () => {
     const { sweep, clock, id, service, other, lines } = await queued()
     service.estimate = async () => ({ kind: 'refused', status: 500 })
     clock.advance(minutes(2))
@@ -431,7 +428,7 @@ describe('what is requested', () => {
     expect((await other.update(id))?.history.at(-1)).toMatchObject({ note: 'could not begin within an hour' })
   })
 
-  test('and was put to a person again meanwhile does not expire as what nobody could begin', async () => {
+  test('does not expire an update that was asked about again meanwhile', async () => {
     const product = await startGuard()
     const { clock, guard, service, elsewhere, other } = product
     await product.budget('account', { approvalAbove: u(10) })
@@ -449,14 +446,14 @@ describe('what is requested', () => {
     expect(update?.history.at(-1)?.note).toBe('40 units were approved, and it now needs 80')
   })
 
-  test('and is cancelled in the same moment is not counted as expired', async () => {
+  test('does not count an update that is cancelled in the same moment as expired', async () => {
     const { sweep, clock, id, before, elsewhere } = await queued()
     clock.advance(hours(1))
     before.push(async () => elsewhere.cancel(id, { caller: 'bob', isAdmin: false }))
     expect(await sweep()).toEqual(nothing)
   })
 
-  test('is begun with the time that is left', async () => {
+  test('begins it with the time that is left', async () => {
     const { guard, clock, sent, id } = await queued()
     clock.advance(minutes(2))
     expect(await (await guard.background()).sweep(clock.now() + 16_999)).toEqual(nothing)
@@ -465,11 +462,11 @@ describe('what is requested', () => {
   })
 })
 
-describe('a service that hangs', () => {
+describe('the sweep with a service that hangs', () => {
   const hangsFor = 20_000
   const projects = (from: number) => Array.from({ length: 20 }, (_, index) => `p${from + index}`)
 
-  test('takes a quarter of the time from what is in doubt, and nothing from what comes after', async () => {
+  test('spends a quarter of its time on doubts, and nothing of the later lists', async () => {
     const product = await startGuard({ units: 10_000 })
     const { guard, service, clock, ask } = product
     service.run = async () => unknown
@@ -490,7 +487,7 @@ describe('a service that hangs', () => {
     expect((await (await guard.background()).sweep(clock.now() + minutes(10))).settledByTime).toHaveLength(20)
   })
 
-  test('takes half of it from what is requested; what is too old expires all the same', async () => {
+  test('spends half of its time on requested updates, and expires old ones all the same', async () => {
     const { guard, service, clock, ask, parts } = await startGuard()
     const { ledger } = parts
     const { updates: old } = await ask({ projects: projects(0) }, {}, { respondAsync: true })
@@ -531,8 +528,8 @@ describe('an index that lags', () => {
   })
 })
 
-describe('occurrences', () => {
-  test('whose time has come go on, each of them, and one that fails keeps none from it', async () => {
+describe('the sweep of occurrences', () => {
+  test('continues each that is due, even if one fails', async () => {
     const { parts, clock, other, lines } = await startGuard()
     const time = clock.now()
     const add = (plan: string, nextAt: number) =>
@@ -567,8 +564,8 @@ describe('occurrences', () => {
   })
 })
 
-describe('one that cannot be swept', () => {
-  test('keeps none of the others from it, and is named', async () => {
+describe('the sweep of an update that fails', () => {
+  test('sweeps all others, and names it', async () => {
     const { sweep, clock, ask, before, lines, other } = await startGuard()
     const projects = Array.from({ length: 60 }, (_, index) => `p-${index}`)
     const updates = [

@@ -107,7 +107,7 @@ describe('installed on the 27th with an opening position', () => {
     ACCOUNT_RENEWAL_DAY: '1',
   }
 
-  test('never more than what was left is spent, by however many at once', async () => {
+  test('never spends more than what was left, however many requests come at once', async () => {
     const { clock, deploy } = deployments('2026-11-27T10:00:00Z')
     const product = await deploy(env)
     const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => ask(product, `p-${index}`)))

@@ -15,8 +15,8 @@ const frozen = { frozen: { reason: 'stop', by: 'ada', at: 0 } }
 const nothing = { available: 1000, held: 0, inDoubt: 0, spent: 0 }
 const once = { available: 960, held: 0, inDoubt: 0, spent: 40 }
 
-describe('between the estimate and the hold', () => {
-  test('what was spent meanwhile is seen: refused with the figures of now', async () => {
+describe('changes between the estimate and the hold', () => {
+  test('refuses with the figures of now if units were spent meanwhile', async () => {
     const { ask, budget, service, other, sent, counts, slept } = await startGuard()
     await budget('seo', month(100))
     service.estimate = async () => {
@@ -36,7 +36,7 @@ describe('between the estimate and the hold', () => {
     expect(slept).toEqual([])
   })
 
-  test('what was granted meanwhile is seen too: nothing is refused on old figures', async () => {
+  test('does not refuse on old figures if units were granted meanwhile', async () => {
     const { ask, budget, service, sent } = await startGuard()
     await budget('seo', month(30))
     service.estimate = async () => {
@@ -47,7 +47,7 @@ describe('between the estimate and the hold', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('a freeze right before the hold is obeyed', async () => {
+  test('obeys a freeze right before the hold', async () => {
     const { ask, budget, before, sent, counts } = await startGuard()
     await budget('seo', {})
     before.push(async (writes) => makes('running')(writes) && budget('seo', frozen))
@@ -58,7 +58,7 @@ describe('between the estimate and the hold', () => {
     ])
   })
 
-  test('a decision that always comes too late is made again until the time is over, with pauses, and then not', async () => {
+  test('decides again until the time is over, with pauses, and then gives up', async () => {
     const { ask, budget, before, sent, slept, lines, counts, clock } = await startGuard()
     let holds = 0
     before.push(async (writes) => {
@@ -85,7 +85,7 @@ describe('between the estimate and the hold', () => {
     expect(holds).toBeGreaterThan(200)
   })
 
-  test('another delivery of the same request was faster: its record answers, and nothing is sent twice', async () => {
+  test('answers with the record of a faster delivery, and sends nothing twice', async () => {
     const { ask, elsewhere, before, sent, counts } = await startGuard()
     let first: Awaited<ReturnType<typeof ask>> | undefined
     before.push(async (writes) => {
@@ -102,7 +102,7 @@ describe('between the estimate and the hold', () => {
   test.each([
     [50, 10],
     [100, 60],
-  ])('a day that begins meanwhile is the one that pays, of %d', async (units, available) => {
+  ])('charges a day that begins meanwhile, of %d', async (units, available) => {
     const { ask, budget, clock, service, counts } = await startGuard()
     await budget('seo', { limits: [{ window: 'day', units: u(units) }] })
     clock.set('2026-11-20T23:59:59Z')
@@ -116,7 +116,7 @@ describe('between the estimate and the hold', () => {
     expect(await counts('seo', 'day')).toEqual({ available, held: 0, inDoubt: 0, spent: 40 })
   })
 
-  test('nothing is read again where nothing has turned: one reading for an update, and one for a refusal', async () => {
+  test('reads the table once if no window has turned', async () => {
     const { ask, budget, reads } = await startGuard()
     await budget('seo', frozen)
     await ask()
@@ -131,7 +131,7 @@ describe('between the estimate and the hold', () => {
   })
 })
 
-describe('time', () => {
+describe('the deadline of run', () => {
   test.each([
     ['enough for the request and for writing its outcome', 17_000, 'settled', 1],
     ['a millisecond less: queued, nothing held, nothing sent', 16_999, 'requested', 0],
@@ -143,7 +143,7 @@ describe('time', () => {
     expect(await counts()).toEqual(sends ? once : nothing)
   })
 
-  test('is counted from the decision, not from before the estimate', async () => {
+  test('counts from the decision, not from before the estimate', async () => {
     const { ask, clock, service, sent } = await startGuard()
     service.estimate = async () => {
       clock.advance(60_000)
@@ -163,7 +163,7 @@ describe('time', () => {
   test.each([
     [1, 4999],
     [3000, 2000],
-  ])('that the hold took is no longer there for the request: after %d ms, %d', async (passed, timeoutMs) => {
+  ])('lacks the time that the hold took: after %d ms, %d', async (passed, timeoutMs) => {
     const { ask, before, clock, sent } = await startGuard()
     before.push(async (writes) => {
       if (makes('running')(writes)) clock.advance(passed)
@@ -172,7 +172,7 @@ describe('time', () => {
     expect(sent).toEqual([{ target: expect.anything(), timeoutMs, token: 'the-token' }])
   })
 
-  test('that goes back between the hold and run makes no deadline longer', async () => {
+  test('is not extended by a clock that goes back between the hold and run', async () => {
     const { ask, before, clock, sent } = await startGuard()
     before.push(async (writes) => {
       if (!makes('running')(writes)) return false
@@ -184,7 +184,7 @@ describe('time', () => {
   })
 
   test.each([3001, 4999, 5000, 60_000])(
-    'a hold that left less than two seconds for run (it took %d of 5000 ms) is given back, and run is never sent',
+    'gives a hold back that left less than two seconds for run (it took %d of 5000 ms)',
     async (tookMs) => {
       const { ask, before, clock, sent, counts } = await startGuard()
       before.push(async (writes) => {
@@ -209,8 +209,8 @@ describe('time', () => {
   })
 })
 
-describe('run', () => {
-  test('is said in the log, with what was found', async () => {
+describe('one run', () => {
+  test('logs a run with its outcome', async () => {
     const { ask, lines } = await startGuard()
     const [update] = (await ask()).updates
     expect(lines).toMatchObject([
@@ -226,7 +226,7 @@ describe('run', () => {
     [1_000_000_000_001, true],
     [-1, true],
     [40, false],
-  ])('units of %s, stated: an alarm: %s', async (units, isAlarm) => {
+  ])('raises an alarm for stated units of %s: %s', async (units, isAlarm) => {
     const { ask, lines, service, counts } = await startGuard()
     service.run = async () => ({ ...ran, stated: { units, source: '/u', byPointer: true } })
     const [update] = (await ask()).updates
@@ -235,7 +235,7 @@ describe('run', () => {
     expect(await counts()).toEqual(once)
   })
 
-  test('one fence opens once', async () => {
+  test('opens one fence once', async () => {
     const { parts, other, ask, before, sent } = await startGuard()
     let held: Update | null = null
     before.push(async (writes) => {
@@ -256,8 +256,8 @@ describe('run', () => {
   })
 })
 
-describe('the settlement', () => {
-  test('is tried again every half second, twelve seconds long; then it stays running, as it is told', async () => {
+describe('the settlement of a run', () => {
+  test('is tried every half second for twelve seconds; then the update stays running', async () => {
     const { ask, before, slept, lines, counts } = await startGuard()
     before.push(async (writes) => {
       if (makes('settled')(writes)) throw new LedgerUnavailable('away')
@@ -272,7 +272,7 @@ describe('the settlement', () => {
     expect(await counts()).toEqual({ available: 960, held: 40, inDoubt: 0, spent: 0 })
   })
 
-  test('that is taken at last is the answer', async () => {
+  test('is the answer once it is written', async () => {
     const { ask, before, slept, counts } = await startGuard()
     before.push(async (writes) => {
       if (makes('settled')(writes) && slept.length < 3) throw new LedgerUnavailable('away')
@@ -282,7 +282,7 @@ describe('the settlement', () => {
     expect([slept, await counts()]).toEqual([[500, 500, 500], once])
   })
 
-  test('that fails for another reason is not tried again', async () => {
+  test('is not tried again after another failure', async () => {
     const { ask, before, slept, lines } = await startGuard()
     before.push(async (writes) => {
       if (makes('settled')(writes)) throw new Error('no permission')
@@ -293,10 +293,10 @@ describe('the settlement', () => {
   })
 })
 
-describe('a record that was written meanwhile', () => {
+describe('a record that another process wrote meanwhile', () => {
   const key = { key: 'k' }
 
-  test('is the answer of whoever wanted to refuse', async () => {
+  test('is the answer instead of the refusal', async () => {
     const { ask, elsewhere, budget, before } = await startGuard()
     await budget('seo', frozen)
     before.push(async (writes) => {
@@ -308,14 +308,14 @@ describe('a record that was written meanwhile', () => {
     expect((await ask({ budget: 'seo' }, key)).problem?.detail).toMatch(/^seo was frozen by eve .*: another\. /)
   })
 
-  test('and is gone: nothing is said about it', async () => {
+  test('is reported as missing if it is gone', async () => {
     const { ask, parts, budget } = await startGuard()
     await budget('seo', frozen)
     parts.ledger.record = async () => 'moved'
     await expect(ask({ budget: 'seo' }, key)).rejects.toThrow(/^the record upd_\w+ was neither written nor found$/)
   })
 
-  test('while it was to be refused or asked about late: looked at again', async () => {
+  test('is read again before a late refusal or question', async () => {
     const { ask, budget, before, guard, elsewhere } = await startGuard()
     await budget('seo', { approvalAbove: u(30) })
     const { updates } = await ask({ budget: 'seo' }, key, { respondAsync: true })
@@ -329,7 +329,7 @@ describe('a record that was written meanwhile', () => {
   })
 })
 
-describe('what follows from how an update closed', () => {
+describe('the consequences of a settlement', () => {
   const held = async (found: 'unknown' | 'ran' = 'unknown') => {
     const product = await startGuard()
     await product.budget('seo', { ...month(100), freezeOnOverrun: true })
@@ -344,7 +344,7 @@ describe('what follows from how an update closed', () => {
     ...{ kind: 'ran', units: u(units), from, by: from, note: 'ran' },
   })
 
-  test('in doubt is an alarm', async () => {
+  test('logs a doubt as an alarm', async () => {
     const { ask, service, lines } = await startGuard()
     service.run = async () => unknown
     const [update] = (await ask()).updates
@@ -358,7 +358,7 @@ describe('what follows from how an update closed', () => {
     ])
   })
 
-  test('settled as it was held is nothing to talk of; a second time changes nothing', async () => {
+  test('logs no alarm for a settlement at the hold, and changes nothing the second time', async () => {
     const { update, close, lines } = await held()
     const first = await close(update, finding(40))
     expect([first.changed, lines]).toEqual([true, []])
@@ -369,7 +369,7 @@ describe('what follows from how an update closed', () => {
     ])
   })
 
-  test('a late answer against what a person said is an alarm', async () => {
+  test('logs an alarm for a late answer that contradicts a person', async () => {
     const { update, close, lines, counts } = await held()
     await close(update, finding(30, 'person'))
     await close(update, finding(35))
@@ -386,7 +386,7 @@ describe('what follows from how an update closed', () => {
     expect(await counts('seo')).toEqual({ available: 65, held: 0, inDoubt: 0, spent: 35 })
   })
 
-  test('an overrun is an alarm, and freezes the budgets that want it, once, by its name', async () => {
+  test('logs an alarm for an overrun, and freezes once the budgets that ask for it', async () => {
     const { update, close, lines, other } = await held()
     await close(update, finding(1055))
     expect(lines).toEqual([
@@ -403,7 +403,7 @@ describe('what follows from how an update closed', () => {
     ])
   })
 
-  test('an overrun freezes too where it was booked by an earlier try, whose answer was lost', async () => {
+  test('freezes after an overrun that an earlier attempt booked, whose answer was lost', async () => {
     const { service, budget, ask, parts, other, lines } = await startGuard()
     await budget('account', { parent: null, freezeOnOverrun: true })
     service.run = async () => ({ ...ran, stated: { units: u(400), source: 'units', byPointer: true } })
@@ -423,7 +423,7 @@ describe('what follows from how an update closed', () => {
     expect(definitions.budgets.account?.frozen?.reason).toBe(`${updates[0]?.id} cost 360 more than were held`)
   })
 
-  test('what is frozen already keeps its reason, and what is gone is let be', async () => {
+  test('keeps the reason of a frozen budget, and skips a deleted one', async () => {
     const { update, close, budget, other } = await held()
     await budget('seo', frozen)
     const { revision } = (await other.view()).definitions
@@ -432,7 +432,7 @@ describe('what follows from how an update closed', () => {
     expect([definitions.revision, definitions.budgets.seo?.frozen?.reason]).toEqual([revision, 'stop'])
   })
 
-  test('a budget that was deleted meanwhile is no obstacle', async () => {
+  test('skips a budget that was deleted meanwhile', async () => {
     const { update, close, other, lines } = await held()
     await other.change('ada', ({ definitions }) => {
       const { seo: _gone, ...budgets } = definitions.budgets
@@ -442,7 +442,7 @@ describe('what follows from how an update closed', () => {
     expect(lines.map(({ event }) => event)).toEqual(['overrun'])
   })
 
-  test('a freeze that fails is an alarm, and the units are booked all the same', async () => {
+  test('logs an alarm when a freeze fails; the units are booked all the same', async () => {
     const { update, close, before, budget, lines, counts } = await held()
     await budget('account', { parent: null, freezeOnOverrun: true })
     before.push(async (writes) => {

@@ -145,7 +145,7 @@ describe('an estimate that is older than 30 seconds when its hold is about to be
     return { ...setup, ask, estimated, onRun, prices }
   }
 
-  test('is asked for again, and the new price decides', async () => {
+  test('an old estimate is read again, and the new price decides', async () => {
     const { ask, estimated, onRun, prices, counts } = await withSlowRuns({ a: 30, b: 30 })
     onRun.push(() => {
       prices.b = 60
@@ -159,7 +159,7 @@ describe('an estimate that is older than 30 seconds when its hold is about to be
     expect(await counts()).toEqual({ available: 70, held: 0, inDoubt: 0, spent: 30 })
   })
 
-  test('has all that are left summed again with refuse', async () => {
+  test('with refuse all that are left are summed again', async () => {
     const { ask, estimated, onRun, prices, counts } = await withSlowRuns({ a: 30, b: 30, c: 30 })
     onRun.push(() => {
       prices.c = 60
@@ -175,7 +175,7 @@ describe('an estimate that is older than 30 seconds when its hold is about to be
     expect(await counts()).toEqual({ available: 70, held: 0, inDoubt: 0, spent: 30 })
   })
 
-  test('records none of those that are left with refuse where one of them has no estimate any more', async () => {
+  test('with refuse none of those left is recorded if one has no estimate any more', async () => {
     const { ask, onRun, service, items } = await withSlowRuns({ a: 30, b: 30, c: 30 })
     const priced = service.estimate
     onRun.push(() => {
@@ -187,7 +187,7 @@ describe('an estimate that is older than 30 seconds when its hold is about to be
     expect([...items.values()].filter(({ sk }) => sk === 'update')).toHaveLength(1)
   })
 
-  test('is asked for again where the hold waited for its turn in the process', async () => {
+  test('an estimate is read again after the hold waited for its turn', async () => {
     const { ask, estimated, before, clock, counts } = await withSlowRuns({ a: 30, b: 30 })
     before.push(async (writes) => {
       if (!makes('running')(writes)) return false
@@ -204,7 +204,7 @@ describe('an estimate that is older than 30 seconds when its hold is about to be
     expect(await counts()).toEqual({ available: 70, held: 0, inDoubt: 0, spent: 30 })
   })
 
-  test('is used when it is exactly 30 seconds old', async () => {
+  test('an estimate of exactly 30 seconds is used', async () => {
     const { ask, estimated, service, clock } = await withSlowRuns({ a: 30, b: 30 })
     service.run = async () => {
       clock.advance(30_000)
@@ -214,7 +214,7 @@ describe('an estimate that is older than 30 seconds when its hold is about to be
     expect(estimated).toEqual(['a', 'b'])
   })
 
-  test('is aged by its own answer, not by the dates that were asked for beside it', async () => {
+  test('an estimate ages from its own answer, not from that of the dates', async () => {
     const { ask, estimated, service, clock } = await withSlowRuns({ a: 30 })
     let isFirst = true
     service.dates = async () => {

@@ -8,8 +8,8 @@ import { hours, minutes } from '../../support/clock.ts'
 import { only, startGuard } from '../../support/guard.ts'
 import { at, u } from '../../support/records.ts'
 
-describe('beginning', () => {
-  test('what there is not, or is over, changes nothing', async () => {
+describe('starting a queued update', () => {
+  test('changes nothing about an unknown or ended update', async () => {
     const { guard, ask, clock, sent } = await startGuard()
     expect(await guard.start('upd_0', clock.now() + 60_000)).toBeNull()
     const update = only(await ask())
@@ -17,7 +17,7 @@ describe('beginning', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('is too late after an hour, to the millisecond', async () => {
+  test('expires a queued update after one hour, to the millisecond', async () => {
     for (const [passed, state] of [
       [hours(1) - 1, 'settled'],
       [hours(1), 'requested'],
@@ -29,7 +29,7 @@ describe('beginning', () => {
     }
   })
 
-  test('without the secret leaves it as it is', async () => {
+  test('leaves a queued update as it is without the secret', async () => {
     let isThere = true
     const serviceToken = async () => {
       if (!isThere) throw new Error('no secret')
@@ -43,7 +43,7 @@ describe('beginning', () => {
     expect(await other.update(id)).toMatchObject({ state: 'requested', version: 1 })
   })
 
-  test('what is refusable without the service asks it nothing', async () => {
+  test('refuses without asking the service what needs no estimate', async () => {
     const { guard, ask, budget, clock, service } = await startGuard()
     await budget('seo', {})
     const { id } = only(await ask({ budget: 'seo' }, {}, { respondAsync: true }))
@@ -55,7 +55,7 @@ describe('beginning', () => {
   })
 })
 
-describe('beginning what may not be recorded yet, as an occurrence does', () => {
+describe('starting an update of an occurrence', () => {
   const request: Request = {
     ...{ id: 'upd_1', kind: 'ranking', project: 'shop', budget: 'account', caller: 'schedule:nightly' },
     ...{ via: 'schedule', plan: 'nightly', content: { digest: 'd', count: 1 }, createdAt: at('2026-11-20T10:00:00Z') },
@@ -71,7 +71,7 @@ describe('beginning what may not be recorded yet, as an occurrence does', () => 
     return { ...product, begin: () => begin(request, product.clock.now() + 60_000) }
   }
 
-  test('runs it once, however often it is asked', async () => {
+  test('runs an update of an occurrence once, however often it is started', async () => {
     const { begin, sent, service } = await beginning()
     const first = await begin()
     expect(first.update).toMatchObject({ state: 'settled', plan: 'nightly', caller: 'schedule:nightly' })
@@ -79,7 +79,7 @@ describe('beginning what may not be recorded yet, as an occurrence does', () => 
     expect([await begin(), sent.length]).toEqual([first, 1])
   })
 
-  test('without an estimate it is recorded with the reason, and is the occurrence’s to begin, not the stream’s', async () => {
+  test('records an update without an estimate for its occurrence, not for the stream', async () => {
     const { begin, guard, clock, service, sent } = await beginning()
     service.estimate = async () => ({ kind: 'refused', status: 500 })
     const { update, failure } = await begin()
@@ -94,7 +94,7 @@ describe('beginning what may not be recorded yet, as an occurrence does', () => 
     expect((await begin()).update).toMatchObject({ state: 'settled' })
   })
 
-  test('but once a person has agreed to it, it is begun like any other', async () => {
+  test('starts an approved update of a plan like any other', async () => {
     const { begin, guard, budget, clock } = await beginning()
     await budget('account', { parent: null, approvalAbove: u(10) })
     expect((await begin()).update).toMatchObject({ state: 'awaiting-approval' })

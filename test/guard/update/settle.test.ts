@@ -56,7 +56,7 @@ test.each<[string, StatedUnits | null, number, string]>([
   expect(found).toEqual({ kind: 'ran', units, from: 'sender', by: 'service', note, service: answer })
 })
 
-test('what the service refused did not run, and says with which status', () => {
+test('a refusal of the service did not run, and names its status', () => {
   expect(findingOf({ kind: 'did-not-run', reason: 'no such project', status: 404, answer }, u(40))).toEqual({
     ...{ kind: 'did-not-run', from: 'sender', by: 'service', note: 'no such project', service: answer },
     problem: {
@@ -68,7 +68,7 @@ test('what the service refused did not run, and says with which status', () => {
   })
 })
 
-test('what never reached the service did not run', () => {
+test('a request that never reached the service did not run', () => {
   const found = findingOf({ kind: 'did-not-run', reason: 'connection refused', status: null, answer: null }, u(40))
   expect(found).toEqual({
     ...{ kind: 'did-not-run', from: 'sender', by: 'service', note: 'connection refused' },
@@ -81,7 +81,7 @@ test('what never reached the service did not run', () => {
   })
 })
 
-test('what nobody knows is in doubt, with the answer where there was one', () => {
+test('an unknown outcome is a doubt, with the answer if there was one', () => {
   const unknown = { kind: 'unknown', reason: 'status 500', status: 500 } as const
   const said = { kind: 'unknown', from: 'sender', by: 'service', note: 'status 500' }
   expect(findingOf({ ...unknown, answer }, u(40))).toEqual({ ...said, service: answer })
@@ -95,7 +95,7 @@ test('an answer is stored as it is, and nothing else of it', () => {
   expect(Object.keys(found.service ?? {})).toEqual(['status', 'contentType', 'body', 'truncated'])
 })
 
-test('nothing was sent: given back by the guard itself', () => {
+test('an update that was not sent is given back by the guard itself', () => {
   expect(neverSent('the hold left too little time for it')).toEqual({
     ...{ kind: 'did-not-run', from: 'sender', by: 'guard', note: 'the hold left too little time for it' },
     problem: {

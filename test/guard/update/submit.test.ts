@@ -17,8 +17,8 @@ const forbidden = (detail: string, members: object = {}) => ({
   problem: { slug: 'forbidden', detail, members },
 })
 
-describe('a request', () => {
-  test('is recorded with all that it says, and nothing that it does not', async () => {
+describe('the record of a request', () => {
+  test('records all that the request says, and nothing more', async () => {
     const { ask } = await startGuard()
     const answer = await ask(
       {
@@ -49,14 +49,14 @@ describe('a request', () => {
     )
   })
 
-  test('of whoever may only propose is marked so, whatever else they may', async () => {
+  test('marks the update of a caller who may only propose', async () => {
     const { ask, sent } = await startGuard()
     const { status, updates } = await ask({}, token(['propose']))
     expect([status, updates[0]?.state, updates[0]?.proposed, sent]).toEqual([202, 'awaiting-approval', true, []])
     expect((await ask({ projects: ['other'] }, token(['propose', 'run']))).updates[0]).not.toHaveProperty('proposed')
   })
 
-  test('without a key is a new one every time', async () => {
+  test('takes every request without a key as a new one', async () => {
     const { ask } = await startGuard()
     const [first, second] = [await ask({ kind: 'keyword-difficulty' }), await ask()]
     expect(first.updates[0]?.id).not.toBe(second.updates[0]?.id)
@@ -64,8 +64,8 @@ describe('a request', () => {
   })
 })
 
-describe('whoever asks', () => {
-  test('and is disabled is told so', async () => {
+describe('the rights of a caller', () => {
+  test('tells a disabled caller so', async () => {
     const { ask, caller, service } = await startGuard()
     await caller('bob', { disabled: true })
     service.estimate = () => Promise.reject(new Error('nobody is to ask'))
@@ -76,14 +76,14 @@ describe('whoever asks', () => {
     ['read', 403],
     ['run', 201],
     ['propose', 202],
-  ] as const)('with the scope %s: %d', async (scope, status) => {
+  ] as const)('a caller with the scope %s is answered with %d', async (scope, status) => {
     const { ask } = await startGuard()
     const answer = await ask({}, token([scope]))
     expect(answer.status).toBe(status)
     if (status === 403) expect(answer).toMatchObject(forbidden('bob needs the scope run or propose for this.'))
   })
 
-  test('may force only as administrator, or where they are listed so', async () => {
+  test('lets administrators force, and callers that are listed so', async () => {
     const { ask, caller } = await startGuard()
     await caller('eve', { mayForce: true })
     const force = { force: true, reason: 'r' }
@@ -92,7 +92,7 @@ describe('whoever asks', () => {
     expect((await ask({ ...force, projects: ['b'] }, token(['run', 'admin']))).status).toBe(201)
   })
 
-  test('is told which budget they may not charge, and where that is said', async () => {
+  test('names the budget that a caller may not charge, and where that is set', async () => {
     const { ask, askAs, budget, caller } = await startGuard()
     await budget('seo', { projects: [{ name: 'shop' }] })
     const members = { budget: 'seo' }
@@ -112,7 +112,7 @@ describe('whoever asks', () => {
       { budget: 'other', projects: ['shop', 'free', 'store'] },
       'shop belongs to seo, so it is charged there or to a parent of it, not to other. store belongs to seo, so it is charged there or to a parent of it, not to other.',
     ],
-  ])('of a budget that cannot be charged: %o', async (wanted, detail) => {
+  ])('refuses a budget that cannot be charged: %o', async (wanted, detail) => {
     const { ask, budget } = await startGuard()
     await budget('seo', { projects: [{ name: 'shop' }, { name: 'store' }] })
     await budget('other', {})
@@ -122,7 +122,7 @@ describe('whoever asks', () => {
     expect(problem?.members).toEqual({ errors })
   })
 
-  test('names the owner’s budget or one above it, and without a name it is the owner’s', async () => {
+  test("takes the budget of the owner or one above it, by default the owner's", async () => {
     const { ask, budget } = await startGuard()
     await budget('seo', { projects: [{ name: 'shop', id: '7' }] })
     const kind = 'keyword-difficulty'
@@ -133,7 +133,7 @@ describe('whoever asks', () => {
   })
 })
 
-describe('whoever is narrowed while their update is under way', () => {
+describe('a caller whose rights shrink while their update is under way', () => {
   const narrowedBy = async (caller: Caller, asker: Partial<Asker>, wanted: Partial<UpdatesRequest> = {}) => {
     const product = await startGuard()
     await product.budget('seo', {})
@@ -165,19 +165,19 @@ describe('whoever is narrowed while their update is under way', () => {
     expect(await narrowedBy(caller, asker, wanted)).toEqual({ sent: 0, state: 'refused', detail })
   })
 
-  test('may only propose: it is put to a person, where the token has that', async () => {
+  test('asks a person if the caller may only propose now, and their token has that scope', async () => {
     const proposing: Caller = { scopes: ['propose', 'read'] }
     expect(await narrowedBy(proposing, token(['run', 'propose']))).toEqual({ sent: 0, state: 'awaiting-approval' })
     expect(await narrowedBy(proposing, token(['run']))).toMatchObject({ sent: 0, state: 'refused' })
   })
 
-  test('may do what they asked for as before: it runs', async () => {
+  test('runs the update if the caller may still do it', async () => {
     const caller: Caller = { scopes: ['run', 'propose'], budgets: ['seo'] }
     const wanted = { budget: 'seo' }
     expect(await narrowedBy(caller, token(['run', 'read'], ['seo', 'ads']), wanted)).toMatchObject({ state: 'settled' })
   })
 
-  test('is refused what is queued, and what somebody has agreed to', async () => {
+  test('refuses a queued update, also if a person has approved it', async () => {
     const { ask, budget, caller, guard, clock, sent } = await startGuard()
     await budget('seo', {})
     await budget('other', { approvalAbove: u(10) })
@@ -193,7 +193,7 @@ describe('whoever is narrowed while their update is under way', () => {
     expect(sent).toEqual([])
   })
 
-  test('in Slack, by the list alone', async () => {
+  test('judges a caller in Slack by the list alone', async () => {
     const { askAs, caller, guard, clock, sent, other } = await startGuard()
     await caller('slack:U1', { scopes: ['run'], budgets: '*' })
     const slack = { caller: 'slack:U1', via: 'slack', route: 'slack' } as const
@@ -212,7 +212,7 @@ describe('whoever is narrowed while their update is under way', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('is answered from the record, also where its budget is gone', async () => {
+  test('answers from the record, even if its budget was deleted', async () => {
     const { ask, budget, other } = await startGuard()
     await budget('seo', {})
     const { id } = only(await ask({ budget: 'seo' }, { key: 'k' }))
@@ -227,10 +227,10 @@ describe('whoever is narrowed while their update is under way', () => {
   })
 })
 
-describe('a key', () => {
+describe('an idempotency key', () => {
   const key = { key: 'k' }
 
-  test('that was seen answers from the records', async () => {
+  test('answers a known key from the records', async () => {
     const { ask, sent } = await startGuard()
     const first = await ask({ query: { a: '1', b: '2' } }, key)
     const again = await ask({ query: { b: '2', a: '1' } }, key)
@@ -277,7 +277,7 @@ describe('a key', () => {
     expect([second.status, second.replayed, sent.length]).toEqual([201, false, 2])
   })
 
-  test('whose first request is running is told which; one that was queued is answered', async () => {
+  test('names the first request of a key while it runs, and answers a queued one', async () => {
     const { ask, before, guard, other } = await startGuard()
     const answers: unknown[] = []
     before.push(async (writes) => {
@@ -307,7 +307,7 @@ describe('a key', () => {
     expect(await other.update(id)).toMatchObject({ state: 'settled' })
   })
 
-  test('that another delivery brought meanwhile: running, or with other content', async () => {
+  test('refuses a key that another delivery used meanwhile: running, or with other content', async () => {
     for (const [wanted, status, slug, shown] of [
       [{}, 409, 'in-progress', [{ state: 'running' }]],
       [{ maxUnits: u(60) }, 422, 'key-reused', []],
@@ -335,7 +335,7 @@ describe('a key', () => {
     }
   })
 
-  test('tries again what could not be recorded, and only that', async () => {
+  test('retries only what could not be recorded', async () => {
     const { ask, service, sent } = await startGuard()
     service.estimate = async ({ segment }) =>
       segment === 'b' ? { kind: 'refused', status: 500 } : { kind: 'units', units: u(40), source: 'units' }
@@ -353,10 +353,10 @@ describe('a key', () => {
   })
 })
 
-describe('answered later', () => {
+describe('a request that prefers to be answered later', () => {
   const later = { respondAsync: true }
 
-  test('it is recorded and nothing is asked of the service', async () => {
+  test('is recorded without asking the service', async () => {
     const { ask, service, guard } = await startGuard()
     service.estimate = () => Promise.reject(new Error('nobody is to ask'))
     const { status, updates } = await ask({}, {}, later)
@@ -366,7 +366,7 @@ describe('answered later', () => {
     expect(await guard.start(updates[0]?.id ?? '', at('2026-11-20T11:00:00Z'))).toMatchObject({ state: 'settled' })
   })
 
-  test('what is refusable without the service is refused at once', async () => {
+  test('is refused at once if no estimate is needed for that', async () => {
     const { ask, budget } = await startGuard()
     await budget('seo', frozen)
     const { status, updates } = await ask({ budget: 'seo' }, {}, later)
@@ -374,8 +374,8 @@ describe('answered later', () => {
   })
 })
 
-describe('the same work, done already', () => {
-  test('answers with the update that did it', async () => {
+describe('work that was done already', () => {
+  test('is answered with the update that did it', async () => {
     const { ask, sent } = await startGuard()
     const [first] = (await ask()).updates
     const again = await ask({}, { caller: 'eve', key: 'e' })
@@ -387,7 +387,7 @@ describe('the same work, done already', () => {
   })
 })
 
-describe('several at once', () => {
+describe('several updates of one request', () => {
   /** How many of them were under way at the same time, at most. */
   const counting = <T>(act: () => Promise<T>) => {
     let [now, most] = [0, 0]
@@ -402,7 +402,7 @@ describe('several at once', () => {
     }
   }
 
-  test('five are estimated and five are run at a time', async () => {
+  test('estimates five and runs five at a time', async () => {
     const { ask, service, sent } = await startGuard()
     const [estimates, runs] = [
       counting(async () => ({ kind: 'units', units: u(40), source: 'u' }) as const),
@@ -415,7 +415,7 @@ describe('several at once', () => {
     expect([estimates.most(), runs.most(), sent.length]).toEqual([5, 5, 12])
   })
 
-  test('without a secret nothing is recorded, not even what is refused; and none is needed to refuse', async () => {
+  test('records nothing without a secret, and needs none to refuse', async () => {
     const serviceToken = () => Promise.reject(new SecretUnavailable('token', 'gone'))
     const { ask, budget, other, service } = await startGuard({ parts: { serviceToken } })
     const asked: unknown[] = []
@@ -429,7 +429,7 @@ describe('several at once', () => {
     expect(await ask({ projects: ['a'] })).toMatchObject({ status: 402, updates: [{ state: 'refused' }] })
   })
 
-  test('the token that is sent is the one after the estimates: it may have been rotated', async () => {
+  test('sends the token that is read after the estimates, because it may have been rotated', async () => {
     let rotated = 'old'
     const { ask, service, sent } = await startGuard({ parts: { serviceToken: async () => rotated } })
     service.estimate = async () => {
@@ -440,7 +440,7 @@ describe('several at once', () => {
     expect(sent.map(({ token }) => token)).toEqual(['new'])
   })
 
-  test('a ledger that fails for all of them fails for each, and none waits for ever', async () => {
+  test('fails each update if the ledger fails for all, and waits for none', async () => {
     const { ask, before, sent, lines } = await startGuard()
     before.push(async (writes) => {
       if (makes('running')(writes)) throw new LedgerUnavailable('away')
@@ -457,7 +457,7 @@ describe('several at once', () => {
     expect(sent).toEqual([])
   })
 
-  test('what the ledger refuses to take for another reason stops all', async () => {
+  test('stops all when the ledger refuses a write for another reason', async () => {
     const { ask, before } = await startGuard()
     before.push(async (writes) => {
       if (makes('running')(writes)) throw new Error('no permission')
@@ -466,7 +466,7 @@ describe('several at once', () => {
     await expect(ask()).rejects.toThrow('no permission')
   })
 
-  test('but not before what is on its way has ended', async () => {
+  test('waits for the sent updates before it stops', async () => {
     const { ask, before, service, other } = await startGuard()
     let admitted = 0
     before.push(async (writes) => {
@@ -482,14 +482,14 @@ describe('several at once', () => {
     expect(rows.map(({ project, state }) => `${project} ${state}`)).toEqual(['a settled'])
   })
 
-  test('more that await approval than run at once: each is asked about', async () => {
+  test('asks about more updates than may run at once', async () => {
     const { ask, budget } = await startGuard()
     await budget('seo', { approvalAbove: u(10) })
     const { updates } = await ask({ projects: many, budget: 'seo' })
     expect(updates.map(({ state }) => state)).toEqual(many.map(() => 'awaiting-approval'))
   })
 
-  test('a run that throws leaves its update running, as it is told, and the others go on', async () => {
+  test('leaves an update running if its run throws, and continues with the others', async () => {
     const { ask, service, lines } = await startGuard()
     service.run = async ({ segment }) => {
       if (segment === 'p-1') throw new Error('no such thing')
@@ -505,11 +505,11 @@ describe('several at once', () => {
     ])
   })
 
-  describe('all or nothing', () => {
+  describe('a request that is all or nothing', () => {
     const states = (updates: readonly { project: string; state: string }[]) =>
       updates.map(({ project, state }) => `${project} ${state}`)
 
-    test('one that is over budget before it was estimated: its refusal is that of all', async () => {
+    test('takes the refusal of one update that is over budget for all', async () => {
       const { ask, budget } = await startGuard()
       await budget('seo', { ...month(0), projects: [{ name: 'b' }] })
       const { status, problem, updates } = await ask({ projects: ['a', 'b'] })
@@ -518,14 +518,14 @@ describe('several at once', () => {
       expect(updates.map(({ estimated }) => estimated)).toEqual([40, undefined])
     })
 
-    test('one that is refused for another reason is alone', async () => {
+    test('refuses one update alone for any other reason', async () => {
       const { ask, budget } = await startGuard()
       await budget('seo', { ...frozen, projects: [{ name: 'b' }] })
       const { status, updates } = await ask({ projects: ['a', 'b'] })
       expect([status, states(updates)]).toEqual([201, ['a settled', 'b refused']])
     })
 
-    test('one that cannot be estimated stops those that can', async () => {
+    test('stops all if one has no estimate', async () => {
       const { ask, budget, service, sent } = await startGuard()
       await budget('seo', { ...frozen, projects: [{ name: 'c' }] })
       service.estimate = async ({ segment }) =>
@@ -538,7 +538,7 @@ describe('several at once', () => {
       ])
     })
 
-    test('every counter is summed, exactly what is left fits, and the sentence speaks of all', async () => {
+    test('sums every counter, fits exactly what is left, and names all in one sentence', async () => {
       const { ask, budget, sent } = await startGuard({ units: 120 })
       await budget('seo', { ...month(79), projects: [{ name: 'a' }, { name: 'b' }] })
       const { problem } = await ask({ projects: ['a', 'b', 'c'] })
@@ -552,7 +552,7 @@ describe('several at once', () => {
       expect(sent).toHaveLength(3)
     })
 
-    test('what would pass fits every one of the budgets that are short', async () => {
+    test('proposes what fits every budget that is short', async () => {
       const { ask, budget } = await startGuard()
       await budget('seo', { ...month(20), projects: [{ name: 'a' }] })
       await budget('ads', { ...month(60), projects: [{ name: 'b' }, { name: 'c' }, { name: 'd' }] })
@@ -564,7 +564,7 @@ describe('several at once', () => {
       ])
     })
 
-    test('what is left to be refused may be one', async () => {
+    test('may have one update left to refuse', async () => {
       const { ask, budget } = await startGuard()
       await budget('seo', { ...frozen, projects: [{ name: 'b' }] })
       await budget('acme', { ...month(39), projects: [{ name: 'a' }] })
@@ -573,7 +573,7 @@ describe('several at once', () => {
       )
     })
 
-    test('fit takes what fits, in order', async () => {
+    test('takes what fits in order with fit', async () => {
       const { ask, service } = await startGuard({ units: 100 })
       service.estimate = async ({ segment }) => ({
         kind: 'units',
@@ -586,8 +586,8 @@ describe('several at once', () => {
   })
 })
 
-describe('the status of an answer', () => {
-  test('of what was rejected, cancelled or ran nowhere says what became of it, and who did it', async () => {
+describe('the status of the answer', () => {
+  test('says what became of an update that was rejected, cancelled or ran nowhere, and by whom', async () => {
     const { ask, budget, guard, service } = await startGuard()
     await budget('seo', { approvalAbove: u(10) })
     const key = { key: 'k' }
@@ -609,7 +609,7 @@ describe('the status of an answer', () => {
     expect((await ask({ projects: ['c'] }, { key: '3' })).status).toBe(201)
   })
 
-  test('of what a person released says with which status the service had answered', async () => {
+  test('names the status of the service for an update that a person released', async () => {
     const { ask, clock, guard, service } = await startGuard()
     const answer = { status: 500, contentType: null, body: '', truncated: false }
     for (const [key, given, serviceStatus] of [
