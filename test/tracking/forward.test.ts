@@ -75,7 +75,7 @@ function bytesInUse(): number {
 const gone = (service: ScriptedService) =>
   vi.waitFor(() => expect(service.openConnections()).toBe(0), { timeout: patienceMs })
 
-describe('what goes on the wire', () => {
+describe('forwarding a request', () => {
   it.each<[operation: OpenOperation, segment: string | null, search: string, line: string]>([
     ['list-projects', null, '', 'GET /v3/projects'],
     [
@@ -94,7 +94,7 @@ describe('what goes on the wire', () => {
     expect(service.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([line])
   })
 
-  it('a GET: our token, and of the caller what means something to the service', async () => {
+  it('forwards a GET with our token, and only headers that mean something to the service', async () => {
     const service = await startService({ body: '{}' })
     const headers = new Headers({
       accept: 'text/csv',
@@ -128,7 +128,7 @@ describe('what goes on the wire', () => {
     })
   })
 
-  it('a header that no header may be stays here, one that came twice is joined', async () => {
+  it('keeps invalid headers back, and joins repeated ones', async () => {
     const service = await startService({ body: '{}' })
     const headers: [string, string][] = [
       ['User-Agent', 'a\r\nx-evil: 1'],
@@ -140,7 +140,7 @@ describe('what goes on the wire', () => {
     expect(service.requests[0]?.headers).not.toHaveProperty('user-agent')
   })
 
-  it('a POST: its bytes, on a connection of its own', async () => {
+  it('forwards the bytes of a POST, on its own connection', async () => {
     const service = await startService({ body: '{}' })
     const { open } = clientOf(service)
     await textOf(answered(await open(listing)).body)
@@ -155,7 +155,7 @@ describe('what goes on the wire', () => {
     expect(service.requests[2]).toMatchObject({ body: '', headers: { 'content-length': '0' } })
   })
 
-  it('GETs share kept connections, but none with estimates', async () => {
+  it('keeps connections for GETs, apart from those of estimates', async () => {
     const service = await startService({ body: '{"keyword_units":5}' })
     const secret = { read: async () => token, reread: async () => token }
     const pointers = { estimate: {}, run: {} }
@@ -181,7 +181,7 @@ describe('what goes on the wire', () => {
     expect(service.openConnections()).toBe(0)
   })
 
-  it('nothing: no token to be had', async () => {
+  it('sends nothing without a token', async () => {
     const service = await startService({ body: '{}' })
     const read = async () => Promise.reject(new Error('no secret'))
     const open = createForward({ baseUrl: service.baseUrl, token: { read, reread: read } })
@@ -190,7 +190,7 @@ describe('what goes on the wire', () => {
   })
 })
 
-describe('an answer', () => {
+describe('forwarding an answer', () => {
   it.each<[status: number, headers: Record<string, string>, body: string]>([
     [200, {}, '{"projects":[]}'],
     [200, { 'content-type': 'text/html' }, '<html>'],
@@ -221,7 +221,7 @@ describe('an answer', () => {
     expect(service.requests).toHaveLength(2)
   })
 
-  it('keeps its headers as they came', async () => {
+  it('keeps the headers as they came', async () => {
     const bytes =
       'HTTP/1.1 200 Fine\r\nSet-Cookie: a=1\r\nX-ODD: \xe9\r\nset-cookie: b=2\r\nContent-Length: 2\r\n\r\n{}'
     const service = await startService({ kind: 'raw', bytes: Buffer.from(bytes, 'latin1') })
@@ -235,12 +235,12 @@ describe('an answer', () => {
     expect(await textOf(answer.body)).toBe('{}')
   })
 
-  it('that ends with its connection is whole', async () => {
+  it('takes an answer that ends with its connection as whole', async () => {
     const service = await startService({ kind: 'raw', bytes: 'HTTP/1.0 200 OK\r\n\r\nall of it' })
     expect(await textOf(answered(await clientOf(service).open(listing)).body)).toBe('all of it')
   })
 
-  it('comes before its end', async () => {
+  it('passes an answer on before its end', async () => {
     const service = await startService({ kind: 'hang-in-body' })
     const { body } = answered(await clientOf(service).open(listing))
     const first = await new Promise((resolve) => body.once('data', resolve))
@@ -249,7 +249,7 @@ describe('an answer', () => {
     await gone(service)
   })
 
-  it('401: the token is read again for the next request, and the answer goes on without it', async () => {
+  it('reads the token again after a 401, for the next request, and passes the answer on', async () => {
     const service = await startService({ status: 401, body: 'who?' })
     const { open, reread } = clientOf(service)
     reread.mockRejectedValueOnce(new Error('no secret'))
@@ -258,7 +258,7 @@ describe('an answer', () => {
     expect(service.requests).toHaveLength(1)
   })
 
-  test('50 MB at the pace of a slow reader, in little memory', async () => {
+  test('passes 50 MB on at the pace of a slow reader, in little memory', async () => {
     const total = 50 * megabyte
     const chunk = Buffer.alloc(64 * 1024, 'x')
     let written = 0
@@ -294,7 +294,7 @@ describe('an answer', () => {
   })
 })
 
-describe('an answer that cannot go on', () => {
+describe('an answer that breaks off', () => {
   it.each<[name: string, answer: Answer, reason: string]>([
     ['our token in a header', { headers: { 'x-echo': `Bearer ${token}` } }, "the answer carries the service's token"],
     [
@@ -327,7 +327,7 @@ describe('an answer that cannot go on', () => {
     await gone(service)
   })
 
-  it('our token in the body: it breaks off before the token', async () => {
+  it('breaks off before our token in the body', async () => {
     const service = await startService({ body: `{"a":1,"echo":"Bearer ${token}"}` })
     const { text, why } = await drained(answered(await clientOf(service).open(listing)).body)
     expect(why).toBe('token')
@@ -335,7 +335,7 @@ describe('an answer that cannot go on', () => {
     await gone(service)
   })
 
-  it('our token, a byte at a time', async () => {
+  it('breaks off before our token sent byte by byte', async () => {
     const service = await startService({ kind: 'byte-by-byte', body: `{"echo":"${token}"}`, everyMs: 1 })
     expect(await drained(answered(await clientOf(service).open(listing)).body)).toEqual({
       text: '{"echo":"',
@@ -344,7 +344,7 @@ describe('an answer that cannot go on', () => {
     await gone(service)
   })
 
-  it('all but our token goes on', async () => {
+  it('passes on what only begins like our token', async () => {
     const body = `{"echo":"${token.slice(0, -1)}`
     const service = await startService({ body })
     expect(await textOf(answered(await clientOf(service).open(listing)).body)).toBe(body)
@@ -381,14 +381,14 @@ describe('an answer that cannot go on', () => {
     await gone(service)
   })
 
-  it('slow, but never silent for too long', async () => {
+  it('breaks off an answer that takes too long, though it is never silent', async () => {
     const service = await startService({ kind: 'byte-by-byte', body: 'x'.repeat(20), everyMs: 100 })
     const act = async () => drained(answered(await clientOf(service, { idleMs: 250 }).open(listing)).body)
     const read = await pastDeadline(act, { deadlineMs: 2_000, isThere: () => service.requests.length > 0 })
     expect(read.text).toHaveLength(20)
   })
 
-  it('a slow reader is not a silent service', async () => {
+  it('does not take a slow reader for a silent service', async () => {
     const service = await startService({ kind: 'endless', headers: { 'content-length': '4000000' } })
     const { body } = answered(await clientOf(service, { idleMs: 1_000 }).open(listing))
     let bytes = 0
@@ -401,7 +401,7 @@ describe('an answer that cannot go on', () => {
     await gone(service)
   })
 
-  it('one that nobody reads is given up in the end', async () => {
+  it('gives up an answer that no one reads', async () => {
     const service = await startService({ kind: 'endless' })
     const { body } = answered(await clientOf(service, { idleMs: 20, bodyMs: 100 }).open(listing))
     await gone(service)
@@ -409,8 +409,8 @@ describe('an answer that cannot go on', () => {
   })
 })
 
-describe('no answer', () => {
-  it('before the deadline', async () => {
+describe('a request without an answer', () => {
+  it('fails at the deadline', async () => {
     const service = await startService({ kind: 'hang' })
     for (const [before, request] of [listing, create].entries()) {
       const act = () => clientOf(service, { firstByteMs: 5_000 }).open(request)
@@ -442,7 +442,7 @@ describe('no answer', () => {
     },
   )
 
-  it('but an end of a kept connection: a GET is sent once more, on a fresh one', async () => {
+  it('repeats a GET once, on a fresh connection, if a kept one ended', async () => {
     const service = await startService({ body: '2' })
     const { open } = clientOf(service)
     const both = await Promise.all([open(listing), open(listing)])
@@ -452,7 +452,7 @@ describe('no answer', () => {
     expect(service.requests.slice(2).map(({ connection }) => connection)).toEqual([expect.any(Number), 3])
   })
 
-  it('but an end of a kept connection and of the fresh one after it: two requests at most', async () => {
+  it('sends two requests at most if the fresh connection ends too', async () => {
     const service = await startService({ body: '1' }, { kind: 'close' })
     const { open } = clientOf(service)
     await textOf(answered(await open(listing)).body)
@@ -460,7 +460,7 @@ describe('no answer', () => {
     expect(service.requests).toHaveLength(3)
   })
 
-  it('because nobody listens: provably not sent', async () => {
+  it('is provably unsent if the port is closed', async () => {
     const service = await startScriptedService()
     await service.close()
     for (const request of [listing, create]) {
@@ -474,7 +474,7 @@ describe('no answer', () => {
     }
   })
 
-  it('because TLS is refused: a GET tries once more, a POST does not', async () => {
+  it('repeats a GET once if TLS is refused, but not a POST', async () => {
     let connections = 0
     const port = await listen(
       createTcpServer((socket) => {
@@ -491,8 +491,8 @@ describe('no answer', () => {
   })
 })
 
-describe('whoever asked goes away', () => {
-  it('before anything is sent', async () => {
+describe('a caller who goes away', () => {
+  it('stops a request before anything is sent', async () => {
     const service = await startService({ body: '{}' })
     const answer = await clientOf(service).open({ ...listing, signal: AbortSignal.abort() })
     expect(answer).toMatchObject({ kind: 'failed', sent: 'no', cause: 'aborted' })
@@ -500,7 +500,7 @@ describe('whoever asked goes away', () => {
     expect(service.requests).toHaveLength(0)
   })
 
-  it.each([listing, create])('before the answer: $operation', async (request) => {
+  it.each([listing, create])('stops a request before the answer: $operation', async (request) => {
     const service = await startService({ kind: 'hang' })
     const leaving = new AbortController()
     const opening = clientOf(service).open({ ...request, signal: leaving.signal })
@@ -511,7 +511,7 @@ describe('whoever asked goes away', () => {
     expect(service.requests).toHaveLength(1)
   })
 
-  it('in the middle of the answer, by the signal', async () => {
+  it('stops an answer by the signal', async () => {
     const service = await startService({ kind: 'endless' })
     const leaving = new AbortController()
     const { body } = answered(await clientOf(service).open({ ...listing, signal: leaving.signal }))
@@ -520,13 +520,13 @@ describe('whoever asked goes away', () => {
     expect(body.errored).toMatchObject({ why: 'aborted' })
   })
 
-  it('in the middle of the answer, by destroying it', async () => {
+  it('stops an answer by destroying its body', async () => {
     const service = await startService({ kind: 'endless' })
     answered(await clientOf(service).open(listing)).body.destroy()
     await gone(service)
   })
 
-  it('after the answer: the connection is kept', async () => {
+  it('keeps the connection if the answer is whole', async () => {
     const service = await startService({ body: '{}' })
     const leaving = new AbortController()
     const { open } = clientOf(service)

@@ -41,7 +41,7 @@ describe('the token in a stream', () => {
     expect(filtered(token, chunks)).toEqual({ text: chunks.join(''), isCut: false })
   })
 
-  test('any bytes in any chunks: cut exactly where the token is, unchanged where it is not', () => {
+  test('cuts any stream exactly where the token is, and changes nothing else', () => {
     const letters = fc.constantFrom('a', 'b', '.')
     const text = (minLength: number, maxLength: number) => fc.string({ unit: letters, minLength, maxLength })
     fc.assert(
@@ -56,7 +56,7 @@ describe('the token in a stream', () => {
     )
   })
 
-  test('at most a token is kept back', () => {
+  test('holds back at most one token', () => {
     const filter = createTokenFilter('x'.repeat(100))
     let ahead = 0
     for (let times = 0; times < 50; times++) {
@@ -66,7 +66,7 @@ describe('the token in a stream', () => {
     }
   })
 
-  test('in a whole text', () => {
+  test('finds the token in a whole text', () => {
     expect(holdsToken('Bearer a/b', 'a/b')).toBe(true)
     expect(holdsToken('https://x.example/?t=a%2Fb', 'a/b')).toBe(true)
     expect(holdsToken('a/c', 'a/b')).toBe(false)

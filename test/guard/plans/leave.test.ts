@@ -49,7 +49,7 @@ describe('what a plan leaves to others, budget by budget', () => {
     )
   })
 
-  test('asks a person for what is short beside the reserve, and grants just that', async () => {
+  test('asks a person for what is short beside the reserve, and grants exactly that', async () => {
     const { product, fire, ran } = await startNight({ leave: { seo: 30 }, whenShort: 'ask', projects: ['a'] })
     await product.call('PUT', '/budgets/seo', { body: { limits: month(60), projects: [{ name: 'a' }] } })
     await fire()

@@ -20,7 +20,7 @@ const until = async (isSo: () => boolean) => {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2))
 }
 
-describe('the same occurrence delivered again', () => {
+describe('an occurrence that is delivered several times', () => {
   const once = async (store: Store, processes: 1 | 3) => {
     const { product, fire, unsent, ran, told, last } = await startNight({}, { store })
     const others = processes === 1 ? [product, product] : [product.startProcess(), product.startProcess()]
@@ -40,10 +40,12 @@ describe('the same occurrence delivered again', () => {
     expect(await product.audit()).toBe(true)
   }
 
-  test('three times at once in one process: each project once, one announcement', () => once(createMemoryStore(), 1))
-  test('three times at once in three processes: the same', async () => once(await createStore(), 3))
+  test('an occurrence delivered three times at once to one process runs each project once, with one announcement', () =>
+    once(createMemoryStore(), 1))
+  test('an occurrence delivered three times at once to three processes runs each project once', async () =>
+    once(await createStore(), 3))
 
-  test('an hour and a day later: still nothing runs twice', async () => {
+  test('an occurrence delivered again after an hour and a day runs nothing twice', async () => {
     const { product, fire, ran, told } = await startNight()
     await fire()
     product.clock.advance(hours(25))
@@ -53,8 +55,8 @@ describe('the same occurrence delivered again', () => {
   })
 })
 
-describe('an occurrence', () => {
-  test('that is on its way shows what is running as requested, and the rest as unsent', async () => {
+describe('the run of an occurrence', () => {
+  test('an occurrence in progress shows running updates as requested, and the rest as unsent', async () => {
     const { opened, open } = gate()
     const { product, fire, ran } = await startNight(
       {},
@@ -70,7 +72,7 @@ describe('an occurrence', () => {
     expect(ran()).toEqual(['a', 'b', 'c'])
   })
 
-  test('runs one update after another, in the order of the plan', async () => {
+  test('an occurrence runs one update after another, in the order of the plan', async () => {
     let inFlight = 0
     let most = 0
     const { product, fire, ran } = await startNight(
@@ -89,7 +91,7 @@ describe('an occurrence', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('records who asked, by which way, for which plan, and sends the query both times', async () => {
+  test('an occurrence records caller, way and plan, and sends the query with estimate and run', async () => {
     const { product, fire } = await startNight({ projects: ['a'], query: { device: 'mobile' } })
     await fire()
     const { body } = await product.call('GET', '/updates?plan=night')
@@ -106,14 +108,14 @@ describe('an occurrence', () => {
     expect(product.seen('run').map(({ url }) => url)).toEqual(['/v3/on-demand/a/run?device=mobile'])
   })
 
-  test('a keyword-difficulty plan asks for that', async () => {
+  test('a keyword-difficulty plan asks for keyword-difficulty updates', async () => {
     const { product, fire } = await startNight({ kind: 'keyword-difficulty', projects: ['7'] })
     await fire()
     expect(product.seen('run').map(({ url }) => url)).toEqual(['/v3/keyword-difficulty/7/run'])
     expect(product.seen('dates')).toEqual([])
   })
 
-  test('without a budget each project is charged to its owner, else to the account; with one, to that', async () => {
+  test('a plan charges each project to its owner, else to the account; with a budget, to that', async () => {
     const { product, fire } = await startNight()
     await product.call('PUT', '/budgets/seo', { body: { limits: month(500), projects: [{ name: 'b' }] } })
     await fire()
@@ -126,7 +128,7 @@ describe('an occurrence', () => {
     expect(await other.product.figures('seo')).toMatchObject({ spent: 120 })
   })
 
-  test('a budget that there is not refuses every project, and nothing is spent', async () => {
+  test('a plan with an unknown budget has every project refused, and nothing is spent', async () => {
     const { product, fire, ran, told } = await startNight({ budget: 'gone', projects: ['a'] })
     await fire()
     expect(ran()).toEqual([])
@@ -137,7 +139,7 @@ describe('an occurrence', () => {
   })
 })
 
-describe('when units are short', () => {
+describe('a plan that is short of units', () => {
   const short = async (plan: object, available: number, units: Record<string, number>) => {
     const started = await startNight(plan, { units })
     await started.product.call('PUT', '/budgets/account', { body: { limits: month(available) } })
@@ -149,7 +151,7 @@ describe('when units are short', () => {
       ({ project, problem }: { project: string; problem: { detail: string } }) => `${project}: ${problem.detail}`,
     )
 
-  test('fit: what does not fit is refused with the numbers, and later ones that fit run', async () => {
+  test('with fit, what does not fit is refused with the numbers, and later projects that fit run', async () => {
     const { product, ran, told, last, report } = await short({}, 100, { a: 60, b: 50, c: 40 })
     expect(ran()).toEqual(['a', 'c'])
     expect((await report())?.refusals).toEqual([
@@ -165,13 +167,13 @@ describe('when units are short', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('refuse: each is judged alone, in order', async () => {
+  test('with refuse, each project is judged alone, in order', async () => {
     const { product, ran } = await short({ whenShort: 'refuse' }, 100, { a: 60, b: 50, c: 40 })
     expect(ran()).toEqual(['a', 'c'])
     expect(await product.figures()).toMatchObject({ available: 0, spent: 100 })
   })
 
-  test('ask: what is short of a budget is put to a person, and runs once approved', async () => {
+  test('with ask, a shortage of a budget is put to a person, and runs once approved', async () => {
     const { product, fire, ran, told, last } = await startNight({ whenShort: 'ask', budget: 'seo' })
     await product.call('PUT', '/budgets/seo', { body: { limits: month(80) } })
     await fire()
@@ -187,7 +189,7 @@ describe('when units are short', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('ask: what a person rejects or takes back counts as refused', async () => {
+  test('with ask, what a person rejects or cancels counts as refused', async () => {
     const { product, fire, unsent } = await startNight({ whenShort: 'ask', budget: 'seo' })
     await product.call('PUT', '/budgets/seo', { body: { limits: month(40) } })
     await fire()
@@ -198,7 +200,7 @@ describe('when units are short', () => {
     expect((await unsent()).body).toMatchObject({ state: 'done', counts: { settled: 1, refused: 2, unsent: 0 } })
   })
 
-  test('leave: so many units of the month stay for others, and the refusal says so', async () => {
+  test('leave keeps so many units of the month for others, and the refusal says so', async () => {
     const { product, ran } = await short({ leave: 30 }, 100, {})
     expect(ran()).toEqual(['a'])
     expect(await refusals(product)).toEqual([
@@ -208,12 +210,12 @@ describe('when units are short', () => {
     expect((await product.update({ kind: 'ranking', project: 'other' })).status).toBe(201)
   })
 
-  test('leave: exactly as much as that may be left', async () => {
+  test('leave permits exactly as much as is left beside it', async () => {
     const { ran } = await short({ leave: 20 }, 100, {})
     expect(ran()).toEqual(['a', 'b'])
   })
 
-  test('leave: of the day too', async () => {
+  test('leave holds for the day too', async () => {
     const { product, fire, ran } = await startNight({ leave: 30 })
     const limits = [...month(5_000), { window: 'day', units: 100 }]
     await product.call('PUT', '/budgets/account', { body: { limits } })
@@ -224,7 +226,7 @@ describe('when units are short', () => {
     )
   })
 
-  test('a plan that may not spend at all ends well: refusals are recorded and told once', async () => {
+  test('a plan without any units ends well: refusals are recorded and announced once', async () => {
     const { product, fire, ran, told, last } = await startNight()
     await product.call('POST', '/budgets/account/freeze', { body: { reason: 'audit' } })
     await expect(fire()).resolves.toBeUndefined()
@@ -241,8 +243,8 @@ describe('when units are short', () => {
   })
 })
 
-describe('late', () => {
-  test('more than an hour: recorded as missed and told, nothing is asked of the service', async () => {
+describe('an occurrence that comes late', () => {
+  test('an occurrence more than an hour late is recorded as missed and announced, without asking the service', async () => {
     const { product, fire, told, last, unsent, ran } = await startNight()
     product.clock.advance(hours(1) + 1)
     await fire()
@@ -260,7 +262,7 @@ describe('late', () => {
     expect(await last()).toMatchObject({ state: 'done' })
   })
 
-  test('exactly an hour runs', async () => {
+  test('an occurrence exactly an hour late runs', async () => {
     const { product, fire, ran, last } = await startNight()
     product.clock.advance(hours(1))
     await fire()
@@ -269,11 +271,11 @@ describe('late', () => {
   })
 })
 
-describe('paused', () => {
+describe('a paused plan', () => {
   const pause = (product: Product) => product.call('POST', '/plans/night/pause', { body: { reason: 'the site moves' } })
   const resume = (product: Product) => product.call('POST', '/plans/night/resume', { body: { reason: 'moved' } })
 
-  test('before its time: recorded, told, nothing is asked of the service; resumed, the unsent run', async () => {
+  test('an occurrence of a paused plan is recorded and announced; once resumed, what was not sent runs', async () => {
     const { product, fire, unsent, ran, last, told } = await startNight()
     await pause(product)
     await fire()
@@ -292,7 +294,7 @@ describe('paused', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('in the middle: the rest stays unsent; resumed, all of it runs, what ran does not', async () => {
+  test('a plan paused in the middle leaves the rest unsent; once resumed, only the rest runs', async () => {
     let started: Promise<unknown> = Promise.resolve()
     const { product, fire, unsent, ran, last, told, states } = await startNight(
       {},
@@ -325,8 +327,8 @@ describe('paused', () => {
   })
 })
 
-describe('paused once, and run again while the service is down', () => {
-  test('is no pause any more: it is tried again in its rounds', async () => {
+describe('a plan that was paused once, and runs again while the service is down', () => {
+  test('a resumed plan is retried in its rounds', async () => {
     let isDown = false
     const { product, fire, unsent, at, ran, last } = await startNight(
       { projects: names(6) },
@@ -356,8 +358,8 @@ describe('paused once, and run again while the service is down', () => {
   })
 })
 
-describe('a plan that is not enabled', () => {
-  test('any more, since its occurrence was begun: what is left does not run', async () => {
+describe('a plan that is disabled', () => {
+  test('a plan disabled after its occurrence began runs nothing more', async () => {
     const { product, fire, last } = await startNight(
       {},
       { on: ({ operation }) => (operation === 'estimate' ? { status: 404 } : undefined) },
@@ -371,7 +373,7 @@ describe('a plan that is not enabled', () => {
     expect((await later.told()).length).toBeLessThanOrEqual(1)
   })
 
-  test('or that there is not any more: neither', async () => {
+  test('a plan deleted after its occurrence began runs nothing more', async () => {
     const { product, fire, last } = await startNight(
       {},
       { on: ({ operation }) => (operation === 'estimate' ? { status: 404 } : undefined) },
@@ -384,7 +386,7 @@ describe('a plan that is not enabled', () => {
     expect(await last()).toMatchObject({ state: 'stopped', reason: 'there is no such plan any more' })
   })
 
-  test('or that there is not any more, after one of its projects ran: nobody says that nothing was spent', async () => {
+  test('a plan deleted after one of its projects ran does not say that nothing was spent', async () => {
     const { product, fire } = await startNight(
       {},
       { on: ({ operation, project }) => (operation === 'estimate' && project !== 'a' ? { status: 404 } : undefined) },
@@ -399,7 +401,7 @@ describe('a plan that is not enabled', () => {
     ])
   })
 
-  test('runs by no door', async () => {
+  test('a disabled plan can be run in no way', async () => {
     const { product, fire, unsent, last } = await startNight({ enabled: false })
     await fire()
     const detail = 'The plan night is not enabled in the plans file.'
@@ -414,7 +416,7 @@ describe('a plan that is not enabled', () => {
   })
 })
 
-describe('estimates that fail', () => {
+describe('a plan with failing estimates', () => {
   const bad: [string, Answer][] = [
     ['502', { status: 502 }],
     ['a closed connection', { kind: 'close' }],
@@ -424,37 +426,40 @@ describe('estimates that fail', () => {
   /** Only who never answers has to be waited for; a busy machine is late with the others. */
   const patienceFor = ({ kind }: Answer) => (kind === 'hang' ? '500' : '5000')
 
-  test.each(bad)('%s: tried again at 5, 15, 30 and 55 minutes and never earlier', async (_what, answer) => {
-    const { product, fire, at, estimated, states, last, told, ran } = await startNight(
-      { projects: ['a'] },
-      {
-        env: { SERVICE_TIMEOUT_MS: patienceFor(answer) },
-        on: ({ operation }) => (operation === 'estimate' ? answer : undefined),
-      },
-    )
-    await fire()
-    const perTry = estimated().length
-    const tries: number[] = []
-    for (const minute of [0, 4.99, 5, 5.01, 14.99, 15, 29.99, 30, 54.99, 55, 59.99]) {
-      const before = estimated().length
-      await at(minute)
-      if (estimated().length > before) tries.push(minute)
-      expect(await states()).toEqual(['a requested'])
-    }
-    expect(tries).toEqual([5, 15, 30, 55])
-    expect(estimated()).toHaveLength(5 * perTry)
-    expect(await last()).toMatchObject({ state: 'running' })
-    await at(60)
-    expect(await last()).toMatchObject({ state: 'done' })
-    expect(await states()).toEqual(['a expired'])
-    expect(ran()).toEqual([])
-    expect(await told()).toEqual([
-      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ⏭️ 1 project not asked for any more. Nothing was spent.',
-    ])
-    expect(await product.audit()).toBe(true)
-  })
+  test.each(bad)(
+    '%s: a project without an estimate is retried at 5, 15, 30 and 55 minutes, never earlier',
+    async (_what, answer) => {
+      const { product, fire, at, estimated, states, last, told, ran } = await startNight(
+        { projects: ['a'] },
+        {
+          env: { SERVICE_TIMEOUT_MS: patienceFor(answer) },
+          on: ({ operation }) => (operation === 'estimate' ? answer : undefined),
+        },
+      )
+      await fire()
+      const perTry = estimated().length
+      const tries: number[] = []
+      for (const minute of [0, 4.99, 5, 5.01, 14.99, 15, 29.99, 30, 54.99, 55, 59.99]) {
+        const before = estimated().length
+        await at(minute)
+        if (estimated().length > before) tries.push(minute)
+        expect(await states()).toEqual(['a requested'])
+      }
+      expect(tries).toEqual([5, 15, 30, 55])
+      expect(estimated()).toHaveLength(5 * perTry)
+      expect(await last()).toMatchObject({ state: 'running' })
+      await at(60)
+      expect(await last()).toMatchObject({ state: 'done' })
+      expect(await states()).toEqual(['a expired'])
+      expect(ran()).toEqual([])
+      expect(await told()).toEqual([
+        '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ⏭️ 1 project not asked for any more. Nothing was spent.',
+      ])
+      expect(await product.audit()).toBe(true)
+    },
+  )
 
-  test('three in a row without an answer end the round, so that a service that hangs costs little', async () => {
+  test('three projects in a row without an answer end the round, so that a hanging service costs little', async () => {
     const { fire, estimated, states } = await startNight(
       { projects: names(12) },
       {
@@ -467,7 +472,7 @@ describe('estimates that fail', () => {
     expect(await states()).toEqual(['p01 requested', 'p02 requested', 'p03 requested'])
   })
 
-  test('the first three of a plan never keep the others from running', async () => {
+  test('the first three projects never keep the others from running', async () => {
     const { product, fire, at, ran } = await startNight(
       { projects: names(5) },
       { on: ({ project, operation }) => (operation === 'estimate' && project < 'p04' ? { status: 502 } : undefined) },
@@ -479,7 +484,7 @@ describe('estimates that fail', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a service that is down for 20 minutes: each of 12 projects has run within the hour, one message tells of it', async () => {
+  test('after 20 minutes without the service each of 12 projects runs within the hour, with one announcement', async () => {
     const { product, fire, at, ran, told, last } = await startNight(
       { projects: names(12) },
       { on: ({ product }) => (product.clock.now() < time + minutes(20) ? { status: 503 } : undefined) },
@@ -499,7 +504,7 @@ describe('estimates that fail', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('an estimate that says no to one project does not stop the others, and is tried again', async () => {
+  test('a refused estimate of one project does not stop the others, and is retried', async () => {
     const { fire, at, ran, states } = await startNight(
       {},
       {
@@ -516,7 +521,7 @@ describe('estimates that fail', () => {
     expect(ran()).toEqual(['a', 'c', 'b'])
   })
 
-  test('what is queued is begun by its occurrence only, not by the stream nor by the sweep in between', async () => {
+  test('a queued update of an occurrence is begun by that alone, not by the stream or the sweep', async () => {
     const { product, fire, at, estimated } = await startNight(
       { projects: ['a'] },
       { on: ({ operation }) => (operation === 'estimate' ? { status: 404 } : undefined) },
@@ -527,7 +532,7 @@ describe('estimates that fail', () => {
     expect(estimated()).toEqual(['a'])
   })
 
-  test('the hour is over: what was never begun is told as such, and `only: unsent` runs it', async () => {
+  test('after an hour what never began is announced, and `only: unsent` runs it', async () => {
     const { product, fire, at, ran, states, last, told, unsent, report } = await startNight(
       { projects: names(7) },
       {
@@ -560,7 +565,7 @@ describe('estimates that fail', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a sweep that comes exactly an hour late runs what was due', async () => {
+  test('a sweep exactly an hour late runs what was due', async () => {
     const { fire, at, ran } = await startNight(
       { projects: ['a'] },
       {
@@ -573,7 +578,7 @@ describe('estimates that fail', () => {
     expect(ran()).toEqual(['a', 'a'])
   })
 
-  test('a sweep that comes more than an hour late does not run at noon what was due at night', async () => {
+  test("a sweep more than an hour late does not run a night's plan at noon", async () => {
     const { fire, at, ran, last, told } = await startNight(
       {},
       {
@@ -590,7 +595,7 @@ describe('estimates that fail', () => {
     ])
   })
 
-  test('a plan that takes longer than an hour runs to its end, as long as somebody is at it', async () => {
+  test('a plan that takes longer than an hour runs to its end while a process works on it', async () => {
     const { product, fire, sweep, ran, last } = await startNight(
       { projects: names(10) },
       {
@@ -608,7 +613,7 @@ describe('estimates that fail', () => {
   })
 })
 
-describe('runs that provably did not happen', () => {
+describe('attempts that provably did not run', () => {
   test.each<[string, Answer]>([
     ['429', { status: 429 }],
     ['404', { status: 404 }],
@@ -646,7 +651,7 @@ describe('runs that provably did not happen', () => {
     },
   )
 
-  test('the try that runs is the last', async () => {
+  test('the last attempt is the one that runs', async () => {
     const { fire, at, ran, states, last } = await startNight(
       { projects: ['a'] },
       {
@@ -661,7 +666,7 @@ describe('runs that provably did not happen', () => {
     expect(await last()).toMatchObject({ state: 'done', finishedAt: '2026-11-20T10:15:00.000Z' })
   })
 
-  test('once in each round, also where a round takes several sweeps', async () => {
+  test('an attempt is made once in each round, also if a round takes several sweeps', async () => {
     const { product, fire, at, ran } = await startNight(
       {},
       {
@@ -682,8 +687,8 @@ describe('runs that provably did not happen', () => {
   })
 })
 
-describe('runs in doubt', () => {
-  test('one is never tried again, and the others go on', async () => {
+describe('attempts in doubt', () => {
+  test('an update in doubt is never attempted again, and the others continue', async () => {
     const { product, fire, at, ran, last, told } = await startNight(
       {},
       { on: ({ project, operation }) => (operation === 'run' && project === 'b' ? { status: 503 } : undefined) },
@@ -699,7 +704,7 @@ describe('runs in doubt', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a settled one in between begins the count anew', async () => {
+  test('a settled update between two doubts starts the count again', async () => {
     const inDoubt = ['p01', 'p02', 'p04', 'p05']
     const { fire, ran, last } = await startNight(
       { projects: names(6) },
@@ -713,7 +718,7 @@ describe('runs in doubt', () => {
     expect(await last()).toMatchObject({ state: 'done' })
   })
 
-  test('a refused one in between does not', async () => {
+  test('a refused update between two doubts does not start the count again', async () => {
     const { fire, ran, last } = await startNight(
       { projects: names(6) },
       {
@@ -726,7 +731,7 @@ describe('runs in doubt', () => {
     expect(await last()).toMatchObject({ state: 'stopped' })
   })
 
-  test('three in a row stop it; resolved, `only: unsent` goes on, and runs what a person says did not', async () => {
+  test('three doubts in a row stop an occurrence; once resolved, `only: unsent` runs what a person says did not run', async () => {
     let isBroken = true
     const { product, fire, at, ran, last, told, unsent, states } = await startNight(
       { projects: names(6) },
@@ -765,7 +770,7 @@ describe('runs in doubt', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('what a person says did not run is not tried again by itself', async () => {
+  test('a project that a person says did not run is not retried automatically', async () => {
     const { product, fire, at, ran } = await startNight(
       { projects: ['a', 'b'] },
       {
@@ -787,8 +792,8 @@ describe('runs in doubt', () => {
   })
 })
 
-describe('asked for the unsent', () => {
-  test('what is to be tried again anyway waits for its round; what is over begins anew, with what is left', async () => {
+describe('running what was not sent', () => {
+  test('running what was not sent waits for a round that is due anyway, and reopens an ended occurrence', async () => {
     let isOpen = false
     const { product, fire, at, unsent, ran, estimated, told } = await startNight(
       { projects: ['a', 'b'] },
@@ -811,7 +816,7 @@ describe('asked for the unsent', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('where it was stopped and nothing is left, people are told that it is through', async () => {
+  test('running what was not sent of a stopped occurrence announces its end if nothing is left', async () => {
     const { product, fire, unsent, ran, told } = await startNight(
       {},
       { on: ({ operation }) => (operation === 'run' ? { status: 500 } : undefined) },
@@ -829,7 +834,7 @@ describe('asked for the unsent', () => {
   })
 })
 
-describe('asked for the unsent, of what a person was wrong about', () => {
+describe('running what was not sent after a wrong word of a person', () => {
   const gone: RunResult = { kind: 'did-not-run', reason: 'refused with status 400', status: 400, answer: null }
 
   /** One project, whose update is in doubt while its sender still waits. */
@@ -864,7 +869,7 @@ describe('asked for the unsent, of what a person was wrong about', () => {
     }
   }
 
-  test('what is known to have run does not run again', async () => {
+  test('running what was not sent does not repeat a known run', async () => {
     const { resolve, hear, unsent, now, sent, counts } = await inDoubt('keyword-difficulty')
     expect((await resolve('did-not-run')).kind).toBe('done')
     await hear(didRun)
@@ -873,7 +878,7 @@ describe('asked for the unsent, of what a person was wrong about', () => {
     expect([sent.length, (await counts()).spent]).toEqual([1, 40])
   })
 
-  test('nor does a ranking of which evidence says so, on any later day', async () => {
+  test('running what was not sent does not repeat a ranking that evidence proves, on any later day', async () => {
     const { resolve, hear, unsent, now, service, sweep, sent } = await inDoubt('ranking')
     expect((await resolve('did-not-run')).kind).toBe('done')
     service.dates = async () => ({ kind: 'dates', dates: ['2026-11-20'] })
@@ -884,7 +889,7 @@ describe('asked for the unsent, of what a person was wrong about', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('what is known not to have run does', async () => {
+  test('running what was not sent repeats what is known not to have run', async () => {
     const { resolve, hear, unsent, now, sent, counts } = await inDoubt('keyword-difficulty')
     expect((await resolve('ran')).kind).toBe('done')
     await hear(gone)
@@ -894,8 +899,8 @@ describe('asked for the unsent, of what a person was wrong about', () => {
   })
 })
 
-describe('a project that breaks what is tried with it', () => {
-  test('does not keep the others from running, nor the occurrence from its end', async () => {
+describe('a project that breaks its attempts', () => {
+  test('a project that breaks does not stop the others, nor the end of the occurrence', async () => {
     const inner = createMemoryStore()
     const work = workKey('ranking', 'b').pk
     const broken: Store = {
@@ -916,8 +921,8 @@ describe('a project that breaks what is tried with it', () => {
   })
 })
 
-describe('a process that dies', () => {
-  test('while a run hangs: it is put in doubt, another process goes on after the lease, nothing runs twice', async () => {
+describe('a process that dies during an occurrence', () => {
+  test('a process that dies during a run leaves a doubt; another continues after the lease, and nothing runs twice', async () => {
     const { opened, open } = gate()
     const { product, fire, sweep, ran, told, states, last } = await startNight(
       {},
@@ -947,7 +952,7 @@ describe('a process that dies', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('in the last run: delivered again, it is not through before anybody knows what became of that', async () => {
+  test('an occurrence delivered again does not end before the outcome of its last run is known', async () => {
     const { opened, open } = gate()
     const { product, fire, sweep, ran, told, last } = await startNight(
       { projects: ['a'] },
@@ -969,7 +974,7 @@ describe('a process that dies', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('as long as it does not, its lease is renewed in time, and no sweep takes its place', async () => {
+  test('a long occurrence renews its lease in time, and no sweep takes it over', async () => {
     let inFlight = 0
     let most = 0
     const { product, fire, ran } = await startNight(
@@ -992,7 +997,7 @@ describe('a process that dies', () => {
     expect(occurrence).toMatchObject({ state: 'done', version: 6 })
   })
 
-  test('one that comes back after the last project leaves the end to whoever has taken over', async () => {
+  test('a process that returns after the last project leaves the end to the one that took over', async () => {
     const { opened, open } = gate()
     const { product, sweep, ran, told, last } = await startNight(
       { projects: ['a'] },
@@ -1012,7 +1017,7 @@ describe('a process that dies', () => {
   })
 
   // The transactions of an occurrence of three projects, one after the other: whichever fails, all ends well.
-  test('at any of its writes: the sweep goes on, each project runs once, one announcement', async () => {
+  test('a process that dies at any write is replaced by the sweep: each project runs once, with one announcement', async () => {
     const whole = failingStore()
     const first = await startNight({}, { store: whole.store })
     await first.product.call('GET', '/plans')
@@ -1051,7 +1056,7 @@ describe('a process that dies', () => {
     }
   })
 
-  test('too little time is left: it goes on at the next sweep, in order', async () => {
+  test('an occurrence without enough time continues at the next sweep, in order', async () => {
     const { product, ran, sweep, last } = await startNight(
       {},
       {
@@ -1072,11 +1077,11 @@ describe('a process that dies', () => {
   })
 })
 
-describe('whatever the service does, and whoever sweeps', () => {
+describe('an occurrence under chance', () => {
   const roundsAt = [0, 5, 15, 30, 55]
 
   test.each([1, 2, 3, 4])(
-    'an hour of chance, seed %i: nothing runs twice or too early, all ends, and is told once',
+    'an hour of chance, seed %i: nothing runs twice or too early, all ends, and is announced once',
     async (seed) => {
       const chance = chanceOf(seed)
       const runs: { project: string; minute: number; status: number }[] = []
@@ -1128,7 +1133,7 @@ describe('whatever the service does, and whoever sweeps', () => {
     },
   )
 
-  test('a round that three processes begin at once is tried by one of them', async () => {
+  test('a round that three processes begin at once is attempted by one of them', async () => {
     const { product, fire, ran, sweep } = await startNight(
       {},
       {
@@ -1153,8 +1158,8 @@ function chanceOf(seed: number) {
   }
 }
 
-describe('the token of the service cannot be read', () => {
-  test('nothing is sent or recorded, and the next round runs all', async () => {
+describe('an unreadable token of the service', () => {
+  test('without the token nothing is sent or recorded, and the next round runs all', async () => {
     const { product, fire, at, ran, states } = await startNight()
     const token = product.secrets.values['unit-guard/service-token']
     product.secrets.values['unit-guard/service-token'] = undefined
@@ -1215,8 +1220,8 @@ function failingStore() {
   }
 }
 
-describe('a time that is still to come', () => {
-  test('is refused by every door: an occurrence that ran ahead would not run at its time', async () => {
+describe('an occurrence in the future', () => {
+  test('an occurrence in the future is refused everywhere, because it would not run at its time', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       plans: [{ name: 'morning', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 5 * * ? *)' }],

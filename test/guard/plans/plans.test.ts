@@ -22,14 +22,14 @@ function faultOf(read: () => unknown): string {
   return 'nothing is wrong'
 }
 
-describe('plans', () => {
-  test('have their defaults', () => {
+describe('a plan of the file', () => {
+  test('a plan has defaults', () => {
     const expected = [{ ...morning, schedule: everyDay, whenShort: 'fit', mayChargeAncestors: false, enabled: true }]
     expect(parse(morning)).toEqual(expected)
     expect(parsePlans(JSON.stringify({ plans: [morning] }))).toEqual(expected)
   })
 
-  test('have all that was written, in its order', () => {
+  test('plans keep all that was written, in their order', () => {
     const evening = {
       name: '0-evening',
       kind: 'keyword-difficulty',
@@ -51,7 +51,7 @@ describe('plans', () => {
     expect(second?.name).toBe('morning')
   })
 
-  test('may be none', () => {
+  test('a plans file may have no plans', () => {
     expect(parsePlans('[]')).toEqual([])
     expect(parsePlans('{"plans": []}')).toEqual([])
   })
@@ -129,7 +129,7 @@ describe('plans', () => {
     return `plan 1 (morning), query: takes at most ${what}`
   }
 
-  test('all that is wrong is said at once, plan by plan', () => {
+  test('a wrong plans file names every fault at once, plan by plan', () => {
     const other = { ...morning, name: 'other', projects: ['a', '.', 'a'], leave: '1' }
     expect(faultOf(() => parse({ ...morning, kind: 'x', enabled: 1 }, 7, other, { ...morning, budget: 5 }))).toBe(
       [
@@ -145,7 +145,7 @@ describe('plans', () => {
     )
   })
 
-  test('of very many faults a hundred are said, and how many more there are', () => {
+  test('a plans file with very many faults shows a hundred, and how many more there are', () => {
     const fault = faultOf(() => parse({ ...morning, projects: Array(150).fill('..').concat('a') }))
     expect(fault.match(/neither "\." nor "\.\."/g)).toHaveLength(100)
     expect(fault).toMatch(/; and 51 more$/)

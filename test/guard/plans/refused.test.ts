@@ -32,7 +32,7 @@ async function refusedNight(options: Parameters<typeof startNight>[1] = {}, plan
 }
 
 describe('running what a plan was refused', () => {
-  test('decides each refused project again, under an id of its own, and runs nothing twice', async () => {
+  test('decides each refused project again, under a new id, and runs nothing twice', async () => {
     const { product, unfreeze, again, ran, told, last } = await refusedNight()
     expect((await again('unsent')).body).toMatchObject({ counts: { settled: 1, refused: 2 } })
     await unfreeze()
@@ -66,7 +66,7 @@ describe('running what a plan was refused', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('is followed by its rounds where the service provably did not run it', async () => {
+  test('retries in rounds what provably did not run at the service', async () => {
     let status = 429
     const { product, unfreeze, again, at, ran } = await refusedNight({
       on: ({ project, operation }) => (project === 'b' && operation === 'run' ? { status } : undefined),
@@ -80,7 +80,7 @@ describe('running what a plan was refused', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('after the renewal counts in the new month, as a retry does', async () => {
+  test('counts in the new month after the renewal, as a retry does', async () => {
     const { product, fire, at, ran } = await startNight(
       {},
       {
@@ -104,7 +104,7 @@ describe('running what a plan was refused', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('leaves what was not sent for the one who asks for that, and so the other way round', async () => {
+  test('leaves what was not sent alone, and the other way round', async () => {
     const { product, unfreeze, again, at, ran } = await refusedNight(
       { on: ({ project, operation }) => (project === 'd' && operation === 'estimate' ? { status: 503 } : undefined) },
       { projects: ['d', 'a', 'b', 'c'] },
@@ -131,7 +131,7 @@ describe('running what a plan was refused', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('while what was not sent is tried: is 409, and so the other way round', async () => {
+  test('answers 409 while what was not sent is running, and the other way round', async () => {
     let isDown = false
     const { unfreeze, again, product } = await refusedNight({
       on: ({ operation }) => (isDown && operation === 'estimate' ? { status: 503 } : undefined),
@@ -148,7 +148,7 @@ describe('running what a plan was refused', () => {
     ])
   })
 
-  test('passes over what a person rejected or cancelled, and what was up to date', async () => {
+  test('skips what a person rejected or cancelled, and what was up to date', async () => {
     const { product, fire, ran } = await startNight({ whenShort: 'ask', budget: 'seo', projects: ['a', 'b', 'c', 'd'] })
     await product.call('PUT', '/budgets/seo', { body: { limits: month(40) } })
     await product.update({ kind: 'ranking', project: 'd' })
@@ -164,7 +164,7 @@ describe('running what a plan was refused', () => {
     expect((await product.call('GET', '/updates?state=awaiting-approval')).body.updates).toEqual([])
   })
 
-  test('by three processes at once: each project once, told once', async () => {
+  test('runs each project once for three processes at once, with one announcement', async () => {
     const { product, unfreeze, again, ran, sweep } = await refusedNight({ store: await createStore() })
     await unfreeze()
     const processes = [product, product.startProcess(), product.startProcess()]
@@ -177,7 +177,7 @@ describe('running what a plan was refused', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('needs an occurrence that ran, a plan that is enabled and not paused', async () => {
+  test('needs an occurrence that ran, and a plan that is enabled and not paused', async () => {
     const { product } = await startNight()
     const body = { time: due, only: 'refused' }
     const none = await product.call('POST', '/plans/night/run', { body })
@@ -191,7 +191,7 @@ describe('running what a plan was refused', () => {
     expect(product.service.requests).toEqual([])
   })
 
-  test('a paused project was not refused: it belongs to what was not sent', async () => {
+  test('counts a paused project as not sent, not as refused', async () => {
     const { product, fire, report } = await startNight(
       {},
       {

@@ -26,7 +26,7 @@ const readIn = (message: { body: object } | undefined): string =>
   JSON.stringify(message?.body ?? {}).replace(/<!date\^[^|]*\|([^>]*)>/g, '$1')
 
 describe('the digest', () => {
-  test('is told once a day, however often it is asked for and by whom', async () => {
+  test('is announced once a day, however often it is requested', async () => {
     const { product, digest, digests } = await startDigest()
     await Promise.all([digest(), digest(), digest(product.startProcess())])
     product.clock.advance(hours(3))
@@ -37,7 +37,7 @@ describe('the digest', () => {
     expect((await digests()).map(({ text }) => text)).toEqual([quiet('2026-11-20'), quiet('2026-11-21')])
   })
 
-  test('the day is the account’s own', async () => {
+  test("counts the account's own day", async () => {
     const env = { ACCOUNT_TIME_ZONE: 'Asia/Tokyo' }
     const { digest, last } = await startDigest({ env, clock: createTestClock('2026-11-20T15:00:00Z') })
     await digest()
@@ -73,7 +73,7 @@ describe('the digest', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('of what was approved a day after it was asked for, it says when it was spent; of what was decided before, nothing', async () => {
+  test('counts an approved update when it was spent, and nothing that was decided before', async () => {
     const { product } = await startDigest({ units: { dear: 640 } })
     const account = { limits: [{ window: 'month', units: 50_000 }], approvalAbove: 100 }
     await product.call('PUT', '/budgets/account', { body: account })
@@ -101,7 +101,7 @@ describe('the digest', () => {
     ])
   })
 
-  test('looks ahead with the prices of this very night', async () => {
+  test('forecasts with the prices of this night', async () => {
     const { product, digest, last } = await startDigest({ plans: [night], units: { a: 100, b: 50 } })
     await product.call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units: 1_000 }] } })
     await product.update({ kind: 'ranking', project: 'x' })
@@ -112,7 +112,7 @@ describe('the digest', () => {
     )
   })
 
-  test('says which prices are off those of the night before by more than a tenth', async () => {
+  test('names prices that moved by more than a tenth in one night', async () => {
     const units = { a: 100, b: 100 }
     const { product, digest, digests, last } = await startDigest({ plans: [night], units })
     await digest()
@@ -134,7 +134,7 @@ describe('the digest', () => {
     ])
   })
 
-  test('delivered twice in one night it tells of the same price moves, and asks the service once', async () => {
+  test('names the same price moves when it is delivered twice, and asks the service once', async () => {
     const units = { a: 100, b: 100 }
     const { product, digest, last } = await startDigest({ plans: [night], units })
     await digest()
@@ -147,7 +147,7 @@ describe('the digest', () => {
     expect(product.seen('estimate')).toHaveLength(4)
   })
 
-  test('told late, it is still that of its day, and says nothing of the nights after', async () => {
+  test('keeps to its own day when it is sent late', async () => {
     const units = { a: 100, b: 100 }
     const { product, digest, digests } = await startDigest({ plans: [night], units })
     await digest()
@@ -160,7 +160,7 @@ describe('the digest', () => {
     ])
   })
 
-  test('prices of two plans that ask for the same are read once, and spend nothing', async () => {
+  test('reads prices of two plans with the same projects once, and spends nothing', async () => {
     const { product, digest } = await startDigest({
       plans: [night, { ...night, name: 'noon' }, { ...night, name: 'off', projects: ['c'], enabled: false }],
     })
@@ -173,7 +173,7 @@ describe('the digest', () => {
     expect(await product.figures()).toMatchObject({ available: 50_000, spent: 0 })
   })
 
-  test('of prices says how many were read and how many were not; within the night they are not read again', async () => {
+  test('says how many prices were read, and reads none twice in one night', async () => {
     const plan = { ...night, query: { device: 'mobile' } }
     const { product } = await startDigest({
       plans: [plan],
@@ -202,7 +202,7 @@ describe('the digest', () => {
     ])
   })
 
-  test('foresees each budget apart', async () => {
+  test('forecasts each budget apart', async () => {
     const { product } = await startDigest({ plans: [{ ...night, projects: ['a'], budget: 'seo' }], units: { a: 100 } })
     await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 250 }] } })
     await product.call('PUT', '/budgets/ads', { body: { limits: [{ window: 'month', units: 7 }] } })
@@ -214,7 +214,7 @@ describe('the digest', () => {
     ])
   })
 
-  test('a doubt of the day before yesterday is something that happened', async () => {
+  test('counts an older doubt as something that happened', async () => {
     const { product, digest, last } = await startDigest({
       service: ({ url }) => (url.includes('/run') ? { status: 503 } : undefined),
     })
@@ -239,7 +239,7 @@ describe('the digest', () => {
     })
   })
 
-  test('a price that moved and could not be read again since is no news any more', async () => {
+  test('does not repeat a price move that could not be read again', async () => {
     const units = { a: 100, b: 100 }
     let isDown = false
     const { product } = await startDigest({

@@ -299,12 +299,12 @@ describe('nothing is counted twice, or forgotten', () => {
 })
 
 /** Every statement from the summaries against the one from all updates, after each step of some weeks. */
-describe('whatever happens, in whatever order', () => {
+describe('a summary under chance', () => {
   test.each([
     [1, {}],
     [2, { ACCOUNT_TIME_ZONE: 'Asia/Tokyo', ACCOUNT_RENEWAL_DAY: '22', ACCOUNT_RENEWAL_TIME: '09:30' }],
     [3, { ACCOUNT_TIME_ZONE: 'America/St_Johns', ACCOUNT_RENEWAL_DAY: '31' }],
-  ])('it says what all updates together say: seed %i', async (seed, env) => {
+  ])('a summary says what all updates together say: seed %i', async (seed, env) => {
     const chance = chanceOf(seed)
     const product = await start({ clock: createTestClock('2026-11-18T10:00:00Z'), env })
     const { guard, clock } = product
@@ -363,8 +363,8 @@ describe('whatever happens, in whatever order', () => {
   })
 })
 
-describe('when it is written', () => {
-  test('when its day has ended, again when half an hour has passed, and then never', async () => {
+describe('the time at which a summary is written', () => {
+  test('is the end of its day, once more after half an hour, and never again', async () => {
     const { store, written } = watched()
     const product = await start({ store })
     await (await product.guard.background()).keepSummaries()
@@ -383,7 +383,7 @@ describe('when it is written', () => {
     expect(await sweeps('2026-11-11T02:00:00Z', 20)).toEqual([])
   })
 
-  test('before that at a hundred updates, and not at 99', async () => {
+  test('comes earlier with a hundred updates, not with 99', async () => {
     const { guard, clock, ask, before } = await startGuard({ units: 10_000 })
     await (await guard.background()).keepSummaries()
     const written: string[] = []
@@ -409,7 +409,7 @@ describe('when it is written', () => {
     })
   })
 
-  test('when duplicates were refused, within the day', async () => {
+  test('comes within the day when duplicates were refused', async () => {
     const { store, written } = watched()
     const product = await start({ store })
     await (await product.guard.background()).keepSummaries()
@@ -442,7 +442,7 @@ describe('when it is written', () => {
   })
 })
 
-describe('what it costs', () => {
+describe('the cost of a summary', () => {
   test('a month that is over is read from its days alone, and costs the same for ever', async () => {
     const { store, counts, written } = watched()
     const product = await start({ store, clock: createTestClock('2026-11-29T10:00:00Z') })
@@ -569,11 +569,11 @@ async function startSmall() {
   }
 }
 
-describe('a sweep that has more before it than it takes in', () => {
+describe('a sweep with more updates than it may read', () => {
   /** The end of the day. */
   const end = hours(14) - 1
 
-  test('ends before the last millisecond that it has read, and the next one continues there', async () => {
+  test('stops before the last millisecond it has read, and the next sweep continues there', async () => {
     const { create, sweep } = await startSmall()
     await create(1, 2, 1, 3, 2)
     expect(await sweep()).toEqual({ read: [2, 2], until: 1, counted: 3 })
@@ -582,7 +582,7 @@ describe('a sweep that has more before it than it takes in', () => {
     expect(await sweep()).toEqual({ read: [2, 0], until: end, counted: 9 })
   })
 
-  test('loses none of a millisecond that a page divides', async () => {
+  test('loses no update of a millisecond that two pages share', async () => {
     const { create, sweep, guard } = await startSmall()
     await create(3, 3)
     expect(await sweep()).toEqual({ read: [2, 2], until: 0, counted: 3 })
@@ -594,14 +594,14 @@ describe('a sweep that has more before it than it takes in', () => {
     })
   })
 
-  test('takes in all where just so many are left, and leaves the next day to the next sweep', async () => {
+  test('reads the whole day if the rest fits, and leaves the next day to the next sweep', async () => {
     const { create, sweep } = await startSmall()
     await create(2, 2)
     expect(await sweep()).toEqual({ read: [2, 2], until: end, counted: 4 })
     expect(await sweep()).toEqual({ read: [0], until: end, counted: 4 })
   })
 
-  test('reads no list of a day that cannot have more, though one of it is in doubt', async () => {
+  test('reads no list of an ended day, though one of its updates is in doubt', async () => {
     const { create, sweep, service, clock } = await startSmall()
     service.run = async () => unknown
     await create(1)

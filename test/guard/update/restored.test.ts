@@ -53,7 +53,7 @@ const storeOf = (local: Awaited<ReturnType<typeof createLocalTable>>) =>
 
 // docs/deploy.md, "Restoring from a point in time", from step 4 on.
 describe.skipIf(inject('dynamodb') === null)('a table restored to a point in time', () => {
-  test('frozen, swept, reconciled with the dates and the vendor’s figure, unfrozen: nothing is lost or paid for twice', async () => {
+  test('a restored ledger loses nothing and pays nothing twice: frozen, swept, reconciled, unfrozen', async () => {
     const { ran, service, letSlowAnswer } = vendor()
     const table = await createLocalTable()
     const lost = await startProduct({ store: storeOf(table), service })
@@ -124,7 +124,7 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
     expect(await product.audit()).toBe(true)
   })
 
-  test('stops every process of before: on the restored table, and on the one that it replaces', async () => {
+  test('a restore stops every earlier process, on the restored table and on the one it replaces', async () => {
     const { service } = vendor()
     const table = await createLocalTable()
     const before = await startProduct({ store: storeOf(table), service })
@@ -146,7 +146,7 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
     )
   })
 
-  test('a table that is empty, or of another epoch than the marker says, is not used', async () => {
+  test('an empty table, or one of another epoch than the marker says, is not used', async () => {
     const { service } = vendor()
     const table = await createLocalTable()
     const first = await startProduct({ store: storeOf(table), service })
