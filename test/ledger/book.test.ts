@@ -15,8 +15,8 @@ import {
 import {
   additions,
   addTo,
+  applyDefinitions,
   bookKey,
-  bringUp,
   fromBookItem,
   toBookItem,
   turnDay,
@@ -151,7 +151,7 @@ describe('a book', () => {
       budget('constructor', 'account', 9),
       budget('new', 'account', 7),
     )
-    const write = bringUp(moved, changed, true)
+    const write = applyDefinitions(moved, changed, true)
     expect(write).toMatchObject({ kind: 'update', key: { pk: 'book', sk: 'month:2026-11-01' }, add: [] })
     expect(write.kind === 'update' && write.set.map(([path]) => path.join('.'))).toEqual([
       'revision',
@@ -169,7 +169,7 @@ describe('a book', () => {
       budget('constructor', 'account', 100, 50),
       budget('new', 'account', 7),
     )
-    expect(bringUp(moved, changed, false)).toEqual({
+    expect(applyDefinitions(moved, changed, false)).toEqual({
       kind: 'update',
       key: { pk: 'book', sk: 'month:2026-11-01' },
       set: [
@@ -208,7 +208,7 @@ describe('a book', () => {
       ...names.map((name) => budget(name, 'account', 30)),
       ...Array.from({ length: news }, (_, index) => budget(`new${index}`, 'account', 5)),
     )
-    const write = bringUp(before, after, false)
+    const write = applyDefinitions(before, after, false)
     if (write.kind !== 'update') throw new Error('it changes the book')
     const same = [
       { kind: 'equal', path: ['revision'], value: 3 },

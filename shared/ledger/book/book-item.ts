@@ -119,7 +119,7 @@ export const isUnheld = (window: WindowKind, budget: string): Condition[] =>
  * Moves limits, and adds counters of new budgets. A closed book keeps its limits.
  * The day is a condition, because a new day has no counters of deleted budgets.
  */
-export function bringUp(book: Book, definitions: Definitions, closed: boolean): Write {
+export function applyDefinitions(book: Book, definitions: Definitions, closed: boolean): Write {
   const key = bookKey(book.month)
   const same = [isOfRevision(book.revision), isOfDay(book.day)]
   const revision: readonly [Path, Value] = [['revision'], definitions.revision]
@@ -139,11 +139,11 @@ export function bringUp(book: Book, definitions: Definitions, closed: boolean): 
   }
   // Too much for an expression: set as a whole, if the book is unchanged.
   const wanted = [...fresh, ...changed.map((each) => ({ ...each, counter: withLimit(each.counter, each.limit) }))]
-  const brought = (window: WindowKind) => ({
+  const applied = (window: WindowKind) => ({
     ...book.counters[window],
     ...Object.fromEntries(wanted.filter((each) => each.window === window).map(({ name, counter }) => [name, counter])),
   })
-  const set = windowKinds.map((window) => [[window], toStoredCounters(brought(window))] as const)
+  const set = windowKinds.map((window) => [[window], toStoredCounters(applied(window))] as const)
   const seen = windowKinds.map(
     (window): Condition => ({ kind: 'equal', path: [window], value: toStoredCounters(book.counters[window]) }),
   )
@@ -194,9 +194,9 @@ export const isOfDay = (day: string): Condition => ({ kind: 'equal', path: ['tod
  */
 export async function prepareBook(store: Store, { stored, definitions, month, book }: Target): Promise<boolean> {
   if (!stored) return makeBook(store, definitions, freshBook(definitions, month.name, book.day))
-  const isBroughtUp = stored.revision === definitions.revision || (await bringUpNow(store, stored, definitions))
+  const isApplied = stored.revision === definitions.revision || (await applyNow(store, stored, definitions))
   const isTurned = stored.day >= book.day || (await attempt(store, [turnDay(stored, definitions, book.day)]))
-  return isBroughtUp && isTurned
+  return isApplied && isTurned
 }
 
 interface Target {
@@ -206,8 +206,8 @@ interface Target {
   readonly book: Book
 }
 
-const bringUpNow = (store: Store, stored: Book, definitions: Definitions): Promise<boolean> =>
-  attempt(store, [bringUp(stored, definitions, false), isCurrent(definitions.revision)])
+const applyNow = (store: Store, stored: Book, definitions: Definitions): Promise<boolean> =>
+  attempt(store, [applyDefinitions(stored, definitions, false), isCurrent(definitions.revision)])
 
 const makeBook = (store: Store, definitions: Definitions, book: Book): Promise<boolean> =>
   attempt(store, [

@@ -78,12 +78,12 @@ export const freshBook = (definitions: Definitions, month: string, day: string):
 /** The book as a change now finds or makes it: of these definitions, and of `day` or later. */
 export function bookAsOf(book: Book | null, definitions: Definitions, month: string, day: string): Book {
   if (!book) return freshBook(definitions, month, day)
-  const brought = book.revision === definitions.revision ? book : broughtUp(book, definitions)
-  if (brought.day >= day) return brought
-  return { ...brought, day, counters: { ...brought.counters, day: freshCounters(definitions, 'day') } }
+  const current = book.revision === definitions.revision ? book : withDefinitions(book, definitions)
+  if (current.day >= day) return current
+  return { ...current, day, counters: { ...current.counters, day: freshCounters(definitions, 'day') } }
 }
 
-function broughtUp(book: Book, definitions: Definitions): Book {
+function withDefinitions(book: Book, definitions: Definitions): Book {
   const counters = (window: WindowKind) => ({
     ...book.counters[window],
     ...Object.fromEntries(

@@ -5,7 +5,7 @@ import type { Store, Write } from '../store/store.ts'
 import { announce } from '../updates/tasks.ts'
 import type { Books, View, Views } from '../views/views.ts'
 import { asNumber, type Book, counterOf, type Move } from './book.ts'
-import { bookKey, bringUp, isUnheld } from './book-item.ts'
+import { applyDefinitions, bookKey, isUnheld } from './book-item.ts'
 import {
   type Budget,
   budgetNamed,
@@ -86,7 +86,7 @@ export function createChanges(options: { store: Store; turns: Turns } & Pick<Vie
       },
       ...bookWrites(current, now.month, definitions, change.idle),
       ...bookWrites(next, following, definitions),
-      ...(previous ? [bringUp(previous, definitions, true)] : []),
+      ...(previous ? [applyDefinitions(previous, definitions, true)] : []),
       ...(next ? [entryWrite(now, definitions, next, note)] : []),
       entryWrite(now, definitions, current ?? now.book, note),
       ...announcedStop(definitions, note, now.now),
@@ -110,9 +110,9 @@ const faultsIn = (now: View, definitions: Definitions, { previous, current, next
 
 function bookWrites(book: Book | null, month: Window, definitions: Definitions, idle?: string): Write[] {
   if (!book) return [{ kind: 'check', key: bookKey(month.name), when: [{ kind: 'absent-item' }] }]
-  const broughtUp = bringUp(book, definitions, false)
+  const write = applyDefinitions(book, definitions, false)
   const isIdle = idle !== undefined && counterOf(book, 'month', idle) ? isUnheld('month', idle) : []
-  return [{ ...broughtUp, when: [...broughtUp.when, ...isIdle] }]
+  return [{ ...write, when: [...write.when, ...isIdle] }]
 }
 
 /** Freezes and pauses: others have to know, too. */
