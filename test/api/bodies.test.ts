@@ -116,7 +116,7 @@ describe('bodies that are no JSON object', () => {
     ['POST', '/updates/upd_none/resolve'],
   ] as const
 
-  test.each(bodies)('%s: 400', async (_name, body, message) => {
+  test.each(bodies)('a body that is not a JSON object is answered with 400: %s', async (_name, body, message) => {
     const product = await start()
     for (const [method, path] of routes) {
       expectRefused(product, await product.call(method, path, { body }), 400, [['', message]])
@@ -128,13 +128,13 @@ describe('bodies that are no JSON object', () => {
     ['an overlong slash', Buffer.concat([Buffer.from('{"project":"'), Buffer.from([0xc0, 0xaf]), Buffer.from('"}')])],
     ['UTF-16', Buffer.from('\ufeff{"kind":"ranking","project":"acme"}', 'utf16le')],
     ['gzip that calls itself JSON', gzipSync('{"kind":"ranking","project":"acme"}')],
-  ])('%s: 400', async (_name, bytes) => {
+  ])('a body that is not UTF-8 JSON is answered with 400: %s', async (_name, bytes) => {
     const product = await start()
     const called = await send(product, new Uint8Array(bytes), { 'content-type': 'application/json' })
     expectRefused(product, called, 400, [['', 'the body is not UTF-8']])
   })
 
-  test.each(['approve', 'reject', 'cancel'])('%s may go without a body, but not with half of one', async (action) => {
+  test.each(['approve', 'reject', 'cancel'])('%s accepts a missing body but not half of one', async (action) => {
     const product = await start()
     expect(await product.call('POST', `/updates/upd_none/${action}`)).toMatchObject({ status: 404 })
     const path = `/updates/upd_none/${action}`
@@ -185,7 +185,7 @@ describe('bodies over 256 KiB: 413', () => {
     expectRefused(product, await send(product, body(), headers), 413)
   })
 
-  test('exactly 256 KiB are read', async () => {
+  test('a body of exactly 256 KiB is read', async () => {
     const product = await startProduct({ store: createMemoryStore(), service: anyProject })
     expect(await product.call('POST', '/updates', { body: padded(262_144) })).toMatchObject({ status: 201 })
   })
@@ -302,7 +302,7 @@ describe('members of POST /updates that are wrong: 400', () => {
     expectRefused(product, await product.update(body as object), 400, faults)
   })
 
-  test('a long name in the query is not sent back', async () => {
+  test('an answer does not repeat a long name of the query', async () => {
     const product = await start()
     const called = await product.update({ ...ok, query: { ['x'.repeat(10_000)]: '1' } })
     expectRefused(product, called, 400)
@@ -310,7 +310,7 @@ describe('members of POST /updates that are wrong: 400', () => {
     expect(called.body.errors[0].path).toBe(`query.${'x'.repeat(60)}…`)
   })
 
-  test('of 20,000 faults the first 25 are listed, five of them in the sentence', async () => {
+  test('an answer lists the first 25 of 20,000 faults and names five in its sentence', async () => {
     const product = await start()
     const members = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 1]))
     const called = await product.update({ ...ok, ...members })
@@ -524,7 +524,7 @@ describe('members of other bodies that are wrong: 400', () => {
     [caller, 'a scope too many', { scopes: Array(7).fill('read') }, ['scopes', 'names a scope twice']],
   ]
 
-  test.each(rows.map(titled))('%s with %s', async (_title, _name, route, body, faults) => {
+  test.each(rows.map(titled))('%s with %s is answered with 400', async (_title, _name, route, body, faults) => {
     const product = await start()
     const [method = '', path = ''] = route.split(' ')
     expectRefused(product, await product.call(method, path, { body }), 400, faults)
@@ -539,7 +539,7 @@ describe('headers and queries that are wrong: 400', () => {
     ['two keys in one header', 'a, b'],
     ['Latin-1', 'caf\u00e9'],
     ['a control character', 'a\u0001b'],
-  ])('Idempotency-Key: %s', async (_name, key) => {
+  ])('an Idempotency-Key that is wrong is answered with 400: %s', async (_name, key) => {
     const product = await start()
     const headers = { 'idempotency-key': key }
     const message = 'takes 1 to 255 visible ASCII characters'
@@ -556,7 +556,7 @@ describe('headers and queries that are wrong: 400', () => {
     ['an entry', '/budgets/account/entries', { type: 'grant', units: 0, reason: 'more' }, ['units', takesSomeUnits]],
     ['a reconciliation', '/budgets/account/reconcile', { reason: 'seen' }, ['unitsLeft', takesUnits]],
     ['an unreadable body', '/updates', '{', ['', unreadable('not JSON')]],
-  ])('a wrong key and %s with a fault: both are said at once', async (_what, path, body, ...faults) => {
+  ])('a wrong key and %s with a fault are reported together', async (_what, path, body, ...faults) => {
     const product = await start()
     const headers = { 'idempotency-key': 'a b' }
     expectRefused(product, await product.call('POST', path, { body, headers }), 400, [takesKey, ...faults])
@@ -618,21 +618,21 @@ describe('headers and queries that are wrong: 400', () => {
   ]
 
   test.each(rows.map(([path, ...faults]) => [shortened(path), path, faults] as const))(
-    'GET %s',
+    'a wrong query is answered with 400: GET %s',
     async (_title, path, faults) => {
       const product = await start()
       expectRefused(product, await product.call('GET', path), 400, faults)
     },
   )
 
-  test('a leap day, a fraction and an offset are times', async () => {
+  test('a leap day, a fraction of a second and an offset are valid in times', async () => {
     const product = await start()
     const path = '/updates?since=2024-02-29T23:59:59.123456789-05:30&until=2026-11-20T10:00Z'
     expect(await product.call('GET', path)).toMatchObject({ status: 200, body: { updates: [] } })
   })
 })
 
-test('request: malformed: after all of that, nothing is recorded', async () => {
+test('request: malformed: no request of this file is recorded', async () => {
   const product = await start()
   expect((await product.call('GET', '/updates?since=2026-11-01T00:00:00Z')).body).toEqual({ updates: [] })
   expect((await product.call('GET', '/budgets/account/entries')).body).toEqual({ entries: [] })
@@ -681,7 +681,7 @@ describe('names that are legal but odd reach the service as one segment', () => 
     expect(listed.body.updates.map((update: { project: string }) => update.project)).toEqual([name])
   })
 
-  test('and so they do from GET /estimates, twenty at once, and as names that a budget owns', async () => {
+  test('odd project names work in GET /estimates, twenty at once, and as projects of a budget', async () => {
     const product = await startProduct({ service: anyProject })
     // Another Unicode form of café is the same project, and no budget may list one twice.
     const distinct = names.filter(([name]) => name !== 'cafe\u0301')
@@ -714,7 +714,7 @@ describe('names that are legal but odd reach the service as one segment', () => 
     expect(await product.figures('constructor')).toMatchObject({ available: 1_200, spent: 800 })
   })
 
-  test('a query is sent encoded, in its order, the same to estimate and to run', async () => {
+  test('estimate and run get the same encoded query in the same order', async () => {
     const product = await startProduct({ store: createMemoryStore(), service: anyProject })
     const query = { 'a b': 'c&d=e', constructor: '#?', n: 5, yes: true, '🙂': '\u0000' }
     const asked = await product.update({ kind: 'keyword-difficulty', project: '1;2', query })
@@ -731,7 +731,7 @@ describe('names that are legal but odd reach the service as one segment', () => 
     ['Application/JSON', { 'content-type': 'Application/JSON' }],
     ['identity', { 'content-encoding': 'identity' }],
     ['a key of 255 characters', { 'idempotency-key': '~'.repeat(255) }],
-  ])('and so does an ordinary request with %s', async (_name, headers) => {
+  ])('an ordinary request with %s passes', async (_name, headers) => {
     const product = await startProduct({ store: createMemoryStore(), service: anyProject })
     expect(await product.update({ kind: 'ranking', project: 'acme' }, { headers })).toMatchObject({ status: 201 })
   })

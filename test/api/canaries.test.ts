@@ -20,18 +20,18 @@ describe('a secret is found wherever it comes out', () => {
     expect(secretsIn(text)).toEqual(secrets)
   })
 
-  test('where it may be it is none', () => {
+  test('a secret in its allowed place is not reported', () => {
     expect(secretsIn('http://127.0.0.1:1/v3/commands/T0/1/canary-response', 'canary-response')).toEqual([])
   })
 })
 
 describe('a test in which one comes out fails', () => {
-  test.fails('in an item', async () => {
+  test.fails('a secret in a stored item fails the test', async () => {
     const product = await startProduct({ store: createMemoryStore() })
     await product.update({ kind: 'ranking', project: 'acme', reason: serviceToken })
   })
 
-  test.fails('in an answer', async () => {
+  test.fails('a secret in an answer fails the test', async () => {
     const product = await startProduct({ store: createMemoryStore() })
     product.api.get('/careless', (c) => c.text(jwt))
     await product.api.request('/careless', {

@@ -61,7 +61,7 @@ describe('an upload that is cut', () => {
     framings.map((framing) => [method, path, framing, sender] as const),
   )
 
-  test.each(cases)('%s %s, %s: is no error of ours', async (method, path, framing, sender) => {
+  test.each(cases)('a cut upload is not logged as an error: %s %s, %s', async (method, path, framing, sender) => {
     const { product, token, isBeingRead, open } = await serve()
     const headers = await sender({ product, token })
     product.logged.length = 0
@@ -78,7 +78,7 @@ describe('an upload that is cut', () => {
     expect(product.service.requests).toEqual([])
   })
 
-  test('is not taken for a request without a body where it was cut before it was read', async () => {
+  test('an upload cut before it is read is not taken for a request without a body', async () => {
     const listener = await openListener()
     const read = new Promise((resolve, reject) => {
       listener.open({
@@ -105,15 +105,18 @@ describe('a body of more than 256 KiB', () => {
     Object.entries(sent).map(([what, body]) => [method, path, what, sender, body] as const),
   )
 
-  test.each(cases)('%s %s, %s: 413, and the connection is closed', async (method, path, _what, sender, body) => {
-    const { product, token, open } = await serve()
-    const socket = open()
-    socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${await sender({ product, token })}${body}`)
-    // It ends only where the server closes it.
-    const answer = await text(socket)
-    expect(answer).toMatch(/^HTTP\/1\.1 413 /)
-    expect(answer).toMatch(/^connection: close\r$/im)
-  })
+  test.each(cases)(
+    'a body over 256 KiB is answered with 413 and closes the connection: %s %s, %s',
+    async (method, path, _what, sender, body) => {
+      const { product, token, open } = await serve()
+      const socket = open()
+      socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${await sender({ product, token })}${body}`)
+      // It ends only where the server closes it.
+      const answer = await text(socket)
+      expect(answer).toMatch(/^HTTP\/1\.1 413 /)
+      expect(answer).toMatch(/^connection: close\r$/im)
+    },
+  )
 })
 
 /** Addresses that a lenient reader takes for ones that everybody may read. */
@@ -147,7 +150,7 @@ const misspelt = [
 ]
 
 describe('an address that has to be tidied first', () => {
-  test.each(misspelt)('%s: is nothing here, on one machine', async (path) => {
+  test.each(misspelt)('an address that must be tidied first is not found on one machine: %s', async (path) => {
     const { token, open } = await serve()
     const ask = async (headers: string): Promise<string> => {
       const socket = open()
@@ -160,21 +163,24 @@ describe('an address that has to be tidied first', () => {
   })
 
   // AWS sends what begins with /slack/ to no other function.
-  test.each(misspelt.filter((path) => !path.startsWith('/dashboard/')))('%s: nor on AWS', async (path) => {
-    vi.stubGlobal('awslambda', awslambda)
-    onTestFinished(() => void vi.unstubAllGlobals())
-    const product = await startProduct({ store: createMemoryStore() })
-    // biome-ignore lint/suspicious/noExplicitAny: Lambda calls it without types.
-    const handler = streamAnswers(product.api, product.services.log) as any
-    const token = await product.signed({ sub: 'tool', scope: 'run read', budgets: '*' })
-    const authorization = `Bearer ${token}`
-    expect(await callStreaming(handler, urlEvent('GET', path, { headers: { authorization } }))).toMatchObject({
-      statusCode: 404,
-    })
-    expect((await callStreaming(handler, urlEvent('GET', path))).statusCode).not.toBe(200)
-  })
+  test.each(misspelt.filter((path) => !path.startsWith('/dashboard/')))(
+    'an address that must be tidied first is not found on AWS: %s',
+    async (path) => {
+      vi.stubGlobal('awslambda', awslambda)
+      onTestFinished(() => void vi.unstubAllGlobals())
+      const product = await startProduct({ store: createMemoryStore() })
+      // biome-ignore lint/suspicious/noExplicitAny: Lambda calls it without types.
+      const handler = streamAnswers(product.api, product.services.log) as any
+      const token = await product.signed({ sub: 'tool', scope: 'run read', budgets: '*' })
+      const authorization = `Bearer ${token}`
+      expect(await callStreaming(handler, urlEvent('GET', path, { headers: { authorization } }))).toMatchObject({
+        statusCode: 404,
+      })
+      expect((await callStreaming(handler, urlEvent('GET', path))).statusCode).not.toBe(200)
+    },
+  )
 
-  test('without a token, it says no more than any address that does not exist', async () => {
+  test('an untidy address without a token is answered like any unknown address', async () => {
     const { open } = await serve()
     const statusOf = async (path: string) => {
       const socket = open()
@@ -187,13 +193,16 @@ describe('an address that has to be tidied first', () => {
 })
 
 describe('two Host headers', () => {
-  test.each(['/health', '/updates', '/v3/projects', '/login'])('%s: 400', async (path) => {
-    const { product, open } = await serve()
-    const socket = open()
-    socket.end(`GET ${path} HTTP/1.1\r\nHost: units.example\r\nHost: evil.example\r\nConnection: close\r\n\r\n`)
-    const answer = await text(socket)
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
-    expect(answer).toContain('A request has one Host header')
-    expect(product.service.requests).toEqual([])
-  })
+  test.each(['/health', '/updates', '/v3/projects', '/login'])(
+    'two Host headers are answered with 400: %s',
+    async (path) => {
+      const { product, open } = await serve()
+      const socket = open()
+      socket.end(`GET ${path} HTTP/1.1\r\nHost: units.example\r\nHost: evil.example\r\nConnection: close\r\n\r\n`)
+      const answer = await text(socket)
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+      expect(answer).toContain('A request has one Host header')
+      expect(product.service.requests).toEqual([])
+    },
+  )
 })

@@ -33,7 +33,7 @@ async function start() {
   return product
 }
 
-test('what a spreadsheet would run is escaped, and what would begin a cell or a row is quoted', async () => {
+test('CSV escapes formulas and quotes separators and line breaks', async () => {
   const product = await start()
   const { text } = await product.call('GET', '/budgets/account/entries', { headers: { accept: 'text/csv' } })
   expect(text.startsWith('id,at,type,budget,units,window,by,reason,to,corrects,changed\r\n')).toBe(true)
@@ -53,7 +53,7 @@ test.each([
   expect(headers.get('content-type')).toBe(type)
 })
 
-test('a download begins with a byte order mark, and an answer of the API does not', async () => {
+test('a CSV download has a byte order mark, a CSV answer of the API does not', async () => {
   const product = await start()
   const browser = openBrowser(product)
   await browser.logIn(product.signed({ sub: 'rita', scope: 'read' }))

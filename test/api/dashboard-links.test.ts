@@ -18,7 +18,7 @@ describe('a page that is asked for on the host of the API', () => {
     '/dashboard',
     '/dashboard/updates?state=in-doubt&project=caf%C3%A9%20%26%20co',
     '/dashboard/updates/upd_1',
-  ])('%s leads to the same path of the dashboard, with its query', async (path) => {
+  ])('%s redirects to the same path and query of the dashboard', async (path) => {
     const product = await start()
     for (const method of ['GET', 'HEAD']) {
       const answer = await product.api.request(path, { method })
@@ -38,7 +38,7 @@ describe('a page that is asked for on the host of the API', () => {
     '/dashboard/\\evil.example',
     '/dashboard/@evil.example',
     '/problems/https://evil.example',
-  ])('%s leads to no other host', async (path) => {
+  ])('%s never redirects to another host', async (path) => {
     const product = await start()
     const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' }
     // As it came over the wire: a request made here would be tidied.
@@ -49,7 +49,7 @@ describe('a page that is asked for on the host of the API', () => {
   })
 
   test.each(['//evil.example', '//evil.example/dashboard', '/\\evil.example', '/dashboards', '/login/x'])(
-    '%s leads nowhere',
+    '%s does not redirect',
     async (path) => {
       const product = await start()
       const answer = await product.api.request(`http://localhost${path}`)
@@ -57,7 +57,7 @@ describe('a page that is asked for on the host of the API', () => {
     },
   )
 
-  test('a form that was open before is sent on, and the dashboard takes none from another origin', async () => {
+  test('a form sent to the API is redirected, and the dashboard refuses forms of another origin', async () => {
     const product = await start()
     const body = new URLSearchParams({ token: 'x' })
     const answer = await product.api.request('/login', { method: 'POST', body })
@@ -70,14 +70,14 @@ describe('a page that is asked for on the host of the API', () => {
     expect(sent.status).toBe(403)
   })
 
-  test('a dashboard that is not configured is not guessed', async () => {
+  test('the API answers 404 if no dashboard is configured', async () => {
     const product = await start({})
     const answer = await product.call('GET', '/dashboard/updates', { token: null })
     expect([answer.status, answer.body.detail]).toEqual([404, 'There is no dashboard.'])
   })
 })
 
-test('a login link of Slack that names the host of the API lets in through the way to the dashboard', async () => {
+test('a login link with the host of the API works through the redirect to the dashboard', async () => {
   const product = await startProduct({ store: createMemoryStore(), env: { DASHBOARD_URL }, slack: true })
   await listPeople(product, { U1ADA: { scopes: ['read'] } })
   const code = await product.guard.ledger.logins.issue('slack:U1ADA', product.clock.now())

@@ -75,7 +75,7 @@ describe('the schemas of the OpenAPI document', () => {
 })
 
 describe('the answers of the OpenAPI document', () => {
-  test('every operation may be answered 431 without a body', () => {
+  test('every operation documents 431 without a body', () => {
     const without = allOperations.filter(
       ({ path, method }) =>
         JSON.stringify(responsesOf(path, method)['431']) !== '{"$ref":"#/components/responses/headers-too-large"}',
@@ -85,14 +85,14 @@ describe('the answers of the OpenAPI document', () => {
     expect(document.components.responses).not.toHaveProperty('headers-too-large.content')
   })
 
-  test('every operation says what success is', () => {
+  test('every operation documents a successful answer', () => {
     const silent = allOperations.filter(
       ({ path, method }) => !Object.keys(responsesOf(path, method)).some((status) => /^2(\d\d|XX)$/.test(status)),
     )
     expect(silent.map(({ id }) => id)).toEqual([])
   })
 
-  test('every component is referred to', () => {
+  test('every component of the document is used', () => {
     const text = JSON.stringify(document)
     const unused = (['schemas', 'responses'] as const).flatMap((kind) =>
       Object.keys(document.components[kind]).filter((name) => !text.includes(`"#/components/${kind}/${name}"`)),

@@ -97,7 +97,7 @@ describe('404', () => {
     expect((await product.call('GET', path, { token: null })).status).toBe(401)
   })
 
-  test('names that nothing has', async () => {
+  test('unknown names are answered with 404', async () => {
     const product = await start()
     const limits = { limits: [{ window: 'month', units: 5 }] }
     for (const [method, path, body, detail] of [
@@ -117,7 +117,7 @@ describe('404', () => {
     }
   })
 
-  test('an address with encoded letters is the same address, and takes a token like it', async () => {
+  test('an address with encoded letters is the same address and needs a token', async () => {
     const product = await start()
     expect((await product.call('GET', '/%75pdates')).status).toBe(200)
     expect((await product.call('GET', '/%75pdates', { token: null })).status).toBe(401)
@@ -152,7 +152,7 @@ describe('405 with what the address takes', () => {
 
 describe('HEAD', () => {
   test.each(['/health', '/openapi.json', '/budgets', '/budgets/account', '/updates', '/audit'])(
-    '%s answers as GET does, without a body',
+    'HEAD %s answers as GET does, without a body',
     async (path) => {
       const product = await start()
       const headers = { authorization: `Bearer ${await product.signed({ sub: 'ada', scope: 'read' })}` }
@@ -171,7 +171,7 @@ describe('HEAD', () => {
 })
 
 describe('/health', () => {
-  test('takes no token and touches nothing', async () => {
+  test('GET /health needs no token and touches nothing', async () => {
     const { store, fail } = createFailingStore()
     fail(() => new Error('touched'))
     const product = await start({ store, secrets: {} })
@@ -216,19 +216,22 @@ describe('the ledger does not answer: 503, and nothing is sent', () => {
     ])
   })
 
-  test.each(['/updates', '/budgets/account/entries'])('%s as CSV, which is no half file', async (path) => {
-    const { store, fail } = createFailingStore()
-    const product = await start({ store })
-    fail(() => new LedgerUnavailable('DynamoDB does not answer'), 'list')
-    const called = await product.call('GET', path, { headers: { accept: 'text/csv' } })
-    expectProblem(called, 503, 'ledger-unavailable', noLedger)
-  })
+  test.each(['/updates', '/budgets/account/entries'])(
+    '%s as CSV is answered with 503 instead of half a file',
+    async (path) => {
+      const { store, fail } = createFailingStore()
+      const product = await start({ store })
+      fail(() => new LedgerUnavailable('DynamoDB does not answer'), 'list')
+      const called = await product.call('GET', path, { headers: { accept: 'text/csv' } })
+      expectProblem(called, 503, 'ledger-unavailable', noLedger)
+    },
+  )
 
   test.each([
     [{ kind: 'ranking', project: 'acme' }, {}],
     [{ kind: 'ranking', projects: ['acme', 'globex'] }, {}],
     [{ kind: 'ranking', project: 'acme' }, { prefer: 'respond-async' }],
-  ])('%j %j, when it can be read but not written', async (body, headers) => {
+  ])('%j %j is answered with 503 if the ledger can be read but not written', async (body, headers) => {
     const { store, fail } = createFailingStore()
     const product = await start({ store })
     await product.call('GET', '/budgets')
@@ -238,7 +241,7 @@ describe('the ledger does not answer: 503, and nothing is sent', () => {
   })
 })
 
-describe('what nobody expected: 500 with a fixed text, and the cause in the log alone', () => {
+describe('an unexpected error is answered with 500 and a fixed text, with its cause only in the log', () => {
   test.each(everyRequest)('%s %s', async (method, path) => {
     const { store, fail } = createFailingStore()
     const product = await start({ store })
@@ -298,7 +301,7 @@ describe('every request is logged once, without its body', () => {
 describe('CSV', () => {
   const csv = (product: Product, path: string) => product.call('GET', path, { headers: { accept: 'text/csv' } })
 
-  test('has a header, quotes where needed, ends lines as RFC 4180 does, and disarms formulas', async () => {
+  test('CSV has a header, quotes where needed, ends lines as RFC 4180 says and escapes formulas', async () => {
     const product = await start()
     await product.call('PUT', '/budgets/none', { body: { limits: [{ window: 'month', units: 0 }] } })
     const rows = [
@@ -340,7 +343,7 @@ describe('CSV', () => {
     expect(text).toBe(header + lines.reverse().join(''))
   })
 
-  test('of entries', async () => {
+  test('entries are exported as CSV', async () => {
     const product = await start()
     const reason = '=1'
     const body = { type: 'external-spend', units: 7, reason }
@@ -350,13 +353,13 @@ describe('CSV', () => {
     )
   })
 
-  test('of nothing is its header', async () => {
+  test('a CSV without rows is its header', async () => {
     const product = await start()
     const { text } = await csv(product, '/budgets/account/entries')
     expect(text).toBe('id,at,type,budget,units,window,by,reason,to,corrects,changed\r\n')
   })
 
-  test('has all pages, whatever the limit says', async () => {
+  test('a CSV has all pages, whatever the limit says', async () => {
     const product = await start()
     await product.call('PUT', '/budgets/none', { body: { limits: [{ window: 'month', units: 0 }] } })
     for (let batch = 0; batch < 12; batch++) {
@@ -375,7 +378,7 @@ describe('CSV', () => {
     expect([head.status, await head.text()]).toEqual([200, ''])
   })
 
-  test('breaks off, rather than ends, where the ledger is lost in the middle', async () => {
+  test('a CSV breaks off if the ledger fails in the middle', async () => {
     const { store, fail } = createFailingStore()
     const product = await start({ store })
     await product.call('PUT', '/budgets/none', { body: { limits: [{ window: 'month', units: 0 }] } })
@@ -405,7 +408,7 @@ describe('over a real socket', () => {
   test.each([
     ['with its length', { 'content-length': '10000000' }],
     ['in chunks', { 'transfer-encoding': 'chunked' }],
-  ])('10 MB %s are answered 413, not cut off', async (_name, length) => {
+  ])('10 MB %s are answered with 413 before the connection closes', async (_name, length) => {
     const product = await start()
     const port = await listen(product)
     const authorization = `Bearer ${await product.signed({ sub: 'ada', scope: 'run' })}`
@@ -437,14 +440,14 @@ describe('over a real socket', () => {
 })
 
 describe('what no member says alone', () => {
-  test('all faults at once: of members, and between members', async () => {
+  test('faults of members and between members are reported together', async () => {
     const product = await startProduct()
     const called = await product.update({ kind: 'x', force: true, project: 'a', projects: ['b'] })
     const paths = called.body.errors.map(({ path }: { path: string }) => path)
     expect(paths.sort()).toEqual(['kind', 'project', 'reason'])
   })
 
-  test('an unknown budget is one fault, however many projects', async () => {
+  test('an unknown budget is one fault, whatever the number of projects', async () => {
     const product = await startProduct()
     const called = await product.update({ kind: 'ranking', projects: ['a', 'b', 'c'], budget: 'seo' })
     expect(called.body.errors).toEqual([{ path: 'budget', message: 'There is no budget seo.' }])
@@ -456,7 +459,7 @@ describe('what no member says alone', () => {
     'POST /updates/ID/reject',
     'POST /updates/ID/cancel',
     'POST /updates/ID/resolve',
-  ])('%s with an id of 3,000 characters: 404, not sent back', async (address) => {
+  ])('%s with an id of 3,000 characters is answered with 404 without repeating it', async (address) => {
     const product = await startProduct()
     const [method = '', path = ''] = address.replace('ID', 'x'.repeat(3_000)).split(' ')
     const called = await product.call(
@@ -468,7 +471,7 @@ describe('what no member says alone', () => {
     expect(called.text.length).toBeLessThan(1_000)
   })
 
-  test('definitions that no longer fit one item are refused by value', async () => {
+  test('definitions that do not fit one item are refused with their size', async () => {
     const product = await startProduct()
     const limits = [{ window: 'month', units: 1 }]
     const named = (of: string) =>
@@ -480,7 +483,7 @@ describe('what no member says alone', () => {
     expect(body.errors).toMatchObject([{ path: 'projects', message: expect.stringContaining('at most 350 KB') }])
   })
 
-  test('sums of counters stay safe integers, whatever a run states', async () => {
+  test('counters stay safe integers, whatever a run reports', async () => {
     const product = await startProduct({
       service: ({ url }) => (url.endsWith('/run') ? json({ keyword_units: Number.MAX_SAFE_INTEGER }) : undefined),
     })

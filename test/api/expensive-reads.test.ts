@@ -35,7 +35,7 @@ async function start() {
 }
 
 describe('an audit', () => {
-  test('is made once for all who ask while it is made, and for ten seconds after', async () => {
+  test('one audit is shared by all callers until ten seconds after it', async () => {
     const { read, counted, clock } = await start()
     await read('/audit')
     const ofOne = counted.lists
@@ -52,7 +52,7 @@ describe('an audit', () => {
     expect(counted.lists).toBe(2 * ofOne)
   })
 
-  test('that failed is made again for the next who asks', async () => {
+  test('a failed audit is repeated for the next caller', async () => {
     const { store, counted } = countingStore()
     let isDown = false
     const product = await startProduct({
@@ -68,7 +68,7 @@ describe('an audit', () => {
   })
 })
 
-test('audits and exports of many callers read one after another', async () => {
+test('audits and exports of many callers run one after another', async () => {
   const { read, counted } = await start()
   await read('/updates')
   expect(counted.most).toBe(1)
@@ -87,7 +87,7 @@ const expensive = [
   ),
 ]
 
-test('the document names the exports', () => {
+test('the OpenAPI document lists the exports', () => {
   expect(expensive).toEqual(['/audit', '/updates', '/budgets/account/entries', '/statements'])
 })
 
@@ -108,7 +108,7 @@ describe('a caller has ten audits and exports a minute', () => {
     expect((await read(path)).status).toBe(200)
   })
 
-  test('on pages, counted by the function that shows them', async () => {
+  test("audits and exports on pages are counted by the dashboard's function", async () => {
     const product = await start()
     const { dashboard, read, signed } = product
     const browser = openBrowser(product)

@@ -123,7 +123,7 @@ const tokens: readonly (readonly [name: string, headers: Record<string, string>]
   ['claims that are null', bearer(craft('null'))],
   ['65 kB', bearer(craft({ ...claims, more: 'x'.repeat(65_536) }))],
   ['another spelling of the signature', bearer(`${good}=`)],
-  ['the signature of somebody else', bearer(`${head}.${encode({ ...claims, sub: 'ada' })}.${signature}`)],
+  ['the signature of another token', bearer(`${head}.${encode({ ...claims, sub: 'ada' })}.${signature}`)],
   ['four segments', bearer(`${good}.${signature}`)],
   ['two of them in one header', { authorization: `Bearer ${good}, Bearer ${good}` }],
   ['the token of the service', bearer(serviceToken)],
@@ -232,13 +232,13 @@ const slack: readonly (readonly [
   ['40,000 characters', 200, commands, at(now, form({ text: '<'.repeat(40_000) }))],
   ['more than 256 KiB', 413, commands, at(now, form({ text: 'x'.repeat(300_000) }))],
   ['<!channel>', 200, commands, at(now, form({ text: '<!channel> <@U1> run' }))],
-  ['a run by somebody who is not listed', 200, commands, at(now, form({ text: 'run ranking acme' }))],
+  ['a run by a user who is not listed', 200, commands, at(now, form({ text: 'run ranking acme' }))],
   ['a response_url to another host', 200, commands, at(now, form({ response_url: 'https://evil.example/' }))],
   ['a payload that is no JSON', 400, interactions, at(now, 'payload={')],
   ['a payload of null', 400, interactions, at(now, 'payload=null')],
   ['a payload of a list', 400, interactions, at(now, 'payload=[]')],
   ['a forged value', 200, interactions, at(now, press({ actions: [{ action_id: 'approve', value: "'; drop" }] }))],
-  ['a button of nobody', 200, interactions, at(now, press({ actions: [{ action_id: 'delete', value: 'upd_1' }] }))],
+  ['an unknown button', 200, interactions, at(now, press({ actions: [{ action_id: 'delete', value: 'upd_1' }] }))],
   [
     'a hundred buttons',
     200,
@@ -246,7 +246,7 @@ const slack: readonly (readonly [
     at(now, press({ actions: Array(100).fill({ action_id: 'approve', value: 'upd_1' }) })),
   ],
   ['no button', 200, interactions, at(now, press({ actions: [] }))],
-  ['a press by somebody who is not listed', 200, interactions, at(now, press())],
+  ['a press by a user who is not listed', 200, interactions, at(now, press())],
   ['another address', 404, '/slack/events', at(now)],
 ]
 
@@ -331,7 +331,7 @@ const service: readonly (readonly [
   ['run', 'units twice', 201, 1, 40, { body: '{"units":50,"units":60}' }],
 ]
 
-test('at least 150 in all', () => {
+test('there are at least 150 hostile inputs', () => {
   const counts = { bodies, tokens, paths, slack, schedules, service }
   const each = Object.entries(counts).map(([name, rows]) => [name, rows.length])
   expect(Object.fromEntries(each)).toEqual({ bodies: 40, tokens: 28, paths: 40, slack: 33, schedules: 24, service: 32 })
@@ -351,7 +351,7 @@ describe('hostile bodies', () => {
 })
 
 describe('hostile tokens', () => {
-  test.each(tokens)('%s: 401', async (_name, headers) => {
+  test.each(tokens)('a hostile token is answered with 401: %s', async (_name, headers) => {
     const product = await start()
     for (const [method, path] of [
       ['POST', '/updates'],
@@ -405,14 +405,14 @@ describe('hostile forms at Slack’s addresses', () => {
 })
 
 describe('hostile events at the schedule’s handler', () => {
-  test.each(schedules)('%s: thrown, as what it is', async (_name, event) => {
+  test.each(schedules)('a hostile event is thrown by its name: %s', async (_name, event) => {
     const product = await start({ plans })
     await expect(product.triggers.handle(event, product.endsAt())).rejects.toThrow(WrongTrigger)
     expect(product.service.requests).toEqual([])
     await expectUntouched(product)
   })
 
-  test('the same occurrence three times: one run of each project', async () => {
+  test('one occurrence sent three times runs each project once', async () => {
     const product = await start({ plans })
     for (let times = 0; times < 3; times++) await product.triggers.handle({ plan: 'night', time }, product.endsAt())
     expect(product.seen('run')).toHaveLength(1)

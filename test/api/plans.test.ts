@@ -25,7 +25,7 @@ async function withPlans(plans: readonly object[] = [night, weekly], options: Op
 }
 
 describe('GET /plans', () => {
-  test('shows what the file says, what is next in both times, and nothing that has not happened', async () => {
+  test('GET /plans shows the plans file, the next time in both zones and no future outcome', async () => {
     const { plansNow } = await withPlans(undefined, { env: { ACCOUNT_TIME_ZONE: 'Europe/Berlin' } })
     expect(await plansNow()).toEqual([
       {
@@ -48,7 +48,7 @@ describe('GET /plans', () => {
     ])
   })
 
-  test('a rate counts from when it was due last', async () => {
+  test('a plan with a rate is due from its last time on', async () => {
     const { product, plansNow } = await withPlans()
     await product.triggers.fire('weekly', Date.parse(due), product.endsAt())
     expect((await plansNow())[1]).toMatchObject({
@@ -57,7 +57,7 @@ describe('GET /plans', () => {
     })
   })
 
-  test('the last one is that of the latest time', async () => {
+  test('GET /plans shows the occurrence with the latest time as last', async () => {
     const { product, plansNow } = await withPlans([night])
     for (const time of ['2026-11-20T10:00:00Z', '2026-11-18T10:00:00Z']) {
       await product.triggers.fire('night', Date.parse(time), product.endsAt())
@@ -65,12 +65,12 @@ describe('GET /plans', () => {
     expect((await plansNow())[0].last).toMatchObject({ time: '2026-11-20T10:00:00.000Z', state: 'done' })
   })
 
-  test('what is not enabled has nothing next', async () => {
+  test('a disabled plan has no next time', async () => {
     const { plansNow } = await withPlans([{ ...night, enabled: false }])
     expect(await plansNow()).toMatchObject([{ enabled: false, next: null, nextLocal: null }])
   })
 
-  test('without plans there are none; it takes read', async () => {
+  test('GET /plans requires read and is empty without plans', async () => {
     const { product, person, plansNow } = await withPlans([])
     expect(await plansNow()).toEqual([])
     expect((await product.call('GET', '/plans', { token: person('run admin') })).status).toBe(403)
@@ -81,7 +81,7 @@ describe('GET /plans', () => {
 })
 
 describe('pause and resume', () => {
-  test('a pause names who, when and why; the first one counts; resume ends it', async () => {
+  test('a paused plan names who, when and why; the first pause counts until resume', async () => {
     const { product, plansNow } = await withPlans([night])
     const pause = (reason: string) => product.call('POST', '/plans/night/pause', { body: { reason } })
     const paused = await pause('the site moves')
@@ -104,7 +104,7 @@ describe('pause and resume', () => {
     ])
   })
 
-  test('one that goes on leaves the others paused', async () => {
+  test('resuming a plan leaves the other plans paused', async () => {
     const { product, plansNow } = await withPlans()
     for (const name of ['night', 'weekly'])
       await product.call('POST', `/plans/${name}/pause`, { body: { reason: 'the site moves' } })
@@ -112,7 +112,7 @@ describe('pause and resume', () => {
     expect(await plansNow()).toMatchObject([{ paused: false }, { paused: { reason: 'the site moves' } }])
   })
 
-  test.each(['pause', 'resume'])('%s takes admin, a reason and a plan that there is', async (action) => {
+  test.each(['pause', 'resume'])('%s requires admin, a reason and an existing plan', async (action) => {
     const { product, person } = await withPlans([night])
     const post = (body: unknown, token?: Promise<string>, name = 'night') =>
       product.call('POST', `/plans/${name}/${action}`, { body, ...(token && { token }) })
@@ -130,7 +130,7 @@ describe('pause and resume', () => {
 })
 
 describe('POST /plans/{name}/run', () => {
-  test('200 with what became of each project; the same again answers the same and runs nothing', async () => {
+  test("running a plan answers each project's outcome; repeating it runs nothing", async () => {
     const { product, run } = await withPlans([night], { units: { a: 600 } })
     await product.call('PUT', '/budgets/account', { body: { limits: month(100) } })
     const first = await run({ time: due })
@@ -170,7 +170,7 @@ describe('POST /plans/{name}/run', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('respond-async: 202, and the sweep runs it', async () => {
+  test('running a plan with respond-async answers 202 and the sweep runs it', async () => {
     const { product, run, plansNow } = await withPlans([night])
     const headers = { prefer: 'respond-async' }
     const { status, body } = await product.call('POST', '/plans/night/run', { body: { time: due }, headers })
@@ -189,14 +189,14 @@ describe('POST /plans/{name}/run', () => {
     expect((await run({ time: due })).body).toMatchObject({ counts: { settled: 2 }, unitsCharged: 80 })
   })
 
-  test('what is to be tried again is 202, with when', async () => {
+  test('running a plan that must retry answers 202 with the time', async () => {
     const { run } = await withPlans([night], { service: () => ({ status: 503 }) })
     const { status, body } = await run({ time: due })
     expect(status).toBe(202)
     expect(body).toMatchObject({ state: 'running', nextTryAt: '2026-11-20T10:05:00.000Z', counts: { requested: 2 } })
   })
 
-  test('more than an hour late is missed, unless it is asked for what was not sent', async () => {
+  test('running a plan over an hour late is missed, unless only unsent projects are wanted', async () => {
     const { product, run } = await withPlans([night])
     const time = '2026-11-20T08:59:59Z'
     expect((await run({ time })).body).toMatchObject({ state: 'missed', counts: { unsent: 2 } })
@@ -208,7 +208,7 @@ describe('POST /plans/{name}/run', () => {
     expect(other.body).toMatchObject({ state: 'done', counts: { settled: 2 } })
   })
 
-  test('it takes run, and every budget that the plan charges', async () => {
+  test('running a plan requires run and every budget that it charges', async () => {
     const { product, person, run } = await withPlans([night])
     expect((await run({ time: due }, person('read propose approve write', '*'))).status).toBe(403)
     const barred = await run({ time: due }, person('run', ['seo']))
@@ -222,14 +222,14 @@ describe('POST /plans/{name}/run', () => {
     expect((await run({ time: due }, person('run', ['account']))).status).toBe(200)
   })
 
-  test('a caller of the budget that the plan names may', async () => {
+  test("a caller of the plan's own budget may run it", async () => {
     const { product, person, run } = await withPlans()
     const { status, body } = await run({ time: due }, person('run', ['seo']), 'weekly')
     expect([status, body.projects]).toMatchObject([200, [{ project: '7', state: 'settled' }]])
     expect(product.seen('run').map(({ url }) => url)).toEqual(['/v3/keyword-difficulty/7/run?device=mobile'])
   })
 
-  test('a plan whose budget was deleted is refused, and breaks neither the forecast nor the digest', async () => {
+  test('a plan of a deleted budget is refused without breaking forecast and digest', async () => {
     const { product, person, run } = await withPlans([{ ...night, budget: 'gone' }], { slack: true })
     const { status, body } = await run({ time: due }, person('run', ['seo']))
     expect([status, body.counts.refused]).toEqual([200, 2])
@@ -249,7 +249,7 @@ describe('POST /plans/{name}/run', () => {
     ['a time without a zone', { time: '2026-11-20T10:00:00' }, 'time'],
     ['another `only`', { time: due, only: 'all' }, 'only'],
     ['an unknown member', { time: due, force: true }, 'force'],
-  ])('%s: 400, and nothing is recorded', async (_what, body, path) => {
+  ])('running a plan with %s is answered with 400 and records nothing', async (_what, body, path) => {
     const { product, run, plansNow } = await withPlans([night])
     const answer = await run(body)
     expect([answer.status, answer.body.errors[0].path]).toEqual([400, path])
@@ -257,7 +257,7 @@ describe('POST /plans/{name}/run', () => {
     expect(product.service.requests).toEqual([])
   })
 
-  test('404 for a plan that there is not, 409 for one that is not enabled, 402 for one that is paused', async () => {
+  test('running an unknown plan is 404, a disabled one 409, a paused one 402', async () => {
     const { product, run } = await withPlans([night, { ...night, name: 'off', enabled: false }])
     expect((await run({ time: due }, undefined, 'day')).status).toBe(404)
     for (const only of [{}, { only: 'unsent' }]) {
@@ -271,7 +271,7 @@ describe('POST /plans/{name}/run', () => {
     expect(product.service.requests).toEqual([])
   })
 
-  test('by two people at once: one occurrence, each project once', async () => {
+  test('two people who run a plan at once make one occurrence', async () => {
     const { product, run } = await withPlans([night])
     const answers = await Promise.all([run({ time: due }), run({ time: due }), run({ time: due, only: 'unsent' })])
     expect(answers.map(({ status }) => status).filter((status) => status !== 200 && status !== 202)).toEqual([])
@@ -284,7 +284,7 @@ describe('GET /forecast', () => {
   const rows = async (product: Awaited<ReturnType<typeof startProduct>>) =>
     (await product.call('GET', '/forecast')).body.budgets
 
-  test('before prices were read it says how many projects it leaves out; then it is the sum until the reset', async () => {
+  test('GET /forecast counts unpriced projects, and sums prices until the reset', async () => {
     const { product } = await withPlans([night], { units: { a: 100, b: 50 } })
     const limits = [
       { window: 'month', units: 449 },
@@ -325,7 +325,7 @@ describe('GET /forecast', () => {
     expect((await rows(product))[0]).toMatchObject({ committed: 0, projected: 150, unpriced: 0, pricedAt: null })
   })
 
-  test('a price that cannot be read again stays, and shows its age; the rest is read anew', async () => {
+  test('GET /forecast keeps an old price with its age if a new one cannot be read', async () => {
     let isDown = false
     const { product } = await withPlans([night], {
       service: ({ url }) => (isDown && url.includes('/a/') ? { status: 502 } : undefined),
@@ -342,14 +342,14 @@ describe('GET /forecast', () => {
     expect((await rows(product))[2]).toMatchObject({ committed: 360, pricedAt: '2026-11-21T10:00:00.000Z' })
   })
 
-  test('plans that are not enabled are neither priced nor counted', async () => {
+  test('GET /forecast ignores disabled plans', async () => {
     const { product } = await withPlans([{ ...night, enabled: false }])
     await product.triggers.digest(product.endsAt())
     expect(product.seen('estimate')).toEqual([])
     expect((await rows(product))[0]).toMatchObject({ committed: 0, unpriced: 0 })
   })
 
-  test('the reset is the account’s own: its day and zone', async () => {
+  test("GET /forecast resets on the account's own day and zone", async () => {
     const env = { ACCOUNT_RENEWAL_DAY: '12', ACCOUNT_TIME_ZONE: 'Europe/Berlin' }
     const { product } = await withPlans([night], { env, clock: createTestClock('2026-12-10T10:00:00Z') })
     await product.triggers.digest(product.endsAt())

@@ -28,7 +28,7 @@ const doors: readonly [method: string, path: string, body: object][] = [
   ['POST', '/plans/morning/resume', {}],
 ]
 
-test.each(doors)('%s %s takes no reason with control characters', async (method, path, body) => {
+test.each(doors)('%s %s refuses a reason with control characters', async (method, path, body) => {
   const product = await startProduct()
   for (const reason of ['one\ntwo', 'a\u0000b', 'a\u001b[31mb', 'a\u0085b']) {
     const answer = await product.call(method, path, { body: { ...body, reason } })
@@ -39,7 +39,7 @@ test.each(doors)('%s %s takes no reason with control characters', async (method,
   }
 })
 
-test('the OpenAPI document says of every reason that is asked for that it has no control characters', () => {
+test('the OpenAPI document forbids control characters in every reason', () => {
   // biome-ignore lint/suspicious/noExplicitAny: the document is read as a stranger reads it.
   const { paths, components }: any = openApiDocument()
   const patterns: unknown[] = []

@@ -51,7 +51,7 @@ async function listen(listener: Listener): Promise<string> {
 const initech = { kind: 'ranking', project: 'initech' } as const
 
 describe('an update', () => {
-  test('settles, with its units; asked again it is the earlier one', async () => {
+  test('client.update settles with its units, and answers the earlier update if repeated', async () => {
     const { guard, runs } = await start()
     const first = await guard.update({ ...initech, reason: 'report' })
     expect(first).toMatchObject({ kind: 'settled', units: 40, earlier: false, update: { project: 'initech' } })
@@ -59,7 +59,7 @@ describe('an update', () => {
     expect(runs()).toBe(1)
   })
 
-  test('is refused with the numbers and every budget that refused, and does not throw', async () => {
+  test('client.update returns a refusal with its numbers and budgets instead of throwing', async () => {
     const { product, guard, runs } = await start({ units: { initech: 640 } })
     await product.call('PUT', '/budgets/acme', { body: { limits: [{ window: 'month', units: 120 }] } })
     const outcome = await guard.update({ ...initech, budget: 'acme' })
@@ -70,7 +70,7 @@ describe('an update', () => {
     expect(runs()).toBe(0)
   })
 
-  test('whose answer is lost is asked for with the same key, and runs once', async () => {
+  test('client.update retries a lost answer with the same key and runs once', async () => {
     const keys: unknown[] = []
     const { guard, runs } = await start({}, (request, response, pass) => {
       if (request.method !== 'POST') return false
@@ -94,30 +94,27 @@ describe('an update', () => {
     [401, 'unauthorized'],
     [403, 'forbidden'],
     [503, 'ledger-unavailable'],
-  ])(
-    'whose answer is lost, and then only %i comes, may have run: it is unanswered, not a problem',
-    async (status, slug) => {
-      let asked = 0
-      const { guard, runs } = await start({}, (request, response, pass) => {
-        asked++
-        if (asked > 1) {
-          response.writeHead(status, { 'content-type': 'application/problem+json', 'retry-after': '60' })
-          response.end(JSON.stringify({ type: `/problems/${slug}`, title: 'x', status, detail: 'not now' }))
-          return true
-        }
-        response.writeHead = () => {
-          request.socket.destroy()
-          return response
-        }
-        void pass(request, response)
+  ])('client.update is unanswered, not a problem, if %i follows a lost answer', async (status, slug) => {
+    let asked = 0
+    const { guard, runs } = await start({}, (request, response, pass) => {
+      asked++
+      if (asked > 1) {
+        response.writeHead(status, { 'content-type': 'application/problem+json', 'retry-after': '60' })
+        response.end(JSON.stringify({ type: `/problems/${slug}`, title: 'x', status, detail: 'not now' }))
         return true
-      })
-      expect(await guard.update(initech, { key: 'k' })).toEqual({ kind: 'unanswered', why: 'not now', key: 'k' })
-      expect([asked, runs()]).toEqual([2, 1])
-    },
-  )
+      }
+      response.writeHead = () => {
+        request.socket.destroy()
+        return response
+      }
+      void pass(request, response)
+      return true
+    })
+    expect(await guard.update(initech, { key: 'k' })).toEqual({ kind: 'unanswered', why: 'not now', key: 'k' })
+    expect([asked, runs()]).toEqual([2, 1])
+  })
 
-  test('asked for while the first request with its key still runs has the same outcome', async () => {
+  test('client.update has the outcome of a first request with its key that still runs', async () => {
     const answered = gate()
     let asked = 0
     const { product, guard, runs } = await start({}, () => {
@@ -131,7 +128,7 @@ describe('an update', () => {
     expect(runs()).toBe(1)
   })
 
-  test('that is answered with 202 is waited for', async () => {
+  test('client.update waits for an update answered with 202', async () => {
     let looks = 0
     const { product, guard } = await start({ stream: true }, ({ method }) => {
       if (method === 'GET' && ++looks === 2) void product.deliver()
@@ -142,7 +139,7 @@ describe('an update', () => {
     expect(looks).toBeGreaterThanOrEqual(3)
   })
 
-  test('is pending when the deadline passes, and can be waited for again', async () => {
+  test('client.update is pending after the deadline and can be waited for again', async () => {
     const { product, guard } = await start({ stream: true })
     const outcome = await guard.update(initech, { respondAsync: true, deadlineMs: 400 })
     if (outcome.kind !== 'pending') throw new Error(outcome.kind)
@@ -152,7 +149,7 @@ describe('an update', () => {
     expect(await guard.wait('upd_none')).toMatchObject({ kind: 'problem', problem: { type: '/problems/not-found' } })
   })
 
-  test('that may have run is in doubt, and stays so', async () => {
+  test('client.update stays in doubt if the run may have happened', async () => {
     const { guard, runs } = await start({
       service: ({ url }) => (url.endsWith('/run') ? { status: 500 } : undefined),
     })
@@ -160,7 +157,7 @@ describe('an update', () => {
     expect(runs()).toBe(1)
   })
 
-  test('that provably did not run is released; one that a person has to agree to awaits that', async () => {
+  test('client.update is released if it did not run, and awaits approval if it needs one', async () => {
     const { as, guard } = await start({
       service: ({ url }) => (url.endsWith('/run') ? { status: 404 } : undefined),
     })
@@ -175,7 +172,7 @@ describe('an update', () => {
   test.each([
     ['a budget that is none', { ...initech, budget: 'none' }, '/problems/invalid-request'],
     ['an estimate that cannot be read', { ...initech, project: 'odd' }, '/problems/estimate-unreadable'],
-  ])('%s is a problem, and nothing is recorded', async (_name, wanted, type) => {
+  ])('client.update answers %s with a problem and nothing is recorded', async (_name, wanted, type) => {
     const { guard } = await start({
       service: ({ url }) => (url.includes('/odd/') ? json({ nothing: true }) : undefined),
     })
@@ -184,7 +181,7 @@ describe('an update', () => {
   })
 })
 
-test('several updates have one outcome each, in the order of the projects', async () => {
+test('client.updates returns one outcome for each project in their order', async () => {
   const { guard } = await start({
     units: { globex: 900 },
     service: ({ url }) => (url.includes('/odd/') ? json({ nothing: true }) : undefined),
@@ -199,7 +196,7 @@ describe('no answer:', () => {
     [503, 'ledger-unavailable'],
     [500, 'internal'],
     [409, 'in-progress'],
-  ])('%i %s until the deadline: something may be recorded, and the key finds out', async (status, slug) => {
+  ])('client.update is unanswered with its key after %i %s until the deadline', async (status, slug) => {
     const { guard } = await start({}, (_request, response) => {
       response.writeHead(status, { 'content-type': 'application/problem+json', 'retry-after': '60' })
       response.end(JSON.stringify({ type: `/problems/${slug}`, title: 'x', status, detail: 'lost' }))
@@ -208,7 +205,7 @@ describe('no answer:', () => {
     expect(await guard.update(initech, { key: 'k' })).toEqual({ kind: 'unanswered', why: 'lost', key: 'k' })
   })
 
-  test('503 and 429 are waited for as long as they say, and the same request goes out again', async () => {
+  test('the client waits as long as 503 and 429 say and repeats the request', async () => {
     let times = 0
     const { guard, runs } = await start({}, (_request, response) => {
       times++
@@ -222,7 +219,7 @@ describe('no answer:', () => {
     expect([times, runs()]).toEqual([3, 1])
   })
 
-  test('a Retry-After beyond the deadline ends the waiting at once', async () => {
+  test('the client stops at once if Retry-After is beyond the deadline', async () => {
     let times = 0
     const { guard } = await start({}, (_request, response) => {
       times++
@@ -235,7 +232,7 @@ describe('no answer:', () => {
     expect([kind, times]).toEqual(['problem', 1])
   })
 
-  test('by the deadline it is unanswered, and the key tells how to find out', async () => {
+  test('client.update is unanswered with its key at the deadline', async () => {
     const url = await listen(() => {})
     const guard = new UnitGuard({ url, token: 't' })
     expect(await guard.update(initech, { key: 'report-47', deadlineMs: 100 })).toEqual({
@@ -245,14 +242,14 @@ describe('no answer:', () => {
     expect(await guard.budgets({ deadlineMs: 100 })).toMatchObject({ kind: 'unanswered' })
   })
 
-  test('a deadline beyond what a timer can count is one all the same', async () => {
+  test('the client accepts a deadline beyond what a timer can count', async () => {
     const { guard } = await start()
     const month = 31 * 24 * 3600_000
     expect(await guard.update(initech, { deadlineMs: month })).toMatchObject({ kind: 'settled' })
     expect(await guard.update(initech, { deadlineMs: Number.POSITIVE_INFINITY })).toMatchObject({ kind: 'settled' })
   })
 
-  test('a redirect is not followed: another place would get the token', async () => {
+  test('the client follows no redirect, which would give the token away', async () => {
     const seen: string[] = []
     const elsewhere = await listen((request, response) => {
       seen.push(String(request.headers.authorization))
@@ -264,7 +261,7 @@ describe('no answer:', () => {
     expect(seen).toEqual([])
   })
 
-  test('aborting ends the waiting, not the update', async () => {
+  test('aborting the client ends the waiting, not the update', async () => {
     const leaving = new AbortController()
     const { product, guard } = await start({ stream: true }, ({ method }) => {
       if (method === 'GET') leaving.abort(new Error('leaving'))
@@ -291,7 +288,7 @@ describe('cancelling', () => {
     return { ...started, queue }
   }
 
-  test('cancels many updates at once, and says why for those that it leaves', async () => {
+  test('client.cancel cancels many updates and says why it left others', async () => {
     const { product, guard, queue, runs } = await queued()
     const [one, two, other] = [await queue('tool', 'a'), await queue('tool', 'b'), await queue('carol', 'c')]
     const done = await guard.cancel([one, other, two], { reason: 'a loop' })
@@ -309,7 +306,7 @@ describe('cancelling', () => {
     expect(runs()).toBe(1)
   })
 
-  test('is a problem where no update was cancelled', async () => {
+  test('client.cancel is a problem if no update was cancelled', async () => {
     const { guard } = await queued()
     const { update } = (await guard.update(initech)) as { update: Update }
     const settled = await guard.cancel([update.id])
@@ -317,7 +314,7 @@ describe('cancelling', () => {
     expect(await guard.cancel([])).toMatchObject({ kind: 'problem', problem: { type: '/problems/invalid-request' } })
   })
 
-  test('names what a request cancelled whose answer was lost', async () => {
+  test('client.cancel names what a request with a lost answer cancelled', async () => {
     let losses = 0
     const { guard, queue } = await queued((request, response, pass) => {
       if (request.url !== '/updates/cancel' || ++losses > 1) return false
@@ -338,7 +335,7 @@ describe('cancelling', () => {
   })
 
   test.each(['undecided', 'internal'])(
-    'is unanswered after %s, because some updates may be cancelled',
+    'client.cancel is unanswered after %s, because some updates may be cancelled',
     async (slug) => {
       const { guard } = await queued((request, response) => {
         if (request.url !== '/updates/cancel') return false
@@ -352,7 +349,7 @@ describe('cancelling', () => {
 })
 
 describe('questions', () => {
-  test('an estimate, the budgets, and one of them', async () => {
+  test('the client reads an estimate, all budgets and one budget', async () => {
     const { guard } = await start({ units: { 'a & b': 12 } })
     expect(await guard.estimate({ kind: 'ranking', projects: ['a & b', 'initech'] })).toMatchObject({
       ...{ kind: 'estimate', estimate: { units: 52, allowed: true } },
@@ -362,7 +359,7 @@ describe('questions', () => {
     expect(await guard.budget('none')).toMatchObject({ kind: 'problem', problem: { type: '/problems/not-found' } })
   })
 
-  test('a list comes page by page, all of it, newest first', async () => {
+  test('client.list yields all updates page by page, newest first', async () => {
     const pages: (string | undefined)[] = []
     const { guard } = await start({}, (request) => {
       if (request.method === 'GET') pages.push(request.url)
@@ -380,7 +377,7 @@ describe('questions', () => {
 })
 
 describe('mistakes of the program throw:', () => {
-  test('an address that is none, and no token', () => {
+  test('the client throws for a wrong address and a missing token', () => {
     expect(() => new UnitGuard({ url: 'guard', token: 't' })).toThrow(TypeError)
     expect(() => new UnitGuard({ url: 'ftp://guard', token: 't' })).toThrow(
       'url must be the address of Unit Guard, such as http://127.0.0.1:8787; it is ftp://guard',
@@ -390,20 +387,20 @@ describe('mistakes of the program throw:', () => {
     expect(() => new UnitGuard({ url: 'http://guard', token: '' })).toThrow('token must be a bearer token')
   })
 
-  test('a token that no header can hold: at once, and it is not in what is thrown', async () => {
+  test('the client throws for a token that no header can hold, without showing it', async () => {
     const guard = new UnitGuard({ url: 'http://127.0.0.1:1', token: 'se\ncret' })
     const failure = await guard.update(initech).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(TypeError)
     expect(String(failure)).not.toContain('cret')
   })
 
-  test('a key that is none, and no project', async () => {
+  test('the client throws for a wrong key and a missing project', async () => {
     const guard = new UnitGuard({ url: 'http://127.0.0.1:1', token: 't' })
     await expect(guard.update(initech, { key: 'a b' })).rejects.toThrow('visible ASCII')
     await expect(guard.updates({ kind: 'ranking', projects: [] })).rejects.toThrow('need a project')
   })
 
-  test('somebody else at the address', async () => {
+  test('the client throws if another service answers', async () => {
     const url = await listen((_request, response) => void response.end('<html>'))
     await expect(new UnitGuard({ url, token: 't' }).update(initech)).rejects.toThrow('not from Unit Guard')
   })
@@ -455,7 +452,7 @@ await guard.update({ kind: 'rankings', project: 'initech' })
 export {}
 `
 
-test('a folder with anything else in it is left as it is; the client of an earlier build is replaced', async () => {
+test('`npm run client` replaces an earlier build and leaves any other folder as it is', async () => {
   const home = await mkdtemp(join(tmpdir(), 'client-'))
   onTestFinished(() => rm(home, { recursive: true }))
   const mine = join(home, 'mine')
@@ -473,7 +470,7 @@ test('a folder with anything else in it is left as it is; the client of an earli
   expect(await readdir(join(built, 'types'))).not.toContain('of-yesterday.d.ts')
 })
 
-test('its types are those of the answers', () => {
+test('the types of the client are those of the answers', () => {
   type Answer<Name extends keyof typeof answers> = z.output<(typeof answers)[Name]>
   // A problem is looked into below.
   expectTypeOf<Without<Update>>().branded.toEqualTypeOf<Without<Answer<'Update'>>>()

@@ -38,7 +38,7 @@ const sixty = (units: (index: number) => number, day = 200) =>
   }))
 
 describe('PUT /budgets', () => {
-  test('makes and changes many as one revision, and tells the difference', async () => {
+  test('PUT /budgets creates and changes many budgets as one revision and answers the difference', async () => {
     const product = await startSmall()
     await product.call('PUT', '/budgets/acme', { body: { limits: month(100), perUpdate: 50, approvers: ['bob'] } })
     await product.call('PUT', '/budgets/same', { body: { limits: month(7, 3), projects: [{ name: 'x' }] } })
@@ -99,7 +99,7 @@ describe('PUT /budgets', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('the same again changes nothing, not even the revision; nothing is deleted', async () => {
+  test('PUT /budgets with the same rows changes nothing, keeps the revision and deletes nothing', async () => {
     const product = await startSmall()
     const budgets = [{ name: 'acme', limits: month(10), thresholds: [50], kinds: ['ranking'] }]
     expect((await apply(product, { budgets })).body.differences).toHaveLength(1)
@@ -116,7 +116,7 @@ describe('PUT /budgets', () => {
     expect(two.entries).toMatchObject([{ reason: '2 budgets from a file' }])
   })
 
-  test('dry-run shows the difference and changes nothing', async () => {
+  test('PUT /budgets?dry-run shows the difference and changes nothing', async () => {
     const product = await startSmall()
     const etag = await etagOf(product)
     const shown = await apply(product, { budgets: [{ name: 'acme', limits: month(10) }] }, { dry: true, etag })
@@ -130,7 +130,7 @@ describe('PUT /budgets', () => {
     expect([bare.status, bare.body.detail]).toEqual([400, 'the budget b is new, so it needs limits.'])
   })
 
-  test('If-Match: what changed meanwhile is 412, dry or not', async () => {
+  test('PUT /budgets answers 412 if the definitions changed since If-Match, dry run or not', async () => {
     const product = await startSmall()
     const etag = await etagOf(product)
     const budgets = [{ name: 'acme', limits: month(10) }]
@@ -148,7 +148,7 @@ describe('PUT /budgets', () => {
     for (const dry of [true, false]) expect((await apply(product, { budgets }, { etag: '*', dry })).status).toBe(200)
   })
 
-  test('rows, and their members, mean the same in any order; other figures do not', async () => {
+  test('PUT /budgets ignores the order of rows and members but not their figures', async () => {
     const { guard, call } = await startSmall()
     const budget = { limits: month(9, 3), projects: [{ name: 'x', id: '1' }], thresholds: [50, 90], approvers: ['bob'] }
     await call('PUT', '/budgets/acme', { body: budget })
@@ -177,7 +177,7 @@ describe('PUT /budgets', () => {
     }
   })
 
-  test('a budget that is new needs limits, and the root has no parent', async () => {
+  test('PUT /budgets requires limits of a new budget and refuses a parent of the root', async () => {
     const product = await startSmall()
     const { body } = await apply(product, { budgets: [{ name: 'b' }, { name: 'account', parent: 'b' }] })
     expect(body.detail).toBe('the budget b is new, so it needs limits; account is the root and has no parent.')
@@ -226,7 +226,7 @@ describe('PUT /budgets', () => {
       },
       ['projects'],
     ],
-  ])('%s is 400, and nothing is changed', async (_what, body, paths) => {
+  ])('PUT /budgets answers %s with 400 and changes nothing', async (_what, body, paths) => {
     const product = await startSmall()
     const etag = await etagOf(product)
     const refused = await product.call('PUT', '/budgets', { body })
@@ -235,7 +235,7 @@ describe('PUT /budgets', () => {
     expect(await etagOf(product)).toBe(etag)
   })
 
-  test('a wrong query is 400, and it takes admin', async () => {
+  test('PUT /budgets answers a wrong query with 400 and requires the scope admin', async () => {
     const product = await startSmall()
     const body = { budgets: [{ name: 'a', limits: month(1) }] }
     expect((await product.call('PUT', '/budgets?dry-run=yes', { body })).status).toBe(400)
@@ -245,7 +245,7 @@ describe('PUT /budgets', () => {
 })
 
 describe('sixty budgets and 300 projects', () => {
-  test('from a file, changed, applied again: no difference; as many as there may be, too', async () => {
+  test('PUT /budgets applied twice shows no difference, also for the most budgets allowed', async () => {
     const product = await startProduct()
     await product.update({ kind: 'ranking', project: 'first' })
     const made = await apply(product, { budgets: sixty(() => 1_000) })
@@ -277,7 +277,7 @@ describe('sixty budgets and 300 projects', () => {
   test.each([
     ['months and days: set as a whole', (round: number) => sixty(() => 1_000 + round, 300 + round)],
     ['months: added to', (round: number) => sixty(() => 1_000 + round, 300)],
-  ])('applied while updates run, on the real store (%s)', async (_how, budgets) => {
+  ])('PUT /budgets keeps books exact while updates run (%s)', async (_how, budgets) => {
     const product = await startProduct({ store: await createStore(), stream: false })
     await apply(product, { budgets: budgets(0) })
     let isOver = false

@@ -38,7 +38,7 @@ const invalid = (path: string, message: string) => ({
 })
 
 describe('PUT /budgets/{name}', () => {
-  test('makes a budget with the defaults, 201, and shows it as every reader sees it', async () => {
+  test('PUT /budgets/{name} creates a budget with defaults and shows it as every reader sees it', async () => {
     const product = await startProduct()
     const made = await put(product, 'seo', { limits: month(1_200) })
     expect(made.status).toBe(201)
@@ -73,7 +73,7 @@ describe('PUT /budgets/{name}', () => {
     expect(body.budgets[1]).toEqual(made.body)
   })
 
-  test('replaces all of it, 200', async () => {
+  test('PUT /budgets/{name} replaces the whole budget', async () => {
     const product = await startProduct({ store: createMemoryStore(), stream: false })
     await mustPut(product, 'seo', { limits: month(10) })
     const whole = {
@@ -110,14 +110,14 @@ describe('PUT /budgets/{name}', () => {
       expect(bare.body).not.toHaveProperty(member)
   })
 
-  test('what is booked of it is its month, whichever window comes first', async () => {
+  test('a changed limit is booked by its month, whichever window comes first', async () => {
     const product = await startSmall()
     await put(product, 'seo', { limits: [{ window: 'day', units: 5 }, ...month(100)] })
     const { body } = await product.call('GET', '/budgets/seo/entries')
     expect(body.entries).toMatchObject([{ type: 'budget-created', units: 100 }])
   })
 
-  test('is seen beforehand: the next revision, or why it cannot be', async () => {
+  test('a budget change can be previewed: its revision, or why it is refused', async () => {
     const { guard } = await startSmall()
     const limits = [{ window: 'month', units: toUnits(100) } as const]
     const seo = { name: 'seo', parent: 'account', limits, projects: [] }
@@ -139,7 +139,7 @@ describe('PUT /budgets/{name}', () => {
     expect((await guard.ledger.view()).definitions.revision).toBe(revision)
   })
 
-  test('0 means nothing', async () => {
+  test('a limit of 0 allows nothing', async () => {
     const product = await startSmall()
     await mustPut(product, 'none', { limits: month(0) })
     const { status, body } = await product.update({ kind: 'ranking', project: 'acme', budget: 'none' })
@@ -153,7 +153,7 @@ describe('PUT /budgets/{name}', () => {
     expect(product.service.requests).toEqual([])
   })
 
-  test('a limit is in force at once, and for the day too', async () => {
+  test('a new limit takes effect at once, for the day too', async () => {
     const product = await startProduct({ store: createMemoryStore(), stream: false })
     await mustPut(product, 'seo', { limits: [...month(1_000), { window: 'day', units: 100 }] })
     const ask = (project: string) => product.update({ kind: 'ranking', project, budget: 'seo' })
@@ -174,7 +174,7 @@ describe('PUT /budgets/{name}', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('changes the root, which has no parent', async () => {
+  test('PUT /budgets/account changes the root, which has no parent', async () => {
     const product = await startProduct({ store: createMemoryStore(), stream: false })
     expect((await put(product, 'account', { limits: month(70_000) })).status).toBe(200)
     expect(await product.figures()).toMatchObject({ limit: 70_000, available: 70_000 })
@@ -183,7 +183,7 @@ describe('PUT /budgets/{name}', () => {
     expect(errorsOf(refused)).toEqual(invalid('parent', 'account is the root and has no parent.'))
   })
 
-  test('takes a parent that there is, eight deep and in no circle', async () => {
+  test('a parent must exist, be at most eight deep and form no circle', async () => {
     const product = await startProduct({ store: createMemoryStore(), stream: false })
     expect(errorsOf(await put(product, 'seo', { parent: 'nobody', limits: month(1) }))).toEqual(
       invalid('parent', 'there is no budget nobody; create it first'),
@@ -203,7 +203,7 @@ describe('PUT /budgets/{name}', () => {
       expect(await product.figures(name)).toMatchObject({ available: 960, spent: 40 })
   })
 
-  test('takes the names that every object has as names like any other', async () => {
+  test('a budget may be called like a property that every object has', async () => {
     const product = await startProduct({ store: createMemoryStore(), stream: false })
     expect((await product.call('GET', '/budgets/constructor')).status).toBe(404)
     expect((await product.update({ kind: 'ranking', project: 'acme', budget: 'constructor' })).status).toBe(400)
@@ -218,7 +218,7 @@ describe('PUT /budgets/{name}', () => {
   })
 
   test.each(['__proto__', 'Seo', '-seo', 'seo.', 'a_b', 'x'.repeat(64), '%C3%A9', 'a%2Fb'])(
-    '%s names no budget',
+    '%s is not a name of a budget',
     async (name) => {
       const product = await startSmall()
       expect(errorsOf(await put(product, name, { limits: month(1) }))).toEqual(
@@ -252,7 +252,7 @@ describe('PUT /budgets/{name}', () => {
     ['a project twice', { limits: month(1), projects: [{ name: 'a' }, { name: 'a', id: '1' }] }, 'projects'],
     ['a parent that cannot be', { limits: month(1), parent: 'A b' }, 'parent'],
     ['an empty reason', { limits: month(1), reason: '' }, 'reason'],
-  ])('refuses %s, and changes nothing', async (_what, body, path) => {
+  ])('PUT /budgets/{name} refuses %s and changes nothing', async (_what, body, path) => {
     const product = await startSmall()
     const before = (await product.call('GET', '/budgets')).headers.get('etag')
     const refused = await put(product, 'seo', body)
@@ -261,7 +261,7 @@ describe('PUT /budgets/{name}', () => {
     expect((await product.call('GET', '/budgets')).headers.get('etag')).toBe(before)
   })
 
-  test('takes the scope admin', async () => {
+  test('PUT /budgets/{name} requires the scope admin', async () => {
     const product = await startSmall()
     const token = product.signed({ sub: 'carl', scope: 'read run write approve', budgets: '*' })
     const calls = [
@@ -281,7 +281,7 @@ describe('If-Match', () => {
   const stale = (etag: string | null) =>
     `The definitions are at revision ${etag?.replaceAll('"', '')}, which is not what If-Match asks for; read them again.`
 
-  test('makes a change only of the revision that was read', async () => {
+  test('If-Match changes a budget only if its revision was read', async () => {
     const product = await startProduct({ store: createMemoryStore(), stream: false })
     const first = (await product.call('GET', '/budgets')).headers.get('etag') ?? ''
     expect(first).toMatch(/^"\d+"$/)
@@ -318,7 +318,7 @@ describe('If-Match', () => {
     })
   })
 
-  test('of several tags takes the one that matches', async () => {
+  test('If-Match accepts any matching tag of several', async () => {
     const product = await startProduct({ store: createMemoryStore(), stream: false })
     const { headers } = await mustPut(product, 'seo', { limits: month(1) })
     expect(
@@ -326,14 +326,14 @@ describe('If-Match', () => {
     ).toBe(200)
   })
 
-  test.each(['nonsense', '"', 'W/"1"', '1', ''])('that is no tag of ours matches nothing: %s', async (given) => {
+  test.each(['nonsense', '"', 'W/"1"', '1', ''])('If-Match with a foreign tag matches nothing: %s', async (given) => {
     const product = await startSmall()
     const refused = await put(product, 'seo', { limits: month(1) }, { 'if-match': given })
     expect(refused.status).toBe(412)
     expect(refused.body.detail).toBe(stale('"1"'))
   })
 
-  test('* takes a budget that there is', async () => {
+  test('If-Match: * requires an existing budget', async () => {
     const product = await startSmall()
     const refused = await put(product, 'seo', { limits: month(1) }, { 'if-match': '*' })
     expect(refused.status).toBe(412)
@@ -341,7 +341,7 @@ describe('If-Match', () => {
     expect((await product.call('GET', '/budgets/seo')).status).toBe(404)
   })
 
-  test('of two changes of one revision one wins', async () => {
+  test('of two changes of one revision one succeeds', async () => {
     const product = await startProduct({ store: createMemoryStore(), stream: false })
     const { headers } = await mustPut(product, 'seo', { limits: month(1) })
     const ifMatch = { 'if-match': headers.get('etag') ?? '' }
@@ -351,7 +351,7 @@ describe('If-Match', () => {
 })
 
 describe('freezing', () => {
-  test('refuses updates of the budget and of its children at once, and unfreezing lets them pass', async () => {
+  test('a freeze refuses updates of a budget and its children at once, until it is unfrozen', async () => {
     const product = await startProduct({ store: createMemoryStore(), stream: false })
     await mustPut(product, 'seo', { limits: month(1_000) })
     await mustPut(product, 'blog', { parent: 'seo', limits: month(1_000) })
@@ -392,7 +392,7 @@ describe('freezing', () => {
     )
   })
 
-  test('takes a reason and a budget that there is', async () => {
+  test('a freeze requires a reason and an existing budget', async () => {
     const product = await startSmall()
     expect((await product.call('POST', '/budgets/account/freeze', { body: {} })).body).toMatchObject({
       status: 400,
@@ -407,7 +407,7 @@ describe('freezing', () => {
 })
 
 describe('DELETE /budgets/{name}', () => {
-  test('204; its counters are resumed when it is made again', async () => {
+  test('a budget that is deleted and created again resumes its counters', async () => {
     const product = await startProduct({ store: createMemoryStore(), stream: false })
     await mustPut(product, 'seo', { limits: month(100) })
     await product.update({ kind: 'ranking', project: 'acme', budget: 'seo' })
@@ -431,7 +431,7 @@ describe('DELETE /budgets/{name}', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('not the root, nor with children', async () => {
+  test('the root and a budget with children cannot be deleted', async () => {
     const product = await startProduct({ store: createMemoryStore(), stream: false })
     await mustPut(product, 'seo', { limits: month(100) })
     for (const name of ['blog', 'shop']) await mustPut(product, name, { parent: 'seo', limits: month(100) })
@@ -447,7 +447,7 @@ describe('DELETE /budgets/{name}', () => {
     })
   })
 
-  test('nor while units of it are held or in doubt', async () => {
+  test('a budget with units held or in doubt cannot be deleted', async () => {
     const { opened, open } = gate()
     const product = await startProduct({ store: createMemoryStore(), stream: false })
     await mustPut(product, 'seo', { limits: month(100) })
@@ -479,7 +479,7 @@ describe('entries', () => {
     return product
   }
 
-  test('a grant, 201, for that budget and window', async () => {
+  test('a grant is booked for its budget and window', async () => {
     const product = await withBudgets()
     const { status, body } = await enter(product, 'blog', { type: 'grant', units: 25, reason: 'launch week' })
     expect(status).toBe(201)
@@ -514,7 +514,7 @@ describe('entries', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('spending outside the guard charges the ancestors and may exceed what is available', async () => {
+  test('spending outside the guard charges ancestors and may exceed the available units', async () => {
     const product = await withBudgets()
     const { status, body } = await enter(product, 'blog', { type: 'external-spend', units: 70, reason: 'by hand' })
     expect([status, body.budgets]).toEqual([201, ['blog', 'seo', 'account']])
@@ -527,7 +527,7 @@ describe('entries', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('the same key is the same entry; with other content, or for another budget, it is refused', async () => {
+  test('one key is one entry, and is refused with other content or another budget', async () => {
     const product = await withBudgets()
     const first = await enter(product, 'blog', { type: 'grant', units: 25, reason: 'r' }, 'key-1')
     expect(first.headers.get('idempotency-replayed')).toBeNull()
@@ -564,14 +564,14 @@ describe('entries', () => {
     ['an unknown type', { type: 'gift', units: 1, reason: 'r' }, 'type'],
     ['an unknown window', { type: 'grant', units: 1, window: 'week', reason: 'r' }, 'window'],
     ['a window for spending', { type: 'external-spend', units: 1, window: 'day', reason: 'r' }, 'window'],
-  ])('refuse %s', async (_what, body, path) => {
+  ])('entries refuse %s', async (_what, body, path) => {
     const product = await startSmall()
     const refused = await enter(product, 'account', body)
     expect(refused.status).toBe(400)
     expect(refused.body.errors.map((error: { path: string }) => error.path)).toEqual([path])
   })
 
-  test('of a budget that there is not', async () => {
+  test('an entry of an unknown budget is refused', async () => {
     const product = await startSmall()
     expect((await enter(product, 'nobody', { type: 'grant', units: 1, reason: 'r' })).body).toMatchObject({
       status: 404,
@@ -579,7 +579,7 @@ describe('entries', () => {
     })
   })
 
-  test('are listed, newest first, page by page, since and by month, and as CSV', async () => {
+  test('entries are listed newest first, by page, time and month, and as CSV', async () => {
     const product = await withBudgets()
     for (const units of [1, 2, 3]) {
       product.clock.advance(1_000)
@@ -626,7 +626,7 @@ describe('entries', () => {
     ['limit=201', 'limit'],
     ['since=yesterday', 'since'],
     ['until=2026-11-20T00:00:00Z', 'until'],
-  ])('are not listed by %s', async (query, path) => {
+  ])('entries are not listed by %s', async (query, path) => {
     const product = await startSmall()
     const refused = await product.call('GET', `/budgets/account/entries?${query}`)
     expect(refused.body).toMatchObject({ status: 400, errors: [{ path }] })
@@ -658,7 +658,7 @@ describe('owned projects', () => {
     expect(await product.figures(budget)).toMatchObject({ spent: 40 })
   })
 
-  test('another budget is 400, and nothing is recorded', async () => {
+  test('an update charged to a budget that does not own its project is answered with 400', async () => {
     const product = await withOwner()
     const refused = await product.update({ kind: 'ranking', project: 'acme', budget: 'shop' })
     expect(errorsOf(refused)).toEqual(
@@ -670,7 +670,7 @@ describe('owned projects', () => {
     expect(estimate.status).toBe(400)
   })
 
-  test('a project has one owner', async () => {
+  test('a project has one owning budget', async () => {
     const product = await withOwner()
     const refused = await put(product, 'shop', { limits: month(1), projects: [{ name: 'other', id: 'acme' }] })
     expect(errorsOf(refused)).toEqual(invalid('projects', 'acme has one owner, and cannot belong to blog and to shop'))
@@ -681,7 +681,7 @@ describe('owned projects', () => {
 })
 
 describe('GET /audit', () => {
-  test('shows every counter as recorded and as recomputed', async () => {
+  test('GET /audit shows every counter as recorded and as recomputed', async () => {
     const product = await startProduct({ store: createMemoryStore(), stream: false })
     await product.update({ kind: 'ranking', project: 'acme' })
     const figures = { limit: 50_000, granted: 0, available: 49_960, held: 0, inDoubt: 0, spent: 40 }

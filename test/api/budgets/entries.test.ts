@@ -36,7 +36,7 @@ const wrongState = (detail: string) => ({ status: 409, type: '/problems/wrong-st
 const pathsOf = ({ body }: Called) => (body.errors ?? []).map(({ path }: { path: string }) => path)
 
 describe('a transfer', () => {
-  test('moves units from one budget to another, and nothing of what both have above them', async () => {
+  test('a transfer moves units between budgets and leaves their common ancestors unchanged', async () => {
     const { product, enter, available } = await withBudgets()
     const { status, body } = await enter('acme', { type: 'transfer', units: 30, to: 'globex', reason: 'swap' })
     expect(status).toBe(201)
@@ -63,7 +63,7 @@ describe('a transfer', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('between branches moves what is not shared; of the day, the day alone', async () => {
+  test('a transfer between branches moves units of ancestors that are not shared; one of the day moves only the day', async () => {
     const { product, put, enter, available } = await withBudgets()
     await put('shop', { limits: month(500, 50) })
     const { body } = await enter('acme', { type: 'transfer', units: 40, to: 'shop' })
@@ -76,7 +76,7 @@ describe('a transfer', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('to a child or a parent: what both have stays, and the giver must have it all the same', async () => {
+  test('a transfer to a child or parent still requires the units at the giver', async () => {
     const { product, enter, available } = await withBudgets()
     expect((await enter('agency', { type: 'transfer', units: 900, to: 'acme' })).body.budgets).toEqual(['acme'])
     expect(await available('acme', 'agency')).toEqual([1_000, 1_000])
@@ -89,7 +89,7 @@ describe('a transfer', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('more than the giver has is refused, whatever its limit was', async () => {
+  test('a transfer of more than is available is refused, whatever the limit was', async () => {
     const { product, enter, available } = await withBudgets()
     await product.update({ kind: 'ranking', project: 'p', budget: 'acme' })
     const refused = await enter('acme', { type: 'transfer', units: 61, to: 'globex' })
@@ -123,14 +123,14 @@ describe('a transfer', () => {
     ['units 0', { type: 'transfer', units: 0, to: 'globex' }, 'units'],
     ['the next month', { type: 'transfer', units: 1, to: 'globex', window: 'next-month' }, 'window'],
     ['a whole chain', { type: 'transfer', units: 1, to: 'globex', wholeChain: true }, 'wholeChain'],
-    ['a grant to somebody else', { type: 'grant', units: 1, to: 'globex' }, 'to'],
+    ['a grant to another budget', { type: 'grant', units: 1, to: 'globex' }, 'to'],
     ['a window of spending', { type: 'external-spend', units: 1, window: 'month' }, 'window'],
     ['a correction of nothing', { type: 'correction', units: 1 }, 'corrects'],
     ['a correction of what is no id', { type: 'correction', units: 1, corrects: 'upd_1' }, 'corrects'],
     ['a correction below 0', { type: 'correction', units: -1, corrects: 'ent_1' }, 'units'],
     ['a correction of a window', { type: 'correction', units: 1, corrects: 'ent_1', window: 'day' }, 'window'],
     ['a reconciliation', { type: 'reconcile', unitsLeft: 1 }, 'type'],
-  ])('%s is 400, and nothing is booked', async (_what, body, path) => {
+  ])('an entry with %s is answered with 400 and not booked', async (_what, body, path) => {
     const { product, enter } = await withBudgets()
     const refused = await enter('acme', body)
     expect([refused.status, pathsOf(refused)]).toEqual([400, [path]])
@@ -138,7 +138,7 @@ describe('a transfer', () => {
     expect(listed.entries).toHaveLength(1)
   })
 
-  test('to itself, and of a budget that there is not', async () => {
+  test('a transfer to itself or of an unknown budget is refused', async () => {
     const { enter } = await withBudgets()
     expect((await enter('acme', { type: 'transfer', units: 1, to: 'acme' })).body).toMatchObject(
       wrongState('acme and acme are the same budget.'),
@@ -149,7 +149,7 @@ describe('a transfer', () => {
     })
   })
 
-  test('what corrects an entry that there is not is 404', async () => {
+  test('a correction of an unknown entry is answered with 404', async () => {
     const { enter } = await withBudgets()
     const corrects = `ent_${'0'.repeat(26)}`
     expect((await enter('acme', { type: 'correction', units: 1, corrects })).body).toMatchObject({
@@ -160,7 +160,7 @@ describe('a transfer', () => {
 })
 
 describe('binds', () => {
-  test('is the counter that has the least afterwards, above as well', async () => {
+  test('binds names the counter with the least units left, ancestors included', async () => {
     const { enter } = await withBudgets()
     const binds = async (budget: string, body: object) => (await enter(budget, body)).body.binds
     expect(await binds('acme', { type: 'grant', units: 5_000 })).toEqual({
@@ -174,7 +174,7 @@ describe('binds', () => {
     })
   })
 
-  test('is absent where nothing is limited, and stays as it was for a replay', async () => {
+  test('binds is absent without limits and unchanged in a replay', async () => {
     const { put, enter } = await withBudgets()
     const first = await enter('acme', { type: 'grant', units: 10 }, 'k')
     await enter('acme', { type: 'external-spend', units: 25 })
@@ -185,7 +185,7 @@ describe('binds', () => {
 })
 
 describe('a correction', () => {
-  test('says what a grant ought to have said, on the very counters', async () => {
+  test('a correction changes a grant on the same counters', async () => {
     const { product, enter, correct, available } = await withBudgets()
     const grant = await enter('acme', { type: 'grant', units: 500, wholeChain: true })
     expect(await available('acme', 'agency', 'account')).toEqual([600, 1_500, 50_500])
@@ -211,7 +211,7 @@ describe('a correction', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('there is one of an entry; the next corrects the correction, up and down, and to 0', async () => {
+  test('an entry has one correction; the next one corrects that correction', async () => {
     const { product, enter, correct, available } = await withBudgets()
     const { body: spent } = await enter('acme', { type: 'external-spend', units: 40 })
     const { body: first } = await correct('acme', spent.id, 30)
@@ -227,7 +227,7 @@ describe('a correction', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('that changes nothing is corrected like any other', async () => {
+  test('a correction that changes nothing can itself be corrected', async () => {
     const { product, enter, correct, available } = await withBudgets()
     const { body: grant } = await enter('acme', { type: 'grant', units: 10 })
     const { body: same } = await correct('acme', grant.id, 10)
@@ -237,7 +237,7 @@ describe('a correction', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('of a transfer gives back, and takes from who got it only what is left', async () => {
+  test('a correction of a transfer takes back only what the receiver has left', async () => {
     const { product, enter, correct, available } = await withBudgets()
     const { body: transfer } = await enter('acme', { type: 'transfer', units: 90, to: 'globex' })
     await enter('globex', { type: 'external-spend', units: 250 })
@@ -252,7 +252,7 @@ describe('a correction', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('of a month that is over names it, and no grant that would be for another', async () => {
+  test('a refused correction of an ended month names that month and suggests no grant', async () => {
     const { product, enter, correct } = await withBudgets()
     const { body: grant } = await enter('acme', { type: 'grant', units: 50 })
     const { body: ofDay } = await enter('acme', { type: 'grant', units: 70, window: 'day' })
@@ -272,7 +272,7 @@ describe('a correction', () => {
     expect((await correct('acme', ofDay.id, 60)).status).toBe(201)
   })
 
-  test('a grant is not corrected below what is left', async () => {
+  test('a grant cannot be corrected below the units left', async () => {
     const { product, enter, correct } = await withBudgets()
     const { body: grant } = await enter('acme', { type: 'grant', units: 50 })
     await enter('acme', { type: 'external-spend', units: 120 })
@@ -283,7 +283,7 @@ describe('a correction', () => {
     expect(await product.figures('acme')).toMatchObject({ granted: 20, available: 0 })
   })
 
-  test('day counters follow while the book counts that day; then the month alone', async () => {
+  test('a correction changes day counters only on the day of its entry', async () => {
     const { product, enter, correct } = await withBudgets()
     const { body: first } = await enter('acme', { type: 'external-spend', units: 20 })
     const { body: second } = await enter('acme', { type: 'external-spend', units: 20 })
@@ -303,7 +303,7 @@ describe('a correction', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('of a month that is over goes into its own book, and of the next month into that', async () => {
+  test("a correction goes into the book of its entry's month", async () => {
     const { product, enter, correct, available } = await withBudgets()
     const { body: november } = await enter('acme', { type: 'external-spend', units: 40 })
     const { body: december } = await enter('acme', { type: 'grant', units: 30, window: 'next-month' })
@@ -350,7 +350,7 @@ describe('a correction', () => {
       { status: 409, detail: expect.stringMatching(/^ent_[0-9a-z]{26} did not move globex\.$/) },
     ],
     ['an entry that there is not', ({ correct }) => correct('acme', 'ent_0', 1), { status: 404 }],
-  ])('%s is not corrected', async (_what, act, expected) => {
+  ])('%s cannot be corrected', async (_what, act, expected) => {
     const setup = await withBudgets()
     const before = await setup.available('acme', 'globex', 'agency')
     expect((await act(setup)).body).toMatchObject(expected)
@@ -359,7 +359,7 @@ describe('a correction', () => {
     expect(await setup.product.audit()).toBe(true)
   })
 
-  test('takes back no more than is spent: a reconciliation may have given it back already', async () => {
+  test('a correction takes back no more than is spent', async () => {
     const { product, enter, reconcile, correct } = await withBudgets()
     const { body: spent } = await enter('account', { type: 'external-spend', units: 100 })
     await reconcile({ unitsLeft: 50_000 })
@@ -373,7 +373,7 @@ describe('a correction', () => {
 })
 
 describe('POST /budgets/account/reconcile', () => {
-  test('books the difference to the figure on the vendor’s screen, either way, and nothing where they agree', async () => {
+  test("a reconciliation books the difference to the vendor's figure in either direction", async () => {
     const { product, reconcile } = await withBudgets()
     await product.update({ kind: 'ranking', project: 'p', budget: 'acme' })
     const { status, body } = await reconcile({ unitsLeft: 49_900, reason: 'this morning' })
@@ -400,7 +400,7 @@ describe('POST /budgets/account/reconcile', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('what is held or in doubt is taken as not yet in the vendor’s figure', async () => {
+  test("a reconciliation assumes that the vendor's figure excludes units held or in doubt", async () => {
     const { product, reconcile } = await withBudgets({
       service: ({ url }) => (url.includes('/broken/run') ? { status: 503 } : undefined),
     })
@@ -417,7 +417,7 @@ describe('POST /budgets/account/reconcile', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('the vendor with more than the month allows, or an unlimited account, is no difference', async () => {
+  test("a reconciliation refuses a figure above the month's limit and an unlimited account", async () => {
     const { product, put, reconcile } = await withBudgets()
     expect((await reconcile({ unitsLeft: 50_001 })).body).toMatchObject(
       wrongState(
@@ -436,13 +436,13 @@ describe('POST /budgets/account/reconcile', () => {
     ['units below 0', { unitsLeft: -1 }, 'unitsLeft'],
     ['an empty reason', { unitsLeft: 1, reason: '' }, 'reason'],
     ['a budget', { unitsLeft: 1, budget: 'acme' }, 'budget'],
-  ])('%s is 400', async (_what, body, path) => {
+  ])('a reconciliation with %s is answered with 400', async (_what, body, path) => {
     const { reconcile } = await withBudgets()
     const refused = await reconcile(body)
     expect([refused.status, pathsOf(refused)]).toEqual([400, [path]])
   })
 
-  test('is for administrators, and for the root alone', async () => {
+  test('a reconciliation requires admin and the root budget', async () => {
     const { product } = await withBudgets()
     const how = { body: { unitsLeft: 1, reason: 'r' } }
     const token = product.signed({ sub: 'bob', scope: 'read run approve write', budgets: '*' })
@@ -453,7 +453,7 @@ describe('POST /budgets/account/reconcile', () => {
 })
 
 describe('idempotency keys', () => {
-  test('a replay is identical, whatever has happened since; other content is 422', async () => {
+  test('a replayed entry is identical whatever happened since; other content is answered with 422', async () => {
     const { product, enter, reconcile, available } = await withBudgets()
     const { body: spent } = await enter('acme', { type: 'external-spend', units: 5 })
     const calls: [() => Promise<Called>, () => Promise<Called>][] = [
@@ -485,7 +485,7 @@ describe('idempotency keys', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('the same key twenty times at once is one entry', async () => {
+  test('twenty simultaneous requests with one key book one entry', async () => {
     const { product, enter, available } = await withBudgets()
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => enter('acme', { type: 'transfer', units: 5, to: 'globex' }, 'k')),
@@ -497,7 +497,7 @@ describe('idempotency keys', () => {
 })
 
 describe('Slack', () => {
-  test('/units reconcile books the difference, once, and says what', async () => {
+  test('/units reconcile books the difference once and names it', async () => {
     const { product } = await withBudgets({ slack: true, stream: true })
     await product.call('PUT', '/callers/slack:U1ADA', { body: { scopes: ['admin'] } })
     const said = async (text: string, trigger: string) => {
@@ -526,7 +526,7 @@ describe('Slack', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('/units reconcile that nobody did at once is not booked: the figure is none of that time; what was booked is said', async () => {
+  test('/units reconcile that was processed late is not booked because its figure is old', async () => {
     const { product } = await withBudgets({ slack: true, stream: true })
     await product.call('PUT', '/callers/slack:U1ADA', { body: { scopes: ['admin'] } })
     await product.deliver()
@@ -554,7 +554,7 @@ describe('Slack', () => {
 })
 
 describe('everything at once, on the real store', () => {
-  test('200 updates, grants, transfers, corrections and reconciliations: nothing is lost or counted twice', async () => {
+  test('200 simultaneous updates, grants, transfers, corrections and reconciliations keep books exact', async () => {
     const product: Product = await startProduct()
     const put = (name: string, units: number) =>
       product.call('PUT', `/budgets/${name}`, { body: { limits: month(units) } })

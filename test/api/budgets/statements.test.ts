@@ -53,7 +53,7 @@ describe.each([
   ['each update read', false],
   ['counted by the sweep', true],
 ])('GET /statements, %s', (_how, isCounted) => {
-  test('by budget adds up to the book, with what was granted and moved', async () => {
+  test('a statement by budget adds up to the book, with grants and transfers', async () => {
     const { product, statement } = await november({ isCounted })
     const { status, body } = await statement()
     expect(status).toBe(200)
@@ -77,7 +77,7 @@ describe.each([
     expect(await product.audit()).toBe(true)
   })
 
-  test('by project: a name and its id are one row; what was spent elsewhere is nobody’s', async () => {
+  test('a statement by project joins name and id, and gives outside spending to no project', async () => {
     const { statement } = await november({ isCounted })
     const { body } = await statement('?by=project')
     expect(body.rows).toEqual([
@@ -90,7 +90,7 @@ describe.each([
     expect([body.total, body.book]).toEqual([total, { spent: 95, addsUp: true }])
   })
 
-  test('by caller', async () => {
+  test('a statement by caller has a row for each caller', async () => {
     const { statement } = await november({ isCounted })
     const { body } = await statement('?by=caller')
     expect(body.rows).toEqual([
@@ -101,7 +101,7 @@ describe.each([
     expect([body.total, body.book.addsUp]).toEqual([total, true])
   })
 
-  test('with a price: amounts to the cent, each of the units and not of rounded rows', async () => {
+  test('a statement with a price rounds each amount from units, not from rounded rows', async () => {
     const { statement } = await november({ isCounted })
     const { body } = await statement('?price=0.0125')
     expect(body.price).toBe(0.0125)
@@ -115,7 +115,7 @@ describe.each([
     expect((await statement('?price=0.015')).body.total.amount).toBe(1.43)
   })
 
-  test('as CSV', async () => {
+  test('a statement is exported as CSV', async () => {
     const { statement } = await november({ isCounted })
     const csv = await statement('?by=budget&price=0.01', { accept: 'text/csv' })
     expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
@@ -136,14 +136,14 @@ describe.each([
     expect(plain.text.split('\r\n')[3]).toBe('month:2026-11-01,open,,0,0,20,0,0,0,0')
   })
 
-  test('negative figures stay figures in a CSV', async () => {
+  test('negative figures of a statement stay numbers in CSV', async () => {
     const { statement, enter } = await november({ isCounted })
     await enter('globex', { type: 'transfer', units: 60, to: 'acme' })
     const { text } = await statement('', { accept: 'text/csv' })
     expect(text.split('\r\n')[3]).toBe('month:2026-11-01,open,globex,1,10,0,-40,0,0,1,0')
   })
 
-  test('of a month that is over is open while something is in doubt, and final after that', async () => {
+  test('a statement of an ended month is final once nothing is in doubt', async () => {
     const { product, statement, enter } = await november({ isCounted })
     product.clock.set('2026-12-03T09:00:00Z')
     await product.update({ kind: 'ranking', project: 'site' })
@@ -172,7 +172,7 @@ describe.each([
 })
 
 describe('GET /statements', () => {
-  test('counts the opening position, and a window before all has no rows', async () => {
+  test('a statement counts the opening position, and an earlier window has no rows', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       env: { ACCOUNT_UNITS_USED_AT_START: '12800', ACCOUNT_RENEWAL_DAY: '12', ACCOUNT_TIME_ZONE: 'Europe/Berlin' },
@@ -198,13 +198,13 @@ describe('GET /statements', () => {
     ['?price=1e3', 'price'],
     ['?price=0.0000001', 'price'],
     ['?month=11', 'month'],
-  ])('%s is 400', async (query, path) => {
+  ])('GET /statements answers %s with 400', async (query, path) => {
     const product = await startProduct({ store: createMemoryStore() })
     const { body } = await product.call('GET', `/statements${query}`)
     expect(body).toMatchObject({ status: 400, errors: [{ path }] })
   })
 
-  test('takes the scope read', async () => {
+  test('GET /statements requires the scope read', async () => {
     const product = await startProduct({ store: createMemoryStore() })
     const token = product.signed({ sub: 'bob', scope: 'run', budgets: '*' })
     expect((await product.call('GET', '/statements', { token })).status).toBe(403)
@@ -212,7 +212,7 @@ describe('GET /statements', () => {
 })
 
 describe('GET /budgets?window=', () => {
-  test('shows the month as it was left, and what children may spend together', async () => {
+  test("GET /budgets?window= shows a month at its end and the children's limit", async () => {
     const { product } = await november()
     product.clock.set('2026-12-03T09:00:00Z')
     await product.call('PUT', '/budgets/acme', { body: { limits: [...month(900), { window: 'day', units: 5 }] } })
@@ -238,7 +238,7 @@ describe('GET /budgets?window=', () => {
     ])
   })
 
-  test('of the next month shows what was granted for it, and no day', async () => {
+  test('GET /budgets?window= of the next month shows its grants and no day', async () => {
     const { product, enter } = await november()
     await product.call('PUT', '/budgets/acme', { body: { limits: [...month(300), { window: 'day', units: 5 }] } })
     await enter('acme', { type: 'grant', units: 9, window: 'next-month' })
@@ -247,16 +247,19 @@ describe('GET /budgets?window=', () => {
     expect(body.windows).toHaveLength(1)
   })
 
-  test('unlimited children make an unlimited sum', async () => {
+  test('unlimited children make childrenLimit unlimited', async () => {
     const { product } = await november()
     await product.call('PUT', '/budgets/free', { body: { limits: [{ window: 'month', units: 'unlimited' }] } })
     expect((await product.call('GET', '/budgets/account')).body.windows[0].childrenLimit).toBe('unlimited')
     expect((await product.call('GET', '/budgets/acme')).body.windows[0]).not.toHaveProperty('childrenLimit')
   })
 
-  test.each(['month:2026-10-01', 'month:2026-11-02', 'today'])('nothing was counted in %s: 400', async (window) => {
-    const { product } = await november()
-    const { body } = await product.call('GET', `/budgets?window=${window}`)
-    expect(body).toMatchObject({ status: 400, errors: [{ path: 'window' }] })
-  })
+  test.each(['month:2026-10-01', 'month:2026-11-02', 'today'])(
+    'GET /budgets?window=%s is answered with 400 because nothing was counted in it',
+    async (window) => {
+      const { product } = await november()
+      const { body } = await product.call('GET', `/budgets?window=${window}`)
+      expect(body).toMatchObject({ status: 400, errors: [{ path: 'window' }] })
+    },
+  )
 })

@@ -17,7 +17,7 @@ async function start() {
 }
 
 describe('units that the vendor gave back', () => {
-  test('are a grant to the client and all above it, and the next reconciliation finds no difference', async () => {
+  test('units that the vendor gave back are a grant, and the next reconciliation finds no difference', async () => {
     const { product, enter, reconcile } = await start()
     expect((await enter({ type: 'grant', units: 40, wholeChain: true })).status).toBe(201)
     expect(await product.figures('acme')).toMatchObject({ granted: 40, available: 100, spent: 40 })
@@ -25,7 +25,7 @@ describe('units that the vendor gave back', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('in a month in which nothing was spent: the vendor’s figure is refused with the grant that is missing', async () => {
+  test("a vendor's figure above an unspent month is refused with the missing grant", async () => {
     const { product, enter, reconcile } = await start()
     product.clock.advance(days(20))
     const refused = await reconcile(50_040)
@@ -51,16 +51,19 @@ describe('units that the vendor gave back', () => {
       'corrects',
       'takes the id of an entry; what an update was charged is not corrected: for units that the vendor gave back, book a grant with wholeChain',
     ],
-  ])('are no %s: the error names the way', async (_what, entry, path, message) => {
-    const { product, enter, update } = await start()
-    const { status, body } = await enter(entry(update.id))
-    expect([status, body.errors]).toEqual([400, [{ path, message }]])
-    expect(await product.figures('acme')).toMatchObject({ granted: 0, available: 60, spent: 40 })
-  })
+  ])(
+    'units that the vendor gave back cannot be booked as %s, and the error names the way',
+    async (_what, entry, path, message) => {
+      const { product, enter, update } = await start()
+      const { status, body } = await enter(entry(update.id))
+      expect([status, body.errors]).toEqual([400, [{ path, message }]])
+      expect(await product.figures('acme')).toMatchObject({ granted: 0, available: 60, spent: 40 })
+    },
+  )
 })
 
 describe('a reconciliation with a wrong figure', () => {
-  test('is put right by reconciling again, as its refused correction says', async () => {
+  test('a wrong reconciliation is repaired by reconciling again, as its refused correction says', async () => {
     const { product, reconcile, enter } = await start()
     const { body: wrong } = await reconcile(4_996)
     expect(await product.figures()).toMatchObject({ available: 4_996 })
@@ -77,7 +80,7 @@ describe('a reconciliation with a wrong figure', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('of a month that is over stays, and its refused correction says so', async () => {
+  test('a wrong reconciliation of an ended month stays, as its refused correction says', async () => {
     const { product, reconcile } = await start()
     const { body: wrong } = await reconcile(49_900)
     product.clock.advance(days(20))

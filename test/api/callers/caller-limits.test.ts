@@ -31,7 +31,7 @@ const windowsOf = async (product: Product, sub = 'eve') =>
   )
 
 describe('limits of a caller', () => {
-  test('are shown with their figures, and count over all budgets', async () => {
+  test('limits of a caller are shown with figures and count over all budgets', async () => {
     const { product, list, ask } = await withEve({ limits: month(100) })
     expect((await ask('a')).status).toBe(201)
     expect((await ask('b', { budget: 'globex' })).status).toBe(201)
@@ -89,7 +89,7 @@ describe('limits of a caller', () => {
     expect(await product.figures('acme')).toMatchObject({ spent: 80, held: 0 })
   })
 
-  test('hold under a flood, on the real store: what fits runs, and no more', async () => {
+  test('limits of a caller hold under a flood of requests on the real store', async () => {
     const product = await startProduct()
     await product.call('PUT', '/budgets/acme', { body: { limits: month(5_000) } })
     await product.call('PUT', '/callers/eve', { body: { limits: month(400, 200) } })
@@ -111,7 +111,7 @@ describe('limits of a caller', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('of several projects all must fit together; who asks to be asked is refused all the same', async () => {
+  test('limits of a caller apply to all projects of a request together, whatever whenShort says', async () => {
     const { product, ask } = await withEve({ limits: month(100) })
     const all = await ask('x', { project: undefined, projects: ['a', 'b', 'c'] })
     expect([all.status, all.body.detail]).toEqual([
@@ -124,7 +124,7 @@ describe('limits of a caller', () => {
     expect(product.seen('run')).toHaveLength(2)
   })
 
-  test('of the day begin anew with the day, those of the month with the month', async () => {
+  test("a caller's day limit resets with the day, the month limit with the month", async () => {
     const { product, ask } = await withEve({ limits: month(100, 40) })
     expect((await ask('a')).status).toBe(201)
     expect((await ask('b')).body.detail).toBe(
@@ -138,7 +138,7 @@ describe('limits of a caller', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('count in advance: what is raised, lowered or unlimited in the middle counts what was spent', async () => {
+  test("a caller's limit that changes within the month counts what was spent before", async () => {
     const { product, list, ask } = await withEve({ limits: month(40) })
     await ask('a')
     await list({ limits: month(200) })
@@ -153,7 +153,7 @@ describe('limits of a caller', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('changed and removed while an update runs: it settles where it was held, and audits', async () => {
+  test("an update settles where it was held if the caller's limit changes or ends meanwhile", async () => {
     const { opened, open } = gate()
     const { product, list, ask } = await withEve(
       { limits: month(100, 50) },
@@ -179,7 +179,7 @@ describe('limits of a caller', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('of a plan and of somebody in Slack', async () => {
+  test('limits apply to a plan and to a Slack user', async () => {
     const plan = { name: 'night', kind: 'ranking', projects: ['a', 'b', 'c'], schedule: 'cron(0 5 * * ? *)' }
     const { product, list } = await withEve({}, { plans: [{ ...plan, budget: 'acme' }], slack: true, stream: true })
     await list({ limits: month(80) }, 'schedule:night')
@@ -195,7 +195,7 @@ describe('limits of a caller', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('names that every object has are names like any other', async () => {
+  test('a caller may be called like a property that every object has', async () => {
     const { product, list } = await withEve({})
     for (const sub of ['constructor', 'hasOwnProperty', 'toString']) {
       expect((await list({ limits: month(40) }, sub)).status).toBe(201)
@@ -216,7 +216,7 @@ describe('limits of a caller', () => {
     ['a rate of 0', { ratePerMinute: 0 }, 'ratePerMinute'],
     ['perUpdate as a text', { perUpdate: '5' }, 'perUpdate'],
     ['mayForce as a text', { mayForce: 'yes' }, 'mayForce'],
-  ])('%s is 400', async (_what, body, path) => {
+  ])('PUT /callers answers %s with 400', async (_what, body, path) => {
     const { list } = await withEve({})
     const refused = await list(body)
     expect([refused.status, refused.body.errors[0].path]).toEqual([400, path])
@@ -224,7 +224,7 @@ describe('limits of a caller', () => {
 })
 
 describe('perUpdate of a caller', () => {
-  test('refuses a dearer update, with both figures, and lets others ask for it', async () => {
+  test("perUpdate of a caller refuses a more expensive update with both figures, and no other caller's", async () => {
     const { product, ask } = await withEve({ perUpdate: 50 }, { units: { dear: 51, fair: 50 } })
     expect((await ask('dear')).body).toMatchObject({
       status: 402,
@@ -237,7 +237,7 @@ describe('perUpdate of a caller', () => {
 })
 
 describe('ratePerMinute', () => {
-  test('429 with Retry-After, for that caller alone, and again after the minute', async () => {
+  test('a caller above ratePerMinute gets 429 with Retry-After until the minute ends', async () => {
     const { product, eve } = await withEve({ ratePerMinute: 3 })
     const read = (token = eve, process?: { api: Product['api'] }) =>
       product.call('GET', '/updates', { token, ...(process && { process }) })
@@ -261,7 +261,7 @@ describe('ratePerMinute', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('counts in each process, and a refused request records nothing', async () => {
+  test('ratePerMinute counts in each process, and a request answered with 429 records nothing', async () => {
     const { product, eve, ask } = await withEve({ ratePerMinute: 1 })
     expect((await ask('a')).status).toBe(201)
     const key = { token: eve, headers: { 'idempotency-key': 'k' } }
@@ -274,7 +274,7 @@ describe('ratePerMinute', () => {
 })
 
 describe('mayForce', () => {
-  test('false takes nothing away and gives nothing', async () => {
+  test('mayForce: false neither takes nor gives a right', async () => {
     const { ask } = await withEve({ mayForce: false })
     expect((await ask('a', { force: true, reason: 'r' })).status).toBe(403)
     expect((await ask('a')).status).toBe(201)

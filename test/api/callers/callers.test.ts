@@ -16,7 +16,7 @@ async function productWith(...budgets: string[]) {
 }
 
 describe('/callers', () => {
-  test('PUT lists a caller, PUT again replaces it, GET shows it, DELETE ends it', async () => {
+  test('/callers lists, replaces, shows and deletes a caller', async () => {
     const { product, put } = await productWith('seo')
     const listed = { scopes: ['read', 'run'], budgets: ['seo'], person: 'dora', reason: 'she joined' }
     const made = await put('slack:U1DORA', listed)
@@ -40,14 +40,14 @@ describe('/callers', () => {
     ])
   })
 
-  test('whoever is not listed any more leaves the others as they are', async () => {
+  test('deleting a caller leaves the other callers unchanged', async () => {
     const { product, put } = await productWith()
     for (const sub of ['eve', 'dora']) await put(sub, { disabled: true })
     expect((await product.call('DELETE', '/callers/eve')).status).toBe(204)
     expect((await product.call('GET', '/callers')).body).toEqual({ callers: [{ sub: 'dora', disabled: true }] })
   })
 
-  test('all budgets that there are not are named', async () => {
+  test('PUT /callers names every unknown budget', async () => {
     const { put } = await productWith('seo')
     const { body } = await put('eve', { budgets: ['none', 'seo', 'nil'] })
     expect([body.detail, body.errors]).toEqual([
@@ -65,21 +65,21 @@ describe('/callers', () => {
     ['an unknown member', { admin: true }, 'admin'],
     ['a person with a blank', { person: 'two words' }, 'person'],
     ['disabled as a text', { disabled: 'yes' }, 'disabled'],
-  ])('%s is 400, and nothing is changed', async (_what, body, path) => {
+  ])('PUT /callers answers %s with 400 and changes nothing', async (_what, body, path) => {
     const { product, put } = await productWith()
     const { status, body: answer } = await put('eve', body)
     expect([status, answer.errors[0].path]).toEqual([400, path])
     expect((await product.call('GET', '/callers')).body).toEqual({ callers: [] })
   })
 
-  test('a name that no map in the database can have is 400: nobody has it in a token either', async () => {
+  test('a caller name that the database cannot store as a key is answered with 400', async () => {
     const { put } = await productWith()
     const { status, body } = await put('__proto__', { disabled: true })
     expect([status, body.errors[0].path]).toEqual([400, 'sub'])
     expect((await put('constructor', { disabled: true })).status).toBe(201)
   })
 
-  test('takes admin, and If-Match of the revision that was read', async () => {
+  test('PUT /callers requires the scope admin and honours If-Match', async () => {
     const { product, put, token } = await productWith()
     const refused = await product.call('PUT', '/callers/eve', { body: {}, token: token('bob', 'read run approve') })
     expect(refused.status).toBe(403)
@@ -99,7 +99,7 @@ describe('/callers', () => {
 describe('a token, narrowed by the list', () => {
   const ask = { kind: 'ranking', project: 'acme', budget: 'seo' }
 
-  test('scopes: what is not listed is refused, what the token lacks is not given', async () => {
+  test('a caller has only the scopes that both the token and the list give', async () => {
     const { product, put, token } = await productWith('seo')
     await put('eve', { scopes: ['read', 'admin'] })
     const eve = token('eve', 'read run')
@@ -109,14 +109,14 @@ describe('a token, narrowed by the list', () => {
     expect(product.service.requests).toEqual([])
   })
 
-  test('run taken away leaves proposing, where the token has it', async () => {
+  test('a caller who loses run may still propose if the token allows it', async () => {
     const { product, put, token } = await productWith('seo')
     await put('eve', { scopes: ['propose'] })
     const { status, body } = await product.update(ask, { token: token('eve', 'run propose') })
     expect([status, body.updates[0].state]).toEqual([202, 'awaiting-approval'])
   })
 
-  test('budgets: both the token and the list have to cover', async () => {
+  test('a caller may charge only budgets that both the token and the list cover', async () => {
     const { product, put, token } = await productWith('seo', 'ads')
     await put('eve', { budgets: ['seo'] })
     const eve = token('eve', 'run', ['seo', 'ads'])
@@ -124,7 +124,7 @@ describe('a token, narrowed by the list', () => {
     expect((await product.update({ ...ask, project: 'b', budget: 'ads' }, { token: eve })).status).toBe(403)
   })
 
-  test('disabled at once: for reads, changes, updates, the gateway, and what is queued', async () => {
+  test('a disabled caller is refused at once: reads, changes, updates, gateway and queue', async () => {
     const { product, put, token } = await productWith('seo')
     const eve = token('eve', 'read run write approve admin')
     const queued = await product.update(ask, { token: eve, headers: { prefer: 'respond-async' } })
@@ -149,7 +149,7 @@ describe('a token, narrowed by the list', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('mayForce lets a caller force without admin, and an administrator needs none', async () => {
+  test('mayForce lets a caller force without admin; an administrator needs no mayForce', async () => {
     const { product, put, token } = await productWith('seo')
     const forced = (project: string) => ({ ...ask, project, force: true, reason: 'new data' })
     const eve = token('eve', 'run')
@@ -162,7 +162,7 @@ describe('a token, narrowed by the list', () => {
   })
 })
 
-test('stopped twice is stopped once, and going on is a line of its own', async () => {
+test('disabling a caller twice is booked once, and enabling is an entry of its own', async () => {
   const { product } = await productWith()
   const by = { caller: 'ada', reason: 'their token is on the web' }
   for (const disabled of [true, true, false]) {
@@ -177,7 +177,7 @@ test('stopped twice is stopped once, and going on is a line of its own', async (
   ])
 })
 
-test('whoever has no token may do what is listed of them, and charge what is; an administrator everything', async () => {
+test('a caller without a token has the listed scopes and budgets; an administrator may charge all', async () => {
   const { product, put } = await productWith('seo', 'ads')
   const may = async (caller: string) => {
     const allowed = await product.guard.permissions({ caller }, { atOnce: true })
@@ -200,7 +200,7 @@ test('whoever has no token may do what is listed of them, and charge what is; an
   expect(await may('slack:U1')).toEqual({ scopes: ['run'], charges: ['seo', 'ads'], mayForce: false })
 })
 
-test('what another process has changed is believed no longer than two seconds, and at once where it matters', async () => {
+test('a change by another process is seen within two seconds, and at once for what changes something', async () => {
   const { product } = await productWith()
   const named = { caller: 'eve', token: { scopes: new Set(['read'] as const), budgets: '*' } } as const
   const isDisabled = async (guard: typeof product.guard, atOnce = false) =>
@@ -220,7 +220,7 @@ test('what another process has changed is believed no longer than two seconds, a
 })
 
 describe('one person under two names', () => {
-  test('does not approve, nor reject, what they asked for', async () => {
+  test('one person with two names cannot approve or reject their own update', async () => {
     const { product, put, token } = await productWith('seo')
     await put('eve', { person: 'eve-adams' })
     await put('eve-laptop', { person: 'eve-adams' })
@@ -239,7 +239,7 @@ describe('one person under two names', () => {
     expect((await product.call('POST', `/updates/${id}/approve`)).body.state).toBe('settled')
   })
 
-  test('whose person is called like another caller is that caller', async () => {
+  test('a caller with the person of another caller counts as that caller', async () => {
     const { product, put, token } = await productWith('seo')
     await put('slack:U1EVE', { scopes: ['approve'], person: 'eve' })
     const { body } = await product.update(
@@ -250,7 +250,7 @@ describe('one person under two names', () => {
     expect(decided).toMatchObject({ kind: 'problem', problem: { slug: 'forbidden' } })
   })
 
-  test('approvers may be named by the person', async () => {
+  test('approvers may be listed by their person', async () => {
     const { product, put, token } = await productWith()
     await product.call('PUT', '/budgets/seo', { body: { limits: month(5_000), approvers: ['dora'] } })
     await put('slack:U1DORA', { scopes: ['approve'], person: 'dora' })

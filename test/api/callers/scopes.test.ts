@@ -56,7 +56,7 @@ function ask(product: Product, route: string, token: Promise<string> | null) {
 }
 
 describe('the scopes of every route', () => {
-  test('are said here for each route of the API, and for no other', async () => {
+  test('this table has the scopes of each route of the API and no other', async () => {
     const { api } = await start()
     const routes = api.routes
       // Middleware, answers of 405 and the ways to the dashboard take any method.
@@ -65,14 +65,14 @@ describe('the scopes of every route', () => {
     expect([...new Set(routes)].toSorted()).toEqual(Object.keys(scopesOf).toSorted())
   })
 
-  test('without a token only those that take none are answered', async () => {
+  test('routes without a token are answered only if they need none', async () => {
     const product = await start()
     const open = []
     for (const route of Object.keys(scopesOf)) if ((await ask(product, route, null)).status !== 401) open.push(route)
     expect(open).toEqual(['GET /health', 'GET /docs', 'GET /openapi.json', 'GET /problems/*'])
   })
 
-  test.each(guarded)('%s takes any of %j, and no other scope will do', async (route, scopes) => {
+  test.each(guarded)('%s accepts any of the scopes %j and no other', async (route, scopes) => {
     const product = await start()
     const signed = (held: readonly string[]) => product.signed({ sub: 'eve', scope: held.join(' '), budgets: '*' })
     const others = all.filter((scope) => !scopes.includes(scope))
@@ -84,7 +84,7 @@ describe('the scopes of every route', () => {
     for (const scope of scopes) expect([401, 403]).not.toContain((await ask(product, route, signed([scope]))).status)
   })
 
-  test.each(guarded)('%s: the list of callers takes away what the token gives', async (route, scopes) => {
+  test.each(guarded)('%s refuses a scope of the token that the list of callers lacks', async (route, scopes) => {
     const product = await start()
     const others = all.filter((scope) => !scopes.includes(scope))
     await product.call('PUT', '/callers/eve', { body: { scopes: others } })

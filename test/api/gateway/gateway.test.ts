@@ -101,7 +101,7 @@ const echo = (product?: Parameters<typeof startProduct>[0]) =>
     ...product,
   })
 
-test('the interface has 23 operations', () => {
+test('the gateway knows 23 operations', () => {
   expect(operations).toHaveLength(23)
 })
 
@@ -140,7 +140,7 @@ describe('every operation goes through', () => {
     '/keyword-difficulty/1%3b2%2D3/run',
     '/on-demand/a/run?q=a+b&q=a%2Bb&empty=&flag',
     '/projects/caf%C3%A9%20%26%20co%2Fparis/export-rankings?x=%2B+&x=1&X=%7E~',
-  ])('byte for byte: %s', async (path) => {
+  ])('a read passes byte for byte: %s', async (path) => {
     const product = await echo()
     const raw = await listen(product)
     expect((await raw('GET', `/v3${path}`)).status).toBe(200)
@@ -177,7 +177,7 @@ describe('nothing else goes through', () => {
     ['GET', '//evil/v3/on-demand/acme/run'],
     ['GET', '/v3/account'],
     ['GET', '/V3/projects'],
-  ])('%s %s: 404 and no call', async (method, path) => {
+  ])('%s %s is answered with 404 without calling the service', async (method, path) => {
     const product = await echo()
     const raw = await listen(product)
     const { status } = await raw(method, path)
@@ -185,7 +185,7 @@ describe('nothing else goes through', () => {
     expect(product.service.requests).toEqual([])
   })
 
-  test('GET /v3/on-demand/a\\b/run: 400 from the server itself, and no call', async () => {
+  test('GET /v3/on-demand/a\\b/run is answered with 400 by the server itself', async () => {
     const product = await echo()
     const raw = await listen(product)
     expect((await raw('GET', '/v3/on-demand/a\\b/run')).status).toBe(400)
@@ -200,7 +200,7 @@ describe('nothing else goes through', () => {
     ['GET', '/v3/projects/acme/create', 'POST'],
     ['GET', '/v3/projects/acme/export-ctr', 'POST'],
     ['OPTIONS', '/v3/projects', 'GET'],
-  ])('%s %s: 405 and no call', async (method, path, allow) => {
+  ])('%s %s is answered with 405 without calling the service', async (method, path, allow) => {
     const product = await echo()
     const raw = await listen(product)
     const { status, headers } = await raw(method, path)
@@ -213,7 +213,7 @@ describe('nothing else goes through', () => {
     ['run', 'GET', '/v3/projects', 'read'],
     ['read run', 'POST', '/v3/projects/acme/create', 'write'],
     ['read write', 'POST', '/v3/projects/acme/create?frequency=daily', 'admin'],
-  ])('a token with %s: %s %s is 403', async (scope, method, path, needed) => {
+  ])('a token with %s is refused with 403: %s %s', async (scope, method, path, needed) => {
     const product = await echo()
     const token = product.signed({ sub: 'tool', scope, budgets: '*' })
     const { status, body } = await product.call(method, path, { token, ...(method === 'POST' && { body: createBody }) })
@@ -223,7 +223,7 @@ describe('nothing else goes through', () => {
   })
 })
 
-test('a query that no address can hold: 400, with what is wrong', async () => {
+test('a query with characters that need encoding is answered with 400', async () => {
   const product = await echo()
   const { status, body } = await (await listen(product))('GET', '/v3/projects?a#b')
   expect([status, body.errors]).toEqual([400, [{ path: '', message: expect.stringContaining('percent-encoded') }]])
@@ -231,7 +231,7 @@ test('a query that no address can hold: 400, with what is wrong', async () => {
 })
 
 describe('a run', () => {
-  test('within the cool-down: the earlier answer, content type included, and no call', async () => {
+  test('a run within the cool-down gets the earlier answer without a call', async () => {
     const product = await startProduct()
     const first = await product.call('GET', '/v3/on-demand/acme/run')
     const calls = product.service.requests.length
@@ -243,7 +243,7 @@ describe('a run', () => {
     expect(await product.figures()).toMatchObject({ spent: 40 })
   })
 
-  test('an answer without a type is passed on without one, now and later', async () => {
+  test('a run answer without a content type passes without one, also later', async () => {
     const bytes = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}'
     const product = await startProduct({
       service: ({ url }) => (url.endsWith('/run') ? { kind: 'raw', bytes } : undefined),
@@ -260,7 +260,7 @@ describe('a run', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('205, for which a Response takes no body, is passed on without one', async () => {
+  test('a run answer of 205 passes without a body', async () => {
     const bytes = 'HTTP/1.1 205 -\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}'
     const product = await startProduct({
       service: ({ url }) => (url.endsWith('/run') ? { kind: 'raw', bytes } : undefined),
@@ -269,7 +269,7 @@ describe('a run', () => {
     expect([status, text, headers.get('unit-guard-units-charged')]).toEqual([205, '', '40'])
   })
 
-  test('a retrying client: ten at once are one run', async () => {
+  test('ten simultaneous requests of a retrying client are one run', async () => {
     const { opened, open } = gate()
     const product = await startProduct({
       service: ({ url }) => (url.endsWith('/run') ? { ...json({}), once: opened } : undefined),
@@ -283,7 +283,7 @@ describe('a run', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('charges the budget of the header, else the owner of the project', async () => {
+  test('a run charges the budget of the header, else the owner of the project', async () => {
     const product = await startProduct()
     await product.call('PUT', '/budgets/seo', {
       body: { limits: [{ window: 'month', units: 100 }], projects: [{ name: 'owned', id: '7' }] },
@@ -303,7 +303,7 @@ describe('a run', () => {
     ])
   })
 
-  test('in doubt is 202, and refused is 502', async () => {
+  test('a run in doubt is answered with 202, a refusal of the service with 502', async () => {
     const product = await startProduct({
       service: ({ url }) =>
         url.endsWith('/doubt/run') ? { status: 500 } : url.endsWith('/gone/run') ? { status: 404 } : undefined,
@@ -313,7 +313,7 @@ describe('a run', () => {
     expect((await product.call('GET', '/v3/on-demand/gone/run')).status).toBe(502)
   })
 
-  test('an answer too long to keep whole: the update instead', async () => {
+  test('a run answer too long to store is replaced by the update', async () => {
     const product = await startProduct({
       service: ({ url }) => (url.endsWith('/run') ? json({ text: 'x'.repeat(20_000) }) : undefined),
     })
@@ -323,7 +323,7 @@ describe('a run', () => {
 })
 
 describe('writes', () => {
-  test('all faults of body and query at once, and no call', async () => {
+  test('a write with faults in body and query reports all of them without a call', async () => {
     const product = await echo()
     const body = {
       keywords: [{}],
@@ -347,7 +347,7 @@ describe('writes', () => {
     expect((await product.call('GET', '/changes')).body.changes).toEqual([])
   })
 
-  test('are recorded for /changes, with what the service answered', async () => {
+  test("writes are listed in /changes with the service's status", async () => {
     const product = await echo()
     await product.call('POST', '/v3/projects/caf%C3%A9/create', { body: createBody })
     product.clock.advance(1000)
@@ -377,7 +377,7 @@ describe('writes', () => {
     ])
   })
 
-  test('the ledger fails after the service has answered: its answer all the same, and an alarm', async () => {
+  test("a write gets the service's answer and raises an alarm if recording it fails", async () => {
     const memory = createMemoryStore()
     const isAnswered = (writes: readonly Write[]) =>
       writes.some((write) => write.kind === 'put' && write.item.sk === 'project-change' && write.item.status === 200)
@@ -395,7 +395,7 @@ describe('writes', () => {
     expect(product.logged.join()).toContain('change-not-noted')
   })
 
-  test('a connection that breaks: 502 that says so, and the change stays recorded as unknown', async () => {
+  test('a write with a broken connection is answered with 502 and stays recorded as unknown', async () => {
     const product = await echo({ service: () => ({ kind: 'reset' }) })
     const { status, body } = await product.call('POST', '/v3/projects/acme/create', { body: createBody })
     expect(status).toBe(502)
@@ -407,7 +407,7 @@ describe('writes', () => {
 
 describe('what the service answers', () => {
   test.each([[201], [204], [205], [302], [304], [401], [404], [421], [429], [500], [503]])(
-    '%i goes through, sent once',
+    'status %i of the service passes, sent once',
     async (status) => {
       const product = await echo({
         service: () => ({ status, headers: { location: '/v3/elsewhere', 'retry-after': '9' } }),
@@ -419,13 +419,13 @@ describe('what the service answers', () => {
     },
   )
 
-  test.each([[600], [999]])('%i is no status: 502, not ours', async (status) => {
+  test.each([[600], [999]])('%i is not a valid status and becomes 502', async (status) => {
     const product = await echo({ service: () => ({ status, body: 'odd' }) })
     const answer = await product.call('GET', '/v3/projects')
     expect([answer.status, answer.body.type]).toEqual([502, '/problems/service-unreachable'])
   })
 
-  test('cookies and hop-by-hop headers stay behind', async () => {
+  test('cookies and hop-by-hop headers of the service do not pass', async () => {
     const headers = {
       'content-type': 'text/plain',
       'set-cookie': 'a=b',
@@ -445,7 +445,7 @@ describe('what the service answers', () => {
     expect(answer.text).toBe('text')
   })
 
-  test('an answer that carries our token is cut before it', async () => {
+  test('a service answer that contains our token is cut before it', async () => {
     const product = await echo({ service: () => ({ body: `before ${serviceToken} after` }) })
     const raw = await listen(product)
     const { text } = await raw('GET', '/v3/projects').catch((error) => ({ text: String(error) }))
@@ -454,7 +454,7 @@ describe('what the service answers', () => {
   })
 })
 
-test('a huge export is not held in memory, and waits for a slow reader', async () => {
+test('a huge export waits for a slow reader instead of filling memory', async () => {
   const size = 200 * 1024 * 1024
   const product = await echo({
     service: () => ({ kind: 'endless', headers: { 'content-type': 'text/csv', 'content-length': String(size) } }),
@@ -473,7 +473,7 @@ test('a huge export is not held in memory, and waits for a slow reader', async (
   expect(most).toBeLessThan(150 * 1024 * 1024)
 })
 
-test('whoever leaves a read ends it at the service too', async () => {
+test('a caller who leaves a read ends it at the service', async () => {
   const product = await echo({ service: () => ({ kind: 'endless' }) })
   const aborting = new AbortController()
   const response = await product.api.request('/v3/projects/acme/export-rankings', {

@@ -7,7 +7,7 @@ const charged = ({ headers }: Called) => [
   headers.get('unit-guard-units-charged-now'),
 ]
 
-test('a run through the gateway says what it charged, and a replay that it charged nothing', async () => {
+test('a gateway run reports the units charged, and its replay reports 0 charged now', async () => {
   const product = await startProduct({ store: createMemoryStore() })
   const run = (key: string) => product.call('GET', '/v3/on-demand/acme/run', { headers: { 'idempotency-key': key } })
   expect(charged(await run('first'))).toEqual(['40', '40'])

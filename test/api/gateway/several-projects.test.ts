@@ -17,7 +17,7 @@ describe('several projects in one run of the gateway', () => {
     ['encoded', '/v3/on-demand/acme%2Cglobex/run', ['acme', 'globex']],
     ['encoded in small letters', '/v3/on-demand/acme%2cglobex/run', ['acme', 'globex']],
     ['each in its own bytes', '/v3/on-demand/caf%c3%A9,my%20shop/run', ['caf%c3%A9', 'my%20shop']],
-  ])('%s: each is an update of its own', async (_how, path, segments) => {
+  ])('each project of a gateway run is an update: %s', async (_how, path, segments) => {
     const product = await start(',')
     const { status, body, headers } = await product.call('GET', path)
     expect([status, body.updates.map(({ state, units }: { state: string; units: object }) => [state, units])]).toEqual([
@@ -33,7 +33,7 @@ describe('several projects in one run of the gateway', () => {
   const figuresIn = (headers: Headers) =>
     ['charged', 'charged-now', 'available'].map((name) => headers.get(`unit-guard-units-${name}`))
 
-  test('its headers have the sums: what the updates cost, and what this request charged', async () => {
+  test('headers of a run of several projects have the sums of units charged', async () => {
     const product = await start(',')
     await product.call('GET', '/v3/on-demand/acme/run')
     const some = await product.call('GET', '/v3/on-demand/acme,globex/run', { headers: { 'idempotency-key': 'k' } })
@@ -42,7 +42,7 @@ describe('several projects in one run of the gateway', () => {
     expect(figuresIn(again.headers)).toEqual(['80', '0', '49920'])
   })
 
-  test('what is left is in no header where several budgets pay', async () => {
+  test('a run paid by several budgets has no header of available units', async () => {
     const product = await start(',')
     const projects = [{ name: 'acme' }]
     await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 700 }], projects } })
@@ -50,14 +50,14 @@ describe('several projects in one run of the gateway', () => {
     expect(figuresIn(headers)).toEqual(['80', '80', null])
   })
 
-  test('with another separator that is configured', async () => {
+  test('a run of several projects uses the configured separator', async () => {
     const product = await start(';')
     expect((await product.call('GET', '/v3/keyword-difficulty/1;2%3B3/run?depth=2')).status).toBe(200)
     expect(runs(product).toSorted()).toEqual([1, 2, 3].map((id) => `/v3/keyword-difficulty/${id}/run?depth=2`))
     expect((await product.call('GET', '/v3/keyword-difficulty/1,2/run')).status).toBe(400)
   })
 
-  test('is one request: a key answers for all of it, and all of it fits or none', async () => {
+  test('a run of several projects is one request: one key, all or nothing', async () => {
     const product = await start(',')
     const headers = { 'idempotency-key': 'k' }
     const first = await product.call('GET', '/v3/on-demand/acme,globex/run', { headers })
@@ -70,7 +70,7 @@ describe('several projects in one run of the gateway', () => {
     expect(runs(product)).toHaveLength(2)
   })
 
-  test('within the cool-down the earlier updates answer', async () => {
+  test('a run of several projects within the cool-down gets the earlier updates', async () => {
     const product = await start(',')
     const { body } = await product.call('GET', '/v3/on-demand/acme,globex/run')
     const again = await product.call('GET', '/v3/on-demand/ACME,globex/run')
@@ -79,7 +79,7 @@ describe('several projects in one run of the gateway', () => {
     expect(runs(product)).toHaveLength(2)
   })
 
-  test('what is in doubt is pending', async () => {
+  test('a run of several projects with one in doubt is answered with 202', async () => {
     const product = await startProduct({
       ...{ store: createMemoryStore(), env: { PROJECT_SEPARATOR: ',' } },
       service: ({ url }) => (url.includes('globex/run') ? { status: 500, body: '' } : undefined),
@@ -102,7 +102,7 @@ describe('several projects in one run of the gateway', () => {
       'names more than 20 projects',
     ],
     ['/v3/on-demand/p,%EF%BC%8Cq/run', '，q names several projects'],
-  ])('is refused: %s', async (path, message) => {
+  ])('a run of several projects is refused: %s', async (path, message) => {
     const product = await start(',')
     const projects = [{ name: 'acme', id: '77' }]
     await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 700 }], projects } })
@@ -114,7 +114,7 @@ describe('several projects in one run of the gateway', () => {
   })
 })
 
-describe('where nobody has said what separates projects', () => {
+describe('without a configured separator of projects', () => {
   test.each([
     'acme,acme',
     'acme,globex',
@@ -123,7 +123,7 @@ describe('where nobody has said what separates projects', () => {
     'acme%EF%BC%8Cglobex',
     'acme+shop',
     'acme;v=1',
-  ])('a run of %s is refused, and reads pass unchanged', async (segment) => {
+  ])('without a separator a run of %s is refused while reads pass unchanged', async (segment) => {
     const product = await start()
     const { status, body } = await product.call('GET', `/v3/on-demand/${segment}/run`)
     expect([status, body.type]).toEqual([400, '/problems/invalid-request'])
@@ -133,12 +133,12 @@ describe('where nobody has said what separates projects', () => {
     expect(product.service.requests.map(({ url }) => url)).toEqual([`/v3/on-demand/${segment}/estimate`])
   })
 
-  test('the sentence names the setting', async () => {
+  test('the refusal of several projects names the setting', async () => {
     const product = await start()
     expect((await product.call('GET', '/v3/on-demand/p,q/run')).body.detail).toContain('set PROJECT_SEPARATOR')
   })
 
-  test('bodies and estimates are refused, too', async () => {
+  test('several projects in bodies and estimates are refused without a separator', async () => {
     const product = await start()
     for (const project of ['p,p,p', 'p%2Cq', 'x/../acme']) {
       const asked = await product.call('POST', '/updates', { body: { kind: 'ranking', project } })

@@ -50,7 +50,7 @@ const rawAnswer = (head: string, body: string): Answer => ({
 const chunkOf = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 
 describe('an answer', () => {
-  test('goes through as it is, under our request id, and without what was meant for one connection', async () => {
+  test('a service answer passes with our request id and without hop-by-hop headers', async () => {
     const { get, service, logged } = await serve(
       rawAnswer(
         [
@@ -90,7 +90,7 @@ describe('an answer', () => {
     })
   })
 
-  test.each([[204], [205], [304], [401], [503]])('%i, twice over one connection', async (status) => {
+  test.each([[204], [205], [304], [401], [503]])('status %i passes twice over one connection', async (status) => {
     const { get, logged } = await serve({ status, headers: { etag: '"v1"' } })
     const first = await get()
     expect([first.statusCode, first.headers.etag, await textOf(first)]).toEqual([status, '"v1"', ''])
@@ -101,7 +101,7 @@ describe('an answer', () => {
     expect(requests.map((line) => line.status)).toEqual([status, status])
   })
 
-  test('to HEAD there is none, and no call', async () => {
+  test('HEAD calls no service and has no body', async () => {
     const { get, service } = await serve({ body: 'text' })
     const response = await get('/on-demand/acme/run', { method: 'HEAD' })
     expect([response.statusCode, response.headers.allow]).toEqual([405, 'GET'])
@@ -110,7 +110,7 @@ describe('an answer', () => {
 })
 
 describe('a streamed answer', () => {
-  test('waits for a slow reader instead of filling the memory', async () => {
+  test('a streamed answer waits for a slow reader instead of filling memory', async () => {
     const size = 200 * 1024 * 1024
     const { get } = await serve({ kind: 'endless', headers: { 'content-length': String(size) } })
     const response = await get('/projects/acme/export-rankings')
@@ -125,7 +125,7 @@ describe('a streamed answer', () => {
   test.each([
     ['breaks in the middle', chunkOf('half')],
     ['carries our token', chunkOf('half') + chunkOf(` ${serviceToken}`) + chunkOf('')],
-  ])('that %s is cut', async (_what, body) => {
+  ])('a streamed answer that %s is cut', async (_what, body) => {
     const { get, logged } = await serve(rawAnswer('Transfer-Encoding: chunked', body))
     const response = await get()
     let text = ''
@@ -138,7 +138,7 @@ describe('a streamed answer', () => {
     expect(logged.filter((line) => line.includes('"level":"error"'))).toEqual([])
   })
 
-  test('of one byte is passed on before the next one', async () => {
+  test('the first byte of a streamed answer passes before the second', async () => {
     const { get } = await serve({ kind: 'byte-by-byte', body: 'ab', everyMs: 300_000 })
     const response = await get()
     const [chunk] = await once(response, 'data')
@@ -152,7 +152,7 @@ describe('a small answer', () => {
     ['carries our token', rawAnswer(`Content-Length: ${serviceToken.length}`, serviceToken)],
   ]
 
-  test.each(broken)('that %s is a problem instead', async (_what, answer) => {
+  test.each(broken)('a small answer that %s becomes a problem', async (_what, answer) => {
     const { get, logged } = await serve(answer)
     const response = await get()
     const body = JSON.parse(await textOf(response))
@@ -161,7 +161,7 @@ describe('a small answer', () => {
     expect(JSON.parse(logged.at(-1) ?? '')).toMatchObject({ requestId: body.requestId, status: 502 })
   })
 
-  test('that has broken before anybody listened is one too', async () => {
+  test('a small answer that broke before it was read becomes a problem', async () => {
     const body = new Readable().on('error', () => {}).destroy(new Error('broken'))
     await new Promise((resolve) => body.on('close', resolve))
     const { get } = await serve({}, ({ services }) =>
@@ -177,11 +177,11 @@ describe('a small answer', () => {
   })
 })
 
-describe('whoever leaves a read ends it at the service too', () => {
+describe('a caller who leaves a read', () => {
   const gone = (product: Pick<Product, 'service'>) =>
     vi.waitFor(() => expect(product.service.openConnections()).toBe(0), { timeout: patienceMs })
 
-  test('before an answer', async () => {
+  test('a caller who leaves before the answer ends the read at the service', async () => {
     const product = await serve({ kind: 'hang' })
     const request = product.send()
     await vi.waitFor(() => expect(product.service.requests).toHaveLength(1), { timeout: patienceMs })
@@ -189,7 +189,7 @@ describe('whoever leaves a read ends it at the service too', () => {
     await gone(product)
   })
 
-  test('in the middle of a large one', async () => {
+  test('a caller who leaves a large answer ends the read at the service', async () => {
     const product = await serve({ kind: 'endless' })
     const response = await product.get()
     await once(response, 'data')
@@ -197,7 +197,7 @@ describe('whoever leaves a read ends it at the service too', () => {
     await gone(product)
   })
 
-  test('in the middle of a small one', async () => {
+  test('a caller who leaves a small answer ends the read at the service', async () => {
     const product = await serve({ kind: 'hang-in-body' })
     const request = product.send()
     await vi.waitFor(() => expect(product.service.requests).toHaveLength(1), { timeout: patienceMs })

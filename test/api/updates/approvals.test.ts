@@ -49,7 +49,7 @@ const untouched = { limit: 5_000, granted: 0, available: 5_000, held: 0, inDoubt
 const spent = { limit: 5_000, granted: 0, available: 4_360, held: 0, inDoubt: 0, spent: 640 }
 
 describe('above approvalAbove', () => {
-  test('202 awaiting approval: nothing is held, nothing is run, and the reason is said', async () => {
+  test('an update above approvalAbove awaits approval with its reason, without a hold or a run', async () => {
     const { product, ask } = await strictProduct()
     const { status, body } = await ask()
     expect(status).toBe(202)
@@ -65,13 +65,13 @@ describe('above approvalAbove', () => {
     expect(listed.updates).toEqual(body.updates)
   })
 
-  test('exactly as much as that, and a cheap one, need nobody', async () => {
+  test('an update of exactly approvalAbove units needs no approval, nor does a cheaper one', async () => {
     const { ask } = await strictProduct({ approvalAbove: 640 })
     expect((await ask()).status).toBe(201)
     expect((await ask({ project: 'cheap' })).status).toBe(201)
   })
 
-  test('an ancestor may want it too', async () => {
+  test('approvalAbove of an ancestor requires approval too', async () => {
     const { product, ask } = await strictProduct({ approvalAbove: 5_000 })
     await product.call('PUT', '/budgets/account', { body: { limits: month(50_000), approvalAbove: 639 } })
     const { body } = await ask()
@@ -80,7 +80,7 @@ describe('above approvalAbove', () => {
     ])
   })
 
-  test('whoever may only propose always asks', async () => {
+  test('a caller with only the scope propose always needs approval', async () => {
     const { product, person } = await strictProduct()
     const token = person('agent', 'read propose')
     const { status, body } = await product.update({ kind: 'ranking', project: 'cheap', budget: 'seo' }, { token })
@@ -99,7 +99,7 @@ describe('above approvalAbove', () => {
 })
 
 describe('approve', () => {
-  test('by somebody else: 200, run and settled, with who agreed', async () => {
+  test('approval by another caller runs and settles the update and names the approver', async () => {
     const { product, awaiting } = await strictProduct({}, { store: 'real' })
     const id = await awaiting()
     product.clock.advance(minutes(5))
@@ -124,7 +124,7 @@ describe('approve', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('the request, asked again under its key, answers with what became of it', async () => {
+  test('a request repeated under its key answers with the outcome after approval', async () => {
     const { product, ask } = await strictProduct()
     const key = { 'idempotency-key': 'once' }
     const first = await ask({}, key)
@@ -141,7 +141,7 @@ describe('approve', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('never by whoever asked', async () => {
+  test('a caller cannot approve their own update', async () => {
     const { product, awaiting, bob } = await strictProduct()
     const id = await awaiting()
     const refused = await decide(product, id, 'approve', { token: bob })
@@ -153,7 +153,7 @@ describe('approve', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('only by those whom the nearest budget names', async () => {
+  test('only the approvers of the nearest budget can approve', async () => {
     const { product, awaiting, person } = await strictProduct({ approvers: ['carl', 'bob'] })
     await product.call('PUT', '/budgets/account', { body: { limits: month(50_000), approvers: ['dora'] } })
     const id = await awaiting()
@@ -168,7 +168,7 @@ describe('approve', () => {
     expect((await decide(product, id, 'approve', { token: person('carl', 'approve') })).status).toBe(200)
   })
 
-  test('with the units that were shown: more by then is not agreed to, also when it is sent twice', async () => {
+  test('approval of the shown units does not cover a higher price, even if sent twice', async () => {
     const { product, awaiting } = await strictProduct()
     const id = await awaiting()
     const body = { units: 640 }
@@ -192,12 +192,12 @@ describe('approve', () => {
     })
   })
 
-  test('an empty list of approvers names nobody in particular', async () => {
+  test('an empty list of approvers lets everyone with the scope approve', async () => {
     const { product, awaiting } = await strictProduct({ approvers: [] })
     expect((await decide(product, await awaiting(), 'approve')).status).toBe(200)
   })
 
-  test('takes the scope, and an update that there is', async () => {
+  test('approval requires the scope approve and an existing update', async () => {
     const { product, awaiting, person } = await strictProduct()
     const id = await awaiting()
     expect((await decide(product, id, 'approve', { token: person('carl', 'read run admin') })).status).toBe(403)
@@ -217,7 +217,7 @@ describe('approve', () => {
     state,
   })
 
-  test('twice is 409 with the sentence', async () => {
+  test('a second approval is answered with 409 and the reason', async () => {
     const { product, awaiting } = await strictProduct({}, { store: 'real' })
     const id = await awaiting()
     await decide(product, id, 'approve')
@@ -227,7 +227,7 @@ describe('approve', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('after a rejection or a cancellation is 409 with the sentence', async () => {
+  test('approval after a rejection or cancellation is answered with 409 and the reason', async () => {
     const { product, awaiting, bob } = await strictProduct()
     const [one, two] = [await awaiting(), await awaiting()]
     await decide(product, one, 'reject')
@@ -268,7 +268,7 @@ describe('approve', () => {
       202,
       { state: 'awaiting-approval', units: { estimated: 705, held: 0, charged: null } },
     ],
-  ])('an estimate that has grown: %s', async (_what, units, status, expected) => {
+  ])('approval of an estimate that has grown: %s', async (_what, units, status, expected) => {
     const { product, awaiting, person } = await strictProduct()
     const id = await awaiting()
     product.clock.advance(minutes(1))
@@ -286,7 +286,7 @@ describe('approve', () => {
     ])
   })
 
-  test('when there is too little left by then: 200 and refused, with the numbers', async () => {
+  test('an approved update is refused with the numbers if too few units are left by then', async () => {
     const { product, awaiting } = await strictProduct()
     const id = await awaiting()
     await product.call('PUT', '/budgets/seo', { body: { limits: month(600), approvalAbove: 100 } })
@@ -305,7 +305,7 @@ describe('approve', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('when the budget was frozen by then: 200 and refused', async () => {
+  test('an approved update is refused if its budget was frozen by then', async () => {
     const { product, awaiting } = await strictProduct()
     const id = await awaiting()
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'stop' } })
@@ -315,7 +315,7 @@ describe('approve', () => {
     })
   })
 
-  test('when the budget was deleted by then: 409, and it still can be rejected', async () => {
+  test('an update of a deleted budget cannot be approved but can be rejected', async () => {
     const { product, awaiting } = await strictProduct()
     const id = await awaiting()
     expect((await product.call('DELETE', '/budgets/seo')).status).toBe(204)
@@ -343,7 +343,7 @@ describe('approve', () => {
     expect(await product.figures('seo')).toEqual(spent)
   })
 
-  test('by one person twice at once: one run', async () => {
+  test('two simultaneous approvals by one person run the update once', async () => {
     const { product, awaiting } = await strictProduct({}, { store: 'real' })
     const id = await awaiting()
     const other = product.startProcess()
@@ -358,7 +358,7 @@ describe('approve', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('while the service cannot be asked: 202, recorded, and begun later', async () => {
+  test('an approval while the service is unreachable is recorded and started later', async () => {
     const { product, awaiting } = await strictProduct()
     const id = await awaiting()
     product.clock.advance(minutes(1))
@@ -374,7 +374,7 @@ describe('approve', () => {
 })
 
 describe('reject', () => {
-  test('200, for good, with the reason', async () => {
+  test('a rejection is final and keeps its reason', async () => {
     const { product, awaiting, ask } = await strictProduct()
     const id = await awaiting()
     const { status, body } = await decide(product, id, 'reject', { body: { reason: 'not this month' } })
@@ -391,7 +391,7 @@ describe('reject', () => {
     expect((await ask()).body.updates[0].state).toBe('awaiting-approval')
   })
 
-  test('the request, asked again under its key, answers 402 with who rejected it', async () => {
+  test('a request repeated under its key answers 402 with the person who rejected it', async () => {
     const { product, ask } = await strictProduct()
     const first = await ask({}, { 'idempotency-key': 'once' })
     const id = first.body.updates[0].id
@@ -405,7 +405,7 @@ describe('reject', () => {
     })
   })
 
-  test('not by whoever asked, and not without the scope', async () => {
+  test('a caller cannot reject their own update, nor without the scope approve', async () => {
     const { product, awaiting, bob, person } = await strictProduct()
     const id = await awaiting()
     expect((await decide(product, id, 'reject', { token: bob })).body).toMatchObject({
@@ -416,7 +416,7 @@ describe('reject', () => {
     expect((await decide(product, 'upd_none', 'reject')).status).toBe(404)
   })
 
-  test('and approve at once: one decision wins', async () => {
+  test('of a simultaneous rejection and approval one decision wins', async () => {
     const { product, awaiting, person } = await strictProduct({}, { store: 'real' })
     const id = await awaiting()
     const answers = await Promise.all([
@@ -432,9 +432,9 @@ describe('reject', () => {
 
 describe('cancel', () => {
   test.each<[string, string, string]>([
-    ['whoever asked', 'bob', 'read run'],
+    ['its own caller', 'bob', 'read run'],
     ['an administrator', 'ada', 'admin'],
-  ])('by %s: 200', async (_who, sub, scope) => {
+  ])('approval by %s is answered with 200', async (_who, sub, scope) => {
     const { product, awaiting, person } = await strictProduct()
     const id = await awaiting()
     const { status, body } = await decide(product, id, 'cancel', {
@@ -445,7 +445,7 @@ describe('cancel', () => {
     expect(statesOf(body).at(-1)).toEqual(['cancelled', sub, 'not needed'])
   })
 
-  test('not by others', async () => {
+  test('a caller cannot cancel the updates of other callers', async () => {
     const { product, awaiting, person } = await strictProduct()
     const id = await awaiting()
     const refused = await decide(product, id, 'cancel', { token: person('carl') })
@@ -457,7 +457,7 @@ describe('cancel', () => {
     expect((await decide(product, 'upd_none', 'cancel')).status).toBe(404)
   })
 
-  test('of what waits to be begun: it is never begun', async () => {
+  test('a cancelled update that waited in the queue is never started', async () => {
     const { product, ask, bob } = await strictProduct()
     const { body } = await ask({ project: 'cheap' }, { prefer: 'respond-async' })
     const [{ id }] = body.updates
@@ -466,7 +466,7 @@ describe('cancel', () => {
     expect(product.service.requests).toEqual([])
   })
 
-  test('not of what is running, in doubt or done', async () => {
+  test('an update that is running, in doubt or done cannot be cancelled', async () => {
     const { product, ask } = await strictProduct()
     const { opened, open } = gate()
     product.service.script('/on-demand/cheap/run', { status: 500, once: opened })
@@ -484,7 +484,7 @@ describe('cancel', () => {
 })
 
 describe('Prefer: respond-async', () => {
-  test('202 requested: recorded, begun by whoever reads the queue, settled', async () => {
+  test('respond-async answers 202 and the queue starts and settles the update', async () => {
     const { product, ask } = await strictProduct()
     const { status, body, headers } = await ask({ project: 'cheap' }, { prefer: 'respond-async' })
     const [{ id }] = body.updates
@@ -501,7 +501,7 @@ describe('Prefer: respond-async', () => {
     })
   })
 
-  test('begun several times at once, by two processes: one run', async () => {
+  test('a queued update started several times by two processes runs once', async () => {
     const { product, ask } = await strictProduct({}, { store: 'real' })
     const { body } = await ask({ project: 'cheap' }, { prefer: 'respond-async' })
     const [{ id }] = body.updates
@@ -520,7 +520,7 @@ describe('Prefer: respond-async', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('what needs approval waits for it when it is begun', async () => {
+  test('a queued update that needs approval waits for it when it is started', async () => {
     const { product, ask } = await strictProduct()
     const { body } = await ask({}, { prefer: 'respond-async' })
     const [{ id }] = body.updates
@@ -532,7 +532,7 @@ describe('Prefer: respond-async', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('what is refusable without the service is refused at once', async () => {
+  test('respond-async refuses at once what it can refuse without the service', async () => {
     const { product, ask } = await strictProduct()
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'stop' } })
     const { status, body } = await ask({ project: 'cheap' }, { prefer: 'respond-async' })
@@ -540,7 +540,7 @@ describe('Prefer: respond-async', () => {
     expect(await product.begun()).toEqual([])
   })
 
-  test('an hour later it is not begun any more', async () => {
+  test('a queued update is not started after an hour', async () => {
     const { product, ask } = await strictProduct()
     const { body } = await ask({ project: 'cheap' }, { prefer: 'respond-async' })
     const [{ id }] = body.updates
@@ -551,7 +551,7 @@ describe('Prefer: respond-async', () => {
     expect(product.service.requests).toEqual([])
   })
 
-  test('an update that there is not is not begun', async () => {
+  test('the queue ignores an unknown update', async () => {
     const { product } = await strictProduct()
     expect(await product.guard.start('upd_none', product.clock.now() + minutes(15))).toBeNull()
   })

@@ -12,7 +12,7 @@ async function start() {
   return { ...product, queue, cancel }
 }
 
-test('cancels many updates at once, and names those that it left with the reason', async () => {
+test('POST /updates/cancel cancels many updates and gives the reason for each that it left', async () => {
   const { queue, cancel, call, seen, deliver } = await start()
   const [one, two] = [await queue('a'), await queue('b')]
   const other = await queue('c', 'carol')
@@ -31,7 +31,7 @@ test('cancels many updates at once, and names those that it left with the reason
   expect(seen('run').map(({ url }) => url)).toEqual(['/v3/on-demand/c/run'])
 })
 
-test('an administrator cancels what others asked for; where nothing can be cancelled the answer is the problem', async () => {
+test('an administrator cancels the updates of other callers, and gets the problem if none can be cancelled', async () => {
   const { queue, call, cancel } = await start()
   const id = await queue('a')
   expect((await cancel('eve', { ids: [id] })).status).toBe(403)

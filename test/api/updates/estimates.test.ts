@@ -24,7 +24,7 @@ test('an estimate of several projects shows the problem of each, and null where 
   ])
 })
 
-test('an estimate of which no project could be priced is the problem', async () => {
+test('an estimate that prices no project answers with the problem', async () => {
   const product = await startProduct({ service: () => json({}, 404) })
   const { status, body } = await product.call('GET', '/estimates?kind=ranking&project=a&project=b')
   expect([status, body.type, body.detail.includes('update of a')]).toEqual([502, '/problems/service-refused', true])

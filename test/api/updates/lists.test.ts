@@ -17,7 +17,7 @@ async function withUpdates() {
 const projectsOf = ({ updates }: { updates: { project: string }[] }) => updates.map(({ project }) => project)
 
 describe('GET /updates', () => {
-  test('newest first, each as it is shown by itself, and no next where there is no more', async () => {
+  test('GET /updates lists newest first, each as GET shows it, and ends without next', async () => {
     const { product, list } = await withUpdates()
     const listed = await list()
     expect(Object.keys(listed)).toEqual(['updates'])
@@ -45,7 +45,7 @@ describe('GET /updates', () => {
     expect(projectsOf(await list(query))).toEqual(projects)
   })
 
-  test('page by page', async () => {
+  test('GET /updates lists page by page', async () => {
     const { list } = await withUpdates()
     const first = await list('?limit=2')
     const second = await list(`?limit=2&cursor=${first.next}`)
@@ -54,7 +54,7 @@ describe('GET /updates', () => {
     expect(third).not.toHaveProperty('next')
   })
 
-  test('as CSV: all rows, with what a spreadsheet would run escaped', async () => {
+  test('GET /updates exports all rows as CSV with formulas escaped', async () => {
     const { product } = await withUpdates()
     const { status, headers, text } = await product.call('GET', '/updates', { headers: { accept: 'text/csv' } })
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
@@ -72,7 +72,7 @@ describe('GET /updates', () => {
     ])
   })
 
-  test('a cursor of another list, or of nobody, is 400', async () => {
+  test('a cursor of another list or an invented one is answered with 400', async () => {
     const { product, list } = await withUpdates()
     const { next } = await list('?limit=2')
     const entries = Buffer.from('{"partition":"entries#month:2026-11-01"}').toString('base64url')
@@ -86,7 +86,7 @@ describe('GET /updates', () => {
     }
   })
 
-  test('a query may be sent with any name that an object has', async () => {
+  test('an update query may use a name that every object has', async () => {
     const product = await startProduct()
     const { status, body } = await product.update({
       kind: 'ranking',

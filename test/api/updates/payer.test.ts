@@ -39,14 +39,14 @@ const detail =
   'bob may not charge clients for shop, which belongs to acme; that takes the scope admin or mayChargeAncestors. Without a budget, acme pays.'
 
 describe.each(ways)('naming a parent of the owner, by %s', (_way, ask) => {
-  test('is 403 without the right', async () => {
+  test('charging a parent of the owner is refused with 403 without the right', async () => {
     const started = await start()
     const { status, body } = await ask(started, 'clients')
     expect([status, body.detail]).toEqual([403, detail])
     expect([started.product.seen('run'), started.product.seen('estimate')]).toEqual([[], []])
   })
 
-  test('is 402 with the right while the owner is frozen', async () => {
+  test('charging a parent is refused with 402 while the owner is frozen', async () => {
     const started = await start()
     const { product } = started
     await product.call('PUT', '/callers/bob', { body: { mayChargeAncestors: true } })
@@ -62,7 +62,7 @@ describe.each(ways)('naming a parent of the owner, by %s', (_way, ask) => {
 
 describe('Unit-Guard-Budget', () => {
   test.each(['acme, clients', 'acme,acme', 'acme,', ''])(
-    '%j is 400, and nothing is asked of the service',
+    'Unit-Guard-Budget %j is answered with 400 without calling the service',
     async (budget) => {
       const { product, token } = await start()
       const headers = { 'unit-guard-budget': budget }
@@ -86,7 +86,7 @@ describe('GET /estimates with a parent of the owner', () => {
 })
 
 describe('PUT /callers', () => {
-  test('mayChargeAncestors is kept and shown, and absent again where it is not given', async () => {
+  test('PUT /callers stores mayChargeAncestors and drops it if it is missing', async () => {
     const { product } = await start()
     const put = async (body: object) => (await product.call('PUT', '/callers/bob', { body })).body
     expect(await put({ mayChargeAncestors: true })).toEqual({ sub: 'bob', disabled: false, mayChargeAncestors: true })
@@ -94,7 +94,7 @@ describe('PUT /callers', () => {
   })
 
   test.each([{ mayChargeAncestors: true }, { mayForce: true }, { scopes: ['read'] }])(
-    'cannot list * with %o',
+    'PUT /callers cannot list * with %o',
     async (body) => {
       const { product } = await start()
       const answer = await product.call('PUT', '/callers/*', { body })
@@ -110,7 +110,7 @@ describe('PUT /callers', () => {
   )
 })
 
-test('the page of decisions names the owner where another budget pays', async () => {
+test('the page of decisions names the owner if another budget pays', async () => {
   const { product, put } = await start()
   await put('acme', { parent: 'clients', projects: [{ name: 'shop' }], approvalAbove: 10 })
   await product.update({ kind: 'ranking', project: 'shop', budget: 'clients' })
@@ -122,7 +122,7 @@ test('the page of decisions names the owner where another budget pays', async ()
 })
 
 describe('GET /statements of the owner', () => {
-  test('shows what a parent paid, in JSON and CSV and in no total', async () => {
+  test('GET /statements of the owner shows what a parent paid, outside totals', async () => {
     const { product } = await start()
     await product.update({ kind: 'ranking', project: 'shop', budget: 'clients' })
     const { body } = await product.call('GET', '/statements?price=0.5')

@@ -58,7 +58,7 @@ describe('a request that others overtake until its time is over', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('POST /plans/{name}/run says that the sweep continues what it had started', async () => {
+  test('POST /plans/{name}/run that runs out of time says that the sweep continues', async () => {
     const { product, contend } = await start()
     await product.call('GET', '/budgets')
     contend()
@@ -72,7 +72,7 @@ describe('a request that others overtake until its time is over', () => {
     expect(answer.body.detail).toMatch(/^Other requests changed the same records .* the sweep continues it;/)
   })
 
-  test('a page says so, with Retry-After', async () => {
+  test('a page that runs out of time answers 503 with Retry-After', async () => {
     const { product, contend } = await start()
     const limits = [{ window: 'month', units: 100 }]
     await product.call('PUT', '/budgets/seo', { body: { limits, approvalAbove: 10 } })
@@ -88,7 +88,7 @@ describe('a request that others overtake until its time is over', () => {
   })
 })
 
-test('an approved update that cannot begin is answered as approved, and the cause is logged', async () => {
+test('an approved update that cannot start is answered as approved and its cause logged', async () => {
   const { product, failWith } = await start()
   await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 100 }], approvalAbove: 10 } })
   const bob = product.signed({ sub: 'bob', scope: 'read run', budgets: '*' })
