@@ -7,8 +7,7 @@ import { problem } from '../guard/problems.ts'
 import { windowKinds } from '../ledger/book/definitions.ts'
 import { allOf, anyOf, type Kinds, kindsBy } from '../tracking/kinds.ts'
 import { invalid, Refusal } from './refusal.ts'
-import { monthWindow, reason } from './schemas.ts'
-import type { Texts } from './texts.ts'
+import { monthWindow, reason, type Texts } from './schemas.ts'
 
 const subject = z
   .string('takes the name of a caller')

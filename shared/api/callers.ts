@@ -3,8 +3,7 @@ import { budgetName, units } from '../guard/fields.ts'
 import type { Caller } from '../ledger/book/definitions.ts'
 import { scopes } from '../platform/words.ts'
 import { limits } from './budgets.ts'
-import { reason } from './schemas.ts'
-import type { Texts } from './texts.ts'
+import { reason, type Texts } from './schemas.ts'
 
 export const subject = z
   .string('takes the name of a caller')

@@ -5,8 +5,7 @@ import type { Entry } from '../ledger/book/entry.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
 import type { Columns } from './csv.ts'
-import { reason } from './schemas.ts'
-import type { Texts } from './texts.ts'
+import { reason, type Texts } from './schemas.ts'
 import { showEntry } from './to-json.ts'
 
 const month = z._default(z.enum(['month', 'day', 'next-month'], 'takes month, day or next-month'), 'month')

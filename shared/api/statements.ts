@@ -4,8 +4,7 @@ import { type Statement, type StatementRow, type StatementSum, statementKeys } f
 import { answerCsv, type Columns } from './csv.ts'
 import type { FaceEnv } from './face.ts'
 import { invalid, type Refusal } from './refusal.ts'
-import { monthWindow } from './schemas.ts'
-import type { Texts } from './texts.ts'
+import { monthWindow, type Texts } from './schemas.ts'
 
 /** In millionths, so that no sum is rounded early. */
 export const perWhole = 1_000_000

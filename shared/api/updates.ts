@@ -4,8 +4,7 @@ import { isTerminal, states, type Update, vias } from '../ledger/updates/update.
 import { toRfc3339 } from '../platform/clock.ts'
 import type { Kinds } from '../tracking/kinds.ts'
 import type { Columns } from './csv.ts'
-import { instant, pageCursor, pageLimit, text } from './schemas.ts'
-import type { Texts } from './texts.ts'
+import { instant, pageCursor, pageLimit, type Texts, text } from './schemas.ts'
 
 export const updateFilterOf = (kinds: Kinds) =>
   z.strictObject({

@@ -51,7 +51,7 @@ export interface Cancellation {
   notCancelled: { id: string; detail: string }[]
 }
 
-interface Wanted {
+interface UpdateDetails {
   kind: Kind
   /** Who pays; without it the project's owner, else `account`. */
   budget?: string
@@ -65,9 +65,9 @@ interface Wanted {
   query?: Record<string, string | number | boolean>
 }
 
-export type UpdateWanted = Wanted & { project: string }
+export type UpdateWanted = UpdateDetails & { project: string }
 /** 1 to 20 projects, each once. */
-export type UpdatesWanted = Wanted & { projects: readonly string[] }
+export type UpdatesWanted = UpdateDetails & { projects: readonly string[] }
 
 export interface UpdateFilter {
   state?: State
