@@ -5,21 +5,21 @@ import { workLastsMs } from '../background.ts'
 import { command, commandEnvironment, parseInstant, unitMs } from './command.ts'
 import { openTriggers } from './triggers.ts'
 
-const usage = `Finishes what nobody else will, as happens by itself every minute on one machine and every five on AWS, and says what it
-did: updates, plans whose next try is due, and what Slack has not been told.
+const usage = `Runs one sweep and prints what it did to updates, plans and announcements. Sweeps run by themselves, every minute on one
+machine and every five minutes on AWS.
 
   npm run sweep -- [--at <instant>]
 
-  --at  as if it were that time, in RFC 3339: 2026-11-20T09:00:00Z, or so much later: +2m, +1h, +7d; now without it.
-        What it does then is written down with that time.`
+  --at  the time of the sweep, in RFC 3339: 2026-11-20T09:00:00Z, or after a duration: +2m, +1h, +7d; now without it.
+        Records get this time.`
 
 const meanings: Readonly<Record<keyof SweepResult, string>> = {
-  doubted: 'in doubt: whoever sent it has not reported, and it may have run',
-  proven: 'settled: the service has data that it did not have before',
+  doubted: 'in doubt: its sender did not report an outcome, and it may have run',
+  proven: 'settled: the service has new data for it',
   settledByTime: 'settled at its hold: seven days without evidence',
-  begun: 'begun: it had waited too long',
-  expired: 'expired: nobody approved or began it in time',
-  failed: 'not finished, something failed: the next sweep tries again',
+  begun: 'started: it had waited too long',
+  expired: 'expired: no one approved or started it in time',
+  failed: 'failed: the next sweep retries it',
 }
 
 await command(usage, { at: { type: 'string' } }, async ({ at }) => {

@@ -28,7 +28,7 @@ const flags = {
 
 await command(usage, flags, async ({ sub = '', scope = '', budgets, expires = '8h' }) => {
   if (sub === '') throw new WrongUsage('--sub is needed')
-  if (!subject.safeParse(sub).success) throw new WrongUsage('--sub: nobody can be called that; see below')
+  if (!subject.safeParse(sub).success) throw new WrongUsage('--sub: this name is not allowed; see below')
   const claims = {
     sub,
     scopes: toScopes(scope),
