@@ -76,11 +76,11 @@ async function makeDefinitions(
     },
   }
   const writes: Write[] = [{ kind: 'put', item: toDefinitionsItem(definitions), when: [{ kind: 'absent-item' }] }]
-  if (account.usedAtStart > 0) writes.push(...opening(definitions, account, now))
+  if (account.usedAtStart > 0) writes.push(...openingWrites(definitions, account, now))
   await store.transact(writes, digest('setup', JSON.stringify(writes)))
 }
 
-function opening(definitions: Definitions, account: Account, now: number): Write[] {
+function openingWrites(definitions: Definitions, account: Account, now: number): Write[] {
   const month = monthAt(definitions.calendar, now).name
   const day = dayAt(definitions.calendar, now).name
   const fresh = freshBook(definitions, month, day)

@@ -99,13 +99,16 @@ function targetOf(event: Platform['event']): string | undefined {
 
 const withoutOrigin = (url: string): string => url.replace(/^[a-z]+:\/\/[^/]*/, '').replace(/#.*$/, '')
 
-interface Received {
+interface RequestContext {
   readonly req: { readonly raw: Request }
   readonly env?: Platform
 }
 
 /** `cut`: half a body must not pass for a whole one. */
-export async function readWhole({ req, env }: Received, maxBytes: number): Promise<Uint8Array | 'too-large' | 'cut'> {
+export async function readWhole(
+  { req, env }: RequestContext,
+  maxBytes: number,
+): Promise<Uint8Array | 'too-large' | 'cut'> {
   const { headers, body } = req.raw
   if (Number(headers.get('content-length') ?? 0) > maxBytes) return 'too-large'
   const isCut = () => body !== null && env?.incoming?.complete === false

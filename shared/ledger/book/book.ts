@@ -113,14 +113,14 @@ export function bookAfter(book: Book, moves: readonly CounterMove[]): Book {
     ...Object.fromEntries(
       moves.flatMap((each) => {
         const counter = each.window === window ? counterOf(book, window, each.budget) : undefined
-        return counter ? [[each.budget, moved(counter, each.move)]] : []
+        return counter ? [[each.budget, moveCounter(counter, each.move)]] : []
       }),
     ),
   })
   return { ...book, counters: { month: counters('month'), day: counters('day') } }
 }
 
-const moved = ({ limit, granted, available, held, inDoubt, spent }: Counter, move: Move): Counter => ({
+const moveCounter = ({ limit, granted, available, held, inDoubt, spent }: Counter, move: Move): Counter => ({
   limit,
   granted: granted + (move.granted ?? 0),
   available: available + madeAvailable(move),

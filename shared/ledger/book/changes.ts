@@ -89,7 +89,7 @@ export function createChanges(options: { store: Store; turns: Turns } & Pick<Vie
       ...(previous ? [applyDefinitions(previous, definitions, true)] : []),
       ...(next ? [entryWrite(now, definitions, next, note)] : []),
       entryWrite(now, definitions, current ?? now.book, note),
-      ...announcedStop(definitions, note, now.now),
+      ...stopAnnouncement(definitions, note, now.now),
     ] satisfies Write[]
   }
 
@@ -116,7 +116,7 @@ function bookWrites(book: Book | null, month: Window, definitions: Definitions, 
 }
 
 /** Freezes and pauses: others have to know, too. */
-function announcedStop(
+function stopAnnouncement(
   { revision }: Definitions,
   note: DefinitionsChange['note'] & { by: string },
   at: number,

@@ -134,7 +134,7 @@ export function correctionBooking(
   const giver = isGiven ? { ...corrected.giver, needed: difference } : undefined
   const booking = bookingIfCovered(
     request.units,
-    kept.map((each) => scaled(each, difference)).filter(isMove),
+    kept.map((each) => scale(each, difference)).filter(isMove),
     book,
     giver,
   )
@@ -156,7 +156,7 @@ const signOf = ({ budget, window, move: { granted, spent } }: CounterMove): Coun
   },
 })
 
-const scaled = ({ budget, window, move }: CounterMove, by: number): CounterMove => ({
+const scale = ({ budget, window, move }: CounterMove, by: number): CounterMove => ({
   budget,
   window,
   move: {

@@ -58,34 +58,34 @@ export function settlementOf(update: Update, outcome: RunOutcome, at: number): S
 function settleOpen(update: Update, hold: Hold, outcome: RunOutcome, at: number): Settlement | null {
   // 0 − 0 is 0; −0 is not what a database returns.
   const back: Move = update.state === 'running' ? { held: 0 - hold.units } : { inDoubt: 0 - hold.units }
-  const said = { by: outcome.by, note: outcome.note, at }
-  const heard = outcome.service === undefined ? {} : { service: outcome.service }
+  const line = { by: outcome.by, note: outcome.note, at }
+  const answer = outcome.service === undefined ? {} : { service: outcome.service }
   switch (outcome.kind) {
     case 'unknown': {
       if (update.state === 'in-doubt') return null
       const move = { ...back, inDoubt: hold.units }
       const doubt = { by: outcome.from, at }
       const problem = outcome.problem && { problem: outcome.problem }
-      return { update: next(update, 'in-doubt', { ...heard, ...problem, doubt }, { ...said, move }), move }
+      return { update: next(update, 'in-doubt', { ...answer, ...problem, doubt }, { ...line, move }), move }
     }
     case 'ran': {
       const overrun = outcome.units - hold.units
       const move = { ...back, spent: outcome.units }
       const { problem: _solved, ...rest } = update
       const settled = {
-        ...heard,
+        ...answer,
         charged: outcome.units,
         ran: true,
         ...(overrun > 0 && { overrun: overrun as Units }),
         closedBy: outcome.from,
         finishedAt: at,
       }
-      return { update: next(rest, 'settled', settled, { ...said, move }), move }
+      return { update: next(rest, 'settled', settled, { ...line, move }), move }
     }
     case 'did-not-run': {
       const problem = outcome.problem && { problem: outcome.problem }
-      const released = { ...heard, ...problem, charged: 0 as Units, closedBy: outcome.from, finishedAt: at }
-      return { update: next(update, 'released', released, { ...said, move: back }), move: back }
+      const released = { ...answer, ...problem, charged: 0 as Units, closedBy: outcome.from, finishedAt: at }
+      return { update: next(update, 'released', released, { ...line, move: back }), move: back }
     }
     default:
       return assertNever(outcome)
@@ -221,11 +221,11 @@ function correctionOf(
   {
     grant: { budget, window },
     by,
-    ...said
+    ...fields
   }: { grant: CounterName; by: number; id: string; corrects: string; units: number },
 ): Entry {
   return {
-    ...said,
+    ...fields,
     type: 'correction',
     budget,
     reason: `granted for ${update.id}, which ${by < 0 ? 'has cost nothing' : 'ran after all'}`,

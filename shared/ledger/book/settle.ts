@@ -53,7 +53,7 @@ export function createSettle(options: {
       if (!settlement) return { update: seen, changed: false }
       const works = await worksToTell(seen, settlement)
       const spoilt = isTerminal(seen.state) ? [spoilSummary(await calendarAt(seen.createdAt), settlement.update)] : []
-      const { settled, entries, writes } = written(seen, settlement, obstacles, { works, spoilt })
+      const { settled, entries, writes } = writesOf(seen, settlement, obstacles, { works, spoilt })
       try {
         const result = await store.transact(writes, digest('close', JSON.stringify(writes)))
         if (result.applied) return { update: settled, changed: true }
@@ -95,7 +95,7 @@ export function createSettle(options: {
 /** A database returns members in any order. */
 const isSame = (found: Update, settled: Update) => isDeepStrictEqual(found.history, settled.history)
 
-function written(
+function writesOf(
   seen: Update,
   settlement: Settlement,
   obstacles: Obstacles,

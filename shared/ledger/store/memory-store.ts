@@ -37,7 +37,7 @@ export function createMemoryStore(items: Map<string, Item> = new Map(), applied:
         return write.when.every((condition) => holds(condition, item)) ? undefined : (item ?? null)
       })
       if (found.some((item) => item !== undefined)) return { applied: false, found }
-      const changed = writes.flatMap((write) => (write.kind === 'check' ? [] : [changedBy(write, items)]))
+      const changed = writes.flatMap((write) => (write.kind === 'check' ? [] : [resultOf(write, items)]))
       for (const item of changed) {
         rows.forget(items.get(nameOf(item)), item)
         items.set(nameOf(item), item)
@@ -48,13 +48,13 @@ export function createMemoryStore(items: Map<string, Item> = new Map(), applied:
   }
 }
 
-function changedBy(write: Exclude<Write, { kind: 'check' }>, items: ReadonlyMap<string, Item>): Item {
+function resultOf(write: Exclude<Write, { kind: 'check' }>, items: ReadonlyMap<string, Item>): Item {
   if (write.kind === 'put') return write.item
   const old: Item = items.get(nameOf(write.key)) ?? { ...write.key }
-  const set = write.set.reduce<Container>((item, [path, value]) => placed(item, path, () => value), old)
+  const set = write.set.reduce<Container>((item, [path, value]) => withValue(item, path, () => value), old)
   return write.add.reduce<Container>(
     (item, [path, units]) =>
-      placed(item, path, (before) => {
+      withValue(item, path, (before) => {
         if (typeof before !== 'number') throw new Error(`no number to add to at ${path.join('.')}`)
         return before + units
       }),
@@ -65,12 +65,16 @@ function changedBy(write: Exclude<Write, { kind: 'check' }>, items: ReadonlyMap<
 type Container = { readonly [name: string]: Value | undefined }
 
 /** Copies the containers on the path and shares the rest. */
-function placed(container: Container, path: readonly string[], change: (old: Value | undefined) => Value): Container {
+function withValue(
+  container: Container,
+  path: readonly string[],
+  change: (old: Value | undefined) => Value,
+): Container {
   const [name = '', ...rest] = path
   const inner = Object.hasOwn(container, name) ? container[name] : undefined
   if (rest.length === 0) return { ...container, [name]: change(inner) }
   if (!isContainer(inner)) throw new Error(`nothing to change at ${path.join('.')}`)
-  return { ...container, [name]: placed(inner, rest, change) }
+  return { ...container, [name]: withValue(inner, rest, change) }
 }
 
 const isContainer = (value: Value | undefined): value is Container =>

@@ -48,7 +48,7 @@ export const takeWork = (update: Update, seen: readonly SeenWork[], runs: readon
       project: update.project,
       update: update.id,
       version: (work?.version ?? 0) + 1,
-      ...remembered(runs),
+      ...memoryOf(runs),
     }
     return {
       kind: 'put',
@@ -62,7 +62,7 @@ export const noteRun = (run: Run, seen: readonly SeenWork[]): Write[] =>
   seen.flatMap(({ key, work }) => {
     if (!work) return []
     const before = runsIn(work).filter(({ update }) => update !== run.update)
-    const { ran = run, earlier = [] } = remembered([run, ...before])
+    const { ran = run, earlier = [] } = memoryOf([run, ...before])
     const version = (work.version ?? 0) + 1
     return [
       {
@@ -83,7 +83,7 @@ export const runsIn = ({ ran, earlier = [] }: Work): readonly Run[] => (ran ? [r
 
 const maxRuns = 10
 
-function remembered(runs: readonly Run[]): Pick<Work, 'ran' | 'earlier'> {
+function memoryOf(runs: readonly Run[]): Pick<Work, 'ran' | 'earlier'> {
   const [ran, ...earlier] = runs
     .toSorted((one, other) => other.at - one.at)
     .slice(0, maxRuns)

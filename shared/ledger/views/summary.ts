@@ -137,7 +137,7 @@ export function createSummaries({ store }: { store: Store }): Summaries {
 
   async function spoil({ day, mark }: Summary): Promise<void> {
     if (mark === null) return
-    const write = spoilt(day, digest('spoilt', mark), [isMarked(mark)])
+    const write = spoilWrite(day, digest('spoilt', mark), [isMarked(mark)])
     await store.transact([write], digest('summary', day.name, mark, 'spoilt'))
   }
 
@@ -183,10 +183,10 @@ const isMarked = (mark: string): Condition => ({ kind: 'equal', path: ['mark'], 
 
 /** Counts the day of a corrected update again. Unconditional, so that it cannot block the correction. */
 export const spoilSummary = (calendar: Calendar, { id, version, createdAt }: Update): Write =>
-  spoilt(summaryDayAt(calendar, createdAt), `${id}#${version}`, [])
+  spoilWrite(summaryDayAt(calendar, createdAt), `${id}#${version}`, [])
 
 /** Keeps the book's use at the day's end. */
-function spoilt(day: SummaryDay, mark: string, when: readonly Condition[]): Write {
+function spoilWrite(day: SummaryDay, mark: string, when: readonly Condition[]): Write {
   const nothing = { until: day.start - 1, rows: [], open: [], shards: 0 }
   const item = { mark, start: day.start, ...nothing, ...openAs(day), ...expiryOf(day.start, keptForDays) }
   const set = Object.entries(item).map(([name, value]) => [[name], value] as const)
