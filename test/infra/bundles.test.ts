@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -6,6 +6,8 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { type BundleName, bundleAll } from '../../infra/bundle.ts'
 import { signCallerToken } from '../../infra/local/secrets.ts'
+import { allOperations } from '../../infra/openapi/document.ts'
+import { commonTexts } from '../../shared/api/schemas.ts'
 import { createDynamoStore } from '../../shared/ledger/store/dynamo-store.ts'
 import { updateKey } from '../../shared/ledger/updates/update-item.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
@@ -288,6 +290,15 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect(size, name).toBeLessThan(Number(said) * 1.05)
       expect(size, name).toBeGreaterThan(Number(said) * 0.8)
     }
+  })
+
+  test('the API ships no descriptions of the OpenAPI document', async () => {
+    const names = (await readdir(bundles.folders.api)).filter((name) => name.endsWith('.mjs'))
+    const code = (await Promise.all(names.map((name) => readFile(join(bundles.folders.api, name), 'utf8')))).join()
+    const own = allOperations.filter(({ path }) => !path.startsWith('/v3/'))
+    const texts = [commonTexts, ...own.flatMap(({ body, query }) => [body?.takes.texts, query?.texts])]
+    const words = [...own.map(({ summary }) => summary), ...texts.flatMap((each) => Object.values(each ?? {}))]
+    expect(words.filter((each) => typeof each === 'string' && each.length > 20 && code.includes(each))).toEqual([])
   })
 
   /** As the table's stream would tell it, from the item as it is. */
