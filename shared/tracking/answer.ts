@@ -16,7 +16,6 @@ export type BodyText = { readonly ok: true; readonly text: string } | { readonly
 const maxStoredBytes = 16 * 1024
 const maxContentTypeLength = 200
 
-/** Without a byte order mark, as RFC 8259, section 8.1, allows. */
 export function textOf(answer: AnsweredExchange): BodyText {
   const encoding = answer.headers['content-encoding'] || 'identity'
   if (encoding.toLowerCase() !== 'identity') return { ok: false, reason: 'the body is content-encoded' }
@@ -36,7 +35,7 @@ function contentTypeOf(answer: AnsweredExchange, redact: Redact): string | null 
   return contentType === undefined ? null : redact(contentType).slice(0, maxContentTypeLength)
 }
 
-/** Between characters: a decoder in stream mode holds back an unfinished one. */
+/** A decoder in stream mode holds back an unfinished character. */
 function cut(text: string, maxBytes: number): { text: string; truncated: boolean } {
   const bytes = Buffer.from(text)
   if (bytes.length <= maxBytes) return { text, truncated: false }
@@ -44,10 +43,7 @@ function cut(text: string, maxBytes: number): { text: string; truncated: boolean
   return { text: start, truncated: true }
 }
 
-/**
- * Whether a body says that the operation failed: a `response_code` other than zero, or an `error`. Both are
- * conventions; the vendor documents no error body.
- */
+/** Whether a body reports a failure, by `response_code` or `error`: conventions, because the vendor documents none. */
 export function isErrorEnvelope(value: Json): boolean {
   if (!isObject(value)) return false
   const code = Object.hasOwn(value, 'response_code') ? value.response_code : null
@@ -55,20 +51,19 @@ export function isErrorEnvelope(value: Json): boolean {
   return Object.hasOwn(value, 'error') && saysSomething(value.error)
 }
 
-/** An error beside it is a contradiction and proves nothing. */
+/** An error beside it proves nothing. */
 export const saysItWentWell = (value: Json): boolean =>
   isObject(value) && Object.hasOwn(value, 'response_code') && isZero(value.response_code)
 
 const isZero = (code: Json | undefined): boolean => code === 0 || code === '0'
 
-/** At any depth, because one failed row spoils a sum. Strict JSON bounds the recursion. */
+/** One failed row spoils a sum. Strict JSON bounds the recursion. */
 export function holdsErrorEnvelope(value: Json): boolean {
   if (isErrorEnvelope(value)) return true
   if (typeof value !== 'object' || value === null) return false
   return Object.values(value).some(holdsErrorEnvelope)
 }
 
-/** Null, false, zero and everything empty mean no error. */
 function saysSomething(error: Json | undefined): boolean {
   if (typeof error === 'object' && error !== null) return Object.keys(error).length > 0
   return Boolean(error)
@@ -82,7 +77,7 @@ const reasons = {
   aborted: 'the caller went away',
 } as const
 
-/** Its reader must break off too, or half a body would look whole. */
+/** Its reader must break off too, or half a body looks whole. */
 export class AnswerBroken extends Error {
   override readonly name = 'AnswerBroken'
   constructor(readonly why: keyof typeof reasons) {
@@ -90,7 +85,7 @@ export class AnswerBroken extends Error {
   }
 }
 
-/** An AbortSignal, or something lighter: making and watching a signal costs twice the log line of a request. */
+/** An AbortSignal, or something lighter: a signal costs twice the log line of a request. */
 export interface AbortSource {
   readonly aborted: boolean
   addEventListener(type: 'abort', act: () => void): void
@@ -100,16 +95,13 @@ export interface AbortSource {
 export interface BodyLimits {
   /** The service's longest silence while more is wanted. */
   readonly idleMs: number
-  /** The whole body, slow readers included, because each holds a connection. */
+  /** Slow readers included, because each holds a connection. */
   readonly bodyMs: number
 }
 
 const bufferBytes = 64 * 1024
 
-/**
- * Streams an answer at its reader's pace; breaks off where the service's token appears. Destroying it early calls
- * `abandon`.
- */
+/** Streams an answer at its reader's pace, up to the service's token. Destroying it early calls `abandon`. */
 export function createAnswerBody(
   response: IncomingMessage,
   options: { token: string; limits: BodyLimits; signal: AbortSource | undefined; abandon: () => void },
@@ -142,7 +134,7 @@ export function createAnswerBody(
     idleTimer = setTimeout(breakOff, limits.idleMs, 'idle')
   }
 
-  body.on('error', () => {}) // an error may come before or after the first listener
+  body.on('error', () => {}) // errors may come before the first listener
   signal?.addEventListener('abort', onAbort)
   response.pause()
   response.on('data', (chunk: Buffer) => {
@@ -166,7 +158,7 @@ export function createAnswerBody(
 
 /** Holds back at most one token's length. */
 export interface TokenFilter {
-  /** What may be passed on; `null` once the token is there. No byte of it was passed. */
+  /** `null` once the token is there; no byte of it was passed. */
   pass(chunk: Buffer): Buffer | null
   end(): Buffer
 }

@@ -12,7 +12,6 @@ export interface OpenRequest {
   readonly segment: string | null
   /** Raw, without `?`. */
   readonly search: string
-  /** Those that mean something to the service are passed on. */
   readonly headers?: Iterable<readonly [name: string, value: string]> | undefined
   /** Sent byte for byte. */
   readonly body?: Uint8Array | undefined
@@ -20,12 +19,10 @@ export interface OpenRequest {
 }
 
 /**
- * Sends an operation that consumes nothing and streams its answer, whatever its status. After a 401 it reads the token
- * again, for the next request. A GET is sent once more on a fresh connection if the first never came up, or a kept one
- * closed before a byte of an answer.
+ * Streams the answer of an operation that consumes nothing. After a 401 the token is read again, for the next request.
+ * A GET is sent once more if its connection never came up, or was a kept one that closed unanswered.
  *
- * @throws RangeError for a guarded operation, or a segment, query or token that cannot be sent; what `token` throws.
- * Nothing was sent then.
+ * @throws RangeError for a guarded operation, or what cannot be sent; what `token` throws. Nothing was sent then.
  */
 export type Forward = (request: OpenRequest) => Promise<OpenedAnswer>
 
@@ -37,7 +34,7 @@ export interface OpenLimits extends BodyLimits {
 /** No function on AWS lives longer than 15 minutes. */
 const usualLimits: OpenLimits = { firstByteMs: 30_000, idleMs: 30_000, bodyMs: 15 * 60_000 }
 const maxOpenSockets = 64
-/** Short, because connections of a frozen function die unnoticed. */
+/** Connections of a frozen function die unnoticed. */
 const keptConnection = { keepAlive: true, maxSockets: maxOpenSockets, maxFreeSockets: maxOpenSockets, timeout: 10_000 }
 
 /** @throws RangeError for a malformed `baseUrl`. */
@@ -49,7 +46,7 @@ export function createForward(options: {
   const base = parseBaseUrl(options.baseUrl)
   const limits = { ...usualLimits, ...options.limits }
   const client = base.isSecure ? https : http
-  // Not the estimates' agent: a hundred slow exports must not delay an update.
+  // A hundred slow exports must not delay an estimate.
   const keptConnections = new client.Agent(keptConnection)
 
   return async ({ operation, segment, search, headers = [], body, signal }) => {
@@ -97,8 +94,8 @@ export type OpenedAnswer =
       /** As received, also repeated, hop-by-hop headers and cookies. */
       readonly headers: readonly (readonly [name: string, value: string])[]
       /**
-       * Must be read to its end or destroyed, because it holds a connection. Throws AnswerBroken if the answer stops
-       * early or has the service's token.
+       * Must be read or destroyed, because it holds a connection. Throws AnswerBroken if it stops early or has the
+       * service's token.
        */
       readonly body: Readable
     }
@@ -109,7 +106,7 @@ type OpenFailure = Omit<FailedExchange, 'cause'> & {
   readonly cause: 'deadline' | 'connection' | 'protocol' | 'aborted'
 }
 
-/** Sends once, and resolves with the head of the answer within `withinMs`. `signal` ends the connection. */
+/** Resolves with the head of the answer within `withinMs`. */
 function openExchange(
   request: ClientRequest,
   options: {
@@ -180,10 +177,7 @@ export function pairsOf(rawHeaders: readonly string[]): [name: string, value: st
   return pairs
 }
 
-/**
- * What the service needs of a caller's headers. Not their token, cookies and hop-by-hop headers; nor `Accept-Encoding`
- * and `Range`, which would hide our token in the answer.
- */
+/** Not the caller's token and cookies; nor `Accept-Encoding` and `Range`, which would hide our token in the answer. */
 const forwarded: ReadonlySet<string> = new Set([
   'accept',
   'accept-language',
@@ -196,10 +190,10 @@ const forwarded: ReadonlySet<string> = new Set([
   'user-agent',
 ])
 
-/** `field-content` of RFC 9110, section 5.5; node throws at anything else. */
+/** RFC 9110, section 5.5; node throws at anything else. */
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** Lower-case names; repeated values are joined (RFC 9110, section 5.3). */
+/** Repeated values are joined (RFC 9110, section 5.3). */
 function forwardedHeaders(given: Iterable<readonly [name: string, value: string]>): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const [anyCase, value] of given) {

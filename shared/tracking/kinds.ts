@@ -1,7 +1,4 @@
-/**
- * All facts about a kind. A further kind is a row here, its operations at the gateway (operations.ts), and its name in
- * shared/client.
- */
+/** A further kind is a row here, its operations at the gateway (operations.ts), and its name in shared/client. */
 export interface KindFacts {
   /** In `/{path}/{project}/estimate` and `…/run`. */
   readonly path: string
@@ -9,7 +6,7 @@ export interface KindFacts {
   readonly short: string
   /** How its paths name the project. */
   readonly projectBy: 'name' | 'id'
-  /** A run adds a date to `/projects/{name}/dates`, which shows freshness and proves runs. */
+  /** A run adds a date to `/projects/{name}/dates`. */
   readonly leavesDates: boolean
   /** As the setting says it. */
   readonly cooldown: string
@@ -54,7 +51,7 @@ export const productKinds = {
 
 export type Kind = keyof typeof productKinds
 
-/** The product's table, or a test's with more kinds. */
+/** The product's, or a test's with more. */
 export type Kinds = Readonly<Record<Kind, KindFacts>>
 
 export const namesOf = (kinds: Kinds) => Object.keys(kinds) as [Kind, ...Kind[]]
@@ -85,7 +82,7 @@ export interface Target {
 /**
  * Equal arguments give equal bytes, so what was estimated is what runs.
  *
- * @throws RangeError for a project that cannot be one path segment: empty, `.`, `..`, or not Unicode.
+ * @throws RangeError for a project that cannot be one path segment.
  */
 export function targetOf(kind: Kind, project: string, query: Readonly<Record<string, string>> = {}): Target {
   const search = Object.entries(query).map(([name, value]) => `${encode(name)}=${encode(value)}`)

@@ -37,7 +37,7 @@ const onDemand = { section: 'On-demand ranking updates' } as const
 const difficulty = { section: 'Keyword-difficulty updates' } as const
 const marketShare = { section: 'Market share' } as const
 
-/** Every operation of the interface ("Endpoints"); everything about operations derives from this table. */
+/** Every operation of the interface ("Endpoints"). */
 export const operations = {
   'list-projects': { ...read, ...projects, path: '/projects', purpose: 'lists all projects of the account' },
   'create-project': {
@@ -157,8 +157,7 @@ export const operationNames = Object.keys(operations) as readonly OperationName[
 export const isGuarded = (name: OperationName): name is GuardedOperation => operations[name].guarded !== null
 
 /**
- * Creating a project with a frequency other than `ondemand` takes `admin`, because the service then reserves units on
- * its own.
+ * Other frequencies than `ondemand` take `admin`, because the service then reserves units on its own.
  *
  * @param search raw, without `?`.
  */
@@ -176,14 +175,14 @@ export type OperationMatch =
     }
   | { readonly kind: 'method-not-allowed'; readonly allow: readonly Method[] }
 
-/** The longest project: 512 characters of up to four bytes, three characters each. */
+/** 512 characters of up to four bytes, three characters each. */
 const maxSegmentLength = 512 * 4 * 3
 
 const templates = operationNames.map((name) => ({ name, words: operations[name].path.split('/') }))
 
 /**
- * Finds the operation of a raw path behind `/v3`. Words are compared byte by byte, so a path that only a server's
- * decoding makes an operation is `null`. HEAD is not GET, because a GET may be a run.
+ * Words are compared byte by byte, so a path that only decoding makes an operation is `null`. HEAD is not GET, because
+ * a GET may be a run.
  */
 export function matchOperation(method: string, rawPath: string): OperationMatch | null {
   const words = rawPath.split('/')
@@ -197,11 +196,7 @@ export function matchOperation(method: string, rawPath: string): OperationMatch 
   return { kind: 'operation', operation, segment: words.find((_word, at) => isParameter(template[at] ?? '')) ?? null }
 }
 
-/**
- * The raw path on the wire.
- *
- * @throws RangeError if `segment` or `search` would change the path; `matchOperation` refuses them first.
- */
+/** @throws RangeError if `segment` or `search` would change the path. */
 export function operationPath(operation: OperationName, segment: string | null, search: string): string {
   const { path } = operations[operation]
   const hasParameter = path.split('/').some(isParameter)
@@ -233,10 +228,10 @@ const isParameter = (word: string): boolean => word.startsWith('{')
 const characters = /^(?:[\w.~!$&'()*+,;=:@[\]^|-]|%[\da-f]{2})+$/i
 const encodedControl = /%(?:[01][\da-f]|7f)/i
 const escapes = /%(?:25)*([\da-f]{2})/gi
-/** Escapes may hide in each other (`%25%32%65` is `%2e` is `.`); no known server decodes more often. */
+/** Escapes may hide in each other (`%25%32%65` is `%2e` is `.`). */
 const maxDecodings = 4
 
-/** Whether every server reads it as one segment. A dot segment, also behind an encoded slash, could lead to a run. */
+/** A dot segment, also behind an encoded slash, could lead to a run. */
 function isSegment(raw: string): boolean {
   if (raw.length > maxSegmentLength || !characters.test(raw) || encodedControl.test(raw)) return false
   let plain = raw
@@ -247,8 +242,8 @@ function isSegment(raw: string): boolean {
 }
 
 /**
- * All values of one parameter; `null`: not percent-encoded UTF-8. Spelling must not hide a parameter that decides about
- * rights, so names match without case, blanks, `[]` or NUL, and `;` separates like `&`.
+ * `null`: not percent-encoded UTF-8. Spelling must not hide a parameter that decides about rights, so names match
+ * without case, blanks, `[]` or NUL, and `;` separates like `&`.
  */
 export function queryValues(search: string, wanted: string): readonly (string | null)[] {
   const parts = search.split('&').flatMap((part) => (part.includes(';') ? [part, ...part.split(';')] : [part]))

@@ -55,13 +55,9 @@ export const searchEngineTypes = [
   'mobile news',
 ] as const
 
-/** How often the service updates a project on its own. */
 export const frequencies = ['ondemand', 'daily', 'weekly'] as const
 
-/**
- * The interface's "Resources and their fields". Objects are loose: unknown members pass. Readers get defaults; the
- * gateway forwards the original bytes.
- */
+/** The interface's "Resources and their fields". Unknown members pass, and the gateway forwards the original bytes. */
 
 const text = z.string('takes text')
 const whole = z.number('takes a whole number').check(z.int('takes a whole number'))
@@ -114,10 +110,7 @@ export const createProjectInput = z.looseObject(
   'takes a JSON object with keywords, searchengines and websites',
 )
 
-/**
- * Nothing is required: the interface requires members that its own example lacks, so the service has to judge. Only the
- * types of the defined members are checked.
- */
+/** The interface requires members that its own example lacks, so only the types of defined members are checked. */
 export const updateProjectInput = z.looseObject(
   {
     keywords: z.optional(keywords),
@@ -156,7 +149,7 @@ export const checkUpdateProject = (body: Uint8Array): CheckResult<UpdateProjectI
   checkBody(updateProjectInput, body)
 
 /**
- * A repeated parameter is refused, because the service may take the other value.
+ * A repeated parameter is refused: the service may take the other value.
  *
  * @param search raw, without `?`.
  */

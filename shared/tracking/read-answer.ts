@@ -49,8 +49,8 @@ const maxNameLength = 40
 const rowsCompared = 20
 
 /**
- * The structure of a body without values, to find the right pointer: `{"data": [2 × {"name": string}], "ok": boolean}`,
- * or media type and size. Names come from the service, so they are redacted and cut.
+ * The structure of a body, to find the right pointer: `{"data": [2 × {"name": string}]}`, or media type and size. Names
+ * come from the service, so they are redacted and cut.
  */
 export function shapeOf(answer: AnsweredExchange, redact: Redact): string {
   const text = textOf(answer)
@@ -92,7 +92,7 @@ function mediaTypeOf(answer: AnsweredExchange): string {
 
 const cut = (text: string, length: number) => (text.length <= length ? text : `${text.slice(0, length - 1)}…`)
 
-/** What an answer to `run` says of its units; the guard judges it against the hold. */
+/** The guard judges it against the hold. */
 export interface StatedUnits {
   /** May be negative. */
   readonly units: number
@@ -114,13 +114,10 @@ interface WhyNotRan {
   readonly answer: StoredBody | null
 }
 
-/** Not 408, 409 and 421: they do not say that the request was refused. */
+/** 408, 409 and 421 do not say that the request was refused. */
 const refusals: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 405, 410, 422, 429])
 
-/**
- * `did-not-run` gives units back, so it needs proof; `ran` charges them; all else is `unknown`, and the units stay
- * counted.
- */
+/** `did-not-run` gives units back, so it needs proof; `ran` charges them; `unknown` keeps them counted. */
 export function readRun(exchange: Exchange, options: { pointer: JsonPointer | undefined; token: string }): RunResult {
   if (exchange.kind === 'failed') {
     const kind = exchange.sent === 'no' ? 'did-not-run' : 'unknown'
@@ -173,9 +170,7 @@ export type DatesReading =
 /** More than fifty years of days. */
 const maxDates = 20_000
 
-/**
- * The vendor does not document the body, so every string or name that is an ISO 8601 date counts, also before a `T`.
- */
+/** The vendor does not document the body, so every string or name that is a date counts, also before a `T`. */
 export function readDates(exchange: Exchange): DatesReading {
   if (exchange.kind === 'failed') return unreadable(exchange.reason)
   if (!isSuccess(exchange.status)) return unreadable(`answered with status ${exchange.status}`)

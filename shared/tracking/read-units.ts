@@ -21,7 +21,7 @@ type NumberFound = Extract<Finding, { kind: 'number' }>
 
 /**
  * Finds exactly one number of units in undocumented JSON. Ambiguity is unreadable, because a wrong number would be
- * spent. `source` and `reason` hold no value of the body.
+ * spent.
  */
 export function readUnits(text: string, pointer: JsonPointer | undefined): UnitsReading {
   if (text.trim() === '') return unreadable('the body is empty')
@@ -84,7 +84,7 @@ function findInScalar(value: Json, name: string): Finding {
   return { kind: 'number', units, names: [name], summed: false }
 }
 
-/** Maps project names to rows; a scalar may be a project called "cost", or a cost. */
+/** A scalar may be a project called "cost", or a cost. */
 function findInProjects(projects: { [name: string]: Json }): Finding {
   const isAmbiguous = ([name, member]: [string, Json]) => wellKnownNames.has(name) && !isObject(member)
   if (Object.entries(projects).some(isAmbiguous)) return unreadable('a well-known name among the projects')
@@ -129,7 +129,7 @@ export interface JsonPointer {
   readonly tokens: readonly string[]
 }
 
-/** @throws RangeError for a misspelt pointer, so that the start fails instead of the first update. */
+/** @throws RangeError for a malformed pointer, at the start. */
 export function parsePointer(text: string): JsonPointer {
   if (text === '') return { text, tokens: [] }
   if (!text.startsWith('/') || /~(?![01])/.test(text)) throw new RangeError(`not a JSON Pointer: ${text}`)
@@ -137,7 +137,7 @@ export function parsePointer(text: string): JsonPointer {
   return { text, tokens: text.slice(1).split('/').map(unescaped) }
 }
 
-/** `undefined`: there is no such value (RFC 6901, section 4). */
+/** RFC 6901, section 4. */
 export function resolvePointer(document: Json, pointer: JsonPointer): Json | undefined {
   let value: Json | undefined = document
   for (const token of pointer.tokens) {

@@ -17,16 +17,16 @@ export type { RunResult, StatedUnits } from './read-answer.ts'
 export { isUsableToken, type ServiceToken } from './transport.ts'
 export type { EstimateReading }
 
-/** The tracking service. Its answers are values; none throws. */
+/** Its answers are values; none throws. */
 export interface Tracking {
-  /** The units needed now. Repeated once after a failure; equal calls share an unsent request. */
+  /** Repeated once after a failure; equal calls share an unsent request. */
   estimate(target: Target): Promise<EstimateReading>
   /**
-   * Sends exactly one request, on its own connection. The token is an argument because nothing may fail between fence
-   * and request.
+   * Exactly one request, on its own connection. The token is an argument because nothing may fail between fence and
+   * request.
    */
   run(target: Target, options: { timeoutMs: number; token: string }): Promise<RunResult>
-  /** The project's dates with data. Repeated once after a failure. */
+  /** Repeated once after a failure. */
   dates(target: Target): Promise<DatesReading>
   /** Streams operations that consume nothing. */
   readonly open: Forward
@@ -35,8 +35,8 @@ export interface Tracking {
 type Pointers = Partial<Record<Kind, string | undefined>>
 
 /**
- * `timeoutMs` bounds a whole read, repetition included; `open` has its own limits. Calls throw RangeError before
- * anything is sent if token or target cannot be sent, and what `token` throws.
+ * `timeoutMs` bounds a whole read, repetition included. Calls throw RangeError for what cannot be sent, and what
+ * `token` throws; nothing was sent then.
  *
  * @throws RangeError for a malformed base address or pointer.
  */
@@ -85,18 +85,16 @@ const parsePointers = (pointers: Pointers): Partial<Record<Kind, JsonPointer>> =
     Object.entries(pointers).flatMap(([kind, text]) => (text === undefined ? [] : [[kind, parsePointer(text)]])),
   )
 
-/** The last exchange, and its token, which the answer may echo. */
 export interface Read {
   readonly exchange: Exchange
   readonly token: string
 }
 
 /**
- * Repeats a failed read once, within the same deadline: after a 5xx or a broken connection, on a fresh one, because a
- * frozen function's connections die unnoticed; after a 401, if the token has changed.
+ * Repeats a failed read once, within the deadline: after a 5xx or a broken connection, on a fresh one; after a 401, if
+ * the token has changed.
  *
- * @returns a read; `onSend` is called before the first request reaches a socket.
- * @throws what `token` throws.
+ * @returns `onSend` is called before the first request reaches a socket.
  */
 export function createReader(options: {
   transport: Transport
@@ -126,7 +124,7 @@ function isWorthRepeating(exchange: Exchange): boolean {
   return exchange.kind === 'failed' ? exchange.cause === 'connection' : exchange.status >= 500
 }
 
-/** Calls with the same key share one load until it is sent, so each answer was requested after its caller came. */
+/** Equal calls share a load until it is sent, so each answer was requested after its caller came. */
 export function createFlights<T>(): (key: string, load: (onSend: () => void) => Promise<T>) => Promise<T> {
   const unsent = new Map<string, Promise<T>>()
 

@@ -15,7 +15,7 @@ export interface AnsweredExchange {
 
 export interface FailedExchange {
   readonly kind: 'failed'
-  /** `no` proves that the connection never came up; all else is `maybe`, our deadline included. */
+  /** `no` proves that the connection never came up. */
   readonly sent: 'no' | 'maybe'
   readonly cause: 'deadline' | 'connection' | 'too-large' | 'protocol'
   /** Without addresses, secrets and the service's words. */
@@ -29,9 +29,8 @@ export const isSuccess = (status: number): boolean => status >= 200 && status <=
 
 export interface Transport {
   /**
-   * Sends at most one GET, byte for byte, whatever the answer. `deadline` ends the whole exchange. `fresh` uses a new
-   * connection: a failure then proves something, and no stale one puts the request in doubt. `onSend` is called when
-   * the request gets its socket.
+   * Sends at most one GET, byte for byte, whatever the answer. `fresh` uses a new connection: only its failure proves
+   * something. `onSend` is called when the request gets its socket.
    *
    * @throws RangeError when the token cannot be a header; nothing was sent.
    */
@@ -45,7 +44,7 @@ export interface Transport {
 }
 
 /**
- * One origin, GET only. Not fetch: it repeats a request after a 421, and follows redirects with the token.
+ * Not fetch: it repeats a request after a 421, and follows redirects with the token.
  *
  * @throws RangeError for a malformed `baseUrl`.
  */
@@ -106,7 +105,7 @@ function exchange(
     // The listeners stay: a late error without one would end the process.
     request.on('error', onError)
     request.on('close', () => {
-      // During an answer this says nothing: such a body is handed over later.
+      // During an answer this says nothing: the body is handed over later.
       if (status === null) fail('connection', 'the connection closed without an answer')
     })
     request.on('upgrade', (response, socket) => {
@@ -153,7 +152,7 @@ export interface Connection {
   describe(error: NodeJS.ErrnoException): string
 }
 
-/** Node holds the request back until TCP and TLS are up, so an earlier error proves that nothing was sent. */
+/** Node holds the request back until TCP and TLS are up: an earlier error proves that nothing was sent. */
 export function watchConnection(request: ClientRequest, isSecure: boolean): Connection {
   let progress: 'none' | 'connected' | 'usable' = 'none'
   request.once('socket', (socket) => {
@@ -198,10 +197,8 @@ export interface BaseUrl {
 }
 
 /**
- * The one address that is contacted.
- *
  * @throws RangeError unless it is http(s), ends in `/v3`, and has no credentials, query or fragment. The message hides
- * it, because it may hold a password.
+ * the address, because it may hold a password.
  */
 export function parseBaseUrl(text: string): BaseUrl {
   const url = URL.canParse(text) ? new URL(text) : null
@@ -219,11 +216,7 @@ export function parseBaseUrl(text: string): BaseUrl {
 /** setTimeout turns a longer delay into one millisecond. */
 const maxTimeoutMs = 2 ** 31 - 1
 
-/**
- * Aborts after `timeoutMs` in real time.
- *
- * @throws RangeError for an impossible timeout; nothing was started.
- */
+/** @throws RangeError for an impossible timeout; nothing was started. */
 export async function withDeadline<T>(timeoutMs: number, use: (deadline: AbortSignal) => Promise<T>): Promise<T> {
   if (!(timeoutMs >= 1 && timeoutMs <= maxTimeoutMs)) throw new RangeError(`not a timeout: ${timeoutMs} ms`)
   const controller = new AbortController()
@@ -235,7 +228,7 @@ export async function withDeadline<T>(timeoutMs: number, use: (deadline: AbortSi
   }
 }
 
-/** Both throw without a token, and have the store's own deadline. */
+/** Both throw without a token. */
 export interface ServiceToken {
   read(): Promise<string>
   /** Called once after a 401; may return the same token. */

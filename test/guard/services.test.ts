@@ -32,12 +32,12 @@ test('the settings of a process become its options', () => {
   ])
 })
 
-test('a ranking answers for a day, a keyword difficulty for seven days, where no setting says otherwise', () => {
+test('a ranking answers for a day and a keyword difficulty for seven days by default', () => {
   const cooldown = { ranking: 'day', 'keyword-difficulty': 604_800_000 }
   expect(servicesWith().options).toEqual({ serviceTimeoutMs: 20_000, serviceFlightMs: 300_000, cooldown })
 })
 
-test('without a word about them there is no dashboard, no plan, and nothing is on this machine', async () => {
+test('the default settings have no dashboard and no plan, and are not local', async () => {
   const { dashboardUrl, isLocal, guard } = servicesWith()
   expect([dashboardUrl, isLocal, await (await guard.background()).planStatuses()]).toEqual([
     null,
@@ -56,7 +56,7 @@ test('loads background jobs once, with their first use', async () => {
   expect(await statement(null, 'budget')).toMatchObject({ by: 'budget', spent: 0 })
 })
 
-test('each secret is read where it lies; the key of callers with the one before it', async () => {
+test("each secret is read by its name; the callers' key with the one before it", async () => {
   const secrets = await startTestSecrets({
     ...{ 'unit-guard/caller-key': 'canary-new', 'unit-guard/caller-key previous': 'canary-old' },
     'unit-guard/slack': 'canary-slack',
@@ -67,7 +67,7 @@ test('each secret is read where it lies; the key of callers with the one before 
   expect(await slackSecret.read()).toMatchObject({ current: 'canary-slack' })
 })
 
-test('a log that nobody has given goes to the standard output, a line for each event', () => {
+test('the default log writes one line an event to the standard output', () => {
   const written: unknown[] = []
   const real = process.stdout.write
   onTestFinished(() => {
@@ -95,7 +95,7 @@ test.each(['ranking', 'keyword-difficulty'])('each kind of update is read by its
   expect(answered.updates).toMatchObject([{ state: 'settled', units }])
 })
 
-test('a service that still refuses the token after it was read again is an alarm; one that was rotated is none', async () => {
+test('a token that is refused after it was read again raises an alarm; a rotated one does not', async () => {
   const product = await startProduct({
     store: createMemoryStore(),
     service: ({ headers }) => (headers.authorization?.endsWith('-new') ? undefined : { status: 401 }),

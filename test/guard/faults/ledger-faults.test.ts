@@ -54,7 +54,7 @@ describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
     ])
   })
 
-  test('what has run through the gateway is answered, though nobody can read any more what is left', async () => {
+  test('a run through the gateway is answered, though the ledger cannot be read for its figures', async () => {
     const { product, faulty } = await start()
     const isReadAfterIt = ({ command }: SentRequest) => command === 'BatchGetItem' && faulty.requests.some(isSettle)
     faulty.fail(isReadAfterIt, ...all('not-sent'))
@@ -64,7 +64,7 @@ describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
     expect(headers.get('unit-guard-units-available')).toBeNull()
   })
 
-  test('a plan that had run a project when the ledger failed says no more than is true, and the sweep goes on with it', async () => {
+  test('a plan says no more than is true when the ledger fails after a run, and the sweep continues it', async () => {
     const night = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 5 * * ? *)' }
     const { product, faulty } = await start([night])
     faulty.fail(() => faulty.requests.slice(0, -1).some(isSettle), ...all('not-sent'))
@@ -135,7 +135,7 @@ describe.skipIf(!hasDynamo)('hold + fence', () => {
     },
   )
 
-  test('hold: answer lost every time, but read back as our own: goes on, once', async () => {
+  test('hold: answer lost every time, but read back as our own: continues, once', async () => {
     const { product, faulty } = await start()
     faulty.fail(isHold, ...all('answer-lost'))
     expect((await product.update(ask, key)).status).toBe(201)
@@ -155,7 +155,7 @@ describe.skipIf(!hasDynamo)('hold + fence', () => {
     expect((await product.update(ask, key)).status).toBe(201)
   })
 
-  test('hold: process dies: applied, and nobody could see it: 503, then in doubt by the sweep, never run', async () => {
+  test('hold: process dies: applied, with no reader: 503, then in doubt by the sweep, never run', async () => {
     const { product, faulty } = await start()
     faulty.fail(isHold, ...all('answer-lost'))
     let holds = 0
@@ -250,7 +250,7 @@ describe.skipIf(!hasDynamo)('settle', () => {
 describe.skipIf(!hasDynamo)('an entry', () => {
   const grant = { body: { type: 'grant', units: 5, reason: 'more' } }
 
-  test('its answer is lost and nobody can look: who asked hears that it may be there', async () => {
+  test('an entry with a lost answer that cannot be read back is answered as perhaps written', async () => {
     const { product, faulty } = await start()
     const isWritten = () => faulty.requests.some(({ command }) => command === 'TransactWriteItems')
     faulty.fail(isWritten, ...all('answer-lost'))
@@ -260,7 +260,7 @@ describe.skipIf(!hasDynamo)('an entry', () => {
     expect(await product.figures()).toMatchObject({ granted: 5 })
   })
 
-  test('its answer is lost every time, and it is found: it is booked, once', async () => {
+  test('an entry with every answer lost is found, and booked once', async () => {
     const { product, faulty } = await start()
     faulty.fail(({ command }) => command === 'TransactWriteItems', ...all('answer-lost'))
     expect((await product.call('POST', '/budgets/account/entries', grant)).status).toBe(201)

@@ -263,7 +263,7 @@ describe('dates: advice only', () => {
   })
 })
 
-test('an answer that echoes our token is stored without it, and shows it to nobody', async () => {
+test('an answer that echoes our token is stored and shown without it', async () => {
   const product = await withRun(json({ echo: `Bearer ${serviceToken}` }))
   const { text, body } = await product.update(ask)
   expect(body.updates[0].service.body).toBe('{"echo":"Bearer [redacted]"}')

@@ -33,7 +33,7 @@ async function startNights(options: Options = {}) {
 
 const elsewhere = (projects: string) => `The vendor has new data for ${projects} that Unit Guard did not start.`
 
-describe('data of the service that nobody here has started', () => {
+describe('runs outside the guard', () => {
   test('the first look remembers; what is new by hand is told once, with what to do', async () => {
     const { product, dates, night, nextNight } = await startNights()
     expect(await night()).toEqual([])
@@ -156,7 +156,7 @@ describe('data of the service that nobody here has started', () => {
     expect(await look()).toEqual([{ project: 'site', dates: ['2026-11-20'] }])
   })
 
-  test('nobody is asked when the time is nearly up; else for all that is owned or in a plan for rankings', async () => {
+  test('reads no dates near its end; else of all owned projects, and those in plans for rankings', async () => {
     const plan = { name: 'night', kind: 'ranking', projects: ['planned', 'site'], schedule: 'cron(0 5 * * ? *)' }
     const other = { ...plan, name: 'other', kind: 'keyword-difficulty', projects: ['1001'] }
     const { product } = await startNights({ plans: [plan, other] })

@@ -49,7 +49,7 @@ const say = (how: Parameters<typeof known>[0] = {}, units = 40, dates: readonly 
 const month = (units: number): Pick<Budget, 'limits'> => ({ limits: [{ window: 'month', units: u(units) }] })
 
 describe('without the service', () => {
-  test('what nothing speaks against goes on, with the budget and its ancestors', () => {
+  test('passes an update without objections, with the budget and its ancestors', () => {
     const early = decideEarly(known(), options)
     expect(early).toMatchObject({ kind: 'pass', chain: [{ name: 'seo' }, { name: 'acme' }, { name: 'account' }] })
     expect(early).toHaveProperty('runs', [])
@@ -146,11 +146,11 @@ describe('without the service', () => {
     expect(decideEarly(known(how), options).kind).toBe('pass')
   })
 
-  describe('an empty counter', () => {
+  describe('an empty counter of the chain', () => {
     const detail =
       'seo has 0 of 100 units left this month; resets 1 Dec 2026 00:00 Europe/Berlin; ask for more before trying again.'
 
-    test('refuses, with the figures that are known and no units', () => {
+    test('an empty counter refuses, with the known figures and without units', () => {
       expect(decideEarly(known({ budgets: { seo: month(100) }, spent: { month: { seo: 100 } } }), options)).toEqual({
         kind: 'refuse',
         problem: {
@@ -174,7 +174,7 @@ describe('without the service', () => {
       })
     })
 
-    test('overdrawn refuses too; one unit left does not', () => {
+    test('an overdrawn counter refuses; one with one unit left does not', () => {
       expect(decideEarly(known({ budgets: { seo: month(100) }, spent: { month: { seo: 101 } } }), options).kind).toBe(
         'refuse',
       )
@@ -183,7 +183,7 @@ describe('without the service', () => {
       )
     })
 
-    test('of who asks to be asked is put to a person, but of the account or of the caller refuses', () => {
+    test('an empty counter is put to a person with ask, except for the account and the caller', () => {
       const asks: Partial<Request> = { whenShort: 'ask' }
       expect(decideEarly(known({ budgets: { seo: month(0) }, request: asks }), options).kind).toBe('pass')
       const account = { account: { parent: null, ...month(0) } }
@@ -304,7 +304,7 @@ describe('the same work', () => {
     expect(early).toMatchObject({ kind: 'pass', runs: [] })
   })
 
-  test('what it cost then goes on to whoever compares', () => {
+  test('compares with what the late answer says it cost', () => {
     const now = '2026-11-20T09:00:00Z'
     const holder = settled({ closedBy: 'sender', finishedAt })
     expect(decideEarly(known({ now, asked: { holder } }), options)).toHaveProperty('runs', [
@@ -472,7 +472,7 @@ describe('with the estimate', () => {
   })
 })
 
-describe('a person has to agree', () => {
+describe('a decision that needs approval', () => {
   const ran = { update: 'upd_0', at: 0, units: 100 }
   const work = { kind: 'ranking', project: 'shop', update: 'upd_0', ran } as const
 
@@ -496,19 +496,19 @@ describe('a person has to agree', () => {
     expect(say(how, upTo).kind).toBe('hold')
   })
 
-  test('that an update has grown is not said where there is nothing to compare, or nobody wants to know', () => {
+  test('does not mention growth without an earlier price, or without a rule about it', () => {
     expect(say({ budgets: { acme: { approvalIfGrown: 20 } } }, 121).kind).toBe('hold')
     expect(say({ asked: { work } }, 121).kind).toBe('hold')
   })
 
-  test('with what is proposed', () => {
+  test('asks a person about what is only proposed', () => {
     const reason = 'callers with only the scope propose need approval'
     expect(say({ request: { proposed: true } })).toEqual({ kind: 'ask', reason, short: [] })
   })
 
   const asks: Partial<Request> = { whenShort: 'ask' }
 
-  test('with what is short, where that was wanted: both reasons are given', () => {
+  test('asks a person about a shortage with ask, and gives both reasons', () => {
     const how = { budgets: { seo: month(30), acme: { approvalAbove: u(39) } } }
     expect(say(how).kind).toBe('refuse')
     expect(say({ ...how, request: asks })).toEqual({
@@ -519,7 +519,7 @@ describe('a person has to agree', () => {
     })
   })
 
-  test('with what is short of what a plan leaves to others: the figures show why', () => {
+  test('asks a person about what a plan leaves to others, and shows the figures', () => {
     const request = { ...asks, plan: 'nightly', leave: u(100), caller: 'schedule:nightly' }
     expect(say({ budgets: { seo: month(120) }, request }, 40)).toEqual({
       kind: 'ask',
@@ -529,7 +529,7 @@ describe('a person has to agree', () => {
     })
   })
 
-  test('but the account, and what a caller may spend, is nobody’s to grant', () => {
+  test('never lets a person grant units of the account or of a caller', () => {
     expect(say({ budgets: { account: { parent: null, ...month(39) } }, request: asks }).kind).toBe('refuse')
     expect(say({ callers: { bob: month(39) }, request: asks }).kind).toBe('refuse')
     expect(say({ budgets: { seo: month(39) }, callers: { bob: month(39) }, request: asks }).kind).toBe('refuse')
@@ -543,7 +543,7 @@ describe('a person has to agree', () => {
     return { update: updateOf({ state: 'requested', approval }) }
   }
 
-  test('once: up to a tenth more than was agreed to needs nobody again', () => {
+  test('asks no one again for up to a tenth more than was approved', () => {
     const asked = approvedFor(100)
     const budgets = { acme: { approvalAbove: u(10) } }
     expect(say({ asked, budgets }, 110).kind).toBe('hold')
@@ -569,7 +569,7 @@ describe('a person has to agree', () => {
     if (decision.kind === 'hold') expect(decision.grants).toEqual([{ budget: 'seo', window: 'month', units: 10 }])
   })
 
-  test('an approval that says nothing of grants grants nothing', () => {
+  test('an approval without grants grants nothing', () => {
     const update = updateOf({ state: 'requested', approval: { by: 'eve', at: 0, units: u(40) } })
     expect(say({ asked: { update }, budgets: { seo: month(30) }, request: asks }).kind).toBe('refuse')
   })

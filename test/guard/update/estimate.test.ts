@@ -19,7 +19,7 @@ async function priced(how: Parameters<typeof startGuard>[0] = {}) {
 }
 
 describe('an estimate', () => {
-  test('adds up, names every counter once, and records nothing', async () => {
+  test('an estimate adds up, names every counter once, and records nothing', async () => {
     const { estimate, budget, other, sent } = await priced()
     await budget('seo', { ...month(100), projects: [{ name: 'b' }] })
     const bounds = { start: at('2026-11-01T00:00:00Z'), end: at('2026-12-01T00:00:00Z') }
@@ -42,7 +42,7 @@ describe('an estimate', () => {
     expect([sent, (await other.updates({}, 10)).rows]).toEqual([[], []])
   })
 
-  test('says what would refuse, the first of all, or all of them together', async () => {
+  test('an estimate says what would refuse: the first update, or all together', async () => {
     const { estimate, budget } = await priced()
     await budget('seo', { ...month(79), perUpdate: u(40) })
     expect(await estimate(['a', 'b'], 'seo')).toMatchObject({
@@ -61,7 +61,7 @@ describe('an estimate', () => {
     expect(await estimate(['b'], 'seo')).toMatchObject({ allowed: true, problem: null })
   })
 
-  test('says of each project why it would not pass by itself, also where one has no estimate', async () => {
+  test('an estimate says of each project why it would not pass alone, also without a price', async () => {
     const { estimate, budget, service } = await priced()
     service.estimate = async ({ segment }) =>
       segment === 'typo'
@@ -81,7 +81,7 @@ describe('an estimate', () => {
     expect(await estimate(['typo'], 'seo')).toMatchObject({ slug: 'service-refused' })
   })
 
-  test('says why a person would have to agree, and that it is allowed', async () => {
+  test('an estimate says why approval would be needed, and that it is allowed', async () => {
     const { estimate, budget } = await priced()
     await budget('seo', { approvalAbove: u(20) })
     expect(await estimate(['a', 'b'], 'seo')).toMatchObject({
@@ -89,7 +89,7 @@ describe('an estimate', () => {
     })
   })
 
-  test('counts what the caller may spend, and whether the work was done', async () => {
+  test('an estimate counts what the caller may spend, and whether the work was done', async () => {
     const { estimate, caller, ask } = await priced()
     await caller('eve', month(29))
     const limited = await estimate(['a'], undefined, 'eve')
@@ -99,7 +99,7 @@ describe('an estimate', () => {
     expect(await estimate(['a'])).toMatchObject({ allowed: false, problem: { slug: 'already-updated' } })
   })
 
-  test('of a budget that cannot be charged asks the service nothing', async () => {
+  test('an estimate for a budget that cannot be charged asks the service nothing', async () => {
     const { estimate, budget, service } = await priced()
     await budget('seo', { projects: [{ name: 'a' }, { name: 'b' }] })
     await budget('other', {})
@@ -186,7 +186,7 @@ describe('what cannot be read', () => {
 })
 
 describe('dates', () => {
-  test('are advice: without them, or where asking for them throws, the update goes on, and that is said', async () => {
+  test('missing dates do not stop an update, and are logged', async () => {
     const { ask, service, lines } = await startGuard()
     service.dates = () => Promise.reject(new RangeError('no such thing'))
     const update = only(await ask())
@@ -195,14 +195,14 @@ describe('dates', () => {
     expect(lines[0]).toEqual({ level: 'info', event: 'no-dates', project: 'shop', reason: 'RangeError' })
   })
 
-  test('of the fence’s day and those beside it are kept, as evidence for later', async () => {
+  test('dates around the fence are kept as evidence for later', async () => {
     const { ask, service } = await startGuard()
     const dates = ['2026-11-18', '2026-11-19', '2026-11-21', '2026-11-22']
     service.dates = async () => ({ kind: 'dates', dates })
     expect(only(await ask()).hold?.datesBefore).toEqual(['2026-11-19', '2026-11-21'])
   })
 
-  test('are not asked for where keywords are meant', async () => {
+  test('no dates are read for keywords', async () => {
     const { ask, service, lines } = await startGuard()
     service.dates = () => Promise.reject(new Error('nobody is to ask'))
     expect(only(await ask({ kind: 'keyword-difficulty' })).hold).not.toHaveProperty('datesBefore')

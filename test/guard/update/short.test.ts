@@ -22,7 +22,7 @@ async function shortProduct(how: { store?: 'real' } = {}) {
 }
 
 describe('whenShort: ask', () => {
-  test('what fits runs; what is short awaits approval, and shows by how much', async () => {
+  test('with ask, what fits runs; what is short awaits approval, and shows by how much', async () => {
     const { product, ask } = await shortProduct()
     expect((await ask('cheap')).status).toBe(201)
     const { status, body } = await ask('dear')
@@ -79,7 +79,7 @@ describe('whenShort: ask', () => {
     expect((await ask('cheap')).body.updates[0].state).toBe('released')
   })
 
-  test('at most what was approved: who spent meanwhile makes it refused, and nothing is granted', async () => {
+  test('an approved update is refused if others spent its units meanwhile, and grants nothing', async () => {
     const { product, ask, approve } = await shortProduct()
     const { body } = await ask('dear')
     expect((await ask('cheap')).status).toBe(201)
@@ -93,7 +93,7 @@ describe('whenShort: ask', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('less is granted where less is short by then', async () => {
+  test('an approval grants less if less is short at that time', async () => {
     const { product, ask, approve } = await shortProduct()
     const { body } = await ask('dear')
     await product.call('POST', '/budgets/seo/entries', { body: { type: 'grant', units: 500, reason: 'a bonus' } })
@@ -124,7 +124,7 @@ describe('whenShort: ask', () => {
     expect(product.service.requests).toHaveLength(asked)
   })
 
-  test('an estimate that has grown by more than a tenth is asked about again, with what is short by then', async () => {
+  test('an estimate that grew by more than a tenth is asked about again, with the new shortage', async () => {
     const { product, ask, approve } = await shortProduct()
     const { body } = await ask('dear')
     product.clock.advance(60_000)
@@ -162,7 +162,7 @@ describe('whenShort: ask', () => {
       expect(await product.audit()).toBe(true)
     })
 
-    test('approved first, it is granted no more than what is short by then', async () => {
+    test('an approved update is granted only what is short at that time', async () => {
       const { product, approve } = await asked()
       expect(await approve(2)).toBe('settled')
       expect(await product.figures('seo')).toMatchObject({ granted: 3, available: 0, spent: 10 })

@@ -396,7 +396,7 @@ describe('duplicate work', () => {
   })
 })
 
-test('a refused update asked again with the same key stays refused; a new key is decided anew', async () => {
+test('a refused update stays refused under its key; a new key is decided again', async () => {
   const product = await startProduct({ store: createMemoryStore(), stream: false, units: { globex: 640 } })
   await product.call('PUT', '/budgets/acme', { body: { limits: [{ window: 'month', units: 120 }] } })
   const globex = { kind: 'ranking', project: 'globex', budget: 'acme' }
