@@ -61,7 +61,6 @@ export const query = z
   .record(queryName, queryValue)
   .check(z.refine((query) => Object.keys(query).length <= maxQueryNames, `takes at most ${maxQueryNames} names`))
 
-/** What is wrong with a written field, for the person who wrote it. */
 export type Fault = { readonly path: string; readonly message: string }
 
 const maxNameLength = 60

@@ -85,7 +85,6 @@ interface Fault {
 
 interface ApplyOptions {
   readonly dryRun: boolean
-  /** Members that a named budget loses when its row lacks them. */
   readonly prune?: readonly Prunable[]
 }
 

@@ -153,7 +153,6 @@ function unlisted(listed: Caller | undefined): NonNullable<CallerIdentity['token
   return { scopes, budgets: listed?.budgets ?? (scopes.has('admin') ? '*' : []) }
 }
 
-/** What is kept of a token, to check it again later. */
 export function keptOf(
   definitions: Definitions,
   { scopes, budgets }: NonNullable<CallerIdentity['token']>,
@@ -220,7 +219,6 @@ const permissions = async (
   how: { atOnce: boolean },
 ): Promise<Permissions> => permissionsOf(await definitionsNow(parts, how), named)
 
-/** Requests a minute, as far as this process has read the definitions. */
 function rateOf(parts: PermissionsParts, caller: string): number | undefined {
   const { ledger } = parts
   const seen = ledger.lastSeen()

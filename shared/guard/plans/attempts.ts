@@ -73,7 +73,6 @@ const wasNotSent = (update: Update): boolean =>
   (update.state === 'settled' && !isKnownToHaveRun(update)) ||
   wasStoppedByPause(update)
 
-/** Whether running what was not sent would attempt this project again. */
 export const isUnsent = (update: Update | null): boolean =>
   !update || (wasNotSent(update) && !isKnownToHaveRun(update)) || (update.state === 'requested' && !update.approval)
 
@@ -125,7 +124,6 @@ export function resultsOf(tried: readonly ProjectAttempts[], { doneAt }: Pick<Oc
   }
 }
 
-/** The latest attempt; if it has ended, the one that ran. */
 function outcomeOf(updates: readonly Update[]): Update | null {
   const last = updates.at(-1) ?? null
   return last && isTerminal(last.state) ? (updates.findLast(isKnownToHaveRun) ?? last) : last
@@ -159,7 +157,6 @@ function countedAs(update: Update | null, isOver: boolean): ResultKind {
   }
 }
 
-/** Reads the attempts of all projects together; most have one. */
 export async function attemptsOf(
   ledger: Ledger,
   plan: Plan,

@@ -166,7 +166,6 @@ interface Exhaustion {
   readonly at: number
 }
 
-/** One time of a plan, at the prices last seen. */
 export interface Cost {
   readonly units: number
   readonly unpriced: number

@@ -41,7 +41,6 @@ export type Forecast = {
   readonly budget: string
   readonly window: WindowKind
   readonly available: number | null
-  /** What plans will take before the window ends, at known prices. */
   readonly committed: number
   /** Spent, held, in doubt and committed. */
   readonly projected: number
@@ -140,7 +139,6 @@ function firstInstant({ from, to }: { from: number; to: number }, isSo: (instant
   return high
 }
 
-/** How many of the ascending times are up to `instant`. */
 function countUntil(times: readonly number[], instant: number): number {
   let [low, high] = [0, times.length]
   while (low < high) {

@@ -29,7 +29,6 @@ export const createOccurrences = (parts: OccurrencesParts) => ({
   report: (occurrence: Occurrence) => report(parts, occurrence),
 })
 
-/** Records the occurrence once, and runs what there is time for. */
 async function fire(parts: OccurrencesParts, name: string, time: number, endsAt: number): Promise<OccurrenceResult> {
   const { ledger, log } = parts
   const { occurrences } = ledger
@@ -55,7 +54,6 @@ async function fire(parts: OccurrencesParts, name: string, time: number, endsAt:
   return { kind: 'fired', occurrence: (await advance(parts, id, endsAt)) ?? fresh }
 }
 
-/** Runs what was not sent, or decides again about what was refused. */
 async function runAgain(
   parts: OccurrencesParts,
   name: string,

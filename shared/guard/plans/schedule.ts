@@ -122,7 +122,6 @@ const firstDayAfter = (calendar: Cron, instant: number): number | null =>
 /** Only the days need a calendar. */
 type CronFields = {
   readonly kind: 'fields'
-  /** Due at each of these minutes of each of these hours. */
   readonly hours: readonly number[]
   readonly minutes: readonly number[]
   /** croner's pattern with seven fields, for midnights. */

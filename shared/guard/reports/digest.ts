@@ -14,7 +14,6 @@ import type { Forecast } from '../plans/forecast.ts'
 import { type Figures, figuresOf, zoneOf } from '../sentences.ts'
 import { believed, gapsIn, happenedAt } from './summary.ts'
 
-/** The 24 hours before an instant, and where the budgets stand. */
 export interface Digest {
   readonly day: string
   readonly zone: string

@@ -32,7 +32,6 @@ export const createSummaries = (parts: { ledger: Ledger; log: Log; pageSize?: nu
     keepSummaries({ pageSize: 100, left: parts.maxRead ?? 10_000, view: await parts.ledger.view(), ...parts }),
 })
 
-/** One sweep, and how many more updates it may read. */
 interface Round {
   readonly ledger: Ledger
   readonly log: Log
@@ -103,7 +102,6 @@ async function brought(round: Round, seen: Summary): Promise<Summary & { news: n
   }
 }
 
-/** Uncounted updates of the day, oldest first, and how far this sweep reads. */
 async function createdAfter(round: Round, { until, day }: Summary) {
   const found: Update[] = []
   const span = { since: until + 1, until: Math.min(round.view.now, day.end - 1) }
@@ -215,7 +213,6 @@ function usedBefore({ book, definitions, now }: View, day: SummaryDay): Summary[
   )
 }
 
-/** The open month, as far as the sweep has seen it. */
 export interface Course {
   /** When each day ended, and what each budget had used. */
   readonly nights: readonly { readonly at: number; readonly used: Summary['used'] }[]

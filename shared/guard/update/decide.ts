@@ -53,7 +53,6 @@ export type Decision =
   | {
       readonly kind: 'hold'
       readonly counters: readonly CounterOwner[]
-      /** The owner and the budgets below the payer, if an ancestor pays. */
       readonly owners: readonly string[]
       readonly runs: readonly Run[]
       readonly grants: readonly Grant[]

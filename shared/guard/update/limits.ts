@@ -107,7 +107,6 @@ export const shortBehind = (
     return [{ figures, needed, leave, ahead, grant: { budget, window, units: toUnits(lacking) } }]
   })
 
-/** What a waiting update takes when approved, beyond its own grant. */
 function takenBy({ budget, estimated, short = [] }: Update, view: View, counter: Figures): number {
   if (!budgetNamed(view.definitions, budget)) return 0
   if (!chainOf(view.definitions, budget).some(({ name }) => name === counter.budget)) return 0

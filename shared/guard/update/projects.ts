@@ -137,7 +137,6 @@ const nameEach = 'name each of them in projects'
 /** Some servers cut off what follows a `;`. */
 const isDotSegment = (part: string): boolean => ['', '.', '..'].includes(part.split(';')[0]?.trim() ?? '')
 
-/** What else a service may read, and what to write instead. */
 function oddness({ project, plain, segment = '' }: ProjectName & { plain: string }) {
   if (plain.includes(',')) {
     const message = `${project} may be read as several projects; ${nameEach}. If it is one project, list it in a budget under exactly this name. For several in one run through the gateway, set PROJECT_SEPARATOR.`

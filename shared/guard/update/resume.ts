@@ -53,7 +53,7 @@ async function begin(parts: ResumeParts, request: Request, endsAt: number): Prom
       log.info('stays-queued', { update: request.id, problem: quoted.problem.slug })
       return { update: await execution.queue(known, quoted.problem.detail), failure: quoted.problem }
     }
-    // From memory, in case the estimate found that the token was rotated.
+    // From memory: an estimate may have renewed it.
     const token = await parts.serviceToken()
     const admitted = await execution.admit(known, quoted, endsAt)
     if (admitted === 'stale') continue
