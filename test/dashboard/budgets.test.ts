@@ -35,7 +35,7 @@ const entriesOf = async (product: Product, name: string) =>
 const acme = '/dashboard/budgets/acme'
 
 describe('the tree', () => {
-  test('of the account alone says what to do first, to whom may do it', async () => {
+  test('the tree of the account alone says what to do first to users who may do it', async () => {
     const product = await startProduct({ store: createMemoryStore() })
     for (const [scope, said, mayMake] of [
       ['read admin', 'Make a budget for a team or a customer below', true],
@@ -126,7 +126,7 @@ describe('a budget', () => {
     expect(rules).toContain('At most for one update 5,000 Kinds of update ranking only Approvers bob, carol')
   })
 
-  test('whoever may only read sees no form, and is refused whatever they send', async () => {
+  test('a user who may only read sees no form and is refused every change', async () => {
     const { product, as } = await start()
     const rita = await as('rita', 'read run approve')
     const { html, formToken } = await rita.get(acme)
@@ -346,7 +346,7 @@ describe('limits and rules', () => {
     )
   })
 
-  test('what others changed meanwhile is told and kept, and asked about once more', async () => {
+  test('keeps and shows what others changed meanwhile, and asks for another confirmation', async () => {
     const { product, put, eve } = await start()
     const seen = await eve.get(`${acme}/edit`)
     const preview = await press(eve, seen, 'Preview', { month: '1,000' })
@@ -442,7 +442,7 @@ describe('projects', () => {
 })
 
 describe('stopping', () => {
-  test('freezes at once and says so; a second time changes nothing; whoever lifts it must have seen it', async () => {
+  test('freezes at once, changes nothing the second time, and unfreezes only for a user who saw the freeze', async () => {
     const { product, eve } = await start()
     const page = await eve.get(acme)
     const frozen = await press(eve, page, 'Freeze', { reason: 'a loop' })

@@ -21,7 +21,7 @@ async function start() {
 }
 
 describe('callers', () => {
-  test('nobody listed, and what that means', async () => {
+  test('says what an empty list of callers means', async () => {
     const { eve } = await start()
     const { text } = await eve.get('/dashboard/callers')
     expect(text).toContain("Nobody is listed: a token's own scopes and budgets hold for them")
@@ -79,7 +79,7 @@ describe('callers', () => {
     ])
   })
 
-  test('are in the navigation of whoever may open them', async () => {
+  test('shows Callers in the navigation only to administrators', async () => {
     const { eve, product } = await start()
     const link = '<a href="/dashboard/callers"'
     expect((await eve.get('/')).html).toContain(link)
@@ -89,7 +89,7 @@ describe('callers', () => {
     expect((await rita.get('/')).html).not.toContain(link)
   })
 
-  test('nobody chosen, no reason, no such name', async () => {
+  test('refuses to disable without a choice, a reason or a valid name', async () => {
     const { eve, listed } = await start()
     const page = await eve.get('/dashboard/callers')
     for (const [filled, said] of [
@@ -101,7 +101,7 @@ describe('callers', () => {
     expect(await listed()).toEqual([])
   })
 
-  test('what was typed is kept where nobody was chosen, and not once it was done', async () => {
+  test('keeps the input when no caller was chosen, and clears it once a caller is disabled', async () => {
     const { eve, list } = await start()
     await list('crawler', { scopes: ['read'] })
     const filled = { reason: 'their token is on the web', other: 'mal lory' }
@@ -114,7 +114,7 @@ describe('callers', () => {
     expect(formWith(done.html, 'Disable').fields).toMatchObject({ reason: [''], other: [''] })
   })
 
-  test('somebody else has to disable oneself; those chosen beside are', async () => {
+  test('refuses to disable the user themselves, but disables the others they chose', async () => {
     const { eve, list, listed } = await start()
     await list('crawler', {})
     const page = await eve.get('/dashboard/callers')
@@ -123,7 +123,7 @@ describe('callers', () => {
     expect(await listed()).toEqual([['crawler', true]])
   })
 
-  test('a ledger that stops answering: what was done is told, and what was not', async () => {
+  test('says which callers are disabled and which are not when the ledger stops answering', async () => {
     const { product, list, eve, listed } = await start()
     for (const sub of ['a', 'b', 'c']) await list(sub, {})
     const page = await eve.get('/dashboard/callers')
@@ -210,7 +210,7 @@ describe('what one caller may do', () => {
     expect((await reasons()).filter((line: string) => line.includes('a loop'))).toEqual(['eve: a loop'])
   })
 
-  test('somebody is listed by name: with a token nothing is narrowed to begin with, in Slack nothing is allowed', async () => {
+  test('lists a new caller: a token is not narrowed at first, and a Slack user may do nothing', async () => {
     const { eve, caller } = await startWithCrawler()
     const tool = await eve.get('/dashboard/callers/edit?sub=tool')
     expect(tool.text).toContain('tool is not listed yet.')
@@ -229,7 +229,7 @@ describe('what one caller may do', () => {
     expect(await caller('slack:U02DORA')).toMatchObject({ scopes: ['approve'], budgets: [], person: 'crawler' })
   })
 
-  test('somebody else was faster: their change is shown and kept, and what was wanted goes on top of it', async () => {
+  test('keeps a faster change of another user, and applies this one on top of it', async () => {
     const { eve, list, caller } = await startWithCrawler()
     const form = await eve.get(edit)
     await list('crawler', { scopes: ['read'], budgets: '*', ratePerMinute: 5, mayForce: true })
@@ -264,12 +264,12 @@ describe('what one caller may do', () => {
     const { perUpdate: _fraction, month: _many, person: _words, ...unknown } = filled
     expect((await press(eve, form, 'Preview', unknown)).text).toContain('✕ There is no budget nowhere.')
     expect((await press(eve, form, 'Preview')).text).toContain('✕ Nothing is different from what it is already.')
-    const nobody = await eve.get('/dashboard/callers/edit?sub=two+words')
-    expect((await eve.get(nobody.location ?? '')).text).toContain('✕ The name: it takes 1 to 200 visible characters')
+    const unnamed = await eve.get('/dashboard/callers/edit?sub=two+words')
+    expect((await eve.get(unnamed.location ?? '')).text).toContain('✕ The name: it takes 1 to 200 visible characters')
     expect(await caller('crawler')).toEqual(before)
   })
 
-  test('nobody locks themselves out', async () => {
+  test('refuses a change by which administrators lock themselves out', async () => {
     const { eve, list, caller } = await startWithCrawler()
     await list('eve', { scopes: ['read', 'admin'] })
     const form = await eve.get('/dashboard/callers/edit?sub=eve')

@@ -45,7 +45,7 @@ const stateOf = async (product: Product, id: string) => (await product.call('GET
 
 const buttonsIn = (html: string) => [...html.matchAll(/name="do" value="([\w-]+)"/g)].map(([, action]) => action)
 
-describe('what needs somebody', () => {
+describe('the inbox', () => {
   test('nothing', async () => {
     const { bob } = await start()
     const { text, html } = await bob.get('/dashboard/needs-you')
@@ -101,7 +101,7 @@ describe('what needs somebody', () => {
     expect(await stateOf(product, id)).toBe('requested')
   })
 
-  test('all are chosen at once, where there are several and somebody may decide', async () => {
+  test('chooses all updates at once if there are several and the user may decide', async () => {
     const { product, as, bob } = await start()
     const [one, other] = [await ask(product, 'dear'), await ask(product, 'dearer')]
     await ask(product, 'lost')
@@ -143,7 +143,7 @@ describe('what needs somebody', () => {
     expect(buttonsIn(late.html)).toEqual(['ran', 'did-not-run'])
   })
 
-  test('whoever may only read sees no button, and is refused', async () => {
+  test('a user who may only read sees no button and is refused every decision', async () => {
     const { product, as } = await start()
     const [dear, lost] = [await ask(product, 'dear'), await ask(product, 'lost')]
     const rita = await as('rita', 'read')
@@ -163,7 +163,7 @@ describe('what needs somebody', () => {
     expect([await stateOf(product, dear), await stateOf(product, lost)]).toEqual(['awaiting-approval', 'in-doubt'])
   })
 
-  test('whoever asked does not approve, and is told so; they may cancel', async () => {
+  test('the caller of an update may not approve it, reads so, and may cancel it', async () => {
     const { product, as } = await start()
     const id = await ask(product, 'dear')
     const ada = await as('ada', 'read run approve')
@@ -248,7 +248,7 @@ describe('decisions', () => {
     ])
   })
 
-  test('what somebody else has decided meanwhile is said, beside what was done', async () => {
+  test('says what another user decided meanwhile, beside what was done', async () => {
     const { product, bob } = await start()
     const [dear, dearer] = [await ask(product, 'dear'), await ask(product, 'dearer')]
     const { formToken } = await bob.get('/dashboard/needs-you')
@@ -312,7 +312,7 @@ describe('decisions', () => {
     expect(told.text).toContain(said)
   })
 
-  test('of a project with the longest name, too, it is told what became of it', async () => {
+  test('names the outcome of a project with the longest name, too', async () => {
     const { product, bob } = await start()
     const id = await ask(product, longest)
     const told = await bob.decide({ do: 'reject', id })

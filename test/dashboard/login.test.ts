@@ -83,7 +83,7 @@ describe('with a token', () => {
     expect(sent.html).not.toContain('script')
   })
 
-  test('whoever was on the way to a page goes on there, and to none of somebody else’s', async () => {
+  test('continues after the login to the page the user wanted, but never to another site', async () => {
     const { product, browser } = await start()
     const away = await browser.get('/dashboard/updates?state=settled&budget=account')
     expect([away.status, away.location]).toEqual([
@@ -136,7 +136,7 @@ describe('with a link from Slack', () => {
 
   const codeIn = (path: string) => path.replace('/login?code=', '')
 
-  test('it is told to whoever asked alone; the notification does not have it, nor do the log and the table', async () => {
+  test('shows the link only to the user who asked, not in the notification, the log or the table', async () => {
     const { product, browser, written, told, path } = await withLink()
     expect([told?.to, told?.body.response_type, told?.text]).toEqual([
       'asker',
@@ -215,7 +215,7 @@ describe('with a link from Slack', () => {
 })
 
 describe('the session', () => {
-  test('ends when it says, and when somebody logs out', async () => {
+  test('a session ends at its end and when the user logs out', async () => {
     const { product, browser } = await start()
     await browser.logIn(product.signed(reader))
     product.clock.advance(hours(1))
@@ -240,7 +240,7 @@ describe('the session', () => {
     expect((await browser.get('/')).status).toBe(200)
   })
 
-  test('is none with a forged cookie, nor with a bearer token in it', async () => {
+  test('a forged cookie, or one with a bearer token, opens no session', async () => {
     const { product, browser } = await start()
     const pages = { ...reader, aud: 'unit-guard-pages', jti: 'x' }
     const now = product.clock.now() / 1000
@@ -298,7 +298,7 @@ describe('the session', () => {
     expect((await browser.get(path, { headers })).text).toContain('Updates')
   })
 
-  test('nobody gets in while the key cannot be read', async () => {
+  test('no one can log in while the key cannot be read', async () => {
     const { product, browser } = await start({ secrets: {} })
     const sent = await browser.logIn(product.signed(reader))
     expect(sent.status).toBe(503)

@@ -143,7 +143,7 @@ describe('a plan', () => {
     expect((await product.call('GET', '/plans')).body.plans[0].paused).toBe(false)
   })
 
-  test('its unsent is run by the sweep, once somebody has ticked that they want it', async () => {
+  test('the sweep runs what was not sent once a user confirmed it', async () => {
     const { product, browser, send, fire } = await start()
     await product.call('POST', '/plans/night/pause', { body: { reason: 'holidays' } })
     await fire('2026-11-20T10:00:00Z')
@@ -192,7 +192,7 @@ describe('a plan', () => {
     expect(product.seen('run')).toHaveLength(3)
   })
 
-  test('whoever may not pause or run it sees no button, and is refused', async () => {
+  test('a user who may not pause or run a plan sees no button and is refused', async () => {
     const time = '2026-11-20T10:00:00Z'
     for (const [scope, budgets, action, said] of [
       ['read run', '*', 'pause', 'pat needs the scope admin for this, and has: read run.'],

@@ -202,7 +202,7 @@ describe('the tell reader', () => {
     expect(await waiting()).toEqual(['threshold#account#month:2026-11-01#80'])
   })
 
-  test('nothing else is told, begun or answered', async () => {
+  test('other changes neither start, answer nor announce anything', async () => {
     const { product, queue, announce, stateOf } = await readersProduct()
     const id = await queue('acme')
     await add(product, 'a1')
@@ -261,7 +261,7 @@ describe('the tell reader', () => {
   })
 })
 
-describe('an event that is none of a table’s stream', () => {
+describe('an event that is not one of a table’s stream', () => {
   test.each<[string, unknown]>([
     ['nothing', undefined],
     ['an empty object', {}],

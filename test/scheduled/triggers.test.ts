@@ -193,7 +193,7 @@ describe('the digest', () => {
     return product.slack.posted().map(({ text }) => text)
   }
 
-  test('is told also when no price can be read', async () => {
+  test('the digest is sent even if no price can be read', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       slack: true,
@@ -207,7 +207,7 @@ describe('the digest', () => {
     expect(rows.map(({ id, about }) => [id, about.kind])).toEqual([['digest#day:2026-11-20', 'digest']])
   })
 
-  test('is told also when the service is so slow that the time is up before all prices are read', async () => {
+  test('the digest is sent even if the time is up before all prices are read', async () => {
     const projects = Array.from({ length: 100 }, (_, index) => `p${index}`)
     const product = await startProduct({
       store: createMemoryStore(),

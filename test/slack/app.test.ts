@@ -161,7 +161,7 @@ describe('what is acknowledged', () => {
     expect(product.slack.posted()).toEqual([])
   })
 
-  test('whoever is not listed is told whom to ask, and nothing is recorded', async () => {
+  test('a user who is not listed reads whom to ask, and nothing is recorded', async () => {
     const product = await slackProduct()
     const answer = await product.slack.command('run ranking acme', { user: 'U9NOBODY' })
     expect([answer.status, (await shownBy(answer)).text]).toEqual([
@@ -173,7 +173,7 @@ describe('what is acknowledged', () => {
     expect([product.service.requests, product.slack.posted()]).toEqual([[], []])
   })
 
-  test('whoever is disabled is told so', async () => {
+  test('a disabled user reads that they are disabled', async () => {
     const product = await slackProduct()
     await listPeople(product, { U1ADA: { scopes: everything, disabled: true } })
     const answer = await product.slack.command('updates')
@@ -183,7 +183,7 @@ describe('what is acknowledged', () => {
     expect(await waiting(product)).toEqual([])
   })
 
-  test('a button pressed by somebody who is not listed does nothing, and they are told in private', async () => {
+  test('a button pressed by an unlisted user does nothing but answer in private', async () => {
     const product = await slackProduct()
     await product.slack.press('approve', 'upd_1', { user: 'U9NOBODY' })
     await product.deliver()
@@ -317,7 +317,7 @@ describe('what is not from this world', () => {
 })
 
 describe('hostile content', () => {
-  test('a response_url to another host is never contacted; the channel is told instead', async () => {
+  test('never contacts a response_url on another host, but answers in the channel', async () => {
     const product = await slackProduct()
     const evil = product.service.baseUrl.replace('127.0.0.1', '127.0.0.2')
     for (const [position, response_url] of [
@@ -337,7 +337,7 @@ describe('hostile content', () => {
     expect(await waiting(product)).toEqual([])
   })
 
-  test('<!channel> in projects and reasons pings nobody', async () => {
+  test('<!channel> in projects and reasons pings no one', async () => {
     const product = await slackProduct()
     const typed = 'run ranking "&lt;!channel&gt;" &lt;@U1&gt; because &lt;!here&gt; *now* https://evil.example'
     await product.slack.command(typed)
@@ -387,7 +387,7 @@ describe('when something is down', () => {
     expect(product.logged.join('\n')).toContain('slack-failed')
   })
 
-  test('the ledger: whoever typed is told kindly, whoever pressed sees a failure, nothing is recorded', async () => {
+  test('without the ledger, a command gets an apology, a press fails, and nothing is recorded', async () => {
     const inner = createMemoryStore()
     let isDown = false
     const fail = () => Promise.reject(new LedgerUnavailable('canary-endpoint'))

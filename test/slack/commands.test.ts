@@ -128,7 +128,7 @@ describe('figures, estimates and lists', () => {
     expect(await product.figures()).toMatchObject({ available: 50_000 })
   })
 
-  test('/units estimate of what somebody would have to approve says so', async () => {
+  test('/units estimate says that the update would need approval', async () => {
     const { product, sentences } = await slackProduct()
     await product.call('PUT', '/budgets/account', { body: { limits: month(50_000), approvalAbove: 39 } })
     expect(await sentences('estimate ranking acme')).toEqual([
@@ -147,7 +147,7 @@ describe('figures, estimates and lists', () => {
     expect(product.slack.buttons()).toEqual([])
   })
 
-  test('/units login: a new link each time, for whoever is listed; without an address, what to set', async () => {
+  test('/units login gives listed users a new link each time; without an address it says what to set', async () => {
     const { type } = await slackProduct({ env: { DASHBOARD_URL: 'https://units.example/' } })
     const links = [await type('login', { user: 'U5ZOE' }), await type('login', { user: 'U5ZOE' })].map(
       ([told]) => told && textsOf(told)[0],
@@ -242,7 +242,7 @@ describe('/units run', () => {
     expect(await product.figures('seo')).toMatchObject({ available: 960, spent: 40 })
   })
 
-  test('only whoever typed it may confirm, whatever others may do', async () => {
+  test('only the user who typed a command may confirm it, whatever others may do', async () => {
     const { product, offered, press, updates } = await slackProduct()
     const ask = await offered('run ranking acme budget=seo')
     const [told] = await press('confirm', ask, { user: 'U1ADA' })
@@ -405,7 +405,7 @@ describe('/units run', () => {
     expect(product.slack.buttons()).toEqual([])
   })
 
-  test('taken by somebody else before it was confirmed: refused with the numbers', async () => {
+  test('refuses a confirmation with the numbers if others took the units before', async () => {
     const { product, offered, press } = await slackProduct({ units: { dear: 970 } })
     const ask = await offered('run ranking acme budget=seo')
     await product.update({ kind: 'ranking', project: 'dear', budget: 'seo' })
@@ -429,7 +429,7 @@ describe('/units run', () => {
     ])
   })
 
-  test('whoever may only propose: told so before, then it waits for approval, and the channel is asked', async () => {
+  test('a user who may only propose reads so before; then the update waits for approval in the channel', async () => {
     const { product, type, press, updates } = await slackProduct()
     const [told] = await type('run ranking acme budget=seo', { user: 'U4PIA' })
     expect(told && textsOf(told)).toContain(
@@ -495,7 +495,7 @@ describe('freeze, unfreeze, pause, resume', () => {
     expect((await product.call('GET', '/budgets/seo')).body.frozen.reason).toBe('the first reason')
   })
 
-  test('unfrozen below what is frozen, too: nobody is told that it may spend again', async () => {
+  test('unfreezing below a frozen budget does not announce that it may spend again', async () => {
     const { product, type } = await slackProduct()
     await product.call('PUT', '/budgets/blog', { body: { parent: 'seo', limits: month(200) } })
     await product.call('PUT', '/budgets/posts', { body: { parent: 'blog', limits: month(100) } })
@@ -513,7 +513,7 @@ describe('freeze, unfreeze, pause, resume', () => {
     expect((await type('unfreeze seo it ended')).at(-1)?.text).toContain('It may spend again')
   })
 
-  test('unfrozen and deleted before that was told: it is told as it was', async () => {
+  test('announces an unfreeze as it was, even if the budget is deleted before', async () => {
     const { product } = await slackProduct()
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
     await product.call('POST', '/budgets/seo/unfreeze', { body: { reason: 'it ended' } })
@@ -546,7 +546,7 @@ describe('freeze, unfreeze, pause, resume', () => {
     ])
   })
 
-  test('resumed, but not enabled in the plans file: nobody is told that it runs again', async () => {
+  test('resuming a plan that is not enabled does not announce that it runs again', async () => {
     const plan = { name: 'nightly', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 3 * * ? *)' }
     const { type } = await slackProduct({ plans: [{ ...plan, enabled: false }] })
     await type('pause nightly the site moves')
@@ -653,7 +653,7 @@ describe('/units cancel', () => {
     expect(await sentences('cancel upd_unknown')).toEqual(['There is no update upd_unknown.'])
   })
 
-  test('whoever asked is told where the confirmation was', async () => {
+  test('the user who asked reads the outcome where the confirmation was', async () => {
     const { product, type, id } = await proposed()
     const told = await type(`cancel ${id}`, { user: 'U1ADA' })
     expect(told.map(({ to, body }) => [to, body.replace_original === true])).toEqual([

@@ -17,6 +17,7 @@ import {
   now,
   settled,
   u,
+  untraced,
   updateWith,
   zone,
 } from '../support/slack/records.ts'
@@ -31,29 +32,30 @@ const texts = ({ blocks }: Message): string[] =>
     return [...(block.text ? [block.text.text] : []), ...(block.fields ?? []).map(({ text }) => text)]
   })
 
+/** The figures of a text, in order. Whole sentences stand in messages.golden.txt. */
+const figuresIn = (text: string): readonly string[] => text.match(/\d[\d,]*/g) ?? []
+
+/** The budgets of a confirmation with what is left now, and afterwards if that is known. */
+const leftLines = (message: Message): readonly (readonly string[])[] =>
+  texts(message).flatMap((text) =>
+    [...text.matchAll(/^• \*(\w+)\*(.*)$/gm)].map(([, budget = '', rest = '']) => [budget, ...figuresIn(rest)]),
+  )
+
 const buttonsOf = ({ blocks }: Message) =>
   blocks.flatMap((block) => (block.type === 'actions' ? block.elements : [])).filter((each) => each.type === 'button')
 
-describe('what messages say', () => {
-  test('figures', () => {
+describe('the facts of messages', () => {
+  test('figures: what is left, used, held and in doubt, and when the windows end', () => {
     const day = figures({ window: 'day', limit: u(300), available: 260, end: at('2026-11-20T23:00:00Z') })
     const shown = figuresMessage({
       budgets: [{ budget: 'seo', figures: [figures({ granted: 500, available: 1734 }), day] }],
       zone,
     })
     expect(shown.response_type).toBe('ephemeral')
-    expect(shown.text).toBe('Keyword units: seo has 1,734 of 2,500 units left this month')
-    expect(texts(shown)).toEqual([
-      'Keyword units',
-      '*seo* · 1,734 of 2,500 units left this month\n███░░░░░░░  30 % used · 700 spent · 40 held · 26 in doubt\nToday: 260 of 300 units left',
-      [
-        'The month ends <!date^1797030000^{date_short_pretty} {time}|12 Dec 2026 00:00 Europe/Berlin>; then all counters start again.',
-        'The day ends <!date^1795215600^{date_short_pretty} {time}|21 Nov 2026 00:00 Europe/Berlin>.',
-        '*Held*: set aside for updates that are running.',
-        '*In doubt*: sent, and nobody knows yet whether it ran; so it stays counted.',
-        'An update counts in its own budget and in all above it, up to *account*.',
-      ].join('\n'),
-    ])
+    const [, seo = '', notes = ''] = texts(shown)
+    expect(figuresIn(shown.text)).toEqual(['1,734', '2,500'])
+    expect(figuresIn(seo)).toEqual(['1,734', '2,500', '30', '700', '40', '26', '260', '300'])
+    expect(notes.match(/(?<=<!date\^)\d+/g)).toEqual(['1797030000', '1795215600'])
   })
 
   test('figures of more budgets than anybody reads', () => {
@@ -66,12 +68,12 @@ describe('what messages say', () => {
 
   test('a confirmation, and what it would leave', () => {
     const shown = confirmMessage({ askId: 'ask_1', estimate: estimate(), budgets: ['seo'], reason: 'prices' })
-    expect(shown.text).toBe(
-      'A ranking update of acme-shop will cost 640 units, charged to seo. Nothing is spent before you press Confirm.',
-    )
-    expect(texts(shown)).toContain(
-      '• *seo* this month: 1,234 units left now, 594 afterwards\n• *seo* today: 2,260 units left now, 1,620 afterwards\n• *account* this month: 31,000 units left now, 30,360 afterwards',
-    )
+    expect(figuresIn(shown.text)).toEqual(['640'])
+    expect(leftLines(shown)).toEqual([
+      ['seo', '1,234', '594'],
+      ['seo', '2,260', '1,620'],
+      ['account', '31,000', '30,360'],
+    ])
   })
 
   test('of several budgets it is not said what each will have left', () => {
@@ -84,51 +86,25 @@ describe('what messages say', () => {
       estimate: estimate({ projects, units: 90 }),
       budgets: ['seo', 'ads'],
     })
-    expect(texts(shown)).toContain(
-      '• *seo* this month: 1,234 units left now\n• *seo* today: 2,260 units left now\n• *account* this month: 31,000 units left now, 30,910 afterwards',
-    )
+    expect(leftLines(shown)).toEqual([
+      ['seo', '1,234'],
+      ['seo', '2,260'],
+      ['account', '31,000', '30,910'],
+    ])
   })
 
   test.each([
-    ['settled', settled(), '✅ The ranking update of acme-shop is done: 640 units charged to seo.'],
-    [
-      'an overrun',
-      { ...settled(), charged: u(700), overrun: u(60) },
-      '✅ The ranking update of acme-shop is done: 700 units charged to seo. That is 60 more than expected.',
-    ],
-    [
-      'by evidence',
-      { ...settled(), closedBy: 'evidence' as const },
-      "✅ The ranking update of acme-shop is done: 640 units charged to seo. It had been in doubt; the service's data show that it ran.",
-    ],
-    [
-      'by time',
-      { ...settled(), closedBy: 'time' as const },
-      '✅ The ranking update of acme-shop is done: 640 units charged to seo. It had been in doubt for seven days, and nothing showed whether it ran, so it counts as run.',
-    ],
-    [
-      'in doubt',
-      inDoubt(),
-      '❓ It is not known whether the ranking update of acme-shop ran: it was sent, and no clear answer came back. 640 units stay counted on seo until that is clear, and it is never sent again. Without proof it counts as run after seven days; a person who knows can say so before.',
-    ],
-    [
-      'awaiting approval',
-      awaiting(),
-      '✋ The ranking update of acme-shop waits for approval by another person, open until 21 Nov 2026 11:00 Europe/Berlin. Nothing is spent before that. “it needs 640 units, and seo wants approval above 500”',
-    ],
-    [
-      'requested',
-      updateWith({ state: 'requested' }),
-      '⏳ The ranking update of acme-shop will begin in a moment. Nothing has been spent yet.',
-    ],
-    ['running', updateWith(), '▶️ The ranking update of acme-shop is running. Set aside for it: 640 units.'],
-    [
-      'cancelled',
-      updateWith({ state: 'cancelled', history: [{ state: 'cancelled', at: now, by: 'slack:U03BOB' }] }),
-      '⛔ The ranking update of acme-shop was cancelled by <@U03BOB>. Nothing was spent.',
-    ],
-  ])('an outcome: %s', (_name, update, text) => {
-    expect(outcomeMessage({ updates: [update], zone }).text).toBe(text)
+    ['settled', settled(), '✅', ['640']],
+    ['an overrun', { ...settled(), charged: u(700), overrun: u(60) }, '✅', ['700', '60']],
+    ['in doubt', inDoubt(), '❓', ['640']],
+    ['awaiting approval', awaiting(), '✋', ['21', '2026', '11', '00', '640', '500']],
+    ['requested', updateWith({ state: 'requested' }), '⏳', []],
+    ['running', updateWith(), '▶️', ['640']],
+    ['cancelled', updateWith({ state: 'cancelled', history: [{ state: 'cancelled', at: now, by: 'bob' }] }), '⛔', []],
+  ])('an outcome has the sign and the figures of its state: %s', (_name, update, sign, shown) => {
+    const { text } = outcomeMessage({ updates: [update], zone })
+    expect(text).toContain('acme-shop')
+    expect([text.split(' ')[0], figuresIn(text)]).toEqual([sign, shown])
   })
 
   test('many outcomes are a line each, at most twenty', () => {
@@ -154,7 +130,7 @@ describe('what messages say', () => {
     expect(texts(shown).at(-1)).toMatch(/^Decided by <@U03BOB> · <!date\^.* · More: `\/units show upd_4t8kx2m9q7w3`$/)
   })
 
-  test('an occurrence', () => {
+  test('an occurrence counts its projects and shows five refusals', () => {
     const shown = occurrenceMessage({
       plan: 'nightly',
       time: now,
@@ -173,9 +149,7 @@ describe('what messages say', () => {
       unitsCharged: 7680,
       refusals: Array.from({ length: 7 }, (_, position) => ({ project: `p${position}`, detail: 'seo is frozen.' })),
     })
-    expect(shown.text).toBe(
-      '🗓️ The plan nightly of 20 Nov 2026 11:00 Europe/Berlin is through. ✅ 12 projects updated, ⛔ 7 projects refused, ❓ 1 project in doubt; their units stay counted. 7,680 units charged in all.',
-    )
+    expect(figuresIn(shown.text)).toEqual(['20', '2026', '11', '00', '12', '7', '1', '7,680'])
     expect(texts(shown).find((text) => text.startsWith('• `p0`'))).toBe(
       '• `p0`: seo is frozen.\n• `p1`: seo is frozen.\n• `p2`: seo is frozen.\n• `p3`: seo is frozen.\n• `p4`: seo is frozen.\n… and 2 more',
     )
@@ -201,17 +175,15 @@ describe('what messages say', () => {
       unitsCharged: 0,
       refusals: [],
     } as const
-    expect(occurrenceMessage({ ...stopped, reason: 'three in a row are in doubt' }).text).toBe(
-      '🛑 The plan nightly of 20 Nov 2026 11:00 Europe/Berlin was stopped before its end. “three in a row are in doubt” ❓ 3 projects in doubt; their units stay counted, ⏭️ 9 projects not asked for any more. Nothing is charged yet.',
-    )
+    const { text } = occurrenceMessage({ ...stopped, reason: 'three in a row are in doubt' })
+    expect(text).toContain('“three in a row are in doubt”')
+    expect(figuresIn(text)).toEqual(['20', '2026', '11', '00', '3', '9'])
   })
 
   test('a day on which nothing happened is one line', () => {
     const quiet = { refused: 0, inDoubt: [], priceMoves: [], budgets: [], nothingHappened: true }
     const shown = digestMessage({ day: '2026-11-20', zone, ...quiet })
-    expect(texts(shown)).toEqual([
-      '💤 2026-11-20: nothing happened in 24 hours. No update spent units, none was refused, and none is in doubt.',
-    ])
+    expect(texts(shown)).toEqual([expect.stringMatching(/^💤 2026-11-20: [^\n]*$/)])
   })
 
   test.each(samples().map(([name, message]) => [name, message.text] as const))(
@@ -258,12 +230,7 @@ describe('buttons name what they do, and carry an id and nothing else', () => {
     )
     const [ran, didNotRun] = buttonsOf(doubtMessage({ update: inDoubt(), didNotRunFrom: now, zone }))
     expect([reject?.confirm, ran?.confirm]).toEqual([undefined, undefined])
-    expect(approve?.confirm?.text.text).toBe(
-      'It begins at once and spends 640 units. What is spent cannot be taken back.',
-    )
-    expect(didNotRun?.confirm?.text.text).toBe(
-      '640 units are given back to the budget. Only say so if you are certain: if it did run, they can be spent a second time.',
-    )
+    expect([approve, didNotRun].map((each) => figuresIn(each?.confirm?.text.text ?? ''))).toEqual([['640'], ['640']])
   })
 
   test('what would be refused has no button', () => {
@@ -278,14 +245,12 @@ describe('buttons name what they do, and carry an id and nothing else', () => {
   })
 })
 
-test('of what leaves no trace nobody is told that the data may show whether it ran', () => {
-  const { hold, ...update } = updateWith({ ...inDoubt(), kind: 'keyword-difficulty' })
-  const { datesBefore: _none, ...held } = hold ?? expect.fail('nothing is held')
-  const message = doubtMessage({ update: { ...update, hold: held }, didNotRunFrom: now, zone })
-  expect(texts(message).join('\n')).toContain('leaves no trace that Unit Guard could look for')
-  expect(message.text).toBe(
-    'It is not known whether the keyword-difficulty update of acme-shop ran. 640 units stay counted until somebody says whether it did; if nobody does, it counts as run after seven days.',
-  )
+test('a doubt promises evidence in the data only if the update leaves a trace', () => {
+  const promises = [inDoubt(), untraced()].map((update) => {
+    const message = doubtMessage({ update, didNotRunFrom: now, zone })
+    return /dates for which|data show/.test([message.text, ...texts(message)].join('\n'))
+  })
+  expect(promises).toEqual([true, false])
 })
 
 test.each([
@@ -387,7 +352,7 @@ describe('whatever other people write, and however much', () => {
     budget: anything,
   })
 
-  test('every message stays within the limits, and pings nobody', () => {
+  test('every message stays within the limits and pings no one', () => {
     fc.assert(
       fc.property(written, fc.constantFrom(0, 1, 3, 21, 60, 500), (by, size) => {
         for (const [, message] of samples(by, size)) {

@@ -95,7 +95,7 @@ describe('Confirm charges nothing but what was shown', () => {
     expect([product.seen('run'), (await product.call('GET', '/updates')).body.updates]).toEqual([[], []])
   })
 
-  test('a second press by someone who is disabled by then is not answered with what the first one did', async () => {
+  test('a second press by a user disabled since does not show what the first one did', async () => {
     const { product, type, confirm } = await slackProduct()
     await type('run ranking shop')
     const [button] = product.slack.buttons()

@@ -16,7 +16,7 @@ const byRogue = {
 }
 
 describe.each(samples(byRogue).map(([name, message]) => [name, toHtml(message)] as const))('%s', (_name, html) => {
-  test('pings nobody, links nowhere, and shows no formatting that is not ours', () => {
+  test('pings no one, links nowhere, and shows only our own formatting', () => {
     expect(html).not.toMatch(/class="(?:ping|link|emoji)"|<em>|<s>|@U999XXX<|<b>(?:bold|html)/)
   })
 })
@@ -43,7 +43,7 @@ test('the renderer shows what Slack would do to text that is not escaped', () =>
   ])
 })
 
-test('all messages on one page, for somebody who wants to look at them', () => {
+test('shows all messages on one page to look at', () => {
   const page = toPage(samples())
   expect(page.match(/<h2>/g)).toHaveLength(samples().length)
   expect(page).not.toMatch(/<script/)

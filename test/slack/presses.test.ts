@@ -91,7 +91,7 @@ describe('approve and reject', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('never by whoever asked, under any of their names, over HTTP or in Slack', async () => {
+  test('refuses an approval by the caller, under any of their names, over HTTP or in Slack', async () => {
     const { product, ask, press, bob, updateOf } = await strictProduct()
     await listPeople(product, { U9OTHER: { scopes: ['approve'], person: 'bob' } })
     const { id } = await ask()
@@ -139,7 +139,7 @@ describe('approve and reject', () => {
     expect(await press('approve', id, 'U4DORA')).toEqual([soon('U4DORA'), done])
   })
 
-  test('whoever was listed meanwhile may press the same button of the same message again', async () => {
+  test('a user listed meanwhile may press the same button again', async () => {
     const { product, ask, press } = await strictProduct()
     const { id } = await ask()
     expect((await press('approve', id, 'U8NEW', '1.1'))[0]?.replaces).toBe(false)
@@ -318,7 +318,7 @@ describe('approve and reject', () => {
     expect((await updateOf(id)).state).toBe('rejected')
   })
 
-  test('approved, grown, and then rejected: a button pressed too late names whoever rejected it', async () => {
+  test('a late press on an update approved, grown and then rejected names the user who rejected it', async () => {
     const { product, press, id, block } = await grown()
     await product.slack.press('approve', id, { user: 'U3CARL', block })
     await product.deliver()
@@ -427,7 +427,7 @@ describe('in doubt', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('approved by one, cleared up by another or by time: a button pressed too late names them, not whoever approved', async () => {
+  test('a late press on a resolved update names the user who resolved it, not the approver', async () => {
     const { product, ask, press } = await strictProduct()
     product.service.script('/on-demand/dear/run', { status: 500 })
     const decidedBy = () => textsOf(product.slack.posted().at(-1) ?? { to: 'asker', text: '', body: {} }).at(-1)
@@ -479,7 +479,7 @@ describe('in doubt', () => {
 })
 
 describe('what a response_url is good for', () => {
-  test('thirty minutes: what ends later is told in the channel', async () => {
+  test('tells an outcome after thirty minutes in the channel', async () => {
     const { product, ask, press } = await strictProduct()
     await product.slack.command('run ranking dear budget=seo', { user: 'U2BOB' })
     await product.deliver()

@@ -34,7 +34,7 @@ const inDoubt =
   "It is not known whether the ranking update of doubtful ran. 40 units stay counted until somebody says, or the service's data show, whether it did."
 const doubted = { limit: 5_000, granted: 0, available: 4_960, held: 0, inDoubt: 40, spent: 0 }
 
-describe('each thing is told once', () => {
+describe('each announcement is sent once', () => {
   test('approval wanted, its reminder at half time, and nothing more', async () => {
     const { product, ask, texts, sweep } = await tellingProduct()
     await ask('dear')
@@ -163,7 +163,7 @@ describe('a Slack that does not take it', () => {
     },
   )
 
-  test('what waited for it is told in the order in which it happened', async () => {
+  test('sends waiting announcements in the order of their events', async () => {
     const { product, sweep } = await tellingProduct()
     product.slack.answers({ status: 500 }, { status: 500 }, { status: 200, body: 'ok' })
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })

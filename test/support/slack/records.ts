@@ -88,6 +88,14 @@ export const settled = (by?: Written) =>
 export const inDoubt = (by: Written = written) =>
   updateWith({ state: 'in-doubt', hold, doubt: { by: 'sender', at: now }, history: lines('in-doubt', by.detail) }, by)
 
+/** In doubt, and of a kind that leaves no evidence. */
+export function untraced(): Update {
+  const { hold: held, ...update } = inDoubt()
+  if (!held) throw new Error('nothing is held')
+  const { datesBefore: _none, ...without } = held
+  return { ...update, kind: 'keyword-difficulty', hold: without }
+}
+
 export const awaiting = (by: Written = written) =>
   updateWith(
     {
