@@ -7,23 +7,22 @@ import { systemIds } from '../../shared/platform/ids.ts'
 
 export interface Database {
   readonly endpoint: string
-  /** A client whose requests each take so much longer, as a network would have it. */
+  /** A client whose requests each take longer by so much, as over a network. */
   connect(delayMs?: number): DynamoDBClient
-  /** A client that waits as long as it takes: for what is made ready, and not measured. */
+  /** A client without deadlines, for preparations that are not measured. */
   readonly patient: DynamoDBClient
   /**
-   * A new table as the ledger's is; what it is called. It has no stream: DynamoDB fills that beside the writes, DynamoDB
-   * Local within them, which is a third of what it does.
+   * A new table like the ledger's, but without a stream: DynamoDB fills a stream beside the writes, DynamoDB Local
+   * within them, at a third of its time.
    */
   ledgerTable(): Promise<string>
-  /** A new table with the key `id` and nothing else. */
+  /** A new table with the key `id`. */
   plainTable(): Promise<string>
 }
 
-/** Its usual options are for a quick start, and half the speed later. */
+/** Its usual options start quickly, and run at half the speed later. */
 const javaOptions = '-Xmx1g -XX:+UseSerialGC'
 
-/** DynamoDB Local, for as long as it is used. */
 export async function withDatabase<Result>(use: (database: Database) => Promise<Result>): Promise<Result> {
   const { endpoint, stop } = await startDynamoDbLocal(null, javaOptions)
   try {

@@ -9,7 +9,7 @@ export interface BenchOptions {
   readonly before?: string
 }
 
-/** What a part has found: its place in the document and what is written there, and the plots. */
+/** What a part of the bench writes into the document, by section, and its plots. */
 export interface Found {
   readonly sections: Readonly<Record<string, string>>
   readonly plots?: Readonly<Record<string, string>>
@@ -18,7 +18,6 @@ export interface Found {
 const documentPath = fileURLToPath(new URL('../../docs/performance.md', import.meta.url))
 const plotsPath = fileURLToPath(new URL('../../docs/plots/', import.meta.url))
 
-/** Writes what was found between its marks. Timings carry the machine and the day; counts are the same everywhere. */
 export async function publish({ sections, plots = {} }: Found): Promise<void> {
   let document = await readFile(documentPath, 'utf8')
   for (const [name, text] of Object.entries(sections)) document = withSection(document, name, text)
@@ -27,7 +26,7 @@ export async function publish({ sections, plots = {} }: Found): Promise<void> {
   for (const [name, svg] of Object.entries(plots)) await writeFile(join(plotsPath, `${name}.svg`), svg)
 }
 
-/** What stands between the marks of a section. @throws Error when the document has no such section. */
+/** @throws Error when the document has no such section. */
 export async function published(name: string): Promise<string> {
   const [, text] = sectionOf(await readFile(documentPath, 'utf8'), name)
   return text
@@ -46,7 +45,7 @@ function sectionOf(document: string, name: string): [before: string, text: strin
   return [document.slice(0, from), document.slice(from, to), document.slice(to)]
 }
 
-/** What timings depend on, in one line under them. */
+/** What timings depend on, in one line. */
 export function measuredOn(more: readonly string[] = []): string {
   const [cpu] = cpus()
   const machine = `${cpus().length} × ${cpu?.model.trim() ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB`

@@ -10,13 +10,13 @@ import { createDynamoClient } from '../../shared/ledger/store/dynamo-store.ts'
 import { indexes } from '../../shared/ledger/stored.ts'
 import { itemSize } from '../support/store/item-size.ts'
 
-/** What was asked of DynamoDB, and what AWS would charge for it. */
+/** Requests to DynamoDB, and what AWS charges for them. */
 export interface Metered {
   readonly reads: number
   readonly writes: number
   readonly readUnits: number
   readonly writeUnits: number
-  /** Write units of index rows: they are charged beside those of the items. */
+  /** AWS charges index rows beside their items. */
   readonly indexUnits: number
 }
 
@@ -26,10 +26,10 @@ type Keys = Readonly<{ table: string; keys: readonly Attributes[] }>
 const nothing: Metered = { reads: 0, writes: 0, readUnits: 0, writeUnits: 0, indexUnits: 0 }
 
 /**
- * Counts the requests of a client, and computes their units from the items as they are before and after: DynamoDB Local
- * misreports what a transaction consumes. It looks with a client of its own, so what is metered must not be timed.
+ * Counts the requests of a client, and computes their units from the items before and after, because DynamoDB Local
+ * misreports transactions. It reads with a client of its own, so do not time what is metered.
  *
- * @param keyNames the table's key, by which items are told apart.
+ * @param keyNames the table's key.
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
  */
 export function meter(client: DynamoDBClient, endpoint: string, keyNames: readonly string[]) {
@@ -56,7 +56,7 @@ export function meter(client: DynamoDBClient, endpoint: string, keyNames: readon
     return keys.map((key) => named.get(JSON.stringify(keyOf(key))))
   }
 
-  /** A refused write is charged as well, for the item that it found. */
+  /** A refused write is charged, too, for the item that it found. */
   async function metering<Answer>(written: Keys, times: number, send: () => Promise<Answer>): Promise<Answer> {
     const before = await look(written)
     try {
@@ -72,7 +72,6 @@ export function meter(client: DynamoDBClient, endpoint: string, keyNames: readon
   client.middlewareStack.add(
     (next, context) => async (args) => {
       const { input } = args
-      // Looking at the table itself costs nothing.
       if (String(context.commandName).startsWith('DescribeTable')) return next(args)
       if ('TransactItems' in input) {
         const items = (input.TransactItems ?? []) as TransactWriteItem[]
@@ -90,7 +89,7 @@ export function meter(client: DynamoDBClient, endpoint: string, keyNames: readon
   )
 
   return {
-    /** What `act` asked for, whatever became of it. */
+    /** What `act` requested, even where it failed. */
     async of(act: () => Promise<unknown>): Promise<Metered> {
       metered = nothing
       await act()
@@ -103,7 +102,7 @@ export function meter(client: DynamoDBClient, endpoint: string, keyNames: readon
 const isRead = (command: string) => /^(Query|GetItem)/.test(command)
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0)
 const sizeOf = (item: Attributes | undefined) => (item ? itemSize(item) : 0)
-/** Started blocks, and one where there is nothing. */
+/** At least one, even for nothing. */
 const kilobytes = (bytes: number, block: number) => Math.max(1, Math.ceil(bytes / (block * 1024)))
 
 function keysOf(items: readonly TransactWriteItem[], keyOf: (item: Attributes) => Attributes): Keys {

@@ -8,7 +8,7 @@ const nameWidth = 250
 const barWidth = 360
 const width = nameWidth + barWidth + 90
 
-/** Horizontal bars as an SVG that reads on light and on dark paper. The line is a target: what is to stay below, or to reach. */
+/** Horizontal bars as an SVG for light and dark paper, with a line at the target. */
 export function plot(options: { title: string; unit: string; bars: readonly Bar[]; target?: number }): string {
   const { title, unit, bars, target } = options
   const most = Math.max(...bars.map(({ value }) => value), target ?? 0)

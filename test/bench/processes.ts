@@ -4,19 +4,17 @@ import { fileURLToPath } from 'node:url'
 
 export type Role = 'service' | 'slow-service' | 'guard' | 'hono-proxy'
 
-/** What the slow service takes for each answer. */
 export const slowMs = 100
 
 export interface Server {
   /** Ends in `/v3`. */
   readonly url: string
   readonly token?: string
-  /** The bytes that its process has in memory. */
   memory(): Promise<number>
   stop(): void
 }
 
-/** One server in a process of its own, as on real machines. */
+/** A server in a process of its own, as on real machines. */
 export async function startServer(role: Role, serviceUrl = ''): Promise<Server> {
   const child = fork(fileURLToPath(new URL('./servers.ts', import.meta.url)), [role, serviceUrl], {
     execArgv: ['--import', 'tsx'],

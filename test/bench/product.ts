@@ -19,7 +19,7 @@ const key = 'a-key-for-this-benchmark-alone-0123456789'
 
 export type Guarded = Awaited<ReturnType<typeof startGuard>>
 
-/** The product without a server around it: HTTP, guard and ledger as they are, over a store and a service of the bench. */
+/** HTTP, guard and ledger without a server, over a store and a service of the bench. */
 export async function startGuard(options: {
   store: Store
   serviceUrl: string
@@ -60,7 +60,7 @@ export async function startGuard(options: {
   const everything = 'read run propose write approve admin'
   const tokens = { ada: await signed('ada', everything), bob: await signed('bob', everything) }
 
-  /** @returns the body, read to its end. @throws Error when it is refused: what is refused is not what is measured. */
+  /** @throws Error when it is refused, since only successes are measured. */
   async function call(
     method: string,
     path: string,
@@ -82,7 +82,7 @@ export async function startGuard(options: {
     return text
   }
 
-  /** As the API asks the guard, without HTTP around it. */
+  /** Calls the guard as the API does, without HTTP. */
   async function update(project: string, { budget, key }: { budget?: string; key?: string } = {}) {
     const asker = {
       caller: bob.sub,
@@ -116,5 +116,5 @@ export async function startGuard(options: {
   }
 }
 
-/** As the API knows a caller once the token is read. */
+/** A caller as the API knows it after reading the token. */
 const bob = { sub: 'bob', scopes: new Set(['run'] as const), budgets: '*', until: Number.MAX_SAFE_INTEGER } as const

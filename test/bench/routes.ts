@@ -5,7 +5,7 @@ import type { Guarded } from './product.ts'
 
 type Ask = () => Promise<unknown>
 
-/** A route, and what makes ready for it; what that comes to is what is counted. */
+/** Prepares a request; only what it returns is counted. */
 export type Route = readonly [name: string, ready: () => Ask | Promise<Ask>]
 
 export const plans = [
@@ -14,8 +14,8 @@ export const plans = [
 ]
 
 /**
- * One request for each route that succeeds and does what the route is for, in a small world: ten budgets, a caller, two
- * plans, a few updates in each state that waits for a decision.
+ * One successful request for each route, in a small world: ten budgets, a caller, two plans, and a few updates in each
+ * state that waits for a decision.
  */
 export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
   const { call, clock } = guarded
@@ -24,7 +24,7 @@ export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
   const month = (units: number) => [{ window: 'month', units }]
   const reason = 'counted'
 
-  /** Asked for by another person than the one who decides. */
+  /** By another person than the one who decides. */
   const asked = async (project: string, more: object = {}, headers = {}): Promise<string> => {
     const body = { kind: 'ranking', project, ...more }
     const answer = await call('POST', '/updates', { body, as: 'bob', headers })
@@ -56,7 +56,6 @@ export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
     )
   }
 
-  /** As a user who looks at a page and presses one of its buttons. */
   const press = async (page: string, path: string, fields: Record<string, string>, also?: 'revision'): Promise<Ask> => {
     const html = await call('GET', page, { headers: { cookie } })
     const seen = also === undefined ? {} : { [also]: hiddenIn(html, also) }

@@ -3,7 +3,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How much the service's export weighs: what a function URL streams at most. */
+/** The largest export that a function URL streams. */
 export const exportBytes = 200 * 1024 * 1024
 
 const projects = JSON.stringify({
@@ -14,8 +14,8 @@ const dates = JSON.stringify({ response_code: 0, dates: ['2026-10-16', '2026-11-
 const bodies: Readonly<Record<string, string>> = { estimate: units, run: units, dates }
 
 /**
- * A service that costs nearly nothing: it answers at once, whatever it is asked. An update costs 40 units. It counts the
- * runs of each project, and never says how a run of `lost-…` went.
+ * A service that answers at once. An update costs 40 units. It counts the runs of each project, and never answers a run
+ * of `lost-…`.
  *
  * @param afterMs how long it thinks about each answer.
  */
@@ -40,7 +40,7 @@ export async function startService(afterMs = 0) {
   }
 }
 
-/** @returns where it is reached, up to `/v3`. */
+/** @returns its address, up to `/v3`. */
 export async function listen(server: http.Server): Promise<string> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,12 +1,10 @@
 import { median, quantile } from './turns.ts'
 
-/** A Markdown table. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const line = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
 
-/** The columns of `spreadOf`. */
 export const spreadHead = ['median', 'p10 to p90'] as const
 
 export function spreadOf(figures: readonly number[], digits = 1): [string, string] {

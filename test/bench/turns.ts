@@ -1,13 +1,13 @@
 import { systemIds } from '../../shared/platform/ids.ts'
 
-/** One thing that is compared with others: does it once, and says how it went: milliseconds, or a rate. */
+/** Does something once. @returns milliseconds, or a rate. */
 export type Arm = () => Promise<number>
 
 /**
- * Takes the arms in turn, so that whatever else the machine does meets all of them alike; in another order each time, so
- * that what one leaves behind to be collected is not always paid for by the same other.
+ * Takes the arms in turn, in another order each time, so that the machine's other load and each arm's garbage meet all
+ * arms alike.
  *
- * @returns for each arm what it said, without the warm-up, in the order of the turns.
+ * @returns for each arm its figures without the warm-up, in the order of the turns.
  */
 export async function takeTurns<Name extends string>(
   arms: Readonly<Record<Name, Arm>>,
@@ -30,7 +30,7 @@ const shuffled = <Thing>(things: readonly Thing[]): Thing[] =>
     .toSorted((a, b) => a.place - b.place)
     .map(({ thing }) => thing)
 
-/** An arm that is as good as it is quick. */
+/** An arm measured in milliseconds. */
 export const timed =
   (act: (turn: number) => Promise<unknown>): Arm =>
   async () => {
@@ -39,7 +39,7 @@ export const timed =
     return performance.now() - from
   }
 
-/** Every act gets a number of its own to make its names from. */
+/** Makes the names of each act unique. */
 let nextTurn = 0
 
 export const median = (numbers: readonly number[]): number => quantile(numbers, 0.5)

@@ -2,20 +2,19 @@ import { expect, onTestFinished } from 'vitest'
 import type { Store } from '../../shared/ledger/store/store.ts'
 
 /**
- * Every secret of the tests has a name that begins like this, so that one search finds each of them wherever it should
- * not be; and whatever has the form of a token is one.
+ * Every secret of the tests begins like this, so that one search finds it anywhere. So is everything shaped like a
+ * token.
  */
 const canary =
   /canary-(?:service|caller|slack|webhook|response|new|newest|rotated)[\w-]*|eyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]+/g
 
-/** Where a secret may be all the same: what Slack is answered at is kept until it was answered. */
+/** Exempt: Slack's response URL is kept until it was answered. */
 type Allowed = 'canary-response'
 
-/** The secrets in a text, each once. */
 export const secretsIn = (text: string, allowed?: Allowed): string[] =>
   [...new Set(text.match(canary) ?? [])].filter((secret) => secret !== allowed)
 
-/** Looks through everything that comes out of a product; the test in which a secret is among it fails at its end. */
+/** Searches everything that comes out of a product, and fails the test at its end if a secret is in it. */
 export function watchForSecrets() {
   const found: string[] = []
   const pending: Promise<void>[] = []
@@ -33,7 +32,7 @@ export function watchForSecrets() {
 
   return {
     look,
-    /** An app whose answers are looked through; what the gateway streams is cut by its own filter, and tested there. */
+    /** Searches an app's answers, except gateway streams, which have a filter and tests of their own. */
     answers: <App extends { fetch: (request: Request, ...rest: never[]) => Response | Promise<Response> }>(
       app: App,
     ): App => {
@@ -44,7 +43,6 @@ export function watchForSecrets() {
         const named = [...answer.headers].filter(([name]) => name !== 'set-cookie')
         look(`the headers of ${pathname}`, JSON.stringify(named))
         if (!pathname.startsWith('/v3/') && answer.body !== null)
-          // A test that reads what breaks off on purpose looks at it itself.
           pending.push(
             answer
               .clone()
@@ -56,7 +54,7 @@ export function watchForSecrets() {
       }
       return app
     },
-    /** A store whose items are looked through as they are written. */
+    /** Searches items as they are written. */
     items: (store: Store): Store => ({
       ...store,
       transact: (writes, ...rest) => {

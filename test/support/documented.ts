@@ -2,10 +2,9 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { openApiDocument } from '../../infra/openapi/document.ts'
 import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
 
-/** An answer as a caller gets it. */
 export interface Answered {
   readonly method: string
-  /** With its query, if there is one. */
+  /** With its query. */
   readonly path: string
   readonly status: number
   readonly headers: Headers
@@ -16,9 +15,8 @@ export interface Answered {
 type Node = any
 
 /**
- * Fails where an answer is not what the OpenAPI document says for its method, path and status, or says of something that it is
- * wrong in the words of a library. Where the document names
- * no operation, JSON can only be a problem; what the service itself answered is not looked into.
+ * Fails where an answer does not match the OpenAPI document, or tells an error in a library's words. On other paths
+ * JSON must be a problem; the service's own answers are not checked.
  */
 export function mustBeDocumented(answered: Answered, kinds: Kinds = productKinds): void {
   const { method, path, status, headers, text } = answered
@@ -57,11 +55,11 @@ function referenceOf(kinds: Kinds): Reference {
   const known = references.get(kinds)
   if (known) return known
   const document = openApiDocument(kinds)
-  // The document is checked by a test of its own, and every test file compiles it again: what is quick to make will do.
+  // A test of its own checks the document; here compiling must be quick.
   const quick = { validateSchema: false, meta: false, inlineRefs: false, code: { optimize: false } }
   const ajv = new Ajv2020({ ...quick, strict: false, formats: { 'date-time': isTime } })
   ajv.addSchema({ $id: 'openapi', ...document })
-  // A word that is written out goes before a parameter.
+  // Literal segments go before parameters.
   const templates = Object.keys(document.paths).sort((a, b) => a.split('{').length - b.split('{').length)
   const paths = templates.map((template) => ({
     template,
@@ -85,7 +83,7 @@ function operationAt(
   return node && { at: `#/paths/${pointed(template)}/${method.toLowerCase()}`, node }
 }
 
-/** As the router reads a path: letters may be escaped. */
+/** The router decodes escaped letters, too. */
 function decoded(path: string): string {
   try {
     return decodeURI(path)

@@ -25,8 +25,8 @@ const bob: Asker = {
 }
 
 /**
- * The real guard and ledger, on a store in memory and a service that answers without a network: each test takes
- * milliseconds, and may act between any two steps.
+ * The real guard and ledger in memory, with a simulated service: tests take milliseconds, and may act between any two
+ * steps.
  */
 export async function startGuard(how: { units?: number; parts?: Partial<GuardParts> } = {}) {
   const { clock, slept } = sleeplessClock()
@@ -66,9 +66,8 @@ export async function startGuard(how: { units?: number; parts?: Partial<GuardPar
   return {
     ...{ guard, elsewhere, other, clock, slept, service, sent, lines, before, items, reads, parts, lag },
     ...definitionChanges(other),
-    /** Any caller, for a ranking of `shop`. */
     askAs: (asker: Asker) => asks(guard, asker),
-    /** As bob, who may run and charge everything. @param how.by another process, where nothing gets between. */
+    /** @param how.by another process, where nothing gets between. */
     ask: (
       wanted: Partial<UpdatesRequest> = {},
       asker: Partial<Asker> = {},

@@ -12,7 +12,7 @@ export const schemas = { request: requestLine, job: jobLine, hold: holdLine, run
 
 const common = ['at', 'level', 'event', 'requestId', 'lambdaRequestId']
 
-/** Events with their level and members, as docs/log.md lists them under "Other events". */
+/** From docs/log.md, "Other events". */
 export const documentedEvents: ReadonlyMap<string, { readonly level: string; readonly members: readonly string[] }> =
   new Map(
     [...readFileSync('docs/log.md', 'utf8').matchAll(/^\| `([\w-]+)` \| (info|error) \| ?(.*?) ?\|$/gm)].map(
@@ -23,7 +23,6 @@ export const documentedEvents: ReadonlyMap<string, { readonly level: string; rea
     ),
   )
 
-/** What is wrong with a line, or `null`. */
 export function faultOf(text: string): string | null {
   const line: Line = JSON.parse(text)
   const { event, level } = line
@@ -42,7 +41,6 @@ export function faultOf(text: string): string | null {
   return unknown.length > 0 ? `docs/log.md does not name ${unknown}: ${text}` : null
 }
 
-/** Every event that the code of the product logs, with its level. */
 export function eventsInSource(): Map<string, Set<string>> {
   const events = new Map<string, Set<string>>()
   const files = ['functions', 'shared'].flatMap((room) =>
@@ -59,7 +57,7 @@ export function eventsInSource(): Map<string, Set<string>> {
   return events
 }
 
-/** Calls of the log whose event is no literal, so that a search could not find it. */
+/** Such an event could not be found by a search. */
 export function eventsWithoutName(): string[] {
   return ['functions', 'shared'].flatMap((room) =>
     readdirSync(room, { recursive: true, encoding: 'utf8' })

@@ -6,7 +6,7 @@ const callerKey = 'canary-caller-key-of-a-month-0123456789'
 
 export type PlayedMonth = Awaited<ReturnType<typeof playedMonth>>
 
-/** The scenario of `npm run demo:month`, before anything is played on it; the caller closes it. */
+/** The scenario of `npm run demo:month` before its first day. The caller closes it. */
 export async function openMonth(end: string, more: Record<string, string> = {}) {
   const shutdown = createShutdown()
   const settings = { PLANS: 'infra/local/plans.json', ...more }

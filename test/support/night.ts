@@ -3,7 +3,7 @@ import { minutes } from './clock.ts'
 import { type Product, startProduct } from './product.ts'
 import type { Answer, Recorded } from './scripted-service.ts'
 
-/** A plan of three projects at its time, and what tests ask about its occurrence. */
+/** A plan of three projects at its time. */
 
 export const due = '2026-11-20T10:00:00Z'
 export const time = Date.parse(due)
@@ -14,7 +14,7 @@ export const aboutOccurrence = /^\S+ The plan /
 type Options = NonNullable<Parameters<typeof startProduct>[0]>
 type On = (asked: { project: string; operation: string; product: Product }) => Answer | undefined
 
-/** A product with the plan `night`, of whose time it is exactly. */
+/** A product at the time of its plan `night`. */
 export async function startNight(plan: object = {}, options: Options & { on?: On } = {}) {
   const { on, ...rest } = options
   const product: Product = await startProduct({
@@ -37,12 +37,9 @@ export async function startNight(plan: object = {}, options: Options & { on?: On
     fire,
     unsent,
     sweep,
-    /** Moves the clock to so many minutes after the plan's time, and sweeps. */
     at,
-    /** What the service was asked to run, in order. */
     ran: () => product.seen('run').map((request) => askedIn(request).project),
     estimated: () => product.seen('estimate').map((request) => askedIn(request).project),
-    /** What became of each project. */
     states: async () => {
       const { body } = await product.call('GET', '/updates?plan=night&limit=200')
       const rows = (body.updates as { project: string; state: string }[]).map(
@@ -51,12 +48,10 @@ export async function startNight(plan: object = {}, options: Options & { on?: On
       return rows.sort()
     },
     last: async () => (await product.call('GET', '/plans')).body.plans[0].last,
-    /** What became of it, as people are told. */
     report: async () => {
       const [occurrence] = await product.guard.ledger.occurrences.latest('occurrences#night', 1)
       return occurrence ? (await product.guard.background()).report(occurrence) : null
     },
-    /** Messages about occurrences. */
     told: async () => {
       await product.deliver()
       return product.slack.posted().flatMap(({ text }) => (aboutOccurrence.test(text) ? [text] : []))

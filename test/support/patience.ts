@@ -2,24 +2,21 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { vi } from 'vitest'
 import type { Answer } from './scripted-service.ts'
 
-/** How long a test waits for what must come: longer than a busy machine needs. */
+/** How long tests wait on a busy machine. */
 export const patienceMs = 60_000
 
-/** Whether only a deadline ends such an answer. */
 export const isSlow = ({ kind }: Answer): boolean =>
   kind === 'hang' || kind === 'hang-in-body' || kind === 'byte-by-byte'
 
-/** Turns of the event loop that take what was written to a socket of this process to its reader. */
+/** Enough turns of the event loop for bytes in a socket of this process to arrive. */
 export async function arrival(): Promise<void> {
   for (let each = 0; each < 50; each++) await turn()
 }
 
-/** What is sent bit by bit arrives between them. */
 const steps = 10
 
 /**
- * Lets a deadline pass once the other side has the request, however long a busy machine took for that. Sockets are real; the
- * timers of this process wait for the test.
+ * Lets a deadline pass once the other side has the request. Sockets are real; timers of this process are the test's.
  */
 export async function pastDeadline<T>(
   act: () => Promise<T>,

@@ -32,7 +32,7 @@ import { createStore, patienceMs } from './store/stores.ts'
 export const serviceToken = 'canary-service-token-7f3a9c'
 export const callerKey = 'canary-caller-key-0123456789abcdefghijklmnop'
 
-/** Longer than a busy machine needs for an answer; where a service hangs, `pastDeadline` lets it pass. */
+/** `pastDeadline` lets it pass where a service hangs. */
 export const serviceTimeoutMs = 20_000
 
 export interface Called {
@@ -46,8 +46,7 @@ export interface Called {
 export type Product = Awaited<ReturnType<typeof startProduct>>
 
 /**
- * The whole product in one process: the real API, guard, ledger and clients; real sockets to a scripted service and
- * to secrets; the most real store there is. Only the clock is the test's.
+ * The whole product in one process over real sockets and the most real store. Only the clock is the test's.
  *
  * @param options.units what an update of each project costs; others cost 40.
  */
@@ -55,13 +54,16 @@ export async function startProduct(
   options: {
     env?: Record<string, string>
     store?: Store
-    /** Without a stream there is nothing to deliver, and not a request but those of the product: usual on the real store. */
+    /**
+     * Without a stream nothing is delivered, and only the product's own requests reach the store: usual on the real
+     * store.
+     */
     stream?: boolean
     clock?: TestClock
     units?: Record<string, number>
     service?: (request: Recorded) => Answer | undefined
     secrets?: Record<string, string | undefined>
-    /** A Slack that takes messages; with answers of its own for the first ones. */
+    /** Its own answers, if any, come first. */
     slack?: true | Parameters<typeof startSlackChannel>[0]
     plans?: readonly object[]
     kinds?: Kinds
@@ -75,7 +77,7 @@ export async function startProduct(
     fallback: (request) => options.service?.(request) ?? answerOf(request, units),
   })
   onTestFinished(() => service.close())
-  // Only the service's own token goes there, and only in its header.
+  // The service's token goes to the service only, in its header.
   const toTheService = () =>
     service.requests.map(({ url, headers: { authorization: _own, ...others }, body }) => ({ url, others, body }))
   onTestFinished(() => watch.look('what the service gets', JSON.stringify(toTheService())))
@@ -101,7 +103,7 @@ export async function startProduct(
     const fault = faultOf(line)
     if (fault !== null) wrongLines.push(fault)
   }
-  // What the table's stream would hand over: every change, in the shape that Lambda gets it.
+  // Every change, in the shape that Lambda gets from the stream.
   const streamed: unknown[] = []
   const inner = watch.items(options.store ?? (await createStore()))
   const hasStream = options.stream ?? Boolean(options.store ?? options.slack ?? options.plans)
@@ -114,7 +116,7 @@ export async function startProduct(
     return reading
   }
   const store = hasStream ? withStream({ ...inner, get: read }, (event) => void streamed.push(event)) : inner
-  /** The stream tells on the turn after a write, when it has read what was written. */
+  /** The stream hands a write over on the next turn. */
   const settled = async () => {
     await nextTurn()
     await Promise.race([Promise.allSettled(reads), sleep(5)])
@@ -153,7 +155,7 @@ export async function startProduct(
   const { services, api, dashboard } = main
   const endsAt = () => clock.now() + 15 * 60_000
 
-  /** Hands everything that the stream has to its two readers, until nothing new comes. */
+  /** Hands the stream's changes to both readers until no more come. */
   async function deliver(): Promise<void> {
     await settled()
     for (let event = streamed.shift(); event !== undefined; event = streamed.shift()) {
@@ -181,7 +183,6 @@ export async function startProduct(
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text, text }
   }
 
-  /** When a token ends that lasts so long from now, as `exp` says it. */
   const inDays = (days: number) => Math.floor(clock.now() / 1000 + days * 24 * 3600)
   const signed = (claims: Record<string, unknown> = {}, key = callerKey) =>
     new SignJWT({ aud: 'unit-guard', exp: inDays(1 / 24), ...claims })
@@ -208,7 +209,6 @@ export async function startProduct(
     deliver,
     endsAt,
     slack: slackOf(main.slackApp, slack, clock),
-    /** The updates that the stream has told to begin. */
     begun: async () => {
       await settled()
       return streamed.flatMap((event) => requestedIn(event))
@@ -218,11 +218,9 @@ export async function startProduct(
     call,
     signed,
     inDays,
-    /** What the service saw of one operation. */
     seen: (operation: 'run' | 'estimate' | 'dates') =>
       service.requests.filter(({ url }) => new URL(url, 'http://x').pathname.endsWith(`/${operation}`)),
     update: (body: object, how: CallOptions = {}) => call('POST', '/updates', { ...how, body }),
-    /** The figures of one budget's window, without times. */
     figures: async (budget = 'account', window = 'month') => {
       const { body } = await call('GET', `/budgets/${budget}`)
       const { limit, granted, available, held, inDoubt, spent } = body.windows.find(
@@ -230,7 +228,7 @@ export async function startProduct(
       )
       return { limit, granted, available, held, inDoubt, spent }
     },
-    /** Asked of the ledger: the route answers with an audit that has just ended. */
+    /** From the ledger, since the route answers with an audit that has just ended. */
     audit: async () => showAudit(await services.guard.ledger.audit()).ok,
   }
 }
@@ -253,7 +251,6 @@ interface CallOptions {
   process?: { api: ReturnType<typeof createApi> }
 }
 
-/** A service that behaves: it knows every project. */
 function answerOf(request: Recorded, units: Record<string, number>): Answer {
   const [, , , segment = '', operation] = new URL(request.url, 'http://x').pathname.split('/')
   const project = decodeURIComponent(segment)

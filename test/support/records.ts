@@ -14,10 +14,10 @@ import type { Units } from '../../shared/platform/words.ts'
 export const at = (rfc3339: string): number => Date.parse(rfc3339)
 export const u = (units: number): Units => units as Units
 
-/** `acme` has a child `seo`; everything is unlimited, and the account is in Berlin. */
+/** All unlimited; the account is in Berlin. */
 const usual: Record<string, Partial<Budget>> = { account: { parent: null }, acme: {}, seo: { parent: 'acme' } }
 
-/** One reading of a table, for what decides purely. @param spent by window and counter. */
+/** @param spent by window and counter. */
 export function readingOf(
   how: {
     now?: string

@@ -23,7 +23,7 @@ export const input = {
   websites: [{ name: 'shoes.example', color_r: 0, color_b: 255 }],
 }
 
-/** A sandbox without a connection; its clock stands still, and sleeping is written down instead. */
+/** Without a connection, with a clock that stands still and records sleeps. */
 export function sandbox({ unitsPerMonth, state }: { unitsPerMonth?: number; state?: State } = {}) {
   let instant = Date.parse(now)
   const slept: number[] = []
@@ -63,7 +63,7 @@ export async function createSandboxTableForTest(): Promise<string> {
   return table
 }
 
-/** A new table for a sandbox, and states over it: each is one process. */
+/** A new table, and states over it: each is one process. */
 export async function createSandboxStates() {
   const table = await createSandboxTableForTest()
   return (demonstratedAt = now) =>
@@ -76,13 +76,13 @@ export async function createSandboxStates() {
     })
 }
 
-/** Every state that this machine can run, each new: what is true of one must be true of all. */
+/** Tests run on every state that this machine has. */
 export const sandboxStates: readonly (readonly [name: string, create: () => Promise<State>])[] = [
   ['memory', async () => createMemoryState(demonstrationProjects(Date.parse(now)))],
   ...(inject('dynamodb') === null ? [] : [['DynamoDB Local', async () => (await createSandboxStates())()] as const]),
 ]
 
-/** The sandbox behind real sockets; its time is the test's. @returns an address for `TRACKING_BASE_URL`. */
+/** @returns an address for `TRACKING_BASE_URL`. */
 export async function serveSandbox(options: { clock: Clock; token: string }): Promise<string> {
   const server = createAdaptorServer({ fetch: createSandbox(options).fetch })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,10 +1,9 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** A request as it came over the wire: nothing decoded, nothing normalized. */
+/** As it came over the wire: not decoded, not normalized. */
 export interface Recorded {
   readonly method: string
-  /** Path and query, with the `/v3` of the base address. */
   readonly url: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
@@ -14,7 +13,7 @@ export interface Recorded {
 
 export type Answer = {
   readonly delayMs?: number
-  /** Does nothing before this has come. */
+  /** Waits for this first. */
   readonly once?: Promise<unknown>
 } & (
   | {
@@ -22,46 +21,41 @@ export type Answer = {
       readonly status?: number
       readonly headers?: Headers
       readonly body?: string | Buffer
-      /** Called once all of it is on its way. */
       readonly written?: () => void
     }
-  /** Never answers. */
   | { readonly kind: 'hang' }
-  /** Closes the connection by RST, or politely by FIN, before any answer. */
+  /** By RST, or by FIN, before any answer. */
   | { readonly kind: 'reset' }
   | { readonly kind: 'close' }
-  /** Half of an answer, then RST. */
   | { readonly kind: 'reset-in-body'; readonly status?: number }
-  /** Status and headers, then nothing. */
   | { readonly kind: 'hang-in-body'; readonly status?: number }
   | { readonly kind: 'byte-by-byte'; readonly body: string; readonly everyMs: number }
-  /** Writes until the client goes away; with `content-length` among the headers a body that is merely huge. */
+  /** Writes until the client leaves. */
   | { readonly kind: 'endless'; readonly headers?: Headers }
-  /** Written to the socket as it is, instead of an HTTP answer. */
+  /** Raw bytes instead of an HTTP answer. */
   | { readonly kind: 'raw'; readonly bytes: string | Buffer }
 )
 type Headers = Readonly<Record<string, string>>
 /** A timer that ends with the service. */
 type After = (ms: number, act: () => void) => void
 
-/** The start of the raw path behind `/v3`, or a question. */
+/** The start of the raw path behind `/v3`, or a predicate. */
 type Matcher = string | ((request: Recorded) => boolean)
 
 export interface ScriptedService {
   /** Ends in `/v3`. */
   readonly baseUrl: string
-  /** Every request so far, in order of arrival. */
   readonly requests: readonly Recorded[]
-  /** Answers matching requests in turn; the last answer repeats. The latest matching script wins. */
+  /** In turn; the last answer repeats. The latest matching script wins. */
   script(matcher: Matcher, ...answers: readonly [Answer, ...Answer[]]): void
   openConnections(): number
-  /** Closes the kept connections between two requests, as services do. */
+  /** Between two requests, as services do. */
   dropIdleConnections(): void
-  /** At once, with whatever still hangs. */
+  /** At once, with all open requests. */
   close(): Promise<void>
 }
 
-/** Something that has not come yet, for `once`: time may pass between a request and its answer. */
+/** Lets time pass between a request and its answer, with `once`. */
 export function gate() {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {
@@ -70,7 +64,7 @@ export function gate() {
   return { opened, open }
 }
 
-/** A real HTTP server on this machine that answers by script. Unscripted requests get `fallback`'s answer, or 404. */
+/** A real HTTP server that answers by script. Requests without one get `fallback`'s answer, or 404. */
 export async function startScriptedService(
   options: { fallback?: (request: Recorded) => Answer } = {},
 ): Promise<ScriptedService> {
@@ -133,7 +127,7 @@ export async function startScriptedService(
   }
 }
 
-/** Null when the client left before its request was whole. */
+/** `null` when the client left too early. */
 async function record(request: IncomingMessage, connection: number): Promise<Recorded | null> {
   const chunks: Buffer[] = []
   try {

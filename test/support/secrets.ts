@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A stand-in for Secrets Manager: real sockets and its wire format, values that a test may change or take away. */
+/** A stand-in for Secrets Manager over real sockets, with values that a test may change. */
 export async function startTestSecrets(values: Record<string, string | undefined>) {
   const asked: string[] = []
   const server = createServer(async (request, response) => {

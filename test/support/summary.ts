@@ -1,7 +1,6 @@
 import type { Ledger } from '../../shared/ledger/ledger.ts'
 import { type Summary, summaryDayAt } from '../../shared/ledger/views/summary.ts'
 
-/** What is kept of the day that an instant is in. */
 export async function summaryOf(ledger: Ledger, instant: string | number): Promise<Summary> {
   const { definitions } = await ledger.view()
   const at = typeof instant === 'number' ? instant : Date.parse(instant)

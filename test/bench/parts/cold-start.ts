@@ -14,7 +14,6 @@ import { median, takeTurns } from '../turns.ts'
 const run = promisify(execFile)
 const turns = 25
 const node = 'node@24'
-/** A request as a function URL hands it over. */
 const event = {
   version: '2.0',
   ...{ rawPath: '/health', rawQueryString: '', headers: { host: 'units.example' } },
@@ -22,10 +21,12 @@ const event = {
   isBase64Encoded: false,
 }
 const maxKb: Partial<Record<string, number>> = { api: 450, slack: 350 }
-/** What the api's start is compared with: Hono with the whole DynamoDB client, as esbuild bundles it unless told otherwise. */
+/** Hono with the whole DynamoDB client, as esbuild bundles it by default. */
 const wholeClient = 'the same, all of it'
 
-/** Loads a module as the Lambda runtime does, hands it an event if it is to, and says how many milliseconds its process is old then. */
+/**
+ * Loads a module as the Lambda runtime does, calls it if there is an event, and prints the age of its process in ms.
+ */
 const probe = `
 import { PassThrough } from 'node:stream'
 globalThis.awslambda = { streamifyResponse: (handler) => handler, HttpResponseStream: { from: (stream) => stream } }
@@ -36,7 +37,6 @@ if (event !== undefined) await handler(JSON.parse(event), new PassThrough().resu
 process.stdout.write('\\n' + performance.now(), () => process.exit())
 `
 
-/** What each function needs to start, and nothing to connect to. */
 const environment = {
   AWS_REGION: 'eu-central-1',
   TABLE_NAME: 'unit-guard',
@@ -108,7 +108,7 @@ export async function benchColdStart({ before }: BenchOptions): Promise<Found> {
 const loadsIn = (folders: Record<string, string>, bytes: Record<string, number>): Load[] =>
   Object.entries(folders).map(([name, folder]) => ({ name, bytes: bytes[name] ?? 0, file: join(folder, 'index.mjs') }))
 
-/** The functions of another version, by its own bundler: it reads its sources from its own folder. */
+/** The functions of another version, by its own bundler, which reads its sources from its own folder. */
 async function bundleOf(version: string, into: string): Promise<Load[]> {
   const script = `
     import { bundleAll } from './infra/bundle.ts'
@@ -125,7 +125,6 @@ async function baseline(entry: string, name: string, folder: string) {
   return { name, bytes, file: join(into, 'index.mjs') }
 }
 
-/** As esbuild bundles it unless told otherwise. */
 async function whole(entry: string, name: string, folder: string) {
   const file = join(folder, `${entry}-whole.mjs`)
   const { metafile } = await build({
@@ -140,7 +139,7 @@ async function whole(entry: string, name: string, folder: string) {
   return { name, bytes: Object.values(metafile.outputs).reduce((sum, { bytes }) => sum + bytes, 0), file }
 }
 
-/** The Node that Lambda runs, fetched for this; where it cannot be fetched, the one that runs this. */
+/** The Node that Lambda runs; where it cannot be fetched, the one that runs this. */
 async function programOf(): Promise<{ path: string; version: string }> {
   const say = 'process.execPath + " " + process.versions.node'
   try {
@@ -153,14 +152,13 @@ async function programOf(): Promise<{ path: string; version: string }> {
   }
 }
 
-/** Until a file is loaded; until it has answered an event, if there is one. */
 async function msUntil(path: string, file: string, event?: object): Promise<number> {
   const target = file === '' ? '' : pathToFileURL(file).href
   const given = ['--input-type=module', '-e', probe, '--', target, ...(event ? [JSON.stringify(event)] : [])]
   const { stdout } = await run(path, given, { env: environment })
-  // Before it a function writes its log.
+  // The function's log comes first.
   return Number(stdout.trim().split('\n').at(-1))
 }
 
-/** Turn by turn: what was slow for the one was slow for the other. */
+/** Turn by turn, because what slowed the one slowed the other. */
 const over = (one: readonly number[], bare: readonly number[]) => one.map((ms, turn) => ms - (bare[turn] ?? Number.NaN))

@@ -15,10 +15,9 @@ const crowds = [1, 10, 50, 200]
 const shares = [0, 0.2]
 const turns = 5
 const perUpdate = 40
-/** An update asks the service for an estimate, for the dates, and for the run; it answers 2,000 questions an hour. */
+/** An update sends estimate, dates and run; the service takes 2,000 requests an hour. */
 const serviceUpdatesPerSecond = 2_000 / 3 / 3600
 
-/** Many updates of one book at once. */
 export const benchContention = (): Promise<Found> =>
   withDatabase(async (database) => {
     const service = await startServer('service')
@@ -64,7 +63,7 @@ export const benchContention = (): Promise<Found> =>
 
 const nameOf = (crowd: number, share: number) => `${crowd}, ${share * 100} % conflicts`
 
-/** One book, two guards on it that know nothing of each other, and what became of the updates. */
+/** One book under two guards that share no memory. */
 async function openBook(database: Database, service: Server, share: number) {
   const name = await database.ledgerTable()
   const conflicts = { count: 0 }
@@ -85,7 +84,6 @@ async function openBook(database: Database, service: Server, share: number) {
   const statusOf = (answer: PromiseSettledResult<Answer | undefined>) =>
     answer.status === 'fulfilled' ? answer.value?.status : undefined
 
-  /** @returns updates a second. */
   const arm = (crowd: number) => async () => {
     const before = conflicts.count
     const from = performance.now()
@@ -128,7 +126,7 @@ async function openBook(database: Database, service: Server, share: number) {
   }
 }
 
-/** Cancels a share of the transactions as DynamoDB does when two meet at an item: every fifth, say, whichever it is. */
+/** Cancels a share of the transactions as DynamoDB does when two meet at an item. */
 function refuse(client: DynamoDBClient, share: number, conflicts: { count: number }): void {
   let owed = 0
   client.middlewareStack.add(

@@ -12,7 +12,7 @@ const turns = 5
 const exportTurns = 3
 const megabyte = 1024 * 1024
 
-/** The gateway against hitting the service directly, and against a proxy that does nothing else. */
+/** The gateway beside direct hits and a proxy that does nothing else. */
 export async function benchGateway(): Promise<Found> {
   const service = await startServer('service')
   const guard = await startServer('guard', service.url)
@@ -65,7 +65,6 @@ export async function benchGateway(): Promise<Found> {
   }
 }
 
-/** Over kept connections. */
 async function requestsPerSecond({ url, token }: Server): Promise<number> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: connections })
   let left = requestsPerTurn
@@ -86,7 +85,7 @@ async function megabytesPerSecond({ url, token }: Server): Promise<number> {
   return bytes / megabyte / ((performance.now() - from) / 1000)
 }
 
-/** How much more memory, in MB, a server has at most while an export goes through it. */
+/** By how many MB the server's memory grows while an export passes. */
 async function growthOf(server: Server): Promise<number> {
   const before = await server.memory()
   let most = before

@@ -29,9 +29,9 @@ const now = '2026-11-20T10:00:00Z'
 /** Statements look three days into the month before. */
 const monthsBefore = '2026-10-27T00:00:00Z'
 const thisMonth = '2026-11-20T09:00:00Z'
-/** Enough that a list is filled from the current month. */
+/** Fills a list from the current month. */
 const fullPage = 60
-/** More sweeps than two years of days and the largest table take to be counted. */
+/** More than it takes to summarize two years of days and the largest table. */
 const sweeps = 40
 
 interface Size {
@@ -48,7 +48,7 @@ const sizes: readonly Size[] = [
   { ...smallest, budgets: 60 },
   { ...smallest, projects: 300 },
   { ...smallest, budgets: 60, projects: 300 },
-  // Last: in DynamoDB Local whatever table is made after one as large is slow, however small it is.
+  // Last, because in DynamoDB Local every table made after a large one is slow.
   { ...smallest, updates: 100_000 },
 ]
 const months = [100, 1_000, 10_000]
@@ -56,7 +56,6 @@ const months = [100, 1_000, 10_000]
 const questions = ['guarded update', 'GET /updates', 'GET /statements', 'GET /', 'GET /dashboard/updates'] as const
 type Question = (typeof questions)[number]
 
-/** What the same questions cost as everything grows. */
 export const benchGrowth = (): Promise<Found> =>
   withDatabase(async (database) => {
     const service = await startServer('service')
@@ -146,7 +145,7 @@ async function openWorld(database: Database, service: Server, size: Size, ofThis
   }
 }
 
-/** Nothing is looked for from before the ledger began. */
+/** No summary reaches back before the ledger's start. */
 async function beginLedger(store: Store, service: Server): Promise<void> {
   const founder = await startGuard({ store, serviceUrl: service.url, clock: createTestClock(ledgerBegan) })
   await founder.services.guard.ledger.view()
@@ -155,7 +154,7 @@ async function beginLedger(store: Store, service: Server): Promise<void> {
 
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
 
-/** Each with a limit for the month and one for the day; the projects are shared out among them. */
+/** Projects are shared out among the budgets. */
 const budgetsOf = ({ budgets, projects }: Size) =>
   Array.from({ length: budgets }, (_, index) => ({
     name: `team-${index}`,
@@ -182,7 +181,6 @@ const cellOf = ({ reads, writes, readUnits, writeUnits }: Metered): string =>
     ? `${counted(reads, 'request')}, ${readUnits} units`
     : `${reads} + ${counted(writes, 'request')}, ${readUnits} + ${writeUnits} units`
 
-/** The month that is open has as many updates, whatever lies before it. */
 async function countMonths(database: Database, service: Server): Promise<(string | number)[][]> {
   const rows: (string | number)[][] = []
   for (const count of months) {
@@ -196,7 +194,7 @@ async function countMonths(database: Database, service: Server): Promise<(string
 const atOnce = 4
 const perRequest = 25
 
-/** Copies of a settled update, one for each minute before an instant. They cost nothing, so that the books are right. */
+/** Copies of a settled update, one a minute up to an instant; they cost nothing, so that the books are right. */
 async function seed(client: DynamoDBClient, name: string, settled: Update, span: { count: number; until: string }) {
   const until = Date.parse(span.until)
   const updates = Array.from({ length: span.count }, (_, index): Update => {

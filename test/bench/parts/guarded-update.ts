@@ -8,7 +8,7 @@ import { ratio, spreadHead, spreadOf, table } from '../tables.ts'
 import { median, takeTurns, timed } from '../turns.ts'
 
 const warmUp = 10
-/** How far away DynamoDB is, how quick the service, and what the guard is to stay below: so many times another arm. */
+/** `target`: the guard must take at most so many times another arm. */
 const grounds = [
   {
     name: '0ms',
@@ -37,12 +37,11 @@ const grounds = [
 ] as const
 const plenty = 1_000_000_000
 const perUpdate = 40
-/** Of each kind of trouble. */
 const troubled = 10
 
 type Rows = Partial<Record<RivalName, number[]>>
 
-/** What the promises cost: the guard beside what people do without it, and beside its own requests with nothing decided. */
+/** The guard beside common ways without it, and beside its own requests with nothing decided. */
 export const benchGuardedUpdate = ({ before }: BenchOptions): Promise<Found> =>
   withDatabase(async (database) => {
     const rivals = await rivalsWith(before)
@@ -133,7 +132,6 @@ function rivalOf({ rivals, name, database, service }: RivalWorld) {
   return { start, connect: () => own.connect(), key: rival.key }
 }
 
-/** Requests and units of one update, after a first one. */
 async function costOf(world: RivalWorld): Promise<string[]> {
   const { start, connect, key } = rivalOf(world)
   const client = connect()
@@ -150,7 +148,7 @@ async function costOf(world: RivalWorld): Promise<string[]> {
 
 const prefixOf = ({ name }: RivalWorld) => name.toLowerCase().replace(/\W+/g, '-')
 
-/** Units beyond the budget, and runs beyond the first: everything that may go wrong goes wrong. */
+/** Units beyond the budget, and runs beyond the first, when everything goes wrong. */
 async function harmOf(world: RivalWorld): Promise<string[]> {
   const { service } = world
   const { start } = rivalOf(world)

@@ -15,10 +15,7 @@ export interface Counted {
   readonly metered: Metered
 }
 
-/**
- * What each route asks of DynamoDB, in a process that has answered before, in a small world at a fixed time: the same on
- * every machine.
- */
+/** Counts each route's requests to DynamoDB in a small world at a fixed time: the same on every machine. */
 export async function countRequests(endpoint: string): Promise<Counted[]> {
   const database = databaseAt(endpoint)
   const client = database.connect()

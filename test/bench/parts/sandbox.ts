@@ -39,7 +39,6 @@ export async function benchSandbox(): Promise<Found> {
 
 type Sandbox = ReturnType<typeof createSandbox>
 
-/** With a ranking for each of the past thirty days. */
 async function sandboxWithData(): Promise<Sandbox> {
   const clock = createTestClock('2026-10-22T10:00:00Z')
   const app = createSandbox({ clock, token })

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type Found, measuredOn } from '../document.ts'
 
-/** The whole suite as `npm test` runs it, once. @throws Error when it fails. */
+/** @throws Error when it fails. */
 export async function benchSuite(): Promise<Found> {
   const from = performance.now()
   const child = spawn('npm', ['test', '--', '--reporter=json'], { stdio: ['ignore', 'pipe', 'ignore'] })

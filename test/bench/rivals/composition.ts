@@ -7,8 +7,8 @@ import { connect, type Ground, number, type Rival } from './rival.ts'
 const counterKey = { id: { S: 'counter' } }
 
 /**
- * Four requests: the key's record, the units taken from the counter if there are as many, the units settled, the record's
- * answer. Where the run's outcome is unknown the units stay taken and the key remembers it.
+ * Four requests: the key's record, the units taken if there are enough, the units settled, the record's answer. Where a
+ * run's outcome is unknown, the units stay taken and the key remembers it.
  */
 export async function composition({ database, client, serviceUrl, units }: Ground): Promise<Rival> {
   const service = connect(serviceUrl)
@@ -50,7 +50,7 @@ export async function composition({ database, client, serviceUrl, units }: Groun
   return { update: (project, key) => update({ project, key }) }
 }
 
-/** From it the key's record knows when the function that holds it must have ended. */
+/** The key's record derives from it when the function must have ended. */
 const lambdaContext: Context = {
   callbackWaitsForEmptyEventLoop: false,
   functionName: 'composition',

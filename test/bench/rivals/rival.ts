@@ -3,7 +3,6 @@ import { text } from 'node:stream/consumers'
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { Database } from '../database.ts'
 
-/** One way to spend units on an update. */
 export interface Rival {
   /** Estimates, checks the budget in its own way, runs, accounts. May reject where it refuses. */
   update(project: string, key: string): Promise<unknown>
@@ -14,7 +13,6 @@ export interface Ground {
   readonly database: Database
   readonly client: DynamoDBClient
   readonly serviceUrl: string
-  /** What may be spent. */
   readonly units: number
 }
 

@@ -1,15 +1,13 @@
 import type { Product } from '../product.ts'
 
-/** A page as a user got it. */
 export interface Shown {
   readonly status: number
   readonly headers: Headers
   readonly html: string
-  /** What a reader sees, without the marks of HTML. */
+  /** Without HTML tags. */
   readonly text: string
-  /** Where it leads on to. */
   readonly location: string | null
-  /** What the page's forms carry to show that this session sends them. */
+  /** Fields that prove the form belongs to this session. */
   readonly formToken: string
 }
 
@@ -22,7 +20,7 @@ interface Asking {
 
 export const ours = 'http://localhost'
 
-/** A user who looks at pages: keeps cookies, and sends forms as browsers do. */
+/** Keeps cookies, and sends forms as browsers do. */
 export function openBrowser({ dashboard }: Pick<Product, 'dashboard'>) {
   const cookies = new Map<string, string>()
 
@@ -85,7 +83,7 @@ export function openBrowser({ dashboard }: Pick<Product, 'dashboard'>) {
     get,
     post,
     logIn: async (token: string | Promise<string>) => post('/login', { token: await token }),
-    /** Sends a form with the token of a page that was just looked at, and goes where it leads. */
+    /** Sends a form with the token of the page before, and follows the redirect. */
     decide: async (fields: Record<string, string | readonly string[]>, page = '/dashboard/needs-you') => {
       const { formToken } = await get(page)
       const sent = await post('/dashboard/decide', { form: formToken, from: 'needs-you', ...fields })

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { chromium } from 'playwright-core'
 
-/** The first has no window, and draws the pages for two thirds of the processor's time. */
+/** The first has no window and takes a third of the processor's time. */
 const usual = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].map(
   (name) => `/usr/bin/${name}`,
 )
 
-/** Where the browser of this machine is; `null`: there is none, and what needs one is skipped. */
+/** `null`: no browser here, so its tests are skipped. */
 export const chromiumPath: string | null =
   (process.env.CHROMIUM ? [process.env.CHROMIUM] : usual).find((path) => existsSync(path)) ?? null
 
@@ -15,7 +15,7 @@ if (chromiumPath === null)
     '*** NO CHROMIUM: the pages were not tested in a browser. Install chromium, or set CHROMIUM to one. ***',
   )
 
-/** Without a sandbox of its own, which containers do not allow, and without a look for updates. */
+/** Containers do not allow Chromium's own sandbox. */
 export const launchChromium = () =>
   chromium.launch({
     executablePath: chromiumPath ?? '',

@@ -21,15 +21,15 @@ const everyScope: Who = { sub: 'rita', may: scopes }
 const tokenLastsMs = 8 * 3600_000
 
 /**
- * The pages behind a real port, over the month of `npm run demo:month`, and one Chromium that looks at them; the caller
- * closes it. The clock of the pages stands still at the month's end.
+ * The pages on a real port over the month of `npm run demo:month`, and one Chromium. Their clock stands at the month's
+ * end. The caller closes it.
  */
 export async function openDashboard(end: string) {
   const listener = await createListener({ port: 0 })
   const { scenario, shutdown } = await openMonth(end, { DASHBOARD_URL: listener.url })
   const [browser] = await Promise.all([launchChromium(), runMonth(scenario, () => {})])
   const api = createApi(scenario.services)
-  // One address for both, as on one machine: a cookie must not open the API.
+  // One origin, as on one machine: a cookie must not open the API.
   listener.open(createRouter({ api, dashboard: createDashboard(scenario.services, localReference), slack: api }))
   shutdown.onStop(listener.close)
   shutdown.onStop(() => browser.close())
@@ -46,7 +46,6 @@ export async function openDashboard(end: string) {
       ...{ now: scenario.clock.now(), lastsMs: tokenLastsMs },
     })
 
-  /** A user with a browser of their own. */
   async function visitor(options: BrowserContextOptions = {}): Promise<Visitor> {
     const context = await browser.newContext({
       baseURL: listener.url,
@@ -58,7 +57,7 @@ export async function openDashboard(end: string) {
     return { context, page, troubles }
   }
 
-  /** The same, logged in as `who`; as a user who may do everything without it. */
+  /** Logged in. */
   async function insider(who: Who = everyScope, options: BrowserContextOptions = {}): Promise<Visitor> {
     const seen = await visitor(options)
     await seen.context.request.post('/login', { form: { token: await tokenOf(who) }, maxRedirects: 0 })
@@ -68,7 +67,6 @@ export async function openDashboard(end: string) {
   return {
     ...{ url: listener.url, scenario, browser, visitor, insider, tokenOf },
     close: () => shutdown.stop(),
-    /** The latest update of a project in the month, by its state. */
     updateOf: (project: string, state: State): string =>
       addressOf(
         `of ${project} that is ${state}`,
@@ -84,7 +82,7 @@ export async function openDashboard(end: string) {
   }
 }
 
-/** What goes wrong in a page: messages, script errors, failed requests, and requests to another host. */
+/** Console messages, script errors, failed requests, and requests to other hosts. */
 function collectTroubles(page: Page, url: string): string[] {
   const troubles: string[] = []
   page.on('console', (message) => {
@@ -93,7 +91,7 @@ function collectTroubles(page: Page, url: string): string[] {
   page.on('pageerror', (error) => troubles.push(`script: ${error.message}`))
   page.on('requestfailed', (request) => {
     const why = request.failure()?.errorText ?? 'without a reason'
-    // A user who leaves before the icon was there has not missed anything.
+    // The user left before the icon was loaded.
     if (why !== 'net::ERR_ABORTED') troubles.push(`failed: ${request.url()}: ${why}`)
   })
   page.on('request', (request) => {

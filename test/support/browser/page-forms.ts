@@ -1,14 +1,14 @@
 import type { openBrowser, Shown } from './browser.ts'
 
-/** Fills in and sends the forms of pages, as a browser does that runs no scripts. */
+/** Fills in and sends forms as a browser without scripts does. */
 
 type Fields = Record<string, string | readonly string[]>
 type Browser = ReturnType<typeof openBrowser>
 
 /**
- * Presses a button of a page that was got: everything that its form carries is sent, and what the user has filled in.
+ * Presses a button: sends all that its form has, and what the user filled in.
  *
- * @param within text of the form's HTML, where several forms have such a button.
+ * @param within text of the form, where several forms have such a button.
  * @returns where it leads to.
  */
 export async function press(
@@ -22,7 +22,7 @@ export async function press(
   return sent.location === null ? sent : browser.get(sent.location.replace(/#.*/, ''))
 }
 
-/** As `press`, without going on. */
+/** As `press`, without following the redirect. */
 export async function send(
   browser: Browser,
   { html }: Pick<Shown, 'html'>,

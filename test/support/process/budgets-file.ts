@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { temporaryDirectory } from './local.ts'
 
-/** A directory of this test file, and files of budgets in it. */
 export async function budgetsFiles() {
   const { directory, remove } = await temporaryDirectory()
   afterAll(remove)

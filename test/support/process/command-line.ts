@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 
 export const say = (line: string) => process.stdout.write(`${line}\n`)
 
-/** The options of a command, each with a value; `--help` prints the usage and ends the process. */
+/** Each option has a value; `--help` prints the usage and ends the process. */
 export function readOptions<Name extends string>(usage: string, defaults: Readonly<Record<Name, string>>) {
   const options = Object.fromEntries(
     Object.entries<string>(defaults).map(([name, value]) => [name, { type: 'string', default: value } as const]),

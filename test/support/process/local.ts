@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, inject } from 'vitest'
 import { secretsIn } from '../canaries.ts'
 
-/** Whether the tests of a ledger that is kept can run; said loudly where they cannot. */
+/** Tests of a kept ledger need Java. */
 export function hasJava(): boolean {
   if (inject('dynamodb') !== null) return true
   console.error('*** NO JAVA: npm start was not tested with a ledger that is kept. ***')
@@ -16,7 +16,6 @@ export function hasJava(): boolean {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What a process said, and how it ended. */
 export interface Ended {
   readonly code: number | null
   readonly out: string
@@ -25,7 +24,6 @@ export interface Ended {
 
 const readyWithinMs = 50_000
 
-/** A directory of this test alone, and what removes it. */
 export async function temporaryDirectory() {
   const directory = await mkdtemp(join(tmpdir(), 'unit-guard-'))
   const remove = async () => {
@@ -39,7 +37,7 @@ export async function temporaryDirectory() {
 const folderOf = (script: string): string => (script === 'start' || script === 'sandbox' ? '' : 'commands/')
 
 /**
- * One of `infra/local`, in a process group of its own, with no setting of the user who runs the tests.
+ * A command of `infra/local` in a process group of its own, without the user's settings.
  *
  * @param options.asIs compiled on the way, as `npm start` does it.
  */
@@ -63,13 +61,12 @@ export function spawnLocal(
     said.err += text
   })
   const ended = once(child, 'close').then(([code]): Ended => {
-    // A token is what `npm run token` is for, and every user has the one of the sandbox.
+    // Printing a token is the purpose of `npm run token`, and the sandbox's is public.
     if (script !== 'token' && script !== 'sandbox')
       expect(secretsIn(said.out + said.err), 'secrets were said').toEqual([])
     return { code, ...said }
   })
 
-  /** The address that `ready` names. */
   async function ready(): Promise<string> {
     const deadline = Date.now() + readyWithinMs
     for (;;) {
@@ -80,7 +77,7 @@ export function spawnLocal(
     }
   }
 
-  /** Like a terminal, or like something that kills everything that was started with it. */
+  /** Like a terminal, or like a killer of the whole group. */
   function signalGroup(signal: NodeJS.Signals): void {
     const isOver = child.exitCode !== null || child.signalCode !== null
     if (child.pid !== undefined && !isOver) process.kill(-child.pid, signal)

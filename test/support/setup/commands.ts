@@ -5,31 +5,29 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The folder with the commands of `infra/local`, each as one file that node runs by itself. */
+    /** The folder with the commands of `infra/local`, each as one file. */
     commands: string
   }
 }
 
 const sources = 'infra/local'
-/** What the modules find beside themselves. */
+/** Files that the modules read from their own folder. */
 const beside = [
   ...['plans.json', 'database/dynamodb-keeper.js', 'database/LoopbackDynamoDb.class'],
   ...['../openapi/docs.css', '../../functions/dashboard/dashboard.css'],
 ]
 
 /**
- * Builds the commands of `infra/local` once for the whole run: compiling them in each of forty processes would take
- * longer than everything that they do. `npm start` itself is also tested as it is.
+ * Builds the commands of `infra/local` once for the run: forty processes would compile them for longer than they work.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Below node_modules, so that packages are found from there.
+  // Below node_modules, so that packages are found.
   const folder = `node_modules/.cache/unit-guard/commands-${process.pid}`
   await buildCommands(folder)
   project.provide('commands', folder)
   return () => rm(folder, { recursive: true })
 }
 
-/** Each command as `<name>.mjs`. */
 export async function buildCommands(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   await build({

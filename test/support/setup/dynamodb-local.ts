@@ -3,12 +3,12 @@ import { NoJava, startDynamoDbLocal } from '../../../infra/local/database/dynamo
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where DynamoDB Local answers; `null` where there is no Java, and tests of the real ledger do not run. */
+    /** `null`: no Java, and tests of the real ledger do not run. */
     dynamodb: string | null
   }
 }
 
-/** One DynamoDB Local for the whole run; each test file makes tables of its own. */
+/** One DynamoDB Local for the run; each test file makes its own tables. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   try {
     const dynamodb = await startDynamoDbLocal(null)

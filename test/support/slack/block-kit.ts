@@ -2,8 +2,8 @@ import type { MrkdwnElement, PlainTextElement } from '@slack/types'
 import type { Block, Message } from '../../../shared/slack/blocks.ts'
 
 /**
- * The blocks that we use as HTML, close to how Slack shows them, so that a person can look at a message without Slack,
- * and a test can ask what Slack would make of it: whatever pings or links carries the class `ping` or `link`.
+ * Blocks as HTML, close to how Slack shows them, for people to look at and for tests to find pings and links: they have
+ * the class `ping` or `link`.
  *
  * @see https://docs.slack.dev/messaging/formatting-message-text
  */
@@ -12,7 +12,6 @@ export function toHtml({ blocks }: Message): string {
   return `<div class="message">${blocks.map(blockHtml).join('')}</div>`
 }
 
-/** A page to look at, for example by `chromium --headless --screenshot`. */
 export function toPage(messages: readonly (readonly [name: string, message: Message])[]): string {
   const items = messages.map(
     ([name, message]) =>
@@ -50,7 +49,7 @@ function buttonHtml({ text, style, confirm }: Button): string {
 const textHtml = (text: MrkdwnElement | PlainTextElement): string =>
   text.type === 'mrkdwn' ? markedHtml(text.text) : plainHtml(text.text)
 
-/** Of plain text Slack decodes its three entities, and nothing else is special. */
+/** In plain text Slack decodes three entities only. */
 const plainHtml = (text: string): string =>
   text
     .replace(/&(?!(?:amp|lt|gt);)/g, '&amp;')
@@ -67,7 +66,7 @@ const markedHtml = (text: string): string =>
     })
     .join('')
 
-/** In the order in which Slack looks for them; what stands inside code stays as it is. */
+/** In the order in which Slack looks for them. Code stays as it is. */
 const marks: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
   [/`([^`]+)`/, ([, inside = '']) => `<code>${plainHtml(inside)}</code>`],
   [/<!date\^(\d+)\^[^|<>]*\|[^<>]*>/, ([, seconds]) => `<span class="date">${dateHtml(Number(seconds))}</span>`],

@@ -10,7 +10,7 @@ export const at = (rfc3339: string): number => Date.parse(rfc3339)
 export const now = at('2026-11-20T10:00:00Z')
 export const u = (units: number): Units => units as Units
 
-/** Any characters at all. For a unit called `binary` fast-check first makes a table of them all, which takes a second. */
+/** For a unit called `binary` fast-check makes a table of all characters first, which takes a second. */
 export const anyText = fc.string({
   unit: fc.integer({ min: 0, max: 0x10_ff_ff }).map((code) => String.fromCodePoint(code)),
 })
@@ -158,7 +158,6 @@ const many = (count: number, { project }: Written) =>
 
 export type Records = ReturnType<typeof recordsOf>
 
-/** What the messages are about. */
 export function recordsOf(by: Written, size: number) {
   const problem = by === written ? short : { ...short, detail: by.detail }
   const projects = many(size, by)

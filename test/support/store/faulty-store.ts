@@ -3,7 +3,6 @@ import { systemIds } from '../../../shared/platform/ids.ts'
 import { createPassingClock } from '../clock.ts'
 import { createLocalTable } from './stores.ts'
 
-/** One request as DynamoDB gets it. */
 export interface SentRequest {
   readonly command: string
   // biome-ignore lint/suspicious/noExplicitAny: the input of whatever command it is.
@@ -11,7 +10,7 @@ export interface SentRequest {
 }
 
 export type Fault =
-  /** Fails before it is sent, as a refused connection or a cut cable does. */
+  /** Fails before it is sent. */
   | 'not-sent'
   /** Is applied, and the answer is lost. */
   | 'answer-lost'
@@ -22,8 +21,8 @@ export type Fault =
   | 'access-denied'
 
 /**
- * The real store on DynamoDB Local, behind a middleware that fails chosen requests the way networks and DynamoDB do,
- * and counts them all. DynamoDB Local never raises a conflict by itself.
+ * The real store, behind a middleware that injects faults of networks and DynamoDB, and counts requests. DynamoDB Local
+ * never raises a conflict.
  */
 export async function createFaultyStore(clock = createPassingClock()) {
   const { client, table } = await createLocalTable()
@@ -56,7 +55,7 @@ export async function createFaultyStore(clock = createPassingClock()) {
   return {
     store,
     requests,
-    /** The next requests that match fail so, one fault each. */
+    /** One fault for each of the next matching requests. */
     fail: (matches: (request: SentRequest) => boolean, ...faults: Fault[]) => void plans.unshift({ matches, faults }),
     heal: () => void plans.splice(0),
   }
@@ -82,7 +81,6 @@ function errorOf(fault: Fault): Error {
   }
 }
 
-/** How many items a transaction writes. */
 export const itemsOf = ({ input }: SentRequest): number => input.TransactItems?.length ?? 0
 
 export const isHold = (request: SentRequest): boolean =>

@@ -1,8 +1,8 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 
 /**
- * The bytes of an item as DynamoDB counts them: names and texts in UTF-8, two digits of a number to a byte and one more,
- * three for a list or map and one for each of its members.
+ * As DynamoDB counts bytes: UTF-8 names and texts, two digits of a number to a byte and one more, three for a list or
+ * map and one for each member.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
  */

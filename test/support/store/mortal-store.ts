@@ -1,6 +1,6 @@
 import type { Store } from '../../../shared/ledger/store/store.ts'
 
-/** A store whose process dies at its n-th write from when it is told: nothing is read or written any more. */
+/** A store that stops before its n-th write, as when its process dies. */
 export function mortal(inner: Store) {
   let writesLeft = Number.POSITIVE_INFINITY
   const living = <T>(act: () => Promise<T>): Promise<T> =>

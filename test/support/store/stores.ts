@@ -7,13 +7,12 @@ import type { Store } from '../../../shared/ledger/store/store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
 
-/** Every store that this machine can run, each new and empty: what is true of one must be true of all. */
+/** Tests run on every store that this machine has. */
 export const stores: readonly (readonly [name: string, create: () => Promise<Store>])[] = [
   ['memory', async () => createMemoryStore()],
   ...(inject('dynamodb') === null ? [] : [['DynamoDB Local', createLocalStore] as const]),
 ]
 
-/** The most real store that this machine can run. */
 export const createStore = (): Promise<Store> =>
   inject('dynamodb') === null ? Promise.resolve(createMemoryStore()) : createLocalStore()
 
@@ -22,10 +21,10 @@ async function createLocalStore(): Promise<Store> {
   return createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
 }
 
-/** A busy machine must not look like a lost answer, or a secret that cannot be read. */
+/** A busy machine must not look like a lost answer. */
 export const patienceMs = 60_000
 
-/** Without a stream, unless a test reads it: DynamoDB Local takes half as long again for each write to keep one. */
+/** Without a stream, unless a test reads it: it makes writes in DynamoDB Local half as slow again. */
 export async function createLocalTable({ stream = false } = {}) {
   const client = createDynamoClient(inject('dynamodb') ?? '', undefined, patienceMs)
   const table = `test-${randomUUID()}`
