@@ -7,7 +7,7 @@ import { createDashboard } from '../../functions/dashboard/app.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
 import { createRouter } from '../../infra/local/router.ts'
 import { guardSettings } from '../../shared/guard/options.ts'
-import { createServices } from '../../shared/guard/services.ts'
+import { createServices, type Services } from '../../shared/guard/services.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
 import { type Clock, systemClock } from '../../shared/platform/clock.ts'
 import { createLog } from '../../shared/platform/log.ts'
@@ -49,23 +49,40 @@ export async function startGuard(options: {
   const api = createApi(services, async (name) => name)
   const dashboard = createDashboard(services, async (name) => name)
   const slack = createSlackApp({ ...services, ledger: services.guard.ledger, secret: services.slackSecret })
+  const tokens = { ada: await tokenOf('ada', clock), bob: await tokenOf('bob', clock) }
 
-  const front = createRouter({ api, dashboard, slack })
+  return {
+    api,
+    dashboard,
+    slack,
+    services,
+    clock,
+    tokens,
+    call: callThrough(createRouter({ api, dashboard, slack }), tokens),
+    update: updateThrough(services),
+    stop: async () => {
+      await secrets.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
 
-  const signed = (sub: string, scope: string) =>
-    new SignJWT({ sub, aud: 'unit-guard', scope, budgets: '*' })
-      .setProtectedHeader({ alg: 'HS256' })
-      .setExpirationTime(Math.floor(clock.now() / 1000) + 3600)
-      .sign(new TextEncoder().encode(key))
-  const everything = 'read run propose write approve admin'
-  const tokens = { ada: await signed('ada', everything), bob: await signed('bob', everything) }
+const tokenOf = (sub: string, clock: Clock) =>
+  new SignJWT({ sub, aud: 'unit-guard', scope: 'read run propose write approve admin', budgets: '*' })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setExpirationTime(Math.floor(clock.now() / 1000) + 3600)
+    .sign(new TextEncoder().encode(key))
 
-  /** @throws Error when it is refused, since only successes are measured. */
-  async function call(
+type Tokens = Readonly<Record<'ada' | 'bob', string>>
+
+/** @throws Error when it is refused, since only successes are measured. */
+const callThrough =
+  (router: ReturnType<typeof createRouter>, tokens: Tokens) =>
+  async (
     method: string,
     path: string,
-    how: { body?: unknown; as?: keyof typeof tokens; headers?: Record<string, string> } = {},
-  ): Promise<string> {
+    how: { body?: unknown; as?: keyof Tokens; headers?: Record<string, string> } = {},
+  ): Promise<string> => {
     const { body, as = 'ada', headers = {} } = how
     const request = new Request(new URL(path, 'http://localhost'), {
       method,
@@ -76,14 +93,16 @@ export async function startGuard(options: {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    const response = await front.fetch(request, {})
+    const response = await router.fetch(request, {})
     const text = await response.text()
     if (response.status >= 400) throw new Error(`${method} ${path}: ${response.status} ${text}`)
     return text
   }
 
-  /** Calls the guard as the API does, without HTTP. */
-  async function update(project: string, { budget, key }: { budget?: string; key?: string } = {}) {
+/** Calls the guard as the API does, without HTTP. */
+const updateThrough =
+  ({ guard, clock }: Services) =>
+  async (project: string, { budget, key }: { budget?: string; key?: string } = {}) => {
     const asker = {
       caller: bob.sub,
       token: bob,
@@ -97,24 +116,8 @@ export async function startGuard(options: {
       whenShort: 'refuse',
       ...(budget !== undefined && { budget }),
     } as const
-    return services.guard.submit(asker, asked, { respondAsync: false, endsAt: clock.now() + 120_000 })
+    return guard.submit(asker, asked, { respondAsync: false, endsAt: clock.now() + 120_000 })
   }
-
-  return {
-    api,
-    dashboard,
-    slack,
-    services,
-    clock,
-    tokens,
-    call,
-    update,
-    stop: async () => {
-      await secrets.close()
-      await rm(folder, { recursive: true })
-    },
-  }
-}
 
 /** A caller as the API knows it after reading the token. */
 const bob = { sub: 'bob', scopes: new Set(['run'] as const), budgets: '*', until: Number.MAX_SAFE_INTEGER } as const
