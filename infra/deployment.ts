@@ -14,7 +14,7 @@ export interface Deployment {
 }
 
 const trueOrFalse = z.pipe(
-  z.enum(['true', 'false'], 'takes true or false'),
+  z.enum(['true', 'false'], 'must be true or false'),
   z.transform((text) => text === 'true'),
 )
 
@@ -24,13 +24,13 @@ const options = z.object({
   sandbox: z._default(trueOrFalse, false),
   /** Of each function. New AWS accounts have too little concurrency to reserve any. */
   reservedConcurrency: z.optional(
-    z.pipe(z.string().check(z.regex(/^[1-9]\d{0,3}$/, 'takes a whole number from 1 to 9999')), z.transform(Number)),
+    z.pipe(z.string().check(z.regex(/^[1-9]\d{0,3}$/, 'must be a whole number from 1 to 9999')), z.transform(Number)),
   ),
-  alarmEmail: z.optional(z.string().check(z.regex(/^[^\s@]+@[^\s@]+$/, 'takes an e-mail address'))),
-  ledgerTable: z.optional(z.string().check(z.regex(/^[\w.-]{3,255}$/, 'takes the name of a table'))),
+  alarmEmail: z.optional(z.string().check(z.regex(/^[^\s@]+@[^\s@]+$/, 'must be an e-mail address'))),
+  ledgerTable: z.optional(z.string().check(z.regex(/^[\w.-]{3,255}$/, 'must be the name of a table'))),
   firstLedger: z._default(trueOrFalse, false),
   ledgerStream: z.optional(
-    z.string().check(z.regex(/^arn:[\w-]+:dynamodb:[^/]+:table\/[^/]+\/stream\/\S+$/, 'takes the ARN of its stream')),
+    z.string().check(z.regex(/^arn:[\w-]+:dynamodb:[^/]+:table\/[^/]+\/stream\/\S+$/, 'must be the ARN of its stream')),
   ),
 })
 
@@ -66,7 +66,7 @@ export function readDeployment(
   }
   if (ledgerStream !== undefined && ledgerStream.split('/')[1] !== ledgerTable) {
     throw new WrongSettings(
-      'ledgerStream: takes the stream of the table that ledgerTable names, and names another table',
+      'ledgerStream: must be the stream of the table that ledgerTable names, and names another table',
     )
   }
   if (wanted.firstLedger && ledgerTable !== undefined) {
@@ -80,7 +80,7 @@ export function readDeployment(
   for (const name of ['TRACKING_BASE_URL', 'DASHBOARD_URL'] as const)
     if (parsed[name]?.startsWith('http:'))
       throw new WrongSettings(
-        `${name}: takes an https address on AWS: with http its secrets cross networks in clear text`,
+        `${name}: must be an https address on AWS: with http its secrets cross networks in clear text`,
       )
   const plansFile = env.PLANS || undefined
   return {

@@ -39,7 +39,7 @@ export function createApi(services: Services, reference: Reference = async () =>
     const caller = await tokens.verify(c.req.header('authorization'))
     if (!caller) {
       c.header('WWW-Authenticate', 'Bearer')
-      return answerProblem(c, problem('unauthorized', 'This address takes a valid bearer token of Unit Guard.'))
+      return answerProblem(c, problem('unauthorized', 'This address needs a valid bearer token of Unit Guard.'))
     }
     c.set('caller', caller)
     c.set('sub', caller.sub)

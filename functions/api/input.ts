@@ -41,7 +41,7 @@ function mustBeJson(c: Context<ApiEnv>): void {
     throw new Refusal(
       problem(
         'unsupported-media-type',
-        'This takes a JSON body, sent with the header Content-Type: application/json and not compressed.',
+        'The body must be JSON, sent with the header Content-Type: application/json and not compressed.',
       ),
     )
   }
@@ -52,7 +52,7 @@ function toJson(bytes: Uint8Array): { readonly body: Json } | { readonly unreada
   if (text === null) return { unreadable: 'the body is not UTF-8' }
   const parsed = parseStrictJson(text)
   if (parsed.ok) return { body: parsed.value }
-  return { unreadable: `the body is not JSON that can be read in one way (${parsed.reason})` }
+  return { unreadable: `the body is not valid, unambiguous JSON (${parsed.reason})` }
 }
 
 /** Refuses unknown names, and names given twice unless they are `lists`. @throws Refusal 400 */
@@ -65,7 +65,7 @@ export function readQuery<Schema extends z.ZodMiniType>(
   const faults: Fault[] = []
   for (const [name, value] of pairsOf(c)) {
     const path = toPath([name ?? ''])
-    if (name === null || value === null) faults.push({ path, message: 'is not percent-encoded UTF-8' })
+    if (name === null || value === null) faults.push({ path, message: 'must be percent-encoded UTF-8' })
     if (name !== null) given.set(name, [...(given.get(name) ?? []), value ?? ''])
   }
   const members = [...given].map(([name, values]) => {
@@ -119,7 +119,7 @@ export function idempotencyKey(c: Context<ApiEnv>): string | undefined {
 const keyFaults = (key: string | undefined): Fault[] =>
   key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)
     ? []
-    : [{ path: keyHeader, message: 'takes 1 to 255 visible ASCII characters' }]
+    : [{ path: keyHeader, message: 'must be 1 to 255 visible ASCII characters' }]
 
 /** RFC 7240, section 4.1. */
 export const prefersAsync = (c: Context<ApiEnv>): boolean =>

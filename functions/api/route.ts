@@ -35,7 +35,7 @@ export function route(app: Hono<ApiEnv>, path: string, handlers: Partial<Record<
     c.header('Allow', methods.join(', '))
     return answerProblem(
       c,
-      problem('method-not-allowed', `This address takes ${methods.join(', ')}, not ${c.req.method}.`),
+      problem('method-not-allowed', `This address allows ${methods.join(', ')}, not ${c.req.method}.`),
     )
   })
 }

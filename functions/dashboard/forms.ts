@@ -16,7 +16,7 @@ export async function readForm(c: Context<FaceEnv>): Promise<URLSearchParams> {
   const mediaType = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase()
   const bytes = await readBytes(c)
   if (mediaType === 'application/x-www-form-urlencoded') return new URLSearchParams(new TextDecoder().decode(bytes))
-  throw new Refusal(problem('unsupported-media-type', 'This takes a form as browsers send it.'))
+  throw new Refusal(problem('unsupported-media-type', 'The body must be a form as browsers send it.'))
 }
 
 /**
@@ -55,7 +55,7 @@ type Step = (typeof steps)[number]
 export function stepOf(form: URLSearchParams): Step {
   const step = steps.find((each) => each === form.get('step'))
   if (step) return step
-  throw invalid([{ path: 'step', message: 'takes one of the buttons' }])
+  throw invalid([{ path: 'step', message: 'must be one of the buttons' }])
 }
 
 /** @throws Refusal when it is too long. */

@@ -64,7 +64,7 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
         const handler = Object.hasOwn(handlers, method) ? handlers[method as Method] : undefined
         if (handler) return await handler(c)
         c.header('Allow', methods.join(', '))
-        throw new Refusal(problem('method-not-allowed', `This page takes ${methods.join(', ')}, not ${c.req.method}.`))
+        throw new Refusal(problem('method-not-allowed', `This page allows ${methods.join(', ')}, not ${c.req.method}.`))
       } catch (error) {
         return showFailure(c, error)
       }

@@ -44,13 +44,13 @@ export function exportRoutes({ state, clock, kinds }: { state: State; clock: Clo
   return routes
 }
 
-const dateTakes = 'takes a calendar date such as 2026-11-20'
+const dateTakes = 'must be a calendar date such as 2026-11-20'
 const date = z.optional(z.iso.date(dateTakes))
 
 export const period = z.object({ startDate: date, stopDate: date }).check(
   z.refine(({ startDate, stopDate }) => startDate === undefined || stopDate === undefined || startDate <= stopDate, {
     path: ['startDate'],
-    error: 'takes a date that is not after stopDate',
+    error: 'must be a date that is not after stopDate',
   }),
 )
 

@@ -7,11 +7,11 @@ const longestMs = 600_000
 const mostFaults = 50
 const mostUnits = 1_000_000_000
 
-const oneOf = <const Value extends string>(values: readonly Value[]) => z.enum(values, `takes ${values.join(', ')}`)
+const oneOf = <const Value extends string>(values: readonly Value[]) => z.enum(values, `must be ${values.join(', ')}`)
 const integer = (takes: string, from: number, to: number = Number.MAX_SAFE_INTEGER) =>
   z.number(takes).check(z.int(takes), z.gte(from, takes), z.lte(to, takes))
-const ms = integer(`takes 0 to ${longestMs} milliseconds`, 0, longestMs)
-const consumes = (byDefault: boolean) => z._default(z.boolean('takes true or false'), byDefault)
+const ms = integer(`must have 0 to ${longestMs} milliseconds`, 0, longestMs)
+const consumes = (byDefault: boolean) => z._default(z.boolean('must be true or false'), byDefault)
 
 /** `consumes`: the request takes effect although its answer is spoiled. `afterMs`: how late a run takes effect. */
 const spoils = (byDefault: boolean) => ({ consumes: consumes(byDefault), afterMs: z.optional(ms) })
@@ -20,8 +20,8 @@ function faultOf(kinds: Kinds) {
   const where = {
     operation: oneOf(['run', 'estimate', 'dates', 'any']),
     kind: z.optional(oneOf(namesOf(kinds))),
-    project: z.optional(z.string('takes the name or id of a project')),
-    times: z.optional(integer('takes a whole number from 1', 1)),
+    project: z.optional(z.string('must be the name or id of a project')),
+    times: z.optional(integer('must be a whole number from 1', 1)),
   }
   /** Not with `any`: requests that they cannot change would use them up. */
   const ofEstimate = { ...where, operation: oneOf(['estimate']) }
@@ -39,8 +39,8 @@ function faultOf(kinds: Kinds) {
       z.strictObject({
         ...where,
         fault: z.literal('status'),
-        status: integer('takes an HTTP status from 200 to 599', 200, 599),
-        retryAfter: z.optional(integer('takes a whole number of seconds', 0)),
+        status: integer('must be an HTTP status from 200 to 599', 200, 599),
+        retryAfter: z.optional(integer('must be a whole number of seconds', 0)),
         ...spoils(false),
       }),
       z.strictObject({ ...where, fault: z.literal('html'), ...spoils(true) }),
@@ -49,11 +49,11 @@ function faultOf(kinds: Kinds) {
       z.strictObject({
         ...ofRun,
         fault: z.literal('run-units'),
-        units: integer(`takes 0 to ${mostUnits} units`, 0, mostUnits),
+        units: integer(`must have 0 to ${mostUnits} units`, 0, mostUnits),
       }),
       z.strictObject({ ...ofDatedRun, fault: z.literal('late-date'), ms }),
     ],
-    'takes one of the faults that GET /sandbox/faults explains',
+    'must be one of the faults that GET /sandbox/faults explains',
   )
 }
 
@@ -67,10 +67,10 @@ export const faultListOf = (kinds: Kinds) =>
   z.strictObject(
     {
       faults: z
-        .array(faultOf(kinds), 'takes a list of faults')
-        .check(z.maxLength(mostFaults, `takes at most ${mostFaults} faults`)),
+        .array(faultOf(kinds), 'must be a list of faults')
+        .check(z.maxLength(mostFaults, `must have at most ${mostFaults} faults`)),
     },
-    'takes a JSON object with faults',
+    'must be a JSON object with faults',
   )
 
 /** @param known names and ids of the request's projects. */

@@ -20,8 +20,8 @@ import {
 } from './world.ts'
 
 const required = (takes: string) => z.string(takes).check(z.minLength(1, takes))
-const ofUrl = z.object({ url: required('takes the URL to look up') })
-const ofDomain = z.object({ domain: required('takes the domain to look up') })
+const ofUrl = z.object({ url: required('must be the URL to look up') })
+const ofDomain = z.object({ domain: required('must be the domain to look up') })
 
 type Answer = (c: Context<SandboxEnv>, project: Project) => Response | Promise<Response>
 

@@ -4,8 +4,8 @@ import { accessKey } from '../../shared/platform/settings.ts'
 /** Of the sandbox's own table. */
 export const sandboxTableKey = { partition: 'pk', sort: 'sk' } as const
 
-const unitsTakes = 'takes a whole number of units'
-const endpoint = z.optional(z.url('takes the address of an endpoint'))
+const unitsTakes = 'must be a whole number of units'
+const endpoint = z.optional(z.url('must be the address of an endpoint'))
 
 /** The token is the guard's own secret. */
 export const sandboxSettings = z.object({

@@ -18,7 +18,7 @@ const time = z.pipe(
     // Date.parse takes 30 February for 2 March, and 24:00 for the next day.
     const isReal = !Number.isNaN(instant) && new Date(instant).toISOString().startsWith(text.slice(0, 16))
     if (isReal) return instant
-    context.issues.push({ code: 'custom', message: 'is no time', input: text })
+    context.issues.push({ code: 'custom', message: 'is not a valid time', input: text })
     return z.NEVER
   }),
 )
@@ -36,7 +36,9 @@ export class WrongTrigger extends Error {
 export function readTrigger(event: unknown): Trigger {
   const parsed = trigger.safeParse(event)
   if (parsed.success) return parsed.data
-  throw new WrongTrigger('takes {"plan": "<name>", "time": "<RFC 3339, UTC>"}, {"task": "sweep"} or {"task": "digest"}')
+  throw new WrongTrigger(
+    'must be {"plan": "<name>", "time": "<RFC 3339, UTC>"}, {"task": "sweep"} or {"task": "digest"}',
+  )
 }
 
 /** Scheduled jobs. Each step runs even if others fail; the next sweep repeats what failed. */

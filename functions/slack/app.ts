@@ -61,7 +61,7 @@ export function createSlackApp(parts: {
     if (isCertificateCheck(body)) return c.body(null, 200)
     if (!(await isFromSlack(c, rawBody, parts))) return c.text('unauthorized', 401)
     const command = readCommand(body, clock.now())
-    if (!command) return c.text('this is no slash command', 400)
+    if (!command) return c.text('not a slash command', 400)
     const parsed = parseCommand(command.text, kinds)
     if (parsed.do === 'help') return c.json(helpMessage(kinds))
     if (parsed.do === 'mistake') return c.json(usageMessage(parsed))
@@ -77,7 +77,7 @@ export function createSlackApp(parts: {
     if (!(await isFromSlack(c, rawBody, parts))) return c.text('unauthorized', 401)
     const press = readPress(body, clock.now())
     if (press === 'not-ours') return c.body(null, 200)
-    if (!press) return c.text('this is no interaction', 400)
+    if (!press) return c.text('not an interaction', 400)
     c.set('caller', `slack:${press.user}`)
     // An acknowledgement cannot refuse; the answer tells unlisted users.
     await record(press)

@@ -3,11 +3,11 @@ import { isUsableToken } from '../../shared/tracking/transport.ts'
 import { CannotContinue, hintFor, reasonOf } from './failures.ts'
 
 export const apiSettings = z.object({
-  UNIT_GUARD_URL: z.url('takes the address of Unit Guard'),
+  UNIT_GUARD_URL: z.url('must be the address of Unit Guard'),
   UNIT_GUARD_TOKEN: z
-    .string('takes a bearer token')
+    .string('must be a bearer token')
     // The error of `fetch` would show any other token.
-    .check(z.refine(isUsableToken, 'takes a bearer token alone, as npm run --silent token prints it')),
+    .check(z.refine(isUsableToken, 'must be a bearer token alone, as npm run --silent token prints it')),
 })
 
 interface Options extends Pick<RequestInit, 'redirect' | 'signal'> {

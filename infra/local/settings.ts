@@ -39,7 +39,7 @@ const defaults = {
 const port = z.pipe(
   z
     .string()
-    .check(z.refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535, 'takes a port, 0 to 65535 (0: any)')),
+    .check(z.refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535, 'must be a port, 0 to 65535 (0: any)')),
   z.transform(Number),
 )
 
@@ -49,14 +49,14 @@ const localSettings = z.object({
   PORT: port,
   SANDBOX_PORT: port,
   DATA_DIR: z.string(),
-  DEMO: z.optional(z.enum(['on', 'off'], 'takes on or off')),
+  DEMO: z.optional(z.enum(['on', 'off'], 'must be on or off')),
   SLACK_SIGNING_SECRET: z.string(),
   SLACK_WEBHOOK_URL: z.optional(
     z
       .string()
-      .check(z.refine(isWebhook, 'takes the address of an incoming webhook: https://hooks.slack.com/services/…')),
+      .check(z.refine(isWebhook, 'must be the address of an incoming webhook: https://hooks.slack.com/services/…')),
   ),
-  TRACKING_TOKEN: z.optional(z.string().check(z.refine(isUsableToken, 'takes visible ASCII characters'))),
+  TRACKING_TOKEN: z.optional(z.string().check(z.refine(isUsableToken, 'must be visible ASCII characters'))),
 })
 
 const ofOthers = [

@@ -93,7 +93,7 @@ function toOperation(name: OperationName): Operation {
     summary: sentence(purpose),
     ...(name === 'create-project' && {
       example: '/v3/projects/acme-shop/create?frequency=ondemand',
-      more: 'With a `frequency` other than `ondemand` it takes the scope `admin`, because the service then reserves units on its own.',
+      more: 'With a `frequency` other than `ondemand` it needs the scope `admin`, because the service then reserves units on its own.',
     }),
     ...(query.length > 0 && { query: createQuery }),
     ...(body && { body: bodies[body] }),

@@ -134,7 +134,7 @@ export const problemTexts: Readonly<Record<Slug, ProblemText>> = {
     toDo: 'Send less at once.',
   },
   'unsupported-media-type': {
-    meaning: 'This takes a JSON body, not compressed.',
+    meaning: 'The body must be JSON, not compressed.',
     counted: nothing,
     toDo: 'Send `Content-Type: application/json`, and no `Content-Encoding`.',
   },

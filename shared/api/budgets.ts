@@ -10,31 +10,31 @@ import { invalid, Refusal } from './refusal.ts'
 import { monthWindow, reason, type Texts } from './schemas.ts'
 
 const subject = z
-  .string('takes the name of a caller')
-  .check(z.regex(/^[\x21-\x7e]{1,200}$/, 'takes 1 to 200 visible characters'))
+  .string('must be the name of a caller')
+  .check(z.regex(/^[\x21-\x7e]{1,200}$/, 'must have 1 to 200 visible characters'))
 const once = <Row>(keyOf: (row: Row) => unknown, message: string) =>
   z.refine<readonly Row[]>((rows) => new Set(rows.map(keyOf)).size === rows.length, message)
 
 const limit = z.strictObject({
-  window: z.enum(windowKinds, 'takes month or day'),
-  units: z.union([units, z.literal('unlimited')], 'takes a whole number of units, or unlimited'),
+  window: z.enum(windowKinds, 'must be month or day'),
+  units: z.union([units, z.literal('unlimited')], 'must be a whole number of units, or unlimited'),
 })
 
-export const limits = z.array(limit, 'takes a list of limits').check(
-  z.minLength(1, 'takes 1 or 2 limits'),
-  z.maxLength(2, 'takes 1 or 2 limits'),
+export const limits = z.array(limit, 'must be a list of limits').check(
+  z.minLength(1, 'must have 1 or 2 limits'),
+  z.maxLength(2, 'must have 1 or 2 limits'),
   once(({ window }) => window, 'names a window twice'),
 )
 
 export const projects = z
-  .array(z.strictObject({ name: project, id: z.exactOptional(project) }), 'takes a list of projects')
+  .array(z.strictObject({ name: project, id: z.exactOptional(project) }), 'must be a list of projects')
   .check(
-    z.maxLength(maxProjects, `takes at most ${maxProjects} projects`),
+    z.maxLength(maxProjects, `must have at most ${maxProjects} projects`),
     once(({ name }) => name, 'names a project twice'),
   )
 
 const perCent = (from: number, to: number) => {
-  const takes = `takes whole per cent, ${from} to ${to}`
+  const takes = `must be a whole percentage from ${from} to ${to}`
   return z.number(takes).check(z.int(takes), z.gte(from, takes), z.lte(to, takes))
 }
 
@@ -44,7 +44,7 @@ export const approvalExpiresAfter = z
   .check(z.refine((text) => approvalMsOf(text) !== null, takesDuration))
 
 export function budgetBodies(kinds: Kinds) {
-  const kindList = z.array(kindOf(kinds), 'takes a list of kinds').check(once((kind) => kind, 'names a kind twice'))
+  const kindList = z.array(kindOf(kinds), 'must be a list of kinds').check(once((kind) => kind, 'names a kind twice'))
   const policies = {
     perUpdate: z.exactOptional(units),
     approvalAbove: z.exactOptional(units),
@@ -52,12 +52,14 @@ export function budgetBodies(kinds: Kinds) {
     approvalExpiresAfter: z.exactOptional(approvalExpiresAfter),
     kinds: z.exactOptional(kindList),
     approvers: z.exactOptional(
-      z.array(subject, 'takes a list of callers').check(z.maxLength(50, 'takes at most 50 approvers')),
+      z.array(subject, 'must be a list of callers').check(z.maxLength(50, 'must have at most 50 approvers')),
     ),
     thresholds: z.exactOptional(
-      z.array(perCent(1, 1_000), 'takes a list of per cent').check(z.maxLength(10, 'takes at most 10 thresholds')),
+      z
+        .array(perCent(1, 1_000), 'must be a list of percentages')
+        .check(z.maxLength(10, 'must have at most 10 thresholds')),
     ),
-    freezeOnOverrun: z.exactOptional(z.boolean('takes true or false')),
+    freezeOnOverrun: z.exactOptional(z.boolean('must be true or false')),
   }
 
   /** Members that are missing have defaults. */
@@ -80,11 +82,11 @@ export function budgetBodies(kinds: Kinds) {
           projects: z.exactOptional(projects),
           ...policies,
         }),
-        'takes a list of budgets',
+        'must be a list of budgets',
       )
       .check(
-        z.minLength(1, 'takes 1 to 500 budgets'),
-        z.maxLength(500, 'takes 1 to 500 budgets'),
+        z.minLength(1, 'must have 1 to 500 budgets'),
+        z.maxLength(500, 'must have 1 to 500 budgets'),
         once(({ name }) => name, 'names a budget twice'),
       ),
     reason: z.exactOptional(reason),
@@ -117,7 +119,7 @@ export const applyTexts: Texts = {
 
 export const windowQuery = z.strictObject({ window: z.exactOptional(monthWindow) })
 export const applyQuery = z.strictObject({
-  'dry-run': z.exactOptional(z.enum(['true', 'false'], 'takes true or false')),
+  'dry-run': z.exactOptional(z.enum(['true', 'false'], 'must be true or false')),
   prune: z.exactOptional(z.array(z.enum(['all', ...prunable], `takes all, or one of ${prunable.join(', ')}`))),
 })
 

@@ -6,21 +6,21 @@ import { limits } from './budgets.ts'
 import { reason, type Texts } from './schemas.ts'
 
 export const subject = z
-  .string('takes the name of a caller')
-  .check(z.regex(/^(?!__proto__$)[\x21\x22\x24-\x7e]{1,200}$/, 'takes 1 to 200 visible characters without #'))
-const scope = z.enum(scopes, `takes one of ${scopes.join(', ')}`)
-const takesRate = 'takes a whole number of requests, 1 to 100000'
+  .string('must be the name of a caller')
+  .check(z.regex(/^(?!__proto__$)[\x21\x22\x24-\x7e]{1,200}$/, 'must have 1 to 200 visible characters without #'))
+const scope = z.enum(scopes, `must be one of ${scopes.join(', ')}`)
+const takesRate = 'must be a whole number of requests from 1 to 100000'
 const rate = z.number(takesRate).check(z.int(takesRate), z.gte(1, takesRate), z.lte(100_000, takesRate))
-const yesOrNo = z.boolean('takes true or false')
+const yesOrNo = z.boolean('must be true or false')
 
 export const callerRequest = z.strictObject({
   scopes: z.exactOptional(
-    z.array(scope, 'takes a list of scopes').check(z.maxLength(scopes.length, 'names a scope twice')),
+    z.array(scope, 'must be a list of scopes').check(z.maxLength(scopes.length, 'names a scope twice')),
   ),
   budgets: z.exactOptional(
     z.union(
       [z.literal('*'), z.array(budgetName).check(z.maxLength(200))],
-      'takes "*", or a list of at most 200 budgets',
+      'must be "*", or a list of at most 200 budgets',
     ),
   ),
   person: z.exactOptional(subject),

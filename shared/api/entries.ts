@@ -8,10 +8,10 @@ import type { Columns } from './csv.ts'
 import { reason, type Texts } from './schemas.ts'
 import { showEntry } from './to-json.ts'
 
-const month = z._default(z.enum(['month', 'day', 'next-month'], 'takes month, day or next-month'), 'month')
+const month = z._default(z.enum(['month', 'day', 'next-month'], 'must be month, day or next-month'), 'month')
 
 const givenBack = 'for units that the vendor gave back, book a grant with wholeChain'
-const takesEntry = `takes the id of an entry; what an update was charged is not corrected: ${givenBack}`
+const takesEntry = `must be the id of an entry; what an update was charged is not corrected: ${givenBack}`
 
 export const spentOutside = wholeUnits(1, givenBack)
 
@@ -22,13 +22,13 @@ export const entryRequest = z.discriminatedUnion(
       type: z.literal('grant'),
       units: someUnits,
       window: month,
-      wholeChain: z._default(z.boolean('takes true or false'), false),
+      wholeChain: z._default(z.boolean('must be true or false'), false),
       reason,
     }),
     z.strictObject({
       type: z.literal('transfer'),
       units: someUnits,
-      window: z._default(z.enum(['month', 'day'], 'takes month or day'), 'month'),
+      window: z._default(z.enum(['month', 'day'], 'must be month or day'), 'month'),
       to: budgetName,
       reason,
     }),

@@ -3,40 +3,40 @@ import { project } from '../guard/fields.ts'
 import { anyOf, type Kinds, kindsBy, namesOf } from '../tracking/kinds.ts'
 
 export const text = (most: number) => {
-  const takes = `takes 1 to ${most} characters`
-  return z.string('takes a text').check(z.minLength(1, takes), z.maxLength(most, takes))
+  const takes = `must have 1 to ${most} characters`
+  return z.string('must be a string').check(z.minLength(1, takes), z.maxLength(most, takes))
 }
 
 export const projectsOfRequest = (takes: string) =>
   z.array(project, takes).check(
-    z.minLength(1, 'takes 1 to 20 projects'),
-    z.maxLength(20, 'takes 1 to 20 projects'),
+    z.minLength(1, 'must have 1 to 20 projects'),
+    z.maxLength(20, 'must have 1 to 20 projects'),
     z.refine((names) => new Set(names).size === names.length, 'names a project twice'),
   )
 
 export const reason = z
-  .string({ error: ({ input }) => (input === undefined ? 'is needed: say why' : 'takes a text') })
+  .string({ error: ({ input }) => (input === undefined ? 'is needed: say why' : 'must be a string') })
   .check(
     z.minLength(1, 'must not be empty'),
-    z.maxLength(500, 'takes at most 500 characters'),
+    z.maxLength(500, 'must have at most 500 characters'),
     z.refine((text) => !/\p{Cc}/u.test(text), 'must not contain line breaks or other control characters'),
   )
 
 export const reasonBody = z.strictObject({ reason })
 export const optionalReasonBody = z.strictObject({ reason: z.exactOptional(reason) })
 
-const wholeFrom1To200 = z.string().check(z.regex(/^([1-9]\d?|1\d\d|200)$/, 'takes a whole number from 1 to 200'))
+const wholeFrom1To200 = z.string().check(z.regex(/^([1-9]\d?|1\d\d|200)$/, 'must be a whole number from 1 to 200'))
 
 export const pageLimit = z.pipe(z._default(wholeFrom1To200, '50'), z.transform(Number))
 
 /** The list checks whether the cursor is its own. */
 export const pageCursor = z
   .string()
-  .check(z.minLength(1, 'takes 1 to 2000 characters'), z.maxLength(2_000, 'takes 1 to 2000 characters'))
+  .check(z.minLength(1, 'must have 1 to 2000 characters'), z.maxLength(2_000, 'must have 1 to 2000 characters'))
 
 export const monthWindow = z
   .string()
-  .check(z.regex(/^month:\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, 'takes a month such as month:2026-11-12'))
+  .check(z.regex(/^month:\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, 'must be a month such as month:2026-11-12'))
 
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
@@ -48,7 +48,7 @@ function isInstant(text: string): boolean {
   )
 }
 
-const takesInstant = 'takes an RFC 3339 time such as 2026-11-20T09:00:00Z'
+const takesInstant = 'must be an RFC 3339 time such as 2026-11-20T09:00:00Z'
 export const instant = z.pipe(
   z.string(takesInstant).check(z.refine(isInstant, takesInstant)),
   z.transform((text) => Date.parse(text)),

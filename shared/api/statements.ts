@@ -10,11 +10,11 @@ import { monthWindow, type Texts } from './schemas.ts'
 export const perWhole = 1_000_000
 
 const price = z.pipe(
-  z.string().check(z.regex(/^\d{1,6}(\.\d{1,6})?$/, 'takes a price for one unit, such as 0.012')),
+  z.string().check(z.regex(/^\d{1,6}(\.\d{1,6})?$/, 'must be a price for one unit, such as 0.012')),
   z.transform((text) => BigInt(Math.round(Number(text) * perWhole))),
 )
 
-export const statementKey = z.enum(statementKeys, `takes one of ${statementKeys.join(', ')}`)
+export const statementKey = z.enum(statementKeys, `must be one of ${statementKeys.join(', ')}`)
 
 export const statementQuery = z.strictObject({
   window: z.exactOptional(monthWindow),

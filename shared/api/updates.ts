@@ -8,12 +8,12 @@ import { instant, pageCursor, pageLimit, type Texts, text } from './schemas.ts'
 
 export const updateFilterOf = (kinds: Kinds) =>
   z.strictObject({
-    state: z.exactOptional(z.enum(states, `takes one of ${states.join(', ')}`)),
+    state: z.exactOptional(z.enum(states, `must be one of ${states.join(', ')}`)),
     kind: z.exactOptional(kindOf(kinds)),
     project: z.exactOptional(project),
     budget: z.exactOptional(budgetName),
     caller: z.exactOptional(text(200)),
-    via: z.exactOptional(z.enum(vias, `takes one of ${vias.join(', ')}`)),
+    via: z.exactOptional(z.enum(vias, `must be one of ${vias.join(', ')}`)),
     plan: z.exactOptional(text(200)),
     since: z.exactOptional(instant),
     until: z.exactOptional(instant),

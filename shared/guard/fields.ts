@@ -5,7 +5,7 @@ import { anyOf, type Kinds, namesOf } from '../tracking/kinds.ts'
 
 /** @param instead what to do with another number. */
 export const wholeUnits = (from: 0 | 1, instead?: string) => {
-  const takes = `takes a whole number of units, ${from} to ${maxUnits}${instead === undefined ? '' : `; ${instead}`}`
+  const takes = `must be a whole number of units from ${from} to ${maxUnits}${instead === undefined ? '' : `; ${instead}`}`
   const isInRange = (number: number) => isUnits(number) && number >= from && number <= maxUnits
   return z.pipe(
     z.number(takes).check(z.refine(isInRange, takes)),
@@ -16,21 +16,21 @@ export const wholeUnits = (from: 0 | 1, instead?: string) => {
 export const units = wholeUnits(0)
 export const someUnits = wholeUnits(1)
 
-export const kindOf = (kinds: Kinds) => z.enum(namesOf(kinds), `takes ${anyOf(namesOf(kinds))}`)
+export const kindOf = (kinds: Kinds) => z.enum(namesOf(kinds), `must be ${anyOf(namesOf(kinds))}`)
 
 const isProject = (text: string) =>
   /^[^\p{Cc}]{1,512}$/u.test(text) && text !== '.' && text !== '..' && text.isWellFormed()
 
 export const project = z
-  .string('takes the name of a project')
-  .check(z.refine(isProject, 'takes 1 to 512 characters, no control characters, and neither "." nor ".."'))
+  .string('must be the name of a project')
+  .check(z.refine(isProject, 'must have 1 to 512 characters, no control characters, and neither "." nor ".."'))
 
-const shortName = z.regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -')
+const shortName = z.regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must have 1 to 63 of a-z, 0-9 and -, not beginning with -')
 
-export const budgetName = z.string('takes the name of a budget').check(shortName)
+export const budgetName = z.string('must be the name of a budget').check(shortName)
 
 /** It becomes part of an EventBridge rule's name and of the caller `schedule:<plan>`. */
-export const planName = z.string('takes the name of a plan').check(shortName)
+export const planName = z.string('must be the name of a plan').check(shortName)
 
 const maxQueryNames = 20
 const maxValueLength = 512
@@ -46,12 +46,12 @@ const queryValue = z.pipe(
         .string()
         .check(
           z.minLength(1, 'must not be empty'),
-          z.maxLength(maxValueLength, `takes at most ${maxValueLength} characters`),
+          z.maxLength(maxValueLength, `must have at most ${maxValueLength} characters`),
         ),
       z.number(),
       z.boolean(),
     ],
-    'takes a text, a number, true or false',
+    'must be a string, a number, true or false',
   ),
   z.transform(String),
 )
@@ -59,7 +59,7 @@ const queryValue = z.pipe(
 /** Sent to the service with `estimate` and `run` alike. */
 export const query = z
   .record(queryName, queryValue)
-  .check(z.refine((query) => Object.keys(query).length <= maxQueryNames, `takes at most ${maxQueryNames} names`))
+  .check(z.refine((query) => Object.keys(query).length <= maxQueryNames, `must have at most ${maxQueryNames} names`))
 
 export type Fault = { readonly path: string; readonly message: string }
 
@@ -98,7 +98,7 @@ function toFaults({ code, path, message, expected, keys, issues }: Issue): Fault
   }
   if (code === 'invalid_key') return [{ path: toPath(path), message: issues?.[0]?.message ?? message }]
   const isNoObject = code === 'invalid_type' && (expected === 'object' || expected === 'record')
-  return [{ path: toPath(path), message: isNoObject ? 'takes a JSON object' : message }]
+  return [{ path: toPath(path), message: isNoObject ? 'must be a JSON object' : message }]
 }
 
 export const toPath = (path: readonly PropertyKey[]): string => path.map((name) => shorten(String(name))).join('.')

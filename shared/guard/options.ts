@@ -66,7 +66,7 @@ export const refusalsWithinMs = 10 * minuteMs
 /** Per cent of a window, where the budget sets none. */
 export const usualThresholds: readonly number[] = [80, 100]
 
-const pointer = matching(/^(\/([^~]|~[01])*)*$/, 'takes a JSON Pointer (RFC 6901), such as /data/units')
+const pointer = matching(/^(\/([^~]|~[01])*)*$/, 'must be a JSON Pointer (RFC 6901), such as /data/units')
 
 const cooldown = z.pipe(
   matching(/^(day|0|\d{1,4}[mhd])$/, 'takes day, 0, or a time such as 30m, 6h, 7d'),
@@ -87,25 +87,25 @@ function isOrigin(text: string): boolean {
   return /^https?:$/.test(protocol) && href === `${origin}/`
 }
 
-const baseUrl = z.string('takes the address of the service, ending in /v3').check(
+const baseUrl = z.string('must be the address of the service, ending in /v3').check(
   z.refine((text) => {
     if (!URL.canParse(text)) return false
     const url = new URL(text)
     const plain = url.search === '' && url.hash === '' && url.username === '' && url.password === ''
     return plain && /^https?:$/.test(url.protocol) && url.pathname.endsWith('/v3')
-  }, 'takes an http(s) address that ends in /v3, without a query or credentials'),
+  }, 'must be an http(s) address that ends in /v3, without a query or credentials'),
 )
 
 const httpAddress = z
-  .string('takes the address of the dashboard')
-  .check(z.refine(isOrigin, 'takes an http(s) address without a path, such as https://units.example'))
+  .string('must be the address of the dashboard')
+  .check(z.refine(isOrigin, 'must be an http(s) address without a path, such as https://units.example'))
 
 const serviceSettings = z.object({
   TRACKING_BASE_URL: baseUrl,
-  SERVICE_TIMEOUT_MS: z._default(wholeNumber('takes 100 to 60000 milliseconds', 100, 60_000), 20_000),
-  SERVICE_FLIGHT_MS: z._default(wholeNumber('takes 1000 milliseconds to a day', 1_000, dayMs), 300_000),
-  PROJECT_SEPARATOR: z.optional(matching(/^[,;|:+~!*]$/, 'takes one of , ; | : + ~ ! *')),
-  PLANS: z.optional(z.string('takes the path of a plans file')),
+  SERVICE_TIMEOUT_MS: z._default(wholeNumber('must have 100 to 60000 milliseconds', 100, 60_000), 20_000),
+  SERVICE_FLIGHT_MS: z._default(wholeNumber('must be from 1000 milliseconds to a day', 1_000, dayMs), 300_000),
+  PROJECT_SEPARATOR: z.optional(matching(/^[,;|:+~!*]$/, 'must be one of , ; | : + ~ ! *')),
+  PLANS: z.optional(z.string('must be the path of a plans file')),
 })
 
 function kindSettings(kinds: Kinds) {

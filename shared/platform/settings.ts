@@ -33,25 +33,25 @@ export const wholeNumber = (takes: string, from: number, to: number = Number.MAX
   )
 
 export const units = z.pipe(
-  wholeNumber(`takes a whole number of units, 0 to ${maxUnits}`, 0, maxUnits),
+  wholeNumber(`must be a whole number of units from 0 to ${maxUnits}`, 0, maxUnits),
   z.transform(toUnits),
 )
-const renewalDay = wholeNumber('takes a day of the month, 1 to 31', 1, 31)
-const renewalTime = matching(/^([01]\d|2[0-3]):[0-5]\d$/, 'takes a time like 00:00')
-const zoneTakes = 'takes a time zone of the IANA database, such as Europe/Berlin; UTC is one'
+const renewalDay = wholeNumber('must be a day of the month, 1 to 31', 1, 31)
+const renewalTime = matching(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time like 00:00')
+const zoneTakes = 'must be a time zone of the IANA database, such as Europe/Berlin; UTC is one'
 const timeZone = z.string(zoneTakes).check(z.refine(isZone, zoneTakes))
-const endpoint = z.optional(z.url('takes the address of an endpoint'))
+const endpoint = z.optional(z.url('must be the address of an endpoint'))
 
 /** DynamoDB Local takes no other characters. */
-export const accessKey = z.optional(z.string().check(z.regex(/^[A-Za-z0-9]{1,128}$/, 'takes letters and digits')))
+export const accessKey = z.optional(z.string().check(z.regex(/^[A-Za-z0-9]{1,128}$/, 'must be letters and digits')))
 
 const ledgerMarker = z.pipe(
-  z.string().check(z.refine((text) => parseMarker(text) !== undefined, 'takes what npm run account has written')),
+  z.string().check(z.refine((text) => parseMarker(text) !== undefined, 'must be what npm run account has written')),
   z.transform((text) => parseMarker(text) ?? null),
 )
 
 const ledgerSettings = z.object({
-  TABLE_NAME: z.string('takes the name of the ledger table'),
+  TABLE_NAME: z.string('must be the name of the ledger table'),
   DYNAMODB_ENDPOINT: endpoint,
   DYNAMODB_ACCESS_KEY: accessKey,
   /** Unless it is the service's address: the stand-in is `sandbox` on every port. */
@@ -99,7 +99,7 @@ export const openingSettings = z.object({
  */
 export function mustFitLimit(settings: z.output<typeof accountSettings>, limit: number): void {
   const { ACCOUNT_UNITS_PER_MONTH: most = limit, ACCOUNT_UNITS_USED_AT_START: used = 0 } = settings
-  if (used > most) throw new WrongSettings('ACCOUNT_UNITS_USED_AT_START: takes at most ACCOUNT_UNITS_PER_MONTH')
+  if (used > most) throw new WrongSettings('ACCOUNT_UNITS_USED_AT_START: must be at most ACCOUNT_UNITS_PER_MONTH')
 }
 
 /** A parameter on AWS, a file in DATA_DIR. A table that disagrees is not used. */

@@ -60,14 +60,14 @@ export const frequencies = ['ondemand', 'daily', 'weekly'] as const
 /** The interface's "Resources and their fields". Unknown members pass, and the gateway forwards the original bytes. */
 
 const text = z.string('takes text')
-const whole = z.number('takes a whole number').check(z.int('takes a whole number'))
+const whole = z.number('must be a whole number').check(z.int('must be a whole number'))
 const listOf = <Item extends z.ZodMiniType>(item: Item, takes: string) => z.array(item, takes)
 
-const keyword = z.looseObject({ name: text }, 'takes an object with a name')
+const keyword = z.looseObject({ name: text }, 'must be an object with a name')
 
-const searchEngineId = z.looseObject({ svc_id: whole }, 'takes an object with svc_id')
+const searchEngineId = z.looseObject({ svc_id: whole }, 'must be an object with svc_id')
 
-const country = z.enum(countries, 'takes a country code of the interface, such as US')
+const country = z.enum(countries, 'must be a country code of the interface, such as US')
 
 /** Required, although the interface also states a default. */
 const searchEngine = z.looseObject(
@@ -75,16 +75,16 @@ const searchEngine = z.looseObject(
     name: text,
     country: z._default(country, 'US'),
     location: z._default(text, 'San Francisco, CA'),
-    language: z._default(z.enum(languages, 'takes a language code of the interface, such as en'), 'en'),
+    language: z._default(z.enum(languages, 'must be a language code of the interface, such as en'), 'en'),
     se_type: z._default(
-      z.enum(searchEngineTypes, 'takes a search engine type of the interface, such as desktop universal'),
+      z.enum(searchEngineTypes, 'must be a search engine type of the interface, such as desktop universal'),
       'desktop universal',
     ),
   },
-  'takes an object with a name',
+  'must be an object with a name',
 )
 
-const colorTakes = 'takes a whole number from 0 to 255'
+const colorTakes = 'must be a whole number from 0 to 255'
 /** The interface's "Limits". */
 const color = z.optional(z.number(colorTakes).check(z.int(colorTakes), z.gte(0, colorTakes), z.lte(255, colorTakes)))
 
@@ -96,18 +96,18 @@ const website = z.looseObject(
     color_r: color,
     color_g: color,
     color_b: color,
-    pages: z.optional(listOf(z.looseObject({}, 'takes an object'), 'takes a list of objects')),
+    pages: z.optional(listOf(z.looseObject({}, 'must be an object'), 'must be a list of objects')),
   },
-  'takes an object with a name',
+  'must be an object with a name',
 )
 
-const keywords = listOf(keyword, 'takes a list of keywords')
-const searchEngines = listOf(searchEngine, 'takes a list of search engines')
-const websites = listOf(website, 'takes a list of websites')
+const keywords = listOf(keyword, 'must be a list of keywords')
+const searchEngines = listOf(searchEngine, 'must be a list of search engines')
+const websites = listOf(website, 'must be a list of websites')
 
 export const createProjectInput = z.looseObject(
   { keywords, searchengines: searchEngines, websites },
-  'takes a JSON object with keywords, searchengines and websites',
+  'must be a JSON object with keywords, searchengines and websites',
 )
 
 /** The interface requires members that its own example lacks, so only the types of defined members are checked. */
@@ -116,14 +116,14 @@ export const updateProjectInput = z.looseObject(
     keywords: z.optional(keywords),
     websites: z.optional(websites),
     addSearchengines: z.optional(searchEngines),
-    removeSearchengines: z.optional(listOf(searchEngineId, 'takes a list of objects with svc_id')),
+    removeSearchengines: z.optional(listOf(searchEngineId, 'must be a list of objects with svc_id')),
   },
-  'takes a JSON object',
+  'must be a JSON object',
 )
 
 /** The interface states no defaults. */
 export const createProjectQuery = z.object({
-  frequency: z.optional(z.enum(frequencies, `takes one of ${frequencies.join(', ')}`)),
+  frequency: z.optional(z.enum(frequencies, `must be one of ${frequencies.join(', ')}`)),
   country: z.optional(country),
 })
 
@@ -167,7 +167,7 @@ function checkBody<Schema extends z.ZodMiniType>(schema: Schema, body: Uint8Arra
   const decoded = fromUtf8(body, { keepsMark: true })
   if (decoded === null) return wrong('the body is not UTF-8')
   const json = parseStrictJson(decoded)
-  if (!json.ok) return wrong(`the body is not JSON that can be read in one way (${json.reason})`)
+  if (!json.ok) return wrong(`the body is not valid, unambiguous JSON (${json.reason})`)
   return check(schema, json.value, [])
 }
 

@@ -16,14 +16,14 @@ const titles = {
 type Body = NonNullable<RequestInit['body']>
 type Fault = readonly [path: string, message: string]
 
-const takesKind = 'takes ranking or keyword-difficulty'
-const takesProject = 'takes 1 to 512 characters, no control characters, and neither "." nor ".."'
-const takesUnits = 'takes a whole number of units, 0 to 1000000000000'
-const takesSomeUnits = 'takes a whole number of units, 1 to 1000000000000'
-const takesEither = 'takes either project or projects'
-const takesTime = 'takes an RFC 3339 time such as 2026-11-20T09:00:00Z'
+const takesKind = 'must be ranking or keyword-difficulty'
+const takesProject = 'must have 1 to 512 characters, no control characters, and neither "." nor ".."'
+const takesUnits = 'must be a whole number of units from 0 to 1000000000000'
+const takesSomeUnits = 'must be a whole number of units from 1 to 1000000000000'
+const takesEither = 'needs either project or projects'
+const takesTime = 'must be an RFC 3339 time such as 2026-11-20T09:00:00Z'
 const unknown = 'is not a known member'
-const unreadable = (why: string) => `the body is not JSON that can be read in one way (${why})`
+const unreadable = (why: string) => `the body is not valid, unambiguous JSON (${why})`
 const manyNames = (count: number) => Array.from({ length: count }, (_, index) => `project-${index}`)
 
 /** Every project costs 40, whatever its name is. */
@@ -82,11 +82,11 @@ describe('bodies that are no JSON object', () => {
     ['NaN', '{"kind":"ranking","project":"acme","maxUnits":NaN}', unreadable('not JSON')],
     ['a bare 0x10', '{"kind":"ranking","project":"acme","maxUnits":0x10}', unreadable('not JSON')],
     ['a byte order mark', '\ufeff{"kind":"ranking","project":"acme"}', unreadable('not JSON')],
-    ['null', 'null', 'takes a JSON object'],
-    ['[]', '[]', 'takes a JSON object'],
-    ['a list with a request', '[{"kind":"ranking","project":"acme"}]', 'takes a JSON object'],
-    ['a text', '"ranking"', 'takes a JSON object'],
-    ['a number', '7', 'takes a JSON object'],
+    ['null', 'null', 'must be a JSON object'],
+    ['[]', '[]', 'must be a JSON object'],
+    ['a list with a request', '[{"kind":"ranking","project":"acme"}]', 'must be a JSON object'],
+    ['a text', '"ranking"', 'must be a JSON object'],
+    ['a number', '7', 'must be a JSON object'],
     ['nesting of lists', '['.repeat(deep), unreadable('nested deeper than 64 levels')],
     [
       'nesting of objects in a known member',
@@ -139,7 +139,7 @@ describe('bodies that are no JSON object', () => {
     expect(await product.call('POST', `/updates/upd_none/${action}`)).toMatchObject({ status: 404 })
     const path = `/updates/upd_none/${action}`
     expectRefused(product, await product.call('POST', path, { body: '{' }), 400, [['', unreadable('not JSON')]])
-    expectRefused(product, await product.call('POST', path, { body: 'null' }), 400, [['', 'takes a JSON object']])
+    expectRefused(product, await product.call('POST', path, { body: 'null' }), 400, [['', 'must be a JSON object']])
     expectRefused(product, await product.call('POST', path, { body: { why: 'x' } }), 400, [['why', unknown]])
   })
 })
@@ -202,32 +202,32 @@ describe('members of POST /updates that are wrong: 400', () => {
     ['kind of the prototype', { ...ok, kind: 'constructor' }, ['kind', takesKind]],
     ['neither project nor projects', noProject, ['project', takesEither]],
     ['both project and projects', { ...ok, projects: ['globex'] }, ['project', takesEither]],
-    ['project as a number', { ...ok, project: 7 }, ['project', 'takes the name of a project']],
-    ['project as null', { ...ok, project: null }, ['project', 'takes the name of a project']],
-    ['projects as a text', { ...noProject, projects: 'acme' }, ['projects', 'takes a list of project names']],
-    ['no projects', { ...noProject, projects: [] }, ['projects', 'takes 1 to 20 projects']],
-    ['21 projects', { ...noProject, projects: manyNames(21) }, ['projects', 'takes 1 to 20 projects']],
-    ['51 projects', { ...noProject, projects: manyNames(51) }, ['projects', 'takes 1 to 20 projects']],
-    ['50,000 projects', { ...noProject, projects: Array(50_000).fill('') }, ['projects', 'takes 1 to 20 projects']],
+    ['project as a number', { ...ok, project: 7 }, ['project', 'must be the name of a project']],
+    ['project as null', { ...ok, project: null }, ['project', 'must be the name of a project']],
+    ['projects as a text', { ...noProject, projects: 'acme' }, ['projects', 'must be a list of project names']],
+    ['no projects', { ...noProject, projects: [] }, ['projects', 'must have 1 to 20 projects']],
+    ['21 projects', { ...noProject, projects: manyNames(21) }, ['projects', 'must have 1 to 20 projects']],
+    ['51 projects', { ...noProject, projects: manyNames(51) }, ['projects', 'must have 1 to 20 projects']],
+    ['50,000 projects', { ...noProject, projects: Array(50_000).fill('') }, ['projects', 'must have 1 to 20 projects']],
     ['a project twice', { ...noProject, projects: ['acme', 'b', 'acme'] }, ['projects', 'names a project twice']],
-    ['a project in a list', { ...noProject, projects: [['acme']] }, ['projects.0', 'takes the name of a project']],
+    ['a project in a list', { ...noProject, projects: [['acme']] }, ['projects.0', 'must be the name of a project']],
     [
       'budget in capitals',
       { ...ok, budget: 'SEO' },
-      ['budget', 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -'],
+      ['budget', 'must have 1 to 63 of a-z, 0-9 and -, not beginning with -'],
     ],
     [
       'budget __proto__',
       { ...ok, budget: '__proto__' },
-      ['budget', 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -'],
+      ['budget', 'must have 1 to 63 of a-z, 0-9 and -, not beginning with -'],
     ],
     ['an unknown budget', { ...ok, budget: 'seo' }, ['budget', 'There is no budget seo.']],
     ['a budget of the prototype', { ...ok, budget: 'constructor' }, ['budget', 'There is no budget constructor.']],
     ['an empty reason', { ...ok, reason: '' }, ['reason', 'must not be empty']],
-    ['a reason of 501 characters', { ...ok, reason: 'x'.repeat(501) }, ['reason', 'takes at most 500 characters']],
+    ['a reason of 501 characters', { ...ok, reason: 'x'.repeat(501) }, ['reason', 'must have at most 500 characters']],
     ['a reason with half a character', { ...ok, reason: `a${lone}` }, ['reason', 'is not Unicode']],
     ['force without a reason', { ...ok, force: true }, ['reason', 'is needed with force']],
-    ['force as a text', { ...ok, force: 'true' }, ['force', 'takes true or false']],
+    ['force as a text', { ...ok, force: 'true' }, ['force', 'must be true or false']],
     ['maxUnits -1', { ...ok, maxUnits: -1 }, ['maxUnits', takesUnits]],
     ['maxUnits 1.5', { ...ok, maxUnits: 1.5 }, ['maxUnits', takesUnits]],
     ['maxUnits "0x10"', { ...ok, maxUnits: '0x10' }, ['maxUnits', takesUnits]],
@@ -235,20 +235,20 @@ describe('members of POST /updates that are wrong: 400', () => {
     ['maxUnits 1e400', '{"kind":"ranking","project":"acme","maxUnits":1e400}', ['maxUnits', takesUnits]],
     ['maxUnits 2^53+1', '{"kind":"ranking","project":"acme","maxUnits":9007199254740993}', ['maxUnits', takesUnits]],
     ['maxUnits null', { ...ok, maxUnits: null }, ['maxUnits', takesUnits]],
-    ['query as a list', { ...ok, query: [] }, ['query', 'takes a JSON object']],
-    ['query as null', { ...ok, query: null }, ['query', 'takes a JSON object']],
-    ['an object in the query', { ...ok, query: { a: {} } }, ['query.a', 'takes a text, a number, true or false']],
+    ['query as a list', { ...ok, query: [] }, ['query', 'must be a JSON object']],
+    ['query as null', { ...ok, query: null }, ['query', 'must be a JSON object']],
+    ['an object in the query', { ...ok, query: { a: {} } }, ['query.a', 'must be a string, a number, true or false']],
     [
       '1e400 in the query',
       '{"kind":"ranking","project":"acme","query":{"a":1e400}}',
-      ['query.a', 'takes a text, a number, true or false'],
+      ['query.a', 'must be a string, a number, true or false'],
     ],
     ['half a character in the query', { ...ok, query: { a: lone } }, ['query.a', 'is not Unicode']],
     ['half a character in a name', { ...ok, query: { [`a${lone}`]: '1' } }, ['query.a\ufffd', 'is not Unicode']],
     [
       '21 names in the query',
       { ...ok, query: Object.fromEntries(manyNames(21).map((name) => [name, '1'])) },
-      ['query', 'takes at most 20 names'],
+      ['query', 'must have at most 20 names'],
     ],
     [
       '__proto__ in the query',
@@ -288,11 +288,11 @@ describe('members of POST /updates that are wrong: 400', () => {
       ['kind', takesKind],
       ['projects.0', takesProject],
       ['projects.2', takesProject],
-      ['budget', 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -'],
+      ['budget', 'must have 1 to 63 of a-z, 0-9 and -, not beginning with -'],
       ['reason', 'must not be empty'],
       ['maxUnits', takesUnits],
-      ['force', 'takes true or false'],
-      ['query.a', 'takes a text, a number, true or false'],
+      ['force', 'must be true or false'],
+      ['query.a', 'must be a string, a number, true or false'],
       ['b', unknown],
     ],
   ]
@@ -326,7 +326,7 @@ describe('members of POST /updates that are wrong: 400', () => {
 
 describe('members of other bodies that are wrong: 400', () => {
   const month = (units: unknown) => ({ limits: [{ window: 'month', units }] })
-  const takesLimit = 'takes a whole number of units, or unlimited'
+  const takesLimit = 'must be a whole number of units, or unlimited'
   const budget = 'PUT /budgets/acme'
   const entry = 'POST /budgets/account/entries'
   const resolve = 'POST /updates/upd_none/resolve'
@@ -345,9 +345,9 @@ describe('members of other bodies that are wrong: 400', () => {
       ['limits.0.units', takesLimit],
     ]),
     [budget, 'Unlimited', month('Unlimited'), ['limits.0.units', takesLimit]],
-    [budget, 'no limits', { limits: [] }, ['limits', 'takes 1 or 2 limits']],
-    [budget, 'limits as an object', { limits: {} }, ['limits', 'takes a list of limits']],
-    [budget, 'limits missing', {}, ['limits', 'takes a list of limits']],
+    [budget, 'no limits', { limits: [] }, ['limits', 'must have 1 or 2 limits']],
+    [budget, 'limits as an object', { limits: {} }, ['limits', 'must be a list of limits']],
+    [budget, 'limits missing', {}, ['limits', 'must be a list of limits']],
     [
       budget,
       'a window twice',
@@ -363,7 +363,7 @@ describe('members of other bodies that are wrong: 400', () => {
       budget,
       'a window of a year',
       { limits: [{ window: 'year', units: 1 }] },
-      ['limits.0.window', 'takes month or day'],
+      ['limits.0.window', 'must be month or day'],
     ],
     [
       budget,
@@ -400,13 +400,13 @@ describe('members of other bodies that are wrong: 400', () => {
       budget,
       '501 projects',
       { ...month(1), projects: manyNames(501).map((name) => ({ name })) },
-      ['projects', 'takes at most 500 projects'],
+      ['projects', 'must have at most 500 projects'],
     ],
     [
       budget,
       'a parent in capitals',
       { ...month(1), parent: 'SEO' },
-      ['parent', 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -'],
+      ['parent', 'must have 1 to 63 of a-z, 0-9 and -, not beginning with -'],
     ],
     [
       budget,
@@ -420,36 +420,36 @@ describe('members of other bodies that are wrong: 400', () => {
       { ...month(1), parent: 'acme' },
       ['parent', 'budgets are at most 8 deep, and no budget is its own ancestor'],
     ],
-    ['PUT /budgets/Acme', 'capitals', month(1), ['name', 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -']],
+    ['PUT /budgets/Acme', 'capitals', month(1), ['name', 'must have 1 to 63 of a-z, 0-9 and -, not beginning with -']],
     [
       'PUT /budgets/-a',
       'a name that begins with -',
       month(1),
-      ['name', 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -'],
+      ['name', 'must have 1 to 63 of a-z, 0-9 and -, not beginning with -'],
     ],
     [
       'PUT /budgets/a%2Fentries',
       'an encoded slash',
       month(1),
-      ['name', 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -'],
+      ['name', 'must have 1 to 63 of a-z, 0-9 and -, not beginning with -'],
     ],
     [
       'PUT /budgets/__proto__',
       '__proto__',
       month(1),
-      ['name', 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -'],
+      ['name', 'must have 1 to 63 of a-z, 0-9 and -, not beginning with -'],
     ],
     [
       `PUT /budgets/${'x'.repeat(64)}`,
       '64 characters',
       month(1),
-      ['name', 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -'],
+      ['name', 'must have 1 to 63 of a-z, 0-9 and -, not beginning with -'],
     ],
     [
       `PUT /budgets/${'x'.repeat(10_000)}`,
       '10 kB',
       month(1),
-      ['name', 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -'],
+      ['name', 'must have 1 to 63 of a-z, 0-9 and -, not beginning with -'],
     ],
     ...[0, -1, 1.5, '0x10', 2 ** 53, null].map((units): [string, string, object, Fault] => [
       entry,
@@ -459,7 +459,7 @@ describe('members of other bodies that are wrong: 400', () => {
     ]),
     [entry, 'units 1e400', '{"type":"grant","units":1e400,"reason":"more"}', ['units', takesSomeUnits]],
     [entry, 'no reason', { type: 'grant', units: 5 }, ['reason', 'is needed: say why']],
-    [entry, 'a window of next year', { ...grant, window: 'next-year' }, ['window', 'takes month, day or next-month']],
+    [entry, 'a window of next year', { ...grant, window: 'next-year' }, ['window', 'must be month, day or next-month']],
     [entry, 'an unknown member', { ...grant, budget: 'acme' }, ['budget', unknown]],
     ...[-1, 1.5, '0x10', 2 ** 53, null].map((units): [string, string, object, Fault] => [
       resolve,
@@ -468,7 +468,7 @@ describe('members of other bodies that are wrong: 400', () => {
       ['units', takesUnits],
     ]),
     [resolve, 'no reason', { outcome: 'ran' }, ['reason', 'is needed: say why']],
-    [resolve, 'an outcome of its own', { ...ran, outcome: 'maybe' }, ['outcome', 'takes ran or did-not-run']],
+    [resolve, 'an outcome of its own', { ...ran, outcome: 'maybe' }, ['outcome', 'must be ran or did-not-run']],
     [
       resolve,
       'units that were not spent',
@@ -477,50 +477,50 @@ describe('members of other bodies that are wrong: 400', () => {
     ],
     [resolve, 'an unknown member', { ...ran, by: 'somebody else' }, ['by', unknown]],
     [many, 'an update twice', { ...ran, ids: ['upd_a', 'upd_a'] }, ['ids', 'names an update twice']],
-    [many, 'ids as a text', { ...ran, ids: 'upd_a' }, ['ids', 'takes a list of ids']],
-    [many, 'no ids', { ...ran, ids: [] }, ['ids', 'takes 1 to 100 ids']],
-    [many, '101 ids', { ...ran, ids: manyNames(101) }, ['ids', 'takes 1 to 100 ids']],
-    [many, 'an empty id', { ...ran, ids: [''] }, ['ids.0', 'takes 1 to 100 characters']],
+    [many, 'ids as a text', { ...ran, ids: 'upd_a' }, ['ids', 'must be a list of ids']],
+    [many, 'no ids', { ...ran, ids: [] }, ['ids', 'must have 1 to 100 ids']],
+    [many, '101 ids', { ...ran, ids: manyNames(101) }, ['ids', 'must have 1 to 100 ids']],
+    [many, 'an empty id', { ...ran, ids: [''] }, ['ids.0', 'must have 1 to 100 characters']],
     [
       budget,
       'policies that are no lists',
       { ...month(1), kinds: 'ranking', approvers: 'bob', thresholds: 80 },
-      ['kinds', 'takes a list of kinds'],
-      ['approvers', 'takes a list of callers'],
-      ['thresholds', 'takes a list of per cent'],
+      ['kinds', 'must be a list of kinds'],
+      ['approvers', 'must be a list of callers'],
+      ['thresholds', 'must be a list of percentages'],
     ],
     ...[-1, 10_001, 1.5, '10', null].map((approvalIfGrown): [string, string, object, Fault] => [
       budget,
       `approvalIfGrown ${approvalIfGrown}`,
       { ...month(1), approvalIfGrown },
-      ['approvalIfGrown', 'takes whole per cent, 0 to 10000'],
+      ['approvalIfGrown', 'must be a whole percentage from 0 to 10000'],
     ]),
     ...[0, 1_001, 1.5, '80', null].map((threshold): [string, string, object, Fault] => [
       budget,
       `a threshold of ${threshold}`,
       { ...month(1), thresholds: [threshold] },
-      ['thresholds.0', 'takes whole per cent, 1 to 1000'],
+      ['thresholds.0', 'must be a whole percentage from 1 to 1000'],
     ]),
     [
       budget,
       '11 thresholds',
       { ...month(1), thresholds: manyNames(11).map((_, index) => index + 1) },
-      ['thresholds', 'takes at most 10 thresholds'],
+      ['thresholds', 'must have at most 10 thresholds'],
     ],
     ...[0, 100_001, 1.5, '10', null].map((ratePerMinute): [string, string, object, Fault] => [
       caller,
       `ratePerMinute ${ratePerMinute}`,
       { ratePerMinute },
-      ['ratePerMinute', 'takes a whole number of requests, 1 to 100000'],
+      ['ratePerMinute', 'must be a whole number of requests from 1 to 100000'],
     ]),
     [
       caller,
       'lists that are none',
       { scopes: 'read', budgets: 5 },
-      ['scopes', 'takes a list of scopes'],
-      ['budgets', 'takes "*", or a list of at most 200 budgets'],
+      ['scopes', 'must be a list of scopes'],
+      ['budgets', 'must be "*", or a list of at most 200 budgets'],
     ],
-    [caller, '201 budgets', { budgets: manyNames(201) }, ['budgets', 'takes "*", or a list of at most 200 budgets']],
+    [caller, '201 budgets', { budgets: manyNames(201) }, ['budgets', 'must be "*", or a list of at most 200 budgets']],
     [caller, 'a scope too many', { scopes: Array(7).fill('read') }, ['scopes', 'names a scope twice']],
   ]
 
@@ -542,7 +542,7 @@ describe('headers and queries that are wrong: 400', () => {
   ])('an Idempotency-Key that is wrong is answered with 400: %s', async (_name, key) => {
     const product = await start()
     const headers = { 'idempotency-key': key }
-    const message = 'takes 1 to 255 visible ASCII characters'
+    const message = 'must be 1 to 255 visible ASCII characters'
     const asked = await product.update({ kind: 'ranking', project: 'acme' }, { headers })
     expectRefused(product, asked, 400, [['Idempotency-Key', message]])
     const body = { type: 'grant', units: 5, reason: 'more' }
@@ -550,7 +550,7 @@ describe('headers and queries that are wrong: 400', () => {
     expectRefused(product, entered, 400, [['Idempotency-Key', message]])
   })
 
-  const takesKey: Fault = ['Idempotency-Key', 'takes 1 to 255 visible ASCII characters']
+  const takesKey: Fault = ['Idempotency-Key', 'must be 1 to 255 visible ASCII characters']
   test.each<[what: string, path: string, body: object | string, ...faults: Fault[]]>([
     ['an update', '/updates', { kind: 'rank', project: 'acme' }, ['kind', takesKind]],
     ['an entry', '/budgets/account/entries', { type: 'grant', units: 0, reason: 'more' }, ['units', takesSomeUnits]],
@@ -563,23 +563,23 @@ describe('headers and queries that are wrong: 400', () => {
   })
 
   const entries = '/budgets/account/entries'
-  const takesLimit = 'takes a whole number from 1 to 200'
+  const takesLimit = 'must be a whole number from 1 to 200'
   const rows: [path: string, ...faults: Fault[]][] = [
-    ['/estimates', ['kind', takesKind], ['project', 'takes the name of a project; repeat it for more']],
+    ['/estimates', ['kind', takesKind], ['project', 'must be the name of a project; repeat it for more']],
     ['/estimates?kind=ranking&project=', ['project.0', takesProject]],
     ['/estimates?kind=ranking&project=..', ['project.0', takesProject]],
     ['/estimates?kind=ranking&project=%2e%2e', ['project.0', takesProject]],
     ['/estimates?kind=ranking&project=a%00', ['project.0', takesProject]],
-    ['/estimates?kind=ranking&project=%ff', ['project', 'is not percent-encoded UTF-8']],
-    ['/estimates?kind=ranking&project=%ed%a0%80', ['project', 'is not percent-encoded UTF-8']],
-    ['/estimates?kind=ranking&project=100%', ['project', 'is not percent-encoded UTF-8']],
+    ['/estimates?kind=ranking&project=%ff', ['project', 'must be percent-encoded UTF-8']],
+    ['/estimates?kind=ranking&project=%ed%a0%80', ['project', 'must be percent-encoded UTF-8']],
+    ['/estimates?kind=ranking&project=100%', ['project', 'must be percent-encoded UTF-8']],
     ['/estimates?kind=ranking&project=a&project=a', ['project', 'names a project twice']],
     ['/estimates?kind=ranking&project=a&pr%6fject=a', ['project', 'names a project twice']],
     [
       `/estimates?kind=ranking${manyNames(21)
         .map((name) => `&project=${name}`)
         .join('')}`,
-      ['project', 'takes 1 to 20 projects'],
+      ['project', 'must have 1 to 20 projects'],
     ],
     [`/estimates?kind=ranking&project=${'x'.repeat(10_000)}`, ['project.0', takesProject]],
     ['/estimates?kind=ranking&kind=ranking&project=a', ['kind', 'was given more than once']],
@@ -587,12 +587,12 @@ describe('headers and queries that are wrong: 400', () => {
     ['/estimates?kind=ranking&project=a&budget=seo', ['budget', 'There is no budget seo.']],
     ['/estimates?kind=ranking&project=a&__proto__=b', ['__proto__', unknown]],
     ['/estimates?kind=ranking&project=a&constructor', ['constructor', unknown]],
-    ['/estimates?kind=ranking&project=a&%ff=b', ['', 'is not percent-encoded UTF-8']],
+    ['/estimates?kind=ranking&project=a&%ff=b', ['', 'must be percent-encoded UTF-8']],
     [`/estimates?kind=ranking&project=a&${'x'.repeat(10_000)}=b`, [`${'x'.repeat(60)}…`, unknown]],
     [
       '/updates?limit=1&limit=2&state=done&since=yesterday&until=&Kind=ranking',
       ['limit', 'was given more than once'],
-      ['state', expect.stringMatching(/^takes one of awaiting-approval, .*, expired$/) as unknown as string],
+      ['state', expect.stringMatching(/^must be one of awaiting-approval, .*, expired$/) as unknown as string],
       ['since', takesTime],
       ['until', takesTime],
       ['Kind', unknown],
@@ -605,14 +605,14 @@ describe('headers and queries that are wrong: 400', () => {
       (since): [string, Fault] => [`/updates?since=${since}`, ['since', takesTime]],
     ),
     ['/updates?since=2026-11-20T10:00:00+01:00', ['since', takesTime]], // an unencoded + is a space
-    [`/updates?cursor=${'x'.repeat(2_001)}`, ['cursor', 'takes 1 to 2000 characters']],
+    [`/updates?cursor=${'x'.repeat(2_001)}`, ['cursor', 'must have 1 to 2000 characters']],
     ['/updates?cursor=nonsense', ['cursor', 'not a cursor of this list']],
     [`/updates?cursor=${base64('null')}`, ['cursor', 'not a cursor of this list']],
     [`/updates?cursor=${base64('{"partition":"definitions#x"}')}`, ['cursor', 'not a cursor of this list']],
     [`/updates?cursor=${base64('{"partition":["updates#2026-11"]}')}`, ['cursor', 'not a cursor of this list']],
     [`${entries}?limit=0&cursor=x&cursor=y`, ['cursor', 'was given more than once'], ['limit', takesLimit]],
     [`${entries}?cursor=nonsense`, ['cursor', 'not a cursor of this list']],
-    [`${entries}?window=november`, ['window', 'takes a month such as month:2026-11-12']],
+    [`${entries}?window=november`, ['window', 'must be a month such as month:2026-11-12']],
     [`${entries}?window=month:2026-11-12`, ['window', 'there is no window month:2026-11-12']],
     [`${entries}?since=2026-13-01T00:00:00Z&budget=acme`, ['since', takesTime], ['budget', unknown]],
   ]

@@ -125,7 +125,7 @@ describe('404', () => {
       await product.call('PATCH', '/b%75dgets'),
       405,
       'method-not-allowed',
-      'This address takes GET, HEAD, PUT, not PATCH.',
+      'This address allows GET, HEAD, PUT, not PATCH.',
     )
   })
 })

@@ -101,8 +101,8 @@ describe('a grant', () => {
     const forms = await formsOf('acme')
     const { fields } = formWith(forms.html, 'Preview', 'value="grant"')
     const wrong = await press(eve, forms, 'Preview', { units: '1.5', window: 'year', reason: '' }, 'value="grant"')
-    expect(wrong.text).toContain('✕ Units: it takes a whole number of units, 1 to 1000000000000.')
-    expect(wrong.text).toContain('✕ Window: it takes month, day or next-month.')
+    expect(wrong.text).toContain('✕ Units: it must be a whole number of units from 1 to 1000000000000.')
+    expect(wrong.text).toContain('✕ Window: it must be month, day or next-month.')
     expect(wrong.text).toContain('✕ Reason: it is needed: say why.')
     const kept = formWith(wrong.html, 'Preview', 'value="grant"').fields
     expect([kept.units, kept.key]).toEqual([['1.5'], fields.key])

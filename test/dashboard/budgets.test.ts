@@ -95,9 +95,9 @@ describe('the tree', () => {
     const { eve } = await start()
     const page = await eve.get('/dashboard/budgets')
     const wrong = await press(eve, page, 'Make it', { name: 'My Blog', parent: 'acme', month: '1.5', day: '' })
-    expect(wrong.text).toContain('✕ Name: it takes 1 to 63 of a-z, 0-9 and -, not beginning with -.')
-    expect(wrong.text).toContain('✕ Limit per month: it takes a whole number of units, or unlimited.')
-    expect(wrong.text).toContain('✕ Limit per day: it takes a whole number of units, or unlimited.')
+    expect(wrong.text).toContain('✕ Name: it must have 1 to 63 of a-z, 0-9 and -, not beginning with -.')
+    expect(wrong.text).toContain('✕ Limit per month: it must be a whole number of units, or unlimited.')
+    expect(wrong.text).toContain('✕ Limit per day: it must be a whole number of units, or unlimited.')
     expect(wrong.html).toContain('name="name" type="text" value="My Blog"')
     expect(wrong.html).toContain('<option value="acme" selected="">')
   })
@@ -378,9 +378,11 @@ describe('limits and rules', () => {
       approvers: 'a\u00e4',
       reason: 'mine',
     })
-    expect(wrong.text).toContain('✕ Limit per month: it takes a whole number of units, or unlimited.')
-    expect(wrong.text).toContain('✕ At most for one update: it takes a whole number of units, 0 to 1000000000000.')
-    expect(wrong.text).toContain('✕ Approvers: it takes 1 to 200 visible characters.')
+    expect(wrong.text).toContain('✕ Limit per month: it must be a whole number of units, or unlimited.')
+    expect(wrong.text).toContain(
+      '✕ At most for one update: it must be a whole number of units from 0 to 1000000000000.',
+    )
+    expect(wrong.text).toContain('✕ Approvers: it must have 1 to 200 visible characters.')
     for (const kept of ['value="lots"', 'value="-1"', '>aä</textarea>', 'value="mine"'])
       expect(wrong.html).toContain(kept)
     expect((await press(eve, form, 'Preview')).text).toContain('✕ Nothing is different from what it is already.')
@@ -436,7 +438,7 @@ describe('projects', () => {
     expect((await press(eve, page, 'Add it', { name: 'initech' })).text).toContain(
       '✕ initech has one owner, and cannot belong to acme and to shop.',
     )
-    expect((await send(eve, page, 'Add it', { name: '..' })).text).toContain('name: takes 1 to 512 characters')
+    expect((await send(eve, page, 'Add it', { name: '..' })).text).toContain('name: must have 1 to 512 characters')
     expect((await send(eve, await eve.get(acme), 'Remove those chosen')).text).toContain('choose some first')
   })
 })

@@ -93,9 +93,9 @@ describe('callers', () => {
     const { eve, listed } = await start()
     const page = await eve.get('/dashboard/callers')
     for (const [filled, said] of [
-      [{ reason: 'x' }, 'sub: takes at least one caller: choose some first, or name one.'],
+      [{ reason: 'x' }, 'sub: needs at least one caller: choose some first, or name one.'],
       [{ other: 'mallory' }, 'reason: is needed: say why.'],
-      [{ other: 'two words', reason: 'x' }, 'other: takes 1 to 200 visible characters without #.'],
+      [{ other: 'two words', reason: 'x' }, 'other: must have 1 to 200 visible characters without #.'],
     ] as const)
       expect((await press(eve, page, 'Disable', filled)).text).toContain(said)
     expect(await listed()).toEqual([])
@@ -257,15 +257,17 @@ describe('what one caller may do', () => {
     const form = await eve.get(edit)
     const filled = { charging: 'some', budgets: 'nowhere', perUpdate: '1.5', month: 'many', person: 'two words' }
     const wrong = await press(eve, form, 'Preview', filled)
-    expect(wrong.text).toContain('✕ Person: it takes 1 to 200 visible characters without #.')
-    expect(wrong.text).toContain('✕ Limits: it takes a whole number of units, or unlimited.')
-    expect(wrong.text).toContain('✕ At most for one update: it takes')
+    expect(wrong.text).toContain('✕ Person: it must have 1 to 200 visible characters without #.')
+    expect(wrong.text).toContain('✕ Limits: it must be a whole number of units, or unlimited.')
+    expect(wrong.text).toContain('✕ At most for one update: it must be')
     expect(wrong.html).toContain('value="two words"')
     const { perUpdate: _fraction, month: _many, person: _words, ...unknown } = filled
     expect((await press(eve, form, 'Preview', unknown)).text).toContain('✕ There is no budget nowhere.')
     expect((await press(eve, form, 'Preview')).text).toContain('✕ Nothing is different from what it is already.')
     const unnamed = await eve.get('/dashboard/callers/edit?sub=two+words')
-    expect((await eve.get(unnamed.location ?? '')).text).toContain('✕ The name: it takes 1 to 200 visible characters')
+    expect((await eve.get(unnamed.location ?? '')).text).toContain(
+      '✕ The name: it must have 1 to 200 visible characters',
+    )
     expect(await caller('crawler')).toEqual(before)
   })
 

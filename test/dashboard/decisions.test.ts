@@ -283,16 +283,16 @@ describe('decisions', () => {
   })
 
   test.each<[string, Record<string, string | string[]>, string]>([
-    ['nothing chosen', { do: 'approve' }, 'id: takes at least one update: choose some first.'],
+    ['nothing chosen', { do: 'approve' }, 'id: needs at least one update: choose some first.'],
     ['no reason', { do: 'ran', id: 'upd_x' }, 'reason: is needed to say whether it ran.'],
-    ['a long reason', { do: 'ran', id: 'upd_x', reason: 'x'.repeat(501) }, 'reason: takes at most 500 characters.'],
+    ['a long reason', { do: 'ran', id: 'upd_x', reason: 'x'.repeat(501) }, 'reason: must have at most 500 characters.'],
     [
       'a reason of two lines',
       { do: 'ran', id: 'upd_x', reason: 'one\ntwo' },
       'reason: must not contain line breaks or other control characters.',
     ],
-    ['no such action', { do: 'pay', id: 'upd_x' }, 'do: takes one of the buttons.'],
-    ['no number', { do: 'ran', id: 'upd_x', reason: 'x', units: 'many' }, 'units: takes a whole number of units'],
+    ['no such action', { do: 'pay', id: 'upd_x' }, 'do: must be one of the buttons.'],
+    ['no number', { do: 'ran', id: 'upd_x', reason: 'x', units: 'many' }, 'units: must be a whole number of units'],
     [
       'units that did not run',
       { do: 'did-not-run', id: 'upd_x', reason: 'x', units: '1' },
@@ -301,7 +301,7 @@ describe('decisions', () => {
     [
       '101 at once',
       { do: 'reject', id: Array.from({ length: 101 }, (_, each) => `u${each}`) },
-      'id: takes at most 100 updates.',
+      'id: must have at most 100 updates.',
     ],
     ['no such update', { do: 'reject', id: 'upd_none' }, 'There is no update upd_none.'],
     ['a field of somebody’s own', { do: 'reject', id: 'upd_x', by: 'eve' }, 'by: is not a known member.'],
@@ -330,7 +330,7 @@ describe('decisions', () => {
     expect(formWith(list.html, 'It ran').fields).toMatchObject({ reason: [''] })
     const own = await bob.get(`/dashboard/updates/${lost}`)
     const again = await press(bob, own, 'It ran', { reason, units: 'about 40' })
-    expect(again.text).toContain('units: takes a whole number of units')
+    expect(again.text).toContain('units: must be a whole number of units')
     expect(formWith(again.html, 'It ran').fields).toMatchObject({ reason: [reason], units: ['about 40'] })
     const done = await press(bob, list, 'Reject', { reason, id: dear })
     expect(done.text).toContain('✓ The ranking update of dear is rejected.')

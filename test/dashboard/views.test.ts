@@ -362,8 +362,8 @@ describe('the updates', () => {
     expect((await browser.get('/dashboard/updates')).text).toContain('Nobody has asked for an update yet.')
     expect((await browser.get('/dashboard/updates?project=x')).text).toContain('No update is like this.')
     for (const [query, said] of [
-      ['?since=2026-02-30', 'since: takes a date such as 2026-11-20.'],
-      ['?state=done', 'state: takes one of awaiting-approval, requested,'],
+      ['?since=2026-02-30', 'since: must be a date such as 2026-11-20.'],
+      ['?state=done', 'state: must be one of awaiting-approval, requested,'],
       ['?colour=red', 'colour: is not a known member.'],
       ['?cursor=x', 'cursor: not a cursor of this list.'],
     ] as const) {

@@ -28,10 +28,10 @@ const said = (schema: z.ZodMiniType, value: unknown) => {
 }
 
 describe('names and numbers that people write', () => {
-  const takesUnits = 'takes a whole number of units, 0 to 1000000000000'
-  const takesSome = 'takes a whole number of units, 1 to 1000000000000'
-  const takesProject = 'takes 1 to 512 characters, no control characters, and neither "." nor ".."'
-  const takesName = 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -'
+  const takesUnits = 'must be a whole number of units from 0 to 1000000000000'
+  const takesSome = 'must be a whole number of units from 1 to 1000000000000'
+  const takesProject = 'must have 1 to 512 characters, no control characters, and neither "." nor ".."'
+  const takesName = 'must have 1 to 63 of a-z, 0-9 and -, not beginning with -'
   const takesQueryName = 'names have 1 to 64 characters, none of them a control character'
   const twenty = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`n${index}`, '1']))
 
@@ -59,22 +59,22 @@ describe('names and numbers that people write', () => {
   test.each<[z.ZodMiniType, readonly unknown[], string]>([
     [units, [-1, 1.5, 1e12 + 1, '40', null, Number.NaN, 2 ** 53], takesUnits],
     [someUnits, [0, -1, 1e12 + 1, '1'], takesSome],
-    [kind, ['Ranking', '', null], 'takes ranking or keyword-difficulty'],
+    [kind, ['Ranking', '', null], 'must be ranking or keyword-difficulty'],
     [project, ['', '.', '..', 'a\u0000', '\u007fa', 'a\nb', 'x'.repeat(513), `a${lone}`], takesProject],
-    [project, [7, null], 'takes the name of a project'],
+    [project, [7, null], 'must be the name of a project'],
     [budgetName, ['', '-a', 'A', 'a_b', 'a'.repeat(64), 'ab\n', 'é'], takesName],
-    [budgetName, [7], 'takes the name of a budget'],
+    [budgetName, [7], 'must be the name of a budget'],
     [planName, ['-a'], takesName],
-    [planName, [7], 'takes the name of a plan'],
+    [planName, [7], 'must be the name of a plan'],
     [query, [{ '': 'a' }, { 'a\u0000': 'a' }, { ['b'.repeat(65)]: 'a' }, { 'a\nb': 'a' }], takesQueryName],
     [
       query,
       [{ a: null }, { a: [] }, { a: {} }, { a: Number.POSITIVE_INFINITY }],
-      'takes a text, a number, true or false',
+      'must be a string, a number, true or false',
     ],
     [query, [{ a: '' }], 'must not be empty'],
-    [query, [{ a: 'y'.repeat(513) }], 'takes at most 512 characters'],
-    [query, [{ ...twenty, more: '1' }], 'takes at most 20 names'],
+    [query, [{ a: 'y'.repeat(513) }], 'must have at most 512 characters'],
+    [query, [{ ...twenty, more: '1' }], 'must have at most 20 names'],
   ])('are refused: %#', (schema, values, message) => {
     for (const value of values) expect(said(schema, value), JSON.stringify(value)).toEqual([message])
   })
@@ -109,8 +109,8 @@ describe('faults', () => {
     [{ code: 'invalid_key', path: ['a'], message: 'm', issues: [] }, [['a', 'm']]],
     [{ code: 'invalid_key', path: ['a'], message: 'm' }, [['a', 'm']]],
     [{ code: 'custom', path: ['a'], message: 'm', issues: [{ message: 'too long' }] }, [['a', 'm']]],
-    [{ code: 'invalid_type', path: [], message: 'm', expected: 'object' }, [['', 'takes a JSON object']]],
-    [{ code: 'invalid_type', path: ['a'], message: 'm', expected: 'record' }, [['a', 'takes a JSON object']]],
+    [{ code: 'invalid_type', path: [], message: 'm', expected: 'object' }, [['', 'must be a JSON object']]],
+    [{ code: 'invalid_type', path: ['a'], message: 'm', expected: 'record' }, [['a', 'must be a JSON object']]],
     [{ code: 'invalid_type', path: ['a', 0], message: 'm', expected: 'string' }, [['a.0', 'm']]],
     [{ code: 'custom', path: ['a'], message: 'm', expected: 'object' }, [['a', 'm']]],
   ])('of a schema, as people are told: %#', (issue, faults) => {

@@ -278,7 +278,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     })
 
     test('scheduled fails an unknown event', async () => {
-      await expect(fire(urlEvent('GET', '/health'))).rejects.toThrow('takes {"plan": "<name>"')
+      await expect(fire(urlEvent('GET', '/health'))).rejects.toThrow('must be {"plan": "<name>"')
     })
   })
 

@@ -10,40 +10,44 @@ describe('a deployment with a wrong setting', () => {
     [
       'no limit of the account',
       { ACCOUNT_UNITS_PER_MONTH: '' },
-      'ACCOUNT_UNITS_PER_MONTH: takes a whole number of units',
+      'ACCOUNT_UNITS_PER_MONTH: must be a whole number of units',
     ],
-    ['half a unit', { ACCOUNT_UNITS_PER_MONTH: '0.5' }, 'ACCOUNT_UNITS_PER_MONTH: takes a whole number of units'],
-    ['no service', { TRACKING_BASE_URL: '' }, 'TRACKING_BASE_URL: takes the address of the service, ending in /v3'],
-    ['another version', { TRACKING_BASE_URL: 'https://x.example/v2' }, 'TRACKING_BASE_URL: takes an http(s) address'],
-    ['an unknown time zone', { ACCOUNT_TIME_ZONE: 'Europe/Atlantis' }, 'ACCOUNT_TIME_ZONE: takes a time zone'],
-    ['renewal day 32', { ACCOUNT_RENEWAL_DAY: '32' }, 'ACCOUNT_RENEWAL_DAY: takes a day of the month, 1 to 31'],
-    ['renewal at 24:00', { ACCOUNT_RENEWAL_TIME: '24:00' }, 'ACCOUNT_RENEWAL_TIME: takes a time like 00:00'],
-    ['a pointer that is none', { RUN_POINTER_RANKING: 'units' }, 'RUN_POINTER_RANKING: takes a JSON Pointer'],
+    ['half a unit', { ACCOUNT_UNITS_PER_MONTH: '0.5' }, 'ACCOUNT_UNITS_PER_MONTH: must be a whole number of units'],
+    ['no service', { TRACKING_BASE_URL: '' }, 'TRACKING_BASE_URL: must be the address of the service, ending in /v3'],
+    ['another version', { TRACKING_BASE_URL: 'https://x.example/v2' }, 'TRACKING_BASE_URL: must be an http(s) address'],
+    ['an unknown time zone', { ACCOUNT_TIME_ZONE: 'Europe/Atlantis' }, 'ACCOUNT_TIME_ZONE: must be a time zone'],
+    ['renewal day 32', { ACCOUNT_RENEWAL_DAY: '32' }, 'ACCOUNT_RENEWAL_DAY: must be a day of the month, 1 to 31'],
+    ['renewal at 24:00', { ACCOUNT_RENEWAL_TIME: '24:00' }, 'ACCOUNT_RENEWAL_TIME: must be a time like 00:00'],
+    ['a pointer that is none', { RUN_POINTER_RANKING: 'units' }, 'RUN_POINTER_RANKING: must be a JSON Pointer'],
     ['a cool-down of a month', { COOLDOWN_RANKING: 'month' }, 'COOLDOWN_RANKING: takes day, 0, or a time'],
-    ['two minutes for a call', { SERVICE_TIMEOUT_MS: '120000' }, 'SERVICE_TIMEOUT_MS: takes 100 to 60000 milliseconds'],
+    [
+      'two minutes for a call',
+      { SERVICE_TIMEOUT_MS: '120000' },
+      'SERVICE_TIMEOUT_MS: must have 100 to 60000 milliseconds',
+    ],
     ['plans that are not there', { PLANS: '/nowhere/plans.json' }, 'the plans file plans.json is not there'],
   ])('%s', (_what, env, sentence) => {
     expect(() => readDeployment({ ...needed, ...env }, nothing)).toThrow(sentence)
   })
 
   test.each<[string, object, string]>([
-    ['a budget of two words', { budget: 'Client A' }, 'plan 1 (morning), budget: takes 1 to 63 of a-z, 0-9 and -'],
-    ['five fields of cron', { schedule: 'cron(0 5 * * *)' }, 'plan 1 (morning), schedule: cron takes six fields'],
+    ['a budget of two words', { budget: 'Client A' }, 'plan 1 (morning), budget: must have 1 to 63 of a-z, 0-9 and -'],
+    ['five fields of cron', { schedule: 'cron(0 5 * * *)' }, 'plan 1 (morning), schedule: cron needs six fields'],
     ['two days of cron', { schedule: 'cron(0 5 1 * MON *)' }, 'plan 1 (morning), schedule: '],
     ['cron’s 30 February', { schedule: 'cron(0 5 30 2 ? *)' }, 'plan 1 (morning), schedule: there is no such day'],
     ['a rate of 1 hours', { schedule: 'rate(1 hours)' }, 'write rate(1 hour)'],
-    ['no project', { projects: [] }, 'plan 1 (morning), projects: takes 1 to 500 projects'],
+    ['no project', { projects: [] }, 'plan 1 (morning), projects: must have 1 to 500 projects'],
   ])('a plan with %s', (_what, wrong, sentence) => {
     const PLANS = writePlans([{ ...plan, ...wrong }])
     expect(() => readDeployment({ ...needed, PLANS }, nothing)).toThrow(sentence)
   })
 
   test.each<[string, Record<string, unknown>, string]>([
-    ['sandbox', { sandbox: 'yes' }, 'sandbox: takes true or false'],
+    ['sandbox', { sandbox: 'yes' }, 'sandbox: must be true or false'],
     ['sandbox, beside a service', { sandbox: 'true' }, 'TRACKING_BASE_URL: is not taken with -c sandbox=true'],
-    ['reservedConcurrency', { reservedConcurrency: '0' }, 'reservedConcurrency: takes a whole number from 1 to 9999'],
-    ['alarmEmail', { alarmEmail: 'ops' }, 'alarmEmail: takes an e-mail address'],
-    ['ledgerStream', { ledgerTable: 'restored', ledgerStream: 'x' }, 'ledgerStream: takes the ARN of its stream'],
+    ['reservedConcurrency', { reservedConcurrency: '0' }, 'reservedConcurrency: must be a whole number from 1 to 9999'],
+    ['alarmEmail', { alarmEmail: 'ops' }, 'alarmEmail: must be an e-mail address'],
+    ['ledgerStream', { ledgerTable: 'restored', ledgerStream: 'x' }, 'ledgerStream: must be the ARN of its stream'],
     ['ledgerTable alone', { ledgerTable: 'restored' }, 'take the restored table and its stream, both or neither'],
   ])('an option: %s', (_what, context, sentence) => {
     expect(() => readDeployment(needed, (name) => context[name])).toThrow(sentence)

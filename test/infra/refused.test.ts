@@ -13,19 +13,19 @@ describe('a deployment is refused, by name,', () => {
     [
       'with a service in clear text',
       { TRACKING_BASE_URL: 'http://service.example/v3' },
-      'TRACKING_BASE_URL: takes an https address on AWS',
+      'TRACKING_BASE_URL: must be an https address on AWS',
     ],
     [
       'with a dashboard in clear text',
       { DASHBOARD_URL: 'http://units.example' },
-      'DASHBOARD_URL: takes an https address on AWS',
+      'DASHBOARD_URL: must be an https address on AWS',
     ],
     [
       'with more used than there is',
       { ACCOUNT_UNITS_USED_AT_START: '50001' },
-      'ACCOUNT_UNITS_USED_AT_START: takes at most ACCOUNT_UNITS_PER_MONTH',
+      'ACCOUNT_UNITS_USED_AT_START: must be at most ACCOUNT_UNITS_PER_MONTH',
     ],
-    ['without a flight', { SERVICE_FLIGHT_MS: '0' }, 'SERVICE_FLIGHT_MS: takes 1000 milliseconds to a day'],
+    ['without a flight', { SERVICE_FLIGHT_MS: '0' }, 'SERVICE_FLIGHT_MS: must be from 1000 milliseconds to a day'],
     [
       'with a misspelt variable',
       { ACCOUNT_RENEWAL_DAYS: '12', COOLDOWN_RANKIN: '6h' },
@@ -44,7 +44,7 @@ describe('a deployment is refused, by name,', () => {
     [
       'with the stream of another table',
       { ledgerTable: 'restored', ledgerStream: stream },
-      'ledgerStream: takes the stream of the table that ledgerTable names',
+      'ledgerStream: must be the stream of the table that ledgerTable names',
     ],
     [
       'as the first one of a restored table',
@@ -54,7 +54,7 @@ describe('a deployment is refused, by name,', () => {
     [
       'as the first one without its opening',
       { firstLedger: 'true' },
-      'ACCOUNT_UNITS_USED_AT_START: takes a whole number of units, 0 to 1000000000000; ACCOUNT_RENEWAL_DAY: takes a day of the month, 1 to 31; ACCOUNT_TIME_ZONE: takes',
+      'ACCOUNT_UNITS_USED_AT_START: must be a whole number of units from 0 to 1000000000000; ACCOUNT_RENEWAL_DAY: must be a day of the month, 1 to 31; ACCOUNT_TIME_ZONE: must be',
     ],
   ])('%s', (_, context, sentence) => {
     const read = () => readDeployment(needed, (name) => context[name], Object.keys(context))
@@ -80,9 +80,9 @@ describe('npm start refuses, by name,', () => {
     [
       'more used than the default limit',
       { ACCOUNT_UNITS_USED_AT_START: '50001' },
-      'takes at most ACCOUNT_UNITS_PER_MONTH',
+      'must be at most ACCOUNT_UNITS_PER_MONTH',
     ],
-    ['no flight', { SERVICE_FLIGHT_MS: '0' }, 'SERVICE_FLIGHT_MS: takes 1000 milliseconds to a day'],
+    ['no flight', { SERVICE_FLIGHT_MS: '0' }, 'SERVICE_FLIGHT_MS: must be from 1000 milliseconds to a day'],
   ])('%s', (_, env, sentence) => {
     expect(() => readSettings(env)).toThrow(sentence)
   })

@@ -67,11 +67,11 @@ describe('a CSV of budgets', () => {
     await expect(readBudgetsFile(file, [])).rejects.toThrow(
       [
         `${file} is not applied:`,
-        'line 2: budget "Acme": takes a name of a-z, 0-9 and -',
-        'line 3: month "1,000": takes a whole number of units, such as 2000, or unlimited',
-        'line 3: perUpdate "-5": takes a whole number of units, such as 500',
+        'line 2: budget "Acme": must be a name of a-z, 0-9 and -',
+        'line 3: month "1,000": must be a whole number of units, such as 2000, or unlimited',
+        'line 3: perUpdate "-5": must be a whole number of units, such as 500',
         'line 3: an id needs a project',
-        'line 4: budget "": takes a name of a-z, 0-9 and -',
+        'line 4: budget "": must be a name of a-z, 0-9 and -',
         'line 5: has 4 cells, and the header 5',
         'line 6: month is 20 here, and 10 in line 5',
       ].join('\n  '),
@@ -147,7 +147,7 @@ describe('a JSON of budgets', () => {
     'the JSON %s is refused as a file of budgets',
     async (text) => {
       await expect(readBudgetsFile(await fileOf(text, 'budgets.json'), [])).rejects.toThrow(
-        /is not JSON|takes \{"budgets"/,
+        /is not valid, unambiguous JSON|must be \{"budgets"/,
       )
     },
   )
@@ -232,8 +232,8 @@ describe('npm run budgets', () => {
       runLocal('budgets', ['export'], { ...env, UNIT_GUARD_URL: 'http://127.0.0.1:9' }),
     ])
     expect([faulty.code, faulty.out]).toEqual([1, ''])
-    expect(faulty.err).toMatch(/wrong\.csv is not applied:\n {2}line 3: month "x": takes a whole number/)
-    expect([usage.code, usage.err.split('\n')[0]]).toEqual([2, 'takes a file that ends in .csv or .json'])
+    expect(faulty.err).toMatch(/wrong\.csv is not applied:\n {2}line 3: month "x": must be a whole number/)
+    expect([usage.code, usage.err.split('\n')[0]]).toEqual([2, 'the file must end in .csv or .json'])
     expect([away.code, away.err]).toEqual([
       1,
       expect.stringMatching(/^Unit Guard at http:\/\/127\.0\.0\.1:9 does not answer: .+\n$/),
@@ -245,7 +245,7 @@ describe('npm run budgets', () => {
     const { env, close } = await listening()
     const printed = `> unit-guard token\n\n${env.UNIT_GUARD_TOKEN}`
     const { code, err } = await runLocal('budgets', ['export'], { ...env, UNIT_GUARD_TOKEN: printed })
-    expect([code, err]).toEqual([1, expect.stringContaining('UNIT_GUARD_TOKEN: takes a bearer token alone')])
+    expect([code, err]).toEqual([1, expect.stringContaining('UNIT_GUARD_TOKEN: must be a bearer token alone')])
     expect(err).not.toContain(env.UNIT_GUARD_TOKEN)
     await close()
   })
@@ -268,7 +268,7 @@ describe('npm run budgets', () => {
     const apply = async (text: string, name?: string) =>
       service.apply(await readBudgetsFile(await fileOf(text, name), budgets), { etag, dryRun: true })
     await expect(apply(lines('budget,month', 'acme,5', 'globex,9999999999999'))).rejects.toThrow(
-      'Nothing was applied:\n  line 3, globex, limits.0.units: takes a whole number of units, or unlimited',
+      'Nothing was applied:\n  line 3, globex, limits.0.units: must be a whole number of units, or unlimited',
     )
     await expect(apply('[{"name": "acme", "limit": 5}]', 'a.json')).rejects.toThrow(
       'acme, limit: is not a known member',

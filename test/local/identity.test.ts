@@ -83,8 +83,8 @@ describe.skipIf(!hasJava())('the ledger of a trial', () => {
   })
 
   it.each([
-    [['renewal'], 'takes at least one of --day, --time and --zone'],
-    [['renewal', '--day', '32'], 'day: takes a day of the month, 1 to 31'],
+    [['renewal'], 'needs at least one of --day, --time and --zone'],
+    [['renewal', '--day', '32'], 'day: must be a day of the month, 1 to 31'],
     [['change'], 'takes renewal, adopt or begin, not change'],
     [[], '<renewal|adopt|begin> is needed'],
   ])('npm run account -- %s: %s', async (args, text) => {

@@ -107,8 +107,8 @@ describe('a DATA_DIR that can be none', () => {
 describe('wrong usage is said first, with the help, and exit code 2', () => {
   it.each([
     ['token', ['--sub', 'a', '--sub', 'b', '--scope', 'read'], '--sub was given more than once'],
-    ['plan', ['x', '--time', '2026-02-30T09:00:00Z'], '--time takes a time such as 2026-11-20T09:00:00Z'],
-    ['sweep', ['--at', '2026-11-20T24:00:00Z'], '--at takes a time such as 2026-11-20T09:00:00Z, or +2m'],
+    ['plan', ['x', '--time', '2026-02-30T09:00:00Z'], '--time must be a time such as 2026-11-20T09:00:00Z'],
+    ['sweep', ['--at', '2026-11-20T24:00:00Z'], '--at must be a time such as 2026-11-20T09:00:00Z, or +2m'],
     ['start', ['--port', '9000'], "Unknown option '--port'"],
     ['sandbox', ['9000'], "Unexpected argument '9000'"],
   ])('npm run %s %j is wrong usage', async (script, args, first) => {
@@ -308,7 +308,7 @@ describe('the doctor, looking at the ledger', () => {
     )
     const { toDo } = await examineStore({}, store, clock, { plans })
     expect(toDo).toEqual([
-      'correct the plan night, which is refused for a, b, c, d, e and 2 more: schedule:night may not charge account for a, which belongs to acme; that takes mayChargeAncestors in the plan. Without a budget, acme pays.',
+      'correct the plan night, which is refused for a, b, c, d, e and 2 more: schedule:night may not charge account for a, which belongs to acme; that needs mayChargeAncestors in the plan. Without a budget, acme pays.',
       'correct the plan wrong, which is refused for a: a belongs to acme, so it is charged there or to a parent of it, not to globex.',
       'The plan typo leaves units of the budget acount to others, and there is no such budget: correct the plans file, or create the budget.',
     ])

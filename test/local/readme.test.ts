@@ -122,7 +122,7 @@ test('the README’s program says what is wrong with its settings and its token,
   )
   await expect(report(at)).rejects.toThrow('token must be a bearer token, as npm run --silent token prints it')
   const wrong = await report({ ...at, UNIT_GUARD_TOKEN: 'wrong' })
-  const needed = 'This address takes a valid bearer token of Unit Guard.\n'
+  const needed = 'This address needs a valid bearer token of Unit Guard.\n'
   expect(wrong.stdout).toBe(needed + needed)
   const token = await product.signed({ sub: 'tool', scope: 'read run', budgets: '*' })
   expect((await report({ ...at, UNIT_GUARD_TOKEN: token })).stdout).toBe('initech: 40 units\nglobex: 40 units\n')

@@ -307,7 +307,7 @@ describe('what cannot work is one line and exit code 1', () => {
     const { code, out, err } = await runLocal('start', [], env)
     expect([code, out]).toEqual([1, ''])
     expect(err.trim().split('\n')).toHaveLength(1)
-    for (const name of ['PORT', 'ACCOUNT_RENEWAL_DAY', 'TRACKING_BASE_URL']) expect(err).toContain(`${name}: takes`)
+    for (const name of ['PORT', 'ACCOUNT_RENEWAL_DAY', 'TRACKING_BASE_URL']) expect(err).toContain(`${name}: must be`)
     expect(existsSync(data)).toBe(false)
   })
 

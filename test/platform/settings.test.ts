@@ -63,46 +63,46 @@ describe('settings', () => {
     expect(parse({ [name]: text })).toMatchObject({ [name]: value })
   })
 
-  const units = 'takes a whole number of units, 0 to 1000000000000'
-  const zone = 'takes a time zone of the IANA database, such as Europe/Berlin; UTC is one'
-  const url = 'takes an http(s) address that ends in /v3, without a query or credentials'
-  const dashboard = 'takes an http(s) address without a path, such as https://units.example'
+  const units = 'must be a whole number of units from 0 to 1000000000000'
+  const zone = 'must be a time zone of the IANA database, such as Europe/Berlin; UTC is one'
+  const url = 'must be an http(s) address that ends in /v3, without a query or credentials'
+  const dashboard = 'must be an http(s) address without a path, such as https://units.example'
   const cooldown = 'takes day, 0, or a time such as 30m, 6h, 7d'
-  const pointer = 'takes a JSON Pointer (RFC 6901), such as /data/units'
+  const pointer = 'must be a JSON Pointer (RFC 6901), such as /data/units'
   test.each<[name: string, text: string | undefined, takes: string]>([
-    ['TABLE_NAME', undefined, 'takes the name of the ledger table'],
+    ['TABLE_NAME', undefined, 'must be the name of the ledger table'],
     ...['-1', '1.5', '5e4', '0x10', '50,000', ' 5', '9007199254740993', '99999999999999999'].map(
       (text): [string, string, string] => ['ACCOUNT_UNITS_PER_MONTH', text, units],
     ),
     ['ACCOUNT_UNITS_USED_AT_START', '-7777', units],
-    ['ACCOUNT_RENEWAL_DAY', '0', 'takes a day of the month, 1 to 31'],
-    ['ACCOUNT_RENEWAL_DAY', '32', 'takes a day of the month, 1 to 31'],
-    ['ACCOUNT_RENEWAL_DAY', 'last', 'takes a day of the month, 1 to 31'],
-    ['ACCOUNT_RENEWAL_TIME', '24:00', 'takes a time like 00:00'],
-    ['ACCOUNT_RENEWAL_TIME', '9:30', 'takes a time like 00:00'],
+    ['ACCOUNT_RENEWAL_DAY', '0', 'must be a day of the month, 1 to 31'],
+    ['ACCOUNT_RENEWAL_DAY', '32', 'must be a day of the month, 1 to 31'],
+    ['ACCOUNT_RENEWAL_DAY', 'last', 'must be a day of the month, 1 to 31'],
+    ['ACCOUNT_RENEWAL_TIME', '24:00', 'must be a time like 00:00'],
+    ['ACCOUNT_RENEWAL_TIME', '9:30', 'must be a time like 00:00'],
     ['ACCOUNT_TIME_ZONE', 'Mars/Phobos', zone],
     ['ACCOUNT_TIME_ZONE', '+01:00', zone],
-    ['TRACKING_BASE_URL', undefined, 'takes the address of the service, ending in /v3'],
+    ['TRACKING_BASE_URL', undefined, 'must be the address of the service, ending in /v3'],
     ['TRACKING_BASE_URL', 'canary.example/v3', url],
     ['TRACKING_BASE_URL', 'https://canary.example/v2', url],
     ['TRACKING_BASE_URL', 'https://ada:canary@service.example/v3', url],
     ['TRACKING_BASE_URL', 'https://service.example/v3?token=canary', url],
     ['TRACKING_BASE_URL', 'https://service.example/v3#canary', url],
     ['TRACKING_BASE_URL', 'file:///canary/v3', url],
-    ['SERVICE_TIMEOUT_MS', '99', 'takes 100 to 60000 milliseconds'],
-    ['SERVICE_TIMEOUT_MS', '60001', 'takes 100 to 60000 milliseconds'],
-    ['SERVICE_FLIGHT_MS', '0', 'takes 1000 milliseconds to a day'],
-    ['SERVICE_FLIGHT_MS', '999', 'takes 1000 milliseconds to a day'],
-    ['SERVICE_FLIGHT_MS', '86400001', 'takes 1000 milliseconds to a day'],
+    ['SERVICE_TIMEOUT_MS', '99', 'must have 100 to 60000 milliseconds'],
+    ['SERVICE_TIMEOUT_MS', '60001', 'must have 100 to 60000 milliseconds'],
+    ['SERVICE_FLIGHT_MS', '0', 'must be from 1000 milliseconds to a day'],
+    ['SERVICE_FLIGHT_MS', '999', 'must be from 1000 milliseconds to a day'],
+    ['SERVICE_FLIGHT_MS', '86400001', 'must be from 1000 milliseconds to a day'],
     ['RUN_POINTER_DIFFICULTY', 'data.units', pointer],
     ['RUN_POINTER_RANKING', '/a~2', pointer],
     ['COOLDOWN_RANKING', '7', cooldown],
-    ['PROJECT_SEPARATOR', ', ', 'takes one of , ; | : + ~ ! *'],
-    ['PROJECT_SEPARATOR', '-', 'takes one of , ; | : + ~ ! *'],
+    ['PROJECT_SEPARATOR', ', ', 'must be one of , ; | : + ~ ! *'],
+    ['PROJECT_SEPARATOR', '-', 'must be one of , ; | : + ~ ! *'],
     ['COOLDOWN_RANKING', '-1d', cooldown],
     ['COOLDOWN_DIFFICULTY', '1w', cooldown],
-    ['DYNAMODB_ENDPOINT', 'canary', 'takes the address of an endpoint'],
-    ['SECRETS_ENDPOINT', 'canary', 'takes the address of an endpoint'],
+    ['DYNAMODB_ENDPOINT', 'canary', 'must be the address of an endpoint'],
+    ['SECRETS_ENDPOINT', 'canary', 'must be the address of an endpoint'],
     ...['canary', 'https://units.example/canary', 'https://units.example?canary', 'javascript:canary'].map(
       (text): [string, string, string] => ['DASHBOARD_URL', text, dashboard],
     ),
@@ -114,7 +114,7 @@ describe('settings', () => {
 
   test('names all wrong settings at once', () => {
     expect(faultOf({ TABLE_NAME: '', ACCOUNT_RENEWAL_DAY: '40', COOLDOWN_RANKING: 'soon' })).toBe(
-      `these settings are missing or wrong: TABLE_NAME: takes the name of the ledger table; ACCOUNT_RENEWAL_DAY: takes a day of the month, 1 to 31; COOLDOWN_RANKING: ${cooldown}`,
+      `these settings are missing or wrong: TABLE_NAME: must be the name of the ledger table; ACCOUNT_RENEWAL_DAY: must be a day of the month, 1 to 31; COOLDOWN_RANKING: ${cooldown}`,
     )
   })
 })

@@ -43,19 +43,19 @@ describe('sandbox: the list of faults', () => {
         response_code: 400,
         error: 'Bad Request',
         errors: [
-          { path: 'faults.0.operation', message: 'takes run, estimate, dates, any' },
-          { path: 'faults.0.times', message: 'takes a whole number from 1' },
-          { path: 'faults.0.ms', message: 'takes 0 to 600000 milliseconds' },
-          { path: 'faults.1.fault', message: 'takes one of the faults that GET /sandbox/faults explains' },
-          { path: 'faults.2.operation', message: 'takes estimate' },
+          { path: 'faults.0.operation', message: 'must be run, estimate, dates, any' },
+          { path: 'faults.0.times', message: 'must be a whole number from 1' },
+          { path: 'faults.0.ms', message: 'must have 0 to 600000 milliseconds' },
+          { path: 'faults.1.fault', message: 'must be one of the faults that GET /sandbox/faults explains' },
+          { path: 'faults.2.operation', message: 'must be estimate' },
           {
             path: 'faults.2.shape',
             message:
-              'takes plain, string, rows, rows-with-total, rows-wrong-total, nested, text, html, negative, fraction, ambiguous, missing',
+              'must be plain, string, rows, rows-with-total, rows-wrong-total, nested, text, html, negative, fraction, ambiguous, missing',
           },
-          { path: 'faults.3.status', message: 'takes an HTTP status from 200 to 599' },
+          { path: 'faults.3.status', message: 'must be an HTTP status from 200 to 599' },
           { path: 'faults.3', message: 'has unknown fields: consume' },
-          { path: 'faults.4.kind', message: 'takes ranking' },
+          { path: 'faults.4.kind', message: 'must be ranking' },
         ],
       },
     })
@@ -65,7 +65,7 @@ describe('sandbox: the list of faults', () => {
   it('a body that is not JSON is 400', async () => {
     const { json } = sandbox()
     expect((await json('/sandbox/faults', { method: 'PUT', body: '{' })).body.errors).toEqual([
-      { path: '', message: 'takes a JSON object with faults' },
+      { path: '', message: 'must be a JSON object with faults' },
     ])
   })
 

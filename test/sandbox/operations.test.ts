@@ -101,10 +101,10 @@ describe('sandbox: market share', () => {
   it('lookups without what they look up are 400', async () => {
     const { json } = sandbox()
     const errors = async (path: string) => (await json(`/v3/marketshare/projects/1002/${path}`)).body.errors
-    expect(await errors('url-keywords')).toEqual([{ path: 'url', message: 'takes the URL to look up' }])
+    expect(await errors('url-keywords')).toEqual([{ path: 'url', message: 'must be the URL to look up' }])
     expect(await errors('domain-urls?date=today')).toEqual([
-      { path: 'domain', message: 'takes the domain to look up' },
-      { path: 'date', message: 'takes a calendar date such as 2026-11-20' },
+      { path: 'domain', message: 'must be the domain to look up' },
+      { path: 'date', message: 'must be a calendar date such as 2026-11-20' },
     ])
   })
 })

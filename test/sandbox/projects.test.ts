@@ -87,7 +87,7 @@ describe('sandbox: projects', () => {
     const { post } = sandbox()
     const refused = await post('/v3/projects/shoes/create?frequency=hourly', input)
     expect(refused.status).toBe(400)
-    expect(refused.body.errors).toEqual([{ path: 'frequency', message: 'takes one of ondemand, daily, weekly' }])
+    expect(refused.body.errors).toEqual([{ path: 'frequency', message: 'must be one of ondemand, daily, weekly' }])
     const huge = { ...input, websites: [{ name: 'x'.repeat(1024 * 1024) }] }
     expect((await post('/v3/projects/shoes/create', huge)).status).toBe(413)
   })

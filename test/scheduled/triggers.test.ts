@@ -88,7 +88,7 @@ describe('an event that no rule of ours sends', () => {
     const product = await startProduct({ store, plans: [night] })
     const handled = product.triggers.handle({ plan: 'night', time: 'canary' }, product.endsAt())
     await expect(handled).rejects.toThrow(
-      'takes {"plan": "<name>", "time": "<RFC 3339, UTC>"}, {"task": "sweep"} or {"task": "digest"}',
+      'must be {"plan": "<name>", "time": "<RFC 3339, UTC>"}, {"task": "sweep"} or {"task": "digest"}',
     )
     await expect(product.triggers.handle(httpEvent, product.endsAt())).rejects.toThrow(WrongTrigger)
     expect([asked, product.service.requests, product.secrets.asked]).toEqual([[], [], []])

@@ -191,7 +191,7 @@ describe('what is acknowledged', () => {
     expect(more).toEqual([])
     expect([told?.to, told?.body.response_type, told?.body.replace_original]).toEqual(['asker', 'ephemeral', undefined])
     expect(told?.text).toBe(
-      'You are not allowed to do that: it takes the scope approve. Ask an administrator of Unit Guard to list you as the caller slack:U9NOBODY.',
+      'You are not allowed to do that: it needs the scope approve. Ask an administrator of Unit Guard to list you as the caller slack:U9NOBODY.',
     )
   })
 

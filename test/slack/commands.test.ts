@@ -260,7 +260,7 @@ describe('/units run', () => {
     const { product, offered, press, updates } = await slackProduct()
     const ask = await offered('run ranking acme budget=seo')
     const unlisted =
-      'You are not allowed to do that: it takes the scope run or propose. Ask an administrator of Unit Guard to list you as the caller slack:U9NOBODY.'
+      'You are not allowed to do that: it needs the scope run or propose. Ask an administrator of Unit Guard to list you as the caller slack:U9NOBODY.'
     for (const [user, sentence] of [
       ['U3RITA', not('run or propose', 'U3RITA')],
       ['U9NOBODY', unlisted],

@@ -50,7 +50,7 @@ describe('/units run with a budget above the project’s owner', () => {
     const { product, type } = await slackProduct(false)
     const [told] = await type('run ranking shop budget=clients')
     expect(told?.text).toBe(
-      '⛔ A ranking update of shop would be refused now, so there is nothing to confirm. Nothing was spent. “slack:U2BOB may not charge clients for shop, which belongs to acme; that takes the scope admin or mayChargeAncestors. Without a budget, acme pays.”',
+      '⛔ A ranking update of shop would be refused now, so there is nothing to confirm. Nothing was spent. “slack:U2BOB may not charge clients for shop, which belongs to acme; that needs the scope admin or mayChargeAncestors. Without a budget, acme pays.”',
     )
     expect(product.slack.buttons()).toEqual([])
   })
@@ -60,7 +60,7 @@ describe('/units run with a budget above the project’s owner', () => {
     await type('run ranking shop budget=clients')
     await listBob(false)
     expect(await confirm()).toEqual([
-      'slack:U2BOB may not charge clients for shop, which belongs to acme; that takes the scope admin or mayChargeAncestors. Without a budget, acme pays.',
+      'slack:U2BOB may not charge clients for shop, which belongs to acme; that needs the scope admin or mayChargeAncestors. Without a budget, acme pays.',
     ])
     expect(product.seen('run')).toEqual([])
   })

@@ -22,7 +22,7 @@ export async function answerGateway(c: Context<ApiEnv>, services: Services): Pro
   }
   if (match.kind === 'method-not-allowed') {
     c.header('Allow', match.allow.join(', '))
-    const detail = `This operation takes ${match.allow.join(' or ')}, not ${c.req.method}.`
+    const detail = `This operation allows ${match.allow.join(' or ')}, not ${c.req.method}.`
     return answerProblem(c, problem('method-not-allowed', detail))
   }
   const { operation, segment } = match

@@ -121,6 +121,6 @@ function segmentsOf(segment: string, separator: string | undefined): readonly st
 
 function projectOf(segment: string): string {
   const name = read(project, decodeSegment(segment) ?? undefined, 'project')
-  if (name === undefined) throw invalid([{ path: 'project', message: 'is not percent-encoded UTF-8' }])
+  if (name === undefined) throw invalid([{ path: 'project', message: 'must be percent-encoded UTF-8' }])
   return name
 }

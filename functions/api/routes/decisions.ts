@@ -100,13 +100,13 @@ function answerDecided(c: Context<ApiEnv>, decided: DecisionOutcome): Response {
 
 const approval = z.strictObject({ reason: z.exactOptional(reason), units: z.exactOptional(units) })
 
-export const updateIds = z.array(text(100), 'takes a list of ids').check(
-  z.minLength(1, 'takes 1 to 100 ids'),
-  z.maxLength(100, 'takes 1 to 100 ids'),
+export const updateIds = z.array(text(100), 'must be a list of ids').check(
+  z.minLength(1, 'must have 1 to 100 ids'),
+  z.maxLength(100, 'must have 1 to 100 ids'),
   z.refine((ids) => new Set(ids).size === ids.length, 'names an update twice'),
 )
 const resolution = {
-  outcome: z.enum(['ran', 'did-not-run'], 'takes ran or did-not-run'),
+  outcome: z.enum(['ran', 'did-not-run'], 'must be ran or did-not-run'),
   units: z.exactOptional(units),
   reason,
 }

@@ -10,7 +10,7 @@ import { readQuery } from '../input.ts'
 import type { Operation } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
 
-export const projectParameters = projectsOfRequest('takes the name of a project; repeat it for more')
+export const projectParameters = projectsOfRequest('must be the name of a project; repeat it for more')
 
 const estimateQueryOf = (kinds: Kinds) =>
   z.strictObject({

@@ -15,7 +15,7 @@ import { answerProblem, route } from '../route.ts'
 
 const occurrence = z.strictObject({
   time: instant,
-  only: z.exactOptional(z.enum(['unsent', 'refused'], 'takes unsent or refused')),
+  only: z.exactOptional(z.enum(['unsent', 'refused'], 'must be unsent or refused')),
 })
 
 const overtaken = problem(

@@ -79,7 +79,7 @@ export function updateIdOf(c: Context<ApiEnv>): string {
 const isObject = ({ value }: { value: unknown }): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export const projectList = projectsOfRequest('takes a list of project names')
+export const projectList = projectsOfRequest('must be a list of project names')
 
 const updatesRequestOf = (kinds: Kinds) =>
   z
@@ -90,7 +90,7 @@ const updatesRequestOf = (kinds: Kinds) =>
       budget: z.exactOptional(budgetName),
       reason: z.exactOptional(reason),
       maxUnits: z.exactOptional(units),
-      force: z._default(z.boolean('takes true or false'), false),
+      force: z._default(z.boolean('must be true or false'), false),
       whenShort: z._default(z.enum(['refuse', 'fit', 'ask'], 'takes refuse, fit or ask'), 'refuse'),
       query: z.exactOptional(query),
     })
@@ -98,7 +98,7 @@ const updatesRequestOf = (kinds: Kinds) =>
       // `when`: reported together with faults of members.
       z.refine((body) => (body.project === undefined) !== (body.projects === undefined), {
         path: ['project'],
-        message: 'takes either project or projects',
+        message: 'needs either project or projects',
         when: isObject,
       }),
       z.refine((body) => body.force !== true || body.reason !== undefined, {

@@ -16,7 +16,7 @@ type Query = Readonly<Record<string, string | undefined>>
 /** More would not fit into an address; readers who go further start again. */
 const maxTrailLength = 8
 
-const cursors = z.string().check(z.maxLength(4_000, 'takes at most 4,000 characters'))
+const cursors = z.string().check(z.maxLength(4_000, 'must have at most 4,000 characters'))
 export const pagingFields = { cursor: z.exactOptional(cursors), trail: z.exactOptional(cursors) }
 
 /** @param asked the filters, which every link keeps. */

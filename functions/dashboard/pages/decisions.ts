@@ -15,10 +15,10 @@ import type { PageRoutes, Visit } from '../session.tsx'
 const decision = z
   .strictObject({
     form: z.string(),
-    do: z.enum(actions, 'takes one of the buttons'),
+    do: z.enum(actions, 'must be one of the buttons'),
     id: z
-      .array(z.string().check(z.regex(/^[\x21-\x7e]{1,100}$/)), 'takes at least one update: choose some first')
-      .check(z.maxLength(100, 'takes at most 100 updates')),
+      .array(z.string().check(z.regex(/^[\x21-\x7e]{1,100}$/)), 'needs at least one update: choose some first')
+      .check(z.maxLength(100, 'must have at most 100 updates')),
     /** What each update that could be approved was shown to need, as `ShownUnits` writes it. */
     shown: z.exactOptional(z.array(z.string().check(z.regex(/^[\x21-\x7e]{1,100} \d{1,15}$/))).check(z.maxLength(100))),
     reason: z.exactOptional(reason),

@@ -27,9 +27,9 @@ const rowsOfPage = 50
 
 const isDate = (text: string) =>
   /^\d{4}-\d\d-\d\d$/.test(text) && new Date(Date.parse(text) || 0).toISOString().startsWith(text)
-const date = z.string().check(z.refine(isDate, 'takes a date such as 2026-11-20'))
+const date = z.string().check(z.refine(isDate, 'must be a date such as 2026-11-20'))
 
-const part = z.string().check(z.maxLength(200, 'takes at most 200 characters'))
+const part = z.string().check(z.maxLength(200, 'must have at most 200 characters'))
 /** The filters of the API, with dates instead of instants and parts of project names. */
 function pageFilterOf(kinds: Kinds) {
   const { limit: _limit, cursor: _cursor, since: _since, until: _until, ...same } = updateFilterOf(kinds).shape

@@ -104,7 +104,7 @@ async function mark({ ledger, marker, table: tableName, tableId }: OperatorLedge
 function toRenewal(given: { readonly [name in 'day' | 'time' | 'zone']?: string }): Partial<Renewal> {
   const { day, time, zone } = parseFlags(given)
   if (day === undefined && time === undefined && zone === undefined)
-    throw new WrongUsage('takes at least one of --day, --time and --zone')
+    throw new WrongUsage('needs at least one of --day, --time and --zone')
   return { ...(day !== undefined && { day }), ...(time !== undefined && { time }), ...(zone !== undefined && { zone }) }
 }
 

@@ -45,8 +45,7 @@ await command(
   async ({ 'dry-run': dryRun, prune, reason }, what, file = '') => {
     if (what !== 'apply' && what !== 'ids' && what !== 'export')
       throw new WrongUsage(`takes apply, ids or export, not ${what}`)
-    if (what === 'apply' && !/\.(csv|json)$/i.test(file))
-      throw new WrongUsage('takes a file that ends in .csv or .json')
+    if (what === 'apply' && !/\.(csv|json)$/i.test(file)) throw new WrongUsage('the file must end in .csv or .json')
     const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
     const service = createBudgetsService({ url, token })
     const read = await service.read()

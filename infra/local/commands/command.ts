@@ -124,6 +124,6 @@ export const unitMs = { m: minuteMs, h: hourMs, d: dayMs } as const
 /** Milliseconds since the epoch of a time in RFC 3339. @throws WrongUsage for `flag` */
 export function parseInstant(text: string, flag: string, example = '2026-11-20T09:00:00Z'): number {
   const parsed = instant.safeParse(text)
-  if (!parsed.success) throw new WrongUsage(`${flag} takes a time such as ${example}`)
+  if (!parsed.success) throw new WrongUsage(`${flag} must be a time such as ${example}`)
   return parsed.data
 }

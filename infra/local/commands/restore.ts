@@ -19,7 +19,7 @@ await command(
   async ({ to = '', 'dry-run': dryRun }, what) => {
     if (what !== 'accept') throw new WrongUsage(`takes accept, not ${what}`)
     const instant = parseInstant(to, '--to', '2026-11-20T09:55:00Z')
-    if (instant > systemClock.now()) throw new WrongUsage('--to takes a past time')
+    if (instant > systemClock.now()) throw new WrongUsage('--to must be a past time')
     return withOperatorLedger((opened) => accept(opened, instant, dryRun !== undefined))
   },
   ['<accept>'],

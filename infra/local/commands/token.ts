@@ -61,5 +61,5 @@ function toMs(text: string): number {
   const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
   const ms = count === undefined ? 0 : Number(count) * unitMs[unit as keyof typeof unitMs]
   if (ms > 0 && ms <= longestLifeSeconds * 1000) return ms
-  throw new WrongUsage('--expires takes a time such as 30m, 8h or 7d, at most 366d')
+  throw new WrongUsage('--expires must be a time such as 30m, 8h or 7d, at most 366d')
 }

@@ -191,7 +191,7 @@ export function whyNotCharge(
   { force, budgets }: { force: boolean | undefined; budgets: readonly string[] },
 ): Problem | null {
   if (force && !allowed.mayForce)
-    return problem('forbidden', `${caller} may not force updates; that takes the scope admin.`)
+    return problem('forbidden', `${caller} may not force updates; that needs the scope admin.`)
   const other = budgets.find((budget) => !allowed.mayCharge(budget))
   if (other === undefined) return null
   const who = token ? 'its token names' : 'the list of callers names'

@@ -44,8 +44,7 @@ const maxFaults = 100
  */
 export function parsePlans(text: string, kinds: Kinds = productKinds): readonly Plan[] {
   const read = parseStrictJson(text)
-  if (!read.ok)
-    throw new WrongPlans(`the plans are not JSON that can be read in one way: ${read.reason}${placeIn(text)}`)
+  if (!read.ok) throw new WrongPlans(`the plans are not valid, unambiguous JSON: ${read.reason}${placeIn(text)}`)
   const file = Array.isArray(read.value) ? { plans: read.value } : read.value
   const parsed = plansFileOf(kinds).safeParse(file)
   const faults = allFaults([...textFaults(file), ...namesTwice(file)], parsed.error?.issues)
@@ -58,7 +57,7 @@ export function parsePlans(text: string, kinds: Kinds = productKinds): readonly 
 }
 
 const schedule = z.pipe(
-  z.string('takes a text such as "cron(0 5 * * ? *)"'),
+  z.string('must be a string such as "cron(0 5 * * ? *)"'),
   z.transform((text, context): Schedule => {
     const parsed = parseSchedule(text)
     if (parsed.kind === 'schedule') return parsed.schedule
@@ -67,11 +66,11 @@ const schedule = z.pipe(
   }),
 )
 
-const sizeOfProjects = `takes 1 to ${maxProjects} projects`
+const sizeOfProjects = `must have 1 to ${maxProjects} projects`
 
 /** Each update's record carries it. */
 const maxLeaveBudgets = 50
-const takesLeave = `takes a whole number of units, 0 to ${maxUnits}, or one for each budget, as in {"account": 2000}`
+const takesLeave = `must be a whole number of units from 0 to ${maxUnits}, or one for each budget, as in {"account": 2000}`
 
 const leave = z.union(
   [
@@ -80,7 +79,7 @@ const leave = z.union(
       z.refine((byBudget) => {
         const { length } = Object.keys(byBudget)
         return length > 0 && length <= maxLeaveBudgets
-      }, `takes 1 to ${maxLeaveBudgets} budgets`),
+      }, `must have 1 to ${maxLeaveBudgets} budgets`),
     ),
   ],
   takesLeave,
@@ -90,25 +89,25 @@ const planOf = (kinds: Kinds) =>
   z.strictObject({
     name: planName,
     kind: kindOf(kinds),
-    projects: z.array(project, 'takes a list of project names').check(
+    projects: z.array(project, 'must be a list of project names').check(
       z.minLength(1, sizeOfProjects),
       z.maxLength(maxProjects, sizeOfProjects),
       z.refine((names) => new Set(names).size === names.length, 'names a project twice'),
     ),
     budget: z.exactOptional(budgetName),
     schedule,
-    whenShort: z._default(z.enum(['fit', 'refuse', 'ask'], 'takes fit, refuse or ask'), 'fit'),
+    whenShort: z._default(z.enum(['fit', 'refuse', 'ask'], 'must be fit, refuse or ask'), 'fit'),
     query: z.exactOptional(query),
-    mayChargeAncestors: z._default(z.boolean('takes true or false'), false),
+    mayChargeAncestors: z._default(z.boolean('must be true or false'), false),
     leave: z.exactOptional(leave),
-    enabled: z._default(z.boolean('takes true or false'), true),
+    enabled: z._default(z.boolean('must be true or false'), true),
   })
 
 const plansFileOf = (kinds: Kinds) =>
   z.strictObject({
     plans: z
-      .array(planOf(kinds), 'takes a list of plans')
-      .check(z.maxLength(maxPlans, `takes at most ${maxPlans} plans`)),
+      .array(planOf(kinds), 'must be a list of plans')
+      .check(z.maxLength(maxPlans, `must have at most ${maxPlans} plans`)),
   })
 
 /** The schema skips the list while a plan in it is wrong. */

@@ -48,9 +48,9 @@ function parseRate(text: string, inside: string): ParsedSchedule {
   const [, number = '', unit = '', plural = ''] = /^(\d+) +(minute|hour|day)(s?)$/.exec(inside) ?? []
   const ms = unitMs[unit]
   if (ms === undefined) {
-    return fault('rate takes a whole number and minute(s), hour(s) or day(s), as in rate(1 hour) and rate(5 minutes)')
+    return fault('rate needs a whole number and minute(s), hour(s) or day(s), as in rate(1 hour) and rate(5 minutes)')
   }
-  if (!/^[1-9]\d{0,6}$/.test(number)) return fault('rate takes a whole number from 1 to 9999999')
+  if (!/^[1-9]\d{0,6}$/.test(number)) return fault('rate needs a whole number from 1 to 9999999')
   const should = number === '1' ? unit : `${unit}s`
   if (`${unit}${plural}` !== should) return fault(`the unit goes with the number: write rate(${number} ${should})`)
   return { kind: 'schedule', schedule: { kind: 'rate', text, everyMs: Number(number) * ms } }
@@ -153,7 +153,7 @@ function parseCronFields(text: string): CronFields | CronFault {
 }
 
 const sixFields =
-  'cron takes six fields with blanks between them and no seconds: minutes, hours, day of month, month, day of week, ' +
+  'cron needs six fields with blanks between them and no seconds: minutes, hours, day of month, month, day of week, ' +
   'year, so that every day at 05:00 is cron(0 5 * * ? *)'
 const oneQuestionMark =
   'one of day of month and day of week must be ?, so that 05:00 is cron(0 5 * * ? *) every day and ' +
@@ -222,10 +222,10 @@ function valuesOf(field: Field, text: string): readonly number[] | CronFault {
     const end = first === '*' || step !== undefined ? field.to : from
     const to = last === undefined ? end : numberOf(field, last)
     if (from === null || to === null) return wrongValue(field, text)
-    if (to < from) return wrong(field, 'takes no range that goes backwards, so write a list', text)
-    if (step !== undefined && field.takesNoSteps) return wrong(field, 'takes no steps', text)
+    if (to < from) return wrong(field, 'cannot have a range that goes backwards; write a list', text)
+    if (step !== undefined && field.takesNoSteps) return wrong(field, 'cannot have steps', text)
     const by = step === undefined ? 1 : Number(step)
-    if (by < 1 || by > field.to) return wrong(field, `takes steps of 1 to ${field.to}`, text)
+    if (by < 1 || by > field.to) return wrong(field, `must have steps of 1 to ${field.to}`, text)
     for (let value = from; value <= to; value += by) values.add(value)
   }
   return [...values].sort((a, b) => a - b)
@@ -242,7 +242,7 @@ function numberOf({ from, to, words }: Field, text: string): number | null {
 const isFault = (read: string | readonly number[] | CronFault): read is CronFault =>
   typeof read === 'object' && 'kind' in read
 
-const wrongValue = (field: Field, text: string): CronFault => wrong(field, `takes ${field.takes}`, text)
+const wrongValue = (field: Field, text: string): CronFault => wrong(field, `must be ${field.takes}`, text)
 
 const wrong = ({ name }: Field, takes: string, text: string): CronFault =>
   fault(`the field ${name} has "${shorten(text)}", but it ${takes}`)

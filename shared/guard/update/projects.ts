@@ -60,7 +60,7 @@ export function whyNotPaid(definitions: Definitions, charge: Charge, mayChargeAn
   const right = caller.startsWith('schedule:')
     ? 'mayChargeAncestors in the plan'
     : 'the scope admin or mayChargeAncestors'
-  const detail = `${caller} may not charge ${budget} for ${project}, which belongs to ${owner}; that takes ${right}. Without a budget, ${owner} pays.`
+  const detail = `${caller} may not charge ${budget} for ${project}, which belongs to ${owner}; that needs ${right}. Without a budget, ${owner} pays.`
   return problem('forbidden', detail, { budget })
 }
 

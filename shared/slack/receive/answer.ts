@@ -27,5 +27,5 @@ export function whyNotAllowed(allowed: Permissions, caller: string, ...any: read
   const scope = `the scope ${any.join(' or ')}`
   return allowed.isListed
     ? `You are listed as ${caller}, but without ${scope}, which this takes. Ask an administrator of Unit Guard to add it.`
-    : `You are not allowed to do that: it takes ${scope}. Ask an administrator of Unit Guard to list you as the caller ${caller}.`
+    : `You are not allowed to do that: it needs ${scope}. Ask an administrator of Unit Guard to list you as the caller ${caller}.`
 }

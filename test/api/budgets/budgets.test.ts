@@ -222,7 +222,7 @@ describe('PUT /budgets/{name}', () => {
     async (name) => {
       const product = await startSmall()
       expect(errorsOf(await put(product, name, { limits: month(1) }))).toEqual(
-        invalid('name', 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -'),
+        invalid('name', 'must have 1 to 63 of a-z, 0-9 and -, not beginning with -'),
       )
       for (const [method, path] of [
         ['GET', ''],

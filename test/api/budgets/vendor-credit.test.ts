@@ -43,13 +43,13 @@ describe('units that the vendor gave back', () => {
       'negative spending',
       () => ({ type: 'external-spend', units: -40 }),
       'units',
-      'takes a whole number of units, 1 to 1000000000000; for units that the vendor gave back, book a grant with wholeChain',
+      'must be a whole number of units from 1 to 1000000000000; for units that the vendor gave back, book a grant with wholeChain',
     ],
     [
       'the correction of an update',
       (corrects) => ({ type: 'correction', units: 0, corrects }),
       'corrects',
-      'takes the id of an entry; what an update was charged is not corrected: for units that the vendor gave back, book a grant with wholeChain',
+      'must be the id of an entry; what an update was charged is not corrected: for units that the vendor gave back, book a grant with wholeChain',
     ],
   ])(
     'units that the vendor gave back cannot be booked as %s, and the error names the way',

@@ -199,7 +199,7 @@ describe('token check: malformed: 401, always with the same body, and nothing is
         type: '/problems/unauthorized',
         title: 'A valid token is needed',
         status: 401,
-        detail: 'This address takes a valid bearer token of Unit Guard.',
+        detail: 'This address needs a valid bearer token of Unit Guard.',
         requestId: expect.stringMatching(/^[0-9a-z]{26}$/),
       })
       expect(called.status).toBe(401)
@@ -550,7 +550,7 @@ describe('scopes', () => {
     const refused = await product.update(body, { token: craft({ ...claims, scope: 'read run propose write approve' }) })
     expect(refused).toMatchObject({
       status: 403,
-      body: { type: '/problems/forbidden', detail: 'eve may not force updates; that takes the scope admin.' },
+      body: { type: '/problems/forbidden', detail: 'eve may not force updates; that needs the scope admin.' },
     })
     expect(product.service.requests).toEqual([])
     expect((await product.update(body, { token: craft({ ...claims, scope: 'run admin' }) })).status).toBe(201)

@@ -36,7 +36,7 @@ const ways: [string, (started: Started, budget: string) => Promise<{ status: num
   ],
 ]
 const detail =
-  'bob may not charge clients for shop, which belongs to acme; that takes the scope admin or mayChargeAncestors. Without a budget, acme pays.'
+  'bob may not charge clients for shop, which belongs to acme; that needs the scope admin or mayChargeAncestors. Without a budget, acme pays.'
 
 describe.each(ways)('naming a parent of the owner, by %s', (_way, ask) => {
   test('charging a parent of the owner is refused with 403 without the right', async () => {

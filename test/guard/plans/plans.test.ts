@@ -71,38 +71,47 @@ describe('a plan of the file', () => {
     expect(parse({ ...morning, ...plan })).toMatchObject([plan])
   })
 
-  const name = 'takes 1 to 63 of a-z, 0-9 and -, not beginning with -'
-  const project = 'takes 1 to 512 characters, no control characters, and neither "." nor ".."'
-  const units = 'takes a whole number of units, 0 to 1000000000000, or one for each budget, as in {"account": 2000}'
-  const budgets = 'takes 1 to 50 budgets'
-  const value = 'takes a text, a number, true or false'
+  const name = 'must have 1 to 63 of a-z, 0-9 and -, not beginning with -'
+  const project = 'must have 1 to 512 characters, no control characters, and neither "." nor ".."'
+  const units =
+    'must be a whole number of units from 0 to 1000000000000, or one for each budget, as in {"account": 2000}'
+  const budgets = 'must have 1 to 50 budgets'
+  const value = 'must be a string, a number, true or false'
   const cron = 'EventBridge has no @daily: write cron(0 0 * * ? *)'
   test.each<[what: string, plan: object, fault: string]>([
-    ['no name', { name: undefined }, 'plan 1, name: takes the name of a plan'],
+    ['no name', { name: undefined }, 'plan 1, name: must be the name of a plan'],
     ['a name in capitals', { name: 'Morning' }, `plan 1, name: ${name}`],
     ['a name that begins with -', { name: '-a' }, `plan 1, name: ${name}`],
     ['a long name', { name: 'a'.repeat(64) }, `plan 1, name: ${name}`],
-    ['another kind', { kind: 'rankings' }, 'plan 1 (morning), kind: takes ranking or keyword-difficulty'],
-    ['no projects', { projects: undefined }, 'plan 1 (morning), projects: takes a list of project names'],
-    ['one project', { projects: 'acme' }, 'plan 1 (morning), projects: takes a list of project names'],
-    ['an empty list', { projects: [] }, 'plan 1 (morning), projects: takes 1 to 500 projects'],
-    ['too many projects', { projects: names(501) }, 'plan 1 (morning), projects: takes 1 to 500 projects'],
+    ['another kind', { kind: 'rankings' }, 'plan 1 (morning), kind: must be ranking or keyword-difficulty'],
+    ['no projects', { projects: undefined }, 'plan 1 (morning), projects: must be a list of project names'],
+    ['one project', { projects: 'acme' }, 'plan 1 (morning), projects: must be a list of project names'],
+    ['an empty list', { projects: [] }, 'plan 1 (morning), projects: must have 1 to 500 projects'],
+    ['too many projects', { projects: names(501) }, 'plan 1 (morning), projects: must have 1 to 500 projects'],
     ['a project twice', { projects: ['a', 'b', 'a'] }, 'plan 1 (morning), projects: names a project twice'],
     ['a project ..', { projects: ['a', '..'] }, `plan 1 (morning), projects.1: ${project}`],
     ['a project with a line break', { projects: ['a\nb'] }, `plan 1 (morning), projects.0: ${project}`],
     ['a long project', { projects: ['a'.repeat(513)] }, `plan 1 (morning), projects.0: ${project}`],
-    ['a project that is a number', { projects: [1001] }, 'plan 1 (morning), projects.0: takes the name of a project'],
+    ['a project that is a number', { projects: [1001] }, 'plan 1 (morning), projects.0: must be the name of a project'],
     ['half a character', { projects: ['\ud800'] }, 'plan 1 (morning), projects.0: is not Unicode'],
     ['a budget in capitals', { budget: 'SEO' }, `plan 1 (morning), budget: ${name}`],
-    ['no budget by null', { budget: null }, 'plan 1 (morning), budget: takes the name of a budget'],
-    ['no schedule', { schedule: undefined }, 'plan 1 (morning), schedule: takes a text such as "cron(0 5 * * ? *)"'],
+    ['no budget by null', { budget: null }, 'plan 1 (morning), budget: must be the name of a budget'],
+    [
+      'no schedule',
+      { schedule: undefined },
+      'plan 1 (morning), schedule: must be a string such as "cron(0 5 * * ? *)"',
+    ],
     ['a wrong schedule', { schedule: '@daily' }, `plan 1 (morning), schedule: ${cron}`],
-    ['another whenShort', { whenShort: 'skip' }, 'plan 1 (morning), whenShort: takes fit, refuse or ask'],
-    ['a list as query', { query: ['a'] }, 'plan 1 (morning), query: takes a JSON object'],
+    ['another whenShort', { whenShort: 'skip' }, 'plan 1 (morning), whenShort: must be fit, refuse or ask'],
+    ['a list as query', { query: ['a'] }, 'plan 1 (morning), query: must be a JSON object'],
     ['a query with null', { query: { a: null } }, `plan 1 (morning), query.a: ${value}`],
     ['a query with __proto__', JSON.parse('{"query": {"__proto__": "a"}}'), unknown('query.__proto__')],
     ['too long a query', { query: Object.fromEntries(names(21).map((name) => [name, 1])) }, atMost('20 names')],
-    ['too long a value', { query: { a: 'x'.repeat(513) } }, 'plan 1 (morning), query.a: takes at most 512 characters'],
+    [
+      'too long a value',
+      { query: { a: 'x'.repeat(513) } },
+      'plan 1 (morning), query.a: must have at most 512 characters',
+    ],
     ['units below 0', { leave: -1 }, `plan 1 (morning), leave: ${units}`],
     ['half a unit', { leave: 0.5 }, `plan 1 (morning), leave: ${units}`],
     ['too many units', { leave: 1_000_000_000_001 }, `plan 1 (morning), leave: ${units}`],
@@ -111,11 +120,11 @@ describe('a plan of the file', () => {
     [
       'units below 0 for a budget',
       { leave: { account: -1 } },
-      'plan 1 (morning), leave.account: takes a whole number of units, 0 to 1000000000000',
+      'plan 1 (morning), leave.account: must be a whole number of units from 0 to 1000000000000',
     ],
     ['units for a budget in capitals', { leave: { SEO: 1 } }, `plan 1 (morning), leave: ${units}`],
     ['units for too many budgets', { leave: unitsFor(51) }, `plan 1 (morning), leave: ${budgets}`],
-    ['enabled as text', { enabled: 'no' }, 'plan 1 (morning), enabled: takes true or false'],
+    ['enabled as text', { enabled: 'no' }, 'plan 1 (morning), enabled: must be true or false'],
     ['an unknown member', { budgets: 'seo' }, unknown('budgets')],
     ['a long unknown member', { [`x${'canary'.repeat(50)}`]: 1 }, unknown(`x${'canary'.repeat(9)}canar…`)],
   ])('do not take %s', (_what, plan, fault) => {
@@ -126,21 +135,21 @@ describe('a plan of the file', () => {
     return `plan 1 (morning), ${path}: is not a known member`
   }
   function atMost(what: string): string {
-    return `plan 1 (morning), query: takes at most ${what}`
+    return `plan 1 (morning), query: must have at most ${what}`
   }
 
   test('a wrong plans file names every fault at once, plan by plan', () => {
     const other = { ...morning, name: 'other', projects: ['a', '.', 'a'], leave: '1' }
     expect(faultOf(() => parse({ ...morning, kind: 'x', enabled: 1 }, 7, other, { ...morning, budget: 5 }))).toBe(
       [
-        'these plans are wrong: plan 1 (morning), kind: takes ranking or keyword-difficulty',
-        'plan 1 (morning), enabled: takes true or false',
-        'plan 2: takes a JSON object',
+        'these plans are wrong: plan 1 (morning), kind: must be ranking or keyword-difficulty',
+        'plan 1 (morning), enabled: must be true or false',
+        'plan 2: must be a JSON object',
         `plan 3 (other), projects.1: ${project}`,
         'plan 3 (other), projects: names a project twice',
         `plan 3 (other), leave: ${units}`,
         'plan 4 (morning), name: is the name of plan 1 too',
-        'plan 4 (morning), budget: takes the name of a budget',
+        'plan 4 (morning), budget: must be the name of a budget',
       ].join('; '),
     )
   })
@@ -155,7 +164,7 @@ describe('a plan of the file', () => {
 
   test('only names are the same name twice', () => {
     const unnamed = [undefined, undefined, 7, 7].map((name) => ({ ...morning, name }))
-    const said = [1, 2, 3, 4].map((number) => `plan ${number}, name: takes the name of a plan`).join('; ')
+    const said = [1, 2, 3, 4].map((number) => `plan ${number}, name: must be the name of a plan`).join('; ')
     expect(faultOf(() => parse(...unnamed))).toBe(`these plans are wrong: ${said}`)
   })
 
@@ -165,16 +174,16 @@ describe('a plan of the file', () => {
   })
 
   test.each<[text: string, fault: string]>([
-    ['7', 'these plans are wrong: takes a JSON object'],
-    ['null', 'these plans are wrong: takes a JSON object'],
-    ['{}', 'these plans are wrong: plans: takes a list of plans'],
+    ['7', 'these plans are wrong: must be a JSON object'],
+    ['null', 'these plans are wrong: must be a JSON object'],
+    ['{}', 'these plans are wrong: plans: must be a list of plans'],
     [
       '{"plans": {}, "version": 1}',
-      'these plans are wrong: plans: takes a list of plans; version: is not a known member',
+      'these plans are wrong: plans: must be a list of plans; version: is not a known member',
     ],
     [
       JSON.stringify(Array.from({ length: 201 }, (_, index) => ({ ...morning, name: `plan-${index}` }))),
-      'these plans are wrong: plans: takes at most 200 plans',
+      'these plans are wrong: plans: must have at most 200 plans',
     ],
     ['', notJson('not JSON at line 1, column 1')],
     ['[{"name": "canary",}]', notJson('not JSON at line 1, column 20')],
@@ -186,7 +195,7 @@ describe('a plan of the file', () => {
   })
 
   function notJson(reason: string): string {
-    return `the plans are not JSON that can be read in one way: ${reason}`
+    return `the plans are not valid, unambiguous JSON: ${reason}`
   }
 })
 
@@ -249,7 +258,7 @@ describe('a plans file', () => {
       () => write('latin.json', Buffer.from('["é"]', 'latin1')),
       'the plans file latin.json is not UTF-8',
     ],
-    ['is wrong', () => write('wrong.json', '[7]'), 'wrong.json: these plans are wrong: plan 1: takes a JSON object'],
+    ['is wrong', () => write('wrong.json', '[7]'), 'wrong.json: these plans are wrong: plan 1: must be a JSON object'],
   ])('that %s is refused by its base name', (_what, path, fault) => {
     expect(faultOf(() => readPlans(path()))).toBe(fault)
   })

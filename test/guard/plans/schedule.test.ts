@@ -82,14 +82,14 @@ describe('a cron', () => {
   })
 
   const sixFields =
-    'cron takes six fields with blanks between them and no seconds: minutes, hours, day of month, month, day of week, year, so that every day at 05:00 is cron(0 5 * * ? *)'
+    'cron needs six fields with blanks between them and no seconds: minutes, hours, day of month, month, day of week, year, so that every day at 05:00 is cron(0 5 * * ? *)'
   const oneQuestionMark =
     'one of day of month and day of week must be ?, so that 05:00 is cron(0 5 * * ? *) every day and cron(0 5 ? * MON *) every Monday'
   const field = (name: string, text: string, takes: string) => `the field ${name} has "${text}", but it ${takes}`
   const lw = 'takes L and W alone, as L or as one day such as 15W'
   const nth = 'takes L and # alone, as L, as 6L or as one of 3#1 to 3#5'
-  const weekday = 'takes 1-7 or SUN-SAT (1 is SUN)'
-  const backwards = 'takes no range that goes backwards, so write a list'
+  const weekday = 'must be 1-7 or SUN-SAT (1 is SUN)'
+  const backwards = 'cannot have a range that goes backwards; write a list'
 
   test.each<[text: string, message: string]>([
     ['cron()', sixFields],
@@ -102,39 +102,39 @@ describe('a cron', () => {
     ['cron(0 5 1 * MON *)', oneQuestionMark],
     ['cron(0 5 * * MON *)', oneQuestionMark],
     ['cron(0 5 ? * ? *)', 'of day of month and day of week only one may be ?'],
-    ['cron(60 5 * * ? *)', field('minutes', '60', 'takes 0-59')],
-    ['cron(-1 5 * * ? *)', field('minutes', '-1', 'takes 0-59')],
-    ['cron(1.5 5 * * ? *)', field('minutes', '1.5', 'takes 0-59')],
-    ['cron(? 5 * * ? *)', field('minutes', '?', 'takes 0-59')],
-    ['cron(005 5 * * ? *)', field('minutes', '005', 'takes 0-59')],
-    ['cron(0, 5 * * ? *)', field('minutes', '0,', 'takes 0-59')],
-    ['cron(0\t 5 * * ? *)', field('minutes', '0\u{fffd}', 'takes 0-59')],
-    ['cron(*-5 5 * * ? *)', field('minutes', '*-5', 'takes 0-59')],
-    ['cron(/5 5 * * ? *)', field('minutes', '/5', 'takes 0-59')],
-    ['cron(5/ 5 * * ? *)', field('minutes', '5/', 'takes 0-59')],
-    ['cron(60/5 5 * * ? *)', field('minutes', '60/5', 'takes 0-59')],
-    ['cron(50-60 5 * * ? *)', field('minutes', '50-60', 'takes 0-59')],
-    ['cron(0/0 5 * * ? *)', field('minutes', '0/0', 'takes steps of 1 to 59')],
-    ['cron(*/60 5 * * ? *)', field('minutes', '*/60', 'takes steps of 1 to 59')],
-    ['cron(0 24 * * ? *)', field('hours', '24', 'takes 0-23')],
+    ['cron(60 5 * * ? *)', field('minutes', '60', 'must be 0-59')],
+    ['cron(-1 5 * * ? *)', field('minutes', '-1', 'must be 0-59')],
+    ['cron(1.5 5 * * ? *)', field('minutes', '1.5', 'must be 0-59')],
+    ['cron(? 5 * * ? *)', field('minutes', '?', 'must be 0-59')],
+    ['cron(005 5 * * ? *)', field('minutes', '005', 'must be 0-59')],
+    ['cron(0, 5 * * ? *)', field('minutes', '0,', 'must be 0-59')],
+    ['cron(0\t 5 * * ? *)', field('minutes', '0\u{fffd}', 'must be 0-59')],
+    ['cron(*-5 5 * * ? *)', field('minutes', '*-5', 'must be 0-59')],
+    ['cron(/5 5 * * ? *)', field('minutes', '/5', 'must be 0-59')],
+    ['cron(5/ 5 * * ? *)', field('minutes', '5/', 'must be 0-59')],
+    ['cron(60/5 5 * * ? *)', field('minutes', '60/5', 'must be 0-59')],
+    ['cron(50-60 5 * * ? *)', field('minutes', '50-60', 'must be 0-59')],
+    ['cron(0/0 5 * * ? *)', field('minutes', '0/0', 'must have steps of 1 to 59')],
+    ['cron(*/60 5 * * ? *)', field('minutes', '*/60', 'must have steps of 1 to 59')],
+    ['cron(0 24 * * ? *)', field('hours', '24', 'must be 0-23')],
     ['cron(0 22-2 * * ? *)', field('hours', '22-2', backwards)],
-    ['cron(0 5 0 * ? *)', field('day of month', '0', 'takes 1-31')],
-    ['cron(0 5 32 * ? *)', field('day of month', '32', 'takes 1-31')],
+    ['cron(0 5 0 * ? *)', field('day of month', '0', 'must be 1-31')],
+    ['cron(0 5 32 * ? *)', field('day of month', '32', 'must be 1-31')],
     ['cron(0 5 LW * ? *)', field('day of month', 'LW', lw)],
     ['cron(0 5 L-3 * ? *)', field('day of month', 'L-3', lw)],
     ['cron(0 5 1,L * ? *)', field('day of month', '1,L', lw)],
     ['cron(0 5 15W,16W * ? *)', field('day of month', '15W,16W', lw)],
     ['cron(0 5 0W * ? *)', field('day of month', '0W', lw)],
     ['cron(0 5 32W * ? *)', field('day of month', '32W', lw)],
-    ['cron(0 5 1 13 ? *)', field('month', '13', 'takes 1-12 or JAN-DEC')],
-    ['cron(0 5 1 jan ? *)', field('month', 'jan', 'takes 1-12 or JAN-DEC')],
-    ['cron(0 5 1 JANUARY ? *)', field('month', 'JANUARY', 'takes 1-12 or JAN-DEC')],
+    ['cron(0 5 1 13 ? *)', field('month', '13', 'must be 1-12 or JAN-DEC')],
+    ['cron(0 5 1 jan ? *)', field('month', 'jan', 'must be 1-12 or JAN-DEC')],
+    ['cron(0 5 1 JANUARY ? *)', field('month', 'JANUARY', 'must be 1-12 or JAN-DEC')],
     ['cron(0 5 1 NOV-FEB ? *)', field('month', 'NOV-FEB', backwards)],
     ['cron(0 5 ? * 0 *)', field('day of week', '0', weekday)],
     ['cron(0 5 ? * 8 *)', field('day of week', '8', weekday)],
     ['cron(0 5 ? * Mon *)', field('day of week', 'Mon', weekday)],
     ['cron(0 5 ? * SAT-SUN *)', field('day of week', 'SAT-SUN', backwards)],
-    ['cron(0 5 ? * 2/2 *)', field('day of week', '2/2', 'takes no steps')],
+    ['cron(0 5 ? * 2/2 *)', field('day of week', '2/2', 'cannot have steps')],
     ['cron(0 5 ? * 3#6 *)', field('day of week', '3#6', nth)],
     ['cron(0 5 ? * 3#0 *)', field('day of week', '3#0', nth)],
     ['cron(0 5 ? * FRY#2 *)', field('day of week', 'FRY#2', nth)],
@@ -143,12 +143,12 @@ describe('a cron', () => {
     ['cron(0 5 ? * 6LW *)', field('day of week', '6LW', nth)],
     ['cron(0 5 ? * FRIL *)', field('day of week', 'FRIL', nth)],
     ['cron(0 5 ? * L-2 *)', field('day of week', 'L-2', nth)],
-    ['cron(0 5 * * ? 1969)', field('year', '1969', 'takes 1970-2199')],
-    ['cron(0 5 * * ? 2200)', field('year', '2200', 'takes 1970-2199')],
-    ['cron(0 5 * * ? 27)', field('year', '27', 'takes 1970-2199')],
+    ['cron(0 5 * * ? 1969)', field('year', '1969', 'must be 1970-2199')],
+    ['cron(0 5 * * ? 2200)', field('year', '2200', 'must be 1970-2199')],
+    ['cron(0 5 * * ? 27)', field('year', '27', 'must be 1970-2199')],
     ['cron(0 5 30 FEB ? *)', 'there is no such day in 1970-2199, as with 30 FEB'],
     ['cron(0 5 29 2 ? 2027)', 'there is no such day in 1970-2199, as with 30 FEB'],
-    [`cron(0 5 ${'7,'.repeat(80)}99 * ? *)`, field('day of month', `${'7,'.repeat(30)}…`, 'takes 1-31')],
+    [`cron(0 5 ${'7,'.repeat(80)}99 * ? *)`, field('day of month', `${'7,'.repeat(30)}…`, 'must be 1-31')],
   ])('%s is a fault', (text, message) => {
     expect(parseSchedule(text)).toEqual({ kind: 'fault', message })
   })
@@ -176,8 +176,8 @@ describe('a rate', () => {
     expect(times('rate(2 days)', { anchor, max: 2 })).toEqual(expected)
   })
 
-  const form = 'rate takes a whole number and minute(s), hour(s) or day(s), as in rate(1 hour) and rate(5 minutes)'
-  const number = 'rate takes a whole number from 1 to 9999999'
+  const form = 'rate needs a whole number and minute(s), hour(s) or day(s), as in rate(1 hour) and rate(5 minutes)'
+  const number = 'rate needs a whole number from 1 to 9999999'
   test.each<[text: string, message: string]>([
     ['rate(1 minutes)', 'the unit goes with the number: write rate(1 minute)'],
     ['rate(5 minute)', 'the unit goes with the number: write rate(5 minutes)'],

@@ -65,7 +65,7 @@ describe('the right to charge an ancestor of the owner', () => {
     expect((await ask({ budget: 'account' })).problem).toEqual({
       slug: 'forbidden',
       detail:
-        'bob may not charge account for shop, which belongs to acme; that takes the scope admin or mayChargeAncestors. Without a budget, acme pays.',
+        'bob may not charge account for shop, which belongs to acme; that needs the scope admin or mayChargeAncestors. Without a budget, acme pays.',
       members: { budget: 'account' },
     })
   })
@@ -338,7 +338,7 @@ describe('a plan that names an ancestor of the owner', () => {
         problem: {
           slug: 'forbidden',
           detail:
-            'schedule:night may not charge account for shop, which belongs to acme; that takes mayChargeAncestors in the plan. Without a budget, acme pays.',
+            'schedule:night may not charge account for shop, which belongs to acme; that needs mayChargeAncestors in the plan. Without a budget, acme pays.',
         },
       },
     ])

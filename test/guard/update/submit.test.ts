@@ -87,7 +87,7 @@ describe('the rights of a caller', () => {
     const { ask, caller } = await startGuard()
     await caller('eve', { mayForce: true })
     const force = { force: true, reason: 'r' }
-    expect(await ask(force)).toMatchObject(forbidden('bob may not force updates; that takes the scope admin.'))
+    expect(await ask(force)).toMatchObject(forbidden('bob may not force updates; that needs the scope admin.'))
     expect((await ask(force, { caller: 'eve' })).status).toBe(201)
     expect((await ask({ ...force, projects: ['b'] }, token(['run', 'admin']))).status).toBe(201)
   })
@@ -159,7 +159,7 @@ describe('a caller whose rights shrink while their update is under way', () => {
       { scopes: ['run'] },
       token(['run', 'admin']),
       { force: true },
-      'bob may not force updates; that takes the scope admin.',
+      'bob may not force updates; that needs the scope admin.',
     ],
   ])('may do %s: it is refused', async (_what, caller, asker, wanted, detail) => {
     expect(await narrowedBy(caller, asker, wanted)).toEqual({ sent: 0, state: 'refused', detail })

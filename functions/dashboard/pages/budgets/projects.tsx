@@ -18,7 +18,7 @@ const change = z.discriminatedUnion('do', [
   z.strictObject({
     form: z.string(),
     do: z.literal('remove'),
-    project: z.array(project, 'takes at least one project: choose some first'),
+    project: z.array(project, 'needs at least one project: choose some first'),
   }),
 ])
 type Change = z.output<typeof change>

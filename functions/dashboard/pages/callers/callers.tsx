@@ -19,15 +19,15 @@ import { addCallerEdit, notYourself } from './edit.tsx'
 const disabling = z
   .strictObject({
     form: z.string(),
-    do: z.enum(['disable', 'enable'], 'takes one of the buttons'),
-    sub: z._default(z.array(subject).check(z.maxLength(100, 'takes at most 100 callers')), []),
+    do: z.enum(['disable', 'enable'], 'must be one of the buttons'),
+    sub: z._default(z.array(subject).check(z.maxLength(100, 'must have at most 100 callers')), []),
     other: z.exactOptional(subject),
     reason,
   })
   .check(
     z.refine(({ sub, other }) => sub.length > 0 || other !== undefined, {
       path: ['sub'],
-      message: 'takes at least one caller: choose some first, or name one',
+      message: 'needs at least one caller: choose some first, or name one',
     }),
   )
 

@@ -66,11 +66,10 @@ export async function readBudgetsFile(
 
 function fromJson(file: string, text: string): BudgetsFile {
   const parsed = parseStrictJson(text)
-  if (!parsed.ok)
-    throw new CannotContinue(`${file} is not JSON that can be read in one way: ${parsed.reason}${placeIn(text)}`)
+  if (!parsed.ok) throw new CannotContinue(`${file} is not valid, unambiguous JSON: ${parsed.reason}${placeIn(text)}`)
   const { budgets, reason, ...others } = isObject(parsed.value) ? parsed.value : { budgets: parsed.value }
   if (!Array.isArray(budgets) || !budgets.every(isWanted))
-    throw new CannotContinue(`${file} takes {"budgets": [{"name": …}]}, or such a list`)
+    throw new CannotContinue(`${file} must be {"budgets": [{"name": …}]}, or such a list`)
   const [unknown] = Object.keys(others)
   if (unknown !== undefined)
     throw new CannotContinue(`${file}: there is no member ${JSON.stringify(unknown)} beside budgets and reason`)
@@ -194,7 +193,7 @@ const isName = (text: string) => budgetName.safeParse(text).success
 
 function faultsOfCells(cells: Cells): string[] {
   const { budget, parent, project, id } = cells
-  const wrong = (column: Column, takes: string) => `${column} ${JSON.stringify(cells[column] ?? '')}: takes ${takes}`
+  const wrong = (column: Column, takes: string) => `${column} ${JSON.stringify(cells[column] ?? '')}: must be ${takes}`
   const isUnits = (column: Column) => /^\d{1,13}$/.test(cells[column] ?? '0')
   const name = 'a name of a-z, 0-9 and -'
   return [
