@@ -128,7 +128,7 @@ async function showPage(
     sub: session.sub,
     formToken: await sessions.sign(session, 'form'),
     flash: c.req.method === 'POST' ? null : await outcomes.take(c, session),
-    here: c.req.path,
+    path: c.req.path,
   }
   try {
     const named = { caller: session.sub, ...(session.token && { token: session.token }) }
@@ -160,7 +160,7 @@ function letIn(c: Context<FaceEnv>): Response | Promise<Response> {
         <a href={to}>Go on to the dashboard</a>
       </p>
     )
-    return show(c, { title: 'One moment', goOnTo: to, children: content }, 200)
+    return show(c, { title: 'One moment', refreshTo: to, children: content }, 200)
   }
   return c.redirect(to === '/' ? '/login' : `/login?to=${encodeURIComponent(to)}`, 303)
 }

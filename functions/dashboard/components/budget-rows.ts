@@ -17,18 +17,18 @@ export interface BudgetRow {
   readonly name: string
   /** 0 for the root. */
   readonly depth: number
-  /** The freeze of this budget or of one above it. */
+  /** The nearest freeze, of this budget or of one above it. */
   readonly frozen: { readonly budget: string; readonly stop: Stop } | null
   readonly month: CounterRow
-  /** The month until last night, as far as known; only for the drawing. */
-  readonly past: readonly Past[]
-  /** `null`: days are not limited. */
+  /** The month until last night, as far as it is known. */
+  readonly past: readonly PastDay[]
+  /** `null`: the budget has no daily limit. */
   readonly day: CounterRow | null
 }
 
-interface Past {
+interface PastDay {
   readonly at: number
-  /** The elapsed share of the window, 0 to 1. */
+  /** 0 to 1. */
   readonly elapsed: number
   readonly used: number
 }
@@ -38,9 +38,9 @@ export interface CounterRow extends Figures {
   readonly total: number | null
   /** Spent, held and in doubt. */
   readonly used: number
-  /** The use by now at an even pace; `null`: unlimited. */
+  /** The units that an even pace would have used until now; `null`: unlimited. */
   readonly evenPace: number | null
-  /** The elapsed share of the window, 0 to 1. */
+  /** 0 to 1. */
   readonly elapsed: number
   readonly committed: number
   readonly projected: number
@@ -48,13 +48,13 @@ export interface CounterRow extends Figures {
   readonly exhaustedAt: number | null
 }
 
-/** Every budget, its children below it, in the order of their names. @param nights the use at the end of past days. */
+/** Rows of all budgets: each is followed by its children, sorted by name. @param nights units used at the end of past days. */
 export function budgetRows(
   view: View,
   forecasts: readonly Forecast[],
   nights: Course['nights'] = [],
 ): readonly BudgetRow[] {
-  const foreseen = new Map(forecasts.map((each) => [keyOf(each), each]))
+  const forecastOf = new Map(forecasts.map((each) => [keyOf(each), each]))
   const rowsFrom = (budget: Budget, depth: number): BudgetRow[] => [
     rowOf(budget, depth),
     ...childrenOf(view.definitions, budget.name)
@@ -63,18 +63,18 @@ export function budgetRows(
   ]
 
   function rowOf(budget: Budget, depth: number): BudgetRow {
-    const stopped = chainOf(view.definitions, budget.name).find(({ frozen }) => frozen)
-    const counted = (window: WindowKind) => {
+    const frozenBudget = chainOf(view.definitions, budget.name).find(({ frozen }) => frozen)
+    const counterRow = (window: WindowKind) => {
       const figures = figuresOf(view, budget, window)
-      return count(figures, foreseen.get(keyOf(figures)), view.now)
+      return toCounterRow(figures, forecastOf.get(keyOf(figures)), view.now)
     }
     return {
       name: budget.name,
       depth,
-      frozen: stopped?.frozen ? { budget: stopped.name, stop: stopped.frozen } : null,
-      month: counted('month'),
+      frozen: frozenBudget?.frozen ? { budget: frozenBudget.name, stop: frozenBudget.frozen } : null,
+      month: counterRow('month'),
       past: pastOf(view, nights, budget.name),
-      day: limitOf(budget, 'day') === 'unlimited' ? null : counted('day'),
+      day: limitOf(budget, 'day') === 'unlimited' ? null : counterRow('day'),
     }
   }
 
@@ -82,7 +82,7 @@ export function budgetRows(
   return root ? rowsFrom(root, 0) : []
 }
 
-function count(figures: Figures, forecast: Forecast | undefined, now: number): CounterRow {
+function toCounterRow(figures: Figures, forecast: Forecast | undefined, now: number): CounterRow {
   const { limit, granted, held, inDoubt, spent, start, end } = figures
   const total = limit === 'unlimited' ? null : asNumber(limit) + granted
   const used = spent + held + inDoubt
@@ -92,17 +92,17 @@ function count(figures: Figures, forecast: Forecast | undefined, now: number): C
     ...figures,
     ...{ total, used, elapsed, committed },
     evenPace: total === null ? null : Math.round(total * elapsed),
-    // Both from this reading of the book, so that they agree.
+    // The forecast's own projection may come from an older reading of the book.
     projected: used + committed,
     unpriced: forecast?.unpriced ?? 0,
     exhaustedAt: forecast?.exhaustedAt ?? null,
   }
 }
 
-function pastOf({ month: { start, end } }: View, nights: Course['nights'], budget: string): readonly Past[] {
+function pastOf({ month: { start, end } }: View, nights: Course['nights'], budget: string): readonly PastDay[] {
   return nights.flatMap(({ at, used }) => {
-    const known = Object.hasOwn(used, budget) ? used[budget] : undefined
-    return known ? [{ at, elapsed: (at - start) / (end - start), used: known.used }] : []
+    const counter = Object.hasOwn(used, budget) ? used[budget] : undefined
+    return counter ? [{ at, elapsed: (at - start) / (end - start), used: counter.used }] : []
   })
 }
 

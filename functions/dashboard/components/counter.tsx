@@ -2,23 +2,22 @@ import type { Child } from 'hono/jsx'
 import { count } from '../../../shared/guard/sentences.ts'
 import type { BudgetRow, CounterRow } from './budget-rows.ts'
 import { Bar, BurnDown, Swatch } from './charts.tsx'
-import { Facts, Heads, numbers, Time, UnitsFact } from './parts.tsx'
+import { Facts, numberColumns, TableHead, Time, UnitsFact } from './parts.tsx'
 
-/** A counter of a budget: its bar and its figures. */
-export function Counter({ name, of, zone }: { name: string; of: CounterRow; zone: string }) {
-  const { total, spent, held, inDoubt, committed, projected, evenPace, exhaustedAt, unpriced } = of
+export function CounterFigures({ name, counter, zone }: { name: string; counter: CounterRow; zone: string }) {
+  const { total, spent, held, inDoubt, committed, projected, evenPace, exhaustedAt, unpriced } = counter
   return (
     <>
-      <Bar name={name} of={of} />
+      <Bar name={name} counter={counter} />
       <Facts>
-        <UnitsFact name={<Key of="spent">Spent</Key>} of={spent} />
-        <UnitsFact name={<Key of="held">Held</Key>} of={held} />
-        <UnitsFact name={<Key of="in-doubt">In doubt</Key>} of={inDoubt} />
-        <UnitsFact name={<Key of="committed">Committed</Key>} of={committed} />
-        <UnitsFact name="Projected" of={projected} />
-        {evenPace === null ? null : <UnitsFact name={<Key of="pace">Even pace</Key>} of={evenPace} />}
+        <UnitsFact name={<KeyName mark="spent">Spent</KeyName>} units={spent} />
+        <UnitsFact name={<KeyName mark="held">Held</KeyName>} units={held} />
+        <UnitsFact name={<KeyName mark="in-doubt">In doubt</KeyName>} units={inDoubt} />
+        <UnitsFact name={<KeyName mark="committed">Committed</KeyName>} units={committed} />
+        <UnitsFact name="Projected" units={projected} />
+        {evenPace === null ? null : <UnitsFact name={<KeyName mark="pace">Even pace</KeyName>} units={evenPace} />}
         {total === null || projected <= total ? null : (
-          <UnitsFact name={<Key of="limit">All there is</Key>} of={total} />
+          <UnitsFact name={<KeyName mark="limit">All there is</KeyName>} units={total} />
         )}
       </Facts>
       {exhaustedAt === null ? null : (
@@ -37,27 +36,26 @@ export function Counter({ name, of, zone }: { name: string; of: CounterRow; zone
   )
 }
 
-const Key = ({ of, children }: { of: Parameters<typeof Swatch>[0]['of']; children: Child }) => (
+const KeyName = ({ mark, children }: { mark: Parameters<typeof Swatch>[0]['mark']; children: Child }) => (
   <>
-    <Swatch of={of} /> {children}
+    <Swatch mark={mark} /> {children}
   </>
 )
 
-export const Limit = ({ of: { limit, granted } }: { of: CounterRow }) => (
+export const Limit = ({ counter: { limit, granted } }: { counter: CounterRow }) => (
   <>
     {limit === 'unlimited' ? 'No limit' : `Limit ${count(limit)}`}
     {granted === 0 ? null : `, ${count(granted)} granted`}
   </>
 )
 
-/** The limit, and the time of the reset. */
-export const Terms = ({ of, zone }: { of: CounterRow; zone: string }) => (
+export const LimitAndReset = ({ counter, zone }: { counter: CounterRow; zone: string }) => (
   <>
-    <Limit of={of} />; resets <Time at={of.end} zone={zone} />
+    <Limit counter={counter} />; resets <Time at={counter.end} zone={zone} />
   </>
 )
 
-/** The burn-down with its scale and key, and day by day in figures; nothing without units to use up. */
+/** The burn-down with its scale, its key and its daily figures; empty if the budget has no limit or no units. */
 export function BurnDownFigure({ row, zone }: { row: BudgetRow; zone: string }) {
   const { month, past } = row
   if (month.total === null || month.total <= 0) return null
@@ -77,34 +75,34 @@ export function BurnDownFigure({ row, zone }: { row: BudgetRow; zone: string }) 
         <figcaption>
           Units left.{' '}
           <span class="key">
-            <Line of="so-far" /> so far{past.length === 0 ? ', as a straight line until a day has ended' : null}
+            <LineSample line="so-far" /> so far{past.length === 0 ? ', as a straight line until a day has ended' : null}
           </span>{' '}
           <span class="key">
-            <Line of="foreseen" /> to the reset, with what plans will take
+            <LineSample line="foreseen" /> to the reset, with what plans will take
           </span>{' '}
           <span class="key">
-            <Line of="even" /> an even pace
+            <LineSample line="even" /> an even pace
           </span>
         </figcaption>
       </figure>
-      <DayByDay past={past} total={month.total} zone={zone} />
+      <DailyFigures past={past} total={month.total} zone={zone} />
     </>
   )
 }
 
-const Line = ({ of }: { of: string }) => (
+const LineSample = ({ line }: { line: string }) => (
   <svg class="stroke" aria-hidden="true" focusable="false">
-    <line class={of} x1="0" y1="50%" x2="100%" y2="50%" />
+    <line class={line} x1="0" y1="50%" x2="100%" y2="50%" />
   </svg>
 )
 
-const DayByDay = ({ past, total, zone }: { past: BudgetRow['past']; total: number; zone: string }) =>
+const DailyFigures = ({ past, total, zone }: { past: BudgetRow['past']; total: number; zone: string }) =>
   past.length === 0 ? null : (
     <details>
       <summary>Day by day</summary>
       <div class="scroll">
         <table>
-          <Heads of={['Until', ...numbers('Used', 'Left')]} />
+          <TableHead columns={['Until', ...numberColumns('Used', 'Left')]} />
           <tbody>
             {past.map(({ at, used }) => (
               <tr>

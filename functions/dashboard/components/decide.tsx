@@ -8,7 +8,7 @@ import type { Problem, Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import type { Kinds } from '../../../shared/tracking/kinds.ts'
 import type { Visit } from '../session.tsx'
-import { NoneByEnter } from './fields.tsx'
+import { IgnoreEnter } from './fields.tsx'
 import { dayNamed, Time } from './parts.tsx'
 
 export const actions = ['approve', 'reject', 'cancel', 'ran', 'did-not-run'] as const
@@ -16,13 +16,13 @@ export type Action = (typeof actions)[number]
 
 export const isResolution = (action: Action) => action === 'ran' || action === 'did-not-run'
 
-/** What the user may do about an update, and why not the rest: the guard's own rules, checked before the page offers it. */
+/** The actions that the guard would accept from this user, and the reasons why others are not possible. */
 export function choicesFor(
   update: Update,
   view: View,
   { session: { sub }, allowed: { scopes } }: Pick<Visit, 'session' | 'allowed'>,
   options: Services['options'],
-): { readonly possible: readonly Action[]; readonly barred: readonly string[] } {
+): { readonly possible: readonly Action[]; readonly whyNot: readonly string[] } {
   const mayApprove = scopes.has('approve')
   const mayCancel = (['run', 'propose', 'admin'] as const).some((scope) => scopes.has(scope))
   const rules: readonly (readonly [Action, boolean, Problem | null])[] = [
@@ -32,23 +32,23 @@ export function choicesFor(
     ['ran', mayApprove, whyNotResolve(update, view, 'ran', options)],
     ['did-not-run', mayApprove, whyNotResolve(update, view, 'did-not-run', options)],
   ]
-  const concerned = rules.filter(([action, may]) => may && concerns(action, update))
-  const barred = concerned.flatMap(([action, , barred]) =>
-    barred && (action === 'approve' || action === 'reject') ? [barred.detail] : [],
+  const relevant = rules.filter(([action, may]) => may && isRelevant(action, update))
+  const whyNot = relevant.flatMap(([action, , problem]) =>
+    problem && (action === 'approve' || action === 'reject') ? [problem.detail] : [],
   )
   return {
-    possible: concerned.flatMap(([action, , barred]) => (barred ? [] : [action])),
-    barred: [...new Set(barred)],
+    possible: relevant.flatMap(([action, , problem]) => (problem ? [] : [action])),
+    whyNot: [...new Set(whyNot)],
   }
 }
 
-function concerns(action: Action, { state }: Update): boolean {
+function isRelevant(action: Action, { state }: Update): boolean {
   if (isResolution(action)) return state === 'in-doubt'
   return state === 'awaiting-approval' || (action === 'cancel' && state === 'requested')
 }
 
-/** The units that the user sees before they approve go with the form: they agree to no more. */
-export const ShownUnits = ({ of: { id, state, estimated } }: { of: Update }) =>
+/** Sends the units that the page shows: an approval covers no more than these. */
+export const ShownUnitsField = ({ update: { id, state, estimated } }: { update: Update }) =>
   state === 'awaiting-approval' && estimated !== undefined ? (
     <input type="hidden" name="shown" value={`${id} ${estimated}`} />
   ) : null
@@ -69,15 +69,14 @@ const consequences: Readonly<Record<Action, string>> = {
   'did-not-run': 'it is released, and the units held are given back',
 }
 
-/** What each button does. */
-export const Consequences = ({ of }: { of: readonly Action[] }) => (
-  <p class="note">{of.map((action) => `${labels[action]}: ${consequences[action]}.`).join(' ')}</p>
+export const Consequences = ({ actions }: { actions: readonly Action[] }) => (
+  <p class="note">{actions.map((action) => `${labels[action]}: ${consequences[action]}.`).join(' ')}</p>
 )
 
-export const Buttons = ({ of }: { of: readonly Action[] }) => (
+export const ActionButtons = ({ actions }: { actions: readonly Action[] }) => (
   <p class="buttons">
-    <NoneByEnter />
-    {of.map((action) => (
+    <IgnoreEnter />
+    {actions.map((action) => (
       <button type="submit" name="do" value={action} class={action === 'approve' || action === 'ran' ? 'primary' : ''}>
         {labels[action]}
       </button>
@@ -87,28 +86,28 @@ export const Buttons = ({ of }: { of: readonly Action[] }) => (
 
 type EvidenceProps = { update: Update; view: View } & Pick<Services, 'options' | 'kinds'>
 
-/** What the sweep looks for, and from when a person may give which answer. */
+/** Says what the sweep looks for, and when a user can give which answer. */
 export function Evidence({ update, view, options, kinds }: EvidenceProps) {
   const zone = zoneOf(view)
-  const landed = inFlightUntil(update, options)
-  const until = (update.doubt?.at ?? view.now) + doubtLastsMs
+  const noEffectFrom = inFlightUntil(update, options)
+  const settledAt = (update.doubt?.at ?? view.now) + doubtLastsMs
   return (
     <ul class="evidence">
       <li>{evidenceSentence(update, view, kinds)}</li>
       <li>
-        {view.now < landed ? (
+        {view.now < noEffectFrom ? (
           <>
-            It may still take effect: that it did not run can be said from <Time at={landed} zone={zone} /> on. That it
-            ran can be said now.
+            It may still take effect: that it did not run can be said from <Time at={noEffectFrom} zone={zone} /> on.
+            That it ran can be said now.
           </>
         ) : (
           <>
-            Nothing that was sent can still take effect since <Time at={landed} zone={zone} />: both can be said.
+            Nothing that was sent can still take effect since <Time at={noEffectFrom} zone={zone} />: both can be said.
           </>
         )}
       </li>
       <li>
-        If nobody says anything, it is settled on <Time at={until} zone={zone} /> at the{' '}
+        If nobody says anything, it is settled on <Time at={settledAt} zone={zone} /> at the{' '}
         {count(update.hold?.units ?? 0)} held.
       </li>
     </ul>
@@ -118,10 +117,10 @@ export function Evidence({ update, view, options, kinds }: EvidenceProps) {
 function evidenceSentence(update: Update, view: View, kinds: Kinds): string {
   if (!kinds[update.kind].leavesDates)
     return `A ${update.kind} update leaves nothing that could be looked for: only a person can tell.`
-  const sought = soughtDates(view, update)
-  if (sought === null)
+  const dates = soughtDates(view, update)
+  if (dates === null)
     return 'Which dates the service had before could not be read, so nothing can prove that it ran: only a person can tell.'
-  if (sought.length === 0)
+  if (dates.length === 0)
     return 'The service had data of every day around it before, so nothing can prove that it ran: only a person can tell.'
-  return `The sweep looks for data of ${list(sought.map(dayNamed))} at the service, which had none before; it has not found any yet.`
+  return `The sweep looks for data of ${list(dates.map(dayNamed))} at the service, which had none before; it has not found any yet.`
 }

@@ -3,21 +3,21 @@ import type { Author } from '../../../shared/guard/people/budgets.ts'
 import { count } from '../../../shared/guard/sentences.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { reasonOf } from '../forms.ts'
-import { Hidden, ReasonField } from './fields.tsx'
+import { HiddenFields, ReasonField } from './fields.tsx'
 import { FormToken, type Frame } from './layout.tsx'
 import { Section } from './parts.tsx'
 
-/** The members of a budget or a caller, as users read and type them. */
+/** Members of a budget or a caller, as users read and type them. */
 type Texts = Readonly<Record<string, string>>
 
-/** What a user wants of a budget or a caller: from the form to a preview, and from there to the change. */
+/** A user's edit of a budget or a caller, from the form over the preview to the change. */
 export interface Edit<T extends Texts> {
   readonly view: View
   readonly now: T
   readonly texts: T
   readonly reason: string | undefined
-  /** The changes of others since the page was shown; `null`: the definitions are the same. */
-  readonly meanwhile: readonly Difference[] | null
+  /** The changes of other users since the page was shown; `null`: the definitions have the same revision. */
+  readonly othersChanges: readonly Difference[] | null
 }
 
 export interface Difference {
@@ -26,32 +26,32 @@ export interface Difference {
   readonly to: string
 }
 
-/** Reads what the user changed, on top of the changes of others. */
+/** Applies the user's changes on top of the changes of others. */
 export function readEdit<T extends Texts>(
   form: URLSearchParams,
   view: View,
   now: T,
   words: { textsIn(form: URLSearchParams, otherwise: T): T; differences(from: T, to: T): readonly Difference[] },
 ): Edit<T> {
-  const isSame = form.get('revision') === String(view.definitions.revision)
-  const seen = isSame ? now : words.textsIn(seenIn(form), now)
-  const changed = Object.entries(words.textsIn(form, seen)).filter(([name, value]) => value !== seen[name])
+  const isSameRevision = form.get('revision') === String(view.definitions.revision)
+  const shown = isSameRevision ? now : words.textsIn(shownIn(form), now)
+  const changes = Object.entries(words.textsIn(form, shown)).filter(([name, value]) => value !== shown[name])
   return {
     ...{ view, now, reason: reasonOf(form) },
-    texts: { ...now, ...Object.fromEntries(changed) },
-    meanwhile: isSame ? null : words.differences(seen, now),
+    texts: { ...now, ...Object.fromEntries(changes) },
+    othersChanges: isSameRevision ? null : words.differences(shown, now),
   }
 }
 
-const fields = z.record(z.string(), z.string())
+const shownSchema = z.record(z.string(), z.string())
 
-/** What the page showed, as its form says: a forged form deceives only its sender. */
-function seenIn(form: URLSearchParams): URLSearchParams {
-  const parsed = fields.safeParse(parse(form.get('seen') ?? ''))
+/** The texts that the page showed. The form sends them unsigned: a forged form deceives only its sender. */
+function shownIn(form: URLSearchParams): URLSearchParams {
+  const parsed = shownSchema.safeParse(parseJson(form.get('seen') ?? ''))
   return new URLSearchParams(parsed.success ? parsed.data : {})
 }
 
-function parse(json: string): unknown {
+function parseJson(json: string): unknown {
   try {
     return JSON.parse(json)
   } catch {
@@ -61,37 +61,36 @@ function parse(json: string): unknown {
 
 export const isUnchanged = ({ texts, now }: Edit<Texts>) => Object.keys(now).every((name) => texts[name] === now[name])
 
-/** Changes the definitions once the user has seen the changes of others; otherwise previews. */
+/** Changes the definitions only if the user has seen the changes of others; otherwise previews. */
 export function putOrPreview<Put, Preview>(
   step: 'preview' | 'confirm',
-  { view, reason, meanwhile }: Edit<Texts>,
+  { view, reason, othersChanges }: Edit<Texts>,
   caller: string,
-  act: { put(by: Author): Promise<Put>; preview(by: Author): Promise<Preview> },
+  guard: { put(by: Author): Promise<Put>; preview(by: Author): Promise<Preview> },
 ): Promise<Put | Preview> {
   const by = { caller, onlyAt: [view.definitions.revision], ...(reason !== undefined && { reason }) }
-  return step === 'confirm' && meanwhile === null ? act.put(by) : act.preview(by)
+  return step === 'confirm' && othersChanges === null ? guard.put(by) : guard.preview(by)
 }
 
-/** Compares members. @param say the words of a value beside its label. */
-export const comparisonOf =
-  <Name extends string>(labels: Readonly<Record<Name, string>>, say: (name: Name, value: string) => string) =>
+export const createComparison =
+  <Name extends string>(labels: Readonly<Record<Name, string>>, textOf: (name: Name, value: string) => string) =>
   (from: Readonly<Record<Name, string>>, to: Readonly<Record<Name, string>>): readonly Difference[] =>
     (Object.keys(labels) as Name[])
       .filter((name) => from[name] !== to[name])
-      .map((name) => ({ label: labels[name], from: say(name, from[name]), to: say(name, to[name]) }))
+      .map((name) => ({ label: labels[name], from: textOf(name, from[name]), to: textOf(name, to[name]) }))
 
-export const shownLimit = (value: number | 'unlimited' | undefined): string =>
+export const limitText = (value: number | 'unlimited' | undefined): string =>
   typeof value === 'number' ? count(value) : (value ?? '')
 
-/** The hidden fields of what the page shows, so that a change of others is not overwritten. */
-export const seenFields = ({ view, now }: Edit<Texts>) => ({
+/** Hidden fields with the texts that the page shows, so that an edit does not overwrite the changes of others. */
+export const shownFields = ({ view, now }: Edit<Texts>) => ({
   revision: String(view.definitions.revision),
   seen: JSON.stringify(now),
 })
 
-const Differences = ({ of }: { of: readonly Difference[] }) => (
+const Differences = ({ differences }: { differences: readonly Difference[] }) => (
   <dl class="differences">
-    {of.map(({ label, from, to }) => (
+    {differences.map(({ label, from, to }) => (
       <div>
         <dt>{label}</dt>
         <dd>
@@ -103,43 +102,47 @@ const Differences = ({ of }: { of: readonly Difference[] }) => (
   </dl>
 )
 
-/** The changes of others since the page was shown. */
-export const Meanwhile = ({ of: { meanwhile }, name }: { of: Edit<Texts>; name: string }) =>
-  meanwhile === null ? null : (
+export const OthersChanges = ({ edit: { othersChanges }, name }: { edit: Edit<Texts>; name: string }) =>
+  othersChanges === null ? null : (
     <div role="alert" class="warning">
       <p>
         <span aria-hidden="true">⚠</span>{' '}
         <strong>Nothing was changed yet: something else was, since you saw the page.</strong>{' '}
-        {meanwhile.length === 0
+        {othersChanges.length === 0
           ? `It did not concern what is set of ${name}. Look once more, and confirm.`
           : `Of ${name}, it is kept, except where you want it otherwise. Look once more, and confirm.`}
       </p>
-      {meanwhile.length === 0 ? null : <Differences of={meanwhile} />}
+      {othersChanges.length === 0 ? null : <Differences differences={othersChanges} />}
     </div>
   )
 
-export const Changes = ({ of, reason }: { of: readonly Difference[]; reason: string | undefined }) => (
+export const ChangesSection = ({
+  differences,
+  reason,
+}: {
+  differences: readonly Difference[]
+  reason: string | undefined
+}) => (
   <Section id="changes" title="What changes">
-    <Differences of={of} />
+    <Differences differences={differences} />
     <p>Reason: {reason ?? <span class="unknown">none given</span>}</p>
   </Section>
 )
 
-/** The end of an edit form. */
-export const Then = ({ reason, back }: { reason: string | undefined; back: string }) => (
+export const PreviewSection = ({ reason, back }: { reason: string | undefined; back: string }) => (
   <Section id="go-on" title="Then">
-    <ReasonField of="edit" value={reason} isOptional />
-    <PreviewButtons leave="Leave it as it is" back={back} />
+    <ReasonField formId="edit" value={reason} isOptional />
+    <PreviewButtons leaveLabel="Leave it as it is" back={back} />
     <p class="note">Nothing is changed before you confirm what the preview shows.</p>
   </Section>
 )
 
-export const PreviewButtons = ({ leave, back }: { leave: string; back: string }) => (
+export const PreviewButtons = ({ leaveLabel, back }: { leaveLabel: string; back: string }) => (
   <p class="buttons">
     <button type="submit" name="step" value="preview" class="primary">
       Preview
     </button>
-    <a href={back}>{leave}</a>
+    <a href={back}>{leaveLabel}</a>
   </p>
 )
 
@@ -147,25 +150,23 @@ interface ConfirmProps {
   readonly action: string
   readonly frame: Frame
   readonly hidden: Texts
-  /** The words of the button that confirms, and of the link that leaves. */
-  readonly confirm: string
-  readonly leave: string
+  readonly confirmLabel: string
+  readonly leaveLabel: string
   readonly back: string
 }
 
-/** The end of a preview. */
-export const ConfirmForm = ({ action, frame, hidden, confirm, leave, back }: ConfirmProps) => (
+export const ConfirmForm = ({ action, frame, hidden, confirmLabel, leaveLabel, back }: ConfirmProps) => (
   <form method="post" action={action}>
-    <FormToken of={frame} />
-    <Hidden of={hidden} />
+    <FormToken frame={frame} />
+    <HiddenFields values={hidden} />
     <p class="buttons">
       <button type="submit" name="step" value="confirm" class="primary">
-        {confirm}
+        {confirmLabel}
       </button>
       <button type="submit" name="step" value="edit">
         Back to the form
       </button>
-      <a href={back}>{leave}</a>
+      <a href={back}>{leaveLabel}</a>
     </p>
   </form>
 )

@@ -1,55 +1,54 @@
 import type { Child } from 'hono/jsx'
 
 interface FieldProps {
-  /** The form it belongs to: a page may have several with the same fields. */
-  readonly of: string
+  /** Makes the ids of fields unique on a page with several forms. */
+  readonly formId: string
   readonly name: string
   readonly label: Child
   readonly value?: string | undefined
   readonly note?: Child
-  readonly required?: boolean
-  /** As wide as the form. */
-  readonly whole?: boolean
+  readonly isRequired?: boolean
+  readonly isWhole?: boolean
 }
 
-const idOf = ({ of, name }: FieldProps) => `${of}-${name}`
+const idOf = ({ formId, name }: FieldProps) => `${formId}-${name}`
 
-export const TextField = (field: FieldProps & { units?: boolean; longest?: number }) => (
-  <Labelled field={field}>
+export const TextField = (field: FieldProps & { isNumber?: boolean; maxLength?: number }) => (
+  <LabelledField field={field}>
     <input
       id={idOf(field)}
       name={field.name}
       type="text"
       value={field.value ?? ''}
       autocomplete="off"
-      {...described(field)}
-      {...(field.units && { inputmode: 'numeric' as const })}
-      {...(field.longest !== undefined && { maxlength: field.longest })}
+      {...inputAttributes(field)}
+      {...(field.isNumber && { inputmode: 'numeric' as const })}
+      {...(field.maxLength !== undefined && { maxlength: field.maxLength })}
     />
-  </Labelled>
+  </LabelledField>
 )
 
 export const LinesField = (field: FieldProps) => (
-  <Labelled field={field}>
-    <textarea id={idOf(field)} name={field.name} rows={3} spellcheck={false} {...described(field)}>
+  <LabelledField field={field}>
+    <textarea id={idOf(field)} name={field.name} rows={3} spellcheck={false} {...inputAttributes(field)}>
       {field.value ?? ''}
     </textarea>
-  </Labelled>
+  </LabelledField>
 )
 
 export const ChoiceField = (field: FieldProps & { options: readonly (readonly [value: string, text: string])[] }) => (
-  <Labelled field={field}>
-    <select id={idOf(field)} name={field.name} {...described(field)}>
+  <LabelledField field={field}>
+    <select id={idOf(field)} name={field.name} {...inputAttributes(field)}>
       {field.options.map(([value, text]) => (
         <option value={value} selected={value === field.value}>
           {text}
         </option>
       ))}
     </select>
-  </Labelled>
+  </LabelledField>
 )
 
-/** Checkboxes. The hidden empty value shows that the field was sent with nothing ticked. */
+/** Checkboxes. The hidden empty value tells a field without ticks from an absent field. */
 export const TicksField = ({
   options,
   value,
@@ -58,7 +57,7 @@ export const TicksField = ({
   value: readonly string[]
   options: readonly (readonly [value: string, text: string, note: string])[]
 }) => (
-  <fieldset class={field.whole ? 'ticks whole' : 'ticks'}>
+  <fieldset class={field.isWhole ? 'ticks whole' : 'ticks'}>
     <legend>{field.label}</legend>
     <input type="hidden" name={field.name} value="" />
     {options.map(([each, text, note]) => (
@@ -78,50 +77,50 @@ export const TicksField = ({
   </fieldset>
 )
 
-export const ReasonField = (field: { of: string; value?: string | undefined; isOptional?: boolean }) => (
+export const ReasonField = (field: { formId: string; value?: string | undefined; isOptional?: boolean }) => (
   <TextField
-    of={field.of}
+    formId={field.formId}
     value={field.value}
-    required={!field.isOptional}
+    isRequired={!field.isOptional}
     name="reason"
     label={field.isOptional ? 'Reason (may be left out)' : 'Reason'}
-    longest={500}
-    whole
+    maxLength={500}
+    isWhole
   />
 )
 
-/** A reason outside a grid of fields. */
-export const ReasonLine = (of: { id: string; label: string; value?: string | undefined; required: boolean }) => (
+/** A reason field for forms without a grid of fields. */
+export const ReasonLine = (props: { id: string; label: string; value?: string | undefined; required: boolean }) => (
   <p>
-    <label for={of.id}>{of.label}</label>
+    <label for={props.id}>{props.label}</label>
     <input
-      id={of.id}
+      id={props.id}
       name="reason"
       type="text"
-      value={of.value ?? ''}
+      value={props.value ?? ''}
       maxlength={500}
-      required={of.required}
+      required={props.required}
       autocomplete="off"
     />
   </p>
 )
 
-export const Hidden = ({ of }: { of: Readonly<Record<string, string>> }) => (
+export const HiddenFields = ({ values }: { values: Readonly<Record<string, string>> }) => (
   <>
-    {Object.entries(of).map(([name, value]) => (
+    {Object.entries(values).map(([name, value]) => (
       <input type="hidden" name={name} value={value} />
     ))}
   </>
 )
 
-/** Enter in a field presses the first button; this one, before buttons that differ, does nothing. */
-export const NoneByEnter = () => <button type="submit" disabled hidden />
+/** The Enter key presses the first button of a form. This button comes first and does nothing. */
+export const IgnoreEnter = () => <button type="submit" disabled hidden />
 
-/** Why nothing was done, above a form that keeps its input. */
-export const Wrong = ({ of }: { of: readonly string[] }) =>
-  of.length === 0 ? null : (
+/** The reasons why nothing was done, above a form that keeps the user's input. */
+export const Faults = ({ faults }: { faults: readonly string[] }) =>
+  faults.length === 0 ? null : (
     <div role="alert" class="outcome">
-      {of.map((sentence) => (
+      {faults.map((sentence) => (
         <p class="failed">
           <span aria-hidden="true">✕</span> {sentence}
         </p>
@@ -129,13 +128,13 @@ export const Wrong = ({ of }: { of: readonly string[] }) =>
     </div>
   )
 
-const described = (field: FieldProps) => ({
+const inputAttributes = (field: FieldProps) => ({
   ...(field.note !== undefined && { 'aria-describedby': `${idOf(field)}-note` }),
-  ...(field.required && { required: true }),
+  ...(field.isRequired && { required: true }),
 })
 
-const Labelled = ({ field, children }: { field: FieldProps; children: Child }) => (
-  <div class={field.whole ? 'field whole' : 'field'}>
+const LabelledField = ({ field, children }: { field: FieldProps; children: Child }) => (
+  <div class={field.isWhole ? 'field whole' : 'field'}>
     <label for={idOf(field)}>{field.label}</label>
     {children}
     {field.note === undefined ? null : (
@@ -146,13 +145,12 @@ const Labelled = ({ field, children }: { field: FieldProps; children: Child }) =
   </div>
 )
 
-/** The props of the fields of an edit form, by name. */
 export function editFields<Name extends string>(
   labels: Readonly<Record<Name, string>>,
   texts: Readonly<Record<Name, string>>,
 ) {
-  const field = (name: Name) => ({ of: 'edit', name, label: labels[name], value: texts[name] })
-  return { field, units: (name: Name) => ({ ...field(name), units: true }) }
+  const field = (name: Name) => ({ formId: 'edit', name, label: labels[name], value: texts[name] })
+  return { field, numberField: (name: Name) => ({ ...field(name), isNumber: true }) }
 }
 
 export const noOrYes = [

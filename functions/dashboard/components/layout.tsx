@@ -2,14 +2,13 @@ import type { Child } from 'hono/jsx'
 import { iconPath, stylesheetPath } from '../assets.ts'
 import type { Flash } from '../flash.ts'
 
-/** What surrounds a page for a user who has logged in. */
+/** The data around the content of a page, for a user who has logged in. */
 export interface Frame {
   readonly sub: string
-  /** Every form carries it, to prove that a page of this session sent it. */
+  /** Every form sends this token, to prove that it comes from a page of this session. */
   readonly formToken: string
   readonly flash: Flash | null
-  /** The path of this page. */
-  readonly here: string | undefined
+  readonly path: string | undefined
   /** Shows links to pages for administrators. */
   readonly isAdmin?: boolean
 }
@@ -18,19 +17,19 @@ export interface PageProps {
   readonly title: string
   /** Absent without a session. */
   readonly frame?: Frame
-  /** Where the browser continues by itself. */
-  readonly goOnTo?: string
+  /** The address that the browser loads next, without a click. */
+  readonly refreshTo?: string
   readonly children: Child
 }
 
-export const Page = ({ title, frame, goOnTo, children }: PageProps) => (
+export const Page = ({ title, frame, refreshTo, children }: PageProps) => (
   <html lang="en">
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
       <meta name="robots" content="noindex" />
-      {goOnTo === undefined ? null : <meta http-equiv="refresh" content={`0; url=${goOnTo}`} />}
+      {refreshTo === undefined ? null : <meta http-equiv="refresh" content={`0; url=${refreshTo}`} />}
       <title>{title} – Unit Guard</title>
       <link rel="stylesheet" href={stylesheetPath} />
       <link rel="icon" href={iconPath} type="image/svg+xml" />
@@ -42,14 +41,14 @@ export const Page = ({ title, frame, goOnTo, children }: PageProps) => (
       <Header {...(frame && { frame })} />
       <main id="content">
         <h1>{title}</h1>
-        {frame?.flash ? <Outcome of={frame.flash} /> : null}
+        {frame?.flash ? <FlashMessages flash={frame.flash} /> : null}
         {children}
       </main>
     </body>
   </html>
 )
 
-const places = [
+const navLinks = [
   { path: '/', name: 'Overview' },
   { path: '/dashboard/updates', name: 'Updates' },
   { path: '/dashboard/needs-you', name: 'Needs you' },
@@ -67,11 +66,11 @@ const Header = ({ frame }: { frame?: Frame }) => (
       <>
         <nav aria-label="Dashboard">
           <ul>
-            {places
+            {navLinks
               .filter(({ isForAdmins }) => !isForAdmins || frame.isAdmin)
               .map(({ path, name }) => (
                 <li>
-                  <a href={path} aria-current={currentAs(path, frame.here)}>
+                  <a href={path} aria-current={ariaCurrentOf(path, frame.path)}>
                     {name}
                   </a>
                 </li>
@@ -79,7 +78,7 @@ const Header = ({ frame }: { frame?: Frame }) => (
           </ul>
         </nav>
         <form method="post" action="/logout" class="who">
-          <FormToken of={frame} />
+          <FormToken frame={frame} />
           <span class="name">{frame.sub}</span>
           <button type="submit" class="plain">
             Log out
@@ -90,14 +89,14 @@ const Header = ({ frame }: { frame?: Frame }) => (
   </header>
 )
 
-const currentAs = (path: string, here: string | undefined): 'page' | 'true' | undefined =>
+const ariaCurrentOf = (path: string, here: string | undefined): 'page' | 'true' | undefined =>
   path === here ? 'page' : here?.startsWith(`${path}/`) && path !== '/' ? 'true' : undefined
 
-export const FormToken = ({ of }: { of: Pick<Frame, 'formToken'> }) => (
-  <input type="hidden" name="form" value={of.formToken} />
+export const FormToken = ({ frame }: { frame: Pick<Frame, 'formToken'> }) => (
+  <input type="hidden" name="form" value={frame.formToken} />
 )
 
-const Outcome = ({ of: { done, failed } }: { of: Flash }) => (
+const FlashMessages = ({ flash: { done, failed } }: { flash: Flash }) => (
   <div role="status" class="outcome">
     {done.map((sentence) => (
       <p class="done">

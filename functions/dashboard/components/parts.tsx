@@ -13,7 +13,7 @@ export const Time = ({ at, zone, isOfDay }: { at: number; zone: string; isOfDay?
 /** `1 Nov 2026` for the day `2026-11-01`. */
 export const dayNamed = (name: string): string => onTheWall(Date.parse(name), 'UTC').slice(0, -' 00:00'.length)
 
-export const InZone = ({ zone }: { zone: string }) => (
+export const ZoneNote = ({ zone }: { zone: string }) => (
   <p class="note">
     {zone === 'UTC'
       ? 'All times are in UTC.'
@@ -21,37 +21,36 @@ export const InZone = ({ zone }: { zone: string }) => (
   </p>
 )
 
-/** A part of a page under a heading that assistive technology can jump to. */
-export const Section = (of: { id: string; title: Child; class?: string; isHidden?: boolean; children: Child }) => (
-  <section aria-labelledby={of.id} class={of.class}>
-    <h2 id={of.id} class={of.isHidden ? 'hidden' : undefined}>
-      {of.title}
+/** A part of a page with a heading, so that screen readers can jump to it. */
+export const Section = (props: { id: string; title: Child; class?: string; isHidden?: boolean; children: Child }) => (
+  <section aria-labelledby={props.id} class={props.class}>
+    <h2 id={props.id} class={props.isHidden ? 'hidden' : undefined}>
+      {props.title}
     </h2>
-    {of.children}
+    {props.children}
   </section>
 )
 
-/** The pages above this one, and this one last. */
-export const Trail = (of: {
+export const Trail = (props: {
   label: string
   above: readonly (readonly [name: string, path: string])[]
   here: string
 }) => (
-  <nav aria-label={of.label} class="chain">
+  <nav aria-label={props.label} class="chain">
     <ol>
-      {of.above.map(([name, path]) => (
+      {props.above.map(([name, path]) => (
         <li>
           <a href={path}>{name}</a>
         </li>
       ))}
       <li>
-        <span aria-current="page">{of.here}</span>
+        <span aria-current="page">{props.here}</span>
       </li>
     </ol>
   </nav>
 )
 
-/** Signs, because colour alone does not reach everyone. */
+/** Signs beside the colours, because not every user can see the colours. */
 const signs: Readonly<Record<State, string>> = {
   'awaiting-approval': '!',
   requested: '◔',
@@ -65,23 +64,22 @@ const signs: Readonly<Record<State, string>> = {
   expired: '⌛︎',
 }
 
-export const StateName = ({ of }: { of: State }) => (
-  <span class={`state ${of}`}>
-    <span aria-hidden="true">{signs[of]}</span> {words(of)}
+export const StateName = ({ state }: { state: State }) => (
+  <span class={`state ${state}`}>
+    <span aria-hidden="true">{signs[state]}</span> {words(state)}
   </span>
 )
 
 export const words = (name: string): string => name.replaceAll('-', ' ')
 
-export const Units = ({ of }: { of: number | null | undefined }) => (
-  <span class={of == null ? 'unknown' : 'units'}>{of == null ? '–' : count(of)}</span>
+export const Units = ({ units }: { units: number | null | undefined }) => (
+  <span class={units == null ? 'unknown' : 'units'}>{units == null ? '–' : count(units)}</span>
 )
 
-/** The head of a table; see `numbers` for columns of figures. */
-export const Heads = ({ of }: { of: readonly (string | { readonly number: string })[] }) => (
+export const TableHead = ({ columns }: { columns: readonly (string | { readonly number: string })[] }) => (
   <thead>
     <tr>
-      {of.map((column) =>
+      {columns.map((column) =>
         typeof column === 'string' ? (
           <th scope="col">{column}</th>
         ) : (
@@ -94,17 +92,16 @@ export const Heads = ({ of }: { of: readonly (string | { readonly number: string
   </thead>
 )
 
-export const numbers = (...names: readonly string[]) => names.map((number) => ({ number }))
+export const numberColumns = (...names: readonly string[]) => names.map((number) => ({ number }))
 
-export const UnitsCell = ({ name, of }: { name: string; of: number | null | undefined }) => (
+export const UnitsCell = ({ name, units }: { name: string; units: number | null | undefined }) => (
   <td data-name={name} class="number">
-    <Units of={of} />
+    <Units units={units} />
   </td>
 )
 
-/** Names with their values. */
-export const Facts = ({ long = false, children }: { long?: boolean; children: Child }) => (
-  <dl class={long ? 'facts long' : 'facts'}>{children}</dl>
+export const Facts = ({ isLong = false, children }: { isLong?: boolean; children: Child }) => (
+  <dl class={isLong ? 'facts long' : 'facts'}>{children}</dl>
 )
 
 export const Fact = ({ name, children }: { name: Child; children: Child }) => (
@@ -114,15 +111,15 @@ export const Fact = ({ name, children }: { name: Child; children: Child }) => (
   </div>
 )
 
-export const UnitsFact = ({ name, of }: { name: Child; of: number | null | undefined }) => (
+export const UnitsFact = ({ name, units }: { name: Child; units: number | null | undefined }) => (
   <Fact name={name}>
-    <Units of={of} />
+    <Units units={units} />
   </Fact>
 )
 
 export const updateAddress = (id: string): string => `/dashboard/updates/${encodeURIComponent(id)}`
 
-/** @param more a page below it. */
+/** @param more the path of a page below the budget's own. */
 export const budgetAddress = (name: string, more = ''): string =>
   `/dashboard/budgets/${encodeURIComponent(name)}${more}`
 
@@ -130,6 +127,6 @@ export const planAddress = (name: string): string => `/dashboard/plans/${encodeU
 
 export const callersAddress = '/dashboard/callers'
 
-/** @param sub stands in the query, because it may hold any characters; absent for a caller to be named. */
+/** `sub` is in the query, because it may hold any character. The form for an unlisted caller adds its own `sub`. */
 export const callerAddress = (sub?: string): string =>
   `${callersAddress}/edit${sub === undefined ? '' : `?sub=${encodeURIComponent(sub)}`}`

@@ -10,8 +10,8 @@ import type { Services } from '../../../shared/guard/services.ts'
 import type { Entry } from '../../../shared/ledger/book/entry.ts'
 import { monthNamed } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { Choice, MonthChoice, Pages, type Paging, pagingFields } from '../components/lists.tsx'
-import { budgetAddress, Heads, InZone, Section, Time, UnitsCell, words } from '../components/parts.tsx'
+import { MonthField, PageLinks, type Paging, pagingFields, SelectField } from '../components/lists.tsx'
+import { budgetAddress, Section, TableHead, Time, UnitsCell, words, ZoneNote } from '../components/parts.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
 import { AuditNow, AuditResult, auditPath } from './audit.tsx'
@@ -48,7 +48,7 @@ export function addActivity({ page }: PageRoutes, { guard: { ledger } }: Service
           </p>
           <Filters asked={asked} view={view} chosen={filter.month} />
           {rows.length === 0 ? <Nothing isEnd={next === undefined} /> : <Table rows={rows} zone={zone} />}
-          <Pages path={path} asked={asked} paging={{ cursor, trail }} next={next} />
+          <PageLinks path={path} filters={asked} paging={{ cursor, trail }} next={next} />
           <Section id="audit" title="Do the books add up?">
             <p>
               An audit takes every line of the month before, of this one and of the next, adds them up, and compares the
@@ -63,7 +63,7 @@ export function addActivity({ page }: PageRoutes, { guard: { ledger } }: Service
             ) : null}
             <AuditNow frame={frame} />
           </Section>
-          <InZone zone={zone} />
+          <ZoneNote zone={zone} />
         </>,
       )
     },
@@ -90,8 +90,8 @@ function filterOf({ window, budget }: ListQuery, { definitions, month }: View) {
 function Filters({ asked: { budget }, view, chosen }: { asked: ListQuery; view: View; chosen: string }) {
   return (
     <form method="get" action={path} class="filters" aria-label="Which lines">
-      <MonthChoice view={view} chosen={chosen} />
-      <Choice name="budget" label="Budget" options={Object.keys(view.definitions.budgets)} chosen={budget} />
+      <MonthField view={view} value={chosen} />
+      <SelectField name="budget" label="Budget" options={Object.keys(view.definitions.budgets)} value={budget} />
       <p class="buttons">
         <button type="submit" class="primary">
           Show
@@ -114,7 +114,7 @@ const Table = ({ rows, zone }: { rows: readonly Entry[]; zone: string }) => (
   <div class="wide">
     <table class="rows">
       <caption>Lines of the month’s book, the newest first</caption>
-      <Heads of={['Booked', 'What', 'Budget', { number: 'Units' }, 'By', 'Reason']} />
+      <TableHead columns={['Booked', 'What', 'Budget', { number: 'Units' }, 'By', 'Reason']} />
       <tbody>
         {rows.map((entry) => (
           <tr>
@@ -129,7 +129,7 @@ const Table = ({ rows, zone }: { rows: readonly Entry[]; zone: string }) => (
               <a href={budgetAddress(entry.budget)}>{entry.budget}</a>
               <span class="note">{othersOf(entry)}</span>
             </td>
-            <UnitsCell name="Units" of={entry.units} />
+            <UnitsCell name="Units" units={entry.units} />
             <td data-name="By">{entry.by}</td>
             <td data-name="Reason">
               {entry.reason}

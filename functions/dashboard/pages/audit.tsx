@@ -4,7 +4,7 @@ import type { Services } from '../../../shared/guard/services.ts'
 import type { LastAudit } from '../../../shared/ledger/book/audit.ts'
 import type { Counter } from '../../../shared/ledger/book/book.ts'
 import { FormToken, type Frame } from '../components/layout.tsx'
-import { dayNamed, Heads, InZone, numbers, Time } from '../components/parts.tsx'
+import { dayNamed, numberColumns, TableHead, Time, ZoneNote } from '../components/parts.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
 
@@ -28,7 +28,7 @@ export function addAudit({ page }: PageRoutes, { guard }: Services): void {
           <p>
             <a href="/dashboard/ledger">Back to the ledger</a>
           </p>
-          <InZone zone={zone} />
+          <ZoneNote zone={zone} />
         </>,
       )
     },
@@ -46,7 +46,7 @@ export function addAudit({ page }: PageRoutes, { guard }: Services): void {
 
 export const AuditNow = ({ frame }: { frame: Frame }) => (
   <form method="post" action={auditPath}>
-    <FormToken of={frame} />
+    <FormToken frame={frame} />
     <p class="buttons">
       <button type="submit">Audit now</button>
     </p>
@@ -104,7 +104,7 @@ const Table = ({ of: { rows, counters } }: { of: LastAudit }) => (
         {rows.length < counters ? `The first ${count(rows.length)} counters` : 'Counters'} as the books had them; where
         the sum of the lines was another, it stands beside
       </caption>
-      <Heads of={['Counter', 'Adds up', ...numbers(...figures.map((figure) => names[figure]))]} />
+      <TableHead columns={['Counter', 'Adds up', ...numberColumns(...figures.map((figure) => names[figure]))]} />
       <tbody>
         {rows.map(({ window, budget, recorded, recomputed, ok }) => (
           <tr>

@@ -4,10 +4,17 @@ import { ownerPaidFor } from '../../../shared/guard/update/projects.ts'
 import { budgetNamed, chainOf } from '../../../shared/ledger/book/definitions.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { type Action, Buttons, Consequences, choicesFor, Evidence, ShownUnits } from '../components/decide.tsx'
+import {
+  type Action,
+  ActionButtons,
+  Consequences,
+  choicesFor,
+  Evidence,
+  ShownUnitsField,
+} from '../components/decide.tsx'
 import { ReasonLine } from '../components/fields.tsx'
 import { FormToken } from '../components/layout.tsx'
-import { InZone, Section, Time, updateAddress } from '../components/parts.tsx'
+import { Section, Time, updateAddress, ZoneNote } from '../components/parts.tsx'
 import type { PageRoutes, Visit } from '../session.tsx'
 
 const maxShown = 100
@@ -64,7 +71,7 @@ export function addInbox({ page }: PageRoutes, { guard, options, kinds }: Servic
             )}
             {doubts.next === undefined ? null : <More />}
           </Section>
-          <InZone zone={zoneOf(view)} />
+          <ZoneNote zone={zoneOf(view)} />
         </>,
       )
     },
@@ -90,7 +97,7 @@ function Form({ rows, of, Row, isAll, ...waiting }: FormProps) {
   const typed = waiting.visit.frame.flash?.typed
   return (
     <form method="post" action="/dashboard/decide" class="decide">
-      <FormToken of={waiting.visit.frame} />
+      <FormToken frame={waiting.visit.frame} />
       <input type="hidden" name="from" value="needs-you" />
       {offered.filter((each) => each.length > 0).length > 1 ? (
         <ChooseAll of={name === 'approve' ? 'approvals' : 'doubts'} isAll={isAll} />
@@ -105,8 +112,8 @@ function Form({ rows, of, Row, isAll, ...waiting }: FormProps) {
             )}
             <div>
               <Row {...waiting} update={update} />
-              <ShownUnits of={update} />
-              {choices[position]?.barred.map((sentence) => (
+              <ShownUnitsField update={update} />
+              {choices[position]?.whyNot.map((sentence) => (
                 <p class="note">{sentence}</p>
               ))}
             </div>
@@ -115,14 +122,14 @@ function Form({ rows, of, Row, isAll, ...waiting }: FormProps) {
       </ul>
       {possible.length === 0 ? null : (
         <div class="together">
-          <Consequences of={possible} />
+          <Consequences actions={possible} />
           <ReasonLine
             id={`reason-${name}`}
             label={`Reason, for all that are chosen${name === 'ran' ? '' : ' (may be left out)'}`}
             value={of.some((action) => action === typed?.do) ? typed?.reason : ''}
             required={name === 'ran'}
           />
-          <Buttons of={possible} />
+          <ActionButtons actions={possible} />
         </div>
       )}
     </form>

@@ -6,7 +6,7 @@ import type { Occurrence } from '../../../shared/ledger/updates/tasks.ts'
 import { type Update, wasUpToDate } from '../../../shared/ledger/updates/update.ts'
 import { toRfc3339 } from '../../../shared/platform/clock.ts'
 import { FormToken } from '../components/layout.tsx'
-import { Heads, planAddress, Section, StateName, Time, Units, updateAddress } from '../components/parts.tsx'
+import { planAddress, Section, StateName, TableHead, Time, Units, updateAddress } from '../components/parts.tsx'
 import type { Visit } from '../session.tsx'
 
 /** The outcome of one occurrence. */
@@ -36,14 +36,14 @@ export function Became({
       </p>
       <div class="scroll">
         <table>
-          <Heads of={['Project', 'State', { number: 'Charged' }]} />
+          <TableHead columns={['Project', 'State', { number: 'Charged' }]} />
           <tbody>
             {rows.map(({ project, update }) => (
               <tr>
                 <th scope="row">{update ? <a href={updateAddress(update.id)}>{project}</a> : project}</th>
                 <td>{update ? <Outcome of={update} /> : 'not sent'}</td>
                 <td class="number">
-                  <Units of={update?.charged} />
+                  <Units units={update?.charged} />
                 </td>
               </tr>
             ))}
@@ -58,7 +58,7 @@ function Outcome({ of }: { of: Update }) {
   if (wasUpToDate(of)) return 'up to date'
   return (
     <>
-      <StateName of={of.state} />
+      <StateName state={of.state} />
       {of.problem ? <span class="note">{of.problem.detail}</span> : null}
     </>
   )
@@ -93,7 +93,7 @@ export function Again({
             {paused ? <p class="note">Resume the plan first.</p> : null}
             {mayRun ? (
               <form method="post" action={`${planAddress(plan.name)}/${only}`}>
-                <FormToken of={frame} />
+                <FormToken frame={frame} />
                 <input type="hidden" name="time" value={toRfc3339(occurrence.time)} />
                 <p class="tick">
                   <input type="checkbox" id={`confirm-${only}`} name="confirm" value="yes" required />

@@ -2,9 +2,9 @@ import type { Course } from '../../../shared/guard/reports/summary.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { type BudgetRow, budgetRows, type CounterRow } from '../components/budget-rows.ts'
-import { Bar, BurnDown, Patterns } from '../components/charts.tsx'
-import { BurnDownFigure, Counter, Limit, Terms } from '../components/counter.tsx'
-import { budgetAddress, Fact, Facts, InZone, Section, Time, UnitsFact } from '../components/parts.tsx'
+import { Bar, BurnDown, FillPatterns } from '../components/charts.tsx'
+import { BurnDownFigure, CounterFigures, Limit, LimitAndReset } from '../components/counter.tsx'
+import { budgetAddress, Fact, Facts, Section, Time, UnitsFact, ZoneNote } from '../components/parts.tsx'
 import type { PageRoutes } from '../session.tsx'
 
 /** Shown as "20 or more". */
@@ -31,7 +31,7 @@ export function addOverview({ page }: PageRoutes, { guard }: Services): void {
       return show(
         'Overview',
         <>
-          <Patterns />
+          <FillPatterns />
           <Waiting approvals={approvals.rows.length} doubts={doubts.rows.length} />
           {isUnused ? <FirstSteps /> : null}
           {root ? <Account row={root} zone={zone} /> : null}
@@ -47,7 +47,7 @@ export function addOverview({ page }: PageRoutes, { guard }: Services): void {
             </Section>
           ) : null}
           <Words />
-          <InZone zone={zone} />
+          <ZoneNote zone={zone} />
         </>,
       )
     },
@@ -77,8 +77,8 @@ const Saved = ({ of }: { of: Course['saved'] }) => (
     ) : (
       <>
         <Facts>
-          <UnitsFact name="Refused duplicates" of={of.updates} />
-          <UnitsFact name="Units not spent twice" of={of.units} />
+          <UnitsFact name="Refused duplicates" units={of.updates} />
+          <UnitsFact name="Units not spent twice" units={of.units} />
         </Facts>
         <p class="note">
           Refused because the same work was under way or just done; at what that had cost. The sweep counts them a few
@@ -92,7 +92,7 @@ const Saved = ({ of }: { of: Course['saved'] }) => (
 
 const Words = () => (
   <Section id="words" title="What the figures mean">
-    <Facts long>
+    <Facts isLong>
       <Fact name="Spent">charged by the service, or booked as spent elsewhere</Fact>
       <Fact name="Held">set aside for updates that are running</Fact>
       <Fact name="In doubt">sent, and nobody knows yet whether it ran; it stays counted</Fact>
@@ -149,10 +149,10 @@ const Account = ({ row, zone }: { row: BudgetRow; zone: string }) => (
     <Frozen of={row} zone={zone} />
     <p class="note">
       The month from <Time at={row.month.start} zone={zone} /> to <Time at={row.month.end} zone={zone} />, of which{' '}
-      {Math.floor(row.month.elapsed * 100)} % is over. <Limit of={row.month} />.
+      {Math.floor(row.month.elapsed * 100)} % is over. <Limit counter={row.month} />.
     </p>
     <BurnDownFigure row={row} zone={zone} />
-    <Counter name={row.name} of={row.month} zone={zone} />
+    <CounterFigures name={row.name} counter={row.month} zone={zone} />
     {row.day ? <Day name={row.name} of={row.day} zone={zone} /> : null}
   </section>
 )
@@ -169,11 +169,12 @@ const Budget = ({ row, zone }: { row: BudgetRow; zone: string }) => (
     <div class={(row.month.total ?? 0) > 0 ? 'beside' : ''}>
       <BurnDown row={row} isSmall />
       <div>
-        <Counter name={row.name} of={row.month} zone={zone} />
+        <CounterFigures name={row.name} counter={row.month} zone={zone} />
       </div>
     </div>
     <p class="note">
-      <Terms of={row.month} zone={zone} /> · <a href={`/dashboard/updates?budget=${row.name}`}>Updates of {row.name}</a>
+      <LimitAndReset counter={row.month} zone={zone} /> ·{' '}
+      <a href={`/dashboard/updates?budget=${row.name}`}>Updates of {row.name}</a>
     </p>
     {row.day ? <Day name={row.name} of={row.day} zone={zone} /> : null}
   </li>
@@ -207,9 +208,10 @@ const Day = ({ name, of, zone }: { name: string; of: CounterRow; zone: string })
       <p class="name">Today</p>
       <Left of={of} />
     </div>
-    <Bar name={name} of={of} />
+    <Bar name={name} counter={of} />
     <p class="note">
-      {count(of.spent)} spent, {count(of.held)} held, {count(of.inDoubt)} in doubt. <Terms of={of} zone={zone} />
+      {count(of.spent)} spent, {count(of.held)} held, {count(of.inDoubt)} in doubt.{' '}
+      <LimitAndReset counter={of} zone={zone} />
     </p>
   </div>
 )

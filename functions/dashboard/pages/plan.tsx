@@ -10,7 +10,7 @@ import { occurrencesOf } from '../../../shared/ledger/updates/tasks.ts'
 import type { Leave } from '../../../shared/ledger/updates/update.ts'
 import { ReasonLine } from '../components/fields.tsx'
 import { FormToken } from '../components/layout.tsx'
-import { budgetAddress, Fact, Facts, InZone, planAddress, Section, Time } from '../components/parts.tsx'
+import { budgetAddress, Fact, Facts, planAddress, Section, Time, ZoneNote } from '../components/parts.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes, Visit } from '../session.tsx'
 import { Again, Became, Occurrences } from './occurrences.tsx'
@@ -55,7 +55,7 @@ async function showPlan(visit: Visit, { guard }: Services): Promise<Response> {
       {report ? <Became report={report} zone={zone} /> : null}
       {report ? <Again visit={visit} planned={planned} report={report} zone={zone} /> : null}
       <Occurrences of={occurrences} plan={name} zone={zone} />
-      <InZone zone={zone} />
+      <ZoneNote zone={zone} />
     </>,
   )
 }
@@ -109,7 +109,7 @@ function Summary({ planned, cost, zone }: { planned: PlanStatus; cost: CostOf | 
   const { kind, projects, budget, schedule, whenShort, query, leave } = planned.plan
   return (
     <Section id="summary" title="Summary" isHidden>
-      <Facts long>
+      <Facts isLong>
         <Fact name="Next">
           <Next of={planned} zone={zone} />
         </Fact>
@@ -168,7 +168,7 @@ function Stopping({ visit, planned: { plan, paused } }: { visit: Visit; planned:
         <p class="note">While it is paused, its occurrences are recorded and not run.</p>
       )}
       <form method="post" action={`${planAddress(plan.name)}/${action}`}>
-        <FormToken of={visit.frame} />
+        <FormToken frame={visit.frame} />
         <ReasonLine id="reason" label="Reason" required />
         <p class="buttons">
           <button type="submit" class={paused ? 'primary' : ''}>

@@ -3,7 +3,7 @@ import { type Cost as CostOf, type DayAhead, type DuePlan, weekdayOf } from '../
 import { count, units } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import type { Occurrence } from '../../../shared/ledger/updates/tasks.ts'
-import { budgetAddress, Heads, InZone, planAddress, Time } from '../components/parts.tsx'
+import { budgetAddress, planAddress, TableHead, Time, ZoneNote } from '../components/parts.tsx'
 import type { PageRoutes } from '../session.tsx'
 
 /** This week and the next four. */
@@ -29,7 +29,7 @@ export function addPlans({ page }: PageRoutes, { guard }: Services): void {
               : null}
           </p>
           <Table plans={plans} costs={costs} zone={zone} />
-          <InZone zone={zone} />
+          <ZoneNote zone={zone} />
         </>,
       )
     },
@@ -59,7 +59,7 @@ function Table(of: { plans: readonly PlanStatus[]; costs: ReadonlyMap<string, Co
     <div class="wide">
       <table class="rows">
         <caption>All plans, the one first that gets units first</caption>
-        <Heads of={['Plan', 'Next', 'Each time', 'Budget', 'Last']} />
+        <TableHead columns={['Plan', 'Next', 'Each time', 'Budget', 'Last']} />
         <tbody>
           {plans.map((planned) => {
             const { plan, last } = planned
@@ -126,7 +126,7 @@ function Calendar({ days, zone }: { days: readonly DayAhead[]; zone: string }) {
     <div class="wide">
       <table class="calendar">
         <caption>What plans will do, and what it costs at the prices last seen</caption>
-        <Heads of={weekdays} />
+        <TableHead columns={weekdays} />
         <tbody>
           {weeks.map((week) => (
             <tr>

@@ -6,8 +6,8 @@ import type { Services } from '../../../shared/guard/services.ts'
 import { bookAsOf } from '../../../shared/ledger/book/book.ts'
 import { dayAt, monthNamed } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { addressWith, Choice, MonthChoice } from '../components/lists.tsx'
-import { budgetAddress, Heads, InZone, numbers, Section, Time, UnitsCell } from '../components/parts.tsx'
+import { addressWith, MonthField, SelectField } from '../components/lists.tsx'
+import { budgetAddress, numberColumns, Section, TableHead, Time, UnitsCell, ZoneNote } from '../components/parts.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
 
@@ -37,7 +37,7 @@ export function addStatements({ page }: PageRoutes, { guard }: Services): void {
         <>
           <Filters view={view} asked={asked} />
           {content}
-          <InZone zone={zoneOf(view)} />
+          <ZoneNote zone={zoneOf(view)} />
         </>,
       )
     },
@@ -78,8 +78,8 @@ export function addStatements({ page }: PageRoutes, { guard }: Services): void {
 
 const Filters = ({ view, asked }: { view: View; asked: StatementQuery }) => (
   <form method="get" action={statementsPath} class="filters" aria-label="Which statement">
-    <MonthChoice view={view} chosen={asked.window} />
-    <Choice name="by" label="By" options={statementKeys} chosen={asked.by} none="the book alone" />
+    <MonthField view={view} value={asked.window} />
+    <SelectField name="by" label="By" options={statementKeys} value={asked.by} emptyLabel="the book alone" />
     <p>
       <label for="price">Price of a unit, if any</label>
       <input id="price" name="price" type="text" inputmode="decimal" value={asked.price ?? ''} autocomplete="off" />
@@ -122,7 +122,7 @@ const BookTable = ({ figures }: { figures: readonly Figures[] }) => (
   <div class="wide">
     <table class="rows">
       <caption>Every budget as the month’s book has it; what a child used counts in its parents, too</caption>
-      <Heads of={['Budget', ...numbers('Limit', 'Granted', 'Spent', 'Held', 'In doubt', 'Left')]} />
+      <TableHead columns={['Budget', ...numberColumns('Limit', 'Granted', 'Spent', 'Held', 'In doubt', 'Left')]} />
       <tbody>
         {figures.map(({ budget, limit, granted, spent, held, inDoubt, available }) => (
           <tr>
@@ -132,11 +132,11 @@ const BookTable = ({ figures }: { figures: readonly Figures[] }) => (
             <td data-name="Limit" class="number">
               {limit === 'unlimited' ? 'none' : count(limit)}
             </td>
-            <UnitsCell name="Granted" of={granted} />
-            <UnitsCell name="Spent" of={spent} />
-            <UnitsCell name="Held" of={held} />
-            <UnitsCell name="In doubt" of={inDoubt} />
-            <UnitsCell name="Left" of={limit === 'unlimited' ? null : available} />
+            <UnitsCell name="Granted" units={granted} />
+            <UnitsCell name="Spent" units={spent} />
+            <UnitsCell name="Held" units={held} />
+            <UnitsCell name="In doubt" units={inDoubt} />
+            <UnitsCell name="Left" units={limit === 'unlimited' ? null : available} />
           </tr>
         ))}
       </tbody>
@@ -219,7 +219,7 @@ function Lines({ of: { by, rows, total }, price }: Pick<LinesProps, 'of' | 'pric
           Settled updates, and units; the grants of the last row are the account’s own
           {isByBudget ? '; what was paid elsewhere is charged in the rows of budgets above' : ''}
         </caption>
-        <Heads of={[heads[by], ...numbers(...columns)]} />
+        <TableHead columns={[heads[by], ...numberColumns(...columns)]} />
         <tbody>
           {rows.map((row) => (
             <tr>
@@ -228,7 +228,7 @@ function Lines({ of: { by, rows, total }, price }: Pick<LinesProps, 'of' | 'pric
               </th>
               <FigureCells of={row} />
               {amount(row)}
-              {isByBudget ? <UnitsCell name="Paid elsewhere" of={row.paidElsewhere} /> : null}
+              {isByBudget ? <UnitsCell name="Paid elsewhere" units={row.paidElsewhere} /> : null}
             </tr>
           ))}
         </tbody>
@@ -263,7 +263,7 @@ const figures = {
 const FigureCells = ({ of }: { of: StatementSum }) => (
   <>
     {Object.entries(figures).map(([name, figure]) => (
-      <UnitsCell name={name} of={of[figure]} />
+      <UnitsCell name={name} units={of[figure]} />
     ))}
   </>
 )

@@ -5,21 +5,21 @@ import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { isTerminal, type Problem, type ServiceAnswer, type Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { Buttons, Consequences, choicesFor, Evidence, ShownUnits } from '../components/decide.tsx'
-import { Hidden, ReasonLine } from '../components/fields.tsx'
+import { ActionButtons, Consequences, choicesFor, Evidence, ShownUnitsField } from '../components/decide.tsx'
+import { HiddenFields, ReasonLine } from '../components/fields.tsx'
 import { FormToken } from '../components/layout.tsx'
 import {
   budgetAddress,
   dayNamed,
   Fact,
   Facts,
-  InZone,
   planAddress,
   Section,
   StateName,
   Time,
   UnitsFact,
   updateAddress,
+  ZoneNote,
 } from '../components/parts.tsx'
 import type { PageRoutes, Visit } from '../session.tsx'
 
@@ -47,7 +47,7 @@ export function addUpdate({ page }: PageRoutes, { guard, options, kinds }: Servi
           <Decide {...{ visit, update, view, options }} />
           <History update={update} zone={zone} />
           {update.service ? <Answer of={update.service} /> : null}
-          <InZone zone={zone} />
+          <ZoneNote zone={zone} />
         </>,
       )
     },
@@ -59,7 +59,7 @@ function Summary({ update, zone }: { update: Update; zone: string }) {
   return (
     <Section id="summary" title="Summary" isHidden>
       <p class="headline">
-        <StateName of={state} /> <code>{update.id}</code>
+        <StateName state={state} /> <code>{update.id}</code>
       </p>
       {problem ? <ProblemLine of={problem} /> : null}
       {overrun === undefined ? null : (
@@ -67,10 +67,10 @@ function Summary({ update, zone }: { update: Update; zone: string }) {
           <span aria-hidden="true">⚠</span> It cost {units(overrun)} more than were held.
         </p>
       )}
-      <Facts long>
-        <UnitsFact name="Estimated" of={update.estimated} />
-        <UnitsFact name="Held" of={update.hold?.units ?? 0} />
-        <UnitsFact name="Charged" of={update.charged ?? (isTerminal(state) ? 0 : null)} />
+      <Facts isLong>
+        <UnitsFact name="Estimated" units={update.estimated} />
+        <UnitsFact name="Held" units={update.hold?.units ?? 0} />
+        <UnitsFact name="Charged" units={update.charged ?? (isTerminal(state) ? 0 : null)} />
         <RequestFacts update={update} zone={zone} />
         <ApprovalFacts update={update} zone={zone} />
       </Facts>
@@ -123,7 +123,7 @@ function RequestFacts({ update, zone }: { update: Update; zone: string }) {
       )}
       <Fact name="Reason">{reason ?? <span class="unknown">none given</span>}</Fact>
       {force ? <Fact name="Forced">yes: cool-down and freshness were not asked about</Fact> : null}
-      {maxUnits === undefined ? null : <UnitsFact name="At most" of={maxUnits} />}
+      {maxUnits === undefined ? null : <UnitsFact name="At most" units={maxUnits} />}
       {query ? (
         <Fact name="Query">
           <code>{new URLSearchParams(query).toString()}</code>
@@ -167,21 +167,21 @@ interface DecideProps {
 }
 
 function Decide({ visit, update, view, options }: DecideProps) {
-  const { possible, barred } = choicesFor(update, view, visit, options)
-  if (possible.length + barred.length === 0) return null
+  const { possible, whyNot } = choicesFor(update, view, visit, options)
+  if (possible.length + whyNot.length === 0) return null
   const isDoubt = update.state === 'in-doubt'
   const typed = visit.frame.flash?.typed
   return (
     <Section id="decide" title="Decide" class="decide">
-      {barred.map((sentence) => (
+      {whyNot.map((sentence) => (
         <p class="note">{sentence}</p>
       ))}
       {possible.length === 0 ? null : (
         <form method="post" action="/dashboard/decide">
-          <FormToken of={visit.frame} />
-          <Hidden of={{ id: update.id, from: 'update' }} />
-          <ShownUnits of={update} />
-          <Consequences of={possible} />
+          <FormToken frame={visit.frame} />
+          <HiddenFields values={{ id: update.id, from: 'update' }} />
+          <ShownUnitsField update={update} />
+          <Consequences actions={possible} />
           <ReasonLine
             id="reason"
             label={`Reason${isDoubt ? '' : ' (may be left out)'}`}
@@ -189,7 +189,7 @@ function Decide({ visit, update, view, options }: DecideProps) {
             required={isDoubt}
           />
           {possible.includes('ran') ? <UnitsLine held={update.hold?.units ?? 0} value={typed?.units} /> : null}
-          <Buttons of={possible} />
+          <ActionButtons actions={possible} />
         </form>
       )}
     </Section>
@@ -209,7 +209,7 @@ const History = ({ update, zone }: { update: Update; zone: string }) => (
       {update.history.map(({ state, at, by, note }) => (
         <li>
           <p>
-            <StateName of={state} /> <Time at={at} zone={zone} /> <span class="note">by {by}</span>
+            <StateName state={state} /> <Time at={at} zone={zone} /> <span class="note">by {by}</span>
           </p>
           {note === undefined ? null : <p>{note}</p>}
         </li>

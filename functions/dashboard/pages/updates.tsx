@@ -7,17 +7,17 @@ import { isTerminal, states, type Update, vias } from '../../../shared/ledger/up
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { dayMs, toInstant } from '../../../shared/platform/clock.ts'
 import { type Kinds, namesOf } from '../../../shared/tracking/kinds.ts'
-import { Choice, Pages, type Paging, pagingFields, Text } from '../components/lists.tsx'
+import { FilterField, PageLinks, type Paging, pagingFields, SelectField } from '../components/lists.tsx'
 import {
   budgetAddress,
-  Heads,
-  InZone,
-  numbers,
+  numberColumns,
   StateName,
+  TableHead,
   Time,
   UnitsCell,
   updateAddress,
   words,
+  ZoneNote,
 } from '../components/parts.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
@@ -63,8 +63,8 @@ export function addUpdateList({ page }: PageRoutes, { guard, kinds }: Services):
           ) : (
             <Table rows={rows} zone={zoneOf(view)} />
           )}
-          <Pages path={path} asked={asked} paging={{ cursor, trail }} next={next} />
-          <InZone zone={zoneOf(view)} />
+          <PageLinks path={path} filters={asked} paging={{ cursor, trail }} next={next} />
+          <ZoneNote zone={zoneOf(view)} />
         </>,
       )
     },
@@ -101,16 +101,18 @@ function Filters({ asked, view, kinds }: { asked: ListQuery; view: View; kinds: 
   const budgets = Object.keys(view.definitions.budgets)
   return (
     <form method="get" action={path} class="filters" aria-label="Which updates">
-      <Choice name="state" label="State" options={states} chosen={asked.state} say={words} />
-      <Choice name="kind" label="Kind" options={namesOf(kinds)} chosen={asked.kind} />
-      <Choice name="budget" label="Budget" options={budgets} chosen={asked.budget} />
-      <Choice name="via" label="Via" options={vias} chosen={asked.via} />
-      <Text name="search" label="Project, or a part of it" value={asked.search} />
-      <Text name="plan" label="Plan" value={asked.plan} />
-      <Text name="caller" label="Caller" value={asked.caller} />
-      <Text name="since" label="From" value={asked.since} type="date" />
-      <Text name="until" label="To" value={asked.until} type="date" />
-      {asked.project === undefined ? null : <Text name="project" label="Project, in full" value={asked.project} />}
+      <SelectField name="state" label="State" options={states} value={asked.state} labelOf={words} />
+      <SelectField name="kind" label="Kind" options={namesOf(kinds)} value={asked.kind} />
+      <SelectField name="budget" label="Budget" options={budgets} value={asked.budget} />
+      <SelectField name="via" label="Via" options={vias} value={asked.via} />
+      <FilterField name="search" label="Project, or a part of it" value={asked.search} />
+      <FilterField name="plan" label="Plan" value={asked.plan} />
+      <FilterField name="caller" label="Caller" value={asked.caller} />
+      <FilterField name="since" label="From" value={asked.since} type="date" />
+      <FilterField name="until" label="To" value={asked.until} type="date" />
+      {asked.project === undefined ? null : (
+        <FilterField name="project" label="Project, in full" value={asked.project} />
+      )}
       <p class="buttons">
         <button type="submit" class="primary">
           Show
@@ -147,7 +149,9 @@ const Table = ({ rows, zone }: { rows: readonly Update[]; zone: string }) => (
   <div class="wide">
     <table class="rows">
       <caption>Updates, the newest first; units as estimated and as charged</caption>
-      <Heads of={['Asked for', 'Project', 'State', ...numbers('Estimated', 'Charged'), 'Budget', 'Caller']} />
+      <TableHead
+        columns={['Asked for', 'Project', 'State', ...numberColumns('Estimated', 'Charged'), 'Budget', 'Caller']}
+      />
       <tbody>
         {rows.map((update) => (
           <tr>
@@ -159,10 +163,10 @@ const Table = ({ rows, zone }: { rows: readonly Update[]; zone: string }) => (
               <span class="note">{update.kind}</span>
             </th>
             <td data-name="State">
-              <StateName of={update.state} />
+              <StateName state={update.state} />
             </td>
-            <UnitsCell name="Estimated" of={update.estimated} />
-            <UnitsCell name="Charged" of={update.charged ?? (isTerminal(update.state) ? 0 : null)} />
+            <UnitsCell name="Estimated" units={update.estimated} />
+            <UnitsCell name="Charged" units={update.charged ?? (isTerminal(update.state) ? 0 : null)} />
             <td data-name="Budget">
               <a href={budgetAddress(update.budget)}>{update.budget}</a>
             </td>

@@ -172,8 +172,8 @@ function EntryPreview(of: {
           action={budgetAddress(request.budget, '/book')}
           frame={of.frame}
           hidden={fields}
-          confirm="Book it"
-          leave="Book nothing"
+          confirmLabel="Book it"
+          leaveLabel="Book nothing"
           back={budgetAddress(request.budget)}
         />
       </Section>

@@ -3,7 +3,7 @@ import { allFaults } from '../../../../shared/guard/fields.ts'
 import { count, list } from '../../../../shared/guard/sentences.ts'
 import { type Budget, limitOf } from '../../../../shared/ledger/book/definitions.ts'
 import { allOf, type Kind, type Kinds, namesOf } from '../../../../shared/tracking/kinds.ts'
-import { comparisonOf, shownLimit } from '../../components/edit.tsx'
+import { createComparison, limitText } from '../../components/edit.tsx'
 import { toNumber } from '../../forms.ts'
 
 export const labels = {
@@ -84,7 +84,7 @@ export function budgetWords(kinds: Kinds) {
   return {
     textsOf: (budget: Budget) => textsOf(budget, names),
     said,
-    differences: comparisonOf(labels, said),
+    differences: createComparison(labels, said),
     toRequest,
     kindChoices,
   }
@@ -94,11 +94,11 @@ function textsOf(budget: Budget, names: readonly Kind[]): Texts {
   const { parent, perUpdate, approvalAbove, approvalIfGrown, approvers = [], thresholds = [], freezeOnOverrun } = budget
   return {
     parent: parent ?? '',
-    month: shownLimit(limitOf(budget, 'month')),
-    day: shownLimit(limitOf(budget, 'day')),
-    perUpdate: shownLimit(perUpdate),
-    approvalAbove: shownLimit(approvalAbove),
-    approvalIfGrown: shownLimit(approvalIfGrown),
+    month: limitText(limitOf(budget, 'month')),
+    day: limitText(limitOf(budget, 'day')),
+    perUpdate: limitText(perUpdate),
+    approvalAbove: limitText(approvalAbove),
+    approvalIfGrown: limitText(approvalIfGrown),
     approvalExpiresAfter: budget.approvalExpiresAfter ?? '',
     kinds: names.filter((kind) => budget.kinds?.includes(kind) ?? true).join(' ') || noKind,
     approvers: approvers.join('\n'),

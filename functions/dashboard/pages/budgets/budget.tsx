@@ -9,9 +9,9 @@ import type { Entry } from '../../../../shared/ledger/book/entry.ts'
 import type { Page } from '../../../../shared/ledger/views/pages.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { type BudgetRow, budgetRows, type CounterRow } from '../../components/budget-rows.ts'
-import { Patterns } from '../../components/charts.tsx'
-import { BurnDownFigure, Counter, Terms } from '../../components/counter.tsx'
-import { budgetAddress, Fact, Facts, InZone, Section, Time, words } from '../../components/parts.tsx'
+import { FillPatterns } from '../../components/charts.tsx'
+import { BurnDownFigure, CounterFigures, LimitAndReset } from '../../components/counter.tsx'
+import { budgetAddress, Fact, Facts, Section, Time, words, ZoneNote } from '../../components/parts.tsx'
 import type { PageRoutes } from '../../session.tsx'
 import { type BudgetWords, budgetWords, labels, type Texts, texts } from './budget-texts.ts'
 import { Chain } from './chain.tsx'
@@ -45,7 +45,7 @@ export function addBudget({ page }: PageRoutes, { guard, kinds }: Services): voi
       return show(
         `Budget ${name}`,
         <>
-          <Patterns />
+          <FillPatterns />
           <Chain of={name} in={view.definitions} />
           <UnitsSection row={row} isAdmin={isAdmin} zone={zone} />
           <RulesSection budget={budget} view={view} words={words} isAdmin={isAdmin} />
@@ -53,7 +53,7 @@ export function addBudget({ page }: PageRoutes, { guard, kinds }: Services): voi
           <Entries of={entries} name={name} zone={zone} isAdmin={isAdmin} />
           {isAdmin ? <Stop budget={budget} frame={frame} revision={revision} /> : null}
           {isAdmin && name !== rootBudget ? <Deletion budget={budget} frame={frame} revision={revision} /> : null}
-          <InZone zone={zone} />
+          <ZoneNote zone={zone} />
         </>,
       )
     },
@@ -141,15 +141,15 @@ const Window = ({ name, of, zone, children }: { name: string; of: CounterRow; zo
       </p>
     </div>
     <p class="note">
-      <Terms of={of} zone={zone} />
+      <LimitAndReset counter={of} zone={zone} />
     </p>
     {children}
-    <Counter name={name} of={of} zone={zone} />
+    <CounterFigures name={name} counter={of} zone={zone} />
   </div>
 )
 
 const Rules = ({ of, words }: { of: Texts; words: BudgetWords }) => (
-  <Facts long>
+  <Facts isLong>
     {texts
       .filter((text) => of[text] !== '')
       .map((text) => (

@@ -4,9 +4,9 @@ import { count, zoneOf } from '../../../../shared/guard/sentences.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
 import { budgetNamed, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import { type BudgetRow, budgetRows, type CounterRow } from '../../components/budget-rows.ts'
-import { ChoiceField, ReasonField, TextField, Wrong } from '../../components/fields.tsx'
+import { ChoiceField, Faults, ReasonField, TextField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
-import { budgetAddress, Heads, InZone, numbers, Section, UnitsCell } from '../../components/parts.tsx'
+import { budgetAddress, numberColumns, Section, TableHead, UnitsCell, ZoneNote } from '../../components/parts.tsx'
 import { onNewest, reasonOf } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { addBook } from './book.tsx'
@@ -51,7 +51,7 @@ export function addBudgetPages(routes: PageRoutes, services: Services): void {
         {rows.length > 1 ? null : <NoneYet isAdmin={isAdmin} />}
         <Tree rows={rows} owned={owned} />
         {isAdmin ? <MakeForm frame={frame} parents={rows.map(({ name }) => name)} given={form} wrong={wrong} /> : null}
-        <InZone zone={zoneOf(view)} />
+        <ZoneNote zone={zoneOf(view)} />
       </>,
     )
   }
@@ -70,7 +70,9 @@ const Tree = ({ rows, owned }: { rows: readonly BudgetRow[]; owned: (name: strin
   <div class="wide">
     <table class="tree">
       <caption>Each budget below its parent. What it spends counts in all above it, up to account.</caption>
-      <Heads of={['Budget', ...numbers('Left this month', 'Spent', 'Held, in doubt', 'Left today', 'Projects')]} />
+      <TableHead
+        columns={['Budget', ...numberColumns('Left this month', 'Spent', 'Held, in doubt', 'Left today', 'Projects')]}
+      />
       <tbody>
         {rows.map((row) => (
           <tr>
@@ -87,8 +89,8 @@ const Tree = ({ rows, owned }: { rows: readonly BudgetRow[]; owned: (name: strin
             <td data-name="Left this month" class="number">
               <Left of={row.month} />
             </td>
-            <UnitsCell name="Spent" of={row.month.spent} />
-            <UnitsCell name="Held, in doubt" of={row.month.held + row.month.inDoubt} />
+            <UnitsCell name="Spent" units={row.month.spent} />
+            <UnitsCell name="Held, in doubt" units={row.month.held + row.month.inDoubt} />
             <td data-name="Left today" class={row.day ? 'number' : 'number nothing'}>
               {row.day ? <Left of={row.day} /> : <span class="unknown">no limit</span>}
             </td>
@@ -153,30 +155,44 @@ const MakeForm = (of: MakeFormProps) => {
   const value = (name: string) => of.given.get(name) ?? undefined
   return (
     <Section id="make" title="New budget">
-      <Wrong of={of.wrong} />
+      <Faults faults={of.wrong} />
       {/* The anchor leads back to this form, far below the budgets. */}
       <form method="post" action="/dashboard/budgets#make">
-        <FormToken of={of.frame} />
+        <FormToken frame={of.frame} />
         <div class="fields">
-          <TextField of="make" name="name" label="Name" value={value('name')} note="Of a-z, 0-9 and -." required />
+          <TextField
+            formId="make"
+            name="name"
+            label="Name"
+            value={value('name')}
+            note="Of a-z, 0-9 and -."
+            isRequired
+          />
           <ChoiceField
-            of="make"
+            formId="make"
             name="parent"
             label={labels.parent}
             value={value('parent')}
             options={of.parents.map((name) => [name, name])}
           />
           <TextField
-            of="make"
+            formId="make"
             name="month"
             label={labels.month}
             value={value('month')}
             note="Units, or “unlimited”."
-            units
-            required
+            isNumber
+            isRequired
           />
-          <TextField of="make" name="day" label={labels.day} value={value('day') ?? 'unlimited'} units required />
-          <ReasonField of="make" value={value('reason')} isOptional />
+          <TextField
+            formId="make"
+            name="day"
+            label={labels.day}
+            value={value('day') ?? 'unlimited'}
+            isNumber
+            isRequired
+          />
+          <ReasonField formId="make" value={value('reason')} isOptional />
         </div>
         <p class="buttons">
           <button type="submit" class="primary">

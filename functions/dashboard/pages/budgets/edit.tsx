@@ -9,17 +9,25 @@ import type { Services } from '../../../../shared/guard/services.ts'
 import { type Budget, budgetNamed, chainOf, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import {
-  Changes,
+  ChangesSection,
   ConfirmForm,
   type Edit,
   isUnchanged,
-  Meanwhile,
+  OthersChanges,
+  PreviewSection,
   putOrPreview,
   readEdit,
-  seenFields,
-  Then,
+  shownFields,
 } from '../../components/edit.tsx'
-import { ChoiceField, editFields, Hidden, LinesField, noOrYes, TextField, Wrong } from '../../components/fields.tsx'
+import {
+  ChoiceField,
+  editFields,
+  Faults,
+  HiddenFields,
+  LinesField,
+  noOrYes,
+  TextField,
+} from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
 import { isOvertaken, stepOf, untilAnswered } from '../../forms.ts'
@@ -42,7 +50,7 @@ export function addBudgetEdit({ page }: PageRoutes, { guard, kinds }: Services):
       visit.mustHave('admin')
       const { view, budget } = await budgetOf(guard, visit)
       const now = words.textsOf(budget)
-      return showForm(visit, { words, view, budget, now, texts: now, reason: undefined, meanwhile: null })
+      return showForm(visit, { words, view, budget, now, texts: now, reason: undefined, othersChanges: null })
     },
 
     POST: async (visit) => {
@@ -69,12 +77,12 @@ async function budgetOf({ ledger }: Guard, { c }: Visit): Promise<{ view: View; 
 
 /** `null`: another change was faster. */
 async function change(guard: Guard, visit: Visit, wanted: BudgetEdit, step: 'preview' | 'confirm') {
-  const { words, budget, texts, meanwhile } = wanted
+  const { words, budget, texts, othersChanges } = wanted
   const { name } = budget
   const tell = (sentence: string) => visit.tell({ done: [sentence], failed: [] }, budgetAddress(name))
   if (isUnchanged(wanted)) {
     // Without changes of others, the user may continue; with them, this is the second press of a button.
-    if (meanwhile === null) return showForm(visit, wanted, ['Nothing is different from what it is already.'])
+    if (othersChanges === null) return showForm(visit, wanted, ['Nothing is different from what it is already.'])
     return tell(`${name} is as you want it already; nothing more was changed.`)
   }
   const made = words.toRequest(texts, budget.projects)
@@ -117,20 +125,20 @@ function showForm(visit: Visit, wanted: BudgetEdit, wrong: readonly string[] = [
 
 function Form({ wanted, wrong, frame }: { wanted: BudgetEdit; wrong: readonly string[]; frame: Frame }) {
   const { words, view, budget, texts } = wanted
-  const { field, units } = editFields(labels, texts)
+  const { field, numberField } = editFields(labels, texts)
   const others = Object.keys(view.definitions.budgets).filter((name) => name !== budget.name)
   return (
     <form method="post" action={budgetAddress(budget.name, '/edit')} class="sheet">
-      <Wrong of={wrong} />
-      <Meanwhile of={wanted} name={budget.name} />
-      <FormToken of={frame} />
-      <Hidden of={seenFields(wanted)} />
+      <Faults faults={wrong} />
+      <OthersChanges edit={wanted} name={budget.name} />
+      <FormToken frame={frame} />
+      <HiddenFields values={shownFields(wanted)} />
       <Section id="limits" title="Limits">
         <p class="note">A number of units, or “unlimited”. 0 lets nothing pass.</p>
         <div class="fields">
-          <TextField {...units('month')} required />
-          <TextField {...units('day')} required />
-          <TextField {...units('perUpdate')} note="More than this is refused. Empty: no such rule." />
+          <TextField {...numberField('month')} isRequired />
+          <TextField {...numberField('day')} isRequired />
+          <TextField {...numberField('perUpdate')} note="More than this is refused. Empty: no such rule." />
           {budget.name === rootBudget ? null : (
             <ChoiceField {...field('parent')} options={others.map((name) => [name, name])} />
           )}
@@ -138,8 +146,11 @@ function Form({ wanted, wrong, frame }: { wanted: BudgetEdit; wrong: readonly st
       </Section>
       <Section id="rules" title="Rules">
         <div class="fields">
-          <TextField {...units('approvalAbove')} note="Units for one update. Empty: no such rule." />
-          <TextField {...units('approvalIfGrown')} note="Against the project’s last update. Empty: no such rule." />
+          <TextField {...numberField('approvalAbove')} note="Units for one update. Empty: no such rule." />
+          <TextField
+            {...numberField('approvalIfGrown')}
+            note="Against the project’s last update. Empty: no such rule."
+          />
           <TextField
             {...field('approvalExpiresAfter')}
             note="15m to 7d, such as 4h. Empty: as the parent says, or a day."
@@ -153,7 +164,7 @@ function Form({ wanted, wrong, frame }: { wanted: BudgetEdit; wrong: readonly st
           <ChoiceField {...field('freezeOnOverrun')} options={noOrYes} />
         </div>
       </Section>
-      <Then reason={wanted.reason} back={budgetAddress(budget.name)} />
+      <PreviewSection reason={wanted.reason} back={budgetAddress(budget.name)} />
     </form>
   )
 }
@@ -172,8 +183,8 @@ function Preview({ wanted, frame, before, after, forecasts }: PreviewProps) {
   const chain = chainOf(after.definitions, name)
   return (
     <>
-      <Meanwhile of={wanted} name={name} />
-      <Changes of={words.differences(now, texts)} reason={reason} />
+      <OthersChanges edit={wanted} name={name} />
+      <ChangesSection differences={words.differences(now, texts)} reason={reason} />
       <Effect before={before.book} after={after.book} budgets={chain.map((each) => each.name)} />
       <Section id="confirm" title="Confirm">
         <Binding of={name} binds={tightest(figuresOfChain(after, chain))} />
@@ -181,9 +192,9 @@ function Preview({ wanted, frame, before, after, forecasts }: PreviewProps) {
         <ConfirmForm
           action={budgetAddress(name, '/edit')}
           frame={frame}
-          hidden={{ ...seenFields({ ...wanted, view: before }), ...texts, ...(reason !== undefined && { reason }) }}
-          confirm="Change it"
-          leave="Leave it as it is"
+          hidden={{ ...shownFields({ ...wanted, view: before }), ...texts, ...(reason !== undefined && { reason }) }}
+          confirmLabel="Change it"
+          leaveLabel="Leave it as it is"
           back={budgetAddress(name)}
         />
       </Section>

@@ -3,7 +3,7 @@ import { count, list, units } from '../../../../shared/guard/sentences.ts'
 import { type Book, type Counter, counterOf, usedOf } from '../../../../shared/ledger/book/book.ts'
 import { type WindowKind, windowKinds } from '../../../../shared/ledger/book/definitions.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
-import { Heads, numbers, Time } from '../../components/parts.tsx'
+import { numberColumns, TableHead, Time } from '../../components/parts.tsx'
 
 interface Row {
   readonly budget: string
@@ -40,7 +40,9 @@ export function Effect({ before, after, budgets, month = thisMonth }: Books) {
       <div class="wide">
         <table class="effect">
           <caption>What it does, as the ledger is now</caption>
-          <Heads of={['Budget', ...numbers('Limit and grants', 'Spent, held, in doubt', 'Left now', 'Left then')]} />
+          <TableHead
+            columns={['Budget', ...numberColumns('Limit and grants', 'Spent, held, in doubt', 'Left now', 'Left then')]}
+          />
           <tbody>
             {rows.map((row) => (
               <tr class={isLimited(row) && row.after.available < 0 ? 'below' : ''}>

@@ -5,7 +5,7 @@ import { units } from '../../../../shared/guard/sentences.ts'
 import { rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { EntryRequest } from '../../../../shared/ledger/book/entry-request.ts'
 import { PreviewButtons } from '../../components/edit.tsx'
-import { ChoiceField, Hidden, ReasonField, TextField, Wrong } from '../../components/fields.tsx'
+import { ChoiceField, Faults, HiddenFields, ReasonField, TextField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
 import { toNumber } from '../../forms.ts'
@@ -36,7 +36,9 @@ export function EntryForms(forms: Forms) {
         title="Book what was spent outside"
         note="Units that somebody used without Unit Guard. They count today and this month, here and in all above."
       >
-        {(value) => <TextField of="external-spend" name="units" label="Units" value={value('units')} units required />}
+        {(value) => (
+          <TextField formId="external-spend" name="units" label="Units" value={value('units')} isNumber isRequired />
+        )}
       </EntryForm>
       {budget === rootBudget ? <Reconciliation {...forms} /> : null}
       {given.size === 0 ? null : (
@@ -56,11 +58,17 @@ function Grant(forms: Forms) {
     <EntryForm {...forms} of="grant" title="Grant units" note={note}>
       {(value) => (
         <>
-          <TextField of="grant" name="units" label="Units" value={value('units')} units required />
-          <ChoiceField of="grant" name="window" label="For" value={value('window')} options={Object.entries(spans)} />
+          <TextField formId="grant" name="units" label="Units" value={value('units')} isNumber isRequired />
+          <ChoiceField
+            formId="grant"
+            name="window"
+            label="For"
+            value={value('window')}
+            options={Object.entries(spans)}
+          />
           {isRoot ? null : (
             <ChoiceField
-              of="grant"
+              formId="grant"
               name="wholeChain"
               label="Who gets them"
               value={value('wholeChain')}
@@ -85,16 +93,16 @@ const Transfer = (forms: Forms) => (
   >
     {(value) => (
       <>
-        <TextField of="transfer" name="units" label="Units" value={value('units')} units required />
+        <TextField formId="transfer" name="units" label="Units" value={value('units')} isNumber isRequired />
         <ChoiceField
-          of="transfer"
+          formId="transfer"
           name="to"
           label="To"
           value={value('to')}
           options={forms.others.map((name) => [name, name])}
         />
         <ChoiceField
-          of="transfer"
+          formId="transfer"
           name="window"
           label="For"
           value={value('window')}
@@ -117,12 +125,12 @@ const Reconciliation = (forms: Forms) => (
   >
     {(value) => (
       <TextField
-        of="reconcile"
+        formId="reconcile"
         name="unitsLeft"
         label="Units left at the vendor"
         value={value('unitsLeft')}
-        units
-        required
+        isNumber
+        isRequired
       />
     )}
   </EntryForm>
@@ -137,17 +145,17 @@ const Correction = (forms: Forms) => (
   >
     {(value) => (
       <>
-        <Hidden of={{ corrects: value('corrects') ?? '' }} />
+        <HiddenFields values={{ corrects: value('corrects') ?? '' }} />
         <p class="field">
           Entry <code>{value('corrects')}</code>
         </p>
         <TextField
-          of="correction"
+          formId="correction"
           name="units"
           label="Units that it ought to have said"
           value={value('units')}
-          units
-          required
+          isNumber
+          isRequired
         />
       </>
     )}
@@ -171,16 +179,16 @@ function EntryForm({
   return (
     <Section id={of} title={title}>
       <p class="note">{note}</p>
-      {isThis ? <Wrong of={forms.wrong} /> : null}
+      {isThis ? <Faults faults={forms.wrong} /> : null}
       {/* The anchor leads back to this form, below the others. */}
       <form method="post" action={budgetAddress(forms.budget, `/book#${of}`)}>
-        <FormToken of={forms.frame} />
-        <Hidden of={{ type: of, key: forms.keyFor(of) }} />
+        <FormToken frame={forms.frame} />
+        <HiddenFields values={{ type: of, key: forms.keyFor(of) }} />
         <div class="fields">
           {children(value)}
-          <ReasonField of={of} value={value('reason')} />
+          <ReasonField formId={of} value={value('reason')} />
         </div>
-        <PreviewButtons leave="Book nothing" back={budgetAddress(forms.budget)} />
+        <PreviewButtons leaveLabel="Book nothing" back={budgetAddress(forms.budget)} />
       </form>
     </Section>
   )

@@ -3,7 +3,7 @@ import { budgetNameOf } from '../../../../shared/api/budgets.ts'
 import { reason } from '../../../../shared/api/schemas.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
 import { type Budget, budgetNamed } from '../../../../shared/ledger/book/definitions.ts'
-import { Hidden, ReasonField } from '../../components/fields.tsx'
+import { HiddenFields, ReasonField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
 import { flashOf, readFields } from '../../forms.ts'
@@ -72,9 +72,9 @@ export const Stop = ({ budget: { name, frozen }, frame, revision }: FreezeProps)
         : `Nothing more is admitted on ${name}, nor on any budget below it. What runs goes on and is accounted for.`}
     </p>
     <form method="post" action={budgetAddress(name, frozen ? '/unfreeze' : '/freeze')}>
-      <FormToken of={frame} />
-      <Hidden of={{ revision: String(revision) }} />
-      <ReasonField of="stop" />
+      <FormToken frame={frame} />
+      <HiddenFields values={{ revision: String(revision) }} />
+      <ReasonField formId="stop" />
       <p class="buttons">
         <button type="submit">{frozen ? 'Unfreeze' : 'Freeze'}</button>
       </p>
@@ -89,9 +89,9 @@ export const Deletion = ({ budget: { name }, frame, revision }: FreezeProps) => 
       Only without budgets below it, and with nothing held or in doubt. What it spent this month stays counted above it.
     </p>
     <form method="post" action={budgetAddress(name, '/delete')}>
-      <FormToken of={frame} />
-      <Hidden of={{ revision: String(revision) }} />
-      <ReasonField of="delete" isOptional />
+      <FormToken frame={frame} />
+      <HiddenFields values={{ revision: String(revision) }} />
+      <ReasonField formId="delete" isOptional />
       <p class="buttons">
         <button type="submit">Delete {name}</button>
       </p>

@@ -77,7 +77,7 @@ export const Projects = (of: { budget: Budget; frame: Frame; isAdmin: boolean; k
         </p>
       ) : isAdmin ? (
         <form method="post" action={action}>
-          <FormToken of={frame} />
+          <FormToken frame={frame} />
           <ul class="projects">
             {projects.map((owned, position) => (
               <li>
@@ -105,11 +105,11 @@ export const Projects = (of: { budget: Budget; frame: Frame; isAdmin: boolean; k
       )}
       {isAdmin ? (
         <form method="post" action={action}>
-          <FormToken of={frame} />
+          <FormToken frame={frame} />
           <div class="fields">
-            <TextField of="project" name="name" label="Project" longest={512} required />
+            <TextField formId="project" name="name" label="Project" maxLength={512} isRequired />
             <TextField
-              of="project"
+              formId="project"
               name="id"
               label="Its id (may be left out)"
               note={`As ${anyOf(kindsBy(kinds, 'id'))} paths name it.`}

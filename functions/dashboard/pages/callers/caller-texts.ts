@@ -3,7 +3,7 @@ import { allFaults } from '../../../../shared/guard/fields.ts'
 import { count } from '../../../../shared/guard/sentences.ts'
 import { type Caller, limitOf } from '../../../../shared/ledger/book/definitions.ts'
 import { scopes } from '../../../../shared/platform/words.ts'
-import { comparisonOf, shownLimit } from '../../components/edit.tsx'
+import { createComparison, limitText } from '../../components/edit.tsx'
 import { toNumber } from '../../forms.ts'
 
 export const labels = {
@@ -42,10 +42,10 @@ export function textsOf(sub: string, caller: Caller): Texts {
     disabled: disabled ? 'yes' : 'no',
     mayForce: mayForce ? 'yes' : 'no',
     mayChargeAncestors: mayChargeAncestors ? 'yes' : 'no',
-    month: shownLimit(limitOf(limited, 'month')),
-    day: shownLimit(limitOf(limited, 'day')),
-    perUpdate: shownLimit(perUpdate),
-    ratePerMinute: shownLimit(ratePerMinute),
+    month: limitText(limitOf(limited, 'month')),
+    day: limitText(limitOf(limited, 'day')),
+    perUpdate: limitText(perUpdate),
+    ratePerMinute: limitText(ratePerMinute),
   }
 }
 
@@ -89,7 +89,7 @@ function said(text: Text, value: string): string {
   return value.split(/[ \n]/).join(', ') || 'none'
 }
 
-export const differences = comparisonOf(labels, said)
+export const differences = createComparison(labels, said)
 
 /** Parses with the API's schema. `wrong`: faults as sentences. */
 export function toCaller(sub: string, given: Texts, now: Caller) {

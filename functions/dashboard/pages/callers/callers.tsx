@@ -7,9 +7,9 @@ import { count, figuresOf, left, zoneOf } from '../../../../shared/guard/sentenc
 import type { Services } from '../../../../shared/guard/services.ts'
 import { type Caller, limitOf, limitsOfCaller, windowKinds } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
-import { NoneByEnter, ReasonField, TextField } from '../../components/fields.tsx'
+import { IgnoreEnter, ReasonField, TextField } from '../../components/fields.tsx'
 import { FormToken } from '../../components/layout.tsx'
-import { callerAddress, callersAddress, Fact, Facts, InZone, Section } from '../../components/parts.tsx'
+import { callerAddress, callersAddress, Fact, Facts, Section, ZoneNote } from '../../components/parts.tsx'
 import type { FormValues } from '../../flash.ts'
 import { forEachId, readFields, typedIn } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
@@ -48,12 +48,12 @@ export function addCallerPages(routes: PageRoutes, services: Services): void {
             may do. Whoever is disabled can do nothing at all, from the next request on.
           </p>
           <form method="post" action={callersAddress} class="sheet">
-            <FormToken of={visit.frame} />
+            <FormToken frame={visit.frame} />
             <Listed view={view} visit={visit} />
             <Disabling typed={visit.frame.flash?.typed} />
           </form>
           <ListForm />
-          <InZone zone={zoneOf(view)} />
+          <ZoneNote zone={zoneOf(view)} />
         </>,
       )
     },
@@ -107,16 +107,16 @@ const Disabling = ({ typed }: { typed: FormValues | undefined }) => (
     <p class="note">Those chosen above, and one more whom nobody has listed: a token that got into wrong hands.</p>
     <div class="fields">
       <TextField
-        of="stop"
+        formId="stop"
         name="other"
         label="Somebody not listed (may be left out)"
         value={typed?.other}
-        longest={200}
+        maxLength={200}
       />
-      <ReasonField of="stop" value={typed?.reason} />
+      <ReasonField formId="stop" value={typed?.reason} />
     </div>
     <p class="buttons">
-      <NoneByEnter />
+      <IgnoreEnter />
       <button type="submit" name="do" value="disable">
         Disable
       </button>
@@ -133,12 +133,12 @@ const ListForm = () => (
     <form method="get" action={callerAddress()}>
       <div class="fields">
         <TextField
-          of="list"
+          formId="list"
           name="sub"
           label="Name"
-          longest={200}
+          maxLength={200}
           note="The sub of a token, or slack: and a member ID, as slack:U02ADA."
-          required
+          isRequired
         />
       </div>
       <p class="buttons">

@@ -8,16 +8,23 @@ import {
 } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { type Scope, scopes } from '../../../../shared/platform/words.ts'
-import { Changes, ConfirmForm, type Edit, Meanwhile, seenFields, Then } from '../../components/edit.tsx'
+import {
+  ChangesSection,
+  ConfirmForm,
+  type Edit,
+  OthersChanges,
+  PreviewSection,
+  shownFields,
+} from '../../components/edit.tsx'
 import {
   ChoiceField,
   editFields,
-  Hidden,
+  Faults,
+  HiddenFields,
   LinesField,
   noOrYes,
   TextField,
   TicksField,
-  Wrong,
 } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { callersAddress, Section } from '../../components/parts.tsx'
@@ -38,19 +45,19 @@ const meanings: Readonly<Record<Scope, string>> = {
 
 export function CallerForm({ wanted, wrong, frame }: { wanted: CallerEdit; wrong: readonly string[]; frame: Frame }) {
   const { sub, texts } = wanted
-  const { field, units } = editFields(labels, texts)
+  const { field, numberField } = editFields(labels, texts)
   return (
     <form method="post" action={`${callersAddress}/edit`} class="sheet">
-      <Wrong of={wrong} />
-      <Meanwhile of={wanted} name={sub} />
-      <FormToken of={frame} />
-      <Hidden of={{ sub, ...seenFields(wanted) }} />
+      <Faults faults={wrong} />
+      <OthersChanges edit={wanted} name={sub} />
+      <FormToken frame={frame} />
+      <HiddenFields values={{ sub, ...shownFields(wanted) }} />
       <Permissions sub={sub} texts={texts} />
       <Section id="who" title="Who they are">
         <div class="fields">
           <TextField
             {...field('person')}
-            longest={200}
+            maxLength={200}
             note="The same for every name that one person asks under, such as the sub of their token: nobody approves what they asked for themselves. Empty: a person of their own."
           />
         </div>
@@ -58,13 +65,13 @@ export function CallerForm({ wanted, wrong, frame }: { wanted: CallerEdit; wrong
       <Section id="limits" title="Limits of their own">
         <p class="note">They count whatever budget is charged, beside the budget’s own.</p>
         <div class="fields">
-          <TextField {...units('month')} note="Units, or “unlimited”." />
-          <TextField {...units('day')} note="Units, or “unlimited”." />
-          <TextField {...units('perUpdate')} note="Units; more than this is refused. Empty: no such rule." />
-          <TextField {...units('ratePerMinute')} note="Empty: as many as they like." />
+          <TextField {...numberField('month')} note="Units, or “unlimited”." />
+          <TextField {...numberField('day')} note="Units, or “unlimited”." />
+          <TextField {...numberField('perUpdate')} note="Units; more than this is refused. Empty: no such rule." />
+          <TextField {...numberField('ratePerMinute')} note="Empty: as many as they like." />
         </div>
       </Section>
-      <Then reason={wanted.reason} back={callersAddress} />
+      <PreviewSection reason={wanted.reason} back={callersAddress} />
     </form>
   )
 }
@@ -89,10 +96,10 @@ function Permissions({ sub, texts }: { sub: string; texts: Texts }) {
           {...field('scopes')}
           value={texts.scopes.split(' ')}
           options={scopes.map((scope) => [scope, scope, meanings[scope]])}
-          whole
+          isWhole
         />
         <ChoiceField
-          of="edit"
+          formId="edit"
           name="charging"
           label="May charge"
           value={isAll ? 'all' : 'some'}
@@ -126,8 +133,8 @@ export function CallerPreview({ wanted, frame, after }: { wanted: CallerEdit; fr
   const { sub, now, texts, reason } = wanted
   return (
     <>
-      <Meanwhile of={wanted} name={sub} />
-      <Changes of={differences(now, texts)} reason={reason} />
+      <OthersChanges edit={wanted} name={sub} />
+      <ChangesSection differences={differences(now, texts)} reason={reason} />
       <Section id="confirm" title="Confirm">
         {consequences(wanted, after).map((sentence) => (
           <p>{sentence}</p>
@@ -136,9 +143,9 @@ export function CallerPreview({ wanted, frame, after }: { wanted: CallerEdit; fr
         <ConfirmForm
           action={`${callersAddress}/edit`}
           frame={frame}
-          hidden={{ sub, ...seenFields(wanted), ...texts, ...(reason !== undefined && { reason }) }}
-          confirm="Change it"
-          leave="Leave it as it is"
+          hidden={{ sub, ...shownFields(wanted), ...texts, ...(reason !== undefined && { reason }) }}
+          confirmLabel="Change it"
+          leaveLabel="Leave it as it is"
           back={callersAddress}
         />
       </Section>

@@ -7,7 +7,7 @@ import type { Services } from '../../../../shared/guard/services.ts'
 import { callerNamed } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { isUnchanged, putOrPreview, readEdit } from '../../components/edit.tsx'
-import { Hidden, ReasonField } from '../../components/fields.tsx'
+import { HiddenFields, ReasonField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { callerAddress, callersAddress, Trail } from '../../components/parts.tsx'
 import { flashOf, isOvertaken, readFields, stepOf, untilAnswered } from '../../forms.ts'
@@ -32,7 +32,7 @@ export function addCallerEdit({ page }: PageRoutes, { guard }: Services): void {
         return visit.tell({ done: [], failed: [`The name: it ${sub.error.issues[0]?.message}.`] }, callersAddress)
       const view = await guard.ledger.view()
       const now = textsNow(view, sub.data)
-      return showForm(visit, { view, sub: sub.data, now, texts: now, reason: undefined, meanwhile: null })
+      return showForm(visit, { view, sub: sub.data, now, texts: now, reason: undefined, othersChanges: null })
     },
 
     POST: async (visit) => {
@@ -66,11 +66,11 @@ const textsNow = (view: View, sub: string): Texts => textsOf(sub, callerNamed(vi
 
 /** `null`: another change was faster. */
 async function change(guard: Guard, visit: Visit, wanted: CallerEdit, step: 'preview' | 'confirm') {
-  const { sub, texts, view, meanwhile } = wanted
+  const { sub, texts, view, othersChanges } = wanted
   const tell = (sentence: string) => visit.tell({ done: [sentence], failed: [] }, callersAddress)
   if (isUnchanged(wanted)) {
     // Without changes of others, the user may continue; with them, this is the second press of a button.
-    if (meanwhile === null) return showForm(visit, wanted, ['Nothing is different from what it is already.'])
+    if (othersChanges === null) return showForm(visit, wanted, ['Nothing is different from what it is already.'])
     return tell(`What ${sub} may do is as you want it already.`)
   }
   if (sub === visit.session.sub && locksOut(texts)) return showForm(visit, wanted, [notYourself])
@@ -123,9 +123,9 @@ const Unlisting = ({ of: { sub, view }, frame }: { of: CallerEdit; frame: Frame 
       </p>
     ) : null}
     <form method="post" action={`${callersAddress}/delete`}>
-      <FormToken of={frame} />
-      <Hidden of={{ sub, revision: String(view.definitions.revision) }} />
-      <ReasonField of="delete" isOptional />
+      <FormToken frame={frame} />
+      <HiddenFields values={{ sub, revision: String(view.definitions.revision) }} />
+      <ReasonField formId="delete" isOptional />
       <p class="buttons">
         <button type="submit">Take {sub} off the list</button>
       </p>
