@@ -19,7 +19,7 @@ import { addEntries } from './routes/entries.ts'
 import { addEstimates } from './routes/estimates.ts'
 import { addForecast } from './routes/forecast.ts'
 import { addPlans } from './routes/plans.ts'
-import { addReference, nothingHere } from './routes/reference.ts'
+import { addReference, unknownAddress } from './routes/reference.ts'
 import { addStatements } from './routes/statements.ts'
 import { addUpdates } from './routes/updates.ts'
 
@@ -43,9 +43,9 @@ export function createApi(services: Services, reference: Reference = async () =>
     }
     c.set('caller', caller)
     c.set('sub', caller.sub)
-    // Changes are decided by the list of callers as it is now.
+    // A change must see the latest list of callers.
     const atOnce = c.req.method !== 'GET'
-    c.set('allowed', () => guard.permissions({ caller: caller.sub, token: caller }, { atOnce }))
+    c.set('permissions', () => guard.permissions({ caller: caller.sub, token: caller }, { atOnce }))
     const limit = rates.take(caller.sub)
     if (limit) throw new Refusal(limit.problem, { 'Retry-After': String(limit.retryAfter) })
     return next()
@@ -54,7 +54,7 @@ export function createApi(services: Services, reference: Reference = async () =>
   app.use(async (c, next) => {
     const { path } = rawTarget(c)
     if (path.startsWith(`${gatewayPath}/`)) return answerGateway(c, services)
-    // A path that must be tidied first is not found.
+    // A path that URL parsing rewrites, such as /a/../b, is not found.
     return path === new URL(c.req.url).pathname ? next() : c.notFound()
   })
 
@@ -69,7 +69,7 @@ export function createApi(services: Services, reference: Reference = async () =>
   addPlans(app, services)
   addForecast(app, services)
   addStatements(app, services)
-  app.notFound((c) => answerProblem(c, nothingHere))
+  app.notFound((c) => answerProblem(c, unknownAddress))
 
   app.onError((error, c) => {
     if (error instanceof Refusal) for (const [name, value] of Object.entries(error.headers)) c.header(name, value)

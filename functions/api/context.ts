@@ -11,37 +11,37 @@ import type { Scope } from '../../shared/platform/words.ts'
 export interface ApiEnv {
   Variables: FaceEnv['Variables'] & {
     caller: Caller
-    /** What the list of callers allows now. */
-    allowed: () => Promise<Permissions>
+    /** Reads what the token and the list of callers allow. */
+    permissions: () => Promise<Permissions>
   }
   Bindings: FaceEnv['Bindings']
 }
 
-/** What the token allows, as far as the list of callers does. */
-export interface Admitted extends Permissions {
+/** A caller with the permissions that both the token and the list of callers give. */
+export interface PermittedCaller extends Permissions {
   readonly sub: string
   readonly token: Caller
 }
 
-/** Checks the token only, where the guard reads the list itself. @throws Refusal 403 */
-export function mustHold(c: Context<ApiEnv>, ...any: readonly Scope[]): Caller {
+/** Checks the token only, for operations in which the guard reads the list of callers. @throws Refusal 403 */
+export function tokenMustHave(c: Context<ApiEnv>, ...anyOf: readonly Scope[]): Caller {
   const caller = c.get('caller')
-  mustBeAmong(caller.sub, caller.scopes, any)
+  mustBeAmong(caller.sub, caller.scopes, anyOf)
   return caller
 }
 
 /** Checks the token and the list of callers. @throws Refusal 403 */
-export async function mustHave(c: Context<ApiEnv>, ...any: readonly Scope[]): Promise<Admitted> {
-  const token = mustHold(c, ...any)
+export async function mustHave(c: Context<ApiEnv>, ...anyOf: readonly Scope[]): Promise<PermittedCaller> {
+  const token = tokenMustHave(c, ...anyOf)
   const { sub } = token
-  const allowed = await c.get('allowed')()
-  if (allowed.isDisabled) throw new Refusal(problem('forbidden', `${sub} is disabled; ask an administrator.`))
-  mustBeAmong(sub, allowed.scopes, any)
-  return { ...allowed, sub, token }
+  const permissions = await c.get('permissions')()
+  if (permissions.isDisabled) throw new Refusal(problem('forbidden', `${sub} is disabled; ask an administrator.`))
+  mustBeAmong(sub, permissions.scopes, anyOf)
+  return { ...permissions, sub, token }
 }
 
 export const gatewayPath = '/v3'
 
-/** As sent: what is passed on must be what was checked. */
+/** The path and query as sent: the gateway must pass on exactly what it checked. */
 export const rawTarget = ({ env, req }: Context<ApiEnv>): { readonly path: string; readonly search: string } =>
   rawTargetOf(req.raw, env)

@@ -7,5 +7,5 @@ import { createApi } from './app.ts'
 
 const services = createServices(parseSettings(guardSettings, environment()))
 
-/** Streams, because an export may be long. The table's stream and the sweep start queued updates. */
+/** Streams answers, because an export may be long. */
 export const handler = streamAnswers(createApi(services, referenceBeside(import.meta.url)), services.log)

@@ -7,7 +7,7 @@ import { problem } from '../../shared/guard/problems.ts'
 import { fromUtf8, type Json, parseStrictJson } from '../../shared/platform/json.ts'
 import type { ApiEnv } from './context.ts'
 
-/** An `optional` body that is missing is `{}`. @throws Refusal 400, 413 or 415 */
+/** A missing `optional` body counts as `{}`. @throws Refusal 400, 413 or 415 */
 export async function readBody<Schema extends z.ZodMiniType>(
   c: Context<ApiEnv>,
   schema: Schema,
@@ -15,14 +15,14 @@ export async function readBody<Schema extends z.ZodMiniType>(
 ): Promise<z.output<Schema>> {
   const bytes = await readBytes(c)
   if (bytes.length === 0 && optional) return check(schema, {}, faults)
-  mustBeJson(c)
-  const read = toJson(bytes)
-  if ('unreadable' in read) throw invalid([...faults, { path: '', message: read.unreadable }])
-  return check(schema, read.body, [...faults, ...textFaults(read.body)])
+  requireJson(c)
+  const parsed = parseBody(bytes)
+  if ('fault' in parsed) throw invalid([...faults, { path: '', message: parsed.fault }])
+  return check(schema, parsed.body, [...faults, ...textFaults(parsed.body)])
 }
 
 /** @throws Refusal 400, 413 or 415 */
-export async function readKeyedBody<Schema extends z.ZodMiniType>(c: Context<ApiEnv>, schema: Schema) {
+export async function readBodyAndKey<Schema extends z.ZodMiniType>(c: Context<ApiEnv>, schema: Schema) {
   const key = c.req.header(keyHeader)
   return { key, body: await readBody(c, schema, { faults: keyFaults(key) }) }
 }
@@ -30,11 +30,11 @@ export async function readKeyedBody<Schema extends z.ZodMiniType>(c: Context<Api
 /** @throws Refusal 413 or 415 */
 export async function readJsonBytes(c: Context<ApiEnv>): Promise<Uint8Array> {
   const bytes = await readBytes(c)
-  mustBeJson(c)
+  requireJson(c)
   return bytes
 }
 
-function mustBeJson(c: Context<ApiEnv>): void {
+function requireJson(c: Context<ApiEnv>): void {
   const mediaType = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase()
   const encoding = c.req.header('content-encoding')?.toLowerCase() ?? 'identity'
   if (mediaType !== 'application/json' || encoding !== 'identity') {
@@ -47,28 +47,28 @@ function mustBeJson(c: Context<ApiEnv>): void {
   }
 }
 
-function toJson(bytes: Uint8Array): { readonly body: Json } | { readonly unreadable: string } {
-  const text = fromUtf8(bytes, { keepsMark: true })
-  if (text === null) return { unreadable: 'the body is not UTF-8' }
+function parseBody(bytes: Uint8Array): { readonly body: Json } | { readonly fault: string } {
+  const text = fromUtf8(bytes, { keepsByteOrderMark: true })
+  if (text === null) return { fault: 'the body is not UTF-8' }
   const parsed = parseStrictJson(text)
   if (parsed.ok) return { body: parsed.value }
-  return { unreadable: `the body is not valid, unambiguous JSON (${parsed.reason})` }
+  return { fault: `the body is not valid, unambiguous JSON (${parsed.reason})` }
 }
 
-/** Refuses unknown names, and names given twice unless they are `lists`. @throws Refusal 400 */
+/** Refuses unknown parameters, and repeated ones unless they are in `lists`. @throws Refusal 400 */
 export function readQuery<Schema extends z.ZodMiniType>(
   c: Context<ApiEnv>,
   schema: Schema,
   lists: readonly string[] = [],
 ) {
-  const given = new Map<string, string[]>()
+  const valuesByName = new Map<string, string[]>()
   const faults: Fault[] = []
   for (const [name, value] of pairsOf(c)) {
     const path = toPath([name ?? ''])
     if (name === null || value === null) faults.push({ path, message: 'must be percent-encoded UTF-8' })
-    if (name !== null) given.set(name, [...(given.get(name) ?? []), value ?? ''])
+    if (name !== null) valuesByName.set(name, [...(valuesByName.get(name) ?? []), value ?? ''])
   }
-  const members = [...given].map(([name, values]) => {
+  const members = [...valuesByName].map(([name, values]) => {
     if (lists.includes(name)) return [name, values] as const
     if (values.length > 1) faults.push({ path: toPath([name]), message: 'was given more than once' })
     return [name, values[0]] as const
@@ -76,7 +76,7 @@ export function readQuery<Schema extends z.ZodMiniType>(
   return check(schema, Object.fromEntries(members), faults)
 }
 
-/** `null`: not percent-encoded UTF-8, which a lenient reader would take for another name. */
+/** `null` if not percent-encoded UTF-8; a lenient parser could read another name. */
 function pairsOf(c: Context<ApiEnv>): (readonly [name: string | null, value: string | null])[] {
   const pairs = new URL(c.req.url).search.slice(1).split('&')
   return pairs.flatMap((pair) => {
@@ -94,7 +94,7 @@ function decode(text: string): string | null {
   }
 }
 
-/** @param faults found before; they hide others of the same path. */
+/** @param faults already found; they replace schema faults at their path. */
 function check<Schema extends z.ZodMiniType>(
   schema: Schema,
   value: unknown,
@@ -105,11 +105,11 @@ function check<Schema extends z.ZodMiniType>(
   throw invalid(allFaults(faults, parsed.error?.issues))
 }
 
-/** From the IETF draft of that name. */
+/** Defined in draft-ietf-httpapi-idempotency-key-header. */
 const keyHeader = 'Idempotency-Key'
 
 /** @throws Refusal 400 */
-export function idempotencyKey(c: Context<ApiEnv>): string | undefined {
+export function readIdempotencyKey(c: Context<ApiEnv>): string | undefined {
   const key = c.req.header(keyHeader)
   const faults = keyFaults(key)
   if (faults.length > 0) throw invalid(faults)

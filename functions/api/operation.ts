@@ -18,51 +18,51 @@ export type AnswerHeader =
   | 'Unit-Guard-Units-Charged-Now'
   | 'Unit-Guard-Units-Available'
 
-/** A schema, and what its members mean. */
+/** A schema with descriptions of its members. */
 export interface Input {
   readonly schema: z.ZodMiniType | ((kinds: Kinds) => z.ZodMiniType)
   readonly texts?: Texts
 }
 
 export interface Body extends Input {
-  /** Of its schema in the document. */
+  /** The name of the schema in the OpenAPI document. */
   readonly name: string
-  /** JSON Schema for what the schema checks by code. */
-  readonly also?: Readonly<Record<string, unknown>>
+  /** JSON Schema of rules that the schema checks by code. */
+  readonly extraRules?: Readonly<Record<string, unknown>>
 }
 
 export interface OperationAnswer {
-  readonly means: string
+  readonly description: string
   /** A schema of `answers`, another media type, or no body. */
   readonly body: AnswerName | { readonly type: string } | null
-  /** With `Accept: text/csv`. */
+  /** Whether `Accept: text/csv` is answered with CSV. */
   readonly csv?: true
   readonly headers?: readonly AnswerHeader[]
 }
 
 export interface Operation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** With parameters as `{name}`. */
+  /** Parameters are written as `{name}`. */
   readonly path: `/${string}`
   readonly id: string
   readonly summary: string
-  readonly more?: string
-  /** Any of these; `null`: no token. */
+  readonly details?: string
+  /** The caller needs one of these scopes; `null` needs no token. */
   readonly scopes: readonly Scope[] | null
   readonly query?: Input
   readonly headers?: readonly RequestHeader[]
-  readonly body?: { readonly takes: Body; readonly optional?: true; readonly example: unknown }
+  readonly body?: { readonly input: Body; readonly optional?: true; readonly example: unknown }
   readonly example?: string
   readonly answers: Readonly<Partial<Record<number | '2XX' | 'default', OperationAnswer>>>
-  /** Beside those of every operation. */
+  /** Problems besides those of every operation. */
   readonly problems: readonly Slug[]
-  /** Problems that come with another status than their own. */
-  readonly alsoAs?: Readonly<Record<number, readonly Slug[]>>
-  /** An answer may be the service's own. */
-  readonly passedOn?: true
+  /** Problems that are answered with a status other than their own. */
+  readonly otherStatuses?: Readonly<Record<number, readonly Slug[]>>
+  /** Whether an answer may be the service's own. */
+  readonly mayBeOfService?: true
 }
 
-/** Reasons that stand in the record of an update. */
+/** Problems that the record of an update may hold. */
 // biome-ignore format: a list
 export const refusals = [
   'over-budget', 'over-update-limit', 'kind-not-allowed', 'over-max-units', 'already-fresh', 'budget-frozen', 'plan-paused',
@@ -71,7 +71,7 @@ export const refusals = [
 ] as const satisfies readonly Slug[]
 
 /** A recorded refusal is 402 whatever its type; what failed after admission is 502. */
-export const recordedAs = {
+export const recordedProblems = {
   402: ['forbidden', 'not-found'],
   502: ['ledger-unavailable'],
-} as const satisfies Operation['alsoAs']
+} as const satisfies Operation['otherStatuses']

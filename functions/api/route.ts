@@ -6,20 +6,20 @@ import type { Answer } from '../../shared/guard/update/submit.ts'
 import type { Problem } from '../../shared/ledger/updates/update.ts'
 import type { ApiEnv } from './context.ts'
 
-function shownRows(answer: Answer) {
+function rowsOf(answer: Answer) {
   const { updates, ...rest } = showAnswer(answer)
   return updates.length > 0 ? { updates, ...rest } : rest
 }
 
-export function answerProblem(c: Context<ApiEnv>, of: Problem, answer?: Answer): Response {
-  const shown = showProblem(of)
-  if (of.slug === 'undecided') c.header('Retry-After', String(undecidedRetryAfter))
-  const status = (answer?.status ?? shown.status) as ContentfulStatusCode
+export function answerProblem(c: Context<ApiEnv>, refusal: Problem, answer?: Answer): Response {
+  const fields = showProblem(refusal)
+  if (refusal.slug === 'undecided') c.header('Retry-After', String(undecidedRetryAfter))
+  const status = (answer?.status ?? fields.status) as ContentfulStatusCode
   const body = {
-    ...shown,
+    ...fields,
     status,
     requestId: c.var.requestId,
-    ...(answer && shownRows(answer)),
+    ...(answer && rowsOf(answer)),
   }
   return c.body(JSON.stringify(body), status, { 'content-type': 'application/problem+json' })
 }
@@ -27,7 +27,7 @@ export function answerProblem(c: Context<ApiEnv>, of: Problem, answer?: Answer):
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 type Handler = (c: Context<ApiEnv>) => Response | Promise<Response>
 
-/** Other methods are answered 405 with `Allow` (RFC 9110, 15.5.6). */
+/** Adds the handlers of a path. Other methods return 405 with `Allow` (RFC 9110, 15.5.6). */
 export function route(app: Hono<ApiEnv>, path: string, handlers: Partial<Record<Method, Handler>>): void {
   for (const [method, handler] of Object.entries(handlers)) app.on(method, path, handler)
   const methods = Object.keys(handlers).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))

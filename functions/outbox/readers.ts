@@ -5,7 +5,7 @@ import { inParallel } from '../../shared/platform/parallel.ts'
 import type { Slack } from '../../shared/slack/slack.ts'
 import { type Change, idIn, readChanges } from './stream-event.ts'
 
-const atOnce = 5
+const maxParallel = 5
 
 /** The records that the stream must deliver again. */
 export interface BatchAnswer {
@@ -14,11 +14,12 @@ export interface BatchAnswer {
 
 export type Reader = (event: unknown, endsAt: number) => Promise<BatchAnswer>
 
-const taken: BatchAnswer = { batchItemFailures: [] }
+const noFailures: BatchAnswer = { batchItemFailures: [] }
 
 /**
- * Starts queued and approved updates, and answers commands and presses. It never asks for a record again, because that
- * would hold up those behind it; the sweep retries. It skips changes of an open task, which follow a failed attempt.
+ * Starts queued and approved updates, and answers commands and presses. The reader never asks for a record again,
+ * because a repeated record delays the records behind it; the sweep retries. Changes of an open task are skipped,
+ * because they follow a failed attempt.
  */
 export function createStartReader(parts: { guard: Guard; slack: Slack; clock: Clock; log: Log }): Reader {
   const { guard, slack, log } = parts
@@ -30,7 +31,7 @@ export function createStartReader(parts: { guard: Guard; slack: Slack; clock: Cl
     }))
     const slackEvents = changes.flatMap(({ slackEvent }) => slackEvent ?? [])
     await asJob(parts, 'start', { slackEvents: slackEvents.length > 0 ? slackEvents : undefined }, () =>
-      inParallel(changes, atOnce, async ({ pk, update, slackEvent }) => {
+      inParallel(changes, maxParallel, async ({ pk, update, slackEvent }) => {
         try {
           if (update !== null) await guard.start(update, endsAt)
           if (slackEvent !== null) await slack.answer(slackEvent)
@@ -39,11 +40,11 @@ export function createStartReader(parts: { guard: Guard; slack: Slack; clock: Cl
         }
       }),
     )
-    return taken
+    return noFailures
   }
 }
 
-/** Sends announcements and checks thresholds. A reader of its own, so that a slow Slack delays only messages. */
+/** Sends announcements and checks thresholds. It is a separate reader, so that a slow Slack delays only messages. */
 export function createTellReader(parts: { guard: Guard; slack: Slack; clock: Clock; log: Log }): Reader {
   const { guard, slack, log } = parts
   return (event) => asJob(parts, 'tell', {}, () => tellAll(readChanges(event)))
@@ -59,7 +60,7 @@ export function createTellReader(parts: { guard: Guard; slack: Slack; clock: Clo
       })
     }
     if (changes.some(({ pk }) => pk === 'book')) {
-      // The sweep checks them, too, so the records need not come again.
+      // The sweep also checks thresholds, so the stream need not repeat the records.
       await guard
         .background()
         .then(({ checkThresholds }) => checkThresholds())

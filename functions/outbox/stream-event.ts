@@ -4,9 +4,9 @@ export interface Change {
   readonly pk: string
   readonly sequenceNumber: string
   readonly isNew: boolean
-  /** Absent if the item was deleted. */
+  /** Missing if the item was deleted. */
   readonly state?: string
-  /** Whether it is a task that is not done. */
+  /** Whether the item is an open task. */
   readonly isOpen: boolean
 }
 

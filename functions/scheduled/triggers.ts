@@ -8,10 +8,10 @@ import { asJob } from '../../shared/platform/log.ts'
 import { type Measurements, metricFields } from '../../shared/platform/metrics.ts'
 import type { Slack } from '../../shared/slack/slack.ts'
 
-/** The input of a rule of EventBridge. */
+/** The input that a rule of EventBridge sends. */
 export type Trigger = { readonly plan: string; readonly time: number } | { readonly task: 'sweep' | 'digest' }
 
-const time = z.pipe(
+const timeSchema = z.pipe(
   z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?Z$/)),
   z.transform((text, context) => {
     const instant = Date.parse(text)
@@ -22,19 +22,19 @@ const time = z.pipe(
     return z.NEVER
   }),
 )
-const trigger = z.union([
-  z.strictObject({ plan: z.string().check(z.minLength(1), z.maxLength(63)), time }),
+const triggerSchema = z.union([
+  z.strictObject({ plan: z.string().check(z.minLength(1), z.maxLength(63)), time: timeSchema }),
   z.strictObject({ task: z.enum(['sweep', 'digest']) }),
 ])
 
-/** No rule of ours sends this event; nothing was done. */
+/** An event that no rule of Unit Guard sends; nothing was done. */
 export class WrongTrigger extends Error {
   override readonly name = 'WrongTrigger'
 }
 
 /** @throws WrongTrigger */
 export function readTrigger(event: unknown): Trigger {
-  const parsed = trigger.safeParse(event)
+  const parsed = triggerSchema.safeParse(event)
   if (parsed.success) return parsed.data
   throw new WrongTrigger(
     'must be {"plan": "<name>", "time": "<RFC 3339, UTC>"}, {"task": "sweep"} or {"task": "digest"}',
@@ -43,21 +43,21 @@ export function readTrigger(event: unknown): Trigger {
 
 /** Scheduled jobs. Each step runs even if others fail; the next sweep repeats what failed. */
 export function createTriggers({ guard, clock, log, slack }: Services & { slack: Slack }) {
-  const report = (measured: Measurements) => log.info('vitals', metricFields(measured, clock.now()))
+  const report = (measurements: Measurements) => log.info('vitals', metricFields(measurements, clock.now()))
 
   async function sweep(endsAt: number): Promise<{ swept: SweepResult | null; advanced: readonly Occurrence[] }> {
     const failures: unknown[] = []
-    const tried = <T>(step: () => Promise<T>): Promise<T | null> =>
+    const attempt = <T>(step: () => Promise<T>): Promise<T | null> =>
       step().catch((cause) => {
         failures.push(cause)
         return null
       })
-    const swept = await tried(async () => (await guard.background()).sweep(endsAt))
-    await tried(() => slack.sweep())
-    await tried(async () => report(await (await guard.background()).measure()))
-    await tried(async () => (await guard.background()).keepSummaries())
-    // Last, because a plan may take all the time.
-    const advanced = await tried(async () => (await guard.background()).advanceOccurrences(endsAt))
+    const swept = await attempt(async () => (await guard.background()).sweep(endsAt))
+    await attempt(() => slack.sweep())
+    await attempt(async () => report(await (await guard.background()).measure()))
+    await attempt(async () => (await guard.background()).keepSummaries())
+    // Occurrences come last, because a plan may take all the time.
+    const advanced = await attempt(async () => (await guard.background()).advanceOccurrences(endsAt))
     if (failures.length > 0) throw failures[0]
     return { swept, advanced: advanced ?? [] }
   }
@@ -76,9 +76,9 @@ export function createTriggers({ guard, clock, log, slack }: Services & { slack:
 
   /** A paused or unknown plan is not a failure; retrying would not help. */
   async function fire(plan: string, time: number, endsAt: number): Promise<OccurrenceResult> {
-    const fired = await (await guard.background()).fire(plan, time, endsAt)
-    if (fired.kind === 'problem') log.error('plan-not-run', { plan, time, detail: fired.problem.detail })
-    return fired
+    const result = await (await guard.background()).fire(plan, time, endsAt)
+    if (result.kind === 'problem') log.error('plan-not-run', { plan, time, detail: result.problem.detail })
+    return result
   }
 
   const jobs = {
@@ -89,9 +89,9 @@ export function createTriggers({ guard, clock, log, slack }: Services & { slack:
   }
 
   async function handle(event: unknown, endsAt: number): Promise<void> {
-    const wanted = readTrigger(event)
-    if ('plan' in wanted) await jobs.fire(wanted.plan, wanted.time, endsAt)
-    else if (wanted.task === 'sweep') await jobs.sweep(endsAt)
+    const trigger = readTrigger(event)
+    if ('plan' in trigger) await jobs.fire(trigger.plan, trigger.time, endsAt)
+    else if (trigger.task === 'sweep') await jobs.sweep(endsAt)
     else await jobs.digest(endsAt)
   }
 

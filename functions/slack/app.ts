@@ -16,13 +16,13 @@ import { readSlackSecret } from '../../shared/slack/secret.ts'
 import type { Kinds } from '../../shared/tracking/kinds.ts'
 import { isCertificateCheck, readCommand, readPress } from './forms.ts'
 
-/** Far more than Slack sends. */
+/** Slack sends far less. */
 const maxBytes = 256 * 1024
 
-const sorry = 'Unit Guard cannot take this right now, so nothing was done. Please try again in a minute.'
+const notTakenText = 'Unit Guard cannot take this right now, so nothing was done. Please try again in a minute.'
 
-/** If it was recorded, the stream or the next sweep handles it. */
-const unsure =
+/** Shown if the write was lost: if the event was recorded, the stream or the next sweep handles it. */
+const perhapsTakenText =
   'It is not certain that Unit Guard has taken this. Without an answer within ten minutes nothing was done; then please try again.'
 
 interface SlackEnv {
@@ -31,7 +31,7 @@ interface SlackEnv {
 }
 
 /**
- * Verifies, parses, records, acknowledges. Slack waits three seconds, so the outbox handles the recorded event and
+ * Verifies, parses and records requests. Slack waits three seconds, so the outbox handles the recorded event and
  * answers to the `response_url`.
  *
  * @see https://docs.slack.dev/interactivity/handling-user-interaction
@@ -57,34 +57,34 @@ export function createSlackApp(parts: {
   })
 
   app.post('/slack/commands', async (c) => {
-    const { rawBody, body } = await bodyOf(c)
+    const { rawBody, body } = await readBody(c)
     if (isCertificateCheck(body)) return c.body(null, 200)
     if (!(await isFromSlack(c, rawBody, parts))) return c.text('unauthorized', 401)
-    const command = readCommand(body, clock.now())
-    if (!command) return c.text('not a slash command', 400)
-    const parsed = parseCommand(command.text, kinds)
-    if (parsed.do === 'help') return c.json(helpMessage(kinds))
-    if (parsed.do === 'mistake') return c.json(usageMessage(parsed))
-    c.set('caller', `slack:${command.user}`)
-    const refusal = await whyNotAtAll(ledger, command)
+    const event = readCommand(body, clock.now())
+    if (!event) return c.text('not a slash command', 400)
+    const command = parseCommand(event.text, kinds)
+    if (command.do === 'help') return c.json(helpMessage(kinds))
+    if (command.do === 'mistake') return c.json(usageMessage(command))
+    c.set('caller', `slack:${event.user}`)
+    const refusal = await whyNoAccess(ledger, event)
     if (refusal !== null) return c.json(problemMessage(refusal))
-    await record(command)
-    return parsed.do === 'estimate' || parsed.do === 'run' ? c.json(acceptedMessage(parsed)) : c.body(null, 200)
+    await record(event)
+    return command.do === 'estimate' || command.do === 'run' ? c.json(acceptedMessage(command)) : c.body(null, 200)
   })
 
   app.post('/slack/interactions', async (c) => {
-    const { rawBody, body } = await bodyOf(c)
+    const { rawBody, body } = await readBody(c)
     if (!(await isFromSlack(c, rawBody, parts))) return c.text('unauthorized', 401)
     const press = readPress(body, clock.now())
     if (press === 'not-ours') return c.body(null, 200)
     if (!press) return c.text('not an interaction', 400)
     c.set('caller', `slack:${press.user}`)
-    // An acknowledgement cannot refuse; the answer tells unlisted users.
+    // An acknowledgement cannot refuse a press; unlisted users are refused in the answer.
     await record(press)
     return c.body(null, 200)
   })
 
-  /** The same click twice is one event. */
+  /** A click that Slack sends twice is one event. */
   async function record(event: SlackEvent): Promise<void> {
     const isNew = await ledger.slackEvents.add(event)
     log.info('slack', { slackEvent: event.id, kind: event.kind, user: event.user, isNew })
@@ -98,9 +98,9 @@ export function createSlackApp(parts: {
   app.onError((error, c) => {
     if (error instanceof BadBody) return c.text(error.message, error.status)
     log.error('slack-failed', { cause: error })
-    const said = error instanceof AnswerLost ? unsure : sorry
+    const text = error instanceof AnswerLost ? perhapsTakenText : notTakenText
     // After a press Slack shows no text, only that it failed, and needs a status.
-    return c.req.path === '/slack/commands' ? c.json(problemMessage(said)) : c.text(said, 503)
+    return c.req.path === '/slack/commands' ? c.json(problemMessage(text)) : c.text(text, 503)
   })
 
   return app
@@ -117,8 +117,8 @@ async function isFromSlack(
   return isSigned({ secret: signingSecret, timestamp, signature, rawBody, now: clock.now() })
 }
 
-/** `null`: the user may do something; the command's own scopes are checked later. */
-async function whyNotAtAll(ledger: Ledger, { user }: SlackEvent): Promise<string | null> {
+/** Returns `null` if the user has any scope; the scopes of the command are checked later. */
+async function whyNoAccess(ledger: Ledger, { user }: SlackEvent): Promise<string | null> {
   const caller = `slack:${user}`
   const { scopes, isDisabled, isListed } = permissionsOf((await ledger.view()).definitions, { caller })
   if (scopes.size > 0) return null
@@ -141,7 +141,7 @@ class BadBody extends Error {
 }
 
 /** @throws BadBody */
-async function bodyOf(c: Context<SlackEnv>): Promise<{ rawBody: Uint8Array; body: string }> {
+async function readBody(c: Context<SlackEnv>): Promise<{ rawBody: Uint8Array; body: string }> {
   const rawBody = await readWhole(c, maxBytes)
   if (rawBody === 'too-large') throw new BadBody('too large', 413)
   if (rawBody === 'cut') throw new BadBody('the body did not come whole', 400)

@@ -19,6 +19,6 @@ const answer = handle(
   createSlackApp({ ledger: openLedger(settings, { clock: systemClock }), secret, clock: systemClock, log }),
 )
 
-/** Slack's request URLs. The function can read the Slack secret, and no other. */
+/** Serves Slack's request URLs. The function can read no secret but Slack's. */
 export const handler: typeof answer = (event, context) =>
   inLogContext({ lambdaRequestId: context?.awsRequestId }, () => answer(event, context))

@@ -30,7 +30,7 @@ export function inputsOf(
     const { description, schema } = requestHeaders[name]
     return { name, where: 'header', needed: false, takes: typeIn(schema), meaning: description }
   })
-  return [...inPath, ...inQuery, ...inHeaders, ...(body ? membersOf(schemas[body.takes.name] ?? {}) : [])]
+  return [...inPath, ...inQuery, ...inHeaders, ...(body ? membersOf(schemas[body.input.name] ?? {}) : [])]
 }
 
 /** Of a body with several shapes, those of each. */

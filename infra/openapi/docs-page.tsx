@@ -65,7 +65,7 @@ const withBody: ReadonlySet<Slug> = new Set(['invalid-request', 'too-large', 'un
 const anchorOf = (group: string): string => group.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 
 const OperationShown = ({ operation, schemas, kinds }: { operation: Operation; schemas: Schemas; kinds: Kinds }) => {
-  const { id, method, path, summary, more, scopes } = operation
+  const { id, method, path, summary, details, scopes } = operation
   return (
     <article id={id} aria-labelledby={`${id}-title`}>
       <h3 id={`${id}-title`}>
@@ -77,9 +77,9 @@ const OperationShown = ({ operation, schemas, kinds }: { operation: Operation; s
       <p>
         <Prose of={summary} />. <span class="note">{scopes ? `Scope: ${scopes.join(' or ')}.` : 'No token.'}</span>
       </p>
-      {more === undefined ? null : (
+      {details === undefined ? null : (
         <p>
-          <Prose of={more} />
+          <Prose of={details} />
         </p>
       )}
       <Inputs of={inputsOf(operation, schemas, kinds)} />
@@ -115,7 +115,7 @@ const Answers = ({ of }: { of: Operation }) => {
     <ul class="answers">
       {Object.entries(of.answers).map(([status, answer]) => (
         <li>
-          <strong>{status}</strong> <Prose of={answer?.means ?? ''} />
+          <strong>{status}</strong> <Prose of={answer?.description ?? ''} />
           {answer?.csv ? ' (with Accept: text/csv all rows as CSV)' : ''}
         </li>
       ))}

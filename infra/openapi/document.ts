@@ -65,7 +65,7 @@ export function openApiDocument(kinds: Kinds = productKinds) {
     paths,
     components: {
       schemas: componentSchemas(
-        allOperations.flatMap(({ body }) => body?.takes ?? []),
+        allOperations.flatMap(({ body }) => body?.input ?? []),
         kinds,
       ),
       responses: {
@@ -96,19 +96,19 @@ function referredTo({ paths, components: { responses } }: { paths: object; compo
 }
 
 function toOperation(operation: GroupedOperation, kinds: Kinds): Part {
-  const { id, group, summary, more, scopes, body } = operation
+  const { id, group, summary, details, scopes, body } = operation
   const parameters = parametersOf(operation, kinds)
   return {
     operationId: id,
     tags: [group],
     summary,
-    ...(more !== undefined && { description: more }),
+    ...(details !== undefined && { description: details }),
     security: (scopes ?? []).map((scope) => ({ bearer: [scope] })),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: {
         required: body.optional !== true,
-        content: { [json]: { schema: refTo(body.takes.name), example: body.example } },
+        content: { [json]: { schema: refTo(body.input.name), example: body.example } },
       },
     }),
     responses: responsesOf(operation),
@@ -130,16 +130,16 @@ function responsesOf(operation: Operation): Part {
   )
   const failures = [...problemsByStatus(operation)].map(([status, found]) => {
     const [only] = found
-    const isShared = found.length === 1 && only !== undefined && !operation.passedOn
+    const isShared = found.length === 1 && only !== undefined && !operation.mayBeOfService
     return [status, isShared ? { $ref: `${responsePath}${only}` } : problemAnswer(found, operation)] as const
   })
   return Object.fromEntries([...answers, ...failures, [431, { $ref: `${responsePath}${headersTooLarge}` }]])
 }
 
-function answerOf({ means, body, csv, headers = [] }: OperationAnswer): Part {
+function answerOf({ description, body, csv, headers = [] }: OperationAnswer): Part {
   const content = typeof body === 'string' ? { [json]: { schema: refTo(body) } } : body && { [body.type]: {} }
   return {
-    description: means,
+    description,
     headers: headersOf(headers),
     ...(content && { content: { ...content, ...(csv && { 'text/csv': { schema: { type: 'string' } } }) } }),
   }
@@ -149,7 +149,7 @@ const headersOf = (names: readonly (keyof typeof answerHeaders)[]): Part =>
   Object.fromEntries(['X-Request-Id' as const, ...names].map((name) => [name, answerHeaders[name]]))
 
 export function problemsByStatus(operation: Operation): ReadonlyMap<number, readonly Slug[]> {
-  const { scopes, body, query, headers = [], alsoAs = {} } = operation
+  const { scopes, body, query, headers = [], otherStatuses = {} } = operation
   const found = new Set<Slug>([
     ...(scopes ? (['unauthorized', 'forbidden', 'too-many-requests'] as const) : []),
     ...(scopes ? (['ledger-unavailable', 'undecided', 'secret-unavailable', 'internal'] as const) : []),
@@ -162,18 +162,18 @@ export function problemsByStatus(operation: Operation): ReadonlyMap<number, read
   const byStatus = new Map<number, Slug[]>()
   const add = (status: number, slug: Slug) => byStatus.set(status, [...(byStatus.get(status) ?? []), slug])
   for (const slug of found) add(problems[slug].status, slug)
-  for (const [status, also] of Object.entries(alsoAs)) for (const slug of also) add(Number(status), slug)
+  for (const [status, slugs] of Object.entries(otherStatuses)) for (const slug of slugs) add(Number(status), slug)
   return new Map([...byStatus].toSorted(([a], [b]) => a - b))
 }
 
-function problemAnswer(found: readonly Slug[], { passedOn }: Pick<Operation, 'passedOn'> = {}): Part {
+function problemAnswer(found: readonly Slug[], { mayBeOfService }: Pick<Operation, 'mayBeOfService'> = {}): Part {
   const refs = found.map((slug) => refTo(problemSchemaOf(slug)))
   return {
     description: found.map((slug) => problems[slug].title).join('; '),
     headers: headersOf(found.flatMap((slug) => headersOfProblem[slug] ?? [])),
     content: {
       [problemJson]: { schema: refs.length === 1 ? refs[0] : { anyOf: refs } },
-      ...(passedOn && { '*/*': {} }),
+      ...(mayBeOfService && { '*/*': {} }),
     },
   }
 }

@@ -1,20 +1,26 @@
 import { gatewayPath } from '../../functions/api/context.ts'
-import { type Body, type Operation, type OperationAnswer, recordedAs, refusals } from '../../functions/api/operation.ts'
+import {
+  type Body,
+  type Operation,
+  type OperationAnswer,
+  recordedProblems,
+  refusals,
+} from '../../functions/api/operation.ts'
 import { type OperationName, operationNames, operations, parameters } from '../../shared/tracking/operations.ts'
 import { createProjectInput, createProjectQuery, updateProjectInput } from '../../shared/tracking/projects.ts'
 import { type JsonSchema, projectName } from './schemas.ts'
 
-const passedOn: OperationAnswer = {
-  means: 'The service’s own answer: its status, its headers, its bytes',
+const serviceAnswer: OperationAnswer = {
+  description: 'The service’s own answer: its status, its headers, its bytes',
   body: { type: '*/*' },
 }
-const passedOnFailure: OperationAnswer = {
-  ...passedOn,
-  means: 'Any other status of the service, with its headers and bytes',
+const serviceFailure: OperationAnswer = {
+  ...serviceAnswer,
+  description: 'Any other status of the service, with its headers and bytes',
 }
 
 const ran: OperationAnswer = {
-  means:
+  description:
     'The service’s own status and body; within the cool-down those of the earlier update. Where no whole body was stored: 200 with the Update; of several projects: 200 with Updates',
   body: { type: '*/*' },
   headers: [
@@ -23,7 +29,7 @@ const ran: OperationAnswer = {
   ],
 }
 const pending: OperationAnswer = {
-  means: 'It is in doubt, running, requested or awaits approval',
+  description: 'It is in doubt, running, requested or awaits approval',
   body: 'Updates',
   headers: [
     ...(['Unit-Guard-Update', 'Unit-Guard-Units-Charged', 'Unit-Guard-Units-Charged-Now'] as const),
@@ -31,9 +37,9 @@ const pending: OperationAnswer = {
   ],
 }
 
-const bodies: Readonly<Record<'CreateProjectInput' | 'UpdateProjectInput', { takes: Body; example: unknown }>> = {
+const bodies: Readonly<Record<'CreateProjectInput' | 'UpdateProjectInput', { input: Body; example: unknown }>> = {
   CreateProjectInput: {
-    takes: {
+    input: {
       name: 'CreateProjectInput',
       schema: createProjectInput,
       texts: { keywords: 'Keywords.', searchengines: 'Search engines.', websites: 'Websites.' },
@@ -45,7 +51,7 @@ const bodies: Readonly<Record<'CreateProjectInput' | 'UpdateProjectInput', { tak
     },
   },
   UpdateProjectInput: {
-    takes: {
+    input: {
       name: 'UpdateProjectInput',
       schema: updateProjectInput,
       texts: {
@@ -80,11 +86,12 @@ function toOperation(name: OperationName): Operation {
       ...common,
       scopes: ['run'],
       summary: `${sentence(purpose)}, guarded: held against its budgets, and sent at most once`,
-      more: 'Where `PROJECT_SEPARATOR` is set, a segment with several projects is one request for as many updates: 200 with `updates`, or the problem. Where it is not set, such a segment is 400.',
+      details:
+        'Where `PROJECT_SEPARATOR` is set, a segment with several projects is one request for as many updates: 200 with `updates`, or the problem. Where it is not set, such a segment is 400.',
       headers: ['Unit-Guard-Budget', 'Idempotency-Key'],
       answers: { '2XX': ran, 202: pending },
       problems: [...refusals, 'invalid-request', 'not-found'],
-      alsoAs: recordedAs,
+      otherStatuses: recordedProblems,
     }
   }
   return {
@@ -93,13 +100,14 @@ function toOperation(name: OperationName): Operation {
     summary: sentence(purpose),
     ...(name === 'create-project' && {
       example: '/v3/projects/acme-shop/create?frequency=ondemand',
-      more: 'With a `frequency` other than `ondemand` it needs the scope `admin`, because the service then reserves units on its own.',
+      details:
+        'With a `frequency` other than `ondemand` it needs the scope `admin`, because the service then reserves units on its own.',
     }),
     ...(query.length > 0 && { query: createQuery }),
     ...(body && { body: bodies[body] }),
-    answers: { '2XX': passedOn, default: passedOnFailure },
+    answers: { '2XX': serviceAnswer, default: serviceFailure },
     problems: ['invalid-request', 'not-found', 'service-unreachable'],
-    passedOn: true,
+    mayBeOfService: true,
   }
 }
 

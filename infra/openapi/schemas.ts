@@ -35,7 +35,8 @@ export const problemSchemaOf = (slug: Slug): string => `problem-${slug}`
 /** Every schema of the document by its name. */
 export function componentSchemas(bodies: readonly Body[], kinds: Kinds): Record<string, JsonSchema> {
   const requests = toJson(Object.fromEntries(bodies.map((body) => [body.name, schemaOf(body, kinds)])), 'input', kinds)
-  for (const { name, also, texts } of bodies) describeMembers(Object.assign(requests[name] ?? {}, also), texts, kinds)
+  for (const { name, extraRules, texts } of bodies)
+    describeMembers(Object.assign(requests[name] ?? {}, extraRules), texts, kinds)
   const answered = toJson(answers, 'output', kinds)
   for (const schema of Object.values(answered)) describeMembers(schema, {}, kinds)
   return {

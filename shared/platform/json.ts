@@ -2,11 +2,14 @@ export type Json = null | boolean | number | string | Json[] | { [name: string]:
 
 /**
  * `null`: not UTF-8. Never lenient, because a name must not change on the way.
- * @param keepsMark keeps a byte order mark.
+ * @param keepsByteOrderMark keeps a byte order mark.
  */
-export function fromUtf8(bytes: Uint8Array, { keepsMark = false }: { keepsMark?: boolean } = {}): string | null {
+export function fromUtf8(
+  bytes: Uint8Array,
+  { keepsByteOrderMark = false }: { keepsByteOrderMark?: boolean } = {},
+): string | null {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: keepsMark }).decode(bytes)
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: keepsByteOrderMark }).decode(bytes)
   } catch {
     return null
   }

@@ -164,7 +164,7 @@ export function checkCreateQuery(search: string): CheckResult<CreateProjectQuery
 
 /** Strict, so that the service finds the same project in the bytes. */
 function checkBody<Schema extends z.ZodMiniType>(schema: Schema, body: Uint8Array): CheckResult<z.output<Schema>> {
-  const decoded = fromUtf8(body, { keepsMark: true })
+  const decoded = fromUtf8(body, { keepsByteOrderMark: true })
   if (decoded === null) return wrong('the body is not UTF-8')
   const json = parseStrictJson(decoded)
   if (!json.ok) return wrong(`the body is not valid, unambiguous JSON (${json.reason})`)

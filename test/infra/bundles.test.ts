@@ -296,7 +296,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     const names = (await readdir(bundles.folders.api)).filter((name) => name.endsWith('.mjs'))
     const code = (await Promise.all(names.map((name) => readFile(join(bundles.folders.api, name), 'utf8')))).join()
     const own = allOperations.filter(({ path }) => !path.startsWith('/v3/'))
-    const texts = [commonTexts, ...own.flatMap(({ body, query }) => [body?.takes.texts, query?.texts])]
+    const texts = [commonTexts, ...own.flatMap(({ body, query }) => [body?.input.texts, query?.texts])]
     const words = [...own.map(({ summary }) => summary), ...texts.flatMap((each) => Object.values(each ?? {}))]
     expect(words.filter((each) => typeof each === 'string' && each.length > 20 && code.includes(each))).toEqual([])
   })

@@ -50,14 +50,14 @@ describe('the OpenAPI document', () => {
 
   test.each(allOperations.flatMap(({ id, body }) => (body ? [[id, body] as const] : [])))(
     'the example of %s is a body that it takes',
-    (_id, { takes, example }) => {
-      ajv.validate({ $ref: `openapi#/components/schemas/${takes.name}` }, example)
+    (_id, { input, example }) => {
+      ajv.validate({ $ref: `openapi#/components/schemas/${input.name}` }, example)
       expect(ajv.errors).toBeNull()
     },
   )
 
   test('says what each member of a body and each parameter means', () => {
-    const bodies = allOperations.flatMap(({ body }) => (body ? [body.takes.name] : []))
+    const bodies = allOperations.flatMap(({ body }) => (body ? [body.input.name] : []))
     const members = bodies.flatMap((name) => membersOf(name, document.components.schemas[name]))
     const parameters = Object.values(document.paths).flatMap((methods) =>
       Object.values(methods).flatMap(({ operationId, parameters }) =>

@@ -9,5 +9,5 @@ test('reads bytes as UTF-8, or not at all', () => {
 
 test('drops a byte order mark unless the caller keeps it', () => {
   expect(fromUtf8(Buffer.from('\u{feff}{}'))).toBe('{}')
-  expect(fromUtf8(Buffer.from('\u{feff}{}'), { keepsMark: true })).toBe('\u{feff}{}')
+  expect(fromUtf8(Buffer.from('\u{feff}{}'), { keepsByteOrderMark: true })).toBe('\u{feff}{}')
 })

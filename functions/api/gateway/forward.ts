@@ -21,19 +21,19 @@ interface ForwardRequest {
   readonly search: string
 }
 
-/** Passes reads and writes on in their own bytes, after checking what the interface documents. */
+/** Passes reads and writes on in their own bytes. Writes are first checked against the documented interface. */
 export async function forward(c: Context<ApiEnv>, services: Services, request: ForwardRequest): Promise<Response> {
   const { operation, segment, search } = request
   if (operation === 'create-project' || operation === 'update-project') {
     const body = await readJsonBytes(c)
     return write(c, services, { ...request, operation }, body)
   }
-  // Stops a read when the caller leaves.
-  const signal = leavingOf(c)
-  return pass(c, await services.tracking.open({ operation, segment, search, headers: headersOf(c), signal }))
+  // A read stops when the caller disconnects.
+  const signal = disconnectOf(c)
+  return answerOpened(c, await services.tracking.open({ operation, segment, search, headers: headersOf(c), signal }))
 }
 
-/** Recorded before it is sent, because afterwards may be too late, and again with its outcome. */
+/** Records a write before sending it, so that a crash hides no write, and again with its outcome. */
 async function write(
   c: Context<ApiEnv>,
   { guard: { ledger }, tracking, clock, log }: Services,
@@ -52,14 +52,14 @@ async function write(
   await ledger.noteProjectChange(change)
   const answer = await tracking.open({ operation, segment, search, headers: headersOf(c), body })
   if (answer.kind === 'answered') {
-    // It took effect: the caller gets the service's answer even if recording fails.
-    const noted = ledger.noteProjectChange({ ...change, status: answer.status })
-    await noted.catch((cause) => log.error('change-not-noted', { change: change.id, status: answer.status, cause }))
+    // The service has answered: the caller gets that answer even if recording fails.
+    const record = ledger.noteProjectChange({ ...change, status: answer.status })
+    await record.catch((cause) => log.error('change-not-noted', { change: change.id, status: answer.status, cause }))
   }
-  return pass(c, answer)
+  return answerOpened(c, answer)
 }
 
-/** @throws Refusal 400 with all faults of body and query. */
+/** Counts what a write adds and removes. @throws Refusal 400 with all faults of body and query. */
 function countsOf(
   operation: 'create-project' | 'update-project',
   search: string,
@@ -67,28 +67,28 @@ function countsOf(
 ): Pick<ProjectChange, 'added' | 'removed'> {
   if (operation === 'create-project') {
     const query = checkCreateQuery(search)
-    const checked = checkCreateProject(body)
-    const faults = [...(query.ok ? [] : query.faults), ...(checked.ok ? [] : checked.faults)]
-    if (!checked.ok || faults.length > 0) throw invalid(faults)
-    const { keywords, searchengines, websites } = checked.value
+    const result = checkCreateProject(body)
+    const faults = [...(query.ok ? [] : query.faults), ...(result.ok ? [] : result.faults)]
+    if (!result.ok || faults.length > 0) throw invalid(faults)
+    const { keywords, searchengines, websites } = result.value
     const added = { keywords: keywords.length, searchengines: searchengines.length, websites: websites.length }
     return { added, removed: {} }
   }
-  const checked = checkUpdateProject(body)
-  if (!checked.ok) throw invalid(checked.faults)
-  const { keywords = [], websites = [], addSearchengines = [], removeSearchengines = [] } = checked.value
+  const result = checkUpdateProject(body)
+  if (!result.ok) throw invalid(result.faults)
+  const { keywords = [], websites = [], addSearchengines = [], removeSearchengines = [] } = result.value
   return {
     added: { keywords: keywords.length, searchengines: addSearchengines.length, websites: websites.length },
     removed: { searchengines: removeSearchengines.length },
   }
 }
 
-/** Raw where the platform has them: building a `Headers` costs time. */
+/** Raw headers where the platform has them, because building a `Headers` costs time. */
 const headersOf = ({ env, req }: Context<ApiEnv>) =>
   env?.incoming ? pairsOf(env.incoming.rawHeaders) : req.raw.headers
 
-/** A response also closes at its ordinary end, when nothing listens any more. */
-function leavingOf({ env, req }: Context<ApiEnv>): AbortSource {
+/** Aborts when the response closes. At its ordinary end a response also closes, but has no listener left. */
+function disconnectOf({ env, req }: Context<ApiEnv>): AbortSource {
   const outgoing = env?.outgoing
   if (!outgoing) return req.raw.signal
   return {
@@ -104,7 +104,7 @@ function leavingOf({ env, req }: Context<ApiEnv>): AbortSource {
   }
 }
 
-async function pass(c: Context<ApiEnv>, answer: OpenedAnswer): Promise<Response> {
+async function answerOpened(c: Context<ApiEnv>, answer: OpenedAnswer): Promise<Response> {
   if (answer.kind === 'failed') {
     const outcome =
       answer.sent === 'no' || c.req.method === 'GET'

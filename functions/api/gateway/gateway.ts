@@ -3,7 +3,7 @@ import { invalid, Refusal } from '../../../shared/api/refusal.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { isGuarded, matchOperation, neededScope } from '../../../shared/tracking/operations.ts'
-import { type ApiEnv, gatewayPath, mustHave, mustHold, rawTarget } from '../context.ts'
+import { type ApiEnv, gatewayPath, mustHave, rawTarget, tokenMustHave } from '../context.ts'
 import { answerProblem } from '../route.ts'
 import { forward } from './forward.ts'
 import { runThroughGateway } from './run.ts'
@@ -27,8 +27,8 @@ export async function answerGateway(c: Context<ApiEnv>, services: Services): Pro
   }
   const { operation, segment } = match
   c.set('route', operation)
-  const needed = neededScope(operation, search)
-  const caller = isGuarded(operation) ? mustHold(c, needed) : (await mustHave(c, needed)).token
+  const scope = neededScope(operation, search)
+  const caller = isGuarded(operation) ? tokenMustHave(c, scope) : (await mustHave(c, scope)).token
   if (!/^[\x21-\x7e]*$/.test(search) || search.includes('#')) {
     throw invalid([{ path: '', message: 'the query has characters that have to be percent-encoded' }])
   }

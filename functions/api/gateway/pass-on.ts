@@ -10,41 +10,52 @@ import { answerProblem } from '../route.ts'
 type ServiceAnswer = Extract<OpenedAnswer, { kind: 'answered' }>
 
 /** Answers with the service's status, bytes and the headers meant for the caller. */
-export async function passOn(c: Context<ApiEnv>, { status, headers: given, body }: ServiceAnswer): Promise<Response> {
+export async function passOn(
+  c: Context<ApiEnv>,
+  { status, headers: serviceHeaders, body }: ServiceAnswer,
+): Promise<Response> {
   if (status < 200 || status > 599) {
     body.destroy()
-    return broken(c)
+    return answerBroken(c)
   }
-  const headers = passedOn(given)
+  const headers = headersToPassOn(serviceHeaders)
   headers.push('X-Request-Id', c.get('requestId'))
-  // Buffered, a small answer is cheaper, and one that breaks can still become a problem.
-  const whole = lengthOf(given) <= heldAtMost ? await bytesOf(body).catch(() => null) : body
-  if (whole === null) return broken(c)
-  return send(c, status, headers, whole)
+  // Buffering a small answer is cheaper, and an answer that breaks off can still become a problem.
+  const content = contentLengthOf(serviceHeaders) <= maxBufferedBytes ? await bytesOf(body).catch(() => null) : body
+  if (content === null) return answerBroken(c)
+  return send(c, status, headers, content)
 }
 
-/** Answers with a stored answer, under headers of ours. */
-export function passOnKept(c: Context<ApiEnv>, kept: { status: number; contentType: string | null; body: string }) {
-  const { status, contentType } = kept
-  const body = Buffer.from(kept.body)
-  const { headers } = c.body(null) // keeps the headers set so far
+/** Answers with the service's recorded answer, under the guard's own headers. */
+export function answerFromRecord(
+  c: Context<ApiEnv>,
+  record: { status: number; contentType: string | null; body: string },
+) {
+  const { status, contentType } = record
+  const body = Buffer.from(record.body)
+  const { headers } = c.body(null) // copies the headers set so far
   headers.set('X-Request-Id', c.get('requestId'))
   headers.set('Cache-Control', 'no-store')
   if (contentType !== null) headers.set('Content-Type', contentType)
-  if (!withoutBody.has(status)) headers.set('Content-Length', String(body.length))
+  if (!statusesWithoutBody.has(status)) headers.set('Content-Length', String(body.length))
   return send(c, status, [...headers].flat(), body)
 }
 
-/** `c.body` would add a type where the service named none. */
-function send(c: Context<ApiEnv>, status: number, headers: string[], whole: Buffer<ArrayBuffer> | Readable): Response {
+/** Does not use `c.body`, which would add a content type that the service did not send. */
+function send(
+  c: Context<ApiEnv>,
+  status: number,
+  headers: string[],
+  content: Buffer<ArrayBuffer> | Readable,
+): Response {
   const outgoing = c.env?.outgoing
-  const response = outgoing ? sendOn(outgoing, status, headers, whole) : toResponse(status, headers, whole)
+  const response = outgoing ? sendOn(outgoing, status, headers, content) : toResponse(status, headers, content)
   c.set('passedOn', status)
   return response
 }
 
-/** For one connection (RFC 9110, section 7.6.1), about the service's origin, or ours to set. */
-const notPassedOn: ReadonlySet<string> = new Set([
+/** Headers of one connection (RFC 9110, section 7.6.1) or of the service's origin, and headers that the guard sets. */
+const droppedHeaders: ReadonlySet<string> = new Set([
   'alt-svc',
   'clear-site-data',
   'connection',
@@ -77,76 +88,76 @@ const notPassedOn: ReadonlySet<string> = new Set([
   'x-frame-options',
   'x-request-id',
 ])
-/** Ours, or permissions of this origin. */
-const notPassedOnFamily = /^(?:unit-guard|access-control)-/
+/** Headers of the guard, and permissions of the guard's origin. */
+const droppedFamilies = /^(?:unit-guard|access-control)-/
 
-/** Names and values in turn. */
-function passedOn(given: ServiceAnswer['headers']): string[] {
-  const named = given
+/** Returns names and values in turn. */
+function headersToPassOn(serviceHeaders: ServiceAnswer['headers']): string[] {
+  const connectionHeaders = serviceHeaders
     .filter(([name]) => name.toLowerCase() === 'connection')
     .flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/))
   const headers: string[] = []
-  for (const [name, value] of given) {
+  for (const [name, value] of serviceHeaders) {
     const lower = name.toLowerCase()
-    const staysHere = notPassedOn.has(lower) || notPassedOnFamily.test(lower) || named.includes(lower)
-    if (!staysHere) headers.push(name, value)
+    const isDropped = droppedHeaders.has(lower) || droppedFamilies.test(lower) || connectionHeaders.includes(lower)
+    if (!isDropped) headers.push(name, value)
   }
   return headers
 }
 
-const heldAtMost = 64 * 1024
+const maxBufferedBytes = 64 * 1024
 
-/** NaN if missing. */
-function lengthOf(headers: ServiceAnswer['headers']): number {
+/** Returns NaN if the header is missing. */
+function contentLengthOf(headers: ServiceAnswer['headers']): number {
   const length = headers.find(([name]) => name.toLowerCase() === 'content-length')
   return Number(length?.[1] ?? Number.NaN)
 }
 
-/** Events, because an iterator costs too much for one chunk. */
+/** Reads with events, because an iterator costs too much for one chunk. */
 const bytesOf = (body: Readable) =>
   new Promise<Buffer<ArrayBuffer>>((resolve, reject) => {
-    if (body.destroyed) reject(body.errored) // it broke earlier and reports that only once
+    if (body.destroyed) reject(body.errored) // a stream emits its error only once
     const chunks: Buffer[] = []
     body.on('data', (chunk) => chunks.push(chunk))
     body.on('end', () => resolve(Buffer.concat(chunks)))
     body.on('error', reject)
   })
 
-/** Writes to node's response directly: a `Response` would be built only to be taken apart. */
-function sendOn(outgoing: ServerResponse, status: number, headers: string[], whole: Buffer | Readable): Response {
+/** Writes to node's response directly, because a `Response` in between costs time. */
+function sendOn(outgoing: ServerResponse, status: number, headers: string[], content: Buffer | Readable): Response {
   outgoing.writeHead(status, headers)
-  if (Buffer.isBuffer(whole)) outgoing.end(whole)
+  if (Buffer.isBuffer(content)) outgoing.end(content)
   else {
     outgoing.flushHeaders()
-    // Either end closes the other: half an answer must not look whole, nor be fetched without a reader.
-    pipeline(whole, outgoing, () => {})
+    // Each stream closes the other: half an answer must not look complete, and no answer is fetched without a reader.
+    pipeline(content, outgoing, () => {})
   }
   return alreadySent
 }
 
-function toResponse(status: number, flat: string[], whole: Buffer<ArrayBuffer> | Readable): Response {
+function toResponse(status: number, flat: string[], content: Buffer<ArrayBuffer> | Readable): Response {
   const headers = new Headers()
   for (let at = 0; at < flat.length; at += 2) headers.append(flat[at] ?? '', flat[at + 1] ?? '')
-  if (withoutBody.has(status)) {
-    if (!Buffer.isBuffer(whole)) whole.resume()
+  if (statusesWithoutBody.has(status)) {
+    if (!Buffer.isBuffer(content)) content.resume()
     return new Response(null, { status, headers })
   }
-  const body = Readable.toWeb(Readable.from(afterTheHead(whole))) as ReadableStream
+  const body = Readable.toWeb(Readable.from(withLeadingChunk(content))) as ReadableStream
   return new Response(body, { status, headers })
 }
 
-/** Lambda sends the head with the first write, so an empty answer needs one. */
-async function* afterTheHead(whole: Buffer<ArrayBuffer> | Readable): AsyncGenerator<Uint8Array> {
+/** Yields an empty chunk first: Lambda sends the head with the first write, and the content may be empty. */
+async function* withLeadingChunk(content: Buffer<ArrayBuffer> | Readable): AsyncGenerator<Uint8Array> {
   yield new Uint8Array()
-  if (Buffer.isBuffer(whole)) yield whole
-  else yield* whole
+  if (Buffer.isBuffer(content)) yield content
+  else yield* content
 }
 
-/** A `Response` takes no body for these (Fetch, "null body status"). */
-const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
+/** A `Response` with one of these statuses takes no body (Fetch, "null body status"). */
+const statusesWithoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 
-/** The answer ended early, or must not be passed on. */
-function broken(c: Context<ApiEnv>): Response {
+/** Reports an answer of the service that ended early or cannot be passed on. */
+function answerBroken(c: Context<ApiEnv>): Response {
   const detail = 'The answer of the service did not come whole, or was none that can be passed on.'
   return answerProblem(c, problem('service-unreachable', detail, { serviceStatus: null }))
 }

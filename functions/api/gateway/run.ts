@@ -10,14 +10,14 @@ import { budgetNamed } from '../../../shared/ledger/book/definitions.ts'
 import { isKnownToHaveRun, type Update } from '../../../shared/ledger/updates/update.ts'
 import { decodeSegment, type GuardedOperation, operations } from '../../../shared/tracking/operations.ts'
 import type { ApiEnv } from '../context.ts'
-import { idempotencyKey } from '../input.ts'
+import { readIdempotencyKey } from '../input.ts'
 import { answerProblem } from '../route.ts'
-import { passOnKept } from './pass-on.ts'
+import { answerFromRecord } from './pass-on.ts'
 
 interface GatewayRun {
   readonly caller: Caller
   readonly operation: GuardedOperation
-  /** Raw, as the caller encoded it. */
+  /** The path segment as the caller encoded it. */
   readonly segment: string
   readonly search: string
 }
@@ -28,11 +28,11 @@ const maxProjects = 20
 export async function runThroughGateway(c: Context<ApiEnv>, services: Services, run: GatewayRun): Promise<Response> {
   const { guard, options } = services
   const { caller, operation, segment, search } = run
-  const budget = read(budgetName, c.req.header('unit-guard-budget'), 'Unit-Guard-Budget')
+  const budget = parseWith(budgetName, c.req.header('unit-guard-budget'), 'Unit-Guard-Budget')
   const segments = segmentsOf(segment, options.separator)
   const targets = segments.map((each) => ({ segment: each, search }))
   const [target, ...others] = targets
-  const key = idempotencyKey(c)
+  const key = readIdempotencyKey(c)
   const answer = await guard.submit(
     {
       caller: caller.sub,
@@ -63,20 +63,20 @@ export async function runThroughGateway(c: Context<ApiEnv>, services: Services, 
 async function answerSeveral(c: Context<ApiEnv>, services: Services, answer: Answer): Promise<Response> {
   const { status, earlier } = answer
   if (earlier.length > 0) c.header('Unit-Guard-Replayed', earlier.join(', '))
-  await addFigures(c, services, answer)
+  await addUnitHeaders(c, services, answer)
   return c.json(showAnswer(answer), status === 202 ? 202 : 200)
 }
 
 async function answerSettled(c: Context<ApiEnv>, services: Services, update: Update, answer: Answer) {
   if (answer.earlier.length > 0) c.header('Unit-Guard-Replayed', update.id)
-  await addFigures(c, services, answer)
+  await addUnitHeaders(c, services, answer)
   const { service } = update
-  const isWhole = service && !service.truncated && service.status >= 200 && service.status < 300
-  return isWhole ? passOnKept(c, service) : c.json(showUpdate(update))
+  const isComplete = service && !service.truncated && service.status >= 200 && service.status < 300
+  return isComplete ? answerFromRecord(c, service) : c.json(showUpdate(update))
 }
 
-/** Sums over all updates. Several budgets have no one figure of available units. */
-async function addFigures(c: Context<ApiEnv>, services: Services, { updates, replayed, earlier }: Answer) {
+/** Adds headers with the units of all updates. Updates of several budgets have no single figure of available units. */
+async function addUnitHeaders(c: Context<ApiEnv>, services: Services, { updates, replayed, earlier }: Answer) {
   const sum = (all: readonly Update[]) => String(all.reduce((units, { charged }) => units + (charged ?? 0), 0))
   c.header('Unit-Guard-Units-Charged', sum(updates))
   c.header('Unit-Guard-Units-Charged-Now', sum(replayed ? [] : updates.filter(({ id }) => !earlier.includes(id))))
@@ -86,12 +86,12 @@ async function addFigures(c: Context<ApiEnv>, services: Services, { updates, rep
   if (available !== null) c.header('Unit-Guard-Units-Available', String(available))
 }
 
-/** `null`: unlimited or unknown. */
+/** Returns `null` if unlimited or unknown. */
 async function availableTo({ guard }: Services, { budget }: Update): Promise<number | null> {
   const view = await guard.ledger.view().catch(() => null)
-  const named = view && budgetNamed(view.definitions, budget)
-  if (!named) return null
-  const { limit, available } = figuresOf(view, named, 'month')
+  const definition = view && budgetNamed(view.definitions, budget)
+  if (!definition) return null
+  const { limit, available } = figuresOf(view, definition, 'month')
   return limit === 'unlimited' ? null : available
 }
 
@@ -101,14 +101,14 @@ interface Schema {
   ): { success: true; data: string } | { success: false; error: { issues: { message: string }[] } }
 }
 
-function read(schema: Schema, value: string | undefined, path: string): string | undefined {
+function parseWith(schema: Schema, value: string | undefined, path: string): string | undefined {
   if (value === undefined) return undefined
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   throw invalid([{ path, message: parsed.error.issues[0]?.message ?? 'is not valid' }])
 }
 
-/** Splits at separators, raw or encoded, and keeps the caller's bytes. @throws Refusal 400 */
+/** Splits a segment at raw and encoded separators. The parts keep the caller's encoding. @throws Refusal 400 */
 function segmentsOf(segment: string, separator: string | undefined): readonly string[] {
   if (separator === undefined) return [segment]
   const encoded = `%${separator.charCodeAt(0).toString(16)}`
@@ -120,7 +120,7 @@ function segmentsOf(segment: string, separator: string | undefined): readonly st
 }
 
 function projectOf(segment: string): string {
-  const name = read(project, decodeSegment(segment) ?? undefined, 'project')
+  const name = parseWith(project, decodeSegment(segment) ?? undefined, 'project')
   if (name === undefined) throw invalid([{ path: 'project', message: 'must be percent-encoded UTF-8' }])
   return name
 }

@@ -20,7 +20,7 @@ export const auditOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/audit', id: 'audit', scopes: ['read'] },
     summary: 'Every book against the sum of its lines',
-    answers: { 200: { means: 'Each counter, twice', body: 'Audit' } },
+    answers: { 200: { description: 'Each counter, twice', body: 'Audit' } },
     problems: [],
   },
 ]

@@ -40,8 +40,8 @@ export function addBudgets(app: Hono<ApiEnv>, services: Services): void {
     PUT: (c) => putBudget(c, services, budgetRequest),
     DELETE: async (c) => {
       const { sub } = await mustHave(c, 'admin')
-      const changed = await guard.deleteBudget(budgetNameOf(c), { caller: sub, ...revisionOf(c) })
-      return changed.kind === 'changed' ? c.body(null, 204) : answerProblem(c, changed.problem)
+      const result = await guard.deleteBudget(budgetNameOf(c), { caller: sub, ...revisionOf(c) })
+      return result.kind === 'changed' ? c.body(null, 204) : answerProblem(c, result.problem)
     },
   })
   for (const action of ['freeze', 'unfreeze'] as const) {
@@ -49,8 +49,8 @@ export function addBudgets(app: Hono<ApiEnv>, services: Services): void {
       POST: async (c) => {
         const { sub } = await mustHave(c, 'admin')
         const { reason } = await readBody(c, reasonBody)
-        const changed: ChangeResult = await guard[action](budgetNameOf(c), { caller: sub, reason, ...revisionOf(c) })
-        return changed.kind === 'changed' ? answerBudget(c, services, 200) : answerProblem(c, changed.problem)
+        const result: ChangeResult = await guard[action](budgetNameOf(c), { caller: sub, reason, ...revisionOf(c) })
+        return result.kind === 'changed' ? answerBudget(c, services, 200) : answerProblem(c, result.problem)
       },
     })
   }
@@ -71,12 +71,12 @@ async function applyBudgets(c: Context<ApiEnv>, { guard }: Services, schema: Bud
   const { 'dry-run': dryRun, prune = [] } = readQuery(c, applyQuery, ['prune'])
   const { budgets, reason } = await readBody(c, schema)
   const by = { caller: sub, ...(reason !== undefined && { reason }), ...revisionOf(c) }
-  const applied = await guard.applyBudgets(budgets, by, {
+  const result = await guard.applyBudgets(budgets, by, {
     dryRun: dryRun === 'true',
     prune: prunable.filter((member) => prune.includes('all') || prune.includes(member)),
   })
-  if (applied.kind === 'problem') return answerProblem(c, applied.problem)
-  const { revision, differences } = applied
+  if (result.kind === 'problem') return answerProblem(c, result.problem)
+  const { revision, differences } = result
   c.header('ETag', `"${revision}"`)
   return c.json({ revision, dryRun: dryRun === 'true', differences })
 }
@@ -84,13 +84,13 @@ async function applyBudgets(c: Context<ApiEnv>, { guard }: Services, schema: Bud
 async function putBudget(c: Context<ApiEnv>, services: Services, schema: BudgetBodies['budgetRequest']) {
   const { sub } = await mustHave(c, 'admin')
   const name = budgetNameOf(c)
-  const { reason, parent, ...wanted } = await readBody(c, schema)
-  const request: BudgetRequest = { ...wanted, name, parent: parent ?? (name === rootBudget ? null : rootBudget) }
+  const { reason, parent, ...definition } = await readBody(c, schema)
+  const request: BudgetRequest = { ...definition, name, parent: parent ?? (name === rootBudget ? null : rootBudget) }
   const by = { caller: sub, ...(reason !== undefined && { reason }), ...revisionOf(c) }
-  const changed = await services.guard.putBudget(request, by)
-  return changed.kind === 'changed'
-    ? answerBudget(c, services, changed.created ? 201 : 200)
-    : answerProblem(c, changed.problem)
+  const result = await services.guard.putBudget(request, by)
+  return result.kind === 'changed'
+    ? answerBudget(c, services, result.created ? 201 : 200)
+    : answerProblem(c, result.problem)
 }
 
 /** The ledger now, or as it was in an earlier month. */
@@ -104,8 +104,8 @@ async function viewOf(c: Context<ApiEnv>, { guard: { ledger } }: Services): Prom
   return { ...view, month, book, stored: book }
 }
 
-async function answerBudget(c: Context<ApiEnv>, { guard, kinds }: Services, status: 200 | 201, seen?: View) {
-  const view = seen ?? (await guard.ledger.view())
+async function answerBudget(c: Context<ApiEnv>, { guard, kinds }: Services, status: 200 | 201, currentView?: View) {
+  const view = currentView ?? (await guard.ledger.view())
   const budget = budgetNamed(view.definitions, budgetNameOf(c))
   if (!budget) return answerProblem(c, noBudget(budgetNameOf(c)))
   c.header('ETag', `"${view.definitions.revision}"`)
@@ -114,10 +114,10 @@ async function answerBudget(c: Context<ApiEnv>, { guard, kinds }: Services, stat
 
 /** `If-Match` (RFC 9110, 13.1.1): a revision of the definitions. Weak tags match nothing. */
 export function revisionOf(c: Context<ApiEnv>): { onlyAt?: readonly number[] | 'any' } {
-  const given = c.req.header('if-match')?.trim()
-  if (given === undefined) return {}
-  if (given === '*') return { onlyAt: 'any' }
-  const tags = given.split(',').map((tag) => /^"(\d{1,15})"$/.exec(tag.trim())?.[1])
+  const header = c.req.header('if-match')?.trim()
+  if (header === undefined) return {}
+  if (header === '*') return { onlyAt: 'any' }
+  const tags = header.split(',').map((tag) => /^"(\d{1,15})"$/.exec(tag.trim())?.[1])
   return { onlyAt: tags.flatMap((tag) => (tag === undefined ? [] : [Number(tag)])) }
 }
 
@@ -126,7 +126,7 @@ export const budgetOperations: readonly Operation[] = [
     ...{ method: 'GET', path: '/budgets', id: 'listBudgets', scopes: ['read'] },
     summary: 'Every budget with its figures',
     query: { schema: windowQuery },
-    answers: { 200: { means: 'All of them', body: 'BudgetList', headers: ['ETag'] } },
+    answers: { 200: { description: 'All of them', body: 'BudgetList', headers: ['ETag'] } },
     problems: [],
   },
   {
@@ -136,17 +136,19 @@ export const budgetOperations: readonly Operation[] = [
     headers: ['If-Match'],
     example: '/budgets?dry-run=true',
     body: {
-      takes: { name: 'BudgetsRequest', schema: (kinds) => budgetBodies(kinds).applyRequest, texts: applyTexts },
+      input: { name: 'BudgetsRequest', schema: (kinds) => budgetBodies(kinds).applyRequest, texts: applyTexts },
       example: { budgets: [{ name: 'acme', limits: [{ window: 'month', units: 1200 }] }], reason: 'contract 13' },
     },
-    answers: { 200: { means: 'The difference, applied or only shown', body: 'AppliedBudgets', headers: ['ETag'] } },
+    answers: {
+      200: { description: 'The difference, applied or only shown', body: 'AppliedBudgets', headers: ['ETag'] },
+    },
     problems: ['precondition-failed', 'wrong-state'],
   },
   {
     ...{ method: 'GET', path: '/budgets/{name}', id: 'getBudget', scopes: ['read'] },
     summary: 'One budget with its figures',
     query: { schema: windowQuery },
-    answers: { 200: { means: 'The budget', body: 'Budget', headers: ['ETag'] } },
+    answers: { 200: { description: 'The budget', body: 'Budget', headers: ['ETag'] } },
     problems: ['not-found'],
   },
   {
@@ -154,7 +156,7 @@ export const budgetOperations: readonly Operation[] = [
     summary: 'Makes a budget, or replaces all of it; at once, also for updates that are decided and not yet held',
     headers: ['If-Match'],
     body: {
-      takes: { name: 'BudgetRequest', schema: (kinds) => budgetBodies(kinds).budgetRequest, texts: budgetTexts },
+      input: { name: 'BudgetRequest', schema: (kinds) => budgetBodies(kinds).budgetRequest, texts: budgetTexts },
       example: {
         limits: [
           { window: 'month', units: 2000 },
@@ -167,8 +169,8 @@ export const budgetOperations: readonly Operation[] = [
       },
     },
     answers: {
-      200: { means: 'It was replaced', body: 'Budget', headers: ['ETag'] },
-      201: { means: 'It was made', body: 'Budget', headers: ['ETag'] },
+      200: { description: 'It was replaced', body: 'Budget', headers: ['ETag'] },
+      201: { description: 'It was made', body: 'Budget', headers: ['ETag'] },
     },
     problems: ['precondition-failed', 'wrong-state'],
   },
@@ -176,23 +178,23 @@ export const budgetOperations: readonly Operation[] = [
     ...{ method: 'DELETE', path: '/budgets/{name}', id: 'deleteBudget', scopes: ['admin'] },
     summary: 'Deletes a budget that has no children, holds or doubts; never `account`',
     headers: ['If-Match'],
-    answers: { 204: { means: 'It is gone; its counters are kept to the month’s end', body: null } },
+    answers: { 204: { description: 'It is gone; its counters are kept to the month’s end', body: null } },
     problems: ['precondition-failed', 'wrong-state', 'not-found'],
   },
   {
     ...{ method: 'POST', path: '/budgets/{name}/freeze', id: 'freezeBudget', scopes: ['admin'] },
     summary: 'Stops every update that would be charged to a budget or its descendants',
     headers: ['If-Match'],
-    body: { takes: { name: 'Reason', schema: reasonBody }, example: { reason: 'a cron job has gone wild' } },
-    answers: { 200: { means: 'It is frozen', body: 'Budget', headers: ['ETag'] } },
+    body: { input: { name: 'Reason', schema: reasonBody }, example: { reason: 'a cron job has gone wild' } },
+    answers: { 200: { description: 'It is frozen', body: 'Budget', headers: ['ETag'] } },
     problems: ['precondition-failed', 'not-found', 'wrong-state'],
   },
   {
     ...{ method: 'POST', path: '/budgets/{name}/unfreeze', id: 'unfreezeBudget', scopes: ['admin'] },
     summary: 'Lets a frozen budget go on',
     headers: ['If-Match'],
-    body: { takes: { name: 'Reason', schema: reasonBody }, example: { reason: 'repaired' } },
-    answers: { 200: { means: 'It is not frozen any more', body: 'Budget', headers: ['ETag'] } },
+    body: { input: { name: 'Reason', schema: reasonBody }, example: { reason: 'repaired' } },
+    answers: { 200: { description: 'It is not frozen any more', body: 'Budget', headers: ['ETag'] } },
     problems: ['precondition-failed', 'not-found', 'wrong-state'],
   },
 ]

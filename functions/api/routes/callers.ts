@@ -31,29 +31,27 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
 
     PUT: async (c) => {
       const { sub } = await mustHave(c, 'admin')
-      const { reason, ...wanted } = await readBody(c, callerRequest)
-      const caller = callerAs(wanted)
+      const { reason, ...definition } = await readBody(c, callerRequest)
+      const caller = callerAs(definition)
       const by = { caller: sub, ...(reason !== undefined && { reason }), ...revisionOf(c) }
-      const changed = await guard.putCaller(nameOf(c), caller, by)
-      return changed.kind === 'changed'
-        ? answerCaller(c, changed.created ? 201 : 200)
-        : answerProblem(c, changed.problem)
+      const result = await guard.putCaller(callerNameOf(c), caller, by)
+      return result.kind === 'changed' ? answerCaller(c, result.created ? 201 : 200) : answerProblem(c, result.problem)
     },
 
     DELETE: async (c) => {
       const { sub } = await mustHave(c, 'admin')
-      const changed = await guard.deleteCaller(nameOf(c), { caller: sub, ...revisionOf(c) })
-      return changed.kind === 'changed' ? c.body(null, 204) : answerProblem(c, changed.problem)
+      const result = await guard.deleteCaller(callerNameOf(c), { caller: sub, ...revisionOf(c) })
+      return result.kind === 'changed' ? c.body(null, 204) : answerProblem(c, result.problem)
     },
   })
 
   async function answerCaller(c: Context<ApiEnv>, status: 200 | 201): Promise<Response> {
     const view = await guard.ledger.view()
     const { definitions } = view
-    const caller = callerNamed(definitions, nameOf(c))
-    if (!caller) throw notListed(nameOf(c))
+    const caller = callerNamed(definitions, callerNameOf(c))
+    if (!caller) throw notListed(callerNameOf(c))
     c.header('ETag', `"${definitions.revision}"`)
-    return c.json(showCaller(view, nameOf(c), caller), status)
+    return c.json(showCaller(view, callerNameOf(c), caller), status)
   }
 }
 
@@ -61,13 +59,13 @@ export const callerOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/callers', id: 'listCallers', scopes: ['admin'] },
     summary: 'Who may do what, beside what their token says',
-    answers: { 200: { means: 'Everybody who is listed', body: 'CallerList', headers: ['ETag'] } },
+    answers: { 200: { description: 'Everybody who is listed', body: 'CallerList', headers: ['ETag'] } },
     problems: [],
   },
   {
     ...{ method: 'GET', path: '/callers/{sub}', id: 'getCaller', scopes: ['admin'] },
     summary: 'One of them',
-    answers: { 200: { means: 'The caller', body: 'Caller', headers: ['ETag'] } },
+    answers: { 200: { description: 'The caller', body: 'Caller', headers: ['ETag'] } },
     problems: ['not-found'],
   },
   {
@@ -76,12 +74,12 @@ export const callerOperations: readonly Operation[] = [
     headers: ['If-Match'],
     example: '/callers/slack:U02ADA',
     body: {
-      takes: { name: 'CallerRequest', schema: callerRequest, texts: callerTexts },
+      input: { name: 'CallerRequest', schema: callerRequest, texts: callerTexts },
       example: { scopes: ['read', 'run', 'approve'], budgets: '*', person: 'ada', reason: 'runs the reports' },
     },
     answers: {
-      200: { means: 'Replaced', body: 'Caller', headers: ['ETag'] },
-      201: { means: 'Listed', body: 'Caller', headers: ['ETag'] },
+      200: { description: 'Replaced', body: 'Caller', headers: ['ETag'] },
+      201: { description: 'Listed', body: 'Caller', headers: ['ETag'] },
     },
     problems: ['precondition-failed', 'wrong-state'],
   },
@@ -89,13 +87,13 @@ export const callerOperations: readonly Operation[] = [
     ...{ method: 'DELETE', path: '/callers/{sub}', id: 'deleteCaller', scopes: ['admin'] },
     summary: 'Takes a caller off the list: a token may do what it says again, a Slack user nothing',
     headers: ['If-Match'],
-    answers: { 204: { means: 'Not listed any more', body: null } },
+    answers: { 204: { description: 'Not listed any more', body: null } },
     problems: ['precondition-failed', 'not-found'],
   },
 ]
 
 /** @throws Refusal 404, or 400 for PUT. */
-function nameOf(c: Context<ApiEnv>): string {
+function callerNameOf(c: Context<ApiEnv>): string {
   const parsed = subject.safeParse(c.req.param('sub'))
   if (parsed.success) return parsed.data
   if (c.req.method === 'PUT') throw invalid([{ path: 'sub', message: parsed.error.issues[0]?.message ?? '' }])

@@ -8,13 +8,13 @@ import { readQuery } from '../input.ts'
 import type { Operation } from '../operation.ts'
 import { route } from '../route.ts'
 
-const pageQuery = z.strictObject({ limit: pageLimit, cursor: z.exactOptional(pageCursor) })
+const pageQuerySchema = z.strictObject({ limit: pageLimit, cursor: z.exactOptional(pageCursor) })
 
 export function addChanges(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/changes', {
     GET: async (c) => {
       await mustHave(c, 'read')
-      const { limit, cursor } = readQuery(c, pageQuery)
+      const { limit, cursor } = readQuery(c, pageQuerySchema)
       const { rows, next } = await guard.ledger.projectChanges(limit, cursor)
       return c.json({ changes: rows.map(showProjectChange), ...(next !== undefined && { next }) })
     },
@@ -25,8 +25,8 @@ export const changeOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/changes', id: 'listChanges', scopes: ['read'] },
     summary: 'Projects that were created or updated through the gateway',
-    query: { schema: pageQuery },
-    answers: { 200: { means: 'A page of them, newest first', body: 'ChangeList' } },
+    query: { schema: pageQuerySchema },
+    answers: { 200: { description: 'A page of them, newest first', body: 'ChangeList' } },
     problems: [],
   },
 ]

@@ -18,14 +18,14 @@ export function addDecisions(app: Hono<ApiEnv>, services: Services): void {
   route(app, '/updates/resolve', {
     POST: async (c) => {
       const { sub } = await mustHave(c, 'approve')
-      const { ids, ...how } = await readBody(c, manyResolutions)
-      return answerEach(c, 'notResolved', ids, (id) => guard.resolve(id, sub, how))
+      const { ids, ...details } = await readBody(c, manyResolutionsSchema)
+      return answerEach(c, 'notResolved', ids, (id) => guard.resolve(id, sub, details))
     },
   })
   route(app, '/updates/cancel', {
     POST: async (c) => {
       const { sub, scopes } = await mustHave(c, 'run', 'propose', 'admin')
-      const { ids, reason } = await readBody(c, manyCancellations)
+      const { ids, reason } = await readBody(c, manyCancellationsSchema)
       const by = { caller: sub, isAdmin: scopes.has('admin') }
       return answerEach(c, 'notCancelled', ids, (id) => guard.cancel(id, by, reason))
     },
@@ -49,76 +49,78 @@ export function addDecisions(app: Hono<ApiEnv>, services: Services): void {
   route(app, '/updates/:id/resolve', {
     POST: async (c) => {
       const { sub } = await mustHave(c, 'approve')
-      return answerDecided(c, await guard.resolve(updateIdOf(c), sub, await readBody(c, oneResolution)))
+      return answerDecided(c, await guard.resolve(updateIdOf(c), sub, await readBody(c, resolutionSchema)))
     },
   })
 }
 
 async function approve(c: Context<ApiEnv>, { guard, log }: Services): Promise<Response> {
   const { sub } = await mustHave(c, 'approve')
-  const { reason, units } = await readBody(c, approval, { optional: true })
+  const { reason, units } = await readBody(c, approvalSchema, { optional: true })
   const id = updateIdOf(c)
-  const decided = await guard.approve(id, sub, {
+  const outcome = await guard.approve(id, sub, {
     ...(reason !== undefined && { reason }),
     ...(units !== undefined && { shown: units }),
   })
-  if (decided.kind === 'problem') return answerProblem(c, decided.problem)
+  if (outcome.kind === 'problem') return answerProblem(c, outcome.problem)
   // If starting fails here, the queue starts it.
-  const begun = await guard.start(id, c.var.endsAt).catch((cause) => {
+  const startedUpdate = await guard.start(id, c.var.endsAt).catch((cause) => {
     log.error('not-begun', { item: `update#${id}`, cause })
     return null
   })
-  const update = begun ?? decided.update
+  const update = startedUpdate ?? outcome.update
   return c.json(showUpdate(update), isTerminal(update.state) ? 200 : 202)
 }
 
 /** Answers a problem only if no update was decided. */
 async function answerEach(
   c: Context<ApiEnv>,
-  failures: 'notResolved' | 'notCancelled',
+  failureMember: 'notResolved' | 'notCancelled',
   ids: readonly string[],
   decide: (id: string) => Promise<DecisionOutcome>,
 ): Promise<Response> {
-  const done: Update[] = []
-  const failed: { id: string; problem: Problem }[] = []
+  const decidedUpdates: Update[] = []
+  const failures: { id: string; problem: Problem }[] = []
   for (const id of ids) {
-    const decided = await decide(id)
-    if (decided.kind === 'done') done.push(decided.update)
-    else failed.push({ id, problem: decided.problem })
+    const outcome = await decide(id)
+    if (outcome.kind === 'done') decidedUpdates.push(outcome.update)
+    else failures.push({ id, problem: outcome.problem })
   }
-  const [first] = failed
-  if (done.length === 0 && first) return answerProblem(c, first.problem)
+  const [first] = failures
+  if (decidedUpdates.length === 0 && first) return answerProblem(c, first.problem)
   return c.json({
-    updates: done.map(showUpdate),
-    ...(failed.length > 0 && { [failures]: failed.map(({ id, problem }) => ({ id, detail: problem.detail })) }),
+    updates: decidedUpdates.map(showUpdate),
+    ...(failures.length > 0 && {
+      [failureMember]: failures.map(({ id, problem }) => ({ id, detail: problem.detail })),
+    }),
   })
 }
 
-function answerDecided(c: Context<ApiEnv>, decided: DecisionOutcome): Response {
-  return decided.kind === 'done' ? c.json(showUpdate(decided.update)) : answerProblem(c, decided.problem)
+function answerDecided(c: Context<ApiEnv>, outcome: DecisionOutcome): Response {
+  return outcome.kind === 'done' ? c.json(showUpdate(outcome.update)) : answerProblem(c, outcome.problem)
 }
 
-const approval = z.strictObject({ reason: z.exactOptional(reason), units: z.exactOptional(units) })
+const approvalSchema = z.strictObject({ reason: z.exactOptional(reason), units: z.exactOptional(units) })
 
 export const updateIds = z.array(text(100), 'must be a list of ids').check(
   z.minLength(1, 'must have 1 to 100 ids'),
   z.maxLength(100, 'must have 1 to 100 ids'),
   z.refine((ids) => new Set(ids).size === ids.length, 'names an update twice'),
 )
-const resolution = {
+const resolutionMembers = {
   outcome: z.enum(['ran', 'did-not-run'], 'must be ran or did-not-run'),
   units: z.exactOptional(units),
   reason,
 }
-const withUnitsOnlyIfRan = z.refine<{ outcome: string; units?: unknown }>(
+const refineUnitsOnlyIfRan = z.refine<{ outcome: string; units?: unknown }>(
   ({ outcome, units }) => units === undefined || outcome === 'ran',
   { path: ['units'], message: 'goes with ran only' },
 )
-const oneResolution = z.strictObject(resolution).check(withUnitsOnlyIfRan)
-const manyResolutions = z.strictObject({ ...resolution, ids: updateIds }).check(withUnitsOnlyIfRan)
-const manyCancellations = z.strictObject({ ids: updateIds, reason: z.exactOptional(reason) })
+const resolutionSchema = z.strictObject(resolutionMembers).check(refineUnitsOnlyIfRan)
+const manyResolutionsSchema = z.strictObject({ ...resolutionMembers, ids: updateIds }).check(refineUnitsOnlyIfRan)
+const manyCancellationsSchema = z.strictObject({ ids: updateIds, reason: z.exactOptional(reason) })
 
-const unitsOnlyIfRan = { anyOf: [{ properties: { outcome: { const: 'ran' } } }, { not: { required: ['units'] } }] }
+const unitsOnlyIfRanRule = { anyOf: [{ properties: { outcome: { const: 'ran' } } }, { not: { required: ['units'] } }] }
 const optionalReason: Body = { name: 'OptionalReason', schema: optionalReasonBody }
 
 export const decisionOperations: readonly Operation[] = [
@@ -126,9 +128,9 @@ export const decisionOperations: readonly Operation[] = [
     ...{ method: 'POST', path: '/updates/{id}/approve', id: 'approveUpdate', scopes: ['approve'] },
     summary: 'Agrees to an update that awaits it, and starts it; never by who asked, nor the same person',
     body: {
-      takes: {
+      input: {
         name: 'Approval',
-        schema: approval,
+        schema: approvalSchema,
         texts: {
           units: 'What it was shown to need: more by now is 409. Without it whatever it needs is agreed to.',
         },
@@ -137,47 +139,47 @@ export const decisionOperations: readonly Operation[] = [
       example: { reason: 'agreed with the client', units: 640 },
     },
     answers: {
-      200: { means: 'It has ended', body: 'Update' },
-      202: { means: 'It was started, and goes on', body: 'Update' },
+      200: { description: 'It has ended', body: 'Update' },
+      202: { description: 'It was started, and goes on', body: 'Update' },
     },
     problems: ['wrong-state', 'not-found'],
   },
   {
     ...{ method: 'POST', path: '/updates/{id}/reject', id: 'rejectUpdate', scopes: ['approve'] },
     summary: 'Turns an update down that awaits approval',
-    body: { takes: optionalReason, optional: true, example: { reason: 'not this month' } },
-    answers: { 200: { means: 'It is rejected', body: 'Update' } },
+    body: { input: optionalReason, optional: true, example: { reason: 'not this month' } },
+    answers: { 200: { description: 'It is rejected', body: 'Update' } },
     problems: ['wrong-state', 'not-found'],
   },
   {
     ...{ method: 'POST', path: '/updates/{id}/cancel', id: 'cancelUpdate', scopes: ['run', 'propose', 'admin'] },
     summary: 'Takes an update back before it runs; by who asked, or an administrator',
-    body: { takes: optionalReason, optional: true, example: { reason: 'asked for the wrong project' } },
-    answers: { 200: { means: 'It is cancelled', body: 'Update' } },
+    body: { input: optionalReason, optional: true, example: { reason: 'asked for the wrong project' } },
+    answers: { 200: { description: 'It is cancelled', body: 'Update' } },
     problems: ['wrong-state', 'not-found'],
   },
   {
     ...{ method: 'POST', path: '/updates/cancel', id: 'cancelUpdates', scopes: ['run', 'propose', 'admin'] },
     summary: 'Cancels up to 100 updates at once',
     body: {
-      takes: {
+      input: {
         name: 'ManyCancellations',
-        schema: manyCancellations,
+        schema: manyCancellationsSchema,
         texts: { ids: 'Up to 100 updates that have not been started.' },
       },
       example: { ids: ['upd_0k3v9q2m'], reason: 'a loop asked for all of them' },
     },
-    answers: { 200: { means: 'At least one was cancelled', body: 'Cancelled' } },
+    answers: { 200: { description: 'At least one was cancelled', body: 'Cancelled' } },
     problems: ['wrong-state', 'not-found'],
   },
   {
     ...{ method: 'POST', path: '/updates/{id}/resolve', id: 'resolveUpdate', scopes: ['approve'] },
     summary: 'Says what happened to an update that is in doubt',
     body: {
-      takes: {
+      input: {
         name: 'Resolution',
-        schema: oneResolution,
-        also: unitsOnlyIfRan,
+        schema: resolutionSchema,
+        extraRules: unitsOnlyIfRanRule,
         texts: {
           outcome: 'What happened; `did-not-run` is not taken before `retryAt`.',
           units: 'What it cost; goes with `ran` only. Without it what was held.',
@@ -185,17 +187,17 @@ export const decisionOperations: readonly Operation[] = [
       },
       example: { outcome: 'ran', reason: 'seen on the vendor’s screen' },
     },
-    answers: { 200: { means: 'It is settled or released', body: 'Update' } },
+    answers: { 200: { description: 'It is settled or released', body: 'Update' } },
     problems: ['wrong-state', 'not-found'],
   },
   {
     ...{ method: 'POST', path: '/updates/resolve', id: 'resolveUpdates', scopes: ['approve'] },
     summary: 'The same for up to 100 updates at once',
     body: {
-      takes: {
+      input: {
         name: 'ManyResolutions',
-        schema: manyResolutions,
-        also: unitsOnlyIfRan,
+        schema: manyResolutionsSchema,
+        extraRules: unitsOnlyIfRanRule,
         texts: {
           ids: 'Up to 100 updates that are in doubt.',
           outcome: 'What happened, to all of them.',
@@ -204,7 +206,7 @@ export const decisionOperations: readonly Operation[] = [
       },
       example: { ids: ['upd_0k3v9q2m'], outcome: 'did-not-run', reason: 'the vendor was down' },
     },
-    answers: { 200: { means: 'At least one was resolved', body: 'Resolved' } },
+    answers: { 200: { description: 'At least one was resolved', body: 'Resolved' } },
     problems: ['wrong-state', 'not-found'],
   },
 ]

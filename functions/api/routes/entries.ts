@@ -19,11 +19,11 @@ import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import type { EnterOutcome } from '../../../shared/ledger/book/enter.ts'
 import { monthNamed } from '../../../shared/ledger/book/windows.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
-import { readKeyedBody, readQuery } from '../input.ts'
+import { readBodyAndKey, readQuery } from '../input.ts'
 import type { Operation } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
 
-const entryFilter = z.strictObject({
+const entryFilterSchema = z.strictObject({
   window: z.exactOptional(monthWindow),
   since: z.exactOptional(instant),
   limit: pageLimit,
@@ -36,7 +36,7 @@ export function addEntries(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/budgets/:name/entries', {
     GET: async (c) => {
       await mustHave(c, 'read')
-      const { window, since, limit, cursor } = readQuery(c, entryFilter)
+      const { window, since, limit, cursor } = readQuery(c, entryFilterSchema)
       const view = await ledger.view()
       const month = window ?? view.month.name
       if (!monthNamed(view.definitions.calendar, month))
@@ -53,10 +53,10 @@ export function addEntries(app: Hono<ApiEnv>, { guard }: Services): void {
     POST: async (c) => {
       const { sub } = await mustHave(c, 'admin')
       const budget = budgetNameOf(c)
-      const { key, body } = await readKeyedBody(c, entryRequest)
-      const asked = { ...body, budget }
-      const outcome = await ledger.enter({ ...asked, ...identityOf(c, key, asked), by: sub })
-      // An unknown name is 404 in the path and 400 in the body.
+      const { key, body } = await readBodyAndKey(c, entryRequest)
+      const request = { ...body, budget }
+      const outcome = await ledger.enter({ ...request, ...identityOf(c, key, request), by: sub })
+      // An unknown budget is 404 in the path and 400 in the body.
       if (outcome.kind === 'unknown-budget' && outcome.budget !== budget)
         throw invalid([{ path: 'to', message: `there is no budget ${outcome.budget}` }])
       return answerEntered(c, outcome, 201)
@@ -66,15 +66,15 @@ export function addEntries(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/budgets/account/reconcile', {
     POST: async (c) => {
       const { sub } = await mustHave(c, 'admin')
-      const { key, body } = await readKeyedBody(c, reconciliation)
-      const asked = { type: 'reconcile', ...body } as const
-      const outcome = await ledger.enter({ ...asked, ...identityOf(c, key, asked), budget: rootBudget, by: sub })
+      const { key, body } = await readBodyAndKey(c, reconciliation)
+      const request = { type: 'reconcile', ...body } as const
+      const outcome = await ledger.enter({ ...request, ...identityOf(c, key, request), budget: rootBudget, by: sub })
       return answerEntered(c, outcome, 200)
     },
   })
 
-  function identityOf(c: Context<ApiEnv>, key: string | undefined, asked: object) {
-    return entryIdentity(c.get('caller').sub, key ?? c.get('requestId'), asked)
+  function identityOf(c: Context<ApiEnv>, key: string | undefined, request: object) {
+    return entryIdentity(c.get('caller').sub, key ?? c.get('requestId'), request)
   }
 
   function answerEntered(c: Context<ApiEnv>, outcome: EnterOutcome, status: 200 | 201): Response {
@@ -88,20 +88,20 @@ export const entryOperations: readonly Operation[] = [
   {
     ...{ method: 'POST', path: '/budgets/{name}/entries', id: 'enter', scopes: ['admin'] },
     summary: 'Books what no update did: a grant, a transfer, spending outside the guard, a correction',
-    more: 'An answer of 402 or 409 says that it would take more than is left or spent.',
+    details: 'An answer of 402 or 409 says that it would take more than is left or spent.',
     headers: ['Idempotency-Key'],
     body: {
-      takes: { name: 'EntryRequest', schema: entryRequest, texts: entryTexts },
+      input: { name: 'EntryRequest', schema: entryRequest, texts: entryTexts },
       example: { type: 'grant', units: 400, window: 'month', reason: 'the client pays for more' },
     },
-    answers: { 201: { means: 'It is booked', body: 'Entry', headers: ['Idempotency-Replayed'] } },
+    answers: { 201: { description: 'It is booked', body: 'Entry', headers: ['Idempotency-Replayed'] } },
     problems: ['over-budget', 'wrong-state', 'key-reused', 'not-found'],
   },
   {
     ...{ method: 'GET', path: '/budgets/{name}/entries', id: 'listEntries', scopes: ['read'] },
     summary: 'What was booked without an update, newest first',
-    query: { schema: entryFilter, texts: { since: 'Booked from this time on.' } },
-    answers: { 200: { means: 'A page of them', body: 'EntryList', csv: true } },
+    query: { schema: entryFilterSchema, texts: { since: 'Booked from this time on.' } },
+    answers: { 200: { description: 'A page of them', body: 'EntryList', csv: true } },
     problems: ['not-found'],
   },
   {
@@ -109,11 +109,11 @@ export const entryOperations: readonly Operation[] = [
     summary: 'Books the difference to the figure on the vendor’s screen',
     headers: ['Idempotency-Key'],
     body: {
-      takes: { name: 'Reconciliation', schema: reconciliation, texts: reconciliationTexts },
+      input: { name: 'Reconciliation', schema: reconciliation, texts: reconciliationTexts },
       example: { unitsLeft: 49500, reason: 'the vendor’s screen, this morning' },
     },
     answers: {
-      200: { means: 'It is booked; `units` 0: they agree', body: 'Entry', headers: ['Idempotency-Replayed'] },
+      200: { description: 'It is booked; `units` 0: they agree', body: 'Entry', headers: ['Idempotency-Replayed'] },
     },
     problems: ['over-budget', 'wrong-state', 'key-reused'],
   },

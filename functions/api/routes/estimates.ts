@@ -12,7 +12,7 @@ import { answerProblem, route } from '../route.ts'
 
 export const projectParameters = projectsOfRequest('must be the name of a project; repeat it for more')
 
-const estimateQueryOf = (kinds: Kinds) =>
+const querySchemaOf = (kinds: Kinds) =>
   z.strictObject({
     kind: kindOf(kinds),
     project: projectParameters,
@@ -20,14 +20,14 @@ const estimateQueryOf = (kinds: Kinds) =>
   })
 
 export function addEstimates(app: Hono<ApiEnv>, { guard, kinds }: Services): void {
-  const estimateQuery = estimateQueryOf(kinds)
+  const querySchema = querySchemaOf(kinds)
 
   route(app, '/estimates', {
     GET: async (c) => {
       const { sub, token } = await mustHave(c, 'read')
-      const { project: projects, budget, kind } = readQuery(c, estimateQuery, ['project'])
-      const wanted = { kind, projects, ...(budget !== undefined && { budget }) }
-      const estimate = await guard.estimate(wanted, { caller: sub, token, via: 'http' })
+      const { project: projects, budget, kind } = readQuery(c, querySchema, ['project'])
+      const request = { kind, projects, ...(budget !== undefined && { budget }) }
+      const estimate = await guard.estimate(request, { caller: sub, token, via: 'http' })
       return 'slug' in estimate ? answerProblem(c, estimate) : c.json(showEstimate(estimate))
     },
   })
@@ -38,14 +38,14 @@ export const estimateOperations: readonly Operation[] = [
     ...{ method: 'GET', path: '/estimates', id: 'estimate', scopes: ['read'] },
     summary: 'What updates would cost, and whether they would pass; spends nothing',
     query: {
-      schema: estimateQueryOf,
+      schema: querySchemaOf,
       texts: {
         project: 'Repeat it for more, up to 20.',
         budget: 'Who would pay; without it each project’s owner, else `account`.',
       },
     },
     example: '/estimates?kind=ranking&project=initech&project=globex',
-    answers: { 200: { means: 'The units, and every counter that would be moved', body: 'Estimate' } },
+    answers: { 200: { description: 'The units, and every counter that would be moved', body: 'Estimate' } },
     problems: ['estimate-unreadable', 'service-refused', 'service-unreachable'],
   },
 ]

@@ -19,7 +19,7 @@ export const forecastOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/forecast', id: 'forecast', scopes: ['read'] },
     summary: 'What plans will still take from each budget, and when nothing will be left',
-    answers: { 200: { means: 'At prices that are read once a night', body: 'Forecast' } },
+    answers: { 200: { description: 'At prices that are read once a night', body: 'Forecast' } },
     problems: [],
   },
 ]

@@ -13,17 +13,17 @@ import { prefersAsync, readBody } from '../input.ts'
 import type { Operation } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
 
-const occurrence = z.strictObject({
+const occurrenceSchema = z.strictObject({
   time: instant,
   only: z.exactOptional(z.enum(['unsent', 'refused'], 'must be unsent or refused')),
 })
 
-const overtaken = problem(
+const contentionProblem = problem(
   'undecided',
   'Other requests changed the same records each time, so this could not be finished in time. What it had started is recorded, and the sweep continues it; send the same request again, and it runs nothing twice.',
 )
 
-const brokenOff = problem(
+const unavailableProblem = problem(
   'ledger-unavailable',
   'The ledger does not answer. What this had begun is recorded, and the sweep goes on with it; the same request may be sent again, and runs nothing twice.',
 )
@@ -34,7 +34,7 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): vo
       await mustHave(c, 'read')
       const { planStatuses } = await guard.background()
       const { plans, zone } = await planStatuses()
-      return c.json({ plans: plans.map((planned) => showPlan(planned, zone)) })
+      return c.json({ plans: plans.map((status) => showPlan(status, zone)) })
     },
   })
 
@@ -43,13 +43,13 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): vo
       POST: async (c) => {
         const { sub } = await mustHave(c, 'admin')
         const { reason } = await readBody(c, reasonBody)
-        const name = await known(c)
+        const name = await planNameOf(c)
         const change = action === 'pause' ? guard.pausePlan : guard.resumePlan
-        const changed = await change(name, { caller: sub, reason })
-        if (changed.kind === 'problem') return answerProblem(c, changed.problem)
+        const result = await change(name, { caller: sub, reason })
+        if (result.kind === 'problem') return answerProblem(c, result.problem)
         const { planStatuses } = await guard.background()
         const { plans, zone } = await planStatuses()
-        return c.json(plans.filter(({ plan }) => plan.name === name).map((planned) => showPlan(planned, zone))[0])
+        return c.json(plans.filter(({ plan }) => plan.name === name).map((status) => showPlan(status, zone))[0])
       },
     })
   }
@@ -57,25 +57,28 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): vo
   route(app, '/plans/:name/run', {
     POST: async (c) => {
       const caller = await mustHave(c, 'run')
-      const { time, only } = await readBody(c, occurrence)
-      const name = await known(c)
+      const { time, only } = await readBody(c, occurrenceSchema)
+      const name = await planNameOf(c)
       await mustBeCovered(guard, name, caller)
       const endsAt = prefersAsync(c) ? clock.now() : c.var.endsAt
       try {
         const { fire, report, runAgain } = await guard.background()
-        const fired = await (only ? runAgain(name, time, only, endsAt) : fire(name, time, endsAt))
-        if (fired.kind === 'problem') return answerProblem(c, fired.problem)
-        return c.json(showOccurrence(await report(fired.occurrence)), fired.occurrence.doneAt === undefined ? 202 : 200)
+        const result = await (only ? runAgain(name, time, only, endsAt) : fire(name, time, endsAt))
+        if (result.kind === 'problem') return answerProblem(c, result.problem)
+        return c.json(
+          showOccurrence(await report(result.occurrence)),
+          result.occurrence.doneAt === undefined ? 202 : 200,
+        )
       } catch (cause) {
         if (!(cause instanceof LedgerUnavailable)) throw cause
         log.error('failed', { cause })
-        return answerProblem(c, cause instanceof Contention ? overtaken : brokenOff)
+        return answerProblem(c, cause instanceof Contention ? contentionProblem : unavailableProblem)
       }
     },
   })
 
   /** @throws Refusal 404 */
-  async function known(c: Context<ApiEnv>): Promise<string> {
+  async function planNameOf(c: Context<ApiEnv>): Promise<string> {
     const parsed = planName.safeParse(c.req.param('name'))
     const { planStatuses } = await guard.background()
     const { plans } = await planStatuses()
@@ -88,21 +91,21 @@ export const planOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/plans', id: 'listPlans', scopes: ['read'] },
     summary: 'What schedules ask for, when next, and what became of it last',
-    answers: { 200: { means: 'All plans of the plans file', body: 'PlanList' } },
+    answers: { 200: { description: 'All plans of the plans file', body: 'PlanList' } },
     problems: [],
   },
   {
     ...{ method: 'POST', path: '/plans/{name}/pause', id: 'pausePlan', scopes: ['admin'] },
     summary: 'Keeps a plan from running',
-    body: { takes: { name: 'Reason', schema: reasonBody }, example: { reason: 'the vendor is down' } },
-    answers: { 200: { means: 'It is paused', body: 'Plan' } },
+    body: { input: { name: 'Reason', schema: reasonBody }, example: { reason: 'the vendor is down' } },
+    answers: { 200: { description: 'It is paused', body: 'Plan' } },
     problems: ['not-found', 'wrong-state'],
   },
   {
     ...{ method: 'POST', path: '/plans/{name}/resume', id: 'resumePlan', scopes: ['admin'] },
     summary: 'Lets it run again',
-    body: { takes: { name: 'Reason', schema: reasonBody }, example: { reason: 'back again' } },
-    answers: { 200: { means: 'It is not paused any more', body: 'Plan' } },
+    body: { input: { name: 'Reason', schema: reasonBody }, example: { reason: 'back again' } },
+    answers: { 200: { description: 'It is not paused any more', body: 'Plan' } },
     problems: ['not-found', 'wrong-state'],
   },
   {
@@ -110,9 +113,9 @@ export const planOperations: readonly Operation[] = [
     summary: 'Runs a plan as of one of its times; needs every budget that it charges',
     headers: ['Prefer'],
     body: {
-      takes: {
+      input: {
         name: 'OccurrenceRequest',
-        schema: occurrence,
+        schema: occurrenceSchema,
         texts: {
           time: 'The scheduled time. The same plan and time never runs a project twice.',
           only: 'However late it is, `unsent`: what was never begun, expired or provably did not run; `refused`: what was refused, decided again by the budgets as they are now.',
@@ -121,8 +124,8 @@ export const planOperations: readonly Operation[] = [
       example: { time: '2026-11-20T05:00:00Z', only: 'unsent' },
     },
     answers: {
-      200: { means: 'It has ended', body: 'Occurrence' },
-      202: { means: 'It goes on', body: 'Occurrence' },
+      200: { description: 'It has ended', body: 'Occurrence' },
+      202: { description: 'It goes on', body: 'Occurrence' },
     },
     problems: ['plan-paused', 'wrong-state', 'not-found'],
   },

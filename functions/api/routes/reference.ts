@@ -5,19 +5,19 @@ import { type ApiEnv, rawTarget } from '../context.ts'
 import type { Operation } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
 
-export const nothingHere = problem('not-found', 'There is nothing at this address.')
+export const unknownAddress = problem('not-found', 'There is nothing at this address.')
 
-/** These take no token. */
+/** Adds the routes that need no token. */
 export function addReference(app: Hono<ApiEnv>, reference: Reference, dashboardUrl: string | null): void {
   route(app, '/health', { GET: (c) => c.json({ status: 'ok' }) })
   route(app, '/openapi.json', {
     GET: async (c) => {
       const text = await reference('openapi.json')
-      return text === null ? answerProblem(c, nothingHere) : c.body(text, 200, documentHeaders)
+      return text === null ? answerProblem(c, unknownAddress) : c.body(text, 200, documentHeaders)
     },
   })
 
-  /** Links in Slack and the `type` of problems name this host. No path changes the dashboard's host. */
+  /** Links in Slack and the `type` of problems name the API's host. A path cannot change the redirect's host. */
   function toDashboard(c: Context<ApiEnv>): Response {
     if (dashboardUrl === null) return answerProblem(c, problem('not-found', 'There is no dashboard.'))
     const { path, search } = rawTarget(c)
@@ -31,21 +31,21 @@ export const referenceOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/health', id: 'health', scopes: null },
     summary: 'Whether the function answers; touches neither service nor ledger',
-    answers: { 200: { means: 'It does', body: 'Health' } },
+    answers: { 200: { description: 'It does', body: 'Health' } },
     problems: [],
   },
   {
     ...{ method: 'GET', path: '/openapi.json', id: 'openapi', scopes: null },
     summary: 'This document',
-    answers: { 200: { means: 'OpenAPI 3.1', body: { type: 'application/json' } } },
+    answers: { 200: { description: 'OpenAPI 3.1', body: { type: 'application/json' } } },
     problems: [],
   },
   {
     ...{ method: 'GET', path: '/docs', id: 'docs', scopes: null },
     summary: 'The same, to be read',
     answers: {
-      200: { means: 'A page, where the API and the dashboard share an address', body: { type: 'text/html' } },
-      308: { means: 'The page is on the dashboard', body: null, headers: ['Location'] },
+      200: { description: 'A page, where the API and the dashboard share an address', body: { type: 'text/html' } },
+      308: { description: 'The page is on the dashboard', body: null, headers: ['Location'] },
     },
     problems: ['not-found'],
   },
@@ -54,8 +54,8 @@ export const referenceOperations: readonly Operation[] = [
     summary: 'What one type of problem means, what was counted, and what to do',
     example: '/problems/over-budget',
     answers: {
-      200: { means: 'A page, where the API and the dashboard share an address', body: { type: 'text/html' } },
-      308: { means: 'The page is on the dashboard', body: null, headers: ['Location'] },
+      200: { description: 'A page, where the API and the dashboard share an address', body: { type: 'text/html' } },
+      308: { description: 'The page is on the dashboard', body: null, headers: ['Location'] },
     },
     problems: ['not-found'],
   },

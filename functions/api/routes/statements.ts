@@ -38,7 +38,7 @@ export const statementOperations: readonly Operation[] = [
     summary: 'Where the units of a month went',
     query: { schema: statementQuery, texts: statementTexts },
     example: '/statements?window=month:2026-11-01&by=project&price=0.012',
-    answers: { 200: { means: 'Adds up to the book of the month', body: 'Statement', csv: true } },
+    answers: { 200: { description: 'Adds up to the book of the month', body: 'Statement', csv: true } },
     problems: [],
   },
 ]

@@ -11,9 +11,9 @@ import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import type { Answer } from '../../../shared/guard/update/submit.ts'
 import type { Kinds } from '../../../shared/tracking/kinds.ts'
-import { type ApiEnv, mustHave, mustHold } from '../context.ts'
-import { prefersAsync, readKeyedBody, readQuery } from '../input.ts'
-import { type Body, type Operation, recordedAs, refusals } from '../operation.ts'
+import { type ApiEnv, mustHave, tokenMustHave } from '../context.ts'
+import { prefersAsync, readBodyAndKey, readQuery } from '../input.ts'
+import { type Body, type Operation, recordedProblems, refusals } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
 
 export function addUpdates(app: Hono<ApiEnv>, services: Services): void {
@@ -27,19 +27,19 @@ export function addUpdates(app: Hono<ApiEnv>, services: Services): void {
 
 async function listUpdates(c: Context<ApiEnv>, { guard }: Services, filter: ReturnType<typeof updateFilterOf>) {
   await mustHave(c, 'read')
-  const { limit, cursor, ...wanted } = readQuery(c, filter)
+  const { limit, cursor, ...criteria } = readQuery(c, filter)
   if (wantsCsv(c)) {
     c.get('expensiveReads').admit(c.get('caller').sub)
-    return answerCsv(c, 'updates', updateColumns, (after) => guard.ledger.updates(wanted, csvPage, after))
+    return answerCsv(c, 'updates', updateColumns, (after) => guard.ledger.updates(criteria, csvPage, after))
   }
-  const { rows, next } = await guard.ledger.updates(wanted, limit, cursor)
+  const { rows, next } = await guard.ledger.updates(criteria, limit, cursor)
   return c.json({ updates: rows.map(showUpdate), ...(next !== undefined && { next }) })
 }
 
 async function submitUpdates(c: Context<ApiEnv>, { guard }: Services, schema: ReturnType<typeof updatesRequestOf>) {
-  const caller = mustHold(c, 'run', 'propose')
-  const { key, body } = await readKeyedBody(c, schema)
-  const { project, projects, ...wanted } = body
+  const caller = tokenMustHave(c, 'run', 'propose')
+  const { key, body } = await readBodyAndKey(c, schema)
+  const { project, projects, ...options } = body
   const by = {
     caller: caller.sub,
     token: caller,
@@ -47,7 +47,7 @@ async function submitUpdates(c: Context<ApiEnv>, { guard }: Services, schema: Re
     route: 'POST /updates',
     ...(key !== undefined && { key }),
   } as const
-  const request = { ...wanted, projects: projects ?? [project ?? ''] }
+  const request = { ...options, projects: projects ?? [project ?? ''] }
   return answer(c, await guard.submit(by, request, { respondAsync: prefersAsync(c), endsAt: c.var.endsAt }))
 }
 
@@ -95,7 +95,7 @@ const updatesRequestOf = (kinds: Kinds) =>
       query: z.exactOptional(query),
     })
     .check(
-      // `when`: reported together with faults of members.
+      // `when` reports these faults together with faults of members.
       z.refine((body) => (body.project === undefined) !== (body.projects === undefined), {
         path: ['project'],
         message: 'needs either project or projects',
@@ -111,7 +111,7 @@ const updatesRequestOf = (kinds: Kinds) =>
 const updatesRequest: Body = {
   name: 'UpdatesRequest',
   schema: updatesRequestOf,
-  also: {
+  extraRules: {
     oneOf: [{ required: ['project'] }, { required: ['projects'] }],
     anyOf: [{ properties: { force: { const: false } } }, { required: ['reason'] }],
   },
@@ -131,10 +131,11 @@ export const updateOperations: readonly Operation[] = [
   {
     ...{ method: 'POST', path: '/updates', id: 'askForUpdates', scopes: ['run', 'propose'] },
     summary: 'Asks for updates: each is estimated, held against its budgets, run at most once, and settled',
-    more: 'The first status that fits: 202 something is requested, running, awaiting approval or in doubt; 201 something settled; 200 the same work was done a short while ago; 502 nothing ran although it was admitted, or there was no estimate; 409 the same work is under way; 402 all were refused. A key belongs to the caller and this address: the same key and content have the same answer for ever, so a request whose answer was lost may be sent again with its key. Nothing is recorded with 400, 401, 403, 413, 415, 422, 429 and 503, nor where the estimate failed.',
+    details:
+      'The first status that fits: 202 something is requested, running, awaiting approval or in doubt; 201 something settled; 200 the same work was done a short while ago; 502 nothing ran although it was admitted, or there was no estimate; 409 the same work is under way; 402 all were refused. A key belongs to the caller and this address: the same key and content have the same answer for ever, so a request whose answer was lost may be sent again with its key. Nothing is recorded with 400, 401, 403, 413, 415, 422, 429 and 503, nor where the estimate failed.',
     headers: ['Idempotency-Key', 'Prefer'],
     body: {
-      takes: updatesRequest,
+      input: updatesRequest,
       example: {
         kind: 'keyword-difficulty',
         projects: ['1001', '1003'],
@@ -145,36 +146,36 @@ export const updateOperations: readonly Operation[] = [
     },
     answers: {
       200: {
-        means: 'The same work was done a short while ago, and these are those updates; nothing was spent',
+        description: 'The same work was done a short while ago, and these are those updates; nothing was spent',
         body: 'Updates',
         headers: ['Unit-Guard-Replayed', 'Idempotency-Replayed', 'Location'],
       },
       201: {
-        means: 'Something settled, and nothing is pending',
+        description: 'Something settled, and nothing is pending',
         body: 'Updates',
         headers: ['Idempotency-Replayed', 'Location'],
       },
       202: {
-        means: 'Something is requested, running, awaiting approval or in doubt',
+        description: 'Something is requested, running, awaiting approval or in doubt',
         body: 'Updates',
         headers: ['Idempotency-Replayed', 'Location'],
       },
     },
     problems: refusals,
-    alsoAs: recordedAs,
+    otherStatuses: recordedProblems,
   },
   {
     ...{ method: 'GET', path: '/updates', id: 'listUpdates', scopes: ['read'] },
     summary: 'Updates, newest first',
     query: { schema: updateFilterOf, texts: updateFilterTexts },
     example: '/updates?state=settled&budget=demo&limit=10',
-    answers: { 200: { means: 'A page of them', body: 'UpdateList', csv: true } },
+    answers: { 200: { description: 'A page of them', body: 'UpdateList', csv: true } },
     problems: [],
   },
   {
     ...{ method: 'GET', path: '/updates/{id}', id: 'getUpdate', scopes: ['read'] },
     summary: 'One update with its history and the service’s answer',
-    answers: { 200: { means: 'The update', body: 'Update' } },
+    answers: { 200: { description: 'The update', body: 'Update' } },
     problems: ['not-found'],
   },
 ]
