@@ -14,7 +14,7 @@ import type { Resume } from './update/resume.ts'
 
 export type Background = ReturnType<typeof createBackground>
 
-/** Everything that no update passes. */
+/** Creates the jobs and reports that updates do not need. */
 export function createBackground(
   parts: Omit<GuardParts, 'plans'> & {
     plans: readonly Plan[]

@@ -3,7 +3,7 @@ import type { Json } from '../platform/json.ts'
 import { isUnits, maxUnits, type Units } from '../platform/words.ts'
 import { anyOf, type Kinds, namesOf } from '../tracking/kinds.ts'
 
-/** @param instead what to do with another number. */
+/** @param instead advice at the end of the message. */
 export const wholeUnits = (from: 0 | 1, instead?: string) => {
   const takes = `must be a whole number of units from ${from} to ${maxUnits}${instead === undefined ? '' : `; ${instead}`}`
   const isInRange = (number: number) => isUnits(number) && number >= from && number <= maxUnits
@@ -29,7 +29,7 @@ const shortName = z.regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must have 1 to 63 of a-z
 
 export const budgetName = z.string('must be the name of a budget').check(shortName)
 
-/** It becomes part of an EventBridge rule's name and of the caller `schedule:<plan>`. */
+/** The name becomes part of an EventBridge rule's name and of the caller `schedule:<plan>`. */
 export const planName = z.string('must be the name of a plan').check(shortName)
 
 const maxQueryNames = 20
@@ -56,7 +56,7 @@ const queryValue = z.pipe(
   z.transform(String),
 )
 
-/** Sent to the service with `estimate` and `run` alike. */
+/** The service gets the query with `estimate` and with `run`. */
 export const query = z
   .record(queryName, queryValue)
   .check(z.refine((query) => Object.keys(query).length <= maxQueryNames, `must have at most ${maxQueryNames} names`))
@@ -82,11 +82,11 @@ type Issue = {
   readonly message: string
   readonly expected?: string
   readonly keys?: readonly string[]
-  /** What is wrong with a record's name. */
+  /** Faults of a record's name. */
   readonly issues?: readonly { readonly message: string }[]
 }
 
-/** @param found before the schema ran; later faults there are dropped. */
+/** @param found faults from before the schema ran. Schema faults at or below their paths are dropped. */
 export function allFaults(found: readonly Fault[], issues: readonly Issue[] = []): Fault[] {
   const isNamed = (path: string) => found.some((fault) => path === fault.path || path.startsWith(`${fault.path}.`))
   return [...found, ...issues.flatMap(toFaults).filter(({ path }) => !isNamed(path))]
@@ -103,7 +103,7 @@ function toFaults({ code, path, message, expected, keys, issues }: Issue): Fault
 
 export const toPath = (path: readonly PropertyKey[]): string => path.map((name) => shorten(String(name))).join('.')
 
-/** A terminal would act on control characters. */
+/** Replaces control characters, because a terminal would obey them. */
 export function shorten(name: string): string {
   const plain = name.toWellFormed().replace(/\p{Cc}/gu, '\u{fffd}')
   return plain.length > maxNameLength ? `${plain.slice(0, maxNameLength).toWellFormed()}…` : plain

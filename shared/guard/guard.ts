@@ -18,7 +18,7 @@ export type Guard = ReturnType<typeof createGuard>
 /**
  * Guards every update, and takes people's decisions. Refusals are values.
  *
- * @throws LedgerUnavailable, SecretUnavailable: nothing was sent, or the ledger knows.
+ * @throws LedgerUnavailable, SecretUnavailable: nothing was sent, or the ledger has the record.
  */
 export function createGuard(parts: GuardParts) {
   const { ledger } = parts
@@ -45,7 +45,7 @@ export function createGuard(parts: GuardParts) {
     ...createBudgetsFile(parts),
     ...createCallers(parts),
     ...createPermissions(parts),
-    /** Loaded with the first call, and again after a failure. */
+    /** Loads with the first call; the next call retries a failed load. */
     background,
   }
 }

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { windowKinds } from '../ledger/book/definitions.ts'
 import { vias } from '../ledger/updates/update.ts'
 
-/** Others rely on these lines (docs/log.md). Unknown members are dropped, so later versions can be read. */
+/** Other tools read these lines (docs/log.md). Readers drop unknown members, so that they accept later versions. */
 
 const text = z.string()
 const units = z.int().check(z.gte(0))

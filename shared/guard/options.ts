@@ -8,15 +8,15 @@ import { type Kind, type Kinds, productKinds } from '../tracking/kinds.ts'
 import type { Tracking } from '../tracking/tracking.ts'
 import type { Plan } from './plans/plans-file.ts'
 
-/** How long a settled update answers for the same work; a number is ms. */
+/** How long a run blocks the same work: until the account's day ends, or for this many ms. */
 export type Cooldown = 'day' | number
 
 export interface GuardOptions {
   readonly serviceTimeoutMs: number
-  /** How long a request that we gave up on may take effect. */
+  /** How long a request may still take effect after the guard stops waiting. */
   readonly serviceFlightMs: number
   readonly cooldown: Readonly<Record<Kind, Cooldown>>
-  /** Separates several projects in one path segment, where known. */
+  /** Separates several projects in one path segment; absent: unknown. */
   readonly separator?: string
 }
 
@@ -29,41 +29,41 @@ export interface GuardParts {
   log: Log
   options: GuardOptions
   kinds?: Kinds
-  /** In order of priority. */
+  /** The order is the priority. */
   plans: () => Promise<readonly Plan[]>
 }
 
 /** Time reserved to write the outcome of `run`: four attempts of three seconds. */
 export const settleMarginMs = 12_000
 export const approvalLastsMs = dayMs
-/** `4h`, `90m`, `2d`. `null`: not between 15 minutes and 7 days. */
+/** Reads `4h`, `90m` or `2d`. `null`: malformed, or not between 15 minutes and 7 days. */
 export function approvalMsOf(text: string): number | null {
   const [, count, unit] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
   const ms = Number(count) * (unit === 'm' ? minuteMs : unit === 'h' ? hourMs : dayMs)
   return ms >= 15 * minuteMs && ms <= 7 * dayMs ? ms : null
 }
 
-/** How long an update can be asked about again; one longer approval is not cut. */
+/** How long after its request an update can be approved, unless a single approval lasts longer. */
 export const approvableForMs = 2 * approvalLastsMs
 export const requestLastsMs = hourMs
-/** An approved update is asked about again if its estimate grew more. */
+/** An approved update needs another approval if its estimate grew by more than this share. */
 export const approvedMayGrowBy = 0.1
-/** Blocked until the account's day ends, and at least this long. */
+/** Doubt blocks the same work until the account's day ends, and at least this long. */
 export const doubtBlocksMs = hourMs
-/** With less time `run` is not sent: no answer could come in time. */
+/** With less time left the guard does not send `run`. */
 export const minRunMs = 2_000
-/** The age at which an estimate is read again before the hold. */
+/** The guard reads an older estimate again before the hold. */
 export const estimateLastsMs = 30_000
 /** The longest pause before another decision; the first pauses are shorter. */
 export const maxDecisionPauseMs = 400
 export const maxDecisions = 8
 export const runsAtOnce = 5
-/** The stream begins requested updates; the sweep begins older ones. */
+/** The stream starts new requests; the sweep starts requests older than this. */
 export const beginLateAfterMs = 2 * minuteMs
 /** Two reads, a run, and the time to write its outcome. */
 export const planStepMs = ({ serviceTimeoutMs }: GuardOptions): number => 2 * serviceTimeoutMs + settleMarginMs
 export const refusalsWithinMs = 10 * minuteMs
-/** Per cent of a window, where the budget sets none. */
+/** In per cent of a window, for budgets without thresholds. */
 export const usualThresholds: readonly number[] = [80, 100]
 
 const pointer = matching(/^(\/([^~]|~[01])*)*$/, 'must be a JSON Pointer (RFC 6901), such as /data/units')
@@ -135,7 +135,7 @@ export const guardSettings = guardSettingsOf(productKinds)
 
 export type GuardSettings = z.output<typeof guardSettings>
 
-/** On AWS the account has no defaults. */
+/** On AWS the operator must set the account's units. */
 export const deploymentSettings = z.object({ ...guardSettings.shape, ACCOUNT_UNITS_PER_MONTH: units })
 
 export const firstDeploymentSettings = z.object({ ...guardSettings.shape, ...openingSettings.shape })

@@ -57,11 +57,11 @@ export function figuresOf(view: View, budget: CounterOwner, window: WindowKind):
 export const figuresOfChain = (view: View, chain: readonly CounterOwner[]): readonly Figures[] =>
   chain.flatMap((budget) => windowKinds.map((window) => figuresOf(view, budget, window)))
 
-/** The most that an update of all of them can cost. */
+/** The counter that bounds an update of all of them; `undefined`: all are unlimited. */
 export const tightest = (figures: readonly Figures[]): Figures | undefined =>
   figures.filter(({ limit }) => limit !== 'unlimited').toSorted((a, b) => a.available - b.available)[0]
 
-/** A book counts one month, so a day between months has a part in each. */
+/** Cuts a day at its month's bounds, because a book counts one month. */
 const within = (month: Window, day: Window) => ({
   start: Math.max(month.start, day.start),
   end: Math.min(month.end, day.end),

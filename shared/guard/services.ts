@@ -18,13 +18,13 @@ export interface Services {
   readonly kinds: Kinds
   /** Without a slash at its end; `null`: unknown. */
   readonly dashboardUrl: string | null
-  /** Endpoints, perhaps with a stand-in of Slack, are on this machine. */
+  /** Endpoints are on this machine; Slack may be a stand-in. */
   readonly isLocal: boolean
   readonly clock: Clock
   readonly log: Log
 }
 
-/** The same parts on AWS and on one machine. Connects with the first request. */
+/** Creates a process's parts, on AWS or on one machine. They connect with the first request. */
 export function createServices(
   settings: GuardSettings,
   own: { store?: Store; clock?: Clock; log?: Log; kinds?: Kinds; secretsWithinMs?: number } = {},

@@ -13,7 +13,7 @@ import type { Problem } from '../../ledger/updates/update.ts'
 import { type Author, staleness, toProblem } from './budgets.ts'
 
 export const maxProjects = 500
-/** Without `parent`, which every budget keeps. */
+/** `parent` is missing here, because every budget keeps its parent. */
 export const prunable = [
   ...(['limits', 'projects', 'perUpdate', 'approvalAbove', 'approvalIfGrown'] as const),
   ...(['approvalExpiresAfter'] as const),
@@ -57,7 +57,7 @@ export function createBudgetsFile({ ledger }: { ledger: Ledger }) {
       if ('slug' in made) return { refused: made }
       differences = made.differences
       revision = definitions.revision
-      // The same file twice changes nothing, not even the revision.
+      // Applying a file again changes nothing, not even the revision.
       if (differences.length === 0) return { refused: null }
       const { length } = differences
       const reason = by.reason ?? `${length} ${length === 1 ? 'budget' : 'budgets'} from a file`

@@ -18,15 +18,15 @@ export interface ApprovalRequest {
   /** The Slack event that waits for the outcome. */
   readonly replyTo?: string
   /**
-   * The units that the approver saw. `null`: unknown, so an update that was asked about again needs another look;
-   * absent: what it needs now.
+   * The units that the approver saw. `null`: unknown, so the estimate may not exceed an earlier approval. Absent: no
+   * check.
    */
   readonly shown?: Units | null
 }
 
 export interface Resolution {
   readonly outcome: 'ran' | 'did-not-run'
-  /** Absent: what was held. */
+  /** Absent: the held units. */
   readonly units?: Units
   readonly reason: string
 }
@@ -37,7 +37,7 @@ export interface ApprovalsParts {
   options: GuardOptions
 }
 
-/** Each decision is one conditional write, so one of two wins. */
+/** Each decision is one conditional write, so one of two concurrent decisions wins. */
 export const createApprovals = (parts: ApprovalsParts) => ({
   approve: (id: string, by: string, how?: ApprovalRequest) => approve(parts, id, by, how),
   reject: (id: string, by: string, reason?: string) => reject(parts, id, by, reason),
@@ -46,7 +46,7 @@ export const createApprovals = (parts: ApprovalsParts) => ({
   resolve: (id: string, by: string, resolution: Resolution) => resolve(parts, id, by, resolution),
 })
 
-/** Only records the approval: the update then starts like any other. */
+/** Records the approval. The update then starts like any other update. */
 const approve = (parts: ApprovalsParts, id: string, by: string, how: ApprovalRequest = {}): Promise<DecisionOutcome> =>
   decideOn(parts, id, (update, view) => {
     const refusal = whyNotApprove(update, view, by) ?? outgrown(update, how.shown)
@@ -74,7 +74,7 @@ const cancel = (
     (update, view) => whyNotCancel(update, view, by) ?? end(update, 'cancelled', view.now, by.caller, reason),
   )
 
-/** If its version is still the one checked. */
+/** Expires the update unless it changed since the check. */
 const expire = (
   parts: ApprovalsParts,
   { id, version }: Pick<Update, 'id' | 'version'>,
@@ -87,7 +87,7 @@ const expire = (
   })
 
 /**
- * Closes a doubt on a person's word: "did not run" only when nothing is in flight. Later evidence is booked as a
+ * Closes a doubt with a person's answer. Refuses "did not run" while a request is in flight. Later evidence becomes a
  * correction.
  */
 async function resolve(

@@ -16,7 +16,7 @@ import type { View } from '../../ledger/views/views.ts'
 import { noBudget, problem } from '../problems.ts'
 import { list, when, zoneOf } from '../sentences.ts'
 
-/** `frozen` stays as it is. */
+/** A request cannot change `frozen`. */
 export type BudgetRequest = Omit<Budget, 'frozen'>
 
 export type ChangeResult =
@@ -30,17 +30,17 @@ export type Preview =
 export interface Author {
   readonly caller: string
   readonly reason?: string
-  /** The revisions to change; `any`: whatever exists. */
+  /** The revisions that `If-Match` accepts. `any`: the target must exist. */
   readonly onlyAt?: readonly number[] | 'any'
 }
 
 export interface LiftRequest extends Author {
   readonly reason: string
-  /** When they asked: a younger stop is not lifted. */
+  /** When the caller asked. A later stop is not lifted. */
   readonly askedAt?: number
 }
 
-/** Each change is one revision, and counts at once, also for updates not yet held. */
+/** Each change is one revision and applies at once, also to updates without a hold. */
 export function createBudgets({ ledger }: { ledger: Ledger }) {
   async function putBudget(wanted: BudgetRequest, by: Author): Promise<ChangeResult> {
     let created = false
@@ -51,7 +51,7 @@ export function createBudgets({ ledger }: { ledger: Ledger }) {
     return toChangeResult(outcome, () => created)
   }
 
-  /** What `putBudget` would do; writes nothing. */
+  /** Previews `putBudget` without writing. */
   async function previewBudget(wanted: BudgetRequest, by: Author): Promise<Preview> {
     const before = await ledger.view()
     return previewOf(ledger, before, budgetChange(before, wanted, by))
@@ -75,7 +75,7 @@ export function createBudgets({ ledger }: { ledger: Ledger }) {
       if (!budget) return { refused: noBudget(name) }
       const stale = staleness(definitions, by)
       if (stale) return { refused: stale }
-      // The first stop and its reason stay.
+      // A second freeze keeps the first reason.
       if (budget.frozen) return { refused: null }
       const frozen = { reason: by.reason, by: by.caller, at: now }
       const note = { type: 'freeze', budget: name, reason: by.reason } as const
@@ -106,7 +106,7 @@ export function createBudgets({ ledger }: { ledger: Ledger }) {
   return { putBudget, previewBudget, deleteBudget, freeze, unfreeze }
 }
 
-/** The books under other definitions. */
+/** Previews the books under changed definitions. */
 export async function previewOf(
   ledger: Ledger,
   before: View,
@@ -141,9 +141,9 @@ const withBudget = (definitions: Definitions, budget: Budget): Definitions => ({
 })
 
 /**
- * The answer to a failed `If-Match`.
+ * Returns the problem if `If-Match` fails.
  *
- * @param absent what does not exist.
+ * @param absent names a missing target.
  */
 export function staleness({ revision }: Definitions, { onlyAt }: Author, absent: string | null = null): Problem | null {
   if (onlyAt === undefined || (onlyAt === 'any' ? absent === null : onlyAt.includes(revision))) return null
@@ -151,7 +151,7 @@ export function staleness({ revision }: Definitions, { onlyAt }: Author, absent:
   return problem('precondition-failed', `${why}, which is not what If-Match asks for; read them again.`, { revision })
 }
 
-/** Refuses to lift a stop that the caller cannot have known. */
+/** Refuses to lift a stop that began after the caller asked. */
 export function laterStop({ at, by, reason }: Stop, view: View, { askedAt = at }: LiftRequest, what: string) {
   if (at <= askedAt) return null
   const detail = `${what} by ${by} on ${when(at, zoneOf(view))}, after this was asked for, and stays so: ${reason}.`
@@ -174,7 +174,7 @@ function undeletable({ definitions, book }: View, name: string): Problem | null 
   return counter && counter.held + counter.inDoubt > 0 ? cannot('units of it are held or in doubt') : null
 }
 
-/** @param created read afterwards, because the change may be made more than once. */
+/** @param created called after the change, because the change may run more than once. */
 export function toChangeResult(outcome: ChangeOutcome, created = () => false): ChangeResult {
   switch (outcome.kind) {
     case 'changed':
@@ -195,7 +195,7 @@ export function toProblem(faults: readonly { path: string; message: string }[]):
 
 const rowsAtATime = 100
 
-/** A restore's freeze stays until the book has what ran since. */
+/** Refuses to lift a restore's freeze until the budget is reconciled. */
 async function notReconciled(ledger: Pick<Ledger, 'entries'>, view: View, budget: string): Promise<Problem | null> {
   const { identity, calendar, budgets } = view.definitions
   const restored = identity?.restored

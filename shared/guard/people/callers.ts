@@ -18,7 +18,7 @@ export interface CallersParts {
   ledger: Ledger
 }
 
-/** Each change is one revision of the definitions, so it counts at once. */
+/** Each change is one revision of the definitions and applies at once. */
 export const createCallers = (parts: CallersParts) => ({
   putCaller: (name: string, caller: Caller, by: Author) => putCaller(parts, name, caller, by),
   previewCaller: (name: string, caller: Caller, by: Author) => previewCaller(parts, name, caller, by),
@@ -38,14 +38,14 @@ async function putCaller(parts: CallersParts, name: string, caller: Caller, by: 
   return toChangeResult(outcome, () => created)
 }
 
-/** What `putCaller` would do; writes nothing. */
+/** Previews `putCaller` without writing. */
 async function previewCaller(parts: CallersParts, name: string, caller: Caller, by: Author): Promise<Preview> {
   const { ledger } = parts
   const before = await ledger.view()
   return previewOf(ledger, before, callerChange(before, name, caller, by))
 }
 
-/** Disables or enables a caller, listed or not; their listing stays. */
+/** Disables or enables a caller, listed or not. A listing stays. */
 async function disableCaller(
   parts: CallersParts,
   name: string,
@@ -84,7 +84,7 @@ async function deleteCaller(parts: CallersParts, name: string, by: Author): Prom
 async function pausePlan(parts: CallersParts, plan: string, by: Author & { reason: string }): Promise<ChangeResult> {
   const { ledger } = parts
   const change: MakeChange = ({ definitions, now }) => {
-    // The first stop and its reason stay.
+    // A second pause keeps the first reason.
     if (pauseOf(definitions, plan)) return { refused: null }
     const pause = { reason: by.reason, by: by.caller, at: now }
     const note = { type: 'pause', budget: rootBudget, plan, reason: by.reason } as const
@@ -108,7 +108,7 @@ async function resumePlan(parts: CallersParts, plan: string, by: LiftRequest): P
   return toChangeResult(await ledger.change(by.caller, change))
 }
 
-/** Reserved for unlisted callers: it must never give them `mayForce` or `mayChargeAncestors`. */
+/** `*` means all unlisted callers, who must never get `mayForce` or `mayChargeAncestors`. */
 const forAll = '*'
 const noCallerForAll = invalidRequest([{ path: 'sub', message: 'No caller can be named *.' }])
 

@@ -14,7 +14,7 @@ export function differenceInWords({ kind, name, how, members }: Difference): str
 }
 
 const inWords = { made: 'new', changed: 'changed', removed: 'removed' } as const
-/** The definitions only know that a plan is paused. */
+/** The definitions list only paused plans. */
 const pausesInWords = { made: 'paused', changed: 'still paused', removed: 'resumed' } as const
 
 export const membersInWords = (members: readonly Member[], isNew: boolean): string[] =>

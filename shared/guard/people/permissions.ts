@@ -19,7 +19,7 @@ import { units as inUnits, when, zoneOf } from '../sentences.ts'
 import { inFlightUntil } from '../update/duplicate-work.ts'
 import { covers, whyNotPaid } from '../update/projects.ts'
 
-/** Pure, so buttons follow the rules that the write obeys. */
+/** These checks are pure, so that buttons and writes follow the same rules. */
 
 export function whyNotApprove(update: Update, view: View, by: string): Problem | null {
   const { id, state, budget } = update
@@ -65,7 +65,7 @@ function isApproverOf(definitions: Definitions, budget: string, by: string): boo
   return named?.approvers === undefined || namesOf(definitions, by).some((name) => named.approvers?.includes(name))
 }
 
-/** The update grew after a person agreed to it. */
+/** Refuses to approve fewer units than the update now needs. */
 export function outgrown({ id, state, estimated, approval }: Update, shown: Units | null | undefined): Problem | null {
   const agreed = shown === null ? approval?.units : shown
   if (agreed === undefined || estimated === undefined || estimated <= agreed) return null
@@ -109,7 +109,7 @@ export function wrongState(view: View, { id, state, history }: Update, wanted: s
 const isPast = (update: Update, now: number): boolean =>
   update.approvableUntil !== undefined && update.approvableUntil <= now
 
-/** Four eyes: all names of a caller are one person. */
+/** Names an approver who made the update, also under another name (four eyes). */
 function ownership(by: string, { caller }: Update, { definitions }: View): string | null {
   if (caller === by) return by
   return personOf(definitions, caller) === personOf(definitions, by) ? `${by}, who is also ${caller},` : null
@@ -130,7 +130,7 @@ export interface Permissions {
   mayCharge(budget: string): boolean
 }
 
-/** A listing narrows the token; without one it is all they may do. */
+/** A listing narrows a token. Without a token the listing alone gives permissions. */
 export function permissionsOf(definitions: Definitions, { caller, token }: CallerIdentity): Permissions {
   const listed = callerNamed(definitions, caller)
   const given: CallerIdentity['token'] = token ?? unlisted(listed)
@@ -165,13 +165,13 @@ export function keptOf(
   }
 }
 
-/** `null`: unknown, for schedules and old records. */
+/** `null`: unknown, because schedules and old records have no token. */
 export function permissionsNow(definitions: Definitions, { caller, via, token }: Request): Permissions | null {
   if (token) return permissionsOf(definitions, { caller, token: { ...token, scopes: new Set(token.scopes) } })
   return via === 'slack' ? permissionsOf(definitions, { caller }) : null
 }
 
-/** Only the list of callers can revoke an approval: the token is not kept. */
+/** An approver's token is not stored, so only the list of callers can revoke an approval. */
 export function mayStillApprove(definitions: Definitions, by: string): boolean {
   const token = { scopes: new Set(anyScope), budgets: '*' } as const
   return permissionsOf(definitions, by.startsWith('slack:') ? { caller: by } : { caller: by, token }).scopes.has(
@@ -199,7 +199,7 @@ export function whyNotCharge(
   return problem('forbidden', detail, { budget: other })
 }
 
-/** For requests that spend and change nothing. */
+/** The accepted age of definitions for requests that spend and change nothing. */
 const believedForMs = 2_000
 
 export interface PermissionsParts {
@@ -212,7 +212,7 @@ export const createPermissions = (parts: PermissionsParts) => ({
   rateOf: (caller: string) => rateOf(parts, caller),
 })
 
-/** @param how.atOnce reads now. */
+/** @param how.atOnce reads the definitions now. */
 const permissions = async (
   parts: PermissionsParts,
   named: CallerIdentity,

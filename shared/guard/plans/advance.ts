@@ -22,7 +22,7 @@ import type { Plan } from './plans-file.ts'
 /** A nightly plan must not run in the morning. */
 export const missedAfterMs = hourMs
 const roundsAtMs = [0, 5, 15, 30, 55].map((minutes) => minutes * minuteMs)
-/** By this time every request that could not begin has expired. */
+/** After this time every request that did not start has expired. */
 export const overAfterMs = hourMs
 /** This many in a row mean the service is at fault, not the projects. */
 const maxFailuresInARow = 3
@@ -39,7 +39,7 @@ export interface OccurrencesParts {
 
 interface Pass {
   readonly occurrence: Occurrence
-  /** How the occurrence ends with this pass; absent: it continues at `next`. */
+  /** How this pass ends the occurrence. Absent: the occurrence continues at `next`. */
   readonly end?: OccurrenceState
   readonly reason?: string
   readonly tried?: readonly ProjectAttempts[]
@@ -63,7 +63,7 @@ export async function advance(parts: OccurrencesParts, id: string, endsAt: numbe
   const plan = plans.find(({ name }) => name === seen.plan)
   const stopped = (reason: string) => close(parts, { occurrence: mine, end: 'stopped', reason })
   if (!plan?.enabled) return stopped(plan ? 'the plan is not enabled any more' : 'there is no such plan any more')
-  // The rest of a night must not run in the morning either.
+  // A plan's remaining projects must not run in the morning.
   const leftSince = Math.max(seen.nextAt, seen.lease?.until ?? 0)
   if (now - leftSince > missedAfterMs) return stopped('no process could resume it for more than an hour')
   return close(parts, await tryAll(parts, plan, mine, endsAt))
@@ -87,7 +87,7 @@ async function tryAll(parts: OccurrencesParts, plan: Plan, begun: Occurrence, en
       const begun = await attempt(parts, plan, occurrence, before, endsAt)
       if (begun === 'not-now') return { occurrence, next: nextRound(occurrence) }
       if (begun.failure?.slug !== 'service-unreachable') row.unanswered = 0
-      // A project that failed before must not cost the others their turn.
+      // Only first failures count, so that one project does not cost the others their turn.
       else if (before.updates.at(-1)?.state !== 'requested') row.unanswered++
       latest = begun.update ? { ...before, updates: [...before.updates, begun.update] } : before
       tried[position] = latest
@@ -124,7 +124,7 @@ async function attempt(
     if (cause instanceof LedgerUnavailable && !(cause instanceof ItemTooLarge)) throw cause
     const { project } = tried
     log.error('project-waits', { plan: plan.name, time: occurrence.time, project, cause })
-    // Without a token or room in the book the round waits; other faults are the project's.
+    // Without a token or room in the book the round waits. Other faults concern only this project.
     return cause instanceof SecretUnavailable || cause instanceof ItemTooLarge ? 'not-now' : { update: null }
   }
 }

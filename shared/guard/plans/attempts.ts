@@ -12,16 +12,16 @@ import { digest } from '../../platform/ids.ts'
 import { budgetFor } from '../update/projects.ts'
 import type { Plan } from './plans-file.ts'
 
-/** Its attempts, oldest first. */
+/** The attempts at one project, oldest first. */
 export interface ProjectAttempts {
   readonly project: string
   readonly updates: readonly Update[]
 }
 
-/** `only`: the run is for what was refused alone. */
+/** `only`: the run retries only refused projects. */
 type RoundStart = Pick<Occurrence, 'startedAt' | 'only'>
 
-/** Whether this or a later round may attempt it. */
+/** Whether this round or a later one may attempt the project. */
 export function isUnfinished({ updates }: ProjectAttempts, begun: RoundStart): boolean {
   if (!isMeant(updates, begun)) return false
   const last = updates.at(-1)
@@ -29,7 +29,7 @@ export function isUnfinished({ updates }: ProjectAttempts, begun: RoundStart): b
   return last.state === 'requested' || last.state === 'running' || mayRetry(updates, begun)
 }
 
-/** What was attempted since the round was due has had its turn. */
+/** A project that was attempted since `roundAt` has had its turn. */
 export function mayAttempt(
   { updates }: ProjectAttempts,
   { roundAt, ...begun }: RoundStart & { roundAt: number },
@@ -40,14 +40,14 @@ export function mayAttempt(
   return attemptedAt(last) < roundAt && mayRetry(updates, begun)
 }
 
-/** Running what was refused must not send what was not sent. */
+/** A run of refused projects must not send projects that were not sent. */
 function isMeant(updates: readonly Update[], { startedAt, only }: RoundStart): boolean {
   return only === undefined || isRefusal(updates.findLast((update) => attemptedAt(update) < startedAt) ?? null)
 }
 
 /**
- * Retries what provably did not run: automatically if the sender proved it, otherwise when a person runs it again. One
- * known run ends it.
+ * Retries only updates that provably did not run: automatically if the sender proved it, otherwise when a person runs
+ * the plan again. One known run ends the attempts.
  */
 function mayRetry(updates: readonly Update[], { startedAt, only }: RoundStart): boolean {
   const last = updates.at(-1)
@@ -56,7 +56,7 @@ function mayRetry(updates: readonly Update[], { startedAt, only }: RoundStart): 
   return only === 'refused' ? isRefusal(last) : wasNotSent(last)
 }
 
-/** Five rounds, and five more each time that a person runs it again. */
+/** Each start of the occurrence makes up to five attempts. */
 const maxAttempts = 50
 
 /** An update may be held or refused long after its request. */
@@ -76,14 +76,14 @@ const wasNotSent = (update: Update): boolean =>
 export const isUnsent = (update: Update | null): boolean =>
   !update || (wasNotSent(update) && !isKnownToHaveRun(update)) || (update.state === 'requested' && !update.approval)
 
-/** Refused by the guard: another decision may differ. */
+/** The guard refused the update; another decision may differ. */
 export const isRefusal = (update: Update | null): boolean =>
   update?.state === 'refused' && !wasUpToDate(update) && !wasStoppedByPause(update)
 
-/** Nothing was decided about the project itself. */
+/** A pause decides nothing about the project. */
 const wasStoppedByPause = ({ problem }: Update): boolean => problem?.slug === 'plan-paused'
 
-/** Why the occurrence must stop, if the plan was paused after it started. */
+/** The pause's reason, if the plan was paused after the occurrence started. */
 export const pausedSince = (update: Update | undefined, startedAt: number): string | null =>
   update && wasStoppedByPause(update) && attemptedAt(update) >= startedAt ? (update.problem?.detail ?? '') : null
 
@@ -107,7 +107,7 @@ const counted = [
 ] as const
 export type ResultKind = (typeof counted)[number]
 
-/** What became of each project. After its end nothing requested is begun. */
+/** The result of each project. After the occurrence's end no requested update starts. */
 export function resultsOf(tried: readonly ProjectAttempts[], { doneAt }: Pick<Occurrence, 'doneAt'>): Results {
   const rows = tried.map(({ project, updates }) => ({ project, update: outcomeOf(updates) }))
   const isOver = doneAt !== undefined
@@ -152,7 +152,7 @@ function countedAs(update: Update | null, isOver: boolean): ResultKind {
     case 'running':
       return 'requested'
     case 'requested':
-      // Approved updates begin like any others.
+      // An approved update starts without its occurrence.
       return isOver && !update.approval ? 'unsent' : 'requested'
   }
 }
@@ -203,6 +203,6 @@ export async function requestOf(
   }
 }
 
-/** Follows from its arguments, so two processes make one record. */
+/** Derived from its arguments, so two processes make one record. */
 const attemptId = (plan: string, time: number, project: string, number: number): string =>
   `upd_${digest('plan', plan, String(time), project, String(number))}`

@@ -24,7 +24,7 @@ import { timesOf } from './schedule.ts'
 export interface PlanStatus {
   readonly plan: Plan
   readonly paused: Stop | null
-  /** `null`: never, or unknown (a rate counts from when AWS made the rule). */
+  /** `null`: never, or unknown (only AWS knows when a rate's rule began). */
   readonly next: number | null
   readonly last: Occurrence | null
 }
@@ -67,14 +67,14 @@ async function planStatuses(
 const lastOf = async ({ ledger }: CalendarParts, plan: Plan): Promise<Occurrence | null> =>
   (await ledger.occurrences.latest(occurrencesOf(plan.name), 1))[0] ?? null
 
-/** @param given a view that the caller reads too, or one of a change. */
+/** @param given the caller's view, or the view of a previewed change. */
 async function forecast(parts: CalendarParts, given?: View | Promise<View>): Promise<readonly Forecast[]> {
   const { view, ...outlook } = await lookOut(parts, given)
   const counters = figuresOfChain(view, Object.values(view.definitions.budgets)).map(toForecast)
   return forecastCounters({ now: view.now, counters, ...outlook })
 }
 
-/** Each month is counted with its own units. */
+/** Counts each month against its own units. */
 async function upcoming(parts: CalendarParts, weeks: number): Promise<Outlook> {
   const { ledger } = parts
   const { view, ...outlook } = await lookOut(parts)
@@ -146,7 +146,7 @@ export interface DayAhead {
   readonly day: Window
   /** The earliest first. */
   readonly due: readonly DuePlan[]
-  /** Budgets whose units end that day, if only plans ask and prices stay. */
+  /** Budgets that run out that day, if only plans spend and prices stay. */
   readonly runsOut: readonly Exhaustion[]
   /** When a month begins on this day. */
   readonly resetsAt: number | null
@@ -157,7 +157,7 @@ export interface DuePlan {
   /** Ascending instants in ms; at least one. */
   readonly times: readonly number[]
   readonly units: number
-  /** How often `units` lacks a price. */
+  /** How many updates `units` leaves out, because they lack a price. */
   readonly unpriced: number
 }
 
@@ -169,23 +169,23 @@ interface Exhaustion {
 export interface Cost {
   readonly units: number
   readonly unpriced: number
-  /** Age of the oldest price. */
+  /** When the oldest price was read. */
   readonly pricedAt: number | null
 }
 
 const nothing: Cost = { units: 0, unpriced: 0, pricedAt: null }
 
-/** By plan. Every chain ends at the root. */
+/** The cost of each plan: what it charges the root, where every chain ends. */
 const costsOf = (
   plans: readonly ForecastPlan[],
   priceOf: (kind: Plan['kind'], project: string) => KnownPrice | null,
 ): ReadonlyMap<string, Cost> =>
   new Map(plans.map(({ plan, chainOf }) => [plan.name, chargesOf(plan, chainOf, priceOf).get(rootBudget) ?? nothing]))
 
-/** Every minute of five weeks, and an hour. */
+/** More than the minutes of five weeks. */
 const maxTimes = 52_000
 
-/** @param weeks up to their Sundays, this one included. */
+/** @param weeks this week is the first; the last ends on its Sunday. */
 function daysAhead(calendar: Calendar, now: number, weeks: number): readonly Window[] {
   let day = dayAt(calendar, now)
   const days = [day]

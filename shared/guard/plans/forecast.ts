@@ -31,7 +31,7 @@ export type ForecastPlan = {
   readonly paused: boolean
   /** Every budget that the project's update is charged to. */
   readonly chainOf: (project: string) => readonly string[]
-  /** Rates count from it. */
+  /** The plan's last time; a rate counts from here. */
   readonly last: number | null
 }
 
@@ -44,11 +44,11 @@ export type Forecast = {
   readonly committed: number
   /** Spent, held, in doubt and committed. */
   readonly projected: number
-  /** When plans first want more than is available. */
+  /** When plans first need more than is available. */
   readonly exhaustedAt: number | null
   /** Due projects without a known price. */
   readonly unpriced: number
-  /** Age of the oldest price in `committed`. */
+  /** When the oldest price in `committed` was read. */
   readonly pricedAt: number | null
 }
 
@@ -56,8 +56,8 @@ export type Forecast = {
 const maxTimes = 100_000
 
 /**
- * What plans will still take, at the prices last seen. An upper bound: refusals, reserves and cool-downs are not
- * foreseen.
+ * Forecasts what plans will still spend, at the latest prices. An upper bound, because refusals, reserves and
+ * cool-downs are ignored.
  */
 export function forecastCounters({
   now,
@@ -114,7 +114,7 @@ function forecastOf(counter: ForecastCounter, demands: readonly Demand[]): Forec
   const takenUntil = (instant: number) =>
     due.reduce((sum, { times, earlier, charge }) => sum + (countUntil(times, instant) - earlier) * charge.units, 0)
   const committed = takenUntil(end - 1)
-  // Where nothing is available, the first time that takes anything.
+  // If nothing is available, the first unit is too much.
   const isTooMuch = (instant: number) => takenUntil(instant) > Math.max(available ?? Number.POSITIVE_INFINITY, 0)
   return {
     budget,
@@ -128,7 +128,7 @@ function forecastOf(counter: ForecastCounter, demands: readonly Demand[]): Forec
   }
 }
 
-/** Binary search: `isSo` stays true once it is, and holds at `to`. */
+/** Binary search. `isSo` must be true at `to`, and stay true. */
 function firstInstant({ from, to }: { from: number; to: number }, isSo: (instant: number) => boolean): number {
   let [low, high] = [from, to]
   while (low < high) {
@@ -154,7 +154,7 @@ const older = (one: number | null, other: number | null): number | null =>
 
 const nightMs = 12 * hourMs
 
-/** Read once a night, so that a forecast asks for no estimates. */
+/** Reads prices once a night, so that forecasts need no estimates. */
 export function createPrices(parts: {
   ledger: Ledger
   tracking: Tracking
@@ -172,11 +172,13 @@ export function createPrices(parts: {
     ).values(),
   ]
 
-  /** An unreadable price stays. Tonight's is not read again, because it would become the price before. */
+  /**
+   * Keeps a price whose new reading fails. Skips prices read tonight, because a second reading would replace `before`.
+   */
   async function readPrices(endsAt: number): Promise<{ readonly read: number; readonly failed: number }> {
     const known = await ledger.prices.read(priced)
     const wanted = priced.filter((_, position) => !isOfTonight(known[position]?.at))
-    // The caller needs time afterwards, even if the service hangs.
+    // If the service hangs, the caller still needs time afterwards.
     const lastAt = endsAt - options.serviceTimeoutMs - settleMarginMs
     const read = await inParallel(wanted, runsAtOnce, async ({ kind, project, query }) => {
       if (clock.now() >= lastAt) return false

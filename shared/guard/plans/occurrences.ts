@@ -16,7 +16,7 @@ export type OccurrenceResult =
   | { readonly kind: 'fired'; readonly occurrence: Occurrence }
   | { readonly kind: 'problem'; readonly problem: Problem }
 
-/** Clocks differ a little. */
+/** A time may come early, because clocks differ. */
 const earlyByMs = 2 * minuteMs
 /**
  * Each occurrence is a task in the table, leased to one process at a time. Progress is derived from the update records,
@@ -84,14 +84,16 @@ async function runAgain(
     : seen.doneAt === undefined ||
       (await isThrough(parts, plan, seen, again)) ||
       (await occurrences.change({ ...withoutItsEnd(seen), ...again }, seen))
-  // Another process was faster, perhaps with the other part.
+  // Another process was faster, perhaps with another `only`.
   if (!isReopened) return runAgain(parts, name, time, only, endsAt)
   const occurrence = await advance(parts, id, endsAt)
   if (!occurrence) throw new Error(`the occurrence ${id} was neither written nor found`)
   return { kind: 'fired', occurrence }
 }
 
-/** Nothing is left to run, and people know. */
+/**
+ * Whether nothing is left to run. An occurrence that did not end as `done` runs again, so that people see the new end.
+ */
 async function isThrough(
   parts: OccurrencesParts,
   plan: Plan,
@@ -142,7 +144,7 @@ function withoutItsEnd({ doneAt: _done, lease: _lease, reason: _reason, only: _o
 const tooEarly = (plan: string, time: number): Problem =>
   problem('wrong-state', `${toRfc3339(time)} is still to come; the plan ${plan} runs then, not before.`, { plan })
 
-/** Why it is over before it began. */
+/** Ends a late or paused occurrence before its start. */
 function refusedAt(time: number, now: number, pause: Stop | undefined): Pick<Occurrence, 'state' | 'reason'> | null {
   if (now - time > missedAfterMs) return { state: 'missed', reason: 'it came more than an hour late' }
   return pause ? { state: 'paused', reason: `paused by ${pause.by}: ${pause.reason}` } : null

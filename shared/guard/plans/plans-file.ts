@@ -8,19 +8,19 @@ import { type Kind, type Kinds, productKinds } from '../../tracking/kinds.ts'
 import { allFaults, budgetName, type Fault, kindOf, planName, project, query, textFaults, units } from '../fields.ts'
 import { parseSchedule, type Schedule } from './schedule.ts'
 
-/** Its caller is `schedule:<name>`. */
+/** A plan's caller is `schedule:<name>`. */
 export interface Plan {
   readonly name: string
   readonly kind: Kind
-  /** The first gets units first. */
+  /** Projects get units in this order. */
   readonly projects: readonly string[]
   /** Absent: each project's owner pays. */
   readonly budget?: string
   readonly schedule: Schedule
-  /** When short: `fit` updates what fits, `refuse` judges each alone, `ask` asks a person. */
+  /** If units are short, `fit` updates what fits, `refuse` judges each project alone, `ask` asks a person. */
   readonly whenShort: 'fit' | 'refuse' | 'ask'
   readonly query?: Readonly<Record<string, string>>
-  /** May charge its budget for projects of budgets below it. */
+  /** The plan may charge its budget for projects of descendant budgets. */
   readonly mayChargeAncestors: boolean
   readonly leave?: Leave
   /** A disabled plan cannot be run at all. */
@@ -68,7 +68,7 @@ const schedule = z.pipe(
 
 const sizeOfProjects = `must have 1 to ${maxProjects} projects`
 
-/** Each update's record carries it. */
+/** Every update's record has the whole list. */
 const maxLeaveBudgets = 50
 const takesLeave = `must be a whole number of units from 0 to ${maxUnits}, or one for each budget, as in {"account": 2000}`
 
@@ -110,7 +110,7 @@ const plansFileOf = (kinds: Kinds) =>
       .check(z.maxLength(maxPlans, `must have at most ${maxPlans} plans`)),
   })
 
-/** The schema skips the list while a plan in it is wrong. */
+/** Finds repeated names even if a plan is wrong: the schema does not look at names in that case. */
 function namesTwice(file: Json): Fault[] {
   const names = plansIn(file).map(nameOf)
   return names.flatMap((name, index) => {
@@ -122,7 +122,7 @@ function namesTwice(file: Json): Fault[] {
 
 type Place = { readonly index: number; readonly field: string }
 
-/** `plans.1.projects.0` is plan 1, from 0, and `projects.0`; the file itself is plan -1. */
+/** `plans.1.projects.0` becomes index 1 and field `projects.0`. The file itself has index -1. */
 function placeOf({ path }: Fault): Place {
   const [, index, field = ''] = /^plans\.(\d+)(?:\.(.+))?$/s.exec(path) ?? []
   return index === undefined ? { index: -1, field: path } : { index: Number(index), field }
@@ -141,7 +141,7 @@ const plansIn = (file: Json): readonly Json[] => (isObject(file) && Array.isArra
 const nameOf = (plan: Json | undefined): string | undefined =>
   isObject(plan) && typeof plan.name === 'string' ? plan.name : undefined
 
-/** @throws WrongPlans also if the file cannot be read. Messages show its base name alone. */
+/** @throws WrongPlans also if the file cannot be read. Messages show only the file's base name. */
 export function readPlans(path: string | undefined, kinds: Kinds = productKinds): readonly Plan[] {
   if (path === undefined) return []
   const file = basename(path)

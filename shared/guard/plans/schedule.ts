@@ -24,7 +24,8 @@ const maxScheduleLength = 256
 
 /**
  * Parses `cron(…)` and `rate(…)`. A fault's message is a sentence without its full stop. A cron that is never due is a
- * fault, whatever AWS says. https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html
+ * fault, even if AWS accepts it.
+ * https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html
  */
 export function parseSchedule(text: string): ParsedSchedule {
   if (text.length > maxScheduleLength) return fault(`a schedule has at most ${maxScheduleLength} characters`)
@@ -78,7 +79,7 @@ export type Span = {
   readonly from: number
   readonly until: number
   readonly max: number
-  /** Any time of a rate. Without it times are multiples since the epoch; only AWS knows when it made the rule. */
+  /** A known time of a rate. Absent: times count from the epoch, because only AWS knows the rule's start. */
   readonly anchor?: number
 }
 
@@ -112,7 +113,7 @@ function cronTimes({ hours, minutes, days }: Schedule & { kind: 'cron' }, { from
   return times
 }
 
-/** croner only finds days: at 10 µs a step, times would be slow. */
+/** croner finds only days, because a step takes 10 µs and times would be slow. */
 const calendarOf = (days: string): Cron => new Cron(days, { paused: true, mode: '7-part', utcOffset: 0 })
 
 /** The first matching midnight (UTC) after `instant`. */
@@ -129,7 +130,7 @@ type CronFields = {
 }
 type CronFault = { readonly kind: 'fault'; readonly message: string }
 
-/** What AWS does not document is refused: a forecast cannot rest on a guess. */
+/** Refuses what AWS does not document, because a forecast cannot rest on a guess. */
 function parseCronFields(text: string): CronFields | CronFault {
   const fields = text.split(/ +/)
   const [minutesText = '', hoursText = '', dayText = '', monthText = '', weekdayText = '', yearText = ''] = fields
@@ -164,7 +165,7 @@ type Field = {
   readonly from: number
   readonly to: number
   readonly takes: string
-  /** In capitals; the first stands for `from`. */
+  /** In capitals; the first word means `from`. */
   readonly words?: readonly string[]
   readonly takesNoSteps?: true
 }

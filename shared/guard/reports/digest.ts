@@ -40,7 +40,7 @@ interface PriceMove {
 }
 
 const pageSize = 200
-/** Of a day with more updates, only the latest count. */
+/** On a day with more updates only the latest count. */
 const mostRead = 5_000
 const movedByShare = 0.1
 
@@ -69,7 +69,7 @@ export function createDigest(parts: {
     const refused = updates.filter((update) => update.state === 'refused' && !wasUpToDate(update)).length
     const priceMoves = known.flatMap((price) => moveOf(price, until))
     return {
-      // It may be sent days later.
+      // The digest may be sent days later.
       day: dayAt(view.definitions.calendar, until).name.slice('day:'.length),
       zone: zoneOf(view),
       budgets: Object.values(view.definitions.budgets).map((budget) => {
@@ -89,7 +89,7 @@ export function createDigest(parts: {
     }
   }
 
-  /** What was charged or decided that day. It may have been requested as long before as approvals last. */
+  /** Updates charged or decided that day. A request may be older, by as long as approvals last. */
   async function updatesOf(until: number, { definitions, now }: View): Promise<Update[]> {
     const since = Math.max(until - dayMs - approvableForMs, definitions.createdAt - dayMs)
     const days = summaryDays(definitions.calendar, { since, until })

@@ -21,7 +21,7 @@ import { believed, countedOn, rowOf } from './summary.ts'
 export const statementKeys = ['budget', 'project', 'caller'] as const
 export type StatementKey = (typeof statementKeys)[number]
 
-/** Where one month's units went; adds up to its book. */
+/** Shows where one month's units went. The rows add up to the month's book. */
 export interface Statement {
   readonly window: Window
   readonly previous: string
@@ -49,7 +49,7 @@ export interface StatementSum {
 }
 
 export interface StatementRow extends StatementSum {
-  /** What ancestors paid for this budget's projects; counts in their rows, so in no total. */
+  /** Units that ancestors paid for this budget's projects. The ancestors' rows count them, so totals do not. */
   readonly paidElsewhere: number
 }
 
@@ -89,7 +89,7 @@ export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) 
   }
 
   /**
-   * Reads again if the book moved, because the lines then prove nothing.
+   * Reads again if the book moved, because lines and book must match.
    *
    * @param seen a book that was just read.
    */
@@ -100,7 +100,7 @@ export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) 
   ): Promise<Lines> {
     let before = seen === undefined ? await ledger.bookNamed(window.name) : seen
     for (let round = 1; ; round++) {
-      // After the book: a correction that moves it also changes the summary.
+      // Summaries are read after the book, because a correction changes both.
       const summaries = await summed()
       const [updates, entries] = await Promise.all([
         countedOn(ledger, summaries),
@@ -125,7 +125,7 @@ export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) 
   return { statement }
 }
 
-/** Approvals take up to a week, and clocks differ. */
+/** Includes days around the month: approvals take up to a week, and clocks differ. */
 function daysOf({ definitions, now }: View, { start, end }: Window): readonly SummaryDay[] {
   const since = Math.max(start - createdAroundMs, definitions.createdAt - dayMs)
   return summaryDays(definitions.calendar, { since, until: Math.min(end, now) + dayMs })
@@ -183,7 +183,7 @@ function rowsOf(
   return [...rows.values()].toSorted((a, b) => (isBefore(a.key, b.key) ? -1 : 1))
 }
 
-/** A project known by name and id is one, under its owner's name for it. */
+/** A project's name and id share one key: the owner's name for the project. */
 function keyOf(
   definitions: Definitions,
   by: StatementKey,
@@ -204,7 +204,7 @@ function lineOf(update: Update): Line {
   }
 }
 
-/** The whole chain counts it, so the root counts it once. */
+/** Every chain ends at the root, so the root counts each entry once. */
 const movedOnRoot = ({ moves }: Entry, what: 'spent' | 'granted'): number =>
   moves
     .filter(({ budget, window }) => budget === rootBudget && window === 'month')

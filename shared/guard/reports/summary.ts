@@ -18,12 +18,12 @@ import type { View } from '../../ledger/views/views.ts'
 import { dayMs, minuteMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 
-/** How late a record may appear: its estimate comes first, and the index lags. */
+/** How late a record may appear, because the estimate comes first and the index lags. */
 const appearsWithinMs = 30 * minuteMs
 const clocksDifferMs = minuteMs
-/** Readers add fewer from the records. */
+/** Readers add up fewer updates from the records. */
 const worthWriting = 100
-/** The next sweep takes the rest. */
+/** The next sweep continues. */
 const maxDays = 31
 
 /** @param parts.maxRead updates per sweep; the next one continues. */
@@ -51,7 +51,7 @@ async function keepSummaries(round: Round): Promise<void> {
   }
   const today = summaryDayAt(calendar, now)
   let next = place ?? Math.max(createdAt - dayMs, now - keptForDays * dayMs)
-  // A sweep with a later clock left its place behind.
+  // A sweep with a fast clock left a place in the future.
   if (next > today.start) next = summaryDayAt(calendar, today.start - 1).start
   const until = Math.min(now, next + maxDays * dayMs - 1)
   for (const day of summaryDays(calendar, { since: next, until })) {
@@ -60,7 +60,7 @@ async function keepSummaries(round: Round): Promise<void> {
   if (next !== place) await ledger.summaries.movePlace(next, now)
 }
 
-/** Whether each update of the day is counted, or named as open. */
+/** Whether the summary counts each update of the day, or names it as open. */
 async function keep(round: Round, day: SummaryDay): Promise<boolean> {
   const { ledger, log, view } = round
   const [stored] = round.left > 0 ? await ledger.summaries.read([day]) : []
@@ -79,7 +79,7 @@ async function keep(round: Round, day: SummaryDay): Promise<boolean> {
 
 const isUsed = ({ used }: Summary): boolean => Object.keys(used).length > 0
 
-/** The summary as of now; `news`: how many updates came or ended since. */
+/** Brings the summary up to now. `news` counts the updates that came or ended since. */
 async function brought(round: Round, seen: Summary): Promise<Summary & { news: number }> {
   const { ledger, view } = round
   const [named, { found, readUntil }] = await Promise.all([ledger.updatesNamed(seen.open), createdAfter(round, seen)])
@@ -118,7 +118,7 @@ async function createdAfter(round: Round, { until, day }: Summary) {
   return { found: found.filter(({ createdAt }) => createdAt <= readUntil), readUntil }
 }
 
-/** Their rows, and what refused duplicates saved. */
+/** Makes rows of updates, with the units that refused duplicates saved. */
 async function rowsFor(ledger: Ledger, { month }: SummaryDay, updates: readonly Update[]) {
   const named = await ledger.updatesNamed([...new Set(updates.flatMap((update) => duplicateOf(update) ?? []))])
   const cost = new Map(named.map((update) => [update?.id, update?.charged ?? update?.hold?.units ?? 0]))
@@ -128,7 +128,7 @@ async function rowsFor(ledger: Ledger, { month }: SummaryDay, updates: readonly 
   }
 }
 
-/** Drops what a sweep with a clock ahead of ours wrote. */
+/** Ignores a summary that a sweep with a fast clock wrote. */
 export const believed = (summary: Summary, now: number): Summary =>
   summary.at <= now + clocksDifferMs ? summary : { ...emptySummary(summary.day), mark: summary.mark }
 
@@ -196,10 +196,10 @@ function added(a: SummaryRow, b: SummaryRow): SummaryRow {
   }
 }
 
-/** What each budget had used when yesterday ended, computed back from now, so that a late sweep agrees. */
+/** Computes each budget's use at yesterday's end from the present figures, so that a late sweep agrees. */
 function usedBefore({ book, definitions, now }: View, day: SummaryDay): Summary['used'] {
   const today = summaryDayAt(definitions.calendar, now)
-  // A clock behind the book's day cannot know.
+  // If the clock is behind the book's day, yesterday's use is unknown.
   if (day.end !== today.start || day.month !== today.month || book.day !== today.name) return {}
   return Object.fromEntries(
     Object.keys(definitions.budgets).flatMap((budget) => {
@@ -216,12 +216,12 @@ function usedBefore({ book, definitions, now }: View, day: SummaryDay): Summary[
 export interface Course {
   /** When each day ended, and what each budget had used. */
   readonly nights: readonly { readonly at: number; readonly used: Summary['used'] }[]
-  /** Refused duplicates, and what the same work had cost; `null`: not counted yet. */
+  /** Refused duplicates and the units that they saved; `null`: not counted yet. */
   readonly saved: { readonly updates: number; readonly units: number } | null
 }
 
 export function createCourse({ ledger }: { ledger: Ledger }) {
-  /** @param given a view that the caller reads too. */
+  /** @param given the caller's view. */
   async function course(given?: View | Promise<View>): Promise<Course> {
     const { definitions, month, now } = await (given ?? ledger.view())
     const days = summaryDays(definitions.calendar, { since: month.start, until: now })

@@ -19,7 +19,7 @@ export type Alerts = ReturnType<typeof createAlerts>
 const burst = 10
 const readAtMost = 200
 
-/** Ids follow from the subject, so several processes announce it once. */
+/** An id derives from its subject, so several processes announce a subject once. */
 export function createAlerts({ ledger, clock }: { ledger: Ledger; clock: Clock }) {
   const tellOnce = createTellOnce(ledger)
 
@@ -42,7 +42,7 @@ export function createAlerts({ ledger, clock }: { ledger: Ledger; clock: Clock }
     }
   }
 
-  /** A caller that is refused this often is likely a loop. */
+  /** A caller with this many refusals is likely in a loop. */
   async function checkRefusals(): Promise<void> {
     const now = clock.now()
     const since = now - refusalsWithinMs
@@ -65,13 +65,13 @@ export function createAlerts({ ledger, clock }: { ledger: Ledger; clock: Clock }
     }
   }
 
-  /** Within the last hour, not the clock's. */
+  /** Whether refusals of this caller were announced within 60 minutes. */
   async function wasToldOf(caller: string, now: number): Promise<boolean> {
     const told = await ledger.announcements.get(refusalsId(caller, now - hourMs))
     return told !== null && now - told.createdAt < hourMs
   }
 
-  /** Once half of the time to approve has passed. */
+  /** Reminds approvers after half of the time to approve. */
   async function remind(update: Update): Promise<void> {
     const { id, version, createdAt, history, approvableUntil = 0 } = update
     const now = clock.now()
@@ -83,7 +83,7 @@ export function createAlerts({ ledger, clock }: { ledger: Ledger; clock: Clock }
   return { checkThresholds, checkRefusals: checkRefusals, remind }
 }
 
-/** Remembers what is written: a busy book is checked after each change. */
+/** Remembers written ids, because a busy book is checked after each change. */
 function createTellOnce(ledger: Ledger) {
   const known = new Set<string>()
   return async (...of: Parameters<typeof announcement>): Promise<void> => {
@@ -97,15 +97,15 @@ function createTellOnce(ledger: Ledger) {
 
 const refusalsId = (caller: string, now: number): string => `refusals#${caller}#${Math.floor(now / hourMs)}`
 
-/** Work that is done or running is an answer, not a refusal. */
+/** A refused duplicate does not count, because its work is done or running. */
 const isOfPolicy = ({ problem, plan }: Update): boolean =>
   plan === undefined && problem?.slug !== 'already-updated' && problem?.slug !== 'duplicate-work'
 
 const warnedBeforeMs = 14 * dayMs
-/** In seconds; a later time cannot be written. */
+/** In seconds; JavaScript has no later date. */
 const farthest = 8.64e12
 
-/** RFC 7519, section 4.1.4, in ms. Not verified. */
+/** A token's `exp` in ms (RFC 7519, section 4.1.4), not verified. */
 function expiryOf(token: string): number | null {
   try {
     const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { exp?: unknown }
@@ -128,7 +128,7 @@ export function createTokenExpiry(parts: {
     const expiresAt = expiryOf(await serviceToken())
     const now = clock.now()
     if (expiresAt === null || expiresAt - now > warnedBeforeMs) return
-    // Below 0: it has ended.
+    // Negative: the token has ended.
     const daysLeft = Math.max(-1, Math.floor((expiresAt - now) / dayMs))
     log.error('service-token-expires', { expiresAt: new Date(expiresAt).toISOString(), daysLeft })
     const told = daysLeft > 7 ? 'two-weeks' : String(daysLeft)
@@ -187,5 +187,5 @@ function usedPercent({ book }: View): number | null {
   return Math.round((used / of) * 1000) / 10
 }
 
-/** As JSON, slightly more than DynamoDB counts. */
+/** The size as JSON, slightly more than DynamoDB counts. */
 const sizeOf = (item: object): number => Buffer.byteLength(JSON.stringify(item))

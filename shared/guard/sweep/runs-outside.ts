@@ -13,7 +13,7 @@ import { type Tracking, targetOf } from '../../tracking/tracking.ts'
 import { type GuardOptions, runsAtOnce, settleMarginMs } from '../options.ts'
 import type { Plan } from '../plans/plans-file.ts'
 
-/** Dates that no update of ours can have made. */
+/** Dates that no update of the guard can have made. */
 export interface OutsideRun {
   readonly project: string
   readonly dates: readonly string[]
@@ -22,10 +22,10 @@ export interface OutsideRun {
 const pageSize = 200
 /** A few days' updates. */
 const maxRead = 10_000
-/** A date is a day off its fence at most, and may appear a day later. */
+/** A date differs from its fence by a day at most, and may appear a day later. */
 const aroundMs = 2 * dayMs
 const maxTold = 50
-/** Per project, the latest. */
+/** The latest dates of each project. */
 const maxDates = 20
 
 interface Look {
@@ -47,7 +47,7 @@ export function createRunsOutside(parts: {
   const { ledger, tracking, plans, clock, log, options, kinds = productKinds } = parts
   const dated = datedKinds(kinds)
 
-  /** Known dates are written last, so that a failure repeats the finding. */
+  /** Writes known dates last, so that a failed look finds the same runs again. */
   async function findRunsOutside(endsAt: number): Promise<readonly OutsideRun[]> {
     const projects = knownProjects(await ledger.view(), plans, dated)
     const before = await ledger.knownDates.read(projects)
@@ -86,7 +86,7 @@ export function createRunsOutside(parts: {
     })
   }
 
-  /** Once per finding and night. */
+  /** Announces a finding once a night. */
   async function tell(foreign: readonly OutsideRun[]): Promise<void> {
     log.error('foreign-data', { projects: foreign.length, first: foreign.slice(0, 10) })
     const about = {
@@ -108,7 +108,7 @@ function knownProjects({ definitions }: View, plans: readonly Plan[], dated: rea
   return [...new Set([...owned, ...planned])]
 }
 
-/** The first look only remembers, and older dates are not news. */
+/** The first look finds nothing; older dates are not news. */
 function freshIn(dates: readonly string[], seen: KnownDates | null): readonly string[] {
   const from = seen?.dates[0] ?? ''
   return seen ? dates.filter((date) => date > from && !seen.dates.includes(date)) : []

@@ -17,7 +17,7 @@ import { settle } from '../update/settle.ts'
 import type { Alerts } from './alerts.ts'
 
 export interface SweepResult {
-  /** The sender died. */
+  /** Now in doubt, because the sender died. */
   readonly doubted: string[]
   /** Settled by evidence, or corrected after a person released them. */
   readonly proven: string[]
@@ -30,7 +30,7 @@ export interface SweepResult {
 }
 
 /**
- * The part of the sweep's time after which a list asks the service no more: a hanging service must not starve the rest.
+ * After this share of the sweep's time a list no longer asks the service: a hanging service must not starve the rest.
  */
 const asksUpTo = { 'in-doubt': 1 / 4, watched: 1 / 3, requested: 1 / 2 } as const
 
@@ -52,7 +52,7 @@ export interface SweepParts {
   options: GuardOptions
 }
 
-/** Each step is a conditional write, so it may be repeated. Never gives units back. */
+/** Each step is a conditional write and may be repeated. The sweep never gives units back. */
 export const createSweep = (parts: SweepParts) => ({
   sweep: (endsAt: number) => sweep(parts, endsAt),
   advanceOccurrences: (endsAt: number) => advanceOccurrences(parts, endsAt),
@@ -109,7 +109,7 @@ async function clear(parts: SweepParts, update: Update, mayAsk: MayAsk): Promise
   return changed ? 'settledByTime' : null
 }
 
-/** Checks for seven days a person's word that it did not run. */
+/** For seven days, looks for evidence against a person's "did not run". */
 async function watch(parts: SweepParts, update: Update, mayAsk: MayAsk): Promise<StepResult> {
   const { clock, ledger, tracking } = parts
   const { evidenceFor } = createEvidence({ ledger, tracking })
@@ -125,7 +125,7 @@ async function watch(parts: SweepParts, update: Update, mayAsk: MayAsk): Promise
   return null
 }
 
-/** At the hold: a date proves the run, not its price. */
+/** Charges the hold, because a date proves the run but not its price. */
 async function prove(parts: SweepParts, update: Update, { units }: Hold, note: string): Promise<StepResult> {
   const { changed } = await settle(parts, update, { kind: 'ran', units, from: 'evidence', by: 'sweep', note })
   return changed ? 'proven' : null
@@ -153,7 +153,7 @@ async function expire(parts: SweepParts, update: Update, note: string): Promise<
   return kind === 'done' ? 'expired' : null
 }
 
-/** Continues due occurrences. A job of its own, because it may take long. */
+/** Continues due occurrences, in a separate job because they may take long. */
 async function advanceOccurrences(parts: SweepParts, endsAt: number): Promise<readonly Occurrence[]> {
   const { ledger, clock, options, log } = parts
   const advanced: Occurrence[] = []
@@ -172,13 +172,16 @@ async function advanceOccurrences(parts: SweepParts, endsAt: number): Promise<re
   return advanced
 }
 
-/** With more rivals it is unclear which update made a date. */
+/** With more rivals a date does not tell which update ran. */
 const maxWalk = 50
 const rivalsWithinMs = 3 * dayMs
 
-/** A new date around the fence that no other update of the work can have made. Only ranking updates leave dates. */
+/**
+ * Evidence is a new date around the fence that no other update of the work can have made. Only ranking updates leave
+ * dates.
+ */
 function createEvidence({ ledger, tracking }: { ledger: Ledger; tracking: Tracking }) {
-  /** The date that proves it, if any. */
+  /** The date that proves the run; `null`: none. */
   async function evidenceFor(update: Update): Promise<string | null> {
     const { hold } = update
     if (!hold?.datesBefore) return null
@@ -217,6 +220,6 @@ function createEvidence({ ledger, tracking }: { ledger: Ledger; tracking: Tracki
 export const soughtDates = (view: Pick<View, 'definitions'>, { hold }: Update): readonly string[] | null =>
   hold?.datesBefore ? datesSince(view, hold) : null
 
-/** Dates around the fence that did not have data before. */
+/** Dates around the fence that had no data before the fence. */
 const datesSince = ({ definitions }: Pick<View, 'definitions'>, { at, datesBefore = [] }: Hold): readonly string[] =>
   datesNear(dayAt(definitions.calendar, at)).filter((date) => !datesBefore.includes(date))

@@ -49,8 +49,8 @@ export const createBatch = (parts: BatchParts) => ({
 })
 
 /**
- * Refuses, estimates and holds the updates in order, and runs a few at once. `refuse` is all or nothing: every estimate
- * must be known, and their sum must fit.
+ * Refuses, estimates and holds the updates in order, and runs a few at once. `refuse` admits all or none: every
+ * estimate must be known, and the sum must fit.
  */
 async function perform(
   parts: BatchParts,
@@ -63,11 +63,11 @@ async function perform(
   const put = ({ request }: DecisionInput, row: Row) => void rows.set(request.id, row)
   const early = knowns.map((known) => ({ known, decided: decideEarly(known, options) }))
   const candidates = early.flatMap(({ known, decided }) => (decided.kind === 'pass' ? [known] : []))
-  // All that may fail comes before the first write: a 503 must not leave half a request.
-  // The token comes first because it may be slow, and estimates expire.
+  // Calls that may fail precede the first write, because a 503 must not leave half a request. The token precedes the
+  // estimates, because it may be slow and estimates expire.
   if (candidates.length > 0) await parts.serviceToken()
   const quotes = await quoteAll(parts, candidates)
-  // From memory, in case an estimate found that the token was rotated.
+  // From memory, because an estimate may have found a rotated token.
   const token = candidates.length === 0 ? '' : await parts.serviceToken()
 
   const refusals: Problem[] = []
@@ -85,7 +85,7 @@ async function perform(
 const quoteAll = ({ quotes }: BatchParts, knowns: readonly DecisionInput[]): Promise<QuotedUpdate[]> =>
   inParallel(knowns, runsAtOnce, async (known) => ({ known, quoted: await quotes.quote(known.request) }))
 
-/** With `isWhole` none, if an estimate is missing or the sum is short. */
+/** The updates to hold. With `isWhole` none, if an estimate is missing or the sum is short. */
 async function admissible(
   parts: BatchParts,
   quotes: readonly QuotedUpdate[],
@@ -148,7 +148,7 @@ async function performInOrder(parts: BatchParts, priced: readonly Candidate[], h
             execution
               .run(update, token)
               .then((ended) => how.put(known, { update: ended, ours }))
-              // The sweep finds it as `running`.
+              // The sweep finds the update as `running`.
               .catch((cause) => log.error('not-settled', { update: update.id, cause }))
               .finally(slots.give),
           )

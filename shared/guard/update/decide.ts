@@ -41,9 +41,9 @@ import type { DecisionInput, Quote } from './quote.ts'
 export type EarlyDecision =
   | {
       readonly kind: 'pass'
-      /** The payer and its ancestors: their limits count. */
+      /** The payer and its ancestors, whose limits count. */
       readonly chain: readonly Budget[]
-      /** The owner and its ancestors: their rules hold, also if an ancestor pays. */
+      /** The owner and its ancestors, whose rules hold even if an ancestor pays. */
       readonly rules: readonly Budget[]
       readonly runs: readonly Run[]
     }
@@ -68,7 +68,7 @@ export function decide(known: DecisionInput, quote: Quote, options: GuardOptions
   return early.kind === 'refuse' ? early : decideLate(known, early, quote)
 }
 
-/** What needs no estimate: duplicate work, then policy, then empty budgets. */
+/** Checks that need no estimate: duplicate work, policy, empty budgets. */
 export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyDecision {
   const { view, asked, request } = known
   const stopped = duplicateOf(known, options) ?? mayBeLost(known, options) ?? whyStopped(known)
@@ -161,7 +161,7 @@ function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decis
       { units, date: today },
     )
   }
-  // Before any sum, which could leave the safe integers.
+  // Checked before any sum, because a sum could leave the safe integers.
   if (units > maxUnits) return { kind: 'refuse', problem: moreThanAnyHas('This update', units) }
   const approval = standingApproval(view, asked)
   const counters = countersOf(view, chain, request)
@@ -203,7 +203,7 @@ function standingApproval({ definitions }: View, { update }: ViewResult): Update
   return whyNotAmongApprovers(definitions, update, approval) === null ? approval : undefined
 }
 
-/** An approval covers a shortage up to what was shown, never the root's. */
+/** An approval covers a shortage up to the units shown, but never the root's. */
 function isGrantable(
   { budget, window, units }: Grant,
   { request }: DecisionInput,
@@ -257,7 +257,7 @@ function stoppedPlan(view: View, plan: string, inFile: { readonly enabled: boole
   return problem('plan-paused', detail, { plan })
 }
 
-/** A misspelt reserve would protect no one. */
+/** Refuses reserves for unknown budgets: a misspelt reserve would protect no one. */
 export function leavesToNoBudget(
   definitions: Definitions,
   { leave, plan }: Pick<Request, 'leave' | 'plan'>,

@@ -45,7 +45,7 @@ function holdersOf({ works, records }: ViewResult): readonly Update[] {
   return [...ids].flatMap((id) => records.get(id) ?? [])
 }
 
-/** The known runs, latest first, up to the first that is final. A record counts before a note of it. */
+/** The known runs, latest first, up to the first final run. An update's record outweighs a note in a work item. */
 export function runsOf(asked: ViewResult): readonly Run[] {
   const { works, records } = asked
   const runs = new Map(holdersOf(asked).map((holder) => [holder.id, runOf(holder)]))
@@ -69,17 +69,19 @@ function cooldownUntil(view: View, at: number, cooldown: Cooldown): number {
 
 function doubtBlocksUntil(view: View, update: Update, options: GuardOptions): number {
   const at = update.hold?.at ?? update.createdAt
-  // Never while a request may still take effect.
+  // The work stays blocked while a request may take effect.
   return Math.max(dayAt(view.definitions.calendar, at).end, at + doubtBlocksMs, inFlightUntil(update, options))
 }
 
-/** When nothing sent for this update can take effect any more. */
+/** When no request of this update can take effect any more. */
 export function inFlightUntil({ hold, doubt }: Update, options: GuardOptions): number {
   const silentFrom = doubt?.by === 'sender' ? doubt.at : (hold?.senderUntil ?? 0)
   return silentFrom + options.serviceFlightMs
 }
 
-/** A restore may have lost the last update. `force` overrides that, unless the old table may have answered the key. */
+/**
+ * Refuses work that a restore may have lost. `force` allows the work, unless the old table may have answered the key.
+ */
 export function mayBeLost({ view, asked, request, isOldKey }: DecisionInput, options: GuardOptions): Problem | null {
   const restored = view.definitions.identity?.restored
   if (!restored) return null
@@ -102,13 +104,13 @@ export function mayBeLost({ view, asked, request, isOldKey }: DecisionInput, opt
   )
 }
 
-/** Names the epoch of the restore, so no older key starts with it. */
+/** The prefix names the restore's epoch, so no older key has the prefix. */
 const keyPrefix = ({ definitions }: View): string => `restored-${definitions.identity?.epoch ?? 0}-`
 
 export const isOldKey = (view: View, key: string | undefined): boolean =>
   view.definitions.identity?.restored !== undefined && key !== undefined && !key.startsWith(keyPrefix(view))
 
-/** When a lost update is past its cool-down, doubt and flight. */
+/** When a lost update's cool-down, doubt and flight have ended. */
 function lostUntil(view: View, at: number, kind: Kind, { cooldown, serviceFlightMs }: GuardOptions): number {
   const rest = cooldown[kind] === 'day' ? 0 : cooldown[kind]
   return Math.max(dayAt(view.definitions.calendar, at).end, at + Math.max(doubtBlocksMs, serviceFlightMs, rest))

@@ -22,13 +22,13 @@ export interface ExecutionParts {
   readonly ids: Ids
   readonly log: Log
   readonly options: GuardOptions
-  /** Read at each decision, because the file says what a plan may charge. */
+  /** Read for each decision, because the file says what a plan may charge. */
   readonly plans: () => Promise<readonly Plan[]>
 }
 
 interface Admission {
   readonly update: Update
-  /** This process made the fence, and only it may run the update. */
+  /** This process made the fence, so no other may run the update. */
   readonly ours: boolean
 }
 
@@ -61,8 +61,8 @@ async function look(parts: ExecutionParts, request: Request): Promise<DecisionIn
 }
 
 /**
- * Decides until the decision could be written, again each time its basis moves. Returns the record as it is now;
- * `stale`: the estimate is too old.
+ * Decides and writes, and decides again each time the basis moves. Returns the present record; `stale`: the estimate is
+ * too old.
  *
  * @throws Contention when the time is over; nothing was written.
  */
@@ -83,7 +83,7 @@ async function admit(
     if (round > 1 && !hasTime(parts, endsAt))
       throw new Contention(`gave up on ${first.request.id} after ${round} decisions`)
     const decision = decide(known, quote, options)
-    // A refusal shows numbers, so they must be read after the estimate.
+    // A refusal's numbers must be read after the estimate.
     if (decision.kind === 'refuse' && round === 0) continue
     if (decision.kind !== 'hold') {
       const update =
@@ -104,7 +104,7 @@ async function admit(
   }
 }
 
-/** The reading from before the estimate counts, unless a window has turned. */
+/** Keeps the reading from before the estimate, unless a window has turned. */
 async function bringUpToNow(parts: ExecutionParts, known: DecisionInput): Promise<DecisionInput> {
   const { clock } = parts
   const now = clock.now()
@@ -115,7 +115,7 @@ async function bringUpToNow(parts: ExecutionParts, known: DecisionInput): Promis
 
 async function lookAgain(parts: ExecutionParts, request: Request, round: number): Promise<DecisionInput> {
   const { clock, ids } = parts
-  // The second decision need not wait: the other write is done.
+  // The first retry need not wait, because the other write is done.
   if (round > 1) await clock.sleep(ids.fraction() * Math.min(maxDecisionPauseMs, 10 * 2 ** (round - 2)))
   return look(parts, request)
 }
@@ -135,7 +135,7 @@ async function keep(parts: ExecutionParts, { asked }: DecisionInput, update: Upd
 }
 
 /**
- * Runs a held update once. If the process stops in here, the update stays `running`; the sweep doubts it and never
+ * Runs a held update once. If the process stops here, the update stays `running`: the sweep moves it to doubt and never
  * sends it.
  */
 async function run(parts: ExecutionParts, passed: WeakSet<Hold>, held: Update, token: string): Promise<Update> {
@@ -147,7 +147,7 @@ async function run(parts: ExecutionParts, passed: WeakSet<Hold>, held: Update, t
   const from = clock.now()
   const timeoutMs = Math.min(options.serviceTimeoutMs, hold.at + options.serviceTimeoutMs - from)
   const hasTimeToRun = timeoutMs >= Math.min(minRunMs, options.serviceTimeoutMs / 2)
-  // After a restore to before the hold, only this line says that it may have run.
+  // After a restore to before the hold, only this line says that the update may have run.
   if (hasTimeToRun) log.info('hold', { ...holdFields(held, hold) })
   const result = hasTimeToRun ? await tracking.run(targetOfRequest(held), { timeoutMs, token }) : null
   const finding = result ? findingOf(result, hold.units) : neverSent('the hold left too little time for it')
@@ -174,7 +174,10 @@ async function settleInTime(parts: ExecutionParts, held: Update, finding: RunOut
 
 const settleAgainAfterMs = 500
 
-/** A record that this request must not decide on: it is decided already, or was approved for other content. */
+/**
+ * The stored record, if this request must not decide on it: the record is decided already, or was approved for other
+ * content.
+ */
 function takenUnder({ asked: { update }, request }: DecisionInput): Update | null {
   const isOurs = update?.state === 'requested' && update.content.digest === request.content.digest
   return isOurs ? null : update

@@ -23,7 +23,7 @@ export interface Shortage {
 }
 
 /**
- * What each counter lacks, when it resets, and what would pass.
+ * Says what each counter lacks, when the counter resets, and what would pass.
  *
  * @param what the subject of the sentence.
  */
@@ -86,10 +86,10 @@ export const neededOf = (figures: Figures, units: number, request: Request): Nee
 export const whatNeeds = (leave: number, { plan }: Request): string =>
   leave === 0 ? 'this needs' : `this and the ${inUnits(leave)} that the plan ${plan} leaves to others need`
 
-/** People decide about a shortage; only the root is never granted units. */
+/** Whether people may decide about a shortage. The root is never granted units. */
 export const mayBeGranted = ({ whenShort }: Request): boolean => whenShort === 'ask'
 
-/** What waiting updates take first, and the grant needed after them. */
+/** `ahead`: what waiting updates take first. `grant`: what is needed after them. */
 type Behind = Need & { readonly ahead: number; readonly grant: Grant }
 
 export const shortBehind = (

@@ -64,7 +64,7 @@ export function whyNotPaid(definitions: Definitions, charge: Charge, mayChargeAn
   return problem('forbidden', detail, { budget })
 }
 
-/** An owned project is charged to its owner or above. */
+/** Refuses unknown payers, and payers that are neither the owner nor its ancestor. */
 export function wrongBudget(
   definitions: Definitions,
   { budget }: NamedPayer,
@@ -126,7 +126,7 @@ function whyNotProject(definitions: Definitions, { project, segment }: ProjectNa
   if (separator !== undefined && plain.includes(separator)) return `${project} names several projects; ${nameEach}.`
   const odd = oddness({ project, plain, segment })
   if (!odd) return null
-  // A listed name is clear, unless another of its readings is listed.
+  // A listed name is clear, unless another reading of the name is listed.
   const isListed = listing && [listing.project.name, listing.project.id].includes(project)
   const isClear = odd.readings.every((reading) => listingsOf(definitions, reading).length === 0)
   return isListed && isClear ? null : odd.message

@@ -12,7 +12,7 @@ export interface DecisionInput {
   readonly view: View
   readonly asked: ViewResult
   readonly request: Request
-  /** As its file is now. */
+  /** From the present plans file. */
   readonly plan?: { readonly enabled: boolean; readonly mayChargeAncestors: boolean }
   /** The request's updates that already need approval. */
   readonly waiting?: readonly Update[]
@@ -22,7 +22,7 @@ export interface DecisionInput {
 
 export interface Quote {
   readonly units: Units
-  /** Sorted dates with data; `null`: not readable, or not left by this kind. */
+  /** Sorted dates with data; `null`: unreadable, or this kind leaves no dates. */
   readonly dates: readonly string[] | null
 }
 

@@ -23,17 +23,17 @@ export interface ResumeParts {
   options: GuardOptions
 }
 
-/** Starts `requested` updates: queued, approved, or left by a process without time. */
+/** Starts `requested` updates: queued, approved, or left by a process that ran out of time. */
 export const createResume = (parts: ResumeParts) => ({
   start: (id: string, endsAt: number) => start(parts, id, endsAt),
   begin: (request: Request, endsAt: number) => begin(parts, request, endsAt),
 })
 
-/** Returns the record afterwards. Without an estimate it stays `requested`, for the sweep. */
+/** Starts one update and returns its record. Without an estimate the update stays `requested`, for the sweep. */
 async function start(parts: ResumeParts, id: string, endsAt: number): Promise<Update | null> {
   const { ledger } = parts
   const found = await ledger.update(id)
-  // Occurrences begin a plan's updates in order; approved ones are like any other.
+  // Occurrences start a plan's updates in order. An approved update starts here.
   const isOfOccurrence = found?.plan !== undefined && !found.approval
   return found?.state !== 'requested' || isOfOccurrence ? found : (await begin(parts, found, endsAt)).update
 }
@@ -53,7 +53,7 @@ async function begin(parts: ResumeParts, request: Request, endsAt: number): Prom
       log.info('stays-queued', { update: request.id, problem: quoted.problem.slug })
       return { update: await execution.queue(known, quoted.problem.detail), failure: quoted.problem }
     }
-    // From memory: an estimate may have renewed it.
+    // From memory: an estimate may have renewed the token.
     const token = await parts.serviceToken()
     const admitted = await execution.admit(known, quoted, endsAt)
     if (admitted === 'stale') continue

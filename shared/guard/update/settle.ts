@@ -24,7 +24,7 @@ export async function settle(parts: SettleParts, update: Update, finding: RunOut
   else if (corrected) log.error('late-correction', { ...seen, closedBy, charged })
   else if (state === 'in-doubt') log.error('in-doubt', { ...seen, note: finding.note })
   else if (finding.from !== 'sender') log.info('closed', { ...seen, closedBy, by: finding.by, charged })
-  // An earlier attempt may have booked it and lost the answer.
+  // An earlier attempt may have booked the outcome and lost the answer.
   const isBooked = outcome.changed || saysWhatIsCharged(finding, outcome.update)
   if (isBooked && overrun !== undefined) await afterOverrun(parts, outcome.update, overrun)
   return outcome

@@ -40,7 +40,7 @@ export interface UpdatesRequest {
   /** Byte for byte as received. */
   readonly target?: Target
   readonly targets?: readonly Target[]
-  /** The payer that the confirming person saw; no other is charged. */
+  /** The payer that the user saw and confirmed. No other payer is charged. */
   readonly shown?: Payer
 }
 
@@ -65,7 +65,7 @@ export const createSubmit = (parts: SubmitParts) => ({
     submit(parts, asker, wanted, how),
 })
 
-/** From the first read to the answer. A known key is answered from the records, and retries what was not recorded. */
+/** Handles one request. A known key gets its answer from the records, and retries updates that were not recorded. */
 async function submit(
   parts: SubmitParts,
   asker: Asker,
@@ -81,7 +81,7 @@ async function submit(
   }))
   const view = await ledger.view(asks)
   const allowed = permissionsOf(view.definitions, asker)
-  // Also before a replay: the caller may have lost that right.
+  // Checked before a replay too: the caller may have lost the right to submit.
   const refusal = whyNotSubmit(asker.caller, allowed)
   if (refusal) return onlyProblem(refusal)
   const recorded = view.results.flatMap(({ update }) => (update ? [update] : []))
@@ -103,7 +103,7 @@ async function submit(
     const byDefault = wanted.budget === undefined && ({ byDefault: true } as const)
     const target = targetAt(wanted, position)
     const named = { id, project, budget, ...byDefault, content, createdAt: view.now, ...(target && { target }) }
-    // A record keeps its own token; its budget may be deleted by now.
+    // A recorded update keeps its own token, because its budget may be deleted now.
     const token = asked.update || !asker.token ? null : keptOf(view.definitions, asker.token, named.budget)
     return {
       view,
@@ -232,7 +232,7 @@ export const onlyProblem = (problem: Problem, updates: readonly Update[] = []): 
   earlier: [],
 })
 
-/** The first that occurs is the status of the whole answer. */
+/** The first status that occurs becomes the answer's status. */
 const precedence = [202, 201, 200, 502, 409, 402] as const
 
 export function toAnswer(rows: readonly Row[], { replayed }: { replayed: boolean }): Answer {
