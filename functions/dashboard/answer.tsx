@@ -10,7 +10,7 @@ const policy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 /** Sets the headers of every page. */
-export function dress(c: Context<FaceEnv>): void {
+export function setHeaders(c: Context<FaceEnv>): void {
   c.header('Content-Security-Policy', policy)
   c.header('X-Content-Type-Options', 'nosniff')
   c.header('Referrer-Policy', 'no-referrer')
@@ -22,7 +22,7 @@ export function show(
   props: PageProps,
   status: ContentfulStatusCode,
 ): Response | Promise<Response> {
-  return c.html(unbroken(`<!doctype html>${<Page {...props} />}`), status)
+  return c.html(keepTogether(`<!doctype html>${<Page {...props} />}`), status)
 }
 
 export function showProblem(c: Context<FaceEnv>, { slug, detail }: Problem, frame?: Frame) {
@@ -44,16 +44,18 @@ export function showProblem(c: Context<FaceEnv>, { slug, detail }: Problem, fram
 
 const months = 'Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec'
 /** Matches outside of tags only: inside one, the next bracket closes it. */
-const readAsOne = new RegExp(
+const dateOrAmount = new RegExp(
   String.raw`(?:\b\d{1,2} (?:${months})(?: \d{4})?(?: \d\d:\d\d)?|\d (?:units?\b|%))(?=[^<>]*<)`,
   'g',
 )
 /** Elements that users copy from or fill in: their text must not change. */
-const kept = /(<(?:pre|select|textarea)\b.*?<\/(?:pre|select|textarea)>)/s
+const copiedElements = /(<(?:pre|select|textarea)\b.*?<\/(?:pre|select|textarea)>)/s
 
 /** Keeps dates, and figures with their units, on one line. */
-export const unbroken = (html: string): string =>
+export const keepTogether = (html: string): string =>
   html
-    .split(kept)
-    .map((part, index) => (index % 2 === 1 ? part : part.replace(readAsOne, (one) => one.replaceAll(' ', '\u00a0'))))
+    .split(copiedElements)
+    .map((part, index) =>
+      index % 2 === 1 ? part : part.replace(dateOrAmount, (match) => match.replaceAll(' ', '\u00a0')),
+    )
     .join('')

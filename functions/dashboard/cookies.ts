@@ -16,8 +16,8 @@ export function createOrigins(dashboardUrl: string | null) {
 
   /** Behind a proxy that ends TLS, only the configuration knows that the browser uses https. */
   function isSecure({ req }: Context<FaceEnv>): boolean {
-    const asked = new URL(req.url)
-    return asked.protocol === 'https:' || (configured?.protocol === 'https:' && configured.host === asked.host)
+    const url = new URL(req.url)
+    return url.protocol === 'https:' || (configured?.protocol === 'https:' && configured.host === url.host)
   }
 
   /**
@@ -27,23 +27,23 @@ export function createOrigins(dashboardUrl: string | null) {
    * @see https://www.w3.org/TR/fetch-metadata/
    * @see https://fetch.spec.whatwg.org/#append-a-request-origin-header
    */
-  function isOurs({ req }: Context<FaceEnv>): boolean {
+  function isSameOrigin({ req }: Context<FaceEnv>): boolean {
     const [site, origin] = [req.header('sec-fetch-site'), req.header('origin')]
     if (site !== undefined && site !== 'same-origin') return false
     if (origin === undefined || (origin === 'null' && site === 'same-origin')) return true
     return origin === new URL(req.url).origin || origin === configured?.origin
   }
 
-  return { isSecure, isOurs }
+  return { isSecure, isSameOrigin }
 }
 
 export type Origins = ReturnType<typeof createOrigins>
 
-type Name = 'unit-guard' | 'unit-guard-said'
+type CookieName = 'unit-guard' | 'unit-guard-said'
 
 /** Cookies that no script can read, no other site sends and, with https, no other host can set. */
 export function createCookies({ isSecure }: Pick<Origins, 'isSecure'>) {
-  function write(c: Context<FaceEnv>, name: Name, value: string, lastsMs: number): void {
+  function write(c: Context<FaceEnv>, name: CookieName, value: string, lastsMs: number): void {
     setCookie(c, name, value, {
       ...(isSecure(c) && { prefix: 'host' as const }),
       path: '/',
@@ -55,12 +55,12 @@ export function createCookies({ isSecure }: Pick<Origins, 'isSecure'>) {
   }
 
   return {
-    read: (c: Context<FaceEnv>, name: Name): string | undefined =>
+    read: (c: Context<FaceEnv>, name: CookieName): string | undefined =>
       isSecure(c) ? getCookie(c, name, 'host') : getCookie(c, name),
 
     write,
 
-    remove: (c: Context<FaceEnv>, name: Name): void => write(c, name, '', 0),
+    remove: (c: Context<FaceEnv>, name: CookieName): void => write(c, name, '', 0),
   }
 }
 
@@ -80,7 +80,7 @@ const audience = 'unit-guard-pages'
 const maxSessionMs = 8 * hourMs
 const maxCookieLength = 4_096
 
-const claims = z.object({
+const claimsSchema = z.object({
   aud: z.literal(audience),
   jti: z.string().check(z.minLength(1)),
   exp: z.number().check(z.int()),
@@ -91,15 +91,15 @@ const claims = z.object({
 
 /** Sessions, and texts bound to them, signed with the callers' key. @throws SecretUnavailable */
 export function createSessions({ key, clock, ids }: { key: Secret; clock: Clock; ids: Ids }) {
-  /** @param who the caller of a token, or the name of a user from Slack. */
-  async function open(who: Caller | string): Promise<{ readonly cookie: string; readonly lastsMs: number }> {
-    const isListed = typeof who === 'string'
-    const lastsMs = Math.min(maxSessionMs, isListed ? maxSessionMs : who.until - clock.now())
-    const brought = isListed ? {} : { scope: [...who.scopes].join(' '), budgets: who.budgets }
-    const cookie = await new SignJWT(brought)
+  /** @param user the caller of a token, or the name of a user from Slack. */
+  async function create(user: Caller | string): Promise<{ readonly cookie: string; readonly lastsMs: number }> {
+    const isListed = typeof user === 'string'
+    const lastsMs = Math.min(maxSessionMs, isListed ? maxSessionMs : user.until - clock.now())
+    const tokenClaims = isListed ? {} : { scope: [...user.scopes].join(' '), budgets: user.budgets }
+    const cookie = await new SignJWT(tokenClaims)
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
       .setAudience(audience)
-      .setSubject(isListed ? who : who.sub)
+      .setSubject(isListed ? user : user.sub)
       .setJti(ids.random())
       .setExpirationTime(Math.floor((clock.now() + lastsMs) / 1000))
       .sign(new TextEncoder().encode((await key.read()).current))
@@ -115,7 +115,7 @@ export function createSessions({ key, clock, ids }: { key: Secret; clock: Clock;
     const options = { algorithms: ['HS256'], audience, currentDate: new Date(clock.now()) }
     try {
       const { payload } = await jwtVerify(cookie, new TextEncoder().encode(secret), options)
-      const parsed = claims.safeParse(payload)
+      const parsed = claimsSchema.safeParse(payload)
       return parsed.success ? toSession(parsed.data) : null
     } catch (error) {
       if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof RangeError) return null
@@ -126,12 +126,13 @@ export function createSessions({ key, clock, ids }: { key: Secret; clock: Clock;
   const sign = async (session: Session, purpose: Purpose, text = ''): Promise<string> =>
     signature((await key.read()).current, session, purpose, text)
 
-  async function isSigned(given: string, session: Session, purpose: Purpose, text = ''): Promise<boolean> {
-    const matches = async (secret: string) => (isSame(given, signature(secret, session, purpose, text)) ? true : null)
+  async function isSigned(candidate: string, session: Session, purpose: Purpose, text = ''): Promise<boolean> {
+    const matches = async (secret: string) =>
+      isEqual(candidate, signature(secret, session, purpose, text)) ? true : null
     return (await withAnyKey(key, await key.read(), matches)) ?? false
   }
 
-  return { open, read, sign, isSigned }
+  return { create, read, sign, isSigned }
 }
 
 export type Sessions = ReturnType<typeof createSessions>
@@ -142,12 +143,12 @@ type Purpose = 'form' | 'said'
 const signature = (secret: string, { id }: Session, purpose: Purpose, text: string): string =>
   createHmac('sha256', secret).update(`${audience} ${purpose} ${id} ${text}`).digest('base64url')
 
-function isSame(one: string, other: string): boolean {
+function isEqual(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)]
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-function toSession({ jti, sub, exp, scope, budgets }: z.output<typeof claims>): Session | null {
+function toSession({ jti, sub, exp, scope, budgets }: z.output<typeof claimsSchema>): Session | null {
   const session = { id: jti, sub, until: exp * 1000 }
   if (sub.startsWith('slack:')) return session
   return scope === undefined ? null : { ...session, token: { scopes: toScopes(scope), budgets: budgets ?? [] } }

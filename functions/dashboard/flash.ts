@@ -9,16 +9,16 @@ import type { Cookies, Session, Sessions } from './cookies.ts'
 export interface Flash {
   readonly done: readonly string[]
   readonly failed: readonly string[]
-  /** What the user typed, if nothing was done, so that they can correct it. */
-  readonly typed?: FormValues
+  /** What the user typed, if nothing was done: the form shows it again. */
+  readonly input?: FormValues
 }
 
 export type FormValues = Readonly<Record<string, string>>
 
-const said = z.object({
+const flashSchema = z.object({
   done: z.array(z.string()),
   failed: z.array(z.string()),
-  typed: z.exactOptional(z.record(z.string(), z.string())),
+  input: z.exactOptional(z.record(z.string(), z.string())),
 })
 
 const lastsMs = minuteMs
@@ -32,8 +32,8 @@ export type FlashCookie = ReturnType<typeof createFlash>
 
 /** Carries it in a signed cookie, shown once: an address would keep it, and others could forge it. */
 export function createFlash({ sessions, cookies }: { sessions: Sessions; cookies: Cookies }) {
-  async function keep(c: Context<FaceEnv>, session: Session, all: Flash): Promise<void> {
-    const text = toText(all)
+  async function write(c: Context<FaceEnv>, session: Session, flash: Flash): Promise<void> {
+    const text = toText(flash)
     cookies.write(c, 'unit-guard-said', `${text}.${await sessions.sign(session, 'said', text)}`, lastsMs)
   }
 
@@ -42,28 +42,28 @@ export function createFlash({ sessions, cookies }: { sessions: Sessions; cookies
     if (text === '') return null
     cookies.remove(c, 'unit-guard-said')
     if (!(await sessions.isSigned(signature, session, 'said', text))) return null
-    const parsed = said.safeParse(fromText(text))
+    const parsed = flashSchema.safeParse(fromText(text))
     return parsed.success ? parsed.data : null
   }
 
-  return { keep, take }
+  return { write, take }
 }
 
-/** As many sentences as fit: they are alike, so a hundred do when compressed. `typed` is left out first. */
-function toText({ done, failed, typed }: Flash, most = maxSentences): string {
-  const told = { done: shortened(done, most), failed: shortened(failed, most), typed }
-  const text = deflateRawSync(JSON.stringify(told)).toString('base64url')
-  if (text.length <= maxTextLength || most === 0) return text
-  return toText({ done, failed }, typed ? most : Math.floor(most * 0.8))
+/** As many sentences as fit: they are alike, so a hundred do when compressed. `input` is left out first. */
+function toText({ done, failed, input }: Flash, maxCount = maxSentences): string {
+  const content = { done: shorten(done, maxCount), failed: shorten(failed, maxCount), input }
+  const text = deflateRawSync(JSON.stringify(content)).toString('base64url')
+  if (text.length <= maxTextLength || maxCount === 0) return text
+  return toText({ done, failed }, input ? maxCount : Math.floor(maxCount * 0.8))
 }
 
 /** The text is signed by us, so it parses. */
 const fromText = (text: string): unknown => JSON.parse(inflateRawSync(Buffer.from(text, 'base64url')).toString())
 
-function shortened(sentences: readonly string[], most: number): readonly string[] {
-  const shown = sentences.slice(0, most).map(cut)
-  const more = sentences.length - shown.length
-  return more > 0 ? [...shown, `And ${more} more.`] : shown
+function shorten(sentences: readonly string[], maxCount: number): readonly string[] {
+  const first = sentences.slice(0, maxCount).map(cut)
+  const more = sentences.length - first.length
+  return more > 0 ? [...first, `And ${more} more.`] : first
 }
 
 const cut = (sentence: string) =>

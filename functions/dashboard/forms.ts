@@ -37,16 +37,16 @@ export function readFields<Schema extends z.ZodMiniType>(
 }
 
 /** These fields as the user typed them, valid or not. */
-export const typedIn = (form: URLSearchParams, ...names: readonly string[]): FormValues =>
+export const inputOf = (form: URLSearchParams, ...names: readonly string[]): FormValues =>
   Object.fromEntries(names.map((name) => [name, form.get(name) ?? '']))
 
 /** Whole units as users type them: `1,200` and `1 200` are 1200. NaN for anything ambiguous. */
 export const toNumber = (text: string): number =>
-  inThousands.test(text.trim()) ? Number(text.replace(/\D/g, '')) : Number.NaN
+  wholeNumber.test(text.trim()) ? Number(text.replace(/\D/g, '')) : Number.NaN
 
-const inThousands = /^(\d+|[1-9]\d{0,2}([,. '’\u00a0\u202f]\d{3})+)$/
+const wholeNumber = /^(\d+|[1-9]\d{0,2}([,. '’\u00a0\u202f]\d{3})+)$/
 
-export const typedNumber = z.pipe(z.string(), z.transform(toNumber))
+export const numberSchema = z.pipe(z.string(), z.transform(toNumber))
 
 const steps = ['preview', 'confirm', 'edit'] as const
 type Step = (typeof steps)[number]
@@ -60,9 +60,9 @@ export function stepOf(form: URLSearchParams): Step {
 
 /** @throws Refusal when it is too long. */
 export function reasonOf(form: URLSearchParams): string | undefined {
-  const given = form.get('reason')?.trim() ?? ''
-  if (given === '') return undefined
-  const parsed = reason.safeParse(given)
+  const text = form.get('reason')?.trim() ?? ''
+  if (text === '') return undefined
+  const parsed = reason.safeParse(text)
   if (parsed.success) return parsed.data
   throw invalid([{ path: 'reason', message: parsed.error.issues[0]?.message ?? '' }])
 }
@@ -70,30 +70,30 @@ export function reasonOf(form: URLSearchParams): string | undefined {
 const maxRounds = 8
 
 /** Decides again while other changes were faster. */
-export async function onNewest(decide: () => Promise<ChangeResult>): Promise<ChangeResult> {
+export async function retryOnConflict(change: () => Promise<ChangeResult>): Promise<ChangeResult> {
   for (let round = 1; ; round++) {
-    const changed = await decide()
-    if (!isOvertaken(changed) || round === maxRounds) return changed
+    const result = await change()
+    if (!isConflict(result) || round === maxRounds) return result
   }
 }
 
-export const isOvertaken = (changed: { kind: string; problem?: Problem }): boolean =>
-  changed.problem?.slug === 'precondition-failed'
+export const isConflict = (result: { kind: string; problem?: Problem }): boolean =>
+  result.problem?.slug === 'precondition-failed'
 
 /** @param answer `null`: another change was faster, so the form is read again. @throws Contention */
-export async function untilAnswered(answer: () => Promise<Response | null>): Promise<Response> {
+export async function retryUntilAnswered(answer: () => Promise<Response | null>): Promise<Response> {
   for (let round = 1; round <= maxRounds; round++) {
-    const answered = await answer()
-    if (answered !== null) return answered
+    const response = await answer()
+    if (response !== null) return response
   }
   throw new Contention('the definitions keep changing')
 }
 
-export function flashOf(changed: ChangeResult, done: string): Flash {
-  if (changed.kind === 'changed') return { done: [done], failed: [] }
-  const failed = isOvertaken(changed)
+export function flashOf(result: ChangeResult, done: string): Flash {
+  if (result.kind === 'changed') return { done: [done], failed: [] }
+  const failed = isConflict(result)
     ? 'Something was changed since you saw the page, so nothing was done. Look once more.'
-    : changed.problem.detail
+    : result.problem.detail
   return { done: [], failed: [failed] }
 }
 

@@ -3,26 +3,27 @@ import type { Child } from 'hono/jsx'
 import type { FaceEnv } from '../../shared/api/face.ts'
 import { mustBeAmong } from '../../shared/api/permissions.ts'
 import { problemOf, Refusal } from '../../shared/api/refusal.ts'
+import type { Caller } from '../../shared/auth/tokens.ts'
 import type { Permissions } from '../../shared/guard/people/permissions.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import type { Log } from '../../shared/platform/log.ts'
 import type { Scope } from '../../shared/platform/words.ts'
-import { dress, show, showProblem } from './answer.tsx'
+import { setHeaders, show, showProblem } from './answer.tsx'
 import type { Frame } from './components/layout.tsx'
 import { createCookies, createOrigins, createSessions, type Session, type Sessions } from './cookies.ts'
 import { createFlash, type Flash, type FlashCookie } from './flash.ts'
 import { readForm } from './forms.ts'
 
 type Method = 'GET' | 'POST'
-type Handlers<Asked> = Partial<Record<Method, (asked: Asked) => Promise<Response>>>
+type Handlers<Request> = Partial<Record<Method, (request: Request) => Promise<Response>>>
 
 /** A request of a user who has logged in. */
 export interface Visit {
   readonly c: Context<FaceEnv>
   readonly session: Session
-  readonly allowed: Permissions
+  readonly permissions: Permissions
   readonly query: URLSearchParams
   /** Empty with GET. */
   readonly form: URLSearchParams
@@ -31,7 +32,7 @@ export interface Visit {
   mustHave(...any: readonly Scope[]): void
   show(title: string, content: Child): Response | Promise<Response>
   /** Redirects to a page that shows the outcome of a form. */
-  tell(flash: Flash, to: string): Promise<Response>
+  redirect(flash: Flash, to: string): Promise<Response>
 }
 
 export type PageRoutes = ReturnType<typeof createPageRoutes>
@@ -39,7 +40,7 @@ export type PageRoutes = ReturnType<typeof createPageRoutes>
 const yearSeconds = 365 * 24 * 3600
 
 /** The login page then says that the form was not processed. */
-const sessionEnded = '/login?ended'
+const sessionEndedPath = '/login?ended'
 
 /** What all pages share: the session, the origin of forms, headers and failures. */
 export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
@@ -47,16 +48,16 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
   const origins = createOrigins(services.dashboardUrl)
   const cookies = createCookies(origins)
   const sessions = createSessions({ key: callerKey, clock, ids: systemIds })
-  const outcomes = createFlash({ sessions, cookies })
+  const flashes = createFlash({ sessions, cookies })
 
   app.use((c, next) => {
-    dress(c)
+    setHeaders(c)
     if (origins.isSecure(c)) c.header('Strict-Transport-Security', `max-age=${yearSeconds}`)
     return next()
   })
 
   /** Adds a page that needs no session. */
-  function open(path: string, handlers: Handlers<Context<FaceEnv>>): void {
+  function publicPage(path: string, handlers: Handlers<Context<FaceEnv>>): void {
     const methods = Object.keys(handlers).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
     app.all(path, async (c) => {
       try {
@@ -75,18 +76,18 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
 
   /** Adds a page that needs a session. */
   function page(path: string, handlers: Handlers<Visit>): void {
-    const inside = (handler: (visit: Visit) => Promise<Response>) => async (c: Context<FaceEnv>) => {
+    const withSession = (handler: (visit: Visit) => Promise<Response>) => async (c: Context<FaceEnv>) => {
       const isForm = c.req.method === 'POST'
-      if (isForm) mustBeOurs(c)
+      if (isForm) mustBeSameOrigin(c)
       const session = await sessionOf(c)
-      if (!session) return isForm ? c.redirect(sessionEnded, 303) : letIn(c)
+      if (!session) return isForm ? c.redirect(sessionEndedPath, 303) : redirectToLogin(c)
       c.set('sub', session.sub)
       const form = isForm ? await readForm(c) : new URLSearchParams()
-      if (isForm && !(await sessions.isSigned(form.get('form') ?? '', session, 'form')))
-        throw new Refusal(notThisSession)
-      return showPage({ guard, log, sessions, outcomes }, { c, session, form }, handler)
+      if (isForm && !(await sessions.isSigned(form.get('form') ?? '', session, 'form'))) throw new Refusal(otherSession)
+      return showPage({ guard, log, sessions, flashes }, { c, session, form }, handler)
     }
-    open(path, Object.fromEntries(Object.entries(handlers).map(([method, handler]) => [method, inside(handler)])))
+    const sessionHandlers = Object.entries(handlers).map(([method, handler]) => [method, withSession(handler)])
+    publicPage(path, Object.fromEntries(sessionHandlers))
   }
 
   const sessionOf = async (c: Context<FaceEnv>): Promise<Session | null> => {
@@ -95,12 +96,12 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
   }
 
   /** @throws Refusal when another site sent the form. */
-  function mustBeOurs(c: Context<FaceEnv>): void {
-    if (!origins.isOurs(c)) throw new Refusal(notOurs)
+  function mustBeSameOrigin(c: Context<FaceEnv>): void {
+    if (!origins.isSameOrigin(c)) throw new Refusal(otherSite)
   }
 
-  async function logIn(c: Context<FaceEnv>, who: Parameters<typeof sessions.open>[0], to: string): Promise<Response> {
-    const { cookie, lastsMs } = await sessions.open(who)
+  async function logIn(c: Context<FaceEnv>, user: Caller | string, to: string): Promise<Response> {
+    const { cookie, lastsMs } = await sessions.create(user)
     cookies.write(c, 'unit-guard', cookie, lastsMs)
     return c.redirect(to, 303)
   }
@@ -110,7 +111,7 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
     return c.redirect('/login', 303)
   }
 
-  return { open, page, showFailure, sessionOf, mustBeOurs, logIn, logOut }
+  return { publicPage, page, showFailure, sessionOf, mustBeSameOrigin, logIn, logOut }
 }
 
 function answerFailure(log: Log, c: Context<FaceEnv>, error: unknown, frame?: Frame): Response | Promise<Response> {
@@ -120,28 +121,29 @@ function answerFailure(log: Log, c: Context<FaceEnv>, error: unknown, frame?: Fr
 
 /** Runs the handler of a page with the user's current permissions. */
 async function showPage(
-  { guard, log, sessions, outcomes }: Pick<Services, 'guard' | 'log'> & { sessions: Sessions; outcomes: FlashCookie },
+  { guard, log, sessions, flashes }: Pick<Services, 'guard' | 'log'> & { sessions: Sessions; flashes: FlashCookie },
   { c, session, form }: Pick<Visit, 'c' | 'session' | 'form'>,
   handler: (visit: Visit) => Promise<Response>,
 ): Promise<Response> {
   let frame: Frame = {
     sub: session.sub,
     formToken: await sessions.sign(session, 'form'),
-    flash: c.req.method === 'POST' ? null : await outcomes.take(c, session),
+    flash: c.req.method === 'POST' ? null : await flashes.take(c, session),
     path: c.req.path,
   }
   try {
-    const named = { caller: session.sub, ...(session.token && { token: session.token }) }
-    const allowed = await guard.permissions(named, { atOnce: c.req.method === 'POST' })
-    if (allowed.isDisabled) throw new Refusal(problem('forbidden', `${session.sub} is disabled; ask an administrator.`))
-    frame = { ...frame, isAdmin: allowed.scopes.has('admin') }
+    const identity = { caller: session.sub, ...(session.token && { token: session.token }) }
+    const permissions = await guard.permissions(identity, { atOnce: c.req.method === 'POST' })
+    if (permissions.isDisabled)
+      throw new Refusal(problem('forbidden', `${session.sub} is disabled; ask an administrator.`))
+    frame = { ...frame, isAdmin: permissions.scopes.has('admin') }
     return await handler({
-      ...{ c, session, allowed, form, frame },
+      ...{ c, session, permissions, form, frame },
       query: new URL(c.req.url).searchParams,
-      mustHave: (...any) => mustBeAmong(session.sub, allowed.scopes, any),
+      mustHave: (...scopes) => mustBeAmong(session.sub, permissions.scopes, scopes),
       show: (title, content) => show(c, { title, frame, children: content }, 200),
-      tell: async (flash, to) => {
-        await outcomes.keep(c, session, flash)
+      redirect: async (flash, to) => {
+        await flashes.write(c, session, flash)
         return c.redirect(to, 303)
       },
     })
@@ -151,7 +153,7 @@ async function showPage(
 }
 
 /** A link on another site sends no strict cookie. A reload from a page of ours does, so this page asks for one. */
-function letIn(c: Context<FaceEnv>): Response | Promise<Response> {
+function redirectToLogin(c: Context<FaceEnv>): Response | Promise<Response> {
   const { pathname, search } = new URL(c.req.url)
   const to = `${pathname}${search}`
   if (c.req.header('sec-fetch-site') === 'cross-site') {
@@ -165,8 +167,8 @@ function letIn(c: Context<FaceEnv>): Response | Promise<Response> {
   return c.redirect(to === '/' ? '/login' : `/login?to=${encodeURIComponent(to)}`, 303)
 }
 
-const notOurs = problem('forbidden', 'This form was sent by another site, so nothing was done.')
-const notThisSession = problem(
+const otherSite = problem('forbidden', 'This form was sent by another site, so nothing was done.')
+const otherSession = problem(
   'forbidden',
   'This form belongs to another session, so nothing was done. Go back, load the page again, and send it once more.',
 )

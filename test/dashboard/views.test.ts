@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { unbroken } from '../../functions/dashboard/answer.tsx'
+import { keepTogether } from '../../functions/dashboard/answer.tsx'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { hours } from '../support/clock.ts'
@@ -113,7 +113,7 @@ describe('every page', () => {
   })
 
   test('ends no line inside a date, or between a figure and its unit; what is filled in or copied is left alone', () => {
-    const shown = (html: string) => unbroken(html).replaceAll('\u00a0', '_')
+    const shown = (html: string) => keepTogether(html).replaceAll('\u00a0', '_')
     expect(shown('<time title="6 Nov">6 Nov 2026 14:00</time><p>on 12 Dec, 1,200 units or 12 % of 3 united</p>')).toBe(
       '<time title="6 Nov">6_Nov_2026_14:00</time><p>on 12_Dec, 1,200_units or 12_% of 3 united</p>',
     )

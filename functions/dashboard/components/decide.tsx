@@ -20,7 +20,7 @@ export const isResolution = (action: Action) => action === 'ran' || action === '
 export function choicesFor(
   update: Update,
   view: View,
-  { session: { sub }, allowed: { scopes } }: Pick<Visit, 'session' | 'allowed'>,
+  { session: { sub }, permissions: { scopes } }: Pick<Visit, 'session' | 'permissions'>,
   options: Services['options'],
 ): { readonly possible: readonly Action[]; readonly whyNot: readonly string[] } {
   const mayApprove = scopes.has('approve')

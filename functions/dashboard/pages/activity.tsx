@@ -14,30 +14,27 @@ import { MonthField, PageLinks, type Paging, pagingFields, SelectField } from '.
 import { budgetAddress, Section, TableHead, Time, UnitsCell, words, ZoneNote } from '../components/parts.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
-import { AuditNow, AuditResult, auditPath } from './audit.tsx'
+import { AuditForm, AuditResult, auditPath } from './audit.tsx'
 
 const path = '/dashboard/ledger'
-const rowsOfPage = 50
+const pageSize = 50
 
-const pageQuery = z.strictObject({
+const querySchema = z.strictObject({
   window: z.exactOptional(monthWindow),
   budget: z.exactOptional(budgetName),
   ...pagingFields,
 })
-type ListQuery = Omit<z.output<typeof pageQuery>, keyof Paging>
+type Filters = Omit<z.output<typeof querySchema>, keyof Paging>
 
 /** Entries: what was booked without an update, such as limits, grants, transfers and freezes. */
 export function addActivity({ page }: PageRoutes, { guard: { ledger } }: Services): void {
   page(path, {
     GET: async ({ query, mustHave, show, frame }) => {
       mustHave('read')
-      const { cursor, trail, ...asked } = readFields(query, pageQuery)
+      const { cursor, trail, ...filters } = readFields(query, querySchema)
       const view = await ledger.view()
-      const filter = filterOf(asked, view)
-      const [{ rows, next }, audit] = await Promise.all([
-        ledger.entries(filter, rowsOfPage, cursor),
-        ledger.lastAudit(),
-      ])
+      const filter = filterOf(filters, view)
+      const [{ rows, next }, audit] = await Promise.all([ledger.entries(filter, pageSize, cursor), ledger.lastAudit()])
       const zone = zoneOf(view)
       return show(
         'Ledger',
@@ -46,22 +43,22 @@ export function addActivity({ page }: PageRoutes, { guard: { ledger } }: Service
             Each line is one change of the book that no update made; lines never change, and a wrong one is corrected by
             another. Every update has its own lines in its history.
           </p>
-          <Filters asked={asked} view={view} chosen={filter.month} />
-          {rows.length === 0 ? <Nothing isEnd={next === undefined} /> : <Table rows={rows} zone={zone} />}
-          <PageLinks path={path} filters={asked} paging={{ cursor, trail }} next={next} />
+          <Filters filters={filters} view={view} month={filter.month} />
+          {rows.length === 0 ? <EmptyList isEnd={next === undefined} /> : <EntryTable rows={rows} zone={zone} />}
+          <PageLinks path={path} filters={filters} paging={{ cursor, trail }} next={next} />
           <Section id="audit" title="Do the books add up?">
             <p>
               An audit takes every line of the month before, of this one and of the next, adds them up, and compares the
               sums with the books. It reads all of their updates, so it is made every night, and when somebody asks for
               it.
             </p>
-            <AuditResult of={audit} zone={zone} />
+            <AuditResult audit={audit} zone={zone} />
             {audit ? (
               <p>
                 <a href={auditPath}>See every counter</a>
               </p>
             ) : null}
-            <AuditNow frame={frame} />
+            <AuditForm frame={frame} />
           </Section>
           <ZoneNote zone={zone} />
         </>,
@@ -72,8 +69,8 @@ export function addActivity({ page }: PageRoutes, { guard: { ledger } }: Service
   page(`${path}.csv`, {
     GET: async ({ c, query, mustHave, session }) => {
       mustHave('read')
-      const { cursor: _, trail: _trail, ...asked } = readFields(query, pageQuery)
-      const filter = filterOf(asked, await ledger.view())
+      const { cursor: _, trail: _trail, ...filters } = readFields(query, querySchema)
+      const filter = filterOf(filters, await ledger.view())
       c.get('expensiveReads').admit(session.sub)
       return answerCsv(c, 'entries', entryColumns, (after) => ledger.entries(filter, csvPage, after))
     },
@@ -81,16 +78,16 @@ export function addActivity({ page }: PageRoutes, { guard: { ledger } }: Service
 }
 
 /** @throws Refusal 400 */
-function filterOf({ window, budget }: ListQuery, { definitions, month }: View) {
-  const named = window ?? month.name
-  if (!monthNamed(definitions.calendar, named)) throw noWindow(named)
-  return { month: named, ...(budget !== undefined && { budget }) }
+function filterOf({ window, budget }: Filters, { definitions, month }: View) {
+  const name = window ?? month.name
+  if (!monthNamed(definitions.calendar, name)) throw noWindow(name)
+  return { month: name, ...(budget !== undefined && { budget }) }
 }
 
-function Filters({ asked: { budget }, view, chosen }: { asked: ListQuery; view: View; chosen: string }) {
+function Filters({ filters: { budget }, view, month }: { filters: Filters; view: View; month: string }) {
   return (
     <form method="get" action={path} class="filters" aria-label="Which lines">
-      <MonthField view={view} value={chosen} />
+      <MonthField view={view} value={month} />
       <SelectField name="budget" label="Budget" options={Object.keys(view.definitions.budgets)} value={budget} />
       <p class="buttons">
         <button type="submit" class="primary">
@@ -102,7 +99,7 @@ function Filters({ asked: { budget }, view, chosen }: { asked: ListQuery; view: 
   )
 }
 
-const Nothing = ({ isEnd }: { isEnd: boolean }) => (
+const EmptyList = ({ isEnd }: { isEnd: boolean }) => (
   <p class="empty">
     {isEnd
       ? 'Nothing was booked there. A limit that is changed, a grant, a transfer or spending outside the guard makes a line.'
@@ -110,7 +107,7 @@ const Nothing = ({ isEnd }: { isEnd: boolean }) => (
   </p>
 )
 
-const Table = ({ rows, zone }: { rows: readonly Entry[]; zone: string }) => (
+const EntryTable = ({ rows, zone }: { rows: readonly Entry[]; zone: string }) => (
   <div class="wide">
     <table class="rows">
       <caption>Lines of the month’s book, the newest first</caption>
@@ -123,17 +120,17 @@ const Table = ({ rows, zone }: { rows: readonly Entry[]; zone: string }) => (
             </td>
             <th scope="row">
               {words(entry.type)}
-              <What of={entry} />
+              <EntryReferences entry={entry} />
             </th>
             <td data-name="Budget">
               <a href={budgetAddress(entry.budget)}>{entry.budget}</a>
-              <span class="note">{othersOf(entry)}</span>
+              <span class="note">{otherCounters(entry)}</span>
             </td>
             <UnitsCell name="Units" units={entry.units} />
             <td data-name="By">{entry.by}</td>
             <td data-name="Reason">
               {entry.reason}
-              <Changed of={entry} />
+              <EntryDifferences entry={entry} />
             </td>
           </tr>
         ))}
@@ -142,7 +139,7 @@ const Table = ({ rows, zone }: { rows: readonly Entry[]; zone: string }) => (
   </div>
 )
 
-const What = ({ of: { id, to, corrects } }: { of: Entry }) => (
+const EntryReferences = ({ entry: { id, to, corrects } }: { entry: Entry }) => (
   <span class="note">
     {to === undefined ? null : (
       <>
@@ -158,14 +155,14 @@ const What = ({ of: { id, to, corrects } }: { of: Entry }) => (
   </span>
 )
 
-const maxShown = 5
+const maxDifferences = 5
 
 /** The changes of budgets and callers, beyond their units. */
-function Changed({ of: { changed = [] } }: { of: Entry }) {
-  const more = changed.length - maxShown
+function EntryDifferences({ entry: { changed = [] } }: { entry: Entry }) {
+  const more = changed.length - maxDifferences
   return (
     <>
-      {changed.slice(0, maxShown).map((difference) => (
+      {changed.slice(0, maxDifferences).map((difference) => (
         <span class="note">{differenceInWords(difference)}</span>
       ))}
       {more > 0 ? <span class="note">and {count(more)} more; the CSV has them all</span> : null}
@@ -174,7 +171,7 @@ function Changed({ of: { changed = [] } }: { of: Entry }) {
 }
 
 /** The other counters that it moved. */
-function othersOf({ budget, to, moves }: Entry): string {
+function otherCounters({ budget, to, moves }: Entry): string {
   const others = [...new Set(moves.map((move) => move.budget))].filter((name) => name !== budget && name !== to)
   return others.length === 0 ? '' : `and ${others.map(shownCounter).join(', ')}`
 }

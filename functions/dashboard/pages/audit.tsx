@@ -10,21 +10,21 @@ import type { PageRoutes } from '../session.tsx'
 
 export const auditPath = '/dashboard/ledger/audit'
 
-const nothingElse = z.strictObject({ form: z.string() })
+const formSchema = z.strictObject({ form: z.string() })
 
 /** The last audit: every counter of the books against the sum of its lines. */
 export function addAudit({ page }: PageRoutes, { guard }: Services): void {
   page(auditPath, {
     GET: async ({ mustHave, show, frame }) => {
       mustHave('read')
-      const [view, last] = await Promise.all([guard.ledger.view(), guard.ledger.lastAudit()])
+      const [view, lastAudit] = await Promise.all([guard.ledger.view(), guard.ledger.lastAudit()])
       const zone = zoneOf(view)
       return show(
         'Audit',
         <>
-          <AuditResult of={last} zone={zone} />
-          {last && last.rows.length > 0 ? <Table of={last} /> : null}
-          <AuditNow frame={frame} />
+          <AuditResult audit={lastAudit} zone={zone} />
+          {lastAudit && lastAudit.rows.length > 0 ? <CounterTable audit={lastAudit} /> : null}
+          <AuditForm frame={frame} />
           <p>
             <a href="/dashboard/ledger">Back to the ledger</a>
           </p>
@@ -33,18 +33,18 @@ export function addAudit({ page }: PageRoutes, { guard }: Services): void {
       )
     },
     /** The user waits while it reads every update of three months. */
-    POST: async ({ c, form, mustHave, session, tell }) => {
+    POST: async ({ c, form, mustHave, session, redirect }) => {
       mustHave('read')
-      readFields(form, nothingElse)
+      readFields(form, formSchema)
       const reads = c.get('expensiveReads')
       reads.admit(session.sub)
       await reads.keptAudit(async () => (await guard.background()).audit(session.sub))
-      return tell({ done: ['The books were audited.'], failed: [] }, auditPath)
+      return redirect({ done: ['The books were audited.'], failed: [] }, auditPath)
     },
   })
 }
 
-export const AuditNow = ({ frame }: { frame: Frame }) => (
+export const AuditForm = ({ frame }: { frame: Frame }) => (
   <form method="post" action={auditPath}>
     <FormToken frame={frame} />
     <p class="buttons">
@@ -53,10 +53,10 @@ export const AuditNow = ({ frame }: { frame: Frame }) => (
   </form>
 )
 
-export function AuditResult({ of, zone }: { of: LastAudit | null; zone: string }) {
-  if (!of)
+export function AuditResult({ audit, zone }: { audit: LastAudit | null; zone: string }) {
+  if (!audit)
     return <p class="empty">No audit was made yet: there is one every night, and whenever somebody asks for it.</p>
-  const { at, by, counters, wrong, moved } = of
+  const { at, by, counters, wrong, moved } = audit
   return (
     <>
       <div class="outcome">
@@ -74,7 +74,7 @@ export function AuditResult({ of, zone }: { of: LastAudit | null; zone: string }
         ) : null}
         {wrong + moved === 0 ? (
           <p class="done">
-            <span aria-hidden="true">✓</span> {whole(counters)}
+            <span aria-hidden="true">✓</span> {allMatchText(counters)}
           </p>
         ) : null}
       </div>
@@ -85,7 +85,7 @@ export function AuditResult({ of, zone }: { of: LastAudit | null; zone: string }
   )
 }
 
-const whole = (counters: number): string =>
+const allMatchText = (counters: number): string =>
   counters === 0 ? 'Nothing had been counted yet.' : `All ${count(counters)} counters were the sum of their lines.`
 
 const figures = ['granted', 'spent', 'held', 'inDoubt', 'available'] as const
@@ -97,7 +97,7 @@ const names: Readonly<Record<(typeof figures)[number], string>> = {
   available: 'Left',
 }
 
-const Table = ({ of: { rows, counters } }: { of: LastAudit }) => (
+const CounterTable = ({ audit: { rows, counters } }: { audit: LastAudit }) => (
   <div class="wide">
     <table class="rows">
       <caption>
@@ -117,7 +117,7 @@ const Table = ({ of: { rows, counters } }: { of: LastAudit }) => (
             </td>
             {figures.map((figure) => (
               <td data-name={names[figure]} class="number">
-                <Compared one={shown(recorded, figure)} other={shown(recomputed, figure)} />
+                <FigureComparison recorded={figureText(recorded, figure)} recomputed={figureText(recomputed, figure)} />
               </td>
             ))}
           </tr>
@@ -133,12 +133,12 @@ function windowNamed(name: string): string {
   return `${kind === 'month' ? 'month from' : kind} ${dayNamed(day)}`
 }
 
-const shown = (counter: Counter, figure: (typeof figures)[number]): string =>
+const figureText = (counter: Counter, figure: (typeof figures)[number]): string =>
   counter.limit === 'unlimited' && figure === 'available' ? 'no limit' : count(counter[figure])
 
-const Compared = ({ one, other }: { one: string; other: string }) => (
+const FigureComparison = ({ recorded, recomputed }: { recorded: string; recomputed: string }) => (
   <>
-    {one}
-    {one === other ? null : <strong class="differs"> ≠ {other}</strong>}
+    {recorded}
+    {recorded === recomputed ? null : <strong class="differs"> ≠ {recomputed}</strong>}
   </>
 )

@@ -9,10 +9,10 @@ import type { State, Update } from '../../../shared/ledger/updates/update.ts'
 import { assertNever, type Scope, toUnits, type Units } from '../../../shared/platform/words.ts'
 import { type Action, actions, isResolution } from '../components/decide.tsx'
 import { updateAddress, words } from '../components/parts.tsx'
-import { forEachId, readFields, typedIn, typedNumber } from '../forms.ts'
+import { forEachId, inputOf, numberSchema, readFields } from '../forms.ts'
 import type { PageRoutes, Visit } from '../session.tsx'
 
-const decision = z
+const decisionSchema = z
   .strictObject({
     form: z.string(),
     do: z.enum(actions, 'must be one of the buttons'),
@@ -22,7 +22,7 @@ const decision = z
     /** What each update that could be approved was shown to need, as `ShownUnits` writes it. */
     shown: z.exactOptional(z.array(z.string().check(z.regex(/^[\x21-\x7e]{1,100} \d{1,15}$/))).check(z.maxLength(100))),
     reason: z.exactOptional(reason),
-    units: z.exactOptional(z.pipe(typedNumber, units)),
+    units: z.exactOptional(z.pipe(numberSchema, units)),
     /** The page of one update, or the inbox. */
     from: z.enum(['update', 'needs-you']),
   })
@@ -36,25 +36,25 @@ const decision = z
       message: 'goes with “It ran” only',
     }),
   )
-type Decision = z.output<typeof decision>
+type Decision = z.output<typeof decisionSchema>
 
 /** Takes the decisions of the inbox and of an update's page, which then shows the outcome of each update. */
 export function addDecisions({ page }: PageRoutes, { guard, log }: Services): void {
   page('/dashboard/decide', {
-    POST: async ({ form, mustHave, session, allowed, tell }) => {
+    POST: async ({ form, mustHave, session, permissions, redirect }) => {
       const back = backTo(form)
-      const typed = typedIn(form, 'do', 'reason', 'units')
+      const input = inputOf(form, 'do', 'reason', 'units')
       try {
-        const asked = readFields(form, decision, ['id', 'shown'])
-        mustHave(...scopesOf(asked.do))
-        const act = async (id: string) => {
-          const decided = await decide(guard, id, asked, { session, allowed })
-          return (isTooLate(decided) ? await doneBefore(guard, id, asked.do, session.sub) : null) ?? decided
+        const decision = readFields(form, decisionSchema, ['id', 'shown'])
+        mustHave(...scopesOf(decision.do))
+        const decideOne = async (id: string) => {
+          const outcome = await decide(guard, id, decision, { session, permissions })
+          return (isTooLate(outcome) ? await earlierDecision(guard, id, decision.do, session.sub) : null) ?? outcome
         }
-        const outcome = outcomeOf(await forEachId(asked.id, act, log), asked.do)
-        return await tell(outcome.done.length > 0 ? outcome : { ...outcome, typed }, back)
+        const flash = toFlash(await forEachId(decision.id, decideOne, log), decision.do)
+        return await redirect(flash.done.length > 0 ? flash : { ...flash, input }, back)
       } catch (error) {
-        if (error instanceof Refusal) return tell({ done: [], failed: [error.problem.detail], typed }, back)
+        if (error instanceof Refusal) return redirect({ done: [], failed: [error.problem.detail], input }, back)
         throw error
       }
     },
@@ -65,15 +65,15 @@ async function decide(
   guard: Services['guard'],
   id: string,
   { do: action, shown = [], reason, units }: Decision,
-  { session: { sub }, allowed }: Pick<Visit, 'session' | 'allowed'>,
+  { session: { sub }, permissions }: Pick<Visit, 'session' | 'permissions'>,
 ): Promise<DecisionOutcome> {
   switch (action) {
     case 'approve':
-      return guard.approve(id, sub, { shown: shownOf(id, shown), ...(reason !== undefined && { reason }) })
+      return guard.approve(id, sub, { shown: shownUnitsOf(id, shown), ...(reason !== undefined && { reason }) })
     case 'reject':
       return guard.reject(id, sub, reason)
     case 'cancel':
-      return guard.cancel(id, { caller: sub, isAdmin: allowed.scopes.has('admin') }, reason)
+      return guard.cancel(id, { caller: sub, isAdmin: permissions.scopes.has('admin') }, reason)
     case 'ran':
     case 'did-not-run':
       return guard.resolve(id, sub, { outcome: action, ...(units !== undefined && { units }), reason: reason ?? '' })
@@ -82,21 +82,21 @@ async function decide(
   }
 }
 
-const isTooLate = (decided: DecisionOutcome) => decided.kind === 'problem' && decided.problem.slug === 'wrong-state'
+const isTooLate = (outcome: DecisionOutcome) => outcome.kind === 'problem' && outcome.problem.slug === 'wrong-state'
 
 /** Pressing twice shows what the first press did; `null`: another user decided, or the update awaits approval again. */
-async function doneBefore(
+async function earlierDecision(
   guard: Services['guard'],
   id: string,
   action: Action,
   sub: string,
 ): Promise<DecisionOutcome | null> {
   const update = await guard.ledger.update(id)
-  const line = update?.history.findLast(({ state }) => state === outcomes[action])
+  const line = update?.history.findLast(({ state }) => state === stateAfter[action])
   return update && update.state !== 'awaiting-approval' && line?.by === sub ? { kind: 'done', update } : null
 }
 
-const outcomes = {
+const stateAfter = {
   approve: 'requested',
   reject: 'rejected',
   cancel: 'cancelled',
@@ -105,7 +105,7 @@ const outcomes = {
 } as const satisfies Record<Action, State>
 
 /** `null`: the page is older than this field. */
-function shownOf(id: string, shown: readonly string[]): Units | null {
+function shownUnitsOf(id: string, shown: readonly string[]): Units | null {
   const units = shown.find((each) => each.startsWith(`${id} `))?.slice(id.length + 1)
   return units === undefined ? null : toUnits(Number(units))
 }
@@ -114,20 +114,20 @@ const scopesOf = (action: Action): readonly Scope[] => (action === 'cancel' ? ['
 
 function backTo(form: URLSearchParams): string {
   const [id, ...others] = form.getAll('id')
-  const isOne = form.get('from') === 'update' && id !== undefined && others.length === 0
-  return isOne ? updateAddress(id) : '/dashboard/needs-you'
+  const isSingle = form.get('from') === 'update' && id !== undefined && others.length === 0
+  return isSingle ? updateAddress(id) : '/dashboard/needs-you'
 }
 
-const outcomeOf = (decided: readonly DecisionOutcome[], action: Action) => ({
-  done: decided.flatMap((each) =>
+const toFlash = (results: readonly DecisionOutcome[], action: Action) => ({
+  done: results.flatMap((each) =>
     each.kind === 'done'
-      ? [`The ${each.update.kind} update of ${each.update.project} ${became(action, each.update)}.`]
+      ? [`The ${each.update.kind} update of ${each.update.project} ${outcomeText(action, each.update)}.`]
       : [],
   ),
-  failed: decided.flatMap((each) => (each.kind === 'problem' ? [each.problem.detail] : [])),
+  failed: results.flatMap((each) => (each.kind === 'problem' ? [each.problem.detail] : [])),
 })
 
-function became(action: Action, { state, charged, hold }: Update): string {
+function outcomeText(action: Action, { state, charged, hold }: Update): string {
   switch (action) {
     case 'approve':
       return state === 'requested' ? 'is approved and begins in a moment' : `is approved, and ${words(state)} by now`

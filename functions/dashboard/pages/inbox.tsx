@@ -19,7 +19,7 @@ import type { PageRoutes, Visit } from '../session.tsx'
 
 const maxShown = 100
 
-interface WaitingUpdates {
+interface InboxProps {
   readonly visit: Visit
   readonly view: View
   readonly options: Services['options']
@@ -37,39 +37,45 @@ export function addInbox({ page }: PageRoutes, { guard, options, kinds }: Servic
         guard.ledger.open('in-doubt', maxShown),
       ])
       const choose = visit.query.get('choose')
-      const waiting = { visit, view, options, kinds }
-      const byEnd = approvals.rows.toSorted((a, b) => (a.approvableUntil ?? 0) - (b.approvableUntil ?? 0))
-      const byAge = doubts.rows.toSorted((a, b) => (a.doubt?.at ?? 0) - (b.doubt?.at ?? 0))
+      const inbox = { visit, view, options, kinds }
+      const approvalRows = approvals.rows.toSorted((a, b) => (a.approvableUntil ?? 0) - (b.approvableUntil ?? 0))
+      const doubtRows = doubts.rows.toSorted((a, b) => (a.doubt?.at ?? 0) - (b.doubt?.at ?? 0))
       return visit.show(
         'Needs you',
         <>
           <Section id="approvals" title="Awaiting approval">
-            {byEnd.length === 0 ? (
+            {approvalRows.length === 0 ? (
               <p class="empty">
                 Nothing waits for an approval. What a budget wants approved, or an agent proposes, comes up here.
               </p>
             ) : (
-              <Form
-                {...waiting}
-                rows={byEnd}
-                of={['approve', 'reject']}
-                Row={Approval}
-                isAll={choose === 'approvals'}
+              <DecisionForm
+                {...inbox}
+                rows={approvalRows}
+                actions={['approve', 'reject']}
+                Row={ApprovalRow}
+                isAllChosen={choose === 'approvals'}
               />
             )}
-            {approvals.next === undefined ? null : <More />}
+            {approvals.next === undefined ? null : <MoreNote />}
           </Section>
           <Section id="doubts" title="In doubt">
             <p class="note">
               It was sent, and nobody knows whether it ran. Its units stay counted until evidence, or somebody who has
               looked at the vendor’s screen, says otherwise.
             </p>
-            {byAge.length === 0 ? (
+            {doubtRows.length === 0 ? (
               <p class="empty">Nothing is in doubt.</p>
             ) : (
-              <Form {...waiting} rows={byAge} of={['ran', 'did-not-run']} Row={Doubt} isAll={choose === 'doubts'} />
+              <DecisionForm
+                {...inbox}
+                rows={doubtRows}
+                actions={['ran', 'did-not-run']}
+                Row={DoubtRow}
+                isAllChosen={choose === 'doubts'}
+              />
             )}
-            {doubts.next === undefined ? null : <More />}
+            {doubts.next === undefined ? null : <MoreNote />}
           </Section>
           <ZoneNote zone={zoneOf(view)} />
         </>,
@@ -78,40 +84,40 @@ export function addInbox({ page }: PageRoutes, { guard, options, kinds }: Servic
   })
 }
 
-const More = () => <p class="note">There are more than these; they come up here when these are done.</p>
+const MoreNote = () => <p class="note">There are more than these; they come up here when these are done.</p>
 
-interface FormProps extends WaitingUpdates {
+interface FormProps extends InboxProps {
   readonly rows: readonly Update[]
-  readonly of: readonly [Action, Action]
-  readonly Row: typeof Approval | typeof Doubt
+  readonly actions: readonly [Action, Action]
+  readonly Row: typeof ApprovalRow | typeof DoubtRow
   /** Whether all are chosen to begin with. */
-  readonly isAll: boolean
+  readonly isAllChosen: boolean
 }
 
 /** One form for all: the user chooses some, gives a reason and presses a button. */
-function Form({ rows, of, Row, isAll, ...waiting }: FormProps) {
-  const choices = rows.map((update) => choicesFor(update, waiting.view, waiting.visit, waiting.options))
-  const offered = choices.map(({ possible }) => possible.filter((action) => of.includes(action)))
-  const possible = of.filter((action) => offered.some((each) => each.includes(action)))
-  const [name] = of
-  const typed = waiting.visit.frame.flash?.typed
+function DecisionForm({ rows, actions, Row, isAllChosen, ...inbox }: FormProps) {
+  const choices = rows.map((update) => choicesFor(update, inbox.view, inbox.visit, inbox.options))
+  const offeredActions = choices.map(({ possible }) => possible.filter((action) => actions.includes(action)))
+  const possible = actions.filter((action) => offeredActions.some((each) => each.includes(action)))
+  const [name] = actions
+  const input = inbox.visit.frame.flash?.input
   return (
     <form method="post" action="/dashboard/decide" class="decide">
-      <FormToken frame={waiting.visit.frame} />
+      <FormToken frame={inbox.visit.frame} />
       <input type="hidden" name="from" value="needs-you" />
-      {offered.filter((each) => each.length > 0).length > 1 ? (
-        <ChooseAll of={name === 'approve' ? 'approvals' : 'doubts'} isAll={isAll} />
+      {offeredActions.filter((each) => each.length > 0).length > 1 ? (
+        <ChooseAll list={name === 'approve' ? 'approvals' : 'doubts'} isAllChosen={isAllChosen} />
       ) : null}
       <ul class="waiting-list">
         {rows.map((update, position) => (
           <li>
-            {offered[position]?.length ? (
-              <Tick of={update} isChosen={isAll || rows.length === 1} />
+            {offeredActions[position]?.length ? (
+              <ChooseBox update={update} isChosen={isAllChosen || rows.length === 1} />
             ) : (
               <span class="no-box" />
             )}
             <div>
-              <Row {...waiting} update={update} />
+              <Row {...inbox} update={update} />
               <ShownUnitsField update={update} />
               {choices[position]?.whyNot.map((sentence) => (
                 <p class="note">{sentence}</p>
@@ -126,7 +132,7 @@ function Form({ rows, of, Row, isAll, ...waiting }: FormProps) {
           <ReasonLine
             id={`reason-${name}`}
             label={`Reason, for all that are chosen${name === 'ran' ? '' : ' (may be left out)'}`}
-            value={of.some((action) => action === typed?.do) ? typed?.reason : ''}
+            value={actions.some((action) => action === input?.do) ? input?.reason : ''}
             required={name === 'ran'}
           />
           <ActionButtons actions={possible} />
@@ -136,7 +142,7 @@ function Form({ rows, of, Row, isAll, ...waiting }: FormProps) {
   )
 }
 
-const Tick = ({ of: { id, kind, project }, isChosen }: { of: Update; isChosen: boolean }) => (
+const ChooseBox = ({ update: { id, kind, project }, isChosen }: { update: Update; isChosen: boolean }) => (
   <input
     type="checkbox"
     name="id"
@@ -148,30 +154,30 @@ const Tick = ({ of: { id, kind, project }, isChosen }: { of: Update; isChosen: b
 )
 
 /** Without scripts, choosing all is a page of its own. */
-const ChooseAll = ({ of, isAll }: { of: 'approvals' | 'doubts'; isAll: boolean }) => (
+const ChooseAll = ({ list, isAllChosen }: { list: 'approvals' | 'doubts'; isAllChosen: boolean }) => (
   <p class="note">
-    {isAll ? (
-      <a href={`/dashboard/needs-you#${of}`}>Choose none</a>
+    {isAllChosen ? (
+      <a href={`/dashboard/needs-you#${list}`}>Choose none</a>
     ) : (
-      <a href={`/dashboard/needs-you?choose=${of}#${of}`}>Choose all</a>
+      <a href={`/dashboard/needs-you?choose=${list}#${list}`}>Choose all</a>
     )}
   </p>
 )
 
 /** @param owner the owner of the project, if another budget pays. */
-const Title = ({ update, owner }: { update: Update; owner: string | null }) => (
+const UpdateTitle = ({ update, owner }: { update: Update; owner: string | null }) => (
   <p class="what">
     <a href={updateAddress(update.id)}>{update.project}</a>, {update.kind} update, on the budget {update.budget}
     {owner === null ? null : `, for ${owner}`}
   </p>
 )
 
-function Approval({ update, view }: WaitingUpdates & { update: Update }) {
+function ApprovalRow({ update, view }: InboxProps & { update: Update }) {
   const { caller, via, reason, estimated, approvableUntil, history } = update
   const zone = zoneOf(view)
   return (
     <>
-      <Title update={update} owner={ownerPaidFor(view.definitions, update)} />
+      <UpdateTitle update={update} owner={ownerPaidFor(view.definitions, update)} />
       <p>
         <strong>{estimated === undefined ? 'Units not known' : units(estimated)}</strong>, asked for by {caller} via{' '}
         {via} on <Time at={update.createdAt} zone={zone} />
@@ -187,13 +193,13 @@ function Approval({ update, view }: WaitingUpdates & { update: Update }) {
           </>
         )}
       </p>
-      <Room update={update} view={view} />
+      <BudgetLeft update={update} view={view} />
     </>
   )
 }
 
 /** What is left on the budget now, and what approving would grant. */
-function Room({ update: { budget, short = [] }, view }: { update: Update; view: View }) {
+function BudgetLeft({ update: { budget, short = [] }, view }: { update: Update; view: View }) {
   if (!budgetNamed(view.definitions, budget)) return null
   const least = tightest(figuresOfChain(view, chainOf(view.definitions, budget)))
   return (
@@ -210,12 +216,12 @@ function Room({ update: { budget, short = [] }, view }: { update: Update; view: 
   )
 }
 
-function Doubt({ update, view, options, kinds }: WaitingUpdates & { update: Update }) {
+function DoubtRow({ update, view, options, kinds }: InboxProps & { update: Update }) {
   const zone = zoneOf(view)
   const { caller, via, hold, doubt, reason } = update
   return (
     <>
-      <Title update={update} owner={hold?.owners?.[0] ?? null} />
+      <UpdateTitle update={update} owner={hold?.owners?.[0] ?? null} />
       <p>
         <strong>{units(hold?.units ?? 0)}</strong> held, asked for by {caller} via {via}
         {reason === undefined ? null : <>: “{reason}”</>}. In doubt since{' '}

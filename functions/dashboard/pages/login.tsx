@@ -9,52 +9,52 @@ import type { PageRoutes } from '../session.tsx'
 /** With a token, or with the link of `/units login`. GET redeems no code, because previews of links would use it up. */
 export function addLogin(routes: PageRoutes, { guard, clock, callerKey }: Services): void {
   const tokens = createTokens({ key: callerKey, clock })
-  const { open, page, logIn, logOut, sessionOf, mustBeOurs } = routes
+  const { publicPage, page, logIn, logOut, sessionOf, mustBeSameOrigin } = routes
 
-  open('/login', {
+  publicPage('/login', {
     GET: async (c) => {
       const code = c.req.query('code')
-      if (code !== undefined) return show(c, { title: 'Log in', children: <WithCode code={code} /> }, 200)
-      const to = ownPath(c.req.query('to'))
+      if (code !== undefined) return show(c, { title: 'Log in', children: <CodeForm code={code} /> }, 200)
+      const to = dashboardPath(c.req.query('to'))
       if (await sessionOf(c)) return c.redirect(to, 303)
-      const wrong = c.req.query('ended') === undefined ? {} : { wrong: ended }
-      return show(c, { title: 'Log in', children: <WithToken to={to} {...wrong} /> }, 200)
+      const wrong = c.req.query('ended') === undefined ? {} : { wrong: sessionEnded }
+      return show(c, { title: 'Log in', children: <TokenForm to={to} {...wrong} /> }, 200)
     },
 
     POST: async (c) => {
-      mustBeOurs(c)
+      mustBeSameOrigin(c)
       const form = await readForm(c)
       const code = form.get('code')
-      return code === null ? byToken(c, form) : byCode(c, code)
+      return code === null ? logInByToken(c, form) : logInByCode(c, code)
     },
   })
 
   page('/logout', { POST: async ({ c }) => logOut(c) })
 
-  async function byToken(c: Context<FaceEnv>, form: URLSearchParams): Promise<Response> {
-    const to = ownPath(form.get('to') ?? undefined)
+  async function logInByToken(c: Context<FaceEnv>, form: URLSearchParams): Promise<Response> {
+    const to = dashboardPath(form.get('to') ?? undefined)
     const caller = await tokens.verify(`Bearer ${(form.get('token') ?? '').trim()}`)
     if (caller) return logIn(c, caller, to)
     const wrong = 'This is no valid token: it may have ended, be cut off, or be signed with another key.'
-    return show(c, { title: 'Log in', children: <WithToken to={to} wrong={wrong} /> }, 401)
+    return show(c, { title: 'Log in', children: <TokenForm to={to} fault={wrong} /> }, 401)
   }
 
-  async function byCode(c: Context<FaceEnv>, code: string): Promise<Response> {
+  async function logInByCode(c: Context<FaceEnv>, code: string): Promise<Response> {
     const caller = await guard.ledger.logins.redeem(code, clock.now())
     if (caller !== null) return logIn(c, caller, '/')
     const wrong = 'This link was used before, or is older than five minutes. Type /units login in Slack for a new one.'
-    return show(c, { title: 'Log in', children: <WithToken to="/" wrong={wrong} /> }, 401)
+    return show(c, { title: 'Log in', children: <TokenForm to="/" fault={wrong} /> }, 401)
   }
 }
 
-const ended = 'Your session had ended, so nothing was done. Log in, and send the form once more.'
+const sessionEnded = 'Your session had ended, so nothing was done. Log in, and send the form once more.'
 
 /** A path of the dashboard; for any other, the overview. */
-function ownPath(path = '/'): string {
+function dashboardPath(path = '/'): string {
   return /^\/dashboard\/[\w./-]*(\?[\w.~%&=+:-]*)?$/.test(path) && !path.includes('..') ? path : '/'
 }
 
-const WithCode = ({ code }: { code: string }) => (
+const CodeForm = ({ code }: { code: string }) => (
   <form method="post" action="/login" class="login">
     <p>This link from Slack lets you in once.</p>
     <input type="hidden" name="code" value={code} />
@@ -64,12 +64,12 @@ const WithCode = ({ code }: { code: string }) => (
   </form>
 )
 
-const WithToken = ({ to, wrong }: { to: string; wrong?: string }) => (
+const TokenForm = ({ to, fault }: { to: string; fault?: string }) => (
   <>
     <form method="post" action="/login" class="login">
-      {wrong === undefined ? null : (
+      {fault === undefined ? null : (
         <p role="alert" class="failed">
-          <span aria-hidden="true">✕</span> {wrong}
+          <span aria-hidden="true">✕</span> {fault}
         </p>
       )}
       <label for="token">Your token</label>

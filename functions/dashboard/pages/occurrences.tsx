@@ -10,7 +10,7 @@ import { planAddress, Section, StateName, TableHead, Time, Units, updateAddress 
 import type { Visit } from '../session.tsx'
 
 /** The outcome of one occurrence. */
-export function Became({
+export function OccurrenceOutcome({
   report: { occurrence, unitsCharged, rows },
   zone,
 }: {
@@ -41,7 +41,7 @@ export function Became({
             {rows.map(({ project, update }) => (
               <tr>
                 <th scope="row">{update ? <a href={updateAddress(update.id)}>{project}</a> : project}</th>
-                <td>{update ? <Outcome of={update} /> : 'not sent'}</td>
+                <td>{update ? <UpdateOutcome update={update} /> : 'not sent'}</td>
                 <td class="number">
                   <Units units={update?.charged} />
                 </td>
@@ -54,40 +54,40 @@ export function Became({
   )
 }
 
-function Outcome({ of }: { of: Update }) {
-  if (wasUpToDate(of)) return 'up to date'
+function UpdateOutcome({ update }: { update: Update }) {
+  if (wasUpToDate(update)) return 'up to date'
   return (
     <>
-      <StateName state={of.state} />
-      {of.problem ? <span class="note">{of.problem.detail}</span> : null}
+      <StateName state={update.state} />
+      {update.problem ? <span class="note">{update.problem.detail}</span> : null}
     </>
   )
 }
 
 /** Offers to run what did not run. The user first confirms that they read what it is. */
-export function Again({
-  visit: { allowed, frame },
-  planned: { plan, paused },
+export function RunAgainForms({
+  visit: { permissions, frame },
+  status: { plan, paused },
   report: { occurrence, rows },
   zone,
 }: {
   visit: Visit
-  planned: PlanStatus
+  status: PlanStatus
   report: OccurrenceReport
   zone: string
 }) {
   if (occurrence.doneAt === undefined || !plan.enabled) return null
-  const mayRun = !paused && allowed.scopes.has('run')
+  const mayRun = !paused && permissions.scopes.has('run')
   return (
     <>
-      {runsAgain.map(({ only, title, became, consequence, isMeant }) => {
-        const projects = rows.flatMap(({ project, update }) => (isMeant(update) ? [project] : []))
+      {repeats.map(({ only, title, outcome, consequence, isIncluded }) => {
+        const projects = rows.flatMap(({ project, update }) => (isIncluded(update) ? [project] : []))
         if (projects.length === 0) return null
         return (
           <Section id={only} title={title} class="decide">
             <p>
               Of <Time at={occurrence.time} zone={zone} />,{' '}
-              {projects.length === 1 ? 'one project' : `${count(projects.length)} projects`} {became}:{' '}
+              {projects.length === 1 ? 'one project' : `${count(projects.length)} projects`} {outcome}:{' '}
               {projects.join(', ')}.
             </p>
             {paused ? <p class="note">Resume the plan first.</p> : null}
@@ -115,28 +115,36 @@ export function Again({
   )
 }
 
-const runsAgain = [
+const repeats = [
   {
-    ...{ only: 'unsent', title: 'Run what was not sent', isMeant: isUnsent },
-    became: 'never began, expired or provably did not run',
+    ...{ only: 'unsent', title: 'Run what was not sent', isIncluded: isUnsent },
+    outcome: 'never began, expired or provably did not run',
     consequence: 'units are spent, as far as budgets allow',
   },
   {
-    ...{ only: 'refused', title: 'Run what was refused', isMeant: isRefusal },
-    became: 'were refused',
+    ...{ only: 'refused', title: 'Run what was refused', isIncluded: isRefusal },
+    outcome: 'were refused',
     consequence: 'each is decided again, by the budgets and limits as they are now',
   },
 ] as const
 
-export const Occurrences = ({ of, plan, zone }: { of: readonly Occurrence[]; plan: string; zone: string }) => (
+export const Occurrences = ({
+  occurrences,
+  plan,
+  zone,
+}: {
+  occurrences: readonly Occurrence[]
+  plan: string
+  zone: string
+}) => (
   <Section id="occurrences" title="Its latest times">
-    {of.length === 0 ? (
+    {occurrences.length === 0 ? (
       <p class="empty">
         It has not been due yet. <code>npm run plan -- {plan}</code> fires it as its rule would.
       </p>
     ) : (
       <ul class="lines">
-        {of.map(({ time, state, reason }) => (
+        {occurrences.map(({ time, state, reason }) => (
           <li>
             <a href={`${planAddress(plan)}?time=${encodeURIComponent(toRfc3339(time))}`}>
               <Time at={time} zone={zone} />

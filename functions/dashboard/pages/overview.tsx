@@ -8,7 +8,7 @@ import { budgetAddress, Fact, Facts, Section, Time, UnitsFact, ZoneNote } from '
 import type { PageRoutes } from '../session.tsx'
 
 /** Shown as "20 or more". */
-const maxCounted = 20
+const maxWaiting = 20
 
 /** The units of every budget. It reads the book and the inbox, never all updates. */
 export function addOverview({ page }: PageRoutes, { guard }: Services): void {
@@ -16,13 +16,13 @@ export function addOverview({ page }: PageRoutes, { guard }: Services): void {
     GET: async ({ mustHave, show }) => {
       mustHave('read')
       const { forecast, course } = await guard.background()
-      const looked = guard.ledger.view()
+      const viewRead = guard.ledger.view()
       const [view, forecasts, { nights, saved }, approvals, doubts] = await Promise.all([
-        looked,
-        forecast(looked),
-        course(looked),
-        guard.ledger.open('awaiting-approval', maxCounted),
-        guard.ledger.open('in-doubt', maxCounted),
+        viewRead,
+        forecast(viewRead),
+        course(viewRead),
+        guard.ledger.open('awaiting-approval', maxWaiting),
+        guard.ledger.open('in-doubt', maxWaiting),
       ])
       const rows = budgetRows(view, forecasts, nights)
       const zone = zoneOf(view)
@@ -32,21 +32,21 @@ export function addOverview({ page }: PageRoutes, { guard }: Services): void {
         'Overview',
         <>
           <FillPatterns />
-          <Waiting approvals={approvals.rows.length} doubts={doubts.rows.length} />
+          <InboxNote approvals={approvals.rows.length} doubts={doubts.rows.length} />
           {isUnused ? <FirstSteps /> : null}
-          {root ? <Account row={root} zone={zone} /> : null}
-          {isUnused ? null : <Saved of={saved} />}
+          {root ? <AccountSection row={root} zone={zone} /> : null}
+          {isUnused ? null : <SavedUnits saved={saved} />}
           {others.length > 0 ? (
             <Section id="budgets" title="Budgets">
               <p class="note">An update counts in its own budget and in all above it, up to account.</p>
               <ul class="budgets">
                 {others.map((row) => (
-                  <Budget row={row} zone={zone} />
+                  <BudgetItem row={row} zone={zone} />
                 ))}
               </ul>
             </Section>
           ) : null}
-          <Words />
+          <Glossary />
           <ZoneNote zone={zone} />
         </>,
       )
@@ -54,9 +54,9 @@ export function addOverview({ page }: PageRoutes, { guard }: Services): void {
   })
 }
 
-function Waiting({ approvals, doubts }: { approvals: number; doubts: number }) {
+function InboxNote({ approvals, doubts }: { approvals: number; doubts: number }) {
   if (approvals + doubts === 0) return null
-  const number = (of: number) => (of === maxCounted ? `${maxCounted} or more` : count(of))
+  const number = (value: number) => (value === maxWaiting ? `${maxWaiting} or more` : count(value))
   const parts = [
     ...(approvals > 0 ? [`${number(approvals)} awaiting approval`] : []),
     ...(doubts > 0 ? [`${number(doubts)} in doubt`] : []),
@@ -70,15 +70,15 @@ function Waiting({ approvals, doubts }: { approvals: number; doubts: number }) {
 }
 
 /** The cost of refused duplicates, as counted by the last sweep. */
-const Saved = ({ of }: { of: Course['saved'] }) => (
+const SavedUnits = ({ saved }: { saved: Course['saved'] }) => (
   <Section id="saved" title="What the guard saved this month">
-    {of === null ? (
+    {saved === null ? (
       <p class="empty">The next sweep counts the duplicates that were refused.</p>
     ) : (
       <>
         <Facts>
-          <UnitsFact name="Refused duplicates" units={of.updates} />
-          <UnitsFact name="Units not spent twice" units={of.units} />
+          <UnitsFact name="Refused duplicates" units={saved.updates} />
+          <UnitsFact name="Units not spent twice" units={saved.units} />
         </Facts>
         <p class="note">
           Refused because the same work was under way or just done; at what that had cost. The sweep counts them a few
@@ -90,7 +90,7 @@ const Saved = ({ of }: { of: Course['saved'] }) => (
   </Section>
 )
 
-const Words = () => (
+const Glossary = () => (
   <Section id="words" title="What the figures mean">
     <Facts isLong>
       <Fact name="Spent">charged by the service, or booked as spent elsewhere</Fact>
@@ -115,13 +115,13 @@ const FirstSteps = () => (
           Make a budget, here of 2,000 units a month; or with the form under <a href="/dashboard/budgets">Budgets</a>:
         </p>
         <pre>
-          <code>{makeBudget}</code>
+          <code>{budgetCommand}</code>
         </pre>
       </li>
       <li>
         <p>Ask for an update, which is charged to it:</p>
         <pre>
-          <code>{askForUpdate('"budget": "acme", ')}</code>
+          <code>{updateCommand('"budget": "acme", ')}</code>
         </pre>
       </li>
     </ol>
@@ -129,43 +129,43 @@ const FirstSteps = () => (
   </Section>
 )
 
-const makeBudget = `curl -X PUT "$UNIT_GUARD_URL/budgets/acme" \\
+const budgetCommand = `curl -X PUT "$UNIT_GUARD_URL/budgets/acme" \\
   -H "Authorization: Bearer $UNIT_GUARD_TOKEN" -H "Content-Type: application/json" \\
   -d '{"limits": [{"window": "month", "units": 2000}]}'`
 
 /** @param more members before the reason. */
-export const askForUpdate = (more = ''): string => `curl -X POST "$UNIT_GUARD_URL/updates" \\
+export const updateCommand = (more = ''): string => `curl -X POST "$UNIT_GUARD_URL/updates" \\
   -H "Authorization: Bearer $UNIT_GUARD_TOKEN" -H "Content-Type: application/json" \\
   -d '{"kind": "ranking", "project": "acme.example", ${more}"reason": "monthly report"}'`
 
-const Account = ({ row, zone }: { row: BudgetRow; zone: string }) => (
+const AccountSection = ({ row, zone }: { row: BudgetRow; zone: string }) => (
   <section class="account" aria-labelledby="account">
     <div class="title">
       <h2 id="account">
         <a href={budgetAddress(row.name)}>{row.name}</a>
       </h2>
-      <Left of={row.month} />
+      <UnitsLeft counter={row.month} />
     </div>
-    <Frozen of={row} zone={zone} />
+    <FreezeNote row={row} zone={zone} />
     <p class="note">
       The month from <Time at={row.month.start} zone={zone} /> to <Time at={row.month.end} zone={zone} />, of which{' '}
       {Math.floor(row.month.elapsed * 100)} % is over. <Limit counter={row.month} />.
     </p>
     <BurnDownFigure row={row} zone={zone} />
     <CounterFigures name={row.name} counter={row.month} zone={zone} />
-    {row.day ? <Day name={row.name} of={row.day} zone={zone} /> : null}
+    {row.day ? <DayCounter name={row.name} counter={row.day} zone={zone} /> : null}
   </section>
 )
 
-const Budget = ({ row, zone }: { row: BudgetRow; zone: string }) => (
+const BudgetItem = ({ row, zone }: { row: BudgetRow; zone: string }) => (
   <li class={`budget depth-${row.depth}`}>
     <div class="title">
       <h3>
         <a href={budgetAddress(row.name)}>{row.name}</a>
       </h3>
-      <Left of={row.month} />
+      <UnitsLeft counter={row.month} />
     </div>
-    <Frozen of={row} zone={zone} />
+    <FreezeNote row={row} zone={zone} />
     <div class={(row.month.total ?? 0) > 0 ? 'beside' : ''}>
       <BurnDown row={row} isSmall />
       <div>
@@ -176,11 +176,11 @@ const Budget = ({ row, zone }: { row: BudgetRow; zone: string }) => (
       <LimitAndReset counter={row.month} zone={zone} /> ·{' '}
       <a href={`/dashboard/updates?budget=${row.name}`}>Updates of {row.name}</a>
     </p>
-    {row.day ? <Day name={row.name} of={row.day} zone={zone} /> : null}
+    {row.day ? <DayCounter name={row.name} counter={row.day} zone={zone} /> : null}
   </li>
 )
 
-const Left = ({ of: { total, available, spent, window } }: { of: CounterRow }) => (
+const UnitsLeft = ({ counter: { total, available, spent, window } }: { counter: CounterRow }) => (
   <p class={total !== null && available <= 0 ? 'left none' : 'left'}>
     {total === null ? (
       <>no limit {window === 'day' ? 'today' : 'this month'}</>
@@ -193,7 +193,7 @@ const Left = ({ of: { total, available, spent, window } }: { of: CounterRow }) =
   </p>
 )
 
-const Frozen = ({ of: { frozen, name }, zone }: { of: BudgetRow; zone: string }) =>
+const FreezeNote = ({ row: { frozen, name }, zone }: { row: BudgetRow; zone: string }) =>
   frozen === null ? null : (
     <p class="frozen">
       <span aria-hidden="true">❄</span> <strong>Frozen</strong>
@@ -202,16 +202,16 @@ const Frozen = ({ of: { frozen, name }, zone }: { of: BudgetRow; zone: string })
     </p>
   )
 
-const Day = ({ name, of, zone }: { name: string; of: CounterRow; zone: string }) => (
+const DayCounter = ({ name, counter, zone }: { name: string; counter: CounterRow; zone: string }) => (
   <div class="day">
     <div class="title">
       <p class="name">Today</p>
-      <Left of={of} />
+      <UnitsLeft counter={counter} />
     </div>
-    <Bar name={name} counter={of} />
+    <Bar name={name} counter={counter} />
     <p class="note">
-      {count(of.spent)} spent, {count(of.held)} held, {count(of.inDoubt)} in doubt.{' '}
-      <LimitAndReset counter={of} zone={zone} />
+      {count(counter.spent)} spent, {count(counter.held)} held, {count(counter.inDoubt)} in doubt.{' '}
+      <LimitAndReset counter={counter} zone={zone} />
     </p>
   </div>
 )

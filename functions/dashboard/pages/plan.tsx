@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { mustBeCovered } from '../../../shared/api/permissions.ts'
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { instant, reason } from '../../../shared/api/schemas.ts'
-import type { Cost as CostOf, PlanStatus } from '../../../shared/guard/plans/calendar.ts'
+import type { Cost as PlanCost, PlanStatus } from '../../../shared/guard/plans/calendar.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import { count, list, units, when } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
@@ -13,14 +13,14 @@ import { FormToken } from '../components/layout.tsx'
 import { budgetAddress, Fact, Facts, planAddress, Section, Time, ZoneNote } from '../components/parts.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes, Visit } from '../session.tsx'
-import { Again, Became, Occurrences } from './occurrences.tsx'
-import { Cost, Next } from './plans.tsx'
+import { OccurrenceOutcome, Occurrences, RunAgainForms } from './occurrences.tsx'
+import { CostText, NextTime } from './plans.tsx'
 
 const maxOccurrences = 20
 
-const shown = z.strictObject({ time: z.exactOptional(instant) })
-const because = z.strictObject({ form: z.string(), reason })
-const confirmed = z.strictObject({
+const querySchema = z.strictObject({ time: z.exactOptional(instant) })
+const reasonSchema = z.strictObject({ form: z.string(), reason })
+const confirmationSchema = z.strictObject({
   form: z.string(),
   time: instant,
   confirm: z.literal('yes', 'has to be ticked: nothing was run'),
@@ -30,101 +30,105 @@ const confirmed = z.strictObject({
 export function addPlan({ page }: PageRoutes, services: Services): void {
   page('/dashboard/plans/:name', { GET: (visit) => showPlan(visit, services) })
   for (const action of ['pause', 'resume'] as const)
-    page(`/dashboard/plans/:name/${action}`, { POST: (visit) => told(visit, () => stop(visit, services, action)) })
+    page(`/dashboard/plans/:name/${action}`, {
+      POST: (visit) => redirectBack(visit, () => pauseOrResume(visit, services, action)),
+    })
   for (const only of ['unsent', 'refused'] as const)
-    page(`/dashboard/plans/:name/${only}`, { POST: (visit) => told(visit, () => runAgain(visit, services, only)) })
+    page(`/dashboard/plans/:name/${only}`, {
+      POST: (visit) => redirectBack(visit, () => runAgain(visit, services, only)),
+    })
 }
 
 async function showPlan(visit: Visit, { guard }: Services): Promise<Response> {
   visit.mustHave('read')
-  const { planned, zone } = await known(visit, guard)
-  const { name } = planned.plan
-  const { time } = readFields(visit.query, shown)
+  const { status, zone } = await readStatus(visit, guard)
+  const { name } = status.plan
+  const { time } = readFields(visit.query, querySchema)
   const { report: reportOf, upcoming } = await guard.background()
   const [{ costs }, occurrences] = await Promise.all([
     upcoming(1),
     guard.ledger.occurrences.latest(occurrencesOf(name), maxOccurrences),
   ])
-  const chosen = time === undefined ? occurrences[0] : occurrences.find((each) => each.time === time)
-  const report = chosen ? await reportOf(chosen) : null
+  const occurrence = time === undefined ? occurrences[0] : occurrences.find((each) => each.time === time)
+  const report = occurrence ? await reportOf(occurrence) : null
   return visit.show(
     `Plan ${name}`,
     <>
-      <Summary planned={planned} cost={costs.get(name)} zone={zone} />
-      <Stopping visit={visit} planned={planned} />
-      {report ? <Became report={report} zone={zone} /> : null}
-      {report ? <Again visit={visit} planned={planned} report={report} zone={zone} /> : null}
-      <Occurrences of={occurrences} plan={name} zone={zone} />
+      <Summary status={status} cost={costs.get(name)} zone={zone} />
+      <PauseForm visit={visit} status={status} />
+      {report ? <OccurrenceOutcome report={report} zone={zone} /> : null}
+      {report ? <RunAgainForms visit={visit} status={status} report={report} zone={zone} /> : null}
+      <Occurrences occurrences={occurrences} plan={name} zone={zone} />
       <ZoneNote zone={zone} />
     </>,
   )
 }
 
-async function stop(visit: Visit, { guard }: Services, action: 'pause' | 'resume'): Promise<string> {
+async function pauseOrResume(visit: Visit, { guard }: Services, action: 'pause' | 'resume'): Promise<string> {
   visit.mustHave('admin')
-  const { reason } = readFields(visit.form, because)
-  const { name } = (await known(visit, guard)).planned.plan
+  const { reason } = readFields(visit.form, reasonSchema)
+  const { name } = (await readStatus(visit, guard)).status.plan
   const change = action === 'pause' ? guard.pausePlan : guard.resumePlan
-  const changed = await change(name, { caller: visit.session.sub, reason })
-  if (changed.kind === 'problem') throw new Refusal(changed.problem)
+  const result = await change(name, { caller: visit.session.sub, reason })
+  if (result.kind === 'problem') throw new Refusal(result.problem)
   return action === 'pause' ? `The plan ${name} is paused.` : `The plan ${name} goes on.`
 }
 
 async function runAgain(visit: Visit, { guard, clock }: Services, only: 'unsent' | 'refused'): Promise<string> {
   visit.mustHave('run')
-  const { time } = readFields(visit.form, confirmed)
-  const { planned, zone } = await known(visit, guard)
-  const { name } = planned.plan
-  await mustBeCovered(guard, name, { sub: visit.session.sub, mayCharge: visit.allowed.mayCharge })
+  const { time } = readFields(visit.form, confirmationSchema)
+  const { status, zone } = await readStatus(visit, guard)
+  const { name } = status.plan
+  await mustBeCovered(guard, name, { sub: visit.session.sub, mayCharge: visit.permissions.mayCharge })
   // Only recorded here: the sweep runs it, so that no page waits for it.
-  const fired = await (await guard.background()).runAgain(name, time, only, clock.now())
-  if (fired.kind === 'problem') throw new Refusal(fired.problem)
-  const what = only === 'refused' ? 'What was refused' : 'What was not sent'
-  return fired.occurrence.doneAt === undefined
-    ? `${what} of ${name}, ${when(time, zone)}, runs with the next sweep, within minutes.`
+  const result = await (await guard.background()).runAgain(name, time, only, clock.now())
+  if (result.kind === 'problem') throw new Refusal(result.problem)
+  const subject = only === 'refused' ? 'What was refused' : 'What was not sent'
+  return result.occurrence.doneAt === undefined
+    ? `${subject} of ${name}, ${when(time, zone)}, runs with the next sweep, within minutes.`
     : `Nothing of ${name}, ${when(time, zone)}, was left to run.`
 }
 
 /** @throws Refusal 404 */
-async function known({ c }: Visit, guard: Services['guard']): Promise<{ planned: PlanStatus; zone: string }> {
+async function readStatus({ c }: Visit, guard: Services['guard']): Promise<{ status: PlanStatus; zone: string }> {
   const { planStatuses } = await guard.background()
   const { plans, zone } = await planStatuses()
-  const planned = plans.find(({ plan }) => plan.name === c.req.param('name'))
-  if (planned) return { planned, zone }
+  const status = plans.find(({ plan }) => plan.name === c.req.param('name'))
+  if (status) return { status, zone }
   throw new Refusal(problem('not-found', 'There is no such plan.'))
 }
 
 /** Shows the outcome of a form on the plan's page. */
-async function told({ c, tell }: Visit, act: () => Promise<string>): Promise<Response> {
+async function redirectBack({ c, redirect }: Visit, act: () => Promise<string>): Promise<Response> {
   const back = planAddress(c.req.param('name') ?? '')
   try {
-    return await tell({ done: [await act()], failed: [] }, back)
+    return await redirect({ done: [await act()], failed: [] }, back)
   } catch (error) {
-    if (error instanceof Refusal) return tell({ done: [], failed: [error.problem.detail] }, back)
+    if (error instanceof Refusal) return redirect({ done: [], failed: [error.problem.detail] }, back)
     throw error
   }
 }
 
-function Summary({ planned, cost, zone }: { planned: PlanStatus; cost: CostOf | undefined; zone: string }) {
-  const { kind, projects, budget, schedule, whenShort, query, leave } = planned.plan
+function Summary({ status, cost, zone }: { status: PlanStatus; cost: PlanCost | undefined; zone: string }) {
+  const { kind, projects, budget, schedule, whenShort, query, leave } = status.plan
   return (
     <Section id="summary" title="Summary" isHidden>
       <Facts isLong>
         <Fact name="Next">
-          <Next of={planned} zone={zone} />
+          <NextTime status={status} zone={zone} />
         </Fact>
         <Fact name="Schedule, in UTC">
           <code>{schedule.text}</code>
         </Fact>
         <Fact name="Each time">
-          <Cost units={cost?.units ?? 0} unpriced={cost?.unpriced ?? projects.length} />
+          <CostText units={cost?.units ?? 0} unpriced={cost?.unpriced ?? projects.length} />
         </Fact>
         <Fact name="Kind">{kind}</Fact>
         <Fact name="Budget">
           {budget === undefined ? 'that of each project, else account' : <a href={budgetAddress(budget)}>{budget}</a>}
         </Fact>
-        <Fact name="When units are short">{shortWords[whenShort]}</Fact>
-        {leave === undefined ? null : <Fact name="Leaves to others">{leaveWords(leave)} of each window</Fact>}
+        <Fact name="When units are short">{whenShortTexts[whenShort]}</Fact>
+        {leave === undefined ? null : <Fact name="Leaves to others">{leaveText(leave)} of each window</Fact>}
         {query ? (
           <Fact name="Query">
             <code>{new URLSearchParams(query).toString()}</code>
@@ -146,24 +150,24 @@ function Summary({ planned, cost, zone }: { planned: PlanStatus; cost: CostOf | 
   )
 }
 
-const leaveWords = (leave: Leave): string =>
+const leaveText = (leave: Leave): string =>
   typeof leave === 'number'
     ? units(leave)
     : list(Object.entries(leave).map(([budget, number]) => `${units(number)} of ${budget}`))
 
-const shortWords: Readonly<Record<PlanStatus['plan']['whenShort'], string>> = {
+const whenShortTexts: Readonly<Record<PlanStatus['plan']['whenShort'], string>> = {
   fit: 'what fits is updated',
   refuse: 'each project is judged alone',
   ask: 'a person is asked',
 }
 
-function Stopping({ visit, planned: { plan, paused } }: { visit: Visit; planned: PlanStatus }) {
-  if (!visit.allowed.scopes.has('admin')) return paused ? <PausedNote of={paused} /> : null
+function PauseForm({ visit, status: { plan, paused } }: { visit: Visit; status: PlanStatus }) {
+  if (!visit.permissions.scopes.has('admin')) return paused ? <PauseNote pause={paused} /> : null
   const action = paused ? 'resume' : 'pause'
   return (
     <Section id="stopping" title={paused ? 'Resume' : 'Pause'} class="decide">
       {paused ? (
-        <PausedNote of={paused} />
+        <PauseNote pause={paused} />
       ) : (
         <p class="note">While it is paused, its occurrences are recorded and not run.</p>
       )}
@@ -180,7 +184,7 @@ function Stopping({ visit, planned: { plan, paused } }: { visit: Visit; planned:
   )
 }
 
-const PausedNote = ({ of: { by, reason } }: { of: NonNullable<PlanStatus['paused']> }) => (
+const PauseNote = ({ pause: { by, reason } }: { pause: NonNullable<PlanStatus['paused']> }) => (
   <p class="frozen">
     <span aria-hidden="true">‖</span> <strong>Paused</strong> by {by}: {reason}
   </p>

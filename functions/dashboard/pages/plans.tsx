@@ -1,5 +1,5 @@
 import type { PlanStatus } from '../../../shared/guard/plans/calendar.ts'
-import { type Cost as CostOf, type DayAhead, type DuePlan, weekdayOf } from '../../../shared/guard/plans/calendar.ts'
+import { type DayAhead, type DuePlan, type Cost as PlanCost, weekdayOf } from '../../../shared/guard/plans/calendar.ts'
 import { count, units } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import type { Occurrence } from '../../../shared/ledger/updates/tasks.ts'
@@ -16,7 +16,7 @@ export function addPlans({ page }: PageRoutes, { guard }: Services): void {
       mustHave('read')
       const { planStatuses, upcoming } = await guard.background()
       const [{ plans, zone }, { days, costs }] = await Promise.all([planStatuses(), upcoming(weeks)])
-      if (plans.length === 0) return show('Plans', <None />)
+      if (plans.length === 0) return show('Plans', <EmptyPlans />)
       return show(
         'Plans',
         <>
@@ -28,7 +28,7 @@ export function addPlans({ page }: PageRoutes, { guard }: Services): void {
               ? ' A rate that has never been due counts from when its rule was made: its times here are a guess.'
               : null}
           </p>
-          <Table plans={plans} costs={costs} zone={zone} />
+          <PlanTable plans={plans} costs={costs} zone={zone} />
           <ZoneNote zone={zone} />
         </>,
       )
@@ -36,7 +36,7 @@ export function addPlans({ page }: PageRoutes, { guard }: Services): void {
   })
 }
 
-const None = () => (
+const EmptyPlans = () => (
   <div class="empty">
     <p>There is no plan yet. Plans are a file that is reviewed with the code; this is one:</p>
     <pre>
@@ -53,16 +53,16 @@ const example = `[{
   "schedule": "cron(0 5 ? * MON-FRI *)"
 }]`
 
-function Table(of: { plans: readonly PlanStatus[]; costs: ReadonlyMap<string, CostOf>; zone: string }) {
-  const { plans, costs, zone } = of
+function PlanTable(props: { plans: readonly PlanStatus[]; costs: ReadonlyMap<string, PlanCost>; zone: string }) {
+  const { plans, costs, zone } = props
   return (
     <div class="wide">
       <table class="rows">
         <caption>All plans, the one first that gets units first</caption>
         <TableHead columns={['Plan', 'Next', 'Each time', 'Budget', 'Last']} />
         <tbody>
-          {plans.map((planned) => {
-            const { plan, last } = planned
+          {plans.map((status) => {
+            const { plan, last } = status
             const { units, unpriced } = costs.get(plan.name) ?? { units: 0, unpriced: plan.projects.length }
             return (
               <tr>
@@ -73,11 +73,11 @@ function Table(of: { plans: readonly PlanStatus[]; costs: ReadonlyMap<string, Co
                   </span>
                 </th>
                 <td data-name="Next">
-                  <Next of={planned} zone={zone} />
+                  <NextTime status={status} zone={zone} />
                   <span class="note">{plan.schedule.text}</span>
                 </td>
                 <td data-name="Each time">
-                  <Cost units={units} unpriced={unpriced} />
+                  <CostText units={units} unpriced={unpriced} />
                 </td>
                 <td data-name="Budget">
                   {plan.budget === undefined ? (
@@ -86,7 +86,7 @@ function Table(of: { plans: readonly PlanStatus[]; costs: ReadonlyMap<string, Co
                     <a href={budgetAddress(plan.budget)}>{plan.budget}</a>
                   )}
                 </td>
-                <td data-name="Last">{last ? <LastTime of={last} zone={zone} /> : 'not yet'}</td>
+                <td data-name="Last">{last ? <LastOccurrence occurrence={last} zone={zone} /> : 'not yet'}</td>
               </tr>
             )
           })}
@@ -96,13 +96,13 @@ function Table(of: { plans: readonly PlanStatus[]; costs: ReadonlyMap<string, Co
   )
 }
 
-export function Next({ of: { plan, paused, next }, zone }: { of: PlanStatus; zone: string }) {
+export function NextTime({ status: { plan, paused, next }, zone }: { status: PlanStatus; zone: string }) {
   if (!plan.enabled) return <span class="unknown">not enabled in the plans file</span>
   if (paused) return <strong class="stopped">paused by {paused.by}</strong>
   return next === null ? <span class="unknown">not known yet</span> : <Time at={next} zone={zone} />
 }
 
-const LastTime = ({ of: { time, state }, zone }: { of: Occurrence; zone: string }) => (
+const LastOccurrence = ({ occurrence: { time, state }, zone }: { occurrence: Occurrence; zone: string }) => (
   <>
     <Time at={time} zone={zone} />
     <span class="note">{state}</span>
@@ -118,9 +118,9 @@ const maxTimes = 3
 function Calendar({ days, zone }: { days: readonly DayAhead[]; zone: string }) {
   const [first] = days
   if (!first) return null
-  const passed = weekdayOf(first.day)
-  const weeks = Array.from({ length: Math.ceil((passed + days.length) / 7) }, (_, week) =>
-    weekdays.map((_name, position) => days[week * 7 + position - passed]),
+  const daysBefore = weekdayOf(first.day)
+  const weeks = Array.from({ length: Math.ceil((daysBefore + days.length) / 7) }, (_, week) =>
+    weekdays.map((_name, position) => days[week * 7 + position - daysBefore]),
   )
   return (
     <div class="wide">
@@ -130,9 +130,14 @@ function Calendar({ days, zone }: { days: readonly DayAhead[]; zone: string }) {
         <tbody>
           {weeks.map((week) => (
             <tr>
-              {week.map((of, position) =>
-                of ? (
-                  <Day of={of} zone={zone} isToday={of === first} weekday={weekdays[position] ?? ''} />
+              {week.map((dayAhead, position) =>
+                dayAhead ? (
+                  <CalendarDay
+                    dayAhead={dayAhead}
+                    zone={zone}
+                    isToday={dayAhead === first}
+                    weekday={weekdays[position] ?? ''}
+                  />
                 ) : (
                   <td class="passed" />
                 ),
@@ -145,8 +150,18 @@ function Calendar({ days, zone }: { days: readonly DayAhead[]; zone: string }) {
   )
 }
 
-function Day({ of, zone, isToday, weekday }: { of: DayAhead; zone: string; isToday: boolean; weekday: string }) {
-  const { day, due, runsOut, resetsAt } = of
+function CalendarDay({
+  dayAhead,
+  zone,
+  isToday,
+  weekday,
+}: {
+  dayAhead: DayAhead
+  zone: string
+  isToday: boolean
+  weekday: string
+}) {
+  const { day, due, runsOut, resetsAt } = dayAhead
   const sum = due.reduce((total, { units }) => total + units, 0)
   const isQuiet = due.length + runsOut.length === 0 && resetsAt === null
   return (
@@ -166,7 +181,7 @@ function Day({ of, zone, isToday, weekday }: { of: DayAhead; zone: string; isTod
       {due.length === 0 ? null : (
         <ul>
           {due.map((each) => (
-            <Planned of={each} zone={zone} />
+            <DuePlanItem duePlan={each} zone={zone} />
           ))}
         </ul>
       )}
@@ -181,7 +196,7 @@ function Day({ of, zone, isToday, weekday }: { of: DayAhead; zone: string; isTod
   )
 }
 
-const Planned = ({ of: { plan, times, units, unpriced }, zone }: { of: DuePlan; zone: string }) => (
+const DuePlanItem = ({ duePlan: { plan, times, units, unpriced }, zone }: { duePlan: DuePlan; zone: string }) => (
   <li>
     <a href={planAddress(plan)}>{plan}</a>{' '}
     <span class="note">
@@ -193,14 +208,14 @@ const Planned = ({ of: { plan, times, units, unpriced }, zone }: { of: DuePlan; 
         </>
       ))}
     </span>{' '}
-    <Cost units={units} unpriced={unpriced} />
+    <CostText units={units} unpriced={unpriced} />
   </li>
 )
 
-export const Cost = ({ units: known, unpriced }: { units: number; unpriced: number }) => (
+export const CostText = ({ units: pricedUnits, unpriced }: { units: number; unpriced: number }) => (
   <span class="cost">
-    {known > 0 || unpriced === 0 ? units(known) : null}
-    {known > 0 && unpriced > 0 ? ', and ' : null}
+    {pricedUnits > 0 || unpriced === 0 ? units(pricedUnits) : null}
+    {pricedUnits > 0 && unpriced > 0 ? ', and ' : null}
     {unpriced > 0 ? (
       <span class="unknown">
         {count(unpriced)} {unpriced === 1 ? 'update' : 'updates'} without a known price

@@ -3,12 +3,12 @@ import { Refusal } from '../../../shared/api/refusal.ts'
 import { problem, problems } from '../../../shared/guard/problems.ts'
 import type { PageRoutes } from '../session.tsx'
 
-const keptShortly = { 'cache-control': 'public, max-age=300' }
-const page = { ...keptShortly, 'content-type': 'text/html; charset=UTF-8' }
-const stylesheet = { ...keptShortly, 'content-type': 'text/css; charset=UTF-8' }
+const cacheHeaders = { 'cache-control': 'public, max-age=300' }
+const pageHeaders = { ...cacheHeaders, 'content-type': 'text/html; charset=UTF-8' }
+const stylesheetHeaders = { ...cacheHeaders, 'content-type': 'text/css; charset=UTF-8' }
 
 /** The OpenAPI document, its page, and a page for each type of problem (RFC 9457, section 3.1.1). */
-export function addReference({ open }: PageRoutes, reference: Reference): void {
+export function addReference({ publicPage }: PageRoutes, reference: Reference): void {
   /** @throws Refusal 404 */
   async function read(name: string): Promise<string> {
     const text = await reference(name)
@@ -16,13 +16,13 @@ export function addReference({ open }: PageRoutes, reference: Reference): void {
     return text
   }
 
-  open('/openapi.json', { GET: async (c) => c.body(await read('openapi.json'), 200, documentHeaders) })
-  open('/docs', { GET: async (c) => c.body(await read('docs.html'), 200, page) })
-  open('/docs.css', { GET: async (c) => c.body(await read('docs.css'), 200, stylesheet) })
-  open('/problems/*', {
+  publicPage('/openapi.json', { GET: async (c) => c.body(await read('openapi.json'), 200, documentHeaders) })
+  publicPage('/docs', { GET: async (c) => c.body(await read('docs.html'), 200, pageHeaders) })
+  publicPage('/docs.css', { GET: async (c) => c.body(await read('docs.css'), 200, stylesheetHeaders) })
+  publicPage('/problems/*', {
     GET: async (c) => {
       const slug = c.req.path.slice('/problems/'.length)
-      if (Object.hasOwn(problems, slug)) return c.body(await read(`problems/${slug}.html`), 200, page)
+      if (Object.hasOwn(problems, slug)) return c.body(await read(`problems/${slug}.html`), 200, pageHeaders)
       throw new Refusal(problem('not-found', 'There is no such problem type.'))
     },
   })

@@ -15,27 +15,32 @@ const statementsPath = '/dashboard/statements'
 
 const { window, price } = statementQuery.shape
 /** Without `by`, the page reads the book alone. */
-const pageQuery = z.strictObject({ window, price, by: z.exactOptional(statementKey) })
+const querySchema = z.strictObject({ window, price, by: z.exactOptional(statementKey) })
 
 /** Where the units of a month went. */
 export function addStatements({ page }: PageRoutes, { guard }: Services): void {
   page(statementsPath, {
     GET: async ({ query, mustHave, show }) => {
       mustHave('read')
-      const { window, by, price } = readFields(query, pageQuery)
+      const { window, by, price } = readFields(query, querySchema)
       const view = await guard.ledger.view()
       const month = window ?? view.month.name
-      const asked = { window: month, by, price: query.get('price') || undefined }
+      const filters = { window: month, by, price: query.get('price') || undefined }
       const content =
         by === undefined ? (
-          <FromBook figures={await figuresIn(view, month)} asked={asked} />
+          <BookStatement figures={await figuresIn(view, month)} filters={filters} />
         ) : (
-          <FromLines of={await statementOf(month, by)} price={price} asked={asked} zone={zoneOf(view)} />
+          <DetailedStatement
+            statement={await statementOf(month, by)}
+            price={price}
+            filters={filters}
+            zone={zoneOf(view)}
+          />
         )
       return show(
         'Statements',
         <>
-          <Filters view={view} asked={asked} />
+          <Filters view={view} filters={filters} />
           {content}
           <ZoneNote zone={zoneOf(view)} />
         </>,
@@ -76,13 +81,13 @@ export function addStatements({ page }: PageRoutes, { guard }: Services): void {
   }
 }
 
-const Filters = ({ view, asked }: { view: View; asked: StatementQuery }) => (
+const Filters = ({ view, filters }: { view: View; filters: StatementFilters }) => (
   <form method="get" action={statementsPath} class="filters" aria-label="Which statement">
-    <MonthField view={view} value={asked.window} />
-    <SelectField name="by" label="By" options={statementKeys} value={asked.by} emptyLabel="the book alone" />
+    <MonthField view={view} value={filters.window} />
+    <SelectField name="by" label="By" options={statementKeys} value={filters.by} emptyLabel="the book alone" />
     <p>
       <label for="price">Price of a unit, if any</label>
-      <input id="price" name="price" type="text" inputmode="decimal" value={asked.price ?? ''} autocomplete="off" />
+      <input id="price" name="price" type="text" inputmode="decimal" value={filters.price ?? ''} autocomplete="off" />
     </p>
     <p class="buttons">
       <button type="submit" class="primary">
@@ -96,21 +101,21 @@ const Filters = ({ view, asked }: { view: View; asked: StatementQuery }) => (
   </form>
 )
 
-const heads = { budget: 'Budget', project: 'Project', caller: 'Caller' } satisfies Record<Statement['by'], string>
+const keyLabels = { budget: 'Budget', project: 'Project', caller: 'Caller' } satisfies Record<Statement['by'], string>
 
-interface StatementQuery {
+interface StatementFilters {
   readonly window: string
   readonly by: Statement['by'] | undefined
   readonly price: string | undefined
 }
 
-const FromBook = ({ figures, asked }: { figures: readonly Figures[]; asked: StatementQuery }) => (
+const BookStatement = ({ figures, filters }: { figures: readonly Figures[]; filters: StatementFilters }) => (
   <>
     <BookTable figures={figures} />
     <p class="pages">
       Statement as CSV:{' '}
       {statementKeys.map((by) => (
-        <a href={addressWith(`${statementsPath}.csv`, { ...asked, by })} download>
+        <a href={addressWith(`${statementsPath}.csv`, { ...filters, by })} download>
           by {by}
         </a>
       ))}
@@ -145,14 +150,14 @@ const BookTable = ({ figures }: { figures: readonly Figures[] }) => (
 )
 
 interface LinesProps {
-  readonly of: Statement
+  readonly statement: Statement
   readonly price: bigint | undefined
-  readonly asked: StatementQuery
+  readonly filters: StatementFilters
   readonly zone: string
 }
 
-function FromLines({ of, price, asked, zone }: LinesProps) {
-  const { window, status, rows, previous, next } = of
+function DetailedStatement({ statement, price, filters, zone }: LinesProps) {
+  const { window, status, rows, previous, next } = statement
   const title = (
     <>
       <Time at={window.start} zone={zone} /> to <Time at={window.end} zone={zone} />
@@ -163,24 +168,24 @@ function FromLines({ of, price, asked, zone }: LinesProps) {
       <Section id="statement" title={title}>
         <p>
           {status === 'open' ? 'Open: it still changes.' : 'Final: nothing of it is held or in doubt.'}{' '}
-          <AddsUp of={of} />
+          <SumCheck statement={statement} />
         </p>
       </Section>
       {rows.length === 0 ? (
         <p class="empty">Nothing was asked for or booked in this month.</p>
       ) : (
-        <Lines of={of} price={price} />
+        <StatementTable statement={statement} price={price} />
       )}
       <nav aria-label="Pages" class="pages">
-        <a href={addressWith(statementsPath, { ...asked, window: previous })} rel="prev">
+        <a href={addressWith(statementsPath, { ...filters, window: previous })} rel="prev">
           The month before
         </a>
         {next === null ? null : (
-          <a href={addressWith(statementsPath, { ...asked, window: next })} rel="next">
+          <a href={addressWith(statementsPath, { ...filters, window: next })} rel="next">
             The month after
           </a>
         )}
-        <a href={addressWith(`${statementsPath}.csv`, { ...asked })} download>
+        <a href={addressWith(`${statementsPath}.csv`, { ...filters })} download>
           Download as CSV
         </a>
       </nav>
@@ -188,7 +193,7 @@ function FromLines({ of, price, asked, zone }: LinesProps) {
   )
 }
 
-function AddsUp({ of: { spent, total, addsUp } }: { of: Statement }) {
+function SumCheck({ statement: { spent, total, addsUp } }: { statement: Statement }) {
   if (addsUp === null) return <>The book moved while it was read, again and again: look once more.</>
   if (addsUp) return <>It adds up to the {units(spent)} that the book says were spent.</>
   return (
@@ -199,7 +204,7 @@ function AddsUp({ of: { spent, total, addsUp } }: { of: Statement }) {
   )
 }
 
-function Lines({ of: { by, rows, total }, price }: Pick<LinesProps, 'of' | 'price'>) {
+function StatementTable({ statement: { by, rows, total }, price }: Pick<LinesProps, 'statement' | 'price'>) {
   const isByBudget = by === 'budget'
   const columns = [
     ...Object.keys(figures),
@@ -219,14 +224,14 @@ function Lines({ of: { by, rows, total }, price }: Pick<LinesProps, 'of' | 'pric
           Settled updates, and units; the grants of the last row are the account’s own
           {isByBudget ? '; what was paid elsewhere is charged in the rows of budgets above' : ''}
         </caption>
-        <TableHead columns={[heads[by], ...numberColumns(...columns)]} />
+        <TableHead columns={[keyLabels[by], ...numberColumns(...columns)]} />
         <tbody>
           {rows.map((row) => (
             <tr>
               <th scope="row">
-                <Key by={by} of={row.key} />
+                <RowName by={by} name={row.key} />
               </th>
-              <FigureCells of={row} />
+              <FigureCells sum={row} />
               {amount(row)}
               {isByBudget ? <UnitsCell name="Paid elsewhere" units={row.paidElsewhere} /> : null}
             </tr>
@@ -235,7 +240,7 @@ function Lines({ of: { by, rows, total }, price }: Pick<LinesProps, 'of' | 'pric
         <tfoot>
           <tr>
             <th scope="row">All</th>
-            <FigureCells of={total} />
+            <FigureCells sum={total} />
             {amount(total)}
             {isByBudget ? <td data-name="Paid elsewhere" /> : null}
           </tr>
@@ -245,9 +250,9 @@ function Lines({ of: { by, rows, total }, price }: Pick<LinesProps, 'of' | 'pric
   )
 }
 
-function Key({ by, of }: { by: Statement['by']; of: string | null }) {
-  if (of === null) return <>outside the guard</>
-  return <a href={by === 'budget' ? budgetAddress(of) : addressWith('/dashboard/updates', { [by]: of })}>{of}</a>
+function RowName({ by, name }: { by: Statement['by']; name: string | null }) {
+  if (name === null) return <>outside the guard</>
+  return <a href={by === 'budget' ? budgetAddress(name) : addressWith('/dashboard/updates', { [by]: name })}>{name}</a>
 }
 
 const figures = {
@@ -260,10 +265,10 @@ const figures = {
   Refused: 'refused',
 } as const satisfies Record<string, keyof StatementSum>
 
-const FigureCells = ({ of }: { of: StatementSum }) => (
+const FigureCells = ({ sum }: { sum: StatementSum }) => (
   <>
     {Object.entries(figures).map(([name, figure]) => (
-      <UnitsCell name={name} units={of[figure]} />
+      <UnitsCell name={name} units={sum[figure]} />
     ))}
   </>
 )

@@ -44,9 +44,9 @@ export function addUpdate({ page }: PageRoutes, { guard, options, kinds }: Servi
               <Evidence {...{ update, view, options, kinds }} />
             </Section>
           ) : null}
-          <Decide {...{ visit, update, view, options }} />
+          <DecisionSection {...{ visit, update, view, options }} />
           <History update={update} zone={zone} />
-          {update.service ? <Answer of={update.service} /> : null}
+          {update.service ? <AnswerSection answer={update.service} /> : null}
           <ZoneNote zone={zone} />
         </>,
       )
@@ -61,7 +61,7 @@ function Summary({ update, zone }: { update: Update; zone: string }) {
       <p class="headline">
         <StateName state={state} /> <code>{update.id}</code>
       </p>
-      {problem ? <ProblemLine of={problem} /> : null}
+      {problem ? <ProblemLine problem={problem} /> : null}
       {overrun === undefined ? null : (
         <p class="warning">
           <span aria-hidden="true">⚠</span> It cost {units(overrun)} more than were held.
@@ -78,7 +78,7 @@ function Summary({ update, zone }: { update: Update; zone: string }) {
   )
 }
 
-const ProblemLine = ({ of: { slug, detail, members } }: { of: Problem }) => (
+const ProblemLine = ({ problem: { slug, detail, members } }: { problem: Problem }) => (
   <p class="problem">
     <strong>{describe(slug).title}.</strong> {detail}
     {typeof members.update === 'string' ? (
@@ -159,18 +159,18 @@ const ApprovalFacts = ({
   </>
 )
 
-interface DecideProps {
+interface DecisionProps {
   readonly visit: Visit
   readonly update: Update
   readonly view: View
   readonly options: Services['options']
 }
 
-function Decide({ visit, update, view, options }: DecideProps) {
+function DecisionSection({ visit, update, view, options }: DecisionProps) {
   const { possible, whyNot } = choicesFor(update, view, visit, options)
   if (possible.length + whyNot.length === 0) return null
   const isDoubt = update.state === 'in-doubt'
-  const typed = visit.frame.flash?.typed
+  const input = visit.frame.flash?.input
   return (
     <Section id="decide" title="Decide" class="decide">
       {whyNot.map((sentence) => (
@@ -185,10 +185,10 @@ function Decide({ visit, update, view, options }: DecideProps) {
           <ReasonLine
             id="reason"
             label={`Reason${isDoubt ? '' : ' (may be left out)'}`}
-            value={typed?.reason}
+            value={input?.reason}
             required={isDoubt}
           />
-          {possible.includes('ran') ? <UnitsLine held={update.hold?.units ?? 0} value={typed?.units} /> : null}
+          {possible.includes('ran') ? <UnitsField held={update.hold?.units ?? 0} value={input?.units} /> : null}
           <ActionButtons actions={possible} />
         </form>
       )}
@@ -196,7 +196,7 @@ function Decide({ visit, update, view, options }: DecideProps) {
   )
 }
 
-const UnitsLine = ({ held, value }: { held: number; value: string | undefined }) => (
+const UnitsField = ({ held, value }: { held: number; value: string | undefined }) => (
   <p>
     <label for="units">Units that it cost, if it ran (left empty: the {count(held)} held)</label>
     <input id="units" name="units" type="text" value={value ?? ''} inputmode="numeric" autocomplete="off" />
@@ -218,7 +218,7 @@ const History = ({ update, zone }: { update: Update; zone: string }) => (
   </Section>
 )
 
-function Answer({ of: { status, contentType, body, truncated } }: { of: ServiceAnswer }) {
+function AnswerSection({ answer: { status, contentType, body, truncated } }: { answer: ServiceAnswer }) {
   const shown = body.slice(0, maxBodyLength).toWellFormed()
   return (
     <Section id="answer" title="The service’s answer">

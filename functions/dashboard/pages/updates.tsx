@@ -21,49 +21,49 @@ import {
 } from '../components/parts.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
-import { askForUpdate } from './overview.tsx'
+import { updateCommand } from './overview.tsx'
 
-const rowsOfPage = 50
+const pageSize = 50
 
 const isDate = (text: string) =>
   /^\d{4}-\d\d-\d\d$/.test(text) && new Date(Date.parse(text) || 0).toISOString().startsWith(text)
-const date = z.string().check(z.refine(isDate, 'must be a date such as 2026-11-20'))
+const dateSchema = z.string().check(z.refine(isDate, 'must be a date such as 2026-11-20'))
 
-const part = z.string().check(z.maxLength(200, 'must have at most 200 characters'))
+const searchSchema = z.string().check(z.maxLength(200, 'must have at most 200 characters'))
 /** The filters of the API, with dates instead of instants and parts of project names. */
-function pageFilterOf(kinds: Kinds) {
-  const { limit: _limit, cursor: _cursor, since: _since, until: _until, ...same } = updateFilterOf(kinds).shape
+function querySchemaOf(kinds: Kinds) {
+  const { limit: _limit, cursor: _cursor, since: _since, until: _until, ...apiFilters } = updateFilterOf(kinds).shape
   return z.strictObject({
-    ...same,
-    search: z.exactOptional(part),
-    since: z.exactOptional(date),
-    until: z.exactOptional(date),
+    ...apiFilters,
+    search: z.exactOptional(searchSchema),
+    since: z.exactOptional(dateSchema),
+    until: z.exactOptional(dateSchema),
     ...pagingFields,
   })
 }
-type ListQuery = Omit<z.output<ReturnType<typeof pageFilterOf>>, keyof Paging>
+type UpdateFilters = Omit<z.output<ReturnType<typeof querySchemaOf>>, keyof Paging>
 
 const path = '/dashboard/updates'
 
 export function addUpdateList({ page }: PageRoutes, { guard, kinds }: Services): void {
-  const pageFilter = pageFilterOf(kinds)
+  const querySchema = querySchemaOf(kinds)
 
   page(path, {
     GET: async ({ query, mustHave, show }) => {
       mustHave('read')
-      const { cursor, trail, ...asked } = readFields(query, pageFilter)
+      const { cursor, trail, ...filters } = readFields(query, querySchema)
       const view = await guard.ledger.view()
-      const { rows, next } = await guard.ledger.updates(toFilter(asked, zoneOf(view)), rowsOfPage, cursor)
+      const { rows, next } = await guard.ledger.updates(toFilter(filters, zoneOf(view)), pageSize, cursor)
       return show(
         'Updates',
         <>
-          <Filters asked={asked} view={view} kinds={kinds} />
+          <Filters filters={filters} view={view} kinds={kinds} />
           {rows.length === 0 ? (
-            <Nothing asked={asked} isEnd={next === undefined} />
+            <EmptyList filters={filters} isEnd={next === undefined} />
           ) : (
-            <Table rows={rows} zone={zoneOf(view)} />
+            <UpdateTable rows={rows} zone={zoneOf(view)} />
           )}
-          <PageLinks path={path} filters={asked} paging={{ cursor, trail }} next={next} />
+          <PageLinks path={path} filters={filters} paging={{ cursor, trail }} next={next} />
           <ZoneNote zone={zoneOf(view)} />
         </>,
       )
@@ -73,8 +73,8 @@ export function addUpdateList({ page }: PageRoutes, { guard, kinds }: Services):
   page(`${path}.csv`, {
     GET: async ({ c, query, mustHave, session }) => {
       mustHave('read')
-      const { cursor: _, trail: _trail, ...asked } = readFields(query, pageFilter)
-      const filter = toFilter(asked, zoneOf(await guard.ledger.view()))
+      const { cursor: _, trail: _trail, ...filters } = readFields(query, querySchema)
+      const filter = toFilter(filters, zoneOf(await guard.ledger.view()))
       c.get('expensiveReads').admit(session.sub)
       return answerCsv(c, 'updates', updateColumns, (after) => guard.ledger.updates(filter, csvPage, after))
     },
@@ -82,7 +82,7 @@ export function addUpdateList({ page }: PageRoutes, { guard, kinds }: Services):
 }
 
 /** `until` includes its whole day, in the account's zone. */
-function toFilter({ since, until, ...filter }: ListQuery, zone: string) {
+function toFilter({ since, until, ...filter }: UpdateFilters, zone: string) {
   return {
     ...filter,
     ...(since !== undefined && { since: startOf(since, zone) }),
@@ -97,21 +97,21 @@ function startOf(day: string, zone: string): number {
 
 const dayAfter = (day: string) => new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10)
 
-function Filters({ asked, view, kinds }: { asked: ListQuery; view: View; kinds: Kinds }) {
+function Filters({ filters, view, kinds }: { filters: UpdateFilters; view: View; kinds: Kinds }) {
   const budgets = Object.keys(view.definitions.budgets)
   return (
     <form method="get" action={path} class="filters" aria-label="Which updates">
-      <SelectField name="state" label="State" options={states} value={asked.state} labelOf={words} />
-      <SelectField name="kind" label="Kind" options={namesOf(kinds)} value={asked.kind} />
-      <SelectField name="budget" label="Budget" options={budgets} value={asked.budget} />
-      <SelectField name="via" label="Via" options={vias} value={asked.via} />
-      <FilterField name="search" label="Project, or a part of it" value={asked.search} />
-      <FilterField name="plan" label="Plan" value={asked.plan} />
-      <FilterField name="caller" label="Caller" value={asked.caller} />
-      <FilterField name="since" label="From" value={asked.since} type="date" />
-      <FilterField name="until" label="To" value={asked.until} type="date" />
-      {asked.project === undefined ? null : (
-        <FilterField name="project" label="Project, in full" value={asked.project} />
+      <SelectField name="state" label="State" options={states} value={filters.state} labelOf={words} />
+      <SelectField name="kind" label="Kind" options={namesOf(kinds)} value={filters.kind} />
+      <SelectField name="budget" label="Budget" options={budgets} value={filters.budget} />
+      <SelectField name="via" label="Via" options={vias} value={filters.via} />
+      <FilterField name="search" label="Project, or a part of it" value={filters.search} />
+      <FilterField name="plan" label="Plan" value={filters.plan} />
+      <FilterField name="caller" label="Caller" value={filters.caller} />
+      <FilterField name="since" label="From" value={filters.since} type="date" />
+      <FilterField name="until" label="To" value={filters.until} type="date" />
+      {filters.project === undefined ? null : (
+        <FilterField name="project" label="Project, in full" value={filters.project} />
       )}
       <p class="buttons">
         <button type="submit" class="primary">
@@ -123,12 +123,12 @@ function Filters({ asked, view, kinds }: { asked: ListQuery; view: View; kinds: 
   )
 }
 
-function Nothing({ asked, isEnd }: { asked: ListQuery; isEnd: boolean }) {
+function EmptyList({ filters, isEnd }: { filters: UpdateFilters; isEnd: boolean }) {
   if (!isEnd)
     return (
       <p class="empty">None of those that were looked at so far is like this; “Older” looks at those before them.</p>
     )
-  return Object.keys(asked).length > 0 ? (
+  return Object.keys(filters).length > 0 ? (
     <p class="empty">
       No update is like this. Plans and callers have to be named in full. <a href={path}>All updates</a>
     </p>
@@ -139,13 +139,13 @@ function Nothing({ asked, isEnd }: { asked: ListQuery; isEnd: boolean }) {
         a token of yours:
       </p>
       <pre>
-        <code>{askForUpdate()}</code>
+        <code>{updateCommand()}</code>
       </pre>
     </div>
   )
 }
 
-const Table = ({ rows, zone }: { rows: readonly Update[]; zone: string }) => (
+const UpdateTable = ({ rows, zone }: { rows: readonly Update[]; zone: string }) => (
   <div class="wide">
     <table class="rows">
       <caption>Updates, the newest first; units as estimated and as charged</caption>
@@ -171,7 +171,7 @@ const Table = ({ rows, zone }: { rows: readonly Update[]; zone: string }) => (
               <a href={budgetAddress(update.budget)}>{update.budget}</a>
             </td>
             <td data-name="Caller">
-              <CallerName of={update.caller} />
+              <CallerName caller={update.caller} />
               <span class="note">via {update.via}</span>
             </td>
           </tr>
@@ -182,8 +182,8 @@ const Table = ({ rows, zone }: { rows: readonly Update[]; zone: string }) => (
 )
 
 /** `schedule:morning` breaks after its colon rather than elsewhere. */
-const CallerName = ({ of }: { of: string }) =>
-  of.split(/(?<=:)/).map((part, index) => (
+const CallerName = ({ caller }: { caller: string }) =>
+  caller.split(/(?<=:)/).map((part, index) => (
     <>
       {index > 0 ? <wbr /> : null}
       {part}

@@ -14,9 +14,9 @@ import type { Frame } from '../../components/layout.tsx'
 import { budgetAddress, dayNamed, Section } from '../../components/parts.tsx'
 import { stepOf } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
-import { Chain } from './chain.tsx'
-import { Binding, Effect } from './effect.tsx'
-import { EntryForms, type EntryFormType, entryTypes, readEntry, titleOf } from './entry-forms.tsx'
+import { BudgetTrail } from './chain.tsx'
+import { EffectTable, TightestLimit } from './effect.tsx'
+import { EntryForms, type EntryFormType, entryTitle, entryTypes, readEntry } from './entry-forms.tsx'
 
 /** Books entries: filled in, previewed, confirmed. */
 export function addBook({ page }: PageRoutes, { guard }: Services): void {
@@ -27,37 +27,42 @@ export function addBook({ page }: PageRoutes, { guard }: Services): void {
       visit.mustHave('admin')
       const { view, budget } = await budgetOf(visit)
       const corrects = visit.c.req.query('corrects')
-      const given = new URLSearchParams(corrects === undefined ? {} : { type: 'correction', corrects })
-      return showForms(visit, { view, budget, given, wrong: [] })
+      const input = new URLSearchParams(corrects === undefined ? {} : { type: 'correction', corrects })
+      return showForms(visit, { view, budget, input, faults: [] })
     },
 
     POST: async (visit) => {
       visit.mustHave('admin')
-      const { form: given, session, frame } = visit
+      const { form: input, session, frame } = visit
       const { view, budget } = await budgetOf(visit)
-      const step = stepOf(given)
-      const key = keyOf(given)
-      if (step === 'edit') return showForms(visit, { view, budget, given, wrong: [] })
-      const read = readEntry(given, { budget, by: session.sub, key })
-      if (read.kind === 'wrong') return showForms(visit, { view, budget, given, wrong: read.wrong })
-      const { request } = read
+      const step = stepOf(input)
+      const key = keyOf(input)
+      if (step === 'edit') return showForms(visit, { view, budget, input, faults: [] })
+      const parsed = readEntry(input, { budget, by: session.sub, key })
+      if (parsed.kind === 'invalid') return showForms(visit, { view, budget, input, faults: parsed.faults })
+      const { request } = parsed
       const outcome = step === 'confirm' ? await ledger.enter(request) : await ledger.previewEntry(request)
       switch (outcome.kind) {
         case 'entered':
-          return visit.tell(
-            { done: [outcome.again ? bookedBefore : sayBooked(outcome.entry)], failed: [] },
+          return visit.redirect(
+            { done: [outcome.again ? alreadyBooked : bookedText(outcome.entry)], failed: [] },
             budgetAddress(budget),
           )
         case 'possible': {
           const { entry, before, after } = outcome
-          const budgets = concerned(view, request, entry)
+          const budgets = affectedBudgets(view, request, entry)
           return visit.show(
             'Book this?',
-            <EntryPreview {...{ request, entry, before, after, budgets, given, frame, view }} />,
+            <EntryPreview {...{ request, entry, before, after, budgets, input, frame, view }} />,
           )
         }
         default:
-          return showForms(visit, { view, budget, given: again(given, outcome.kind), wrong: [whyNot(outcome)] })
+          return showForms(visit, {
+            view,
+            budget,
+            input: withUsableKey(input, outcome.kind),
+            faults: [faultOf(outcome)],
+          })
       }
     },
   })
@@ -70,32 +75,33 @@ export function addBook({ page }: PageRoutes, { guard }: Services): void {
   }
 }
 
-interface Shown {
+interface FormsInput {
   readonly view: View
   readonly budget: string
   /** The input so far. */
-  readonly given: URLSearchParams
-  readonly wrong: readonly string[]
+  readonly input: URLSearchParams
+  readonly faults: readonly string[]
 }
 
-function showForms(visit: Visit, { view, budget, given, wrong }: Shown) {
-  const type = entryTypes.find((each) => each === given.get('type'))
+function showForms(visit: Visit, { view, budget, input, faults }: FormsInput) {
+  const type = entryTypes.find((each) => each === input.get('type'))
   const others = Object.keys(view.definitions.budgets).filter((name) => name !== budget)
-  const keyFor = (of: EntryFormType) => (of === type ? given.get('key') : null) ?? `page-${systemIds.random()}`
+  const keyFor = (formType: EntryFormType) =>
+    (formType === type ? input.get('key') : null) ?? `page-${systemIds.random()}`
   return visit.show(
     `Book units of ${budget}`,
     <>
-      <Chain of={budget} in={view.definitions} here="book units" />
-      <NowLeft budget={budget} view={view} />
-      <EntryForms {...{ budget, others, given, type, wrong, keyFor, frame: visit.frame }} />
+      <BudgetTrail budget={budget} definitions={view.definitions} here="book units" />
+      <UnitsLeft budget={budget} view={view} />
+      <EntryForms {...{ budget, otherBudgets: others, input, filledType: type, faults, keyFor, frame: visit.frame }} />
     </>,
   )
 }
 
-function NowLeft({ budget, view }: { budget: string; view: View }) {
-  const found = budgetNamed(view.definitions, budget)
-  if (!found) return null
-  const figures = figuresOf(view, found, 'month')
+function UnitsLeft({ budget, view }: { budget: string; view: View }) {
+  const definition = budgetNamed(view.definitions, budget)
+  if (!definition) return null
+  const figures = figuresOf(view, definition, 'month')
   return (
     <p>
       {left(figures)}, with {count(figures.held)} held and {count(figures.inDoubt)} in doubt.
@@ -111,20 +117,20 @@ function keyOf(form: URLSearchParams): string {
 }
 
 /** Drops a key that stands for another entry. */
-function again(given: URLSearchParams, kind: string): URLSearchParams {
-  const kept = new URLSearchParams(given)
-  if (kind === 'key-reused') kept.delete('key')
-  return kept
+function withUsableKey(input: URLSearchParams, kind: string): URLSearchParams {
+  const copy = new URLSearchParams(input)
+  if (kind === 'key-reused') copy.delete('key')
+  return copy
 }
 
-const whyNot = (outcome: Parameters<typeof notEntered>[0]): string =>
+const faultOf = (outcome: Parameters<typeof notEntered>[0]): string =>
   outcome.kind === 'key-reused'
     ? 'This form was booked before, with other figures, and nothing more was booked now. If you want this as well, go on.'
     : notEntered(outcome).detail
 
-const bookedBefore = 'It was booked already when you sent it first; nothing more was booked.'
+const alreadyBooked = 'It was booked already when you sent it first; nothing more was booked.'
 
-function sayBooked({ type, budget, units: number, to }: Entry): string {
+function bookedText({ type, budget, units: number, to }: Entry): string {
   switch (type) {
     case 'transfer':
       return `Booked: ${units(number)} from ${budget} to ${to}.`
@@ -140,37 +146,41 @@ function sayBooked({ type, budget, units: number, to }: Entry): string {
 }
 
 /** The budgets above the entry's own, then the others that it moves. */
-function concerned({ definitions }: View, request: EntryRequest, { moves }: Entry): readonly string[] {
+function affectedBudgets({ definitions }: View, request: EntryRequest, { moves }: Entry): readonly string[] {
   const from = [request.budget, ...(request.type === 'transfer' ? [request.to] : [])]
   const chains = from.flatMap((name) => chainOf(definitions, name).map((budget) => budget.name))
   return [...new Set([...chains, ...moves.map(({ budget }) => budget)])]
 }
 
-function EntryPreview(of: {
+function EntryPreview(props: {
   request: EntryRequest
   entry: Entry
   before: Book
   after: Book
   budgets: readonly string[]
-  given: URLSearchParams
+  input: URLSearchParams
   frame: Frame
   view: View
 }) {
-  const { request, entry, before, after, budgets, given, view } = of
+  const { request, entry, before, after, budgets, input, view } = props
   const month = monthOf(before, view, request)
-  const { form: _form, step: _step, ...fields } = Object.fromEntries(given)
+  const { form: _form, step: _step, ...fields } = Object.fromEntries(input)
   return (
     <>
-      <Section id="what" title={titleOf(request)}>
-        {request.type === 'reconcile' ? <Difference of={entry.units} /> : null}
+      <Section id="what" title={entryTitle(request)}>
+        {request.type === 'reconcile' ? <ReconcileDifference units={entry.units} /> : null}
         <p>Reason: {request.reason}</p>
       </Section>
-      <Effect {...{ before, after, budgets, month }} />
+      <EffectTable {...{ before, after, budgets, month }} />
       <Section id="confirm" title="Confirm">
-        <Binding of={request.type === 'transfer' ? request.to : request.budget} binds={entry.binds} month={month} />
+        <TightestLimit
+          budget={request.type === 'transfer' ? request.to : request.budget}
+          tightest={entry.binds}
+          month={month}
+        />
         <ConfirmForm
           action={budgetAddress(request.budget, '/book')}
-          frame={of.frame}
+          frame={props.frame}
           hidden={fields}
           confirmLabel="Book it"
           leaveLabel="Book nothing"
@@ -186,12 +196,12 @@ function monthOf({ month }: Book, view: View, request: EntryRequest): string {
   return request.type === 'grant' ? 'next month' : `in the month from ${dayNamed(month.slice('month:'.length))}`
 }
 
-const Difference = ({ of }: { of: number }) => (
+const ReconcileDifference = ({ units }: { units: number }) => (
   <p>
-    {of === 0
+    {units === 0
       ? 'The book and the vendor agree: no units are moved.'
-      : of > 0
-        ? `The vendor has ${count(of)} fewer left than the book: they are booked as spent outside.`
-        : `The vendor has ${count(-of)} more left than the book: so many are given back of what counts as spent.`}
+      : units > 0
+        ? `The vendor has ${count(units)} fewer left than the book: they are booked as spent outside.`
+        : `The vendor has ${count(-units)} more left than the book: so many are given back of what counts as spent.`}
   </p>
 )

@@ -20,32 +20,32 @@ export const labels = {
   freezeOnOverrun: 'Freeze on an overrun',
 } as const
 
-type Text = keyof typeof labels
-export type Texts = Readonly<Record<Text, string>>
-export const texts = Object.keys(labels) as Text[]
+type Field = keyof typeof labels
+export type Texts = Readonly<Record<Field, string>>
+export const fields = Object.keys(labels) as Field[]
 
 /** Absent fields stay as they are. Numbers are formatted like ours, so that equal ones are equal texts. */
-export function textsIn(form: URLSearchParams, otherwise: Texts): Texts {
-  const given = texts.map((text) => {
-    const value = form.get(text)
-    return [text, value === null ? otherwise[text] : tidy(text, value.trim())] as const
+export function textsIn(form: URLSearchParams, defaults: Texts): Texts {
+  const entries = fields.map((field) => {
+    const value = form.get(field)
+    return [field, value === null ? defaults[field] : normalize(field, value.trim())] as const
   })
-  return Object.fromEntries(given) as Texts
+  return Object.fromEntries(entries) as Texts
 }
 
-function tidy(text: Text, value: string): string {
-  if (text === 'approvers') return value.split(/\s+/).join('\n')
-  if (text === 'thresholds')
+function normalize(field: Field, value: string): string {
+  if (field === 'approvers') return value.split(/\s+/).join('\n')
+  if (field === 'thresholds')
     return value
       .split(/[\s,;%]+/)
       .filter(Boolean)
       .join(', ')
   if (isUnlimited(value)) return 'unlimited'
-  const number = isNumber(text) ? toNumber(value) : Number.NaN
+  const number = isNumber(field) ? toNumber(value) : Number.NaN
   return Number.isNaN(number) ? value : count(number)
 }
 
-const isNumber = (text: Text) => ['month', 'day', 'perUpdate', 'approvalAbove', 'approvalIfGrown'].includes(text)
+const isNumber = (field: Field) => ['month', 'day', 'perUpdate', 'approvalAbove', 'approvalIfGrown'].includes(field)
 
 const noKind = 'none'
 
@@ -70,21 +70,21 @@ export function budgetWords(kinds: Kinds) {
   }
 
   /** The words of a value beside its label. */
-  const said = (text: Text, value: string): string =>
-    text === 'kinds' ? kindsInWords(value) : value.split('\n').join(', ') || 'none'
+  const valueText = (field: Field, value: string): string =>
+    field === 'kinds' ? kindsInWords(value) : value.split('\n').join(', ') || 'none'
 
-  /** Parses with the API's schema. `wrong`: faults as sentences. */
-  function toRequest(given: Texts, projects: Budget['projects']) {
-    const parsed = budgetRequest.safeParse({ ...bodyOf(given, names), projects })
-    if (!parsed.success) return { kind: 'wrong', wrong: allFaults([], parsed.error.issues).map(sentence) } as const
+  /** Parses with the API's schema. `invalid`: faults as sentences. */
+  function toRequest(texts: Texts, projects: Budget['projects']) {
+    const parsed = budgetRequest.safeParse({ ...bodyOf(texts, names), projects })
+    if (!parsed.success) return { kind: 'invalid', faults: allFaults([], parsed.error.issues).map(sentence) } as const
     const { reason: _none, parent, ...request } = parsed.data
     return { kind: 'request', request: { ...request, parent: parent ?? null } } as const
   }
 
   return {
     textsOf: (budget: Budget) => textsOf(budget, names),
-    said,
-    differences: createComparison(labels, said),
+    valueText,
+    differences: createComparison(labels, valueText),
     toRequest,
     kindChoices,
   }
@@ -107,22 +107,22 @@ function textsOf(budget: Budget, names: readonly Kind[]): Texts {
   }
 }
 
-function bodyOf(given: Texts, names: readonly Kind[]): Record<string, unknown> {
+function bodyOf(texts: Texts, names: readonly Kind[]): Record<string, unknown> {
   const limits = (['month', 'day'] as const)
-    .filter((window) => window === 'month' || !isUnlimited(given[window]))
-    .map((window) => ({ window, units: isUnlimited(given[window]) ? 'unlimited' : toNumber(given[window]) }))
+    .filter((window) => window === 'month' || !isUnlimited(texts[window]))
+    .map((window) => ({ window, units: isUnlimited(texts[window]) ? 'unlimited' : toNumber(texts[window]) }))
   const numbers = (['perUpdate', 'approvalAbove', 'approvalIfGrown'] as const)
-    .filter((text) => given[text] !== '')
-    .map((text) => [text, toNumber(given[text])])
+    .filter((field) => texts[field] !== '')
+    .map((field) => [field, toNumber(texts[field])])
   return {
-    parent: given.parent === '' ? null : given.parent,
+    parent: texts.parent === '' ? null : texts.parent,
     limits,
     ...Object.fromEntries(numbers),
-    ...(given.approvalExpiresAfter !== '' && { approvalExpiresAfter: given.approvalExpiresAfter }),
-    ...(given.kinds !== names.join(' ') && { kinds: given.kinds === noKind ? [] : given.kinds.split(' ') }),
-    ...(given.approvers !== '' && { approvers: given.approvers.split('\n') }),
-    ...(given.thresholds !== '' && { thresholds: given.thresholds.split(', ').map(toNumber) }),
-    ...(given.freezeOnOverrun === 'yes' && { freezeOnOverrun: true }),
+    ...(texts.approvalExpiresAfter !== '' && { approvalExpiresAfter: texts.approvalExpiresAfter }),
+    ...(texts.kinds !== names.join(' ') && { kinds: texts.kinds === noKind ? [] : texts.kinds.split(' ') }),
+    ...(texts.approvers !== '' && { approvers: texts.approvers.split('\n') }),
+    ...(texts.thresholds !== '' && { thresholds: texts.thresholds.split(', ').map(toNumber) }),
+    ...(texts.freezeOnOverrun === 'yes' && { freezeOnOverrun: true }),
   }
 }
 
@@ -130,7 +130,7 @@ const isUnlimited = (text: string) => text.toLowerCase() === 'unlimited'
 
 function sentence({ path, message }: { path: string; message: string }): string {
   const [member = '', position = ''] = path.split('.')
-  const text = member === 'limits' ? (position === '0' ? 'month' : 'day') : member
-  const label = texts.find((each) => each === text)
+  const field = member === 'limits' ? (position === '0' ? 'month' : 'day') : member
+  const label = fields.find((each) => each === field)
   return `${label ? labels[label] : path}: it ${message}.`
 }

@@ -13,10 +13,10 @@ import { FillPatterns } from '../../components/charts.tsx'
 import { BurnDownFigure, CounterFigures, LimitAndReset } from '../../components/counter.tsx'
 import { budgetAddress, Fact, Facts, Section, Time, words, ZoneNote } from '../../components/parts.tsx'
 import type { PageRoutes } from '../../session.tsx'
-import { type BudgetWords, budgetWords, labels, type Texts, texts } from './budget-texts.ts'
-import { Chain } from './chain.tsx'
-import { Deletion, Stop } from './freeze.tsx'
-import { Projects } from './projects.tsx'
+import { type BudgetWords, budgetWords, fields, labels, type Texts } from './budget-texts.ts'
+import { BudgetTrail } from './chain.tsx'
+import { DeletionForm, FreezeForm } from './freeze.tsx'
+import { ProjectsSection } from './projects.tsx'
 
 const maxEntries = 10
 
@@ -25,34 +25,34 @@ export function addBudget({ page }: PageRoutes, { guard, kinds }: Services): voi
   const words = budgetWords(kinds)
 
   page('/dashboard/budgets/:name', {
-    GET: async ({ c, mustHave, show, allowed, frame }) => {
+    GET: async ({ c, mustHave, show, permissions, frame }) => {
       mustHave('read')
       const name = budgetNameOf(c)
       const { forecast, course } = await guard.background()
-      const looked = guard.ledger.view()
+      const viewRead = guard.ledger.view()
       const [view, forecasts, { nights }, entries] = await Promise.all([
-        looked,
-        forecast(looked),
-        course(looked),
-        looked.then(({ month }) => guard.ledger.entries({ month: month.name, budget: name }, maxEntries)),
+        viewRead,
+        forecast(viewRead),
+        course(viewRead),
+        viewRead.then(({ month }) => guard.ledger.entries({ month: month.name, budget: name }, maxEntries)),
       ])
       const budget = budgetNamed(view.definitions, name)
       const row = budgetRows(view, forecasts, nights).find((each) => each.name === name)
       if (!budget || !row) throw new Refusal(noBudget(name))
       const zone = zoneOf(view)
-      const isAdmin = allowed.scopes.has('admin')
+      const isAdmin = permissions.scopes.has('admin')
       const { revision } = view.definitions
       return show(
         `Budget ${name}`,
         <>
           <FillPatterns />
-          <Chain of={name} in={view.definitions} />
+          <BudgetTrail budget={name} definitions={view.definitions} />
           <UnitsSection row={row} isAdmin={isAdmin} zone={zone} />
           <RulesSection budget={budget} view={view} words={words} isAdmin={isAdmin} />
-          <Projects budget={budget} frame={frame} isAdmin={isAdmin} kinds={kinds} />
-          <Entries of={entries} name={name} zone={zone} isAdmin={isAdmin} />
-          {isAdmin ? <Stop budget={budget} frame={frame} revision={revision} /> : null}
-          {isAdmin && name !== rootBudget ? <Deletion budget={budget} frame={frame} revision={revision} /> : null}
+          <ProjectsSection budget={budget} frame={frame} isAdmin={isAdmin} kinds={kinds} />
+          <EntriesSection entries={entries} name={name} zone={zone} isAdmin={isAdmin} />
+          {isAdmin ? <FreezeForm budget={budget} frame={frame} revision={revision} /> : null}
+          {isAdmin && name !== rootBudget ? <DeletionForm budget={budget} frame={frame} revision={revision} /> : null}
           <ZoneNote zone={zone} />
         </>,
       )
@@ -62,11 +62,11 @@ export function addBudget({ page }: PageRoutes, { guard, kinds }: Services): voi
 
 const UnitsSection = ({ row, isAdmin, zone }: { row: BudgetRow; isAdmin: boolean; zone: string }) => (
   <Section id="figures" title="Units">
-    <FrozenMark of={row} zone={zone} />
-    <Window name={row.name} of={row.month} zone={zone}>
+    <FreezeNote row={row} zone={zone} />
+    <WindowCounter name={row.name} counter={row.month} zone={zone}>
       <BurnDownFigure row={row} zone={zone} />
-    </Window>
-    {row.day ? <Window name={row.name} of={row.day} zone={zone} /> : null}
+    </WindowCounter>
+    {row.day ? <WindowCounter name={row.name} counter={row.day} zone={zone} /> : null}
     <p class="buttons">
       {isAdmin ? (
         <a class="button" href={budgetAddress(row.name, '/book')}>
@@ -89,7 +89,7 @@ function RulesSection({ budget, view, words, isAdmin }: RulesProps) {
   const children = childrenOf(view.definitions, budget.name).map(({ name }) => name)
   return (
     <Section id="rules" title="Limits and rules">
-      <Rules of={words.textsOf(budget)} words={words} />
+      <RuleFacts texts={words.textsOf(budget)} words={words} />
       {children.length === 0 ? null : (
         <p>
           Below it:{' '}
@@ -112,7 +112,7 @@ function RulesSection({ budget, view, words, isAdmin }: RulesProps) {
   )
 }
 
-const FrozenMark = ({ of: { name, frozen }, zone }: { of: BudgetRow; zone: string }) =>
+const FreezeNote = ({ row: { name, frozen }, zone }: { row: BudgetRow; zone: string }) =>
   frozen === null ? null : (
     <p class="frozen">
       <span aria-hidden="true">❄</span> <strong>Frozen</strong>
@@ -126,56 +126,70 @@ const FrozenMark = ({ of: { name, frozen }, zone }: { of: BudgetRow; zone: strin
     </p>
   )
 
-const Window = ({ name, of, zone, children }: { name: string; of: CounterRow; zone: string; children?: Child }) => (
-  <div class={of.window}>
+const WindowCounter = ({
+  name,
+  counter,
+  zone,
+  children,
+}: {
+  name: string
+  counter: CounterRow
+  zone: string
+  children?: Child
+}) => (
+  <div class={counter.window}>
     <div class="title">
-      <h3>{of.window === 'day' ? 'Today' : 'This month'}</h3>
-      <p class={of.total !== null && of.available <= 0 ? 'left none' : 'left'}>
-        {of.total === null ? (
+      <h3>{counter.window === 'day' ? 'Today' : 'This month'}</h3>
+      <p class={counter.total !== null && counter.available <= 0 ? 'left none' : 'left'}>
+        {counter.total === null ? (
           'no limit'
         ) : (
           <>
-            <strong>{count(of.available)}</strong> of {count(of.total)} left
+            <strong>{count(counter.available)}</strong> of {count(counter.total)} left
           </>
         )}
       </p>
     </div>
     <p class="note">
-      <LimitAndReset counter={of} zone={zone} />
+      <LimitAndReset counter={counter} zone={zone} />
     </p>
     {children}
-    <CounterFigures name={name} counter={of} zone={zone} />
+    <CounterFigures name={name} counter={counter} zone={zone} />
   </div>
 )
 
-const Rules = ({ of, words }: { of: Texts; words: BudgetWords }) => (
+const RuleFacts = ({ texts, words }: { texts: Texts; words: BudgetWords }) => (
   <Facts isLong>
-    {texts
-      .filter((text) => of[text] !== '')
+    {fields
+      .filter((text) => texts[text] !== '')
       .map((text) => (
         <Fact name={labels[text]}>
-          {text === 'parent' ? <a href={budgetAddress(of.parent)}>{of.parent}</a> : words.said(text, of[text])}
+          {text === 'parent' ? (
+            <a href={budgetAddress(texts.parent)}>{texts.parent}</a>
+          ) : (
+            words.valueText(text, texts[text])
+          )}
         </Fact>
       ))}
   </Facts>
 )
 
-const correctable: readonly Entry['type'][] = ['grant', 'transfer', 'external-spend', 'opening', 'correction']
+const correctableTypes: readonly Entry['type'][] = ['grant', 'transfer', 'external-spend', 'opening', 'correction']
 
 interface EntriesProps {
-  readonly of: Page<Entry>
+  readonly entries: Page<Entry>
   readonly name: string
   readonly zone: string
   readonly isAdmin: boolean
 }
 
-const Entries = ({ of, name, zone, isAdmin }: EntriesProps) => (
+const EntriesSection = ({ entries, name, zone, isAdmin }: EntriesProps) => (
   <Section id="entries" title="Booked this month">
-    {of.rows.length === 0 ? (
+    {entries.rows.length === 0 ? (
       <p class="empty">Nothing was booked by hand this month. What updates cost is on their own pages.</p>
     ) : (
       <ul class="entries">
-        {of.rows.map(({ id, type, budget, units, to, at, by, reason }) => (
+        {entries.rows.map(({ id, type, budget, units, to, at, by, reason }) => (
           <li>
             <p>
               <strong>{words(type)}</strong>
@@ -186,7 +200,7 @@ const Entries = ({ of, name, zone, isAdmin }: EntriesProps) => (
             <p>{reason}</p>
             <p class="note">
               <Time at={at} zone={zone} /> by {by} <code>{id}</code>
-              {isAdmin && correctable.includes(type) ? (
+              {isAdmin && correctableTypes.includes(type) ? (
                 <>
                   {' '}
                   <a href={budgetAddress(name, `/book?corrects=${id}`)} aria-label={`Correct the entry ${id}`}>

@@ -7,7 +7,7 @@ import { type BudgetRow, budgetRows, type CounterRow } from '../../components/bu
 import { ChoiceField, Faults, ReasonField, TextField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { budgetAddress, numberColumns, Section, TableHead, UnitsCell, ZoneNote } from '../../components/parts.tsx'
-import { onNewest, reasonOf } from '../../forms.ts'
+import { reasonOf, retryOnConflict } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { addBook } from './book.tsx'
 import { addBudget } from './budget.tsx'
@@ -28,9 +28,9 @@ export function addBudgetPages(routes: PageRoutes, services: Services): void {
 
     POST: async (visit) => {
       visit.mustHave('admin')
-      const made = await makeBudget(visit, services)
-      if (made.kind === 'wrong') return showAll(visit, made.wrong)
-      return visit.tell({ done: [`The budget ${made.name} is made.`], failed: [] }, budgetAddress(made.name))
+      const result = await makeBudget(visit, services)
+      if (result.kind === 'invalid') return showAll(visit, result.faults)
+      return visit.redirect({ done: [`The budget ${result.name} is made.`], failed: [] }, budgetAddress(result.name))
     },
   })
 
@@ -40,24 +40,26 @@ export function addBudgetPages(routes: PageRoutes, services: Services): void {
   addProjects(routes, services)
   addFreeze(routes, services)
 
-  async function showAll({ show, allowed, frame, form }: Visit, wrong: readonly string[]) {
+  async function showAll({ show, permissions, frame, form }: Visit, faults: readonly string[]) {
     const view = await guard.ledger.view()
     const rows = budgetRows(view, [])
-    const isAdmin = allowed.scopes.has('admin')
-    const owned = (name: string) => budgetNamed(view.definitions, name)?.projects.length ?? 0
+    const isAdmin = permissions.scopes.has('admin')
+    const projectCountOf = (name: string) => budgetNamed(view.definitions, name)?.projects.length ?? 0
     return show(
       'Budgets',
       <>
-        {rows.length > 1 ? null : <NoneYet isAdmin={isAdmin} />}
-        <Tree rows={rows} owned={owned} />
-        {isAdmin ? <MakeForm frame={frame} parents={rows.map(({ name }) => name)} given={form} wrong={wrong} /> : null}
+        {rows.length > 1 ? null : <EmptyBudgets isAdmin={isAdmin} />}
+        <BudgetTree rows={rows} projectCountOf={projectCountOf} />
+        {isAdmin ? (
+          <MakeForm frame={frame} parents={rows.map(({ name }) => name)} input={form} faults={faults} />
+        ) : null}
         <ZoneNote zone={zoneOf(view)} />
       </>,
     )
   }
 }
 
-const NoneYet = ({ isAdmin }: { isAdmin: boolean }) => (
+const EmptyBudgets = ({ isAdmin }: { isAdmin: boolean }) => (
   <p class="empty">
     There is only the account itself, and everybody shares it.{' '}
     {isAdmin
@@ -66,7 +68,13 @@ const NoneYet = ({ isAdmin }: { isAdmin: boolean }) => (
   </p>
 )
 
-const Tree = ({ rows, owned }: { rows: readonly BudgetRow[]; owned: (name: string) => number }) => (
+const BudgetTree = ({
+  rows,
+  projectCountOf,
+}: {
+  rows: readonly BudgetRow[]
+  projectCountOf: (name: string) => number
+}) => (
   <div class="wide">
     <table class="tree">
       <caption>Each budget below its parent. What it spends counts in all above it, up to account.</caption>
@@ -87,15 +95,15 @@ const Tree = ({ rows, owned }: { rows: readonly BudgetRow[]; owned: (name: strin
               )}
             </th>
             <td data-name="Left this month" class="number">
-              <Left of={row.month} />
+              <UnitsLeft counter={row.month} />
             </td>
             <UnitsCell name="Spent" units={row.month.spent} />
             <UnitsCell name="Held, in doubt" units={row.month.held + row.month.inDoubt} />
             <td data-name="Left today" class={row.day ? 'number' : 'number nothing'}>
-              {row.day ? <Left of={row.day} /> : <span class="unknown">no limit</span>}
+              {row.day ? <UnitsLeft counter={row.day} /> : <span class="unknown">no limit</span>}
             </td>
-            <td data-name="Projects" class={owned(row.name) > 0 ? 'number' : 'number nothing'}>
-              {owned(row.name) === 0 ? <span class="unknown">–</span> : count(owned(row.name))}
+            <td data-name="Projects" class={projectCountOf(row.name) > 0 ? 'number' : 'number nothing'}>
+              {projectCountOf(row.name) === 0 ? <span class="unknown">–</span> : count(projectCountOf(row.name))}
             </td>
           </tr>
         ))}
@@ -104,7 +112,7 @@ const Tree = ({ rows, owned }: { rows: readonly BudgetRow[]; owned: (name: strin
   </div>
 )
 
-const Left = ({ of: { total, available } }: { of: CounterRow }) =>
+const UnitsLeft = ({ counter: { total, available } }: { counter: CounterRow }) =>
   total === null ? (
     <span class="unknown">no limit</span>
   ) : (
@@ -114,51 +122,52 @@ const Left = ({ of: { total, available } }: { of: CounterRow }) =>
     </>
   )
 
-type Made =
+type MakeResult =
   | { readonly kind: 'made'; readonly name: string }
-  | { readonly kind: 'wrong'; readonly wrong: readonly string[] }
+  | { readonly kind: 'invalid'; readonly faults: readonly string[] }
 
-async function makeBudget({ form, session }: Visit, { guard, kinds }: Services): Promise<Made> {
+async function makeBudget({ form, session }: Visit, { guard, kinds }: Services): Promise<MakeResult> {
   const { textsOf, differences, toRequest } = budgetWords(kinds)
   const name = budgetName.safeParse(form.get('name')?.trim() ?? '')
   const texts = textsIn(form, textsOf({ name: '', parent: rootBudget, limits: [], projects: [] }))
-  const read = toRequest(texts, [])
-  if (!name.success || read.kind === 'wrong') {
-    const faults = name.success ? [] : [`Name: it ${name.error.issues[0]?.message}.`]
-    return { kind: 'wrong', wrong: [...faults, ...(read.kind === 'wrong' ? read.wrong : [])] }
+  const parsed = toRequest(texts, [])
+  if (!name.success || parsed.kind === 'invalid') {
+    const nameFaults = name.success ? [] : [`Name: it ${name.error.issues[0]?.message}.`]
+    return { kind: 'invalid', faults: [...nameFaults, ...(parsed.kind === 'invalid' ? parsed.faults : [])] }
   }
   const reason = reasonOf(form)
   const by = { caller: session.sub, ...(reason !== undefined && { reason }) }
-  const changed = await onNewest(async () => {
+  const result = await retryOnConflict(async () => {
     const { definitions } = await guard.ledger.view()
-    const there = budgetNamed(definitions, name.data)
-    if (!there) return guard.putBudget({ ...read.request, name: name.data }, { ...by, onlyAt: [definitions.revision] })
+    const existing = budgetNamed(definitions, name.data)
+    if (!existing)
+      return guard.putBudget({ ...parsed.request, name: name.data }, { ...by, onlyAt: [definitions.revision] })
     // Pressing twice is not a conflict.
-    if (differences(textsOf(there), texts).length === 0) return { kind: 'changed', created: false }
+    if (differences(textsOf(existing), texts).length === 0) return { kind: 'changed', created: false }
     const detail = `There is a budget ${name.data} already; nothing was changed.`
     return { kind: 'problem', problem: problem('wrong-state', detail) }
   })
-  return changed.kind === 'changed'
+  return result.kind === 'changed'
     ? { kind: 'made', name: name.data }
-    : { kind: 'wrong', wrong: [changed.problem.detail] }
+    : { kind: 'invalid', faults: [result.problem.detail] }
 }
 
 interface MakeFormProps {
   readonly frame: Frame
   readonly parents: readonly string[]
   /** The input so far. */
-  readonly given: URLSearchParams
-  readonly wrong: readonly string[]
+  readonly input: URLSearchParams
+  readonly faults: readonly string[]
 }
 
-const MakeForm = (of: MakeFormProps) => {
-  const value = (name: string) => of.given.get(name) ?? undefined
+const MakeForm = (props: MakeFormProps) => {
+  const value = (name: string) => props.input.get(name) ?? undefined
   return (
     <Section id="make" title="New budget">
-      <Faults faults={of.wrong} />
+      <Faults faults={props.faults} />
       {/* The anchor leads back to this form, far below the budgets. */}
       <form method="post" action="/dashboard/budgets#make">
-        <FormToken frame={of.frame} />
+        <FormToken frame={props.frame} />
         <div class="fields">
           <TextField
             formId="make"
@@ -173,7 +182,7 @@ const MakeForm = (of: MakeFormProps) => {
             name="parent"
             label={labels.parent}
             value={value('parent')}
-            options={of.parents.map((name) => [name, name])}
+            options={props.parents.map((name) => [name, name])}
           />
           <TextField
             formId="make"

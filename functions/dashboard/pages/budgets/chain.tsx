@@ -2,9 +2,17 @@ import { chainOf, type Definitions } from '../../../../shared/ledger/book/defini
 import { budgetAddress, Trail } from '../../components/parts.tsx'
 
 /** Where a budget counts: the root, and down to it. `here` names a page below the budget's own. */
-export function Chain({ of, in: definitions, here }: { of: string; in: Definitions; here?: string }) {
-  const chain = chainOf(definitions, of).toReversed()
+export function BudgetTrail({
+  budget,
+  definitions,
+  here,
+}: {
+  budget: string
+  definitions: Definitions
+  here?: string
+}) {
+  const chain = chainOf(definitions, budget).toReversed()
   const links = chain.map(({ name }) => [name, budgetAddress(name)] as const)
   const above = [['Budgets', '/dashboard/budgets'] as const, ...(here === undefined ? links.slice(0, -1) : links)]
-  return <Trail label="Where it counts" above={above} here={here ?? of} />
+  return <Trail label="Where it counts" above={above} here={here ?? budget} />
 }

@@ -30,11 +30,11 @@ import {
 } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
-import { isOvertaken, stepOf, untilAnswered } from '../../forms.ts'
+import { isConflict, retryUntilAnswered, stepOf } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { type BudgetWords, budgetWords, labels, type Texts, textsIn } from './budget-texts.ts'
-import { Chain } from './chain.tsx'
-import { Binding, Effect, PlansThen } from './effect.tsx'
+import { BudgetTrail } from './chain.tsx'
+import { EffectTable, ForecastChanges, TightestLimit } from './effect.tsx'
 
 interface BudgetEdit extends Edit<Texts> {
   readonly words: BudgetWords
@@ -56,12 +56,12 @@ export function addBudgetEdit({ page }: PageRoutes, { guard, kinds }: Services):
     POST: async (visit) => {
       visit.mustHave('admin')
       const step = stepOf(visit.form)
-      return untilAnswered(async () => {
+      return retryUntilAnswered(async () => {
         const { view, budget } = await budgetOf(guard, visit)
         const { differences } = words
-        const edit = readEdit(visit.form, view, words.textsOf(budget), { textsIn, differences })
-        const wanted = { ...edit, words, budget }
-        return step === 'edit' ? showForm(visit, wanted) : change(guard, visit, wanted, step)
+        const read = readEdit(visit.form, view, words.textsOf(budget), { textsIn, differences })
+        const edit = { ...read, words, budget }
+        return step === 'edit' ? showForm(visit, edit) : previewOrChange(guard, visit, edit, step)
       })
     },
   })
@@ -76,63 +76,63 @@ async function budgetOf({ ledger }: Guard, { c }: Visit): Promise<{ view: View; 
 }
 
 /** `null`: another change was faster. */
-async function change(guard: Guard, visit: Visit, wanted: BudgetEdit, step: 'preview' | 'confirm') {
-  const { words, budget, texts, othersChanges } = wanted
+async function previewOrChange(guard: Guard, visit: Visit, edit: BudgetEdit, step: 'preview' | 'confirm') {
+  const { words, budget, texts, othersChanges } = edit
   const { name } = budget
-  const tell = (sentence: string) => visit.tell({ done: [sentence], failed: [] }, budgetAddress(name))
-  if (isUnchanged(wanted)) {
+  const finish = (sentence: string) => visit.redirect({ done: [sentence], failed: [] }, budgetAddress(name))
+  if (isUnchanged(edit)) {
     // Without changes of others, the user may continue; with them, this is the second press of a button.
-    if (othersChanges === null) return showForm(visit, wanted, ['Nothing is different from what it is already.'])
-    return tell(`${name} is as you want it already; nothing more was changed.`)
+    if (othersChanges === null) return showForm(visit, edit, ['Nothing is different from what it is already.'])
+    return finish(`${name} is as you want it already; nothing more was changed.`)
   }
-  const made = words.toRequest(texts, budget.projects)
-  if (made.kind === 'wrong') return showForm(visit, wanted, made.wrong)
-  const request = { ...made.request, name }
-  const outcome = await putOrPreview(step, wanted, visit.session.sub, {
+  const parsed = words.toRequest(texts, budget.projects)
+  if (parsed.kind === 'invalid') return showForm(visit, edit, parsed.faults)
+  const request = { ...parsed.request, name }
+  const outcome = await putOrPreview(step, edit, visit.session.sub, {
     put: (by) => guard.putBudget(request, by),
     preview: (by) => guard.previewBudget(request, by),
   })
-  if (isOvertaken(outcome)) return null
+  if (isConflict(outcome)) return null
   switch (outcome.kind) {
     case 'problem':
-      return showForm(visit, wanted, [outcome.problem.detail])
+      return showForm(visit, edit, [outcome.problem.detail])
     case 'changed':
-      return tell(`${name} is changed, at once for everybody.`)
+      return finish(`${name} is changed, at once for everybody.`)
     case 'possible':
-      return showPreview(guard, visit, wanted, outcome)
+      return showPreview(guard, visit, edit, outcome)
   }
 }
 
-async function showPreview(guard: Guard, visit: Visit, wanted: BudgetEdit, views: { before: View; after: View }) {
+async function showPreview(guard: Guard, visit: Visit, edit: BudgetEdit, views: { before: View; after: View }) {
   const { forecast } = await guard.background()
   const forecasts = await Promise.all([forecast(views.before), forecast(views.after)])
   return visit.show(
-    `Change ${wanted.budget.name}?`,
-    <Preview {...{ wanted, frame: visit.frame, ...views, forecasts }} />,
+    `Change ${edit.budget.name}?`,
+    <BudgetPreview {...{ edit, frame: visit.frame, ...views, forecasts }} />,
   )
 }
 
-function showForm(visit: Visit, wanted: BudgetEdit, wrong: readonly string[] = []) {
-  const { name } = wanted.budget
+function showForm(visit: Visit, edit: BudgetEdit, faults: readonly string[] = []) {
+  const { name } = edit.budget
   return visit.show(
     `Limits and rules of ${name}`,
     <>
-      <Chain of={name} in={wanted.view.definitions} here="limits and rules" />
-      <Form wanted={wanted} wrong={wrong} frame={visit.frame} />
+      <BudgetTrail budget={name} definitions={edit.view.definitions} here="limits and rules" />
+      <BudgetForm edit={edit} faults={faults} frame={visit.frame} />
     </>,
   )
 }
 
-function Form({ wanted, wrong, frame }: { wanted: BudgetEdit; wrong: readonly string[]; frame: Frame }) {
-  const { words, view, budget, texts } = wanted
+function BudgetForm({ edit, faults, frame }: { edit: BudgetEdit; faults: readonly string[]; frame: Frame }) {
+  const { words, view, budget, texts } = edit
   const { field, numberField } = editFields(labels, texts)
   const others = Object.keys(view.definitions.budgets).filter((name) => name !== budget.name)
   return (
     <form method="post" action={budgetAddress(budget.name, '/edit')} class="sheet">
-      <Faults faults={wrong} />
-      <OthersChanges edit={wanted} name={budget.name} />
+      <Faults faults={faults} />
+      <OthersChanges edit={edit} name={budget.name} />
       <FormToken frame={frame} />
-      <HiddenFields values={shownFields(wanted)} />
+      <HiddenFields values={shownFields(edit)} />
       <Section id="limits" title="Limits">
         <p class="note">A number of units, or “unlimited”. 0 lets nothing pass.</p>
         <div class="fields">
@@ -164,35 +164,35 @@ function Form({ wanted, wrong, frame }: { wanted: BudgetEdit; wrong: readonly st
           <ChoiceField {...field('freezeOnOverrun')} options={noOrYes} />
         </div>
       </Section>
-      <PreviewSection reason={wanted.reason} back={budgetAddress(budget.name)} />
+      <PreviewSection reason={edit.reason} back={budgetAddress(budget.name)} />
     </form>
   )
 }
 
 interface PreviewProps {
-  readonly wanted: BudgetEdit
+  readonly edit: BudgetEdit
   readonly frame: Frame
   readonly before: View
   readonly after: View
   readonly forecasts: readonly [before: readonly Forecast[], after: readonly Forecast[]]
 }
 
-function Preview({ wanted, frame, before, after, forecasts }: PreviewProps) {
-  const { words, budget, now, texts, reason } = wanted
+function BudgetPreview({ edit, frame, before, after, forecasts }: PreviewProps) {
+  const { words, budget, now, texts, reason } = edit
   const { name } = budget
   const chain = chainOf(after.definitions, name)
   return (
     <>
-      <OthersChanges edit={wanted} name={name} />
+      <OthersChanges edit={edit} name={name} />
       <ChangesSection differences={words.differences(now, texts)} reason={reason} />
-      <Effect before={before.book} after={after.book} budgets={chain.map((each) => each.name)} />
+      <EffectTable before={before.book} after={after.book} budgets={chain.map((each) => each.name)} />
       <Section id="confirm" title="Confirm">
-        <Binding of={name} binds={tightest(figuresOfChain(after, chain))} />
-        <PlansThen before={forecasts[0]} after={forecasts[1]} zone={zoneOf(before)} />
+        <TightestLimit budget={name} tightest={tightest(figuresOfChain(after, chain))} />
+        <ForecastChanges before={forecasts[0]} after={forecasts[1]} zone={zoneOf(before)} />
         <ConfirmForm
           action={budgetAddress(name, '/edit')}
           frame={frame}
-          hidden={{ ...shownFields({ ...wanted, view: before }), ...texts, ...(reason !== undefined && { reason }) }}
+          hidden={{ ...shownFields({ ...edit, view: before }), ...texts, ...(reason !== undefined && { reason }) }}
           confirmLabel="Change it"
           leaveLabel="Leave it as it is"
           back={budgetAddress(name)}

@@ -12,7 +12,7 @@ interface Row {
   readonly after: Counter
 }
 
-interface Books {
+interface EffectProps {
   readonly before: Book
   readonly after: Book
   readonly budgets: readonly string[]
@@ -21,17 +21,17 @@ interface Books {
 }
 
 /** The counters before and after a change: each budget's month, and its day if limited. */
-export function Effect({ before, after, budgets, month = thisMonth }: Books) {
-  const shown = windowKinds.filter((window) => window === 'month' || month === thisMonth)
-  const rows = budgets.flatMap((budget) => shown.flatMap((window) => rowOf(budget, window, before, after)))
-  const below = rows.filter((row) => isLimited(row) && row.after.available < 0)
+export function EffectTable({ before, after, budgets, month = thisMonth }: EffectProps) {
+  const windows = windowKinds.filter((window) => window === 'month' || month === thisMonth)
+  const rows = budgets.flatMap((budget) => windows.flatMap((window) => rowOf(budget, window, before, after)))
+  const overdrawn = rows.filter((row) => isLimited(row) && row.after.available < 0)
   return (
     <>
-      {below.map((row) => (
+      {overdrawn.map((row) => (
         <p class="failed" role="alert">
           <span aria-hidden="true">⚠</span>{' '}
           <strong>
-            {row.budget} would have {units(row.after.available)} left {spanOf(row.window, month)}.
+            {row.budget} would have {units(row.after.available)} left {windowText(row.window, month)}.
           </strong>{' '}
           Nothing more is admitted on it, nor on any budget below it, before {units(-row.after.available + 1)} are there
           again. What is held or in doubt goes on.
@@ -50,16 +50,16 @@ export function Effect({ before, after, budgets, month = thisMonth }: Books) {
                   {row.budget} <span class="note">{row.window === 'day' ? 'day' : 'month'}</span>
                 </th>
                 <td data-name="Limit and grants" class="number">
-                  <Changed from={totalOf(row.before)} to={totalOf(row.after)} />
+                  <FromTo from={totalText(row.before)} to={totalText(row.after)} />
                 </td>
                 <td data-name="Spent, held, in doubt" class="number">
-                  <Changed from={row.before && count(usedOf(row.before))} to={count(usedOf(row.after))} />
+                  <FromTo from={row.before && count(usedOf(row.before))} to={count(usedOf(row.after))} />
                 </td>
                 <td data-name="Left now" class="number">
-                  {row.before ? leftOf(row.before) : '–'}
+                  {row.before ? availableText(row.before) : '–'}
                 </td>
                 <td data-name="Left then" class="number">
-                  <strong>{leftOf(row.after)}</strong>
+                  <strong>{availableText(row.after)}</strong>
                 </td>
               </tr>
             ))}
@@ -80,12 +80,12 @@ function rowOf(budget: string, window: WindowKind, before: Book, after: Book): r
 
 const isLimited = ({ after }: Row) => after.limit !== 'unlimited'
 
-const leftOf = ({ limit, available }: Counter): string => (limit === 'unlimited' ? 'no limit' : count(available))
+const availableText = ({ limit, available }: Counter): string => (limit === 'unlimited' ? 'no limit' : count(available))
 
-const totalOf = (counter: Counter | undefined): string | undefined =>
+const totalText = (counter: Counter | undefined): string | undefined =>
   counter && (counter.limit === 'unlimited' ? 'no limit' : count(counter.limit + counter.granted))
 
-const Changed = ({ from, to = '' }: { from: string | undefined; to: string | undefined }) =>
+const FromTo = ({ from, to = '' }: { from: string | undefined; to: string | undefined }) =>
   from === undefined || from === to ? (
     <span>{to}</span>
   ) : (
@@ -96,36 +96,44 @@ const Changed = ({ from, to = '' }: { from: string | undefined; to: string | und
   )
 
 /** The most that updates of a budget may cost then, and the counter that bounds it. */
-export const Binding = ({ of, binds, month = thisMonth }: { of: string; binds: Entry['binds']; month?: string }) =>
-  binds ? (
+export const TightestLimit = ({
+  budget,
+  tightest,
+  month = thisMonth,
+}: {
+  budget: string
+  tightest: Entry['binds']
+  month?: string
+}) =>
+  tightest ? (
     <p>
-      Updates of {of} may then cost {units(Math.max(0, binds.available))} together: that is what{' '}
-      {binds.budget === of ? 'it' : binds.budget} has left {spanOf(binds.window, month)}.
+      Updates of {budget} may then cost {units(Math.max(0, tightest.available))} together: that is what{' '}
+      {tightest.budget === budget ? 'it' : tightest.budget} has left {windowText(tightest.window, month)}.
     </p>
   ) : (
-    <p>Nothing limits what updates of {of} may cost then.</p>
+    <p>Nothing limits what updates of {budget} may cost then.</p>
   )
 
 const thisMonth = 'this month'
 
 /** Only the open month has days. */
-function spanOf(window: WindowKind, month: string): string {
+function windowText(window: WindowKind, month: string): string {
   if (window === 'month') return month
   return month === thisMonth ? 'today' : 'in a day'
 }
 
 /** The counters that plans would exhaust then and did not before, and the reverse. */
-export function PlansThen(of: { before: readonly Forecast[]; after: readonly Forecast[]; zone: string }) {
-  const { before, after, zone } = of
-  const was = (row: Forecast) =>
+export function ForecastChanges(props: { before: readonly Forecast[]; after: readonly Forecast[]; zone: string }) {
+  const { before, after, zone } = props
+  const exhaustedBefore = (row: Forecast) =>
     before.find(({ budget, window }) => budget === row.budget && window === row.window)?.exhaustedAt ?? null
-  const moved = after.filter((row) => row.exhaustedAt !== was(row))
-  const enough = moved.filter((row) => row.exhaustedAt === null)
-  const ends = moved.flatMap((row) => (row.exhaustedAt === null ? [] : [{ ...row, exhaustedAt: row.exhaustedAt }]))
+  const changes = after.filter((row) => row.exhaustedAt !== exhaustedBefore(row))
+  const sufficient = changes.filter((row) => row.exhaustedAt === null)
+  const short = changes.flatMap((row) => (row.exhaustedAt === null ? [] : [{ ...row, exhaustedAt: row.exhaustedAt }]))
   return (
     <>
-      {ends.map((row) => {
-        const until = was(row)
+      {short.map((row) => {
+        const until = exhaustedBefore(row)
         return (
           <p class="warning">
             <span aria-hidden="true">⚠</span> Plans would want more than {row.budget} has{' '}
@@ -141,11 +149,13 @@ export function PlansThen(of: { before: readonly Forecast[]; after: readonly For
           </p>
         )
       })}
-      {enough.length === 0 ? null : (
+      {sufficient.length === 0 ? null : (
         <p>
           There would be enough for all that plans will take from{' '}
-          {list(enough.map(({ budget, window }) => (window === 'day' ? `${budget} today` : `${budget} this month`)))},
-          which there is not now.
+          {list(
+            sufficient.map(({ budget, window }) => (window === 'day' ? `${budget} today` : `${budget} this month`)),
+          )}
+          , which there is not now.
         </p>
       )}
     </>

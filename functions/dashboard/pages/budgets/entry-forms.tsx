@@ -10,29 +10,29 @@ import { FormToken, type Frame } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
 import { toNumber } from '../../forms.ts'
 
-interface Forms {
+interface EntryFormsProps {
   readonly budget: string
-  readonly others: readonly string[]
+  readonly otherBudgets: readonly string[]
   /** The input so far, for the form of this type. */
-  readonly given: URLSearchParams
-  readonly type: EntryFormType | undefined
-  readonly wrong: readonly string[]
+  readonly input: URLSearchParams
+  readonly filledType: EntryFormType | undefined
+  readonly faults: readonly string[]
   /** A form is booked once for each key. */
   readonly keyFor: (type: EntryFormType) => string
   readonly frame: Frame
 }
 
 /** A form for each type of entry; of a correction, that alone. */
-export function EntryForms(forms: Forms) {
-  const { budget, others, given, type } = forms
-  if (type === 'correction') return <Correction {...forms} />
+export function EntryForms(forms: EntryFormsProps) {
+  const { budget, otherBudgets, input, filledType } = forms
+  if (filledType === 'correction') return <Correction {...forms} />
   return (
     <>
       <Grant {...forms} />
-      {others.length === 0 ? null : <Transfer {...forms} />}
+      {otherBudgets.length === 0 ? null : <Transfer {...forms} />}
       <EntryForm
         {...forms}
-        of="external-spend"
+        type="external-spend"
         title="Book what was spent outside"
         note="Units that somebody used without Unit Guard. They count today and this month, here and in all above."
       >
@@ -41,21 +41,21 @@ export function EntryForms(forms: Forms) {
         )}
       </EntryForm>
       {budget === rootBudget ? <Reconciliation {...forms} /> : null}
-      {given.size === 0 ? null : (
+      {input.size === 0 ? null : (
         <p class="note">Each form is on its own: only the one whose button you press is sent.</p>
       )}
     </>
   )
 }
 
-function Grant(forms: Forms) {
+function Grant(forms: EntryFormsProps) {
   const { budget } = forms
   const isRoot = budget === rootBudget
   const note = isRoot
     ? 'More units than the limit, once: bought in addition, or given by the vendor.'
     : 'More units than the limit, once. What is above it stays as it is, unless you grant there as well.'
   return (
-    <EntryForm {...forms} of="grant" title="Grant units" note={note}>
+    <EntryForm {...forms} type="grant" title="Grant units" note={note}>
       {(value) => (
         <>
           <TextField formId="grant" name="units" label="Units" value={value('units')} isNumber isRequired />
@@ -64,7 +64,7 @@ function Grant(forms: Forms) {
             name="window"
             label="For"
             value={value('window')}
-            options={Object.entries(spans)}
+            options={Object.entries(windowTexts)}
           />
           {isRoot ? null : (
             <ChoiceField
@@ -84,10 +84,10 @@ function Grant(forms: Forms) {
   )
 }
 
-const Transfer = (forms: Forms) => (
+const Transfer = (forms: EntryFormsProps) => (
   <EntryForm
     {...forms}
-    of="transfer"
+    type="transfer"
     title="Transfer units"
     note={`Takes units from ${forms.budget}, as far as it has any left.`}
   >
@@ -99,7 +99,7 @@ const Transfer = (forms: Forms) => (
           name="to"
           label="To"
           value={value('to')}
-          options={forms.others.map((name) => [name, name])}
+          options={forms.otherBudgets.map((name) => [name, name])}
         />
         <ChoiceField
           formId="transfer"
@@ -107,8 +107,8 @@ const Transfer = (forms: Forms) => (
           label="For"
           value={value('window')}
           options={[
-            ['month', spans.month],
-            ['day', spans.day],
+            ['month', windowTexts.month],
+            ['day', windowTexts.day],
           ]}
         />
       </>
@@ -116,10 +116,10 @@ const Transfer = (forms: Forms) => (
   </EntryForm>
 )
 
-const Reconciliation = (forms: Forms) => (
+const Reconciliation = (forms: EntryFormsProps) => (
   <EntryForm
     {...forms}
-    of="reconcile"
+    type="reconcile"
     title="Reconcile with the vendor"
     note="What the vendor’s screen shows as left. The difference to the book is booked; what is held or in doubt is taken as not yet in that figure."
   >
@@ -136,10 +136,10 @@ const Reconciliation = (forms: Forms) => (
   </EntryForm>
 )
 
-const Correction = (forms: Forms) => (
+const Correction = (forms: EntryFormsProps) => (
   <EntryForm
     {...forms}
-    of="correction"
+    type="correction"
     title="Correct an entry"
     note="Say what it ought to have said. The difference is booked beside it, on the same counters; the entry itself stays."
   >
@@ -163,30 +163,30 @@ const Correction = (forms: Forms) => (
 )
 
 function EntryForm({
-  of,
+  type,
   title,
   note,
   children,
   ...forms
-}: Forms & {
-  of: EntryFormType
+}: EntryFormsProps & {
+  type: EntryFormType
   title: string
   note: string
   children: (value: (name: string) => string | undefined) => Child
 }) {
-  const isThis = forms.type === of
-  const value = (name: string) => (isThis ? (forms.given.get(name) ?? undefined) : undefined)
+  const isFilled = forms.filledType === type
+  const value = (name: string) => (isFilled ? (forms.input.get(name) ?? undefined) : undefined)
   return (
-    <Section id={of} title={title}>
+    <Section id={type} title={title}>
       <p class="note">{note}</p>
-      {isThis ? <Faults faults={forms.wrong} /> : null}
+      {isFilled ? <Faults faults={forms.faults} /> : null}
       {/* The anchor leads back to this form, below the others. */}
-      <form method="post" action={budgetAddress(forms.budget, `/book#${of}`)}>
+      <form method="post" action={budgetAddress(forms.budget, `/book#${type}`)}>
         <FormToken frame={forms.frame} />
-        <HiddenFields values={{ type: of, key: forms.keyFor(of) }} />
+        <HiddenFields values={{ type: type, key: forms.keyFor(type) }} />
         <div class="fields">
           {children(value)}
-          <ReasonField formId={of} value={value('reason')} />
+          <ReasonField formId={type} value={value('reason')} />
         </div>
         <PreviewButtons leaveLabel="Book nothing" back={budgetAddress(forms.budget)} />
       </form>
@@ -198,32 +198,32 @@ export const entryTypes = ['grant', 'transfer', 'external-spend', 'correction', 
 export type EntryFormType = (typeof entryTypes)[number]
 
 /** Fields of the form that are not members of the entry. */
-const ofTheForm = ['form', 'step', 'key']
+const formFields = ['form', 'step', 'key']
 
-type Read =
+type ParsedEntry =
   | { readonly kind: 'request'; readonly request: EntryRequest }
-  | { readonly kind: 'wrong'; readonly wrong: readonly string[] }
+  | { readonly kind: 'invalid'; readonly faults: readonly string[] }
 
 /** Parses with the API's schemas. */
 export function readEntry(
   form: URLSearchParams,
   { budget, by, key }: { budget: string; by: string; key: string },
-): Read {
+): ParsedEntry {
   const { type, ...body } = bodyOf(form)
   if (type === 'reconcile') {
     const parsed = reconciliation.safeParse(body)
-    if (!parsed.success) return wrong(parsed.error)
-    const asked = { type, ...parsed.data } as const
-    return { kind: 'request', request: { ...asked, ...entryIdentity(by, key, asked), budget: rootBudget, by } }
+    if (!parsed.success) return invalidEntry(parsed.error)
+    const content = { type, ...parsed.data } as const
+    return { kind: 'request', request: { ...content, ...entryIdentity(by, key, content), budget: rootBudget, by } }
   }
   const parsed = entryRequest.safeParse({ type, ...body })
-  if (!parsed.success) return wrong(parsed.error)
-  const asked = parsed.data
-  return { kind: 'request', request: { ...asked, ...entryIdentity(by, key, { ...asked, budget }), budget, by } }
+  if (!parsed.success) return invalidEntry(parsed.error)
+  const content = parsed.data
+  return { kind: 'request', request: { ...content, ...entryIdentity(by, key, { ...content, budget }), budget, by } }
 }
 
 function bodyOf(form: URLSearchParams): Record<string, unknown> {
-  const filled = [...form].filter(([name, value]) => value.trim() !== '' && !ofTheForm.includes(name))
+  const filled = [...form].filter(([name, value]) => value.trim() !== '' && !formFields.includes(name))
   return Object.fromEntries(filled.map(([name, value]) => [name, toMember(name, value.trim())]))
 }
 
@@ -240,19 +240,19 @@ const memberNames: Readonly<Record<string, string>> = {
   window: 'Window',
 }
 
-const wrong = ({ issues }: { issues: Parameters<typeof allFaults>[1] }): Read => ({
-  kind: 'wrong',
-  wrong: allFaults([], issues).map(({ path, message }) => `${memberNames[path] ?? path}: it ${message}.`),
+const invalidEntry = ({ issues }: { issues: Parameters<typeof allFaults>[1] }): ParsedEntry => ({
+  kind: 'invalid',
+  faults: allFaults([], issues).map(({ path, message }) => `${memberNames[path] ?? path}: it ${message}.`),
 })
 
 /** `Grant 500 units to acme this month` */
-export function titleOf(request: EntryRequest): string {
+export function entryTitle(request: EntryRequest): string {
   const { budget } = request
   switch (request.type) {
     case 'grant':
-      return `Grant ${units(request.units)} to ${budget}${request.wholeChain ? ' and all above it' : ''} ${spans[request.window]}`
+      return `Grant ${units(request.units)} to ${budget}${request.wholeChain ? ' and all above it' : ''} ${windowTexts[request.window]}`
     case 'transfer':
-      return `Transfer ${units(request.units)} from ${budget} to ${request.to} ${spans[request.window]}`
+      return `Transfer ${units(request.units)} from ${budget} to ${request.to} ${windowTexts[request.window]}`
     case 'external-spend':
       return `Book ${units(request.units)} spent outside on ${budget}`
     case 'correction':
@@ -262,4 +262,4 @@ export function titleOf(request: EntryRequest): string {
   }
 }
 
-const spans = { month: 'this month', day: 'today', 'next-month': 'next month' } as const
+const windowTexts = { month: 'this month', day: 'today', 'next-month': 'next month' } as const

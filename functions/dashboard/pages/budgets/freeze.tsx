@@ -9,51 +9,51 @@ import { budgetAddress, Section } from '../../components/parts.tsx'
 import { flashOf, readFields } from '../../forms.ts'
 import type { PageRoutes } from '../../session.tsx'
 
-const stopping = z.strictObject({ form: z.string(), revision: z.string(), reason })
-const deletion = z.strictObject({ form: z.string(), revision: z.string(), reason: z.exactOptional(reason) })
+const freezeSchema = z.strictObject({ form: z.string(), revision: z.string(), reason })
+const deletionSchema = z.strictObject({ form: z.string(), revision: z.string(), reason: z.exactOptional(reason) })
 
 /** Freezes, unfreezes and deletes a budget. */
 export function addFreeze({ page }: PageRoutes, { guard }: Services): void {
   page('/dashboard/budgets/:name/freeze', {
-    POST: async ({ c, form, session, mustHave, tell }) => {
+    POST: async ({ c, form, session, mustHave, redirect }) => {
       mustHave('admin')
       const name = budgetNameOf(c)
-      const { reason } = readFields(form, stopping)
+      const { reason } = readFields(form, freezeSchema)
       // No revision: a freeze holds whatever else has changed.
-      const changed = await guard.freeze(name, { caller: session.sub, reason })
-      return tell(
-        flashOf(changed, `${name} is frozen: nothing more is admitted on it, nor below it.`),
+      const result = await guard.freeze(name, { caller: session.sub, reason })
+      return redirect(
+        flashOf(result, `${name} is frozen: nothing more is admitted on it, nor below it.`),
         budgetAddress(name),
       )
     },
   })
 
   page('/dashboard/budgets/:name/unfreeze', {
-    POST: async ({ c, form, session, mustHave, tell }) => {
+    POST: async ({ c, form, session, mustHave, redirect }) => {
       mustHave('admin')
       const name = budgetNameOf(c)
-      const { reason, revision } = readFields(form, stopping)
+      const { reason, revision } = readFields(form, freezeSchema)
       // With the revision, so that a user lifts only the freeze they saw.
-      const changed = await guard.unfreeze(name, { caller: session.sub, reason, onlyAt: [Number(revision)] })
+      const result = await guard.unfreeze(name, { caller: session.sub, reason, onlyAt: [Number(revision)] })
       const done = `${name} is not frozen: updates are admitted again.`
       // Another user may have been faster, or this one pressed twice.
       const { definitions } = await guard.ledger.view()
       const budget = budgetNamed(definitions, name)
-      const isGoing = budget !== undefined && !budget.frozen
-      const said = isGoing ? { done: [done], failed: [] } : flashOf(changed, done)
-      return tell(said, budgetAddress(name))
+      const isUnfrozen = budget !== undefined && !budget.frozen
+      const flash = isUnfrozen ? { done: [done], failed: [] } : flashOf(result, done)
+      return redirect(flash, budgetAddress(name))
     },
   })
 
   page('/dashboard/budgets/:name/delete', {
-    POST: async ({ c, form, session, mustHave, tell }) => {
+    POST: async ({ c, form, session, mustHave, redirect }) => {
       mustHave('admin')
       const name = budgetNameOf(c)
-      const { reason, revision } = readFields(form, deletion)
+      const { reason, revision } = readFields(form, deletionSchema)
       const by = { caller: session.sub, ...(reason !== undefined && { reason }), onlyAt: [Number(revision)] }
-      const changed = await guard.deleteBudget(name, by)
-      const isGone = changed.kind === 'changed'
-      return tell(flashOf(changed, `${name} is deleted.`), isGone ? '/dashboard/budgets' : budgetAddress(name))
+      const result = await guard.deleteBudget(name, by)
+      const isDeleted = result.kind === 'changed'
+      return redirect(flashOf(result, `${name} is deleted.`), isDeleted ? '/dashboard/budgets' : budgetAddress(name))
     },
   })
 }
@@ -64,7 +64,7 @@ interface FreezeProps {
   readonly revision: number
 }
 
-export const Stop = ({ budget: { name, frozen }, frame, revision }: FreezeProps) => (
+export const FreezeForm = ({ budget: { name, frozen }, frame, revision }: FreezeProps) => (
   <Section id="stop" title={frozen ? 'Let it go on' : 'Freeze'}>
     <p class="note">
       {frozen
@@ -82,7 +82,7 @@ export const Stop = ({ budget: { name, frozen }, frame, revision }: FreezeProps)
   </Section>
 )
 
-export const Deletion = ({ budget: { name }, frame, revision }: FreezeProps) => (
+export const DeletionForm = ({ budget: { name }, frame, revision }: FreezeProps) => (
   <details class="card">
     <summary>Delete {name}</summary>
     <p class="note">

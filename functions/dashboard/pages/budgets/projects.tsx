@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { budgetNameOf, projects as ownedProjects } from '../../../../shared/api/budgets.ts'
+import { budgetNameOf, projects as projectsSchema } from '../../../../shared/api/budgets.ts'
 import { project } from '../../../../shared/guard/fields.ts'
 import type { Author, ChangeResult } from '../../../../shared/guard/people/budgets.ts'
 import { noBudget, problem } from '../../../../shared/guard/problems.ts'
@@ -10,10 +10,10 @@ import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts
 import { TextField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
-import { onNewest, readFields } from '../../forms.ts'
+import { readFields, retryOnConflict } from '../../forms.ts'
 import type { PageRoutes } from '../../session.tsx'
 
-const change = z.discriminatedUnion('do', [
+const changeSchema = z.discriminatedUnion('do', [
   z.strictObject({ form: z.string(), do: z.literal('add'), name: project, id: z.exactOptional(project) }),
   z.strictObject({
     form: z.string(),
@@ -21,52 +21,52 @@ const change = z.discriminatedUnion('do', [
     project: z.array(project, 'needs at least one project: choose some first'),
   }),
 ])
-type Change = z.output<typeof change>
+type Change = z.output<typeof changeSchema>
 
 /** The projects of a budget: their updates are charged to it by default. */
 export function addProjects({ page }: PageRoutes, { guard }: Services): void {
   page('/dashboard/budgets/:name/projects', {
-    POST: async ({ c, form, session, mustHave, tell }) => {
+    POST: async ({ c, form, session, mustHave, redirect }) => {
       mustHave('admin')
       const name = budgetNameOf(c)
-      const asked = readFields(form, change, ['project'])
-      const [said, reason] =
-        asked.do === 'add'
-          ? [`${asked.name} belongs to ${name}.`, `owns ${asked.name}`]
-          : [`${list(asked.project)}: not owned by ${name} any more.`, `does not own ${list(asked.project)} any more`]
+      const change = readFields(form, changeSchema, ['project'])
+      const [message, reason] =
+        change.do === 'add'
+          ? [`${change.name} belongs to ${name}.`, `owns ${change.name}`]
+          : [`${list(change.project)}: not owned by ${name} any more.`, `does not own ${list(change.project)} any more`]
       const by = { caller: session.sub, reason: reason.slice(0, 500).toWellFormed() }
-      const changed = await onNewest(() => changeProjects(name, asked, by))
-      const told =
-        changed.kind === 'changed' ? { done: [said], failed: [] } : { done: [], failed: [changed.problem.detail] }
-      return tell(told, `${budgetAddress(name)}#projects`)
+      const result = await retryOnConflict(() => changeProjects(name, change, by))
+      const flash =
+        result.kind === 'changed' ? { done: [message], failed: [] } : { done: [], failed: [result.problem.detail] }
+      return redirect(flash, `${budgetAddress(name)}#projects`)
     },
   })
 
-  async function changeProjects(name: string, asked: Change, by: Author): Promise<ChangeResult> {
+  async function changeProjects(name: string, change: Change, by: Author): Promise<ChangeResult> {
     const { definitions } = await guard.ledger.view()
     const budget = budgetNamed(definitions, name)
     if (!budget) return { kind: 'problem', problem: noBudget(name) }
-    const { frozen: _frozen, ...same } = budget
-    const projects = ownedProjects.safeParse(projectsAfter(budget.projects, asked))
+    const { frozen: _frozen, ...unchanged } = budget
+    const projects = projectsSchema.safeParse(projectsAfter(budget.projects, change))
     if (!projects.success) {
       const detail = `${name} ${projects.error.issues[0]?.message}.`
       return { kind: 'problem', problem: problem('invalid-request', detail) }
     }
     if (projects.data.length === budget.projects.length) return { kind: 'changed', created: false }
-    return guard.putBudget({ ...same, projects: projects.data }, { ...by, onlyAt: [definitions.revision] })
+    return guard.putBudget({ ...unchanged, projects: projects.data }, { ...by, onlyAt: [definitions.revision] })
   }
 }
 
 /** Adding an owned project, or removing another, changes nothing, so pressing twice does no harm. */
-function projectsAfter(projects: Budget['projects'], asked: Change): Budget['projects'] {
-  if (asked.do === 'remove') return projects.filter(({ name }) => !asked.project.includes(name))
-  const { name, id } = asked
+function projectsAfter(projects: Budget['projects'], change: Change): Budget['projects'] {
+  if (change.do === 'remove') return projects.filter(({ name }) => !change.project.includes(name))
+  const { name, id } = change
   if (projects.some((owned) => owned.name === name && owned.id === id)) return projects
   return [...projects, { name, ...(id !== undefined && { id }) }]
 }
 
-export const Projects = (of: { budget: Budget; frame: Frame; isAdmin: boolean; kinds: Kinds }) => {
-  const { budget, frame, isAdmin, kinds } = of
+export const ProjectsSection = (props: { budget: Budget; frame: Frame; isAdmin: boolean; kinds: Kinds }) => {
+  const { budget, frame, isAdmin, kinds } = props
   const { name, projects } = budget
   const action = budgetAddress(name, '/projects')
   return (
@@ -83,7 +83,7 @@ export const Projects = (of: { budget: Budget; frame: Frame; isAdmin: boolean; k
               <li>
                 <input type="checkbox" name="project" value={owned.name} id={`project-${position}`} />
                 <label for={`project-${position}`}>
-                  <Named of={owned} />
+                  <ProjectName project={owned} />
                 </label>
               </li>
             ))}
@@ -98,7 +98,7 @@ export const Projects = (of: { budget: Budget; frame: Frame; isAdmin: boolean; k
         <ul class="projects">
           {projects.map((owned) => (
             <li>
-              <Named of={owned} />
+              <ProjectName project={owned} />
             </li>
           ))}
         </ul>
@@ -126,7 +126,7 @@ export const Projects = (of: { budget: Budget; frame: Frame; isAdmin: boolean; k
   )
 }
 
-const Named = ({ of: { name, id } }: { of: Budget['projects'][number] }) => (
+const ProjectName = ({ project: { name, id } }: { project: Budget['projects'][number] }) => (
   <span>
     {name}
     {id === undefined ? null : <span class="note"> id {id}</span>}

@@ -19,9 +19,9 @@ export const labels = {
   ratePerMinute: 'Requests a minute',
 } as const
 
-type Text = keyof typeof labels
-export type Texts = Readonly<Record<Text, string>>
-const texts = Object.keys(labels) as Text[]
+type Field = keyof typeof labels
+export type Texts = Readonly<Record<Field, string>>
+const fields = Object.keys(labels) as Field[]
 
 /** All budgets, as the API and tokens write it. */
 export const allBudgets = '*'
@@ -32,35 +32,35 @@ export const isSlack = (sub: string): boolean => sub.startsWith('slack:')
 /** With a token, no restriction and permission for everything look alike. */
 export function textsOf(sub: string, caller: Caller): Texts {
   const { person, disabled, mayForce, mayChargeAncestors, perUpdate, ratePerMinute } = caller
-  const listed = caller.scopes ?? (isSlack(sub) ? [] : scopes)
-  const otherwise = isSlack(sub) && !listed.includes('admin') ? [] : allBudgets
-  const limited = { name: sub, limits: caller.limits ?? [] }
+  const callerScopes = caller.scopes ?? (isSlack(sub) ? [] : scopes)
+  const defaultBudgets = isSlack(sub) && !callerScopes.includes('admin') ? [] : allBudgets
+  const limitedCaller = { name: sub, limits: caller.limits ?? [] }
   return {
-    scopes: inOrder(listed),
-    budgets: [caller.budgets ?? otherwise].flat().join('\n'),
+    scopes: orderScopes(callerScopes),
+    budgets: [caller.budgets ?? defaultBudgets].flat().join('\n'),
     person: person ?? '',
     disabled: disabled ? 'yes' : 'no',
     mayForce: mayForce ? 'yes' : 'no',
     mayChargeAncestors: mayChargeAncestors ? 'yes' : 'no',
-    month: limitText(limitOf(limited, 'month')),
-    day: limitText(limitOf(limited, 'day')),
+    month: limitText(limitOf(limitedCaller, 'month')),
+    day: limitText(limitOf(limitedCaller, 'day')),
     perUpdate: limitText(perUpdate),
     ratePerMinute: limitText(ratePerMinute),
   }
 }
 
-const inOrder = (chosen: readonly string[]) => scopes.filter((scope) => chosen.includes(scope)).join(' ')
+const orderScopes = (chosen: readonly string[]) => scopes.filter((scope) => chosen.includes(scope)).join(' ')
 /** Absent fields stay as they are. Numbers are formatted like ours, so that equal ones are equal texts. */
-export function textsIn(form: URLSearchParams, otherwise: Texts): Texts {
-  const given = texts.map((text) => [text, form.has(text) ? tidy(text, form) : otherwise[text]] as const)
-  return Object.fromEntries(given) as Texts
+export function textsIn(form: URLSearchParams, defaults: Texts): Texts {
+  const entries = fields.map((field) => [field, form.has(field) ? normalize(field, form) : defaults[field]] as const)
+  return Object.fromEntries(entries) as Texts
 }
 
-function tidy(text: Text, form: URLSearchParams): string {
-  const value = (form.get(text) ?? '').trim()
-  switch (text) {
+function normalize(field: Field, form: URLSearchParams): string {
+  const value = (form.get(field) ?? '').trim()
+  switch (field) {
     case 'scopes':
-      return inOrder(form.getAll(text).flatMap((each) => each.split(/\s+/)))
+      return orderScopes(form.getAll(field).flatMap((each) => each.split(/\s+/)))
     case 'budgets':
       return form.get('charging') === 'all' ? allBudgets : value.split(/[\s,]+/).join('\n')
     case 'person':
@@ -84,52 +84,52 @@ function asNumber(value: string): string {
 }
 
 /** The words of a value beside its label. */
-function said(text: Text, value: string): string {
-  if (text === 'budgets' && value === allBudgets) return 'all'
+function valueText(field: Field, value: string): string {
+  if (field === 'budgets' && value === allBudgets) return 'all'
   return value.split(/[ \n]/).join(', ') || 'none'
 }
 
-export const differences = createComparison(labels, said)
+export const differences = createComparison(labels, valueText)
 
-/** Parses with the API's schema. `wrong`: faults as sentences. */
-export function toCaller(sub: string, given: Texts, now: Caller) {
-  const parsed = callerRequest.safeParse(bodyOf(sub, given, now))
-  if (!parsed.success) return { kind: 'wrong', wrong: allFaults([], parsed.error.issues).map(sentence) } as const
+/** Parses with the API's schema. `invalid`: faults as sentences. */
+export function toCaller(sub: string, texts: Texts, now: Caller) {
+  const parsed = callerRequest.safeParse(bodyOf(sub, texts, now))
+  if (!parsed.success) return { kind: 'invalid', faults: allFaults([], parsed.error.issues).map(sentence) } as const
   const { reason: _none, ...caller } = parsed.data
   return { kind: 'caller', caller: callerAs(caller) } as const
 }
 
-function bodyOf(sub: string, given: Texts, now: Caller): Record<string, unknown> {
-  const chosen = given.scopes === '' ? [] : given.scopes.split(' ')
-  const isNarrowed = isSlack(sub) || chosen.length < scopes.length
-  const limits = limitsIn(sub, given, now)
+function bodyOf(sub: string, texts: Texts, now: Caller): Record<string, unknown> {
+  const chosenScopes = texts.scopes === '' ? [] : texts.scopes.split(' ')
+  const isRestricted = isSlack(sub) || chosenScopes.length < scopes.length
+  const limits = limitsIn(sub, texts, now)
   return {
-    ...(isNarrowed && { scopes: chosen }),
-    ...(given.budgets !== allBudgets && { budgets: given.budgets === '' ? [] : given.budgets.split('\n') }),
-    ...(given.budgets === allBudgets && isSlack(sub) && { budgets: allBudgets }),
-    ...(given.person !== '' && { person: given.person }),
-    disabled: given.disabled === 'yes',
-    mayForce: given.mayForce === 'yes',
-    mayChargeAncestors: given.mayChargeAncestors === 'yes',
+    ...(isRestricted && { scopes: chosenScopes }),
+    ...(texts.budgets !== allBudgets && { budgets: texts.budgets === '' ? [] : texts.budgets.split('\n') }),
+    ...(texts.budgets === allBudgets && isSlack(sub) && { budgets: allBudgets }),
+    ...(texts.person !== '' && { person: texts.person }),
+    disabled: texts.disabled === 'yes',
+    mayForce: texts.mayForce === 'yes',
+    mayChargeAncestors: texts.mayChargeAncestors === 'yes',
     ...(limits && { limits }),
-    ...(given.perUpdate !== '' && { perUpdate: toNumber(given.perUpdate) }),
-    ...(given.ratePerMinute !== '' && { ratePerMinute: toNumber(given.ratePerMinute) }),
+    ...(texts.perUpdate !== '' && { perUpdate: toNumber(texts.perUpdate) }),
+    ...(texts.ratePerMinute !== '' && { ratePerMinute: toNumber(texts.ratePerMinute) }),
   }
 }
 
 /** `undefined`: nothing is counted for the caller. A caller who is counted without limit stays so. */
-function limitsIn(sub: string, given: Texts, now: Caller): readonly object[] | undefined {
-  const was = textsOf(sub, now)
-  if (given.month === was.month && given.day === was.day) return now.limits
+function limitsIn(sub: string, texts: Texts, now: Caller): readonly object[] | undefined {
+  const textsBefore = textsOf(sub, now)
+  if (texts.month === textsBefore.month && texts.day === textsBefore.day) return now.limits
   const limits = (['month', 'day'] as const)
-    .filter((window) => given[window] !== 'unlimited')
-    .map((window) => ({ window, units: toNumber(given[window]) }))
+    .filter((window) => texts[window] !== 'unlimited')
+    .map((window) => ({ window, units: toNumber(texts[window]) }))
   return limits.length === 0 ? undefined : limits
 }
 
 function sentence({ path, message }: { path: string; message: string }): string {
   const [member = ''] = path.split('.')
-  const text = texts.find((each) => each === member)
-  const label = text ? labels[text] : member === 'limits' ? 'Limits' : path
+  const field = fields.find((each) => each === member)
+  const label = field ? labels[field] : member === 'limits' ? 'Limits' : path
   return `${label}: it ${message}.`
 }

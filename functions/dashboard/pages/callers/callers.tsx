@@ -11,12 +11,12 @@ import { IgnoreEnter, ReasonField, TextField } from '../../components/fields.tsx
 import { FormToken } from '../../components/layout.tsx'
 import { callerAddress, callersAddress, Fact, Facts, Section, ZoneNote } from '../../components/parts.tsx'
 import type { FormValues } from '../../flash.ts'
-import { forEachId, readFields, typedIn } from '../../forms.ts'
+import { forEachId, inputOf, readFields } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { isSlack } from './caller-texts.ts'
 import { addCallerEdit, notYourself } from './edit.tsx'
 
-const disabling = z
+const disablingSchema = z
   .strictObject({
     form: z.string(),
     do: z.enum(['disable', 'enable'], 'must be one of the buttons'),
@@ -49,40 +49,40 @@ export function addCallerPages(routes: PageRoutes, services: Services): void {
           </p>
           <form method="post" action={callersAddress} class="sheet">
             <FormToken frame={visit.frame} />
-            <Listed view={view} visit={visit} />
-            <Disabling typed={visit.frame.flash?.typed} />
+            <CallerList view={view} visit={visit} />
+            <DisableForm input={visit.frame.flash?.input} />
           </form>
-          <ListForm />
+          <AddCallerForm />
           <ZoneNote zone={zoneOf(view)} />
         </>,
       )
     },
 
-    POST: async ({ form, mustHave, session, tell }) => {
+    POST: async ({ form, mustHave, session, redirect }) => {
       mustHave('admin')
       try {
-        const { do: action, sub, other, reason } = readFields(form, disabling, ['sub'])
+        const { do: action, sub, other, reason } = readFields(form, disablingSchema, ['sub'])
         const by = { caller: session.sub, reason, disabled: action === 'disable' }
         const disable = async (name: string) => {
           if (by.disabled && name === session.sub)
             return { kind: 'problem', problem: problem('forbidden', notYourself) } as const
-          const changed = await guard.disableCaller(name, by)
-          return changed.kind === 'problem' ? changed : ({ kind: 'disabled', name } as const)
+          const result = await guard.disableCaller(name, by)
+          return result.kind === 'problem' ? result : ({ kind: 'disabled', name } as const)
         }
         const outcomes = await forEachId([...sub, ...(other === undefined ? [] : [other])], disable, log)
         const failed = outcomes.flatMap((each) => (each.kind === 'problem' ? [each.problem.detail] : []))
         const done = outcomes.flatMap((each) => (each.kind === 'disabled' ? [`${each.name} is ${action}d.`] : []))
-        return tell({ done, failed }, callersAddress)
+        return redirect({ done, failed }, callersAddress)
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
-        const typed = typedIn(form, 'other', 'reason')
-        return tell({ done: [], failed: [error.problem.detail], typed }, callersAddress)
+        const input = inputOf(form, 'other', 'reason')
+        return redirect({ done: [], failed: [error.problem.detail], input }, callersAddress)
       }
     },
   })
 }
 
-function Listed({ view, visit }: { view: View; visit: Visit }) {
+function CallerList({ view, visit }: { view: View; visit: Visit }) {
   const callers = Object.entries(view.definitions.callers ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return (
     <Section id="listed" title="Listed">
@@ -94,7 +94,7 @@ function Listed({ view, visit }: { view: View; visit: Visit }) {
       ) : (
         <ul class="waiting-list">
           {callers.map(([sub, caller]) => (
-            <Row {...{ sub, caller, view, visit }} />
+            <CallerRow {...{ sub, caller, view, visit }} />
           ))}
         </ul>
       )}
@@ -102,7 +102,7 @@ function Listed({ view, visit }: { view: View; visit: Visit }) {
   )
 }
 
-const Disabling = ({ typed }: { typed: FormValues | undefined }) => (
+const DisableForm = ({ input }: { input: FormValues | undefined }) => (
   <Section id="stop" title="Disable or enable">
     <p class="note">Those chosen above, and one more whom nobody has listed: a token that got into wrong hands.</p>
     <div class="fields">
@@ -110,10 +110,10 @@ const Disabling = ({ typed }: { typed: FormValues | undefined }) => (
         formId="stop"
         name="other"
         label="Somebody not listed (may be left out)"
-        value={typed?.other}
+        value={input?.other}
         maxLength={200}
       />
-      <ReasonField formId="stop" value={typed?.reason} />
+      <ReasonField formId="stop" value={input?.reason} />
     </div>
     <p class="buttons">
       <IgnoreEnter />
@@ -128,7 +128,7 @@ const Disabling = ({ typed }: { typed: FormValues | undefined }) => (
 )
 
 /** Names a caller who is not listed. */
-const ListForm = () => (
+const AddCallerForm = () => (
   <Section id="list" title="List somebody">
     <form method="get" action={callerAddress()}>
       <div class="fields">
@@ -148,9 +148,9 @@ const ListForm = () => (
   </Section>
 )
 
-function Row({ sub, caller, view, visit }: { sub: string; caller: Caller; view: View; visit: Visit }) {
+function CallerRow({ sub, caller, view, visit }: { sub: string; caller: Caller; view: View; visit: Visit }) {
   const { scopes, budgets, person, disabled, mayForce, mayChargeAncestors, perUpdate, ratePerMinute } = caller
-  const unnamed = isSlack(sub) ? 'none' : 'as the token says'
+  const defaultText = isSlack(sub) ? 'none' : 'as the token says'
   return (
     <li>
       {sub === visit.session.sub ? (
@@ -170,16 +170,16 @@ function Row({ sub, caller, view, visit }: { sub: string; caller: Caller; view: 
           </p>
         ) : null}
         <Facts>
-          <Fact name="Scopes">{scopes ? scopes.join(', ') || 'none' : unnamed}</Fact>
+          <Fact name="Scopes">{scopes ? scopes.join(', ') || 'none' : defaultText}</Fact>
           <Fact name="Budgets">
-            {budgets === undefined ? unnamed : budgets === '*' ? 'all' : budgets.join(', ') || 'none'}
+            {budgets === undefined ? defaultText : budgets === '*' ? 'all' : budgets.join(', ') || 'none'}
           </Fact>
           {mayForce ? <Fact name="May force">yes</Fact> : null}
           {mayChargeAncestors ? <Fact name="May charge ancestors of an owner">yes</Fact> : null}
           {perUpdate === undefined ? null : <Fact name="At most for one update">{count(perUpdate)}</Fact>}
           {ratePerMinute === undefined ? null : <Fact name="Requests a minute">{count(ratePerMinute)}</Fact>}
         </Facts>
-        <Limits sub={sub} view={view} />
+        <CallerLimits sub={sub} view={view} />
         <p>
           <a href={callerAddress(sub)} aria-label={`Change what ${sub} may do`}>
             Change
@@ -190,14 +190,14 @@ function Row({ sub, caller, view, visit }: { sub: string; caller: Caller; view: 
   )
 }
 
-function Limits({ sub, view }: { sub: string; view: View }) {
-  const [counted] = limitsOfCaller(view.definitions, sub)
-  if (!counted) return null
-  const limited = windowKinds.filter((window) => limitOf(counted, window) !== 'unlimited')
+function CallerLimits({ sub, view }: { sub: string; view: View }) {
+  const [limitedCaller] = limitsOfCaller(view.definitions, sub)
+  if (!limitedCaller) return null
+  const windows = windowKinds.filter((window) => limitOf(limitedCaller, window) !== 'unlimited')
   return (
     <>
-      {limited.map((window) => (
-        <p>{left(figuresOf(view, counted, window))}.</p>
+      {windows.map((window) => (
+        <p>{left(figuresOf(view, limitedCaller, window))}.</p>
       ))}
     </>
   )

@@ -34,7 +34,7 @@ export interface CallerEdit extends Edit<Texts> {
   readonly sub: string
 }
 
-const meanings: Readonly<Record<Scope, string>> = {
+const scopeTexts: Readonly<Record<Scope, string>> = {
   read: 'see budgets, updates and figures',
   run: 'have updates run, which spends units',
   propose: 'ask for updates, each of which awaits approval',
@@ -43,16 +43,16 @@ const meanings: Readonly<Record<Scope, string>> = {
   admin: 'change budgets and callers, pause plans, book entries',
 }
 
-export function CallerForm({ wanted, wrong, frame }: { wanted: CallerEdit; wrong: readonly string[]; frame: Frame }) {
-  const { sub, texts } = wanted
+export function CallerForm({ edit, faults, frame }: { edit: CallerEdit; faults: readonly string[]; frame: Frame }) {
+  const { sub, texts } = edit
   const { field, numberField } = editFields(labels, texts)
   return (
     <form method="post" action={`${callersAddress}/edit`} class="sheet">
-      <Faults faults={wrong} />
-      <OthersChanges edit={wanted} name={sub} />
+      <Faults faults={faults} />
+      <OthersChanges edit={edit} name={sub} />
       <FormToken frame={frame} />
-      <HiddenFields values={{ sub, ...shownFields(wanted) }} />
-      <Permissions sub={sub} texts={texts} />
+      <HiddenFields values={{ sub, ...shownFields(edit) }} />
+      <PermissionFields sub={sub} texts={texts} />
       <Section id="who" title="Who they are">
         <div class="fields">
           <TextField
@@ -71,7 +71,7 @@ export function CallerForm({ wanted, wrong, frame }: { wanted: CallerEdit; wrong
           <TextField {...numberField('ratePerMinute')} note="Empty: as many as they like." />
         </div>
       </Section>
-      <PreviewSection reason={wanted.reason} back={callersAddress} />
+      <PreviewSection reason={edit.reason} back={callersAddress} />
     </form>
   )
 }
@@ -81,7 +81,7 @@ const adminOrYes = [
   ['yes', 'yes'],
 ] as const
 
-function Permissions({ sub, texts }: { sub: string; texts: Texts }) {
+function PermissionFields({ sub, texts }: { sub: string; texts: Texts }) {
   const { field } = editFields(labels, texts)
   const isAll = texts.budgets === allBudgets
   return (
@@ -95,7 +95,7 @@ function Permissions({ sub, texts }: { sub: string; texts: Texts }) {
         <TicksField
           {...field('scopes')}
           value={texts.scopes.split(' ')}
-          options={scopes.map((scope) => [scope, scope, meanings[scope]])}
+          options={scopes.map((scope) => [scope, scope, scopeTexts[scope]])}
           isWhole
         />
         <ChoiceField
@@ -129,21 +129,21 @@ function Permissions({ sub, texts }: { sub: string; texts: Texts }) {
   )
 }
 
-export function CallerPreview({ wanted, frame, after }: { wanted: CallerEdit; frame: Frame; after: View }) {
-  const { sub, now, texts, reason } = wanted
+export function CallerPreview({ edit, frame, after }: { edit: CallerEdit; frame: Frame; after: View }) {
+  const { sub, now, texts, reason } = edit
   return (
     <>
-      <OthersChanges edit={wanted} name={sub} />
+      <OthersChanges edit={edit} name={sub} />
       <ChangesSection differences={differences(now, texts)} reason={reason} />
       <Section id="confirm" title="Confirm">
-        {consequences(wanted, after).map((sentence) => (
+        {consequences(edit, after).map((sentence) => (
           <p>{sentence}</p>
         ))}
         <p class="note">It holds from the next request on. What runs already goes on and is accounted for.</p>
         <ConfirmForm
           action={`${callersAddress}/edit`}
           frame={frame}
-          hidden={{ sub, ...shownFields(wanted), ...texts, ...(reason !== undefined && { reason }) }}
+          hidden={{ sub, ...shownFields(edit), ...texts, ...(reason !== undefined && { reason }) }}
           confirmLabel="Change it"
           leaveLabel="Leave it as it is"
           back={callersAddress}
@@ -153,33 +153,35 @@ export function CallerPreview({ wanted, frame, after }: { wanted: CallerEdit; fr
   )
 }
 
-function consequences(wanted: CallerEdit, after: View): readonly string[] {
-  const { sub, now, texts } = wanted
+function consequences(edit: CallerEdit, after: View): readonly string[] {
+  const { sub, now, texts } = edit
   if (texts.disabled === 'yes') return [`${sub} can then do nothing at all, with whatever token.`]
-  const before = now.disabled === 'yes' ? [] : namesIn(now.scopes)
-  const then = namesIn(texts.scopes)
-  const lost = before.filter((scope) => !then.includes(scope))
-  const won = then.filter((scope) => !before.includes(scope))
-  const others = samePerson(after.definitions, sub)
+  const scopesBefore = now.disabled === 'yes' ? [] : wordsIn(now.scopes)
+  const scopesAfter = wordsIn(texts.scopes)
+  const lost = scopesBefore.filter((scope) => !scopesAfter.includes(scope))
+  const gained = scopesAfter.filter((scope) => !scopesBefore.includes(scope))
+  const others = otherNamesOf(after.definitions, sub)
   return [
     ...(lost.length > 0 ? [`${sub} loses: ${list(lost)}.`] : []),
-    ...(won.length > 0 ? [`${sub} gains: ${list(won)}${isSlack(sub) ? '' : ', as far as their token says so'}.`] : []),
-    ...(then.length === 0 ? [`${sub} may then do nothing.`] : []),
+    ...(gained.length > 0
+      ? [`${sub} gains: ${list(gained)}${isSlack(sub) ? '' : ', as far as their token says so'}.`]
+      : []),
+    ...(scopesAfter.length === 0 ? [`${sub} may then do nothing.`] : []),
     ...(others.length > 0
       ? [`${list([sub, ...others])} are then one person: none approves what another asked for.`]
       : []),
-    ...limitsOfCaller(after.definitions, sub).flatMap((counted) =>
+    ...limitsOfCaller(after.definitions, sub).flatMap((limitedCaller) =>
       windowKinds
-        .filter((window) => limitOf(counted, window) !== 'unlimited')
-        .map((window) => `Of their own limit, ${left(figuresOf(after, counted, window))}.`),
+        .filter((window) => limitOf(limitedCaller, window) !== 'unlimited')
+        .map((window) => `Of their own limit, ${left(figuresOf(after, limitedCaller, window))}.`),
     ),
   ]
 }
 
-const namesIn = (text: string): readonly string[] => text.split(' ').filter(Boolean)
+const wordsIn = (text: string): readonly string[] => text.split(' ').filter(Boolean)
 
 /** The other listed callers of the same person. */
-function samePerson(definitions: Definitions, sub: string): readonly string[] {
+function otherNamesOf(definitions: Definitions, sub: string): readonly string[] {
   const person = personOf(definitions, sub)
   const all = new Set([person, ...Object.keys(definitions.callers ?? {})])
   return [...all].filter((each) => each !== sub && personOf(definitions, each) === person)

@@ -10,12 +10,12 @@ import { isUnchanged, putOrPreview, readEdit } from '../../components/edit.tsx'
 import { HiddenFields, ReasonField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { callerAddress, callersAddress, Trail } from '../../components/parts.tsx'
-import { flashOf, isOvertaken, readFields, stepOf, untilAnswered } from '../../forms.ts'
+import { flashOf, isConflict, readFields, retryUntilAnswered, stepOf } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { differences, isSlack, type Texts, textsIn, textsOf, toCaller } from './caller-texts.ts'
 import { type CallerEdit, CallerForm, CallerPreview } from './edit-form.tsx'
 
-const unlisting = z.strictObject({
+const removalSchema = z.strictObject({
   form: z.string(),
   sub: subject,
   revision: z.string(),
@@ -29,7 +29,7 @@ export function addCallerEdit({ page }: PageRoutes, { guard }: Services): void {
       visit.mustHave('admin')
       const sub = subject.safeParse(visit.query.get('sub')?.trim())
       if (!sub.success)
-        return visit.tell({ done: [], failed: [`The name: it ${sub.error.issues[0]?.message}.`] }, callersAddress)
+        return visit.redirect({ done: [], failed: [`The name: it ${sub.error.issues[0]?.message}.`] }, callersAddress)
       const view = await guard.ledger.view()
       const now = textsNow(view, sub.data)
       return showForm(visit, { view, sub: sub.data, now, texts: now, reason: undefined, othersChanges: null })
@@ -38,26 +38,26 @@ export function addCallerEdit({ page }: PageRoutes, { guard }: Services): void {
     POST: async (visit) => {
       visit.mustHave('admin')
       const step = stepOf(visit.form)
-      return untilAnswered(async () => {
+      return retryUntilAnswered(async () => {
         const sub = subject.safeParse(visit.form.get('sub'))
         if (!sub.success) throw invalid([{ path: 'sub', message: sub.error.issues[0]?.message ?? '' }])
         const view = await guard.ledger.view()
-        const edit = readEdit(visit.form, view, textsNow(view, sub.data), { textsIn, differences })
-        const wanted = { ...edit, sub: sub.data }
-        return step === 'edit' ? showForm(visit, wanted) : change(guard, visit, wanted, step)
+        const read = readEdit(visit.form, view, textsNow(view, sub.data), { textsIn, differences })
+        const edit = { ...read, sub: sub.data }
+        return step === 'edit' ? showForm(visit, edit) : previewOrChange(guard, visit, edit, step)
       })
     },
   })
 
   page(`${callersAddress}/delete`, {
-    POST: async ({ form, session, mustHave, tell }) => {
+    POST: async ({ form, session, mustHave, redirect }) => {
       mustHave('admin')
-      const { sub, revision, reason } = readFields(form, unlisting)
-      if (sub === session.sub) return tell({ done: [], failed: [notYourself] }, callersAddress)
+      const { sub, revision, reason } = readFields(form, removalSchema)
+      if (sub === session.sub) return redirect({ done: [], failed: [notYourself] }, callersAddress)
       const by = { caller: session.sub, ...(reason !== undefined && { reason }), onlyAt: [Number(revision)] }
-      const changed = await guard.deleteCaller(sub, by)
-      const to = changed.kind === 'changed' ? callersAddress : callerAddress(sub)
-      return tell(flashOf(changed, `${sub} is not listed any more.`), to)
+      const result = await guard.deleteCaller(sub, by)
+      const to = result.kind === 'changed' ? callersAddress : callerAddress(sub)
+      return redirect(flashOf(result, `${sub} is not listed any more.`), to)
     },
   })
 }
@@ -65,50 +65,50 @@ export function addCallerEdit({ page }: PageRoutes, { guard }: Services): void {
 const textsNow = (view: View, sub: string): Texts => textsOf(sub, callerNamed(view.definitions, sub) ?? {})
 
 /** `null`: another change was faster. */
-async function change(guard: Guard, visit: Visit, wanted: CallerEdit, step: 'preview' | 'confirm') {
-  const { sub, texts, view, othersChanges } = wanted
-  const tell = (sentence: string) => visit.tell({ done: [sentence], failed: [] }, callersAddress)
-  if (isUnchanged(wanted)) {
+async function previewOrChange(guard: Guard, visit: Visit, edit: CallerEdit, step: 'preview' | 'confirm') {
+  const { sub, texts, view, othersChanges } = edit
+  const finish = (sentence: string) => visit.redirect({ done: [sentence], failed: [] }, callersAddress)
+  if (isUnchanged(edit)) {
     // Without changes of others, the user may continue; with them, this is the second press of a button.
-    if (othersChanges === null) return showForm(visit, wanted, ['Nothing is different from what it is already.'])
-    return tell(`What ${sub} may do is as you want it already.`)
+    if (othersChanges === null) return showForm(visit, edit, ['Nothing is different from what it is already.'])
+    return finish(`What ${sub} may do is as you want it already.`)
   }
-  if (sub === visit.session.sub && locksOut(texts)) return showForm(visit, wanted, [notYourself])
-  const made = toCaller(sub, texts, callerNamed(view.definitions, sub) ?? {})
-  if (made.kind === 'wrong') return showForm(visit, wanted, made.wrong)
-  const outcome = await putOrPreview(step, wanted, visit.session.sub, {
-    put: (by) => guard.putCaller(sub, made.caller, by),
-    preview: (by) => guard.previewCaller(sub, made.caller, by),
+  if (sub === visit.session.sub && locksOutSelf(texts)) return showForm(visit, edit, [notYourself])
+  const parsed = toCaller(sub, texts, callerNamed(view.definitions, sub) ?? {})
+  if (parsed.kind === 'invalid') return showForm(visit, edit, parsed.faults)
+  const outcome = await putOrPreview(step, edit, visit.session.sub, {
+    put: (by) => guard.putCaller(sub, parsed.caller, by),
+    preview: (by) => guard.previewCaller(sub, parsed.caller, by),
   })
-  if (isOvertaken(outcome)) return null
+  if (isConflict(outcome)) return null
   switch (outcome.kind) {
     case 'problem':
-      return showForm(visit, wanted, [outcome.problem.detail])
+      return showForm(visit, edit, [outcome.problem.detail])
     case 'changed':
-      return tell(`What ${sub} may do is changed, from the next request on.`)
+      return finish(`What ${sub} may do is changed, from the next request on.`)
     case 'possible':
-      return visit.show(`Change ${sub}?`, <CallerPreview {...{ wanted, frame: visit.frame, after: outcome.after }} />)
+      return visit.show(`Change ${sub}?`, <CallerPreview {...{ edit, frame: visit.frame, after: outcome.after }} />)
   }
 }
 
 export const notYourself = 'Somebody else has to disable you, or take admin from you: you could not undo it.'
-const locksOut = ({ disabled, scopes }: Texts) => disabled === 'yes' || !scopes.split(' ').includes('admin')
+const locksOutSelf = ({ disabled, scopes }: Texts) => disabled === 'yes' || !scopes.split(' ').includes('admin')
 
-function showForm(visit: Visit, wanted: CallerEdit, wrong: readonly string[] = []) {
-  const { sub, view } = wanted
+function showForm(visit: Visit, edit: CallerEdit, faults: readonly string[] = []) {
+  const { sub, view } = edit
   const isListed = callerNamed(view.definitions, sub) !== undefined
   return visit.show(
     `What ${sub} may do`,
     <>
       <Trail label="Where this is" above={[['Callers', callersAddress]]} here={sub} />
       {isListed ? null : <p class="note">{sub} is not listed yet.</p>}
-      <CallerForm {...{ wanted, wrong, frame: visit.frame }} />
-      {isListed && sub !== visit.session.sub ? <Unlisting of={wanted} frame={visit.frame} /> : null}
+      <CallerForm {...{ edit, faults, frame: visit.frame }} />
+      {isListed && sub !== visit.session.sub ? <RemovalForm edit={edit} frame={visit.frame} /> : null}
     </>,
   )
 }
 
-const Unlisting = ({ of: { sub, view }, frame }: { of: CallerEdit; frame: Frame }) => (
+const RemovalForm = ({ edit: { sub, view }, frame }: { edit: CallerEdit; frame: Frame }) => (
   <details class="card">
     <summary>Take {sub} off the list</summary>
     <p class="note">
