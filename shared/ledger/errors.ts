@@ -18,7 +18,7 @@ export class AnswerLost extends LedgerUnavailable {
   override readonly name = 'AnswerLost'
 }
 
-/** Nothing is allowed. */
+/** Without definitions nothing is allowed. */
 export class NoDefinitions extends Error {
   override readonly name = 'NoDefinitions'
 }

@@ -15,7 +15,7 @@ export const usualAccount: Account = {
   renewal: { day: 1, time: '00:00', zone: 'UTC' },
 }
 
-/** The stand-in, on every port. */
+/** The stand-in's name, on every port. */
 export const sandboxService = 'sandbox'
 
 export interface AccountSettings {
@@ -33,7 +33,7 @@ export interface ExpectedLedger {
   readonly marker?: Marker | null
 }
 
-/** This process was told of another ledger. Nothing was read or written. */
+/** This process expects another ledger. Nothing was read or written. */
 export class WrongLedger extends LedgerUnavailable {
   override readonly name = 'WrongLedger'
   /** For API callers: without the service's address. */
@@ -70,7 +70,7 @@ export function serviceNameOf(baseUrl: string): string {
 
 const adopt = 'npm run account -- adopt'
 
-/** @param table `null`: it has no id. */
+/** @param table `null`: the table has no id. */
 export function identityFaults(
   definitions: Definitions,
   expected: ExpectedLedger,
@@ -93,7 +93,7 @@ export function identityFaults(
 
 const accept = 'npm run restore -- accept'
 
-/** A copy does not know what ran since. */
+/** Refuses a copied table, which lacks later runs. */
 function tableFaults(identity: Identity, marker: Marker | null, table: string | null): IdentityFault[] {
   const { ledger, epoch = 0, replacedBy } = identity
   if (replacedBy !== undefined) return [replaced(replacedBy)]
@@ -176,7 +176,7 @@ function settingFaults(definitions: Definitions, { began }: Identity, set: Accou
 
 /** Changes that only an operator makes, each with `Ledger.change`. */
 
-/** Applies after the open month. */
+/** The new renewal applies after the open month. */
 export const renewalChange =
   (changes: Partial<Renewal>): MakeChange =>
   ({ definitions, now }) => {
@@ -217,7 +217,7 @@ export const adoption =
 const trialsStayTrials =
   'A ledger of the stand-in counts units that no service has charged, so it becomes no ledger of a real account: set DATA_DIR to another folder, where a new ledger begins.'
 
-/** It starts frozen until an administrator has reconciled it; the new epoch stops older processes. */
+/** Accepts a restored ledger: frozen until an administrator reconciles it. The new epoch stops older processes. */
 export const acceptance =
   (how: { table: string; epoch: number; to: number | undefined; toText: string }): MakeChange =>
   ({ definitions, now }) => {

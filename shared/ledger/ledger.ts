@@ -47,7 +47,7 @@ import { createViews, readUpdates, type View, type ViewQuery } from './views/vie
 export interface Ledger {
   /** All that a decision needs, read consistently. */
   view(queries?: readonly ViewQuery[]): Promise<View>
-  /** Without a read. */
+  /** The latest definitions that this process read. */
   lastSeen(): { readonly definitions: Definitions; readonly at: number } | null
   /** `null`: nothing was counted in that month. */
   bookNamed(month: string): Promise<Book | null>
@@ -60,11 +60,11 @@ export interface Ledger {
    * `moved`: what the decision rests on has changed, or `until` has passed. Look and decide again.
    */
   hold(view: View, basis: HoldBasis, update: Update, until?: number): Promise<'held' | 'moved'>
-  /** For a record that moves no units. */
+  /** Writes a record that moves no units. */
   record(update: Update, seen: Update | null): Promise<'recorded' | 'moved'>
   settle(update: Update, outcome: RunOutcome): Promise<SettleOutcome>
 
-  /** One revision of the definitions, with the books. */
+  /** Writes one revision of the definitions, with the books. */
   change(by: string, make: MakeChange): Promise<ChangeOutcome>
   faultsOfChange(now: View, definitions: Definitions): Promise<readonly Fault[]>
   enter(request: EntryRequest): Promise<EnterOutcome>
@@ -74,13 +74,13 @@ export interface Ledger {
   /** Both inclusive, the oldest first. */
   updatesFrom(span: Span, limit: number, cursor?: string): Promise<Page<Update>>
   open(as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>>
-  /** Each open update in its turn: the sweep's time may end before the list does. */
+  /** Visits open updates in turn, because the sweep's time may end before the list. */
   openRound(as: OpenAs, ...how: Parameters<Round<Update>>): Promise<void>
   entries(filter: EntryFilter, limit: number, cursor?: string): Promise<Page<Entry>>
-  /** Before the request is sent, and again with its answer. */
+  /** Called before the request is sent, and again with the answer. */
   noteProjectChange(change: ProjectChange): Promise<void>
   projectChanges(limit: number, cursor?: string): Promise<Page<ProjectChange>>
-  /** The previous, the current and the next book against their entries. */
+  /** Compares the previous, current and next book with their entries. */
   audit(): Promise<readonly AuditedCounter[]>
   lastAudit(): Promise<LastAudit | null>
   keepAudit(made: Pick<LastAudit, 'at' | 'by'>, audited: readonly AuditedCounter[]): Promise<void>

@@ -4,7 +4,7 @@ import type { Store } from './store/store.ts'
 import { expiryOf } from './stored.ts'
 
 const goodForMs = 5 * minuteMs
-/** The condition decides about expiry; this only cleans up. */
+/** A condition checks expiry; this only cleans up. */
 const keptForDays = 1
 
 /**
@@ -12,7 +12,7 @@ const keptForDays = 1
  * cannot log in.
  */
 export interface Logins {
-  /** @param caller its permissions are looked up when it acts. */
+  /** @param caller permissions are looked up when the caller acts. */
   issue(caller: string, now: number): Promise<string>
   /** The caller; `null`: unknown, expired or used. */
   redeem(code: string, now: number): Promise<string | null>
@@ -38,7 +38,7 @@ export function createLogins({ store, ids }: { store: Store; ids: Ids }): Logins
       const isUnused = { kind: 'absent', path: ['usedAt'] } as const
       const isGood = { kind: 'at-least', path: ['until'], value: now + 1 } as const
       const writes = [{ kind: 'update', key, set: [[['usedAt'], now]], add: [], when: [isUnused, isGood] }] as const
-      // A token of its own: with the same one, two requests of one millisecond would both get in.
+      // A random token, because with equal tokens two requests in one millisecond would both get in.
       const { applied } = await store.transact(writes, ids.random())
       return applied ? item.caller : null
     },

@@ -17,7 +17,7 @@ export function openLedger(settings: LedgerSettings, own: { clock: Clock; store?
       clock,
       ids: systemIds,
     })
-  // On AWS an empty table may be a mistake, and would be a fresh allowance: there an operator begins the ledger.
+  // On AWS an operator begins the ledger: an empty table may be a mistake, and would be a fresh allowance.
   const begins = own.store !== undefined || settings.DYNAMODB_ENDPOINT !== undefined
   return createLedger({ store, clock, account: accountOf(settings), expected: expectedLedgerOf(settings), begins })
 }

@@ -45,10 +45,7 @@ export async function setUp(options: {
   return definitions.identity?.epoch ?? 0
 }
 
-/**
- * The root budget with its limit, and a book that already counts the opening position. Does nothing if definitions
- * exist.
- */
+/** Writes the root budget with its limit, and a book with the opening position, unless definitions exist. */
 async function makeDefinitions(
   store: Store,
   how: { account: Account; expected: ExpectedLedger | null; table: string | null; now: number },

@@ -17,7 +17,7 @@ export type Members<T> = {
   readonly [Name in keyof T]-?: object extends Pick<T, Name> ? Optional<Required<T>[Name]> : Check<T[Name]>
 }
 
-/** No version of ours writes such an item; no retry repairs it. */
+/** No version writes this item, and no retry repairs it. */
 export class DamagedItem extends Error {
   override readonly name = 'DamagedItem'
 
@@ -149,10 +149,10 @@ export const indexes = {
   open: { partition: 'openAs', sort: 'openSince' },
 } as const satisfies Record<Index, { partition: string; sort: string }>
 
-/** In seconds since the epoch. Never a timer. */
+/** In seconds since the epoch; not a timer. */
 export const expiryAttribute = 'expiresAt'
 
-/** 24 months are promised. */
+/** The product promises 24 months. */
 export const keptForDays = 780
 
 export const expiryOf = (at: number, days: number): { readonly [expiryAttribute]: number } => ({

@@ -36,7 +36,7 @@ export interface AuditedCounter {
 
 const pageSize = 100
 const maxRounds = 3
-/** Until the index shows a new line; on AWS usually a fraction of a second. */
+/** How long the index may lag; on AWS usually a fraction of a second. */
 const indexLagsMs = 1_000
 
 export function createAudit(options: {
@@ -55,7 +55,7 @@ export function createAudit(options: {
     return (await Promise.all(audited)).flat()
   }
 
-  /** Reads again if the book moved or a line may be late: neither proves anything. */
+  /** Reads again if the book moved or a line may be late. */
   async function auditBook(name: string): Promise<AuditedCounter[]> {
     let rows: AuditedCounter[] = []
     for (let round = 0; round < maxRounds; round++) {
@@ -143,7 +143,7 @@ export interface LastAudit {
   readonly at: number
   /** A person, or `digest`. */
   readonly by: string
-  /** All, those that differ, those that moved meanwhile. */
+  /** All counters, those that differ, and those that moved meanwhile. */
   readonly counters: number
   readonly wrong: number
   readonly moved: number

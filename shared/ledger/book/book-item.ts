@@ -90,7 +90,7 @@ export function additions(window: WindowKind, budgets: readonly string[], move: 
   )
 }
 
-/** Without additions (0 units) it only checks. */
+/** Without additions the write only checks. */
 export const addTo = (key: Key, add: readonly (readonly [Path, number])[], when: readonly Condition[]): Write =>
   add.length === 0 ? { kind: 'check', key, when } : { kind: 'update', key, set: [], add, when }
 
@@ -137,7 +137,7 @@ export function applyDefinitions(book: Book, definitions: Definitions, closed: b
     const add = changed.flatMap(({ window, name, by }) => additions(window, [name], { limit: by }))
     return { kind: 'update', key, set: [revision, ...set], add, when: same }
   }
-  // Too much for an expression: set as a whole, if the book is unchanged.
+  // Changes too large for an expression replace the counters, if the book is unchanged.
   const wanted = [...fresh, ...changed.map((each) => ({ ...each, counter: withLimit(each.counter, each.limit) }))]
   const applied = (window: WindowKind) => ({
     ...book.counters[window],
@@ -188,8 +188,8 @@ export const isOfRevision = (revision: number): Condition => ({ kind: 'equal', p
 export const isOfDay = (day: string): Condition => ({ kind: 'equal', path: ['today'], value: day })
 
 /**
- * Makes the stored book the one that was decided on. Each step is conditional, so another process may do it first; the
- * write that follows has the final condition.
+ * Brings the stored book to the one decided on. Each step is conditional, so another process may do it first; the write
+ * that follows has the final condition.
  * @returns whether this process did every step.
  */
 export async function prepareBook(store: Store, { stored, definitions, month, book }: Target): Promise<boolean> {

@@ -7,7 +7,7 @@ export interface Book {
   readonly month: string
   /** `day:2026-11-20`; only moves forward. */
   readonly day: string
-  /** Of the definitions that the limits are from. */
+  /** The revision that the limits are from. */
   readonly revision: number
   readonly counters: Readonly<Record<WindowKind, Readonly<Record<string, Counter>>>>
 }
@@ -16,7 +16,7 @@ export interface Book {
 export interface Counter {
   readonly limit: Limit
   readonly granted: number
-  /** Of an unlimited budget a remainder: never compared or shown. */
+  /** For an unlimited budget a remainder, never compared or shown. */
   readonly available: number
   readonly held: number
   readonly inDoubt: number
@@ -75,7 +75,7 @@ export const freshBook = (definitions: Definitions, month: string, day: string):
   counters: { month: freshCounters(definitions, 'month'), day: freshCounters(definitions, 'day') },
 })
 
-/** The book as a change now finds or makes it: of these definitions, and of `day` or later. */
+/** The book that a change finds or makes now: of these definitions, and of `day` or later. */
 export function bookAsOf(book: Book | null, definitions: Definitions, month: string, day: string): Book {
   if (!book) return freshBook(definitions, month, day)
   const current = book.revision === definitions.revision ? book : withDefinitions(book, definitions)

@@ -23,12 +23,12 @@ import { type Entry, type EntryType, toEntryItem } from './entry.ts'
 import type { Turns } from './hold.ts'
 import { monthAfter, type Window } from './windows.ts'
 
-/** Called again if the newest revision has moved. */
+/** Runs again if the newest revision has changed. */
 export type MakeChange = (view: View) => DefinitionsChange | { readonly refused: unknown }
 
 interface DefinitionsChange {
   readonly definitions: Omit<Definitions, 'revision'>
-  /** Only while this budget has nothing held or in doubt this month. */
+  /** This budget must have nothing held or in doubt this month. */
   readonly idle?: string
   readonly note: {
     readonly type: EntryType
@@ -115,7 +115,7 @@ function bookWrites(book: Book | null, month: Window, definitions: Definitions, 
   return [{ ...write, when: [...write.when, ...isIdle] }]
 }
 
-/** Freezes and pauses: others have to know, too. */
+/** Announces freezes and pauses. */
 function stopAnnouncement(
   { revision }: Definitions,
   note: DefinitionsChange['note'] & { by: string },
@@ -167,7 +167,7 @@ function limitMoves(book: Book, definitions: Definitions, window: WindowKind): E
   })
 }
 
-/** Each fault once. Collisions of an older version do not block other changes, such as a freeze. */
+/** Returns each fault once. Old collisions do not block other changes, such as a freeze. */
 export function faultsOf(definitions: Definitions, before?: Definitions): readonly { path: string; message: string }[] {
   const budgets = Object.values(definitions.budgets)
   const known = new Set(before && collisionsIn(before))
@@ -193,7 +193,7 @@ function sizeFaultsOf(definitions: Definitions, before: Definitions | undefined)
   return [{ path: 'projects', message }]
 }
 
-/** Without stops, which must always fit. */
+/** Leaves out stops, which must always fit. */
 function sizeOf({ budgets, callers = {} }: Definitions): number {
   const lasting = Object.entries(callers).filter(([, caller]) => !caller.disabled || Object.keys(caller).length > 1)
   const text = JSON.stringify({
@@ -251,8 +251,8 @@ const bytesWithoutCounters = 128
 const bytesOfCounter = 3 + 6 * (1 + 1 + 10)
 
 /**
- * Bytes in DynamoDB with every figure at its largest, so that no hold can outgrow it. Counters of deleted budgets and
- * callers stay.
+ * The book's bytes in DynamoDB with every figure at its largest, so that no hold outgrows the limit. Counters of
+ * deleted budgets and callers stay.
  */
 export function largestSizeOf(book: Book, definitions: Definitions): number {
   const limited = counterOwnersIn(definitions).map(({ name }) => name)

@@ -10,7 +10,7 @@ export interface Definitions {
   readonly identity?: Identity
   readonly calendar: Calendar
   readonly budgets: Readonly<Record<string, Budget>>
-  /** By caller name. A caller with a token who is not listed may do what the token says. */
+  /** By caller name. An unlisted caller may do what its token says. */
   readonly callers?: Readonly<Record<string, Caller>>
   /** By plan name. */
   readonly pausedPlans?: Readonly<Record<string, Stop>>
@@ -136,13 +136,13 @@ export const budgetNamed = (definitions: Definitions, name: string): Budget | un
 export const callerNamed = ({ callers = {} }: Definitions, name: string): Caller | undefined =>
   Object.hasOwn(callers, name) ? callers[name] : undefined
 
-/** The last person last. */
+/** All names of a caller; the person's name is last. */
 export function namesOf(definitions: Definitions, caller: string): readonly string[] {
   const names: string[] = []
   for (let next: string | undefined = caller; next !== undefined; next = callerNamed(definitions, next)?.person) {
     if (next === names.at(-1)) break
     const first = names.indexOf(next)
-    // Refused when written. An older circle is one person, whichever name starts it.
+    // Writes refuse circles. All names of an older circle are one person.
     if (first >= 0) return [...names, names.slice(first).toSorted()[0] ?? next]
     names.push(next)
   }
@@ -163,7 +163,7 @@ export interface Listing {
   readonly project: OwnedProject
 }
 
-/** By any spelling of name or id. `doctor` reports more than one. */
+/** Finds listings by any spelling of name or id. `doctor` reports repeated listings. */
 export const listingsOf = (definitions: Definitions, project: string): readonly Listing[] =>
   listingsIn(definitions).get(folded(project)) ?? []
 
@@ -172,7 +172,7 @@ export const ownerOf = (definitions: Definitions, project: string): Budget | und
 
 const listed = new WeakMap<object, ReadonlyMap<string, readonly Listing[]>>()
 
-/** Thousands of projects may be listed. */
+/** Cached, because thousands of projects may be listed. */
 function listingsIn({ budgets }: Definitions): ReadonlyMap<string, readonly Listing[]> {
   const known = listed.get(budgets)
   if (known) return known
@@ -189,8 +189,8 @@ function listingsIn({ budgets }: Definitions): ReadonlyMap<string, readonly List
 }
 
 /**
- * Stands for all spellings that the service may read as the same project: taking two for one costs a refusal at worst,
- * one for two a second payment.
+ * One form for all spellings that the service may read as the same project. Two projects in one form cost a refusal at
+ * worst; one project in two forms costs a second payment.
  */
 export function folded(name: string): string {
   if (/^[!-@[-~]+$/.test(name)) return name // most names

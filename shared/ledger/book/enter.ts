@@ -17,7 +17,7 @@ export type EnterOutcome =
   | Exclude<EntryRefusal, { kind: 'short' }>
   | (Extract<EntryRefusal, { kind: 'short' }> & {
       readonly ends: Readonly<Record<WindowKind, number>>
-      /** Their names, if the book's month is over. */
+      /** The windows' names, if the book's month is over. */
       readonly past?: Readonly<Record<WindowKind, string>>
     })
 
@@ -62,7 +62,7 @@ export async function previewEntry(parts: Parts, request: EntryRequest): Promise
   return { kind: 'possible', entry, before: book, after: bookAfter(book, entry.moves) }
 }
 
-/** @param prepare makes the stored book ready to move; a preview leaves it. */
+/** @param prepare makes the stored book ready to move; does nothing for a preview. */
 async function make(parts: Parts, request: EntryRequest, prepare: Prepare): Promise<BookableEntry | OtherOutcome> {
   const now = await parts.view()
   const earlier = await entryOf(parts.store, request.id)
@@ -78,12 +78,12 @@ async function make(parts: Parts, request: EntryRequest, prepare: Prepare): Prom
     : makeNew(parts, request, now, prepare)
 }
 
-/** @throws AnswerLost if unknown: a caller with a key may send it again. */
+/** @throws AnswerLost if the outcome is unknown; a caller with a key may repeat the request. */
 async function isWritten(store: Store, writes: readonly Write[], { id }: Entry): Promise<boolean> {
   try {
     return (await store.transact(writes, digest('enter', JSON.stringify(writes)))).applied
   } catch (error) {
-    // Without an answer to this either, it may still be there.
+    // If this read fails too, the entry may still exist.
     if (error instanceof AnswerLost && (await entryOf(store, id).catch(() => null))) return true
     throw error
   }
@@ -103,7 +103,7 @@ async function makeNew(
   return { entry: toEntry(request, booking, found, now), booking, book: found }
 }
 
-/** Even if the entry's month has closed. */
+/** Corrects an entry, even of a closed month. */
 async function makeCorrection(
   parts: Parts,
   request: Extract<EntryRequest, { type: 'correction' }>,
@@ -164,7 +164,7 @@ function toEntry(request: EntryRequest, { units, moves, signs, giver }: Booking,
   }
 }
 
-/** Shows that a grant to one budget may leave its parent with less. */
+/** The tightest counter: a grant may leave the budget's parent with less. */
 function bindingAfter(moves: Entry['moves'], book: Book, chain: readonly Budget[]): Pick<Entry, 'binds'> {
   const counters = windowKinds.flatMap((window) =>
     chain.flatMap(({ name: budget }) => {

@@ -7,7 +7,7 @@ import type { Entry } from './entry.ts'
 
 export type EntryRequest = {
   readonly id: string
-  /** The digest of its idempotency key's request. */
+  /** The digest of the idempotency key's request. */
   readonly content: string
   readonly budget: string
   readonly reason: string
@@ -29,7 +29,7 @@ export type EntryRequest = {
 )
 
 export interface Booking {
-  /** Of a reconciliation, the difference. */
+  /** For a reconciliation, the difference. */
   readonly units: number
   readonly moves: readonly CounterMove[]
   readonly when: readonly Condition[]
@@ -45,7 +45,7 @@ export type EntryRefusal =
       readonly window: WindowKind
       readonly available: number
       readonly needed: number
-      /** This one first. */
+      /** This counter first. */
       readonly counters: readonly ShortCounter[]
     }
   | { readonly kind: 'not-possible'; readonly why: string }
@@ -80,7 +80,7 @@ export function bookingOf(
         ...movesOf(giving, [window], { granted: 0 - units }),
         ...movesOf(taking, [window], { granted: units }),
       ]
-      // Even if it keeps them: the giver is charged for what the receiver spends.
+      // The giver must have the units although it keeps them, because it pays what the receiver spends.
       const giver = giving.length > 0 ? undefined : { budget: request.budget, window }
       return bookingIfCovered(units, moves, book, giver && { ...giver, needed: units })
     }
@@ -108,7 +108,7 @@ function reconciliationOf(unitsLeft: number, book: Book): Booking | EntryRefusal
     )
   }
   const moves = difference === 0 ? [] : movesOf([rootBudget], ['month'], { spent: difference })
-  // Two at once would book the same difference twice.
+  // Two concurrent reconciliations would book the same difference twice.
   return { units: difference, moves, when: [isSpent('month', rootBudget, spent)] }
 }
 
@@ -141,7 +141,7 @@ export function correctionBooking(
   return 'kind' in booking ? booking : { ...booking, signs: kept }
 }
 
-/** The next figure corrects it. */
+/** The next reconciliation corrects this one. */
 const whyNoReconcile = ({ id, month, units }: Entry, isOpen: boolean): string =>
   isOpen
     ? `${id} is a reconciliation, which is not corrected: reconcile again with the figure that the vendor shows now, and the difference to this one is booked.`

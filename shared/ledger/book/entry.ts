@@ -19,7 +19,7 @@ import { type CounterMove, storedCounterMove } from './book.ts'
 import { type WindowKind, windowKinds } from './definitions.ts'
 import { type Difference, storedDifference } from './difference.ts'
 
-/** Immutable: a change of a book that no update made. */
+/** A change of a book that no update made; immutable. */
 export interface Entry {
   readonly id: string
   readonly type: EntryType
@@ -39,11 +39,11 @@ export interface Entry {
   readonly corrects?: string
   /** What one unit of the first entry did to each counter. */
   readonly signs?: readonly CounterMove[]
-  /** Must have what it gives, and keeps it. */
+  /** The giver must have the units, and keeps them. */
   readonly giver?: { readonly budget: string; readonly window: WindowKind }
   /** Afterwards the tightest counter above the budget; absent if all are unlimited. */
   readonly binds?: { readonly budget: string; readonly window: WindowKind; readonly available: number }
-  /** The digest of what the idempotency key stands for. */
+  /** The digest of the idempotency key's request. */
   readonly content?: string
 }
 
@@ -76,7 +76,7 @@ export const grantEntryId = ({ attempt }: Hold, { budget, window }: Pick<Grant, 
 export const entryKey = (id: string) => ({ pk: `entry#${id}`, sk: 'entry' })
 export const entriesListedIn = (month: string) => `entries#${month}`
 
-/** Once per entry: to change it again, correct the correction. */
+/** An entry has one correction at most. To change the entry again, correct the correction. */
 export const correctionMarkKey = (id: string) => ({ pk: `righted#${id}`, sk: 'righted' })
 
 export const toEntryItem = (entry: Entry): Item => ({

@@ -15,7 +15,7 @@ import { type Entry, grantEntryId, toEntryItem } from './entry.ts'
 
 /** What a decision rests on besides the view. */
 export interface HoldBasis {
-  /** As it was: absent, or `requested`. */
+  /** The stored record: absent, or `requested`. */
   readonly update: Update | null
   readonly works: readonly SeenWork[]
   readonly runs: readonly Run[]
@@ -32,7 +32,7 @@ export function createHolds({ store, turns, clock }: { store: Store; turns: Turn
    * ```
    * Holds wait for each other inside a process: on AWS two at once would cancel each other.
    *
-   * @param until later it is not sent any more, neither when its turn comes nor after a conflict: it is `moved`.
+   * @param until after this time the hold is not sent, not even after a conflict: the result is `moved`.
    */
   async function hold(
     view: View,
@@ -75,7 +75,7 @@ export function createHolds({ store, turns, clock }: { store: Store; turns: Turn
   return { hold, record }
 }
 
-/** Limits are the book's: the book of a closed month keeps its own. */
+/** Uses the book's limits, because the book of a closed month keeps its own. */
 function moveBook({ book }: View, update: Update, hold: Hold): Write {
   const granted = (window: WindowKind, budget: string) =>
     hold.grants?.find((grant) => grant.window === window && grant.budget === budget)?.units ?? 0
@@ -93,7 +93,7 @@ function moveBook({ book }: View, update: Update, hold: Hold): Write {
   )
 }
 
-/** Booked with the hold that needs them, and only once. */
+/** Books grants once, with the hold that needs them. */
 function grantEntries(view: View, update: Update, hold: Hold): Write[] {
   return (hold.grants ?? []).map(({ budget, window, units }) => {
     const entry: Entry = {
@@ -152,7 +152,7 @@ export function createTurns() {
 
   return {
     inTurn: <T>(turn: () => Promise<T>): Promise<T> => add(turn, 'push'),
-    /** Before all that wait: a stop takes effect at once. */
+    /** Runs before waiting turns, so that a stop takes effect at once. */
     next: <T>(turn: () => Promise<T>): Promise<T> => add(turn, 'unshift'),
   }
 }

@@ -38,7 +38,9 @@ export interface Settlement {
   readonly move: Move
 }
 
-/** Out of `running` and `in-doubt`, and the one correction of what was closed without the sender. `null`: no change. */
+/**
+ * Ends a `running` or `in-doubt` update, or corrects once an update that ended without the sender. `null`: no change.
+ */
 export function settlementOf(update: Update, outcome: RunOutcome, at: number): Settlement | null {
   const { hold } = update
   if (!hold) return null
@@ -56,7 +58,7 @@ export function settlementOf(update: Update, outcome: RunOutcome, at: number): S
 }
 
 function settleOpen(update: Update, hold: Hold, outcome: RunOutcome, at: number): Settlement | null {
-  // 0 − 0 is 0; −0 is not what a database returns.
+  // Avoids −0, which a database does not return.
   const back: Move = update.state === 'running' ? { held: 0 - hold.units } : { inDoubt: 0 - hold.units }
   const line = { by: outcome.by, note: outcome.note, at }
   const answer = outcome.service === undefined ? {} : { service: outcome.service }
@@ -92,7 +94,7 @@ function settleOpen(update: Update, hold: Hold, outcome: RunOutcome, at: number)
   }
 }
 
-/** The difference to the charge is booked once. */
+/** Books the difference to the charge, once. */
 function settleLate(update: Update, outcome: RunOutcome, at: number): Settlement | null {
   if (outcome.kind === 'unknown' || outcome.from === 'time') return null
   if (isFinal(update)) return null
@@ -112,24 +114,24 @@ function settleLate(update: Update, outcome: RunOutcome, at: number): Settlement
   return { update: next(rest, update.state, changes, { by: outcome.by, note: outcome.note, at, move }), move }
 }
 
-/** How long evidence may contradict a person's "did not run"; then doubt is settled at the hold. */
+/** For this long evidence may contradict a person's "did not run". A doubt of this age is settled at the hold. */
 export const doubtLastsMs = 7 * dayMs
 
 export interface Obstacles {
   readonly book: Book | null
-  /** A person's correction stays. */
+  /** Entries that a person corrected; these corrections stay. */
   readonly corrected: readonly string[]
 }
 
 type CounterName = Pick<Grant, 'budget' | 'window'>
 
-/** Day counters only while the book still counts the hold's day. */
+/** Includes day counters only while the book counts the hold's day. */
 export function countersOf(hold: Hold, book: Book | null): readonly CounterName[] {
   const windows: readonly WindowKind[] = !book || book.day === hold.day ? windowKinds : ['month']
   return windows.flatMap((window) => hold.budgets.map((budget) => ({ budget, window })))
 }
 
-/** Besides the update's own line, which moves all its counters alike. */
+/** The entries beside the update's own line, which moves all counters alike. */
 export function entriesWith(settlement: Settlement, hold: Hold, obstacles: Obstacles): readonly Entry[] {
   const kept = keptEntries(settlement, hold, obstacles)
   return [...kept, ...grantsTakenBack(settlement, hold, obstacles, kept), ...grantsAgain(settlement, hold, obstacles)]
@@ -141,10 +143,7 @@ export const moveOn = (counter: CounterName, line: Move, entries: readonly Entry
     .filter((each) => each.budget === counter.budget && each.window === counter.window)
     .reduce((sum, { move }) => plus(sum, move), line)
 
-/**
- * A counter that spent less had the units back already, by a reconciliation or a correction, and the vendor does not
- * have them: it keeps its figure.
- */
+/** A counter with less spent got the units back earlier, by a reconciliation or a correction, and keeps its figure. */
 function keptEntries({ update, move }: Settlement, hold: Hold, { book }: Obstacles): Entry[] {
   const units = 0 - (move.spent ?? 0)
   if (!book || units <= 0) return []
@@ -164,7 +163,7 @@ function keptEntries({ update, move }: Settlement, hold: Hold, { book }: Obstacl
   return [{ ...entry, ...bookedWith(update, hold) }]
 }
 
-/** With a `leave`, more was granted than is held. */
+/** With a `leave`, the grants exceed the hold. */
 function grantsTakenBack(
   settlement: Settlement,
   hold: Hold,
@@ -188,7 +187,7 @@ function grantsTakenBack(
   })
 }
 
-/** The update ran after a person said that it did not. */
+/** Repeats grants if the update ran after a person said that it did not. */
 function grantsAgain({ update, move }: Settlement, hold: Hold, { book, corrected }: Obstacles): Entry[] {
   if ((move.spent ?? 0) <= 0) return []
   const counters = countersOf(hold, book)

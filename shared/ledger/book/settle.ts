@@ -41,8 +41,8 @@ export function createSettle(options: {
   const { store, clock, calendarAt } = options
 
   /**
-   * Writes book and record in one transaction. A correction of an ended update also spoils its day's summary; a run
-   * that comes to light late goes into its work items.
+   * Writes book and record in one transaction. A correction also spoils the day's summary; a run found late is also
+   * noted in the work items.
    */
   async function settle(update: Update, outcome: RunOutcome): Promise<SettleOutcome> {
     noteUpdate(update.id)
@@ -78,7 +78,7 @@ export function createSettle(options: {
     throw new Contention(`update ${update.id} keeps changing`)
   }
 
-  /** A running update still holds its work, so its record tells. */
+  /** The work items that must note the run. A running update needs none, because its record tells. */
   async function worksToTell(
     { kind, project, hold, state }: Update,
     { update }: Settlement,

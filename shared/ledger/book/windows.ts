@@ -10,9 +10,7 @@ export interface Renewal {
   readonly zone: string
 }
 
-/**
- * All renewals so far. Months are kept, not instants, so that all bounds still fit when a country changes its clocks.
- */
+/** All renewals so far, as months: stored instants would be wrong after a country changes its clocks. */
 export interface Calendar {
   readonly first: Renewal
   readonly changes: readonly Change[]
@@ -45,7 +43,7 @@ export function newCalendar(renewal: Renewal): Calendar {
   return { first: toRenewal(renewal), changes: [] }
 }
 
-/** It may apply only when the open month ends. */
+/** The latest renewal may apply only after the open month. */
 export function latestRenewal(calendar: Calendar): Renewal {
   return calendar.changes.at(-1)?.renewal ?? calendar.first
 }
@@ -96,9 +94,8 @@ export function monthNamed(calendar: Calendar, name: string): Window | null {
 }
 
 /**
- * In the zone of the renewal that applies then.
- * Where a month turns and the zone changes, two days may overlap or share a name. Nothing is counted twice: each book
- * has days of one zone only, and its day only moves forward.
+ * The day in the zone of the renewal at this instant. If the zone changes with a month, two days may overlap or share a
+ * name. Nothing is counted twice: each book has days of one zone only, and its day only moves forward.
  */
 export const dayAt = (calendar: Calendar, instant: number): Window => dayIn(zoneAt(calendar, instant), instant)
 

@@ -177,7 +177,7 @@ export function createDynamoClient(endpoint?: string, accessKey?: string, within
     },
     ...standIn(endpoint, accessKey),
   })
-  // It copies each request for a log that does not exist.
+  // This middleware copies each request for a log that does not exist.
   client.middlewareStack.remove('loggerMiddleware')
   return client
 }

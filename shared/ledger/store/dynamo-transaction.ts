@@ -74,7 +74,7 @@ class Expression {
 
 type Fault =
   | { readonly kind: 'decided'; readonly found: (Item | null | undefined)[] }
-  /** Not applied, and worth another attempt; after a conflict, soon. */
+  /** Not applied; a retry may help, soon after a conflict. */
   | { readonly kind: 'conflict' | 'refused' }
   | { readonly kind: 'too-large' }
   /** Our mistake, or a missing permission or table. */
@@ -93,7 +93,7 @@ const mistakes = new Set([
 ])
 
 /**
- * A failed condition is a decision; all else that cancels a transaction is worth another attempt.
+ * A failed condition is a decision; any other cancellation is worth another attempt.
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
  */
 export function faultOf(error: unknown): Fault {
@@ -118,7 +118,7 @@ export function faultOf(error: unknown): Fault {
   return { kind: mistakes.has(name) ? 'broken' : 'lost' }
 }
 
-/** DynamoDB has no code for it; put and update word it differently. */
+/** DynamoDB has no code for this fault, and words it differently for put and update. */
 const isAboutSize = (message = ''): boolean => /item size .*exceeded the maximum/i.test(message)
 
 interface CancellationReason {
@@ -133,7 +133,7 @@ export function toTransactItem(write: Write, table: string): TransactWriteItem {
   const update = write.kind === 'update' ? expression.updates(write.set, write.add) : ''
   const shared = {
     TableName: table,
-    // DynamoDB refuses an empty one.
+    // DynamoDB refuses an empty expression.
     ...(write.when.length > 0 && { ConditionExpression, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const }),
     ...expression.attributes(),
   }

@@ -141,7 +141,7 @@ function list(rows: readonly Position[], { from, to, newestFirst, after, limit }
   return { positions, more: end - begin > limit }
 }
 
-/** `holds` must hold for all later rows, too. */
+/** `holds` must stay true after its first true row. */
 function firstWhere(rows: readonly Position[], holds: (row: Position) => boolean): number {
   let low = 0
   let high = rows.length

@@ -1,11 +1,11 @@
-/** DynamoDB and a store in memory answer it; one contract suite tests both. */
+/** DynamoDB and a store in memory implement `Store`; one contract suite tests both. */
 export interface Store {
   /** Up to 100 items, consistently. */
   get(keys: readonly Key[]): Promise<(Item | undefined)[]>
   /** Indexes lag: read the items before trusting them. */
   list(query: ListQuery): Promise<ListPage>
   /**
-   * All or none; repeats a lost answer. `found` has the item of each failed condition (`null`: absent), and `undefined`
+   * Writes all or none; repeats a lost answer. `found` has the item of each failed condition (`null`: absent), and `undefined`
    * for other writes.
    * @param token 1–36 characters; a repeated token is applied once.
    * @param maxWaitMs how long to repeat conflicts and throttling.
@@ -13,7 +13,7 @@ export interface Store {
    * @throws AnswerLost if it may have been.
    */
   transact(writes: readonly Write[], token: string, maxWaitMs?: number): Promise<Outcome>
-  /** Differs for a table of the same name; absent in memory. */
+  /** Another table of the same name has another id. Absent in memory. */
   readonly tableId?: () => Promise<string>
 }
 
@@ -89,7 +89,7 @@ export const keyOf = (write: Write): Key => (write.kind === 'put' ? write.item :
 
 export const nameOf = ({ pk, sk }: Key): string => JSON.stringify([pk, sk])
 
-/** DynamoDB Local takes two writes of one item, so tests would miss it. */
+/** DynamoDB Local takes two writes of one item, so tests would miss the mistake. */
 export function mustBeDistinct(writes: readonly Write[]): void {
   const names = new Set(writes.map((write) => nameOf(keyOf(write))))
   if (names.size < writes.length) throw new Error('one transaction writes an item twice')

@@ -15,7 +15,7 @@ import {
 } from '../stored.ts'
 import { openFrom, type Page, walk } from '../views/pages.ts'
 
-/** Something to do once: listed as open until it is done, and kept afterwards. */
+/** Work to do once: listed as open until it is done, and kept afterwards. */
 export interface Task {
   readonly id: string
   /** A condition of every change. */
@@ -37,7 +37,7 @@ export interface Queue<T extends Task> {
   /** `false`: the id exists. `also` is written in the same transaction. */
   add(task: T, also?: readonly Write[]): Promise<boolean>
   get(id: string): Promise<T | null>
-  /** `false`: it is not as it was seen. */
+  /** `false`: the task changed since `seen`. */
   change(task: T, seen: T, also?: readonly Write[]): Promise<boolean>
   /** The newest first. */
   open(limit: number, cursor?: string): Promise<Page<T>>
@@ -99,8 +99,8 @@ export const fromTaskItem = <T extends Task>(kind: TaskKind<T>, item: Item): T =
   readItem(item, kind.stored, ({ id }) => taskKey(kind, id))
 
 /**
- * Hands over each open row, the oldest first: from behind the last row of the round before, and once around. `mayTake`
- * says whether there is time, and takes the row's turn.
+ * Handles each open row once, the oldest first, starting after the last row of the previous round. `mayTake` says
+ * whether there is time, and takes the row's turn.
  * @param handle may end the round with `enough`.
  */
 export type Round<Row> = (

@@ -19,7 +19,7 @@ import {
 import { addTask, type Task, type TaskKind, taskMembers } from './queue.ts'
 import { isTerminal, type Update } from './update.ts'
 
-/** Written in the transaction that causes it. */
+/** The transaction that causes an announcement writes it. */
 export interface Announcement extends Task {
   readonly about: About
   /** Failed attempts, and the earliest time of the next one. */
@@ -44,7 +44,7 @@ export type About =
   | {
       readonly kind: 'refusals'
       readonly caller: string
-      /** The latest one; `otherBudgets` counts the rest. */
+      /** The latest budget; `otherBudgets` counts the rest. */
       readonly budget: string
       readonly otherBudgets?: number
       readonly count: number
@@ -118,11 +118,11 @@ export const announcement = (id: string, createdAt: number, about: About): Annou
   tries: 0,
 })
 
-/** The same id is announced once, whichever process finds it. */
+/** An id is announced once, even if several processes find it. */
 export const announce = (id: string, at: number, about: About): Write =>
   addTask(announcements, announcement(id, at, about))
 
-/** For the transaction of this change. */
+/** The change's announcements, for its transaction. */
 export function announcedWith(update: Update, seen: Update | null): Write[] {
   const at = update.history.at(-1)?.at ?? update.createdAt
   const news = (kind: UpdateNews) => announce(`${update.id}#${kind}#${update.version}`, at, { kind, update: update.id })
@@ -152,12 +152,12 @@ export interface Occurrence extends Task {
   readonly time: number
   readonly state: OccurrenceState
   readonly reason?: string
-  /** Started by the clock, or again by a person: attempts count from here. */
+  /** The latest start, by the clock or a person. Attempts count from here. */
   readonly startedAt: number
   readonly only?: 'refused'
   readonly round: number
   readonly nextAt: number
-  /** One update after another. */
+  /** The process that runs the updates, one after another. */
   readonly lease?: { readonly by: string; readonly until: number }
 }
 

@@ -53,7 +53,7 @@ export function toUpdateItem(update: Update): Item {
   }
 }
 
-/** What the sweep must look at: everything unfinished, and what a person released without proof. */
+/** The sweep's updates: unfinished ones, and those that a person released without proof. */
 export type OpenAs = 'awaiting-approval' | 'requested' | 'running' | 'in-doubt' | 'watched'
 
 function openAsOf(update: Update): OpenAs | null {

@@ -22,11 +22,11 @@ export type State = (typeof states)[number]
 export const isTerminal = (state: State): boolean =>
   !['awaiting-approval', 'requested', 'running', 'in-doubt'].includes(state)
 
-/** A run may cost nothing. Older records lack `ran`: there the charge tells. */
+/** A run may cost nothing, so `ran` decides. In older records without `ran` the charge decides. */
 export const isKnownToHaveRun = ({ ran, state, corrected, charged }: Update): boolean =>
   ran ?? (corrected ? (charged ?? 0) > 0 : state === 'settled')
 
-/** Only the sender ends an update at the time of its run. */
+/** Only the sender ends an update when it ran; otherwise the hold's time counts. */
 const ranAt = ({ closedBy, finishedAt, hold, createdAt }: Update): number =>
   (closedBy === 'sender' ? finishedAt : hold?.at) ?? createdAt
 
@@ -52,7 +52,7 @@ export function leftOf({ leave = 0 as Units }: Pick<Request, 'leave'>, budget: s
   return (Object.hasOwn(leave, budget) ? leave[budget] : undefined) ?? (0 as Units)
 }
 
-/** It never changes. */
+/** A request never changes. */
 export interface Request {
   readonly id: string
   readonly kind: Kind
@@ -61,7 +61,7 @@ export interface Request {
   /** As the gateway's caller wrote them; sent on unchanged. */
   readonly target?: { readonly segment: string; readonly search: string }
   readonly budget: string
-  /** No budget was named: this owner pays, never a later one. */
+  /** The caller named no budget: this owner pays, never a later owner. */
   readonly byDefault?: true
   readonly caller: string
   readonly via: Via
@@ -97,7 +97,7 @@ export interface Update extends Request {
   readonly charged?: Units
   readonly ran?: boolean
   readonly overrun?: Units
-  /** An approval grants it, once. */
+  /** An approval grants these units once. */
   readonly short?: readonly Grant[]
   readonly approval?: Approval
   readonly approvableUntil?: number
@@ -126,15 +126,15 @@ export interface Grant {
   readonly units: Units
 }
 
-/** The fence, too: only the process that created it may send `run`. */
+/** The hold is also the fence: only the process that created it may send `run`. */
 export interface Hold {
   readonly units: Units
-  /** The delivery that holds. */
+  /** The attempt that made the hold. */
   readonly attempt: string
   readonly at: number
-  /** Then the sweep may declare the sender dead. */
+  /** After this time the sweep may declare the sender dead. */
   readonly leaseUntil: number
-  /** Then the sender's process is certainly gone. */
+  /** After this time the sender's process is certainly gone. */
   readonly senderUntil: number
   /** Settling moves back the counters of this day and these budgets. */
   readonly day: string
@@ -191,8 +191,8 @@ export function next(
 }
 
 /**
- * An approval or the queue may delay a hold by seven days and an hour, into another month. All updates of a month were
- * created within this time of it.
+ * An approval or the queue may delay a hold by seven days and an hour, into another month. A month's updates were
+ * created within this time of the month.
  */
 export const createdAroundMs = 8 * dayMs
 

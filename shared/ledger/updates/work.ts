@@ -6,16 +6,16 @@ import { instant, list, optional, readItem, record, text, textOf, whole } from '
 import type { Run, Update } from './update.ts'
 
 /**
- * A kind of update of one project: never twice at once. There is an item for each name of the project, and a hold takes
- * all of them, so that holds meet under any shared name. Its last holder's record has the outcome.
+ * One kind of update of one project, never twice at once. Each name of the project has an item, and a hold takes all
+ * items, so that holds meet under any shared name. The last holder's record has the outcome.
  */
 export interface Work {
   readonly kind: Kind
   readonly project: string
   readonly update: string
-  /** Every hold is conditioned on it. Absent in older items. */
+  /** A condition of every hold. Absent in older items. */
   readonly version?: number
-  /** Before `update`, or come to light since. */
+  /** A run before `update`, or a run found later. */
   readonly ran?: Run
   /** Newest first: `ran` may be taken back. */
   readonly earlier?: readonly Run[]
@@ -57,7 +57,7 @@ export const takeWork = (update: Update, seen: readonly SeenWork[], runs: readon
     }
   })
 
-/** The items stay with their holder. */
+/** Notes a run in the work items, which keep their holder. */
 export const noteRun = (run: Run, seen: readonly SeenWork[]): Write[] =>
   seen.flatMap(({ key, work }) => {
     if (!work) return []

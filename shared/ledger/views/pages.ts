@@ -3,7 +3,7 @@ import type { Index, Item, Position, Store } from '../store/store.ts'
 
 export interface Page<Row> {
   readonly rows: readonly Row[]
-  /** Opaque. A short page may have one, too. */
+  /** An opaque cursor. A short page may have one, too. */
   readonly next?: string
 }
 
@@ -90,7 +90,7 @@ export async function walk<Row>(store: Store, query: Query<Row>): Promise<Page<R
 }
 
 /**
- * The oldest first: from behind a place, and then up to it.
+ * Yields rows after a place, then rows up to it, the oldest first.
  * @param after may be the place of a row that no longer exists.
  */
 export async function* openFrom<Row>(
@@ -117,7 +117,7 @@ function lastOf(positions: readonly Position[], before: Position | undefined): P
 
 const toCursor = (place: Place): string => Buffer.from(JSON.stringify(place)).toString('base64url')
 
-/** A database does not understand a place of another list, or outside the bounds. */
+/** Refuses a cursor of another list or outside the bounds. */
 function fromCursor(
   cursor: string,
   { first, last = first, bounds }: Pick<Query<unknown>, 'first' | 'last' | 'bounds'>,

@@ -20,7 +20,7 @@ import {
   whole,
 } from '../stored.ts'
 
-/** Through the gateway. It moves no units, but changes what updates cost. */
+/** A change through the gateway. It moves no units, but changes the cost of updates. */
 export interface ProjectChange {
   readonly id: string
   readonly operation: 'create' | 'update'

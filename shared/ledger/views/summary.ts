@@ -28,9 +28,9 @@ export interface SummaryDay {
   readonly end: number
 }
 
-/** A figure that is not stored is 0, so a new one needs no rebuild. */
+/** A figure that is not stored is 0, so a new figure needs no rebuild. */
 const figures = {
-  // `refused` leaves out those that were `upToDate`.
+  // `refused` leaves out `upToDate`.
   ...{ settled: optional(whole), released: optional(whole), refused: optional(whole), upToDate: optional(whole) },
   ...{ rejected: optional(whole), cancelled: optional(whole), expired: optional(whole) },
   // Units charged; refused duplicates, and the units that they saved.
@@ -46,7 +46,7 @@ export interface SummaryRow extends Partial<Readonly<Record<Figure, number>>> {
   readonly kind: string
   readonly via: string
   readonly plan?: string
-  /** The project's owner, if an ancestor of it paid. */
+  /** The project's owner, if an ancestor paid. */
   readonly owner?: string
   /** The billing month, if it is not the day's. */
   readonly month?: string
@@ -59,7 +59,7 @@ export interface Summary {
   /** Changes with every write. `null`: nothing is stored. */
   readonly mark: string | null
   readonly at: number
-  /** Each update created up to then is in `rows`, or in `open` until it ends. */
+  /** Each update created up to this time is in `rows`, or in `open` until it ends. */
   readonly until: number
   readonly open: readonly string[]
   readonly rows: readonly SummaryRow[]
@@ -88,7 +88,7 @@ export interface Summaries {
   spoil(summary: Summary): Promise<void>
   /** Starts of the days to count again, the oldest first, at most 50. */
   unfinished(): Promise<readonly number[]>
-  /** All days before it are written. `null`: none is. */
+  /** All earlier days are written. `null`: no day is written. */
   place(): Promise<number | null>
   movePlace(place: number, now: number): Promise<void>
 }
@@ -129,7 +129,7 @@ export function createSummaries({ store }: { store: Store }): Summaries {
   async function write(summary: Summary): Promise<'written' | 'moved' | 'too-large'> {
     const shards = inShards(summary.rows)
     if (shards.length > maxShards) return 'too-large'
-    // Made from the mark before: marks never repeat, so an old count never overwrites a newer one.
+    // Derived from the mark before, so marks never repeat and an old count never overwrites a newer one.
     const mark = digest(JSON.stringify(summary))
     const { applied } = await store.transact(writesOf(summary, mark, shards), digest('summary', mark))
     return applied ? 'written' : 'moved'

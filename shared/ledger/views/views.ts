@@ -22,9 +22,9 @@ export interface View {
   readonly definitions: Definitions
   readonly month: Window
   readonly day: Window
-  /** Absent before the first change of the month. */
+  /** `null` before the month's first change. */
   readonly stored: Book | null
-  /** The book as a change now would find or make it. */
+  /** The book that a change would find or make now. */
   readonly book: Book
   readonly results: readonly ViewResult[]
 }
@@ -36,7 +36,7 @@ export interface ViewResult {
   readonly records: ReadonlyMap<string, Update>
 }
 
-/** Those that can still change: clocks lag, and grants may be for next month. */
+/** The books that can still change, because clocks lag and grants may be for next month. */
 export interface Books {
   readonly previous: Book | null
   readonly current: Book | null
@@ -46,7 +46,7 @@ export interface Books {
 /** One consistent batch, and a second one for the updates that work items name. */
 export function createViews(options: { store: Store; clock: Clock; calendar: Calendar }) {
   const { store, clock } = options
-  // Guesses which book and names to read; what was wrong is read again.
+  // The last calendar predicts which book and names to read; wrong predictions are read again.
   let calendar = options.calendar
   let last: { readonly definitions: Definitions; readonly at: number } | null = null
 
