@@ -5,11 +5,10 @@ import { describe, undecidedRetryAfter } from '../../shared/guard/problems.ts'
 import type { Problem } from '../../shared/ledger/updates/update.ts'
 import { type Frame, Page, type PageProps } from './components/layout.tsx'
 
-/** Pages load and send nothing elsewhere, run no script, and stand in no frame. */
+/** Pages use no other site and no script, and other sites cannot frame them. */
 const policy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-/** Sets the headers of every page. */
 export function setHeaders(c: Context<FaceEnv>): void {
   c.header('Content-Security-Policy', policy)
   c.header('X-Content-Type-Options', 'nosniff')
@@ -43,15 +42,15 @@ export function showProblem(c: Context<FaceEnv>, { slug, detail }: Problem, fram
 }
 
 const months = 'Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec'
-/** Matches outside of tags only: inside one, the next bracket closes it. */
+/** Matches text between tags, and nothing inside a tag. */
 const dateOrAmount = new RegExp(
   String.raw`(?:\b\d{1,2} (?:${months})(?: \d{4})?(?: \d\d:\d\d)?|\d (?:units?\b|%))(?=[^<>]*<)`,
   'g',
 )
-/** Elements that users copy from or fill in: their text must not change. */
+/** Users copy or edit the text of these elements, so it must keep its plain spaces. */
 const copiedElements = /(<(?:pre|select|textarea)\b.*?<\/(?:pre|select|textarea)>)/s
 
-/** Keeps dates, and figures with their units, on one line. */
+/** Prevents line breaks inside dates and amounts. */
 export const keepTogether = (html: string): string =>
   html
     .split(copiedElements)

@@ -23,8 +23,8 @@ import { addUpdateList } from './pages/updates.tsx'
 import { createPageRoutes } from './session.tsx'
 
 /**
- * The dashboard: pages without scripts, for a session cookie that nothing else accepts. They call the same guard as the
- * API, so the same permissions hold.
+ * The dashboard: pages without scripts, behind a session cookie. The pages call the same guard as the API, so the same
+ * permissions hold.
  */
 export function createDashboard(services: Services, reference: Reference = async () => null): Hono<FaceEnv> {
   const app = new Hono<FaceEnv>({ getPath: rawPathOf })

@@ -10,19 +10,18 @@ import { type Clock, hourMs } from '../../shared/platform/clock.ts'
 import type { Ids } from '../../shared/platform/ids.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
 
-/** Compares the address of a request with the configured one. */
 export function createOrigins(dashboardUrl: string | null) {
   const configured = dashboardUrl === null ? null : new URL(dashboardUrl)
 
-  /** Behind a proxy that ends TLS, only the configuration knows that the browser uses https. */
+  /** Behind a proxy that ends TLS, only the configured address shows that the browser uses https. */
   function isSecure({ req }: Context<FaceEnv>): boolean {
     const url = new URL(req.url)
     return url.protocol === 'https:' || (configured?.protocol === 'https:' && configured.host === url.host)
   }
 
   /**
-   * Whether a page of ours sent the form. Because our pages send no referrer, browsers write `Origin: null` for our own
-   * forms; then `Sec-Fetch-Site` decides.
+   * Whether a page of the dashboard sent the form. These pages send no referrer, so browsers write `Origin: null` even
+   * for their own forms; in that case `Sec-Fetch-Site` decides.
    *
    * @see https://www.w3.org/TR/fetch-metadata/
    * @see https://fetch.spec.whatwg.org/#append-a-request-origin-header
@@ -41,7 +40,7 @@ export type Origins = ReturnType<typeof createOrigins>
 
 type CookieName = 'unit-guard' | 'unit-guard-said'
 
-/** Cookies that no script can read, no other site sends and, with https, no other host can set. */
+/** Cookies that scripts cannot read, other sites cannot send and, with https, other hosts cannot set. */
 export function createCookies({ isSecure }: Pick<Origins, 'isSecure'>) {
   function write(c: Context<FaceEnv>, name: CookieName, value: string, lastsMs: number): void {
     setCookie(c, name, value, {
@@ -66,16 +65,15 @@ export function createCookies({ isSecure }: Pick<Origins, 'isSecure'>) {
 
 export type Cookies = ReturnType<typeof createCookies>
 
-/** A user who has logged in, as the cookie says. */
 export interface Session {
   readonly id: string
   readonly sub: string
   readonly until: number
-  /** Absent for a user from Slack: their permissions are listed, and looked up each time. */
+  /** Absent for a user from Slack, because the list of callers holds the permissions of these users. */
   readonly token?: Pick<Caller, 'scopes' | 'budgets'>
 }
 
-/** Not the audience of bearer tokens, so neither passes for the other. */
+/** Differs from the audience of bearer tokens, so a token is no session and a session is no token. */
 const audience = 'unit-guard-pages'
 const maxSessionMs = 8 * hourMs
 const maxCookieLength = 4_096
@@ -89,7 +87,7 @@ const claimsSchema = z.object({
   budgets: z.optional(z.union([z.literal('*'), z.array(z.string())])),
 })
 
-/** Sessions, and texts bound to them, signed with the callers' key. @throws SecretUnavailable */
+/** Signs and reads sessions, and texts that belong to a session, with the callers' key. @throws SecretUnavailable */
 export function createSessions({ key, clock, ids }: { key: Secret; clock: Clock; ids: Ids }) {
   /** @param user the caller of a token, or the name of a user from Slack. */
   async function create(user: Caller | string): Promise<{ readonly cookie: string; readonly lastsMs: number }> {
@@ -139,7 +137,7 @@ export type Sessions = ReturnType<typeof createSessions>
 
 type Purpose = 'form' | 'said'
 
-/** No JWT is signed over a text with blanks, so this signature never passes for that of a JWT. */
+/** A JWT's signed text has no blanks and this text has, so this signature is never valid for a JWT. */
 const signature = (secret: string, { id }: Session, purpose: Purpose, text: string): string =>
   createHmac('sha256', secret).update(`${audience} ${purpose} ${id} ${text}`).digest('base64url')
 

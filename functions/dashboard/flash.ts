@@ -9,7 +9,7 @@ import type { Cookies, Session, Sessions } from './cookies.ts'
 export interface Flash {
   readonly done: readonly string[]
   readonly failed: readonly string[]
-  /** What the user typed, if nothing was done: the form shows it again. */
+  /** The fields as the user typed them, if nothing was done, so that the form can show them again. */
   readonly input?: FormValues
 }
 
@@ -25,12 +25,12 @@ const lastsMs = minuteMs
 /** Browsers keep cookies of up to 4,096 bytes, including name and attributes. */
 const maxTextLength = 3_000
 const maxSentences = 100
-/** Holds a project of 512 characters and its outcome; one such sentence fits the cookie in any script. */
+/** Enough for a project of 512 characters and its outcome; one such sentence fits into the cookie in any script. */
 const maxSentenceLength = 700
 
 export type FlashCookie = ReturnType<typeof createFlash>
 
-/** Carries it in a signed cookie, shown once: an address would keep it, and others could forge it. */
+/** A signed cookie carries the flash: a flash in the address would show again on reload, and others could forge it. */
 export function createFlash({ sessions, cookies }: { sessions: Sessions; cookies: Cookies }) {
   async function write(c: Context<FaceEnv>, session: Session, flash: Flash): Promise<void> {
     const text = toText(flash)
@@ -49,7 +49,7 @@ export function createFlash({ sessions, cookies }: { sessions: Sessions; cookies
   return { write, take }
 }
 
-/** As many sentences as fit: they are alike, so a hundred do when compressed. `input` is left out first. */
+/** Drops `input` first, then sentences, until the text fits. A hundred similar sentences fit when compressed. */
 function toText({ done, failed, input }: Flash, maxCount = maxSentences): string {
   const content = { done: shorten(done, maxCount), failed: shorten(failed, maxCount), input }
   const text = deflateRawSync(JSON.stringify(content)).toString('base64url')
@@ -57,7 +57,7 @@ function toText({ done, failed, input }: Flash, maxCount = maxSentences): string
   return toText({ done, failed }, input ? maxCount : Math.floor(maxCount * 0.8))
 }
 
-/** The text is signed by us, so it parses. */
+/** Call this only after checking the signature: it throws on other texts. */
 const fromText = (text: string): unknown => JSON.parse(inflateRawSync(Buffer.from(text, 'base64url')).toString())
 
 function shorten(sentences: readonly string[], maxCount: number): readonly string[] {

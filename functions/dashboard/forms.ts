@@ -36,11 +36,11 @@ export function readFields<Schema extends z.ZodMiniType>(
   throw invalid(allFaults([], parsed.error.issues))
 }
 
-/** These fields as the user typed them, valid or not. */
+/** The fields as the user typed them, valid or not. */
 export const inputOf = (form: URLSearchParams, ...names: readonly string[]): FormValues =>
   Object.fromEntries(names.map((name) => [name, form.get(name) ?? '']))
 
-/** Whole units as users type them: `1,200` and `1 200` are 1200. NaN for anything ambiguous. */
+/** Reads whole units: `1,200` and `1 200` are 1200. NaN for anything ambiguous. */
 export const toNumber = (text: string): number =>
   wholeNumber.test(text.trim()) ? Number(text.replace(/\D/g, '')) : Number.NaN
 
@@ -51,14 +51,14 @@ export const numberSchema = z.pipe(z.string(), z.transform(toNumber))
 const steps = ['preview', 'confirm', 'edit'] as const
 type Step = (typeof steps)[number]
 
-/** Which button of a change was pressed. @throws Refusal 400 */
+/** The button that the user pressed. @throws Refusal 400 */
 export function stepOf(form: URLSearchParams): Step {
   const step = steps.find((each) => each === form.get('step'))
   if (step) return step
   throw invalid([{ path: 'step', message: 'must be one of the buttons' }])
 }
 
-/** @throws Refusal when it is too long. */
+/** @throws Refusal 400 when the reason is too long. */
 export function reasonOf(form: URLSearchParams): string | undefined {
   const text = form.get('reason')?.trim() ?? ''
   if (text === '') return undefined
@@ -69,7 +69,7 @@ export function reasonOf(form: URLSearchParams): string | undefined {
 
 const maxRounds = 8
 
-/** Decides again while other changes were faster. */
+/** Repeats a change that lost against another change. */
 export async function retryOnConflict(change: () => Promise<ChangeResult>): Promise<ChangeResult> {
   for (let round = 1; ; round++) {
     const result = await change()
@@ -80,7 +80,7 @@ export async function retryOnConflict(change: () => Promise<ChangeResult>): Prom
 export const isConflict = (result: { kind: string; problem?: Problem }): boolean =>
   result.problem?.slug === 'precondition-failed'
 
-/** @param answer `null`: another change was faster, so the form is read again. @throws Contention */
+/** Repeats while the answer is `null`: another change was faster. @throws Contention after eight rounds. */
 export async function retryUntilAnswered(answer: () => Promise<Response | null>): Promise<Response> {
   for (let round = 1; round <= maxRounds; round++) {
     const response = await answer()
@@ -97,7 +97,7 @@ export function flashOf(result: ChangeResult, done: string): Flash {
   return { done: [], failed: [failed] }
 }
 
-/** Acts on each, one after another. An error stops it but keeps the outcomes so far; it is thrown if there are none. */
+/** Acts on each id in turn. Stops at the first error and returns it last; throws it if no id was done before. */
 export async function forEachId<Outcome>(
   ids: Iterable<string>,
   act: (id: string) => Promise<Outcome>,

@@ -7,5 +7,5 @@ import { createDashboard } from './app.ts'
 
 const services = createServices(parseSettings(guardSettings, environment()))
 
-/** The dashboard's function URL; it streams, because an export may be long. */
+/** Streams its responses, because an export may be long. */
 export const handler = streamAnswers(createDashboard(services, referenceBeside(import.meta.url)), services.log)

@@ -17,7 +17,7 @@ import { createFlash, type Flash, type FlashCookie } from './flash.ts'
 import { readForm } from './forms.ts'
 
 type Method = 'GET' | 'POST'
-type Handlers<Request> = Partial<Record<Method, (request: Request) => Promise<Response>>>
+type Handlers<Input> = Partial<Record<Method, (input: Input) => Promise<Response>>>
 
 /** A request of a user who has logged in. */
 export interface Visit {
@@ -28,8 +28,8 @@ export interface Visit {
   /** Empty with GET. */
   readonly form: URLSearchParams
   readonly frame: Frame
-  /** @throws Refusal when the user holds none of these. */
-  mustHave(...any: readonly Scope[]): void
+  /** @throws Refusal when the user has none of these scopes. */
+  mustHave(...scopes: readonly Scope[]): void
   show(title: string, content: Child): Response | Promise<Response>
   /** Redirects to a page that shows the outcome of a form. */
   redirect(flash: Flash, to: string): Promise<Response>
@@ -39,10 +39,10 @@ export type PageRoutes = ReturnType<typeof createPageRoutes>
 
 const yearSeconds = 365 * 24 * 3600
 
-/** The login page then says that the form was not processed. */
+/** With `ended`, the login page says that the form was not processed. */
 const sessionEndedPath = '/login?ended'
 
-/** What all pages share: the session, the origin of forms, headers and failures. */
+/** Adds pages with what all pages share: the session, the origin of forms, headers and failures. */
 export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
   const { guard, callerKey, clock, log } = services
   const origins = createOrigins(services.dashboardUrl)
@@ -152,7 +152,7 @@ async function showPage(
   }
 }
 
-/** A link on another site sends no strict cookie. A reload from a page of ours does, so this page asks for one. */
+/** Browsers send no strict cookie after a link on another site. This page reloads itself, and the reload sends the cookie. */
 function redirectToLogin(c: Context<FaceEnv>): Response | Promise<Response> {
   const { pathname, search } = new URL(c.req.url)
   const to = `${pathname}${search}`

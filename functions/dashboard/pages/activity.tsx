@@ -26,7 +26,7 @@ const querySchema = z.strictObject({
 })
 type Filters = Omit<z.output<typeof querySchema>, keyof Paging>
 
-/** Entries: what was booked without an update, such as limits, grants, transfers and freezes. */
+/** The entries of a month: bookings without an update, such as limits, grants, transfers and freezes. */
 export function addActivity({ page }: PageRoutes, { guard: { ledger } }: Services): void {
   page(path, {
     GET: async ({ query, mustHave, show, frame }) => {
@@ -157,7 +157,7 @@ const EntryReferences = ({ entry: { id, to, corrects } }: { entry: Entry }) => (
 
 const maxDifferences = 5
 
-/** The changes of budgets and callers, beyond their units. */
+/** The members of a budget or caller that the entry changed. */
 function EntryDifferences({ entry: { changed = [] } }: { entry: Entry }) {
   const more = changed.length - maxDifferences
   return (
@@ -170,7 +170,7 @@ function EntryDifferences({ entry: { changed = [] } }: { entry: Entry }) {
   )
 }
 
-/** The other counters that it moved. */
+/** The counters that the entry moved, beyond its own budgets. */
 function otherCounters({ budget, to, moves }: Entry): string {
   const others = [...new Set(moves.map((move) => move.budget))].filter((name) => name !== budget && name !== to)
   return others.length === 0 ? '' : `and ${others.map(shownCounter).join(', ')}`

@@ -12,7 +12,7 @@ export const auditPath = '/dashboard/ledger/audit'
 
 const formSchema = z.strictObject({ form: z.string() })
 
-/** The last audit: every counter of the books against the sum of its lines. */
+/** The last audit compares every counter of the books with the sum of its lines. */
 export function addAudit({ page }: PageRoutes, { guard }: Services): void {
   page(auditPath, {
     GET: async ({ mustHave, show, frame }) => {
@@ -32,7 +32,7 @@ export function addAudit({ page }: PageRoutes, { guard }: Services): void {
         </>,
       )
     },
-    /** The user waits while it reads every update of three months. */
+    /** Reads every update of three months while the user waits. */
     POST: async ({ c, form, mustHave, session, redirect }) => {
       mustHave('read')
       readFields(form, formSchema)

@@ -19,11 +19,11 @@ const decisionSchema = z
     id: z
       .array(z.string().check(z.regex(/^[\x21-\x7e]{1,100}$/)), 'needs at least one update: choose some first')
       .check(z.maxLength(100, 'must have at most 100 updates')),
-    /** What each update that could be approved was shown to need, as `ShownUnits` writes it. */
+    /** The units that the page showed for each update, as `ShownUnitsField` writes them. */
     shown: z.exactOptional(z.array(z.string().check(z.regex(/^[\x21-\x7e]{1,100} \d{1,15}$/))).check(z.maxLength(100))),
     reason: z.exactOptional(reason),
     units: z.exactOptional(z.pipe(numberSchema, units)),
-    /** The page of one update, or the inbox. */
+    /** The page that sent the form. */
     from: z.enum(['update', 'needs-you']),
   })
   .check(
@@ -38,7 +38,7 @@ const decisionSchema = z
   )
 type Decision = z.output<typeof decisionSchema>
 
-/** Takes the decisions of the inbox and of an update's page, which then shows the outcome of each update. */
+/** Takes decisions from the inbox and from the pages of updates, and redirects to the page that sent the form. */
 export function addDecisions({ page }: PageRoutes, { guard, log }: Services): void {
   page('/dashboard/decide', {
     POST: async ({ form, mustHave, session, permissions, redirect }) => {
@@ -84,7 +84,7 @@ async function decide(
 
 const isTooLate = (outcome: DecisionOutcome) => outcome.kind === 'problem' && outcome.problem.slug === 'wrong-state'
 
-/** Pressing twice shows what the first press did; `null`: another user decided, or the update awaits approval again. */
+/** The outcome of the user's first press, if the user pressed twice. `null`: another user decided. */
 async function earlierDecision(
   guard: Services['guard'],
   id: string,
@@ -104,7 +104,7 @@ const stateAfter = {
   'did-not-run': 'released',
 } as const satisfies Record<Action, State>
 
-/** `null`: the page is older than this field. */
+/** `null`: the page did not show units for this update. */
 function shownUnitsOf(id: string, shown: readonly string[]): Units | null {
   const units = shown.find((each) => each.startsWith(`${id} `))?.slice(id.length + 1)
   return units === undefined ? null : toUnits(Number(units))

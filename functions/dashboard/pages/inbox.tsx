@@ -26,7 +26,7 @@ interface InboxProps {
   readonly kinds: Services['kinds']
 }
 
-/** The inbox: approvals, the first to expire first, and doubts, the oldest first. */
+/** The inbox: approvals in the order in which they expire, and doubts, the oldest first. */
 export function addInbox({ page }: PageRoutes, { guard, options, kinds }: Services): void {
   page('/dashboard/needs-you', {
     GET: async (visit) => {
@@ -90,11 +90,10 @@ interface FormProps extends InboxProps {
   readonly rows: readonly Update[]
   readonly actions: readonly [Action, Action]
   readonly Row: typeof ApprovalRow | typeof DoubtRow
-  /** Whether all are chosen to begin with. */
   readonly isAllChosen: boolean
 }
 
-/** One form for all: the user chooses some, gives a reason and presses a button. */
+/** One form for all rows: the user chooses some, gives a reason and presses a button. */
 function DecisionForm({ rows, actions, Row, isAllChosen, ...inbox }: FormProps) {
   const choices = rows.map((update) => choicesFor(update, inbox.view, inbox.visit, inbox.options))
   const offeredActions = choices.map(({ possible }) => possible.filter((action) => actions.includes(action)))
@@ -153,7 +152,7 @@ const ChooseBox = ({ update: { id, kind, project }, isChosen }: { update: Update
   />
 )
 
-/** Without scripts, choosing all is a page of its own. */
+/** A link, because pages have no scripts that could tick the boxes. */
 const ChooseAll = ({ list, isAllChosen }: { list: 'approvals' | 'doubts'; isAllChosen: boolean }) => (
   <p class="note">
     {isAllChosen ? (
@@ -198,7 +197,7 @@ function ApprovalRow({ update, view }: InboxProps & { update: Update }) {
   )
 }
 
-/** What is left on the budget now, and what approving would grant. */
+/** The units left on the budget now, and the grants that an approval would make. */
 function BudgetLeft({ update: { budget, short = [] }, view }: { update: Update; view: View }) {
   if (!budgetNamed(view.definitions, budget)) return null
   const least = tightest(figuresOfChain(view, chainOf(view.definitions, budget)))

@@ -6,7 +6,7 @@ import { show } from '../answer.tsx'
 import { readForm } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
 
-/** With a token, or with the link of `/units login`. GET redeems no code, because previews of links would use it up. */
+/** Users log in with a token or with the link of `/units login`. Only POST redeems the code of the link, because link previews would use it up with GET. */
 export function addLogin(routes: PageRoutes, { guard, clock, callerKey }: Services): void {
   const tokens = createTokens({ key: callerKey, clock })
   const { publicPage, page, logIn, logOut, sessionOf, mustBeSameOrigin } = routes
@@ -17,8 +17,8 @@ export function addLogin(routes: PageRoutes, { guard, clock, callerKey }: Servic
       if (code !== undefined) return show(c, { title: 'Log in', children: <CodeForm code={code} /> }, 200)
       const to = dashboardPath(c.req.query('to'))
       if (await sessionOf(c)) return c.redirect(to, 303)
-      const wrong = c.req.query('ended') === undefined ? {} : { wrong: sessionEnded }
-      return show(c, { title: 'Log in', children: <TokenForm to={to} {...wrong} /> }, 200)
+      const fault = c.req.query('ended') === undefined ? {} : { fault: sessionEnded }
+      return show(c, { title: 'Log in', children: <TokenForm to={to} {...fault} /> }, 200)
     },
 
     POST: async (c) => {
@@ -35,21 +35,21 @@ export function addLogin(routes: PageRoutes, { guard, clock, callerKey }: Servic
     const to = dashboardPath(form.get('to') ?? undefined)
     const caller = await tokens.verify(`Bearer ${(form.get('token') ?? '').trim()}`)
     if (caller) return logIn(c, caller, to)
-    const wrong = 'This is no valid token: it may have ended, be cut off, or be signed with another key.'
-    return show(c, { title: 'Log in', children: <TokenForm to={to} fault={wrong} /> }, 401)
+    const fault = 'This is no valid token: it may have ended, be cut off, or be signed with another key.'
+    return show(c, { title: 'Log in', children: <TokenForm to={to} fault={fault} /> }, 401)
   }
 
   async function logInByCode(c: Context<FaceEnv>, code: string): Promise<Response> {
     const caller = await guard.ledger.logins.redeem(code, clock.now())
     if (caller !== null) return logIn(c, caller, '/')
-    const wrong = 'This link was used before, or is older than five minutes. Type /units login in Slack for a new one.'
-    return show(c, { title: 'Log in', children: <TokenForm to="/" fault={wrong} /> }, 401)
+    const fault = 'This link was used before, or is older than five minutes. Type /units login in Slack for a new one.'
+    return show(c, { title: 'Log in', children: <TokenForm to="/" fault={fault} /> }, 401)
   }
 }
 
 const sessionEnded = 'Your session had ended, so nothing was done. Log in, and send the form once more.'
 
-/** A path of the dashboard; for any other, the overview. */
+/** Returns `/` for a path outside the dashboard, so that no link can redirect users to another site. */
 function dashboardPath(path = '/'): string {
   return /^\/dashboard\/[\w./-]*(\?[\w.~%&=+:-]*)?$/.test(path) && !path.includes('..') ? path : '/'
 }

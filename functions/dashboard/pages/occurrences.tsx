@@ -9,7 +9,6 @@ import { FormToken } from '../components/layout.tsx'
 import { planAddress, Section, StateName, TableHead, Time, Units, updateAddress } from '../components/parts.tsx'
 import type { Visit } from '../session.tsx'
 
-/** The outcome of one occurrence. */
 export function OccurrenceOutcome({
   report: { occurrence, unitsCharged, rows },
   zone,
@@ -64,7 +63,7 @@ function UpdateOutcome({ update }: { update: Update }) {
   )
 }
 
-/** Offers to run what did not run. The user first confirms that they read what it is. */
+/** Forms that run the missed or refused projects of an occurrence, after the user ticks a confirmation. */
 export function RunAgainForms({
   visit: { permissions, frame },
   status: { plan, paused },

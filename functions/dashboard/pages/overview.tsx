@@ -7,10 +7,10 @@ import { BurnDownFigure, CounterFigures, Limit, LimitAndReset } from '../compone
 import { budgetAddress, Fact, Facts, Section, Time, UnitsFact, ZoneNote } from '../components/parts.tsx'
 import type { PageRoutes } from '../session.tsx'
 
-/** Shown as "20 or more". */
+/** The page shows a higher count as "20 or more". */
 const maxWaiting = 20
 
-/** The units of every budget. It reads the book and the inbox, never all updates. */
+/** The units of every budget. To stay fast, the page reads the book and the inbox, never all updates. */
 export function addOverview({ page }: PageRoutes, { guard }: Services): void {
   page('/', {
     GET: async ({ mustHave, show }) => {
@@ -69,7 +69,6 @@ function InboxNote({ approvals, doubts }: { approvals: number; doubts: number })
   )
 }
 
-/** The cost of refused duplicates, as counted by the last sweep. */
 const SavedUnits = ({ saved }: { saved: Course['saved'] }) => (
   <Section id="saved" title="What the guard saved this month">
     {saved === null ? (
@@ -133,7 +132,7 @@ const budgetCommand = `curl -X PUT "$UNIT_GUARD_URL/budgets/acme" \\
   -H "Authorization: Bearer $UNIT_GUARD_TOKEN" -H "Content-Type: application/json" \\
   -d '{"limits": [{"window": "month", "units": 2000}]}'`
 
-/** @param more members before the reason. */
+/** @param more JSON members to insert before the reason. */
 export const updateCommand = (more = ''): string => `curl -X POST "$UNIT_GUARD_URL/updates" \\
   -H "Authorization: Bearer $UNIT_GUARD_TOKEN" -H "Content-Type: application/json" \\
   -d '{"kind": "ranking", "project": "acme.example", ${more}"reason": "monthly report"}'`

@@ -26,7 +26,6 @@ const confirmationSchema = z.strictObject({
   confirm: z.literal('yes', 'has to be ticked: nothing was run'),
 })
 
-/** One plan: its facts, its occurrences, and what a user may do about it. */
 export function addPlan({ page }: PageRoutes, services: Services): void {
   page('/dashboard/plans/:name', { GET: (visit) => showPlan(visit, services) })
   for (const action of ['pause', 'resume'] as const)
@@ -80,7 +79,7 @@ async function runAgain(visit: Visit, { guard, clock }: Services, only: 'unsent'
   const { status, zone } = await readStatus(visit, guard)
   const { name } = status.plan
   await mustBeCovered(guard, name, { sub: visit.session.sub, mayCharge: visit.permissions.mayCharge })
-  // Only recorded here: the sweep runs it, so that no page waits for it.
+  // This only records the request. The sweep runs the projects, so the user does not wait.
   const result = await (await guard.background()).runAgain(name, time, only, clock.now())
   if (result.kind === 'problem') throw new Refusal(result.problem)
   const subject = only === 'refused' ? 'What was refused' : 'What was not sent'
@@ -98,7 +97,7 @@ async function readStatus({ c }: Visit, guard: Services['guard']): Promise<{ sta
   throw new Refusal(problem('not-found', 'There is no such plan.'))
 }
 
-/** Shows the outcome of a form on the plan's page. */
+/** Redirects to the plan's page, which shows the outcome. */
 async function redirectBack({ c, redirect }: Visit, act: () => Promise<string>): Promise<Response> {
   const back = planAddress(c.req.param('name') ?? '')
   try {

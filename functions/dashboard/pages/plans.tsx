@@ -9,7 +9,7 @@ import type { PageRoutes } from '../session.tsx'
 /** This week and the next four. */
 const weeks = 5
 
-/** All plans, and a calendar of what they will ask for. */
+/** All plans, and a calendar of their updates. */
 export function addPlans({ page }: PageRoutes, { guard }: Services): void {
   page('/dashboard/plans', {
     GET: async ({ mustHave, show }) => {
@@ -111,10 +111,10 @@ const LastOccurrence = ({ occurrence: { time, state }, zone }: { occurrence: Occ
 
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-/** More times of a day are only counted. */
+/** A day with more times shows the first time and the count. */
 const maxTimes = 3
 
-/** Weeks from Monday; a phone shows a list of the days with events. */
+/** Weeks begin on Monday. The stylesheet turns the table into a list on phones. */
 function Calendar({ days, zone }: { days: readonly DayAhead[]; zone: string }) {
   const [first] = days
   if (!first) return null
@@ -224,7 +224,7 @@ export const CostText = ({ units: pricedUnits, unpriced }: { units: number; unpr
   </span>
 )
 
-/** `20 Nov` of `day:2026-11-20` */
+/** `20 Nov` for the window `day:2026-11-20`. */
 function dateOf(name: string): string {
   const [, month = 1, day = 1] = name.slice('day:'.length).split('-').map(Number)
   return `${day} ${months[month - 1]}`

@@ -14,10 +14,9 @@ import type { PageRoutes } from '../session.tsx'
 const statementsPath = '/dashboard/statements'
 
 const { window, price } = statementQuery.shape
-/** Without `by`, the page reads the book alone. */
+/** Without `by`, the page reads only the book. */
 const querySchema = z.strictObject({ window, price, by: z.exactOptional(statementKey) })
 
-/** Where the units of a month went. */
 export function addStatements({ page }: PageRoutes, { guard }: Services): void {
   page(statementsPath, {
     GET: async ({ query, mustHave, show }) => {
@@ -66,13 +65,13 @@ export function addStatements({ page }: PageRoutes, { guard }: Services): void {
     return statement
   }
 
-  /** Every budget in the month's book. @throws Refusal 400 */
+  /** @throws Refusal 400 */
   async function figuresIn(view: View, name: string): Promise<readonly Figures[]> {
     const { definitions, now } = view
     const month = monthNamed(definitions.calendar, name)
     if (!month || month.start > now) throw noWindow(name)
     const stored = name === view.month.name ? view.stored : await guard.ledger.bookNamed(name)
-    // An ended book keeps the limits it ended with.
+    // The book of an ended month keeps the limits that held at its end.
     const book =
       stored && now >= month.end
         ? stored

@@ -30,7 +30,7 @@ const isDate = (text: string) =>
 const dateSchema = z.string().check(z.refine(isDate, 'must be a date such as 2026-11-20'))
 
 const searchSchema = z.string().check(z.maxLength(200, 'must have at most 200 characters'))
-/** The filters of the API, with dates instead of instants and parts of project names. */
+/** The filters of the API, but with dates instead of instants, and with `search` for parts of project names. */
 function querySchemaOf(kinds: Kinds) {
   const { limit: _limit, cursor: _cursor, since: _since, until: _until, ...apiFilters } = updateFilterOf(kinds).shape
   return z.strictObject({
@@ -81,7 +81,7 @@ export function addUpdateList({ page }: PageRoutes, { guard, kinds }: Services):
   })
 }
 
-/** `until` includes its whole day, in the account's zone. */
+/** The day of `until` is included, in the account's zone. */
 function toFilter({ since, until, ...filter }: UpdateFilters, zone: string) {
   return {
     ...filter,
@@ -181,7 +181,7 @@ const UpdateTable = ({ rows, zone }: { rows: readonly Update[]; zone: string }) 
   </div>
 )
 
-/** `schedule:morning` breaks after its colon rather than elsewhere. */
+/** Lets a name such as `schedule:morning` break after its colon. */
 const CallerName = ({ caller }: { caller: string }) =>
   caller.split(/(?<=:)/).map((part, index) => (
     <>

@@ -18,7 +18,7 @@ import { BudgetTrail } from './chain.tsx'
 import { EffectTable, TightestLimit } from './effect.tsx'
 import { EntryForms, type EntryFormType, entryTitle, entryTypes, readEntry } from './entry-forms.tsx'
 
-/** Books entries: filled in, previewed, confirmed. */
+/** The user fills in an entry, sees its preview, and confirms it. */
 export function addBook({ page }: PageRoutes, { guard }: Services): void {
   const { ledger } = guard
 
@@ -78,7 +78,6 @@ export function addBook({ page }: PageRoutes, { guard }: Services): void {
 interface FormsInput {
   readonly view: View
   readonly budget: string
-  /** The input so far. */
   readonly input: URLSearchParams
   readonly faults: readonly string[]
 }
@@ -116,7 +115,7 @@ function keyOf(form: URLSearchParams): string {
   throw invalid([{ path: 'key', message: 'is missing: load the page again' }])
 }
 
-/** Drops a key that stands for another entry. */
+/** Drops the key if another entry was booked with it. */
 function withUsableKey(input: URLSearchParams, kind: string): URLSearchParams {
   const copy = new URLSearchParams(input)
   if (kind === 'key-reused') copy.delete('key')
@@ -145,7 +144,7 @@ function bookedText({ type, budget, units: number, to }: Entry): string {
   }
 }
 
-/** The budgets above the entry's own, then the others that it moves. */
+/** The chains of the request's budgets, and any other budget whose counters the entry moves. */
 function affectedBudgets({ definitions }: View, request: EntryRequest, { moves }: Entry): readonly string[] {
   const from = [request.budget, ...(request.type === 'transfer' ? [request.to] : [])]
   const chains = from.flatMap((name) => chainOf(definitions, name).map((budget) => budget.name))

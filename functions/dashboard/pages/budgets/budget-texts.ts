@@ -24,7 +24,7 @@ type Field = keyof typeof labels
 export type Texts = Readonly<Record<Field, string>>
 export const fields = Object.keys(labels) as Field[]
 
-/** Absent fields stay as they are. Numbers are formatted like ours, so that equal ones are equal texts. */
+/** Absent fields keep their defaults. Numbers get the page's format, so that equal numbers are equal texts. */
 export function textsIn(form: URLSearchParams, defaults: Texts): Texts {
   const entries = fields.map((field) => {
     const value = form.get(field)
@@ -51,12 +51,12 @@ const noKind = 'none'
 
 export type BudgetWords = ReturnType<typeof budgetWords>
 
-/** The texts of a budget, and back. */
+/** Converts a budget to the texts of its form, and these texts to a request. */
 export function budgetWords(kinds: Kinds) {
   const names = namesOf(kinds)
   const { budgetRequest } = budgetBodies(kinds)
 
-  /** All or one; another choice, made through the API, stays until it is changed. */
+  /** Offers all kinds or one. Another choice, made through the API, stays as an option. */
   function kindChoices(now: string): readonly (readonly [value: string, label: string])[] {
     const usual = [names.join(' '), ...names].map((value) => [value, kindsInWords(value)] as const)
     return usual.some(([value]) => value === now) ? usual : [...usual, [now, kindsInWords(now)]]
@@ -69,11 +69,10 @@ export function budgetWords(kinds: Kinds) {
     return chosen.length === 1 ? `${value} only` : list(chosen)
   }
 
-  /** The words of a value beside its label. */
   const valueText = (field: Field, value: string): string =>
     field === 'kinds' ? kindsInWords(value) : value.split('\n').join(', ') || 'none'
 
-  /** Parses with the API's schema. `invalid`: faults as sentences. */
+  /** Parses with the API's schema. */
   function toRequest(texts: Texts, projects: Budget['projects']) {
     const parsed = budgetRequest.safeParse({ ...bodyOf(texts, names), projects })
     if (!parsed.success) return { kind: 'invalid', faults: allFaults([], parsed.error.issues).map(sentence) } as const

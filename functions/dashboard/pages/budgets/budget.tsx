@@ -20,7 +20,6 @@ import { ProjectsSection } from './projects.tsx'
 
 const maxEntries = 10
 
-/** One budget: its units, rules, projects and entries. */
 export function addBudget({ page }: PageRoutes, { guard, kinds }: Services): void {
   const words = budgetWords(kinds)
 

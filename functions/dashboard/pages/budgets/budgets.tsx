@@ -16,7 +16,7 @@ import { addBudgetEdit } from './edit.tsx'
 import { addFreeze } from './freeze.tsx'
 import { addProjects } from './projects.tsx'
 
-/** All budgets as a tree, and a form for a new one. */
+/** All budgets as a tree, a form for a new budget, and the pages of each budget. */
 export function addBudgetPages(routes: PageRoutes, services: Services): void {
   const { guard } = services
 
@@ -142,7 +142,7 @@ async function makeBudget({ form, session }: Visit, { guard, kinds }: Services):
     const existing = budgetNamed(definitions, name.data)
     if (!existing)
       return guard.putBudget({ ...parsed.request, name: name.data }, { ...by, onlyAt: [definitions.revision] })
-    // Pressing twice is not a conflict.
+    // The user pressed the button twice.
     if (differences(textsOf(existing), texts).length === 0) return { kind: 'changed', created: false }
     const detail = `There is a budget ${name.data} already; nothing was changed.`
     return { kind: 'problem', problem: problem('wrong-state', detail) }
@@ -165,7 +165,7 @@ const MakeForm = (props: MakeFormProps) => {
   return (
     <Section id="make" title="New budget">
       <Faults faults={props.faults} />
-      {/* The anchor leads back to this form, far below the budgets. */}
+      {/* With the anchor, the next page scrolls to this form, below the budgets. */}
       <form method="post" action="/dashboard/budgets#make">
         <FormToken frame={props.frame} />
         <div class="fields">

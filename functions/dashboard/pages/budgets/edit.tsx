@@ -41,7 +41,6 @@ interface BudgetEdit extends Edit<Texts> {
   readonly budget: Budget
 }
 
-/** Changes the limits and rules of a budget. */
 export function addBudgetEdit({ page }: PageRoutes, { guard, kinds }: Services): void {
   const words = budgetWords(kinds)
 
@@ -75,13 +74,13 @@ async function budgetOf({ ledger }: Guard, { c }: Visit): Promise<{ view: View; 
   return { view, budget }
 }
 
-/** `null`: another change was faster. */
+/** `null`: another change was faster, so the caller reads the form again. */
 async function previewOrChange(guard: Guard, visit: Visit, edit: BudgetEdit, step: 'preview' | 'confirm') {
   const { words, budget, texts, othersChanges } = edit
   const { name } = budget
   const finish = (sentence: string) => visit.redirect({ done: [sentence], failed: [] }, budgetAddress(name))
   if (isUnchanged(edit)) {
-    // Without changes of others, the user may continue; with them, this is the second press of a button.
+    // Changes of others that equal the user's own mean that the user pressed the button twice.
     if (othersChanges === null) return showForm(visit, edit, ['Nothing is different from what it is already.'])
     return finish(`${name} is as you want it already; nothing more was changed.`)
   }

@@ -16,11 +16,11 @@ interface EffectProps {
   readonly before: Book
   readonly after: Book
   readonly budgets: readonly string[]
-  /** The words for the books' month. */
+  /** The month in words, as in `this month`. */
   readonly month?: string
 }
 
-/** The counters before and after a change: each budget's month, and its day if limited. */
+/** The counters before and after a change. A day has a row only if it is limited. */
 export function EffectTable({ before, after, budgets, month = thisMonth }: EffectProps) {
   const windows = windowKinds.filter((window) => window === 'month' || month === thisMonth)
   const rows = budgets.flatMap((budget) => windows.flatMap((window) => rowOf(budget, window, before, after)))
@@ -95,7 +95,7 @@ const FromTo = ({ from, to = '' }: { from: string | undefined; to: string | unde
     </>
   )
 
-/** The most that updates of a budget may cost then, and the counter that bounds it. */
+/** The counter that limits the updates of a budget most, after the change. */
 export const TightestLimit = ({
   budget,
   tightest,
@@ -122,7 +122,7 @@ function windowText(window: WindowKind, month: string): string {
   return month === thisMonth ? 'today' : 'in a day'
 }
 
-/** The counters that plans would exhaust then and did not before, and the reverse. */
+/** The counters for which the change moves the time when plans run out of units. */
 export function ForecastChanges(props: { before: readonly Forecast[]; after: readonly Forecast[]; zone: string }) {
   const { before, after, zone } = props
   const exhaustedBefore = (row: Forecast) =>

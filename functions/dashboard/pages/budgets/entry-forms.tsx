@@ -13,16 +13,16 @@ import { toNumber } from '../../forms.ts'
 interface EntryFormsProps {
   readonly budget: string
   readonly otherBudgets: readonly string[]
-  /** The input so far, for the form of this type. */
+  /** The input for the form of `filledType`. */
   readonly input: URLSearchParams
   readonly filledType: EntryFormType | undefined
   readonly faults: readonly string[]
-  /** A form is booked once for each key. */
+  /** Each key books at most one entry. */
   readonly keyFor: (type: EntryFormType) => string
   readonly frame: Frame
 }
 
-/** A form for each type of entry; of a correction, that alone. */
+/** One form for each type of entry. A correction starts from its entry, so its form stands alone. */
 export function EntryForms(forms: EntryFormsProps) {
   const { budget, otherBudgets, input, filledType } = forms
   if (filledType === 'correction') return <Correction {...forms} />
@@ -180,7 +180,7 @@ function EntryForm({
     <Section id={type} title={title}>
       <p class="note">{note}</p>
       {isFilled ? <Faults faults={forms.faults} /> : null}
-      {/* The anchor leads back to this form, below the others. */}
+      {/* With the anchor, the next page scrolls to this form. */}
       <form method="post" action={budgetAddress(forms.budget, `/book#${type}`)}>
         <FormToken frame={forms.frame} />
         <HiddenFields values={{ type: type, key: forms.keyFor(type) }} />
@@ -197,7 +197,6 @@ function EntryForm({
 export const entryTypes = ['grant', 'transfer', 'external-spend', 'correction', 'reconcile'] as const
 export type EntryFormType = (typeof entryTypes)[number]
 
-/** Fields of the form that are not members of the entry. */
 const formFields = ['form', 'step', 'key']
 
 type ParsedEntry =
@@ -245,7 +244,7 @@ const invalidEntry = ({ issues }: { issues: Parameters<typeof allFaults>[1] }): 
   faults: allFaults([], issues).map(({ path, message }) => `${memberNames[path] ?? path}: it ${message}.`),
 })
 
-/** `Grant 500 units to acme this month` */
+/** For example `Grant 500 units to acme this month`. */
 export function entryTitle(request: EntryRequest): string {
   const { budget } = request
   switch (request.type) {

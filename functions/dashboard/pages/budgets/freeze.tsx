@@ -12,14 +12,13 @@ import type { PageRoutes } from '../../session.tsx'
 const freezeSchema = z.strictObject({ form: z.string(), revision: z.string(), reason })
 const deletionSchema = z.strictObject({ form: z.string(), revision: z.string(), reason: z.exactOptional(reason) })
 
-/** Freezes, unfreezes and deletes a budget. */
 export function addFreeze({ page }: PageRoutes, { guard }: Services): void {
   page('/dashboard/budgets/:name/freeze', {
     POST: async ({ c, form, session, mustHave, redirect }) => {
       mustHave('admin')
       const name = budgetNameOf(c)
       const { reason } = readFields(form, freezeSchema)
-      // No revision: a freeze holds whatever else has changed.
+      // Without a revision, because other changes must not prevent a freeze.
       const result = await guard.freeze(name, { caller: session.sub, reason })
       return redirect(
         flashOf(result, `${name} is frozen: nothing more is admitted on it, nor below it.`),
@@ -33,10 +32,10 @@ export function addFreeze({ page }: PageRoutes, { guard }: Services): void {
       mustHave('admin')
       const name = budgetNameOf(c)
       const { reason, revision } = readFields(form, freezeSchema)
-      // With the revision, so that a user lifts only the freeze they saw.
+      // With the revision, so that a user lifts only the freeze that the page showed.
       const result = await guard.unfreeze(name, { caller: session.sub, reason, onlyAt: [Number(revision)] })
       const done = `${name} is not frozen: updates are admitted again.`
-      // Another user may have been faster, or this one pressed twice.
+      // A budget that is no longer frozen counts as success: the user may have pressed twice.
       const { definitions } = await guard.ledger.view()
       const budget = budgetNamed(definitions, name)
       const isUnfrozen = budget !== undefined && !budget.frozen

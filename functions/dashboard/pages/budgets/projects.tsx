@@ -23,7 +23,7 @@ const changeSchema = z.discriminatedUnion('do', [
 ])
 type Change = z.output<typeof changeSchema>
 
-/** The projects of a budget: their updates are charged to it by default. */
+/** Adds and removes projects of a budget. */
 export function addProjects({ page }: PageRoutes, { guard }: Services): void {
   page('/dashboard/budgets/:name/projects', {
     POST: async ({ c, form, session, mustHave, redirect }) => {
@@ -57,7 +57,7 @@ export function addProjects({ page }: PageRoutes, { guard }: Services): void {
   }
 }
 
-/** Adding an owned project, or removing another, changes nothing, so pressing twice does no harm. */
+/** Adding an owned project or removing an unknown one changes nothing, so pressing twice does no harm. */
 function projectsAfter(projects: Budget['projects'], change: Change): Budget['projects'] {
   if (change.do === 'remove') return projects.filter(({ name }) => !change.project.includes(name))
   const { name, id } = change

@@ -23,13 +23,13 @@ type Field = keyof typeof labels
 export type Texts = Readonly<Record<Field, string>>
 const fields = Object.keys(labels) as Field[]
 
-/** All budgets, as the API and tokens write it. */
+/** Means all budgets, in the API and in tokens. */
 export const allBudgets = '*'
 
-/** A user from Slack has no token: the list says all that they may do. */
+/** A user from Slack has no token, so the list of callers holds all permissions of this user. */
 export const isSlack = (sub: string): boolean => sub.startsWith('slack:')
 
-/** With a token, no restriction and permission for everything look alike. */
+/** For callers with a token, the form shows a missing restriction as permission for everything. */
 export function textsOf(sub: string, caller: Caller): Texts {
   const { person, disabled, mayForce, mayChargeAncestors, perUpdate, ratePerMinute } = caller
   const callerScopes = caller.scopes ?? (isSlack(sub) ? [] : scopes)
@@ -50,7 +50,7 @@ export function textsOf(sub: string, caller: Caller): Texts {
 }
 
 const orderScopes = (chosen: readonly string[]) => scopes.filter((scope) => chosen.includes(scope)).join(' ')
-/** Absent fields stay as they are. Numbers are formatted like ours, so that equal ones are equal texts. */
+/** Absent fields keep their defaults. Numbers get the page's format, so that equal numbers are equal texts. */
 export function textsIn(form: URLSearchParams, defaults: Texts): Texts {
   const entries = fields.map((field) => [field, form.has(field) ? normalize(field, form) : defaults[field]] as const)
   return Object.fromEntries(entries) as Texts
@@ -83,7 +83,6 @@ function asNumber(value: string): string {
   return Number.isNaN(number) ? value : count(number)
 }
 
-/** The words of a value beside its label. */
 function valueText(field: Field, value: string): string {
   if (field === 'budgets' && value === allBudgets) return 'all'
   return value.split(/[ \n]/).join(', ') || 'none'
@@ -91,7 +90,7 @@ function valueText(field: Field, value: string): string {
 
 export const differences = createComparison(labels, valueText)
 
-/** Parses with the API's schema. `invalid`: faults as sentences. */
+/** Parses with the API's schema. */
 export function toCaller(sub: string, texts: Texts, now: Caller) {
   const parsed = callerRequest.safeParse(bodyOf(sub, texts, now))
   if (!parsed.success) return { kind: 'invalid', faults: allFaults([], parsed.error.issues).map(sentence) } as const
@@ -117,7 +116,7 @@ function bodyOf(sub: string, texts: Texts, now: Caller): Record<string, unknown>
   }
 }
 
-/** `undefined`: nothing is counted for the caller. A caller who is counted without limit stays so. */
+/** `undefined`: no limits. Unedited limits stay as they are, because an unlimited counter has the same texts as none. */
 function limitsIn(sub: string, texts: Texts, now: Caller): readonly object[] | undefined {
   const textsBefore = textsOf(sub, now)
   if (texts.month === textsBefore.month && texts.day === textsBefore.day) return now.limits

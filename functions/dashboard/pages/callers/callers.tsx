@@ -31,7 +31,7 @@ const disablingSchema = z
     }),
   )
 
-/** The callers and their permissions, and a stop for each, listed or not. */
+/** The listed callers with their permissions, and a form that disables any caller. */
 export function addCallerPages(routes: PageRoutes, services: Services): void {
   const { guard, log } = services
   addCallerEdit(routes, services)
@@ -127,7 +127,6 @@ const DisableForm = ({ input }: { input: FormValues | undefined }) => (
   </Section>
 )
 
-/** Names a caller who is not listed. */
 const AddCallerForm = () => (
   <Section id="list" title="List somebody">
     <form method="get" action={callerAddress()}>

@@ -22,7 +22,7 @@ const removalSchema = z.strictObject({
   reason: z.exactOptional(reason),
 })
 
-/** Changes what a caller may do, whether they are listed or not, and takes callers off the list. */
+/** Changes the permissions of listed and unlisted callers, and removes callers from the list. */
 export function addCallerEdit({ page }: PageRoutes, { guard }: Services): void {
   page(`${callersAddress}/edit`, {
     GET: async (visit) => {
@@ -64,12 +64,12 @@ export function addCallerEdit({ page }: PageRoutes, { guard }: Services): void {
 
 const textsNow = (view: View, sub: string): Texts => textsOf(sub, callerNamed(view.definitions, sub) ?? {})
 
-/** `null`: another change was faster. */
+/** `null`: another change was faster, so the caller reads the form again. */
 async function previewOrChange(guard: Guard, visit: Visit, edit: CallerEdit, step: 'preview' | 'confirm') {
   const { sub, texts, view, othersChanges } = edit
   const finish = (sentence: string) => visit.redirect({ done: [sentence], failed: [] }, callersAddress)
   if (isUnchanged(edit)) {
-    // Without changes of others, the user may continue; with them, this is the second press of a button.
+    // Changes of others that equal the user's own mean that the user pressed the button twice.
     if (othersChanges === null) return showForm(visit, edit, ['Nothing is different from what it is already.'])
     return finish(`What ${sub} may do is as you want it already.`)
   }
