@@ -1,6 +1,6 @@
 import type { Secret, SecretValue } from '../platform/secrets.ts'
 
-/** The key may have been rotated once since it signed. */
+/** The key may have been rotated once since the signature. */
 async function withAnyOf<T>(
   { current, previous }: SecretValue,
   read: (key: string) => Promise<T | null>,
@@ -16,7 +16,7 @@ export async function withAnyKey<T>(
 ): Promise<T | null> {
   const found = await withAnyOf(known, read)
   if (found !== null) return found
-  // The secret limits how often it is read.
+  // The secret limits its own reads.
   const renewed = await key.reread()
   const isKnown = renewed.current === known.current && renewed.previous === known.previous
   return isKnown ? null : withAnyOf(renewed, read)

@@ -81,7 +81,7 @@ export function createTokens({ key, clock }: { key: Secret; clock: Clock }) {
 const isCanonical = (token: string): boolean =>
   token.split('.').every((segment) => Buffer.from(segment, 'base64url').toString('base64url') === segment)
 
-/** Other readers may take the first of a repeated member. */
+/** Refuses repeated members, because other readers may take the first one. */
 export const isReadOneWay = (token: string): boolean =>
   token
     .split('.')

@@ -87,7 +87,7 @@ function inUtc(date: Date): LocalTime {
  */
 export function toInstant(local: LocalDate & Partial<LocalTime>, zone: string): number {
   const asUtc = utcOf(local)
-  // On either side of the one change of offset that can matter: from 1970 to 2100 no zone changes twice in six days.
+  // The offsets around the one change that can matter: from 1970 to 2100 no zone changes twice in six days.
   const before = offsetAt(asUtc - dayMs, zone)
   const after = offsetAt(asUtc + dayMs, zone)
   if (before === after) return asUtc - before

@@ -5,9 +5,9 @@ import type { Env, Hono } from 'hono'
 import type { Log } from './log.ts'
 
 /**
- * A request that `Request` refuses is answered 400; the body of a GET is not read.
- * A broken answer must neither destroy the runtime's stream, which would end the process, nor end it, which would make
- * half an answer look whole: the handler fails.
+ * Answers 400 to a request that `Request` refuses; does not read the body of a GET.
+ * If an answer breaks, the handler fails: destroying the runtime's stream would end the process, and ending the stream
+ * would make half an answer look whole.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/runtimes-custom.html#runtimes-custom-response-streaming
  */
 export function streamAnswers<E extends Env>(app: Hono<E>, log: Log): StreamifyHandler<LambdaFunctionURLEvent> {

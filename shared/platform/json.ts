@@ -17,7 +17,7 @@ export function fromUtf8(
 
 export type StrictJson = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly reason: string }
 
-/** Everything after this parser may recurse. */
+/** Nesting is limited, because later code may recurse. */
 const maxNesting = 64
 
 /**
@@ -32,7 +32,7 @@ export function parseStrictJson(text: string): StrictJson {
   return { ok: true, value }
 }
 
-/** At any depth; `undefined`: not JSON. Look only at the top level. */
+/** Parses any depth, so look only at the top level. `undefined`: not JSON. */
 export function parseLenientJson(text: string): Json | undefined {
   try {
     return JSON.parse(text)
@@ -95,7 +95,10 @@ function endOfString(text: string, start: number): number {
   return text.length
 }
 
-/** Counted from 1; `null`: it is JSON. JSON.parse says it differently in each Node, and quotes the text. */
+/**
+ * The first fault's place, counted from 1; `null`: valid JSON. JSON.parse quotes the text, and its messages differ
+ * between Node versions.
+ */
 export function placeOfFault(text: string): { readonly line: number; readonly column: number } | null {
   const at = firstFault(text)
   if (at === null) return null
@@ -103,7 +106,7 @@ export function placeOfFault(text: string): { readonly line: number; readonly co
   return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 }
 }
 
-/** The end of a sentence; empty if it is JSON. */
+/** The place as the end of a sentence; empty for valid JSON. */
 export function placeIn(text: string): string {
   const place = placeOfFault(text)
   return place === null ? '' : ` at line ${place.line}, column ${place.column}`

@@ -1,7 +1,7 @@
 export const metricNamespace = 'UnitGuard'
 
 export const vitals = {
-  /** 0 without one. */
+  /** 0 if nothing is in doubt. */
   OldestDoubtMinutes: 'None',
   /** Held, in doubt and spent of the account's month. */
   AccountUsedPercent: 'Percent',

@@ -5,7 +5,7 @@ const minLength = 8
 const maxSlips = 2
 
 /**
- * A misspelt limit would silently be the default.
+ * Otherwise a misspelt limit would silently be the default.
  * @param what as the sentence calls them: `variables`, `options`.
  * @throws WrongSettings naming each and the name that was meant, but no value.
  */
@@ -28,7 +28,7 @@ function isNear(name: string, own: string): boolean {
 /** The work grows with the square. */
 const maxWordLength = 20
 
-/** The word with the fewest slips, if those are few. */
+/** The word with the fewest slips; `null` if those are many. */
 export function nearest(typed: string, words: readonly string[]): string | null {
   if (typed.length > maxWordLength) return null
   const ranked = words

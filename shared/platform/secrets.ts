@@ -68,7 +68,7 @@ export function createSecret(options: {
     return cached.value
   }
 
-  /** Without a rotation it is missing; any other fault keeps the known value. */
+  /** Without a rotation the previous value is missing; other faults keep the known value. */
   function without(current: string, cause: Error): string | null {
     if (cause.name === 'ResourceNotFoundException' || !cached) return null
     return cached.value.current === current ? cached.value.previous : cached.value.current

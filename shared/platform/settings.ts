@@ -54,7 +54,7 @@ const ledgerSettings = z.object({
   TABLE_NAME: z.string('must be the name of the ledger table'),
   DYNAMODB_ENDPOINT: endpoint,
   DYNAMODB_ACCESS_KEY: accessKey,
-  /** Unless it is the service's address: the stand-in is `sandbox` on every port. */
+  /** The service's name, if its address is not the name: the stand-in is `sandbox` on every port. */
   LEDGER_SERVICE: z.optional(z.string()),
   LEDGER_MARKER: z.optional(ledgerMarker),
 })
@@ -67,7 +67,7 @@ export const secretSettings = z.object({
   SLACK_SECRET: z._default(z.string(), 'unit-guard/slack'),
 })
 
-/** No defaults: later they say what the ledger must have. */
+/** No defaults, because later runs compare set values with the ledger. */
 export const accountSettings = z.object({
   ACCOUNT_UNITS_PER_MONTH: z.optional(units),
   ACCOUNT_UNITS_USED_AT_START: z.optional(units),
@@ -102,7 +102,7 @@ export function mustFitLimit(settings: z.output<typeof accountSettings>, limit: 
   if (used > most) throw new WrongSettings('ACCOUNT_UNITS_USED_AT_START: must be at most ACCOUNT_UNITS_PER_MONTH')
 }
 
-/** A parameter on AWS, a file in DATA_DIR. A table that disagrees is not used. */
+/** Stored as a parameter on AWS, a file in DATA_DIR. The process refuses a table that disagrees. */
 export interface Marker {
   readonly ledger: string
   readonly epoch: number
@@ -130,7 +130,7 @@ export const toMarkerText = ({ ledger, epoch, table, tableName }: Marker): strin
 
 const anyAccessKey = 'local'
 
-/** @param accessKey stand-ins know each other by it: the port is open to every user. */
+/** @param accessKey identifies our stand-ins, because the port is open to every user. */
 export const standIn = (endpoint: string | undefined, accessKey = anyAccessKey) =>
   endpoint === undefined
     ? {}

@@ -51,7 +51,7 @@ export function isErrorEnvelope(value: Json): boolean {
   return Object.hasOwn(value, 'error') && saysSomething(value.error)
 }
 
-/** An error beside it proves nothing. */
+/** Whether the body states success. An error beside success proves nothing. */
 export const saysItWentWell = (value: Json): boolean =>
   isObject(value) && Object.hasOwn(value, 'response_code') && isZero(value.response_code)
 
@@ -77,7 +77,7 @@ const reasons = {
   aborted: 'the caller went away',
 } as const
 
-/** Its reader must break off too, or half a body looks whole. */
+/** A reader must break off too, or half a body looks whole. */
 export class AnswerBroken extends Error {
   override readonly name = 'AnswerBroken'
   constructor(readonly why: keyof typeof reasons) {

@@ -22,7 +22,7 @@ export interface OpenRequest {
  * Streams the answer of an operation that consumes nothing. After a 401 the token is read again, for the next request.
  * A GET is sent once more if its connection never came up, or was a kept one that closed unanswered.
  *
- * @throws RangeError for a guarded operation, or what cannot be sent; what `token` throws. Nothing was sent then.
+ * @throws RangeError for a guarded operation or an unsendable request, and the token's errors. Nothing was sent.
  */
 export type Forward = (request: OpenRequest) => Promise<OpenedAnswer>
 
@@ -75,7 +75,7 @@ export function createForward(options: {
       return { answer, wasKept: request.reusedSocket }
     }
 
-    // A write on a kept connection that just died would be in doubt for nothing.
+    // On a kept connection that just died, a write would be in doubt for nothing.
     const from = performance.now()
     const { answer: first, wasKept } = await attempt({ fresh: method === 'POST', withinMs: limits.firstByteMs })
     const isUnanswered = first.kind === 'failed' && first.cause === 'connection'

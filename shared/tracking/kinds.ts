@@ -8,7 +8,7 @@ export interface KindFacts {
   readonly projectBy: 'name' | 'id'
   /** A run adds a date to `/projects/{name}/dates`. */
   readonly leavesDates: boolean
-  /** As the setting says it. */
+  /** In the setting's syntax. */
   readonly cooldown: string
   /** JSON Pointers to the units in answers, and the cool-down. */
   readonly settings: {
@@ -51,7 +51,7 @@ export const productKinds = {
 
 export type Kind = keyof typeof productKinds
 
-/** The product's, or a test's with more. */
+/** The product's kinds, or a test's with more. */
 export type Kinds = Readonly<Record<Kind, KindFacts>>
 
 export const namesOf = (kinds: Kinds) => Object.keys(kinds) as [Kind, ...Kind[]]
@@ -70,7 +70,6 @@ export const allOf = (kinds: Kinds): 'both' | 'all' => (namesOf(kinds).length ==
 export const anyOf = (words: readonly string[]): string =>
   [words.slice(0, -1).join(', '), ...words.slice(-1)].filter(Boolean).join(' or ')
 
-/** As it goes on the wire. */
 export interface Target {
   readonly kind: Kind
   /** Already encoded. */
@@ -97,7 +96,7 @@ export function updatePath(target: Target, operation: 'estimate' | 'run', kinds:
 
 export const datesPath = (target: Target): string => `/projects/${checked(target).segment}/dates`
 
-/** The gateway refuses these first. */
+/** The gateway refuses these targets first. */
 function checked(target: Target): Target {
   const isSegment = /^[\x21-\x7e]+$/.test(target.segment) && !/[/?#\\]/.test(target.segment)
   const isDots = /^(\.|%2e){1,2}$/i.test(target.segment)

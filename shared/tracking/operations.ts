@@ -14,7 +14,7 @@ interface Row {
   readonly method: Method
   /** With at most one parameter. */
   readonly path: `/${string}`
-  /** Those the interface names; others pass. */
+  /** Parameters that the interface names; others pass. */
   readonly query: readonly string[]
   /** The JSON body's schema; `null`: no body. */
   readonly body: 'CreateProjectInput' | 'UpdateProjectInput' | null
@@ -22,7 +22,7 @@ interface Row {
   readonly scope: 'read' | 'write' | 'run'
   /** It consumes units as this kind, so only the guard may send it. */
   readonly guarded: Kind | null
-  /** Of the interface. */
+  /** The interface's section. */
   readonly section: string
   readonly purpose: string
 }
@@ -181,8 +181,8 @@ const maxSegmentLength = 512 * 4 * 3
 const templates = operationNames.map((name) => ({ name, words: operations[name].path.split('/') }))
 
 /**
- * Words are compared byte by byte, so a path that only decoding makes an operation is `null`. HEAD is not GET, because
- * a GET may be a run.
+ * Compares paths byte by byte: `null` for a path that matches only after decoding. HEAD is not GET, because a GET may
+ * be a run.
  */
 export function matchOperation(method: string, rawPath: string): OperationMatch | null {
   const words = rawPath.split('/')

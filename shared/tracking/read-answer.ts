@@ -92,12 +92,12 @@ function mediaTypeOf(answer: AnsweredExchange): string {
 
 const cut = (text: string, length: number) => (text.length <= length ? text : `${text.slice(0, length - 1)}…`)
 
-/** The guard judges it against the hold. */
+/** The guard compares these units with the hold. */
 export interface StatedUnits {
   /** May be negative. */
   readonly units: number
   readonly source: string
-  /** False: a well-known name found it. */
+  /** `false`: a well-known name found the units. */
   readonly byPointer: boolean
 }
 
@@ -136,7 +136,7 @@ type Judgement =
   | { readonly kind: 'ran'; readonly stated: StatedUnits | null }
   | { readonly kind: 'did-not-run' | 'unknown'; readonly reason: string }
 
-/** Of a 2xx. */
+/** Judges the body of a 2xx. */
 function judgeBody(answer: AnsweredExchange, pointer: JsonPointer | undefined): Judgement {
   const body = textOf(answer)
   if (!body.ok) return { kind: 'unknown', reason: body.reason }
@@ -202,7 +202,7 @@ function collectDates(value: Json, dates: Set<string>): void {
   }
 }
 
-/** A project without data is news; a body without dates is only not understood. */
+/** Tells a project without data from a body that is not understood. */
 function statesNoDates(value: Json, name: string): boolean {
   if (Array.isArray(value) && value.length === 0) return name === 'dates'
   if (Array.isArray(value)) return value.some((element) => statesNoDates(element, ''))

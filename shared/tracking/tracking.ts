@@ -17,7 +17,7 @@ export type { RunResult, StatedUnits } from './read-answer.ts'
 export { isUsableToken, type ServiceToken } from './transport.ts'
 export type { EstimateReading }
 
-/** Its answers are values; none throws. */
+/** Failures of the service are values, not exceptions. */
 export interface Tracking {
   /** Repeated once after a failure; equal calls share an unsent request. */
   estimate(target: Target): Promise<EstimateReading>
@@ -28,15 +28,14 @@ export interface Tracking {
   run(target: Target, options: { timeoutMs: number; token: string }): Promise<RunResult>
   /** Repeated once after a failure. */
   dates(target: Target): Promise<DatesReading>
-  /** Streams operations that consume nothing. */
   readonly open: Forward
 }
 
 type Pointers = Partial<Record<Kind, string | undefined>>
 
 /**
- * `timeoutMs` bounds a whole read, repetition included. Calls throw RangeError for what cannot be sent, and what
- * `token` throws; nothing was sent then.
+ * `timeoutMs` bounds a whole read, repetition included. Calls throw RangeError for an unsendable request, and the
+ * token's errors; nothing was sent.
  *
  * @throws RangeError for a malformed base address or pointer.
  */
@@ -124,7 +123,7 @@ function isWorthRepeating(exchange: Exchange): boolean {
   return exchange.kind === 'failed' ? exchange.cause === 'connection' : exchange.status >= 500
 }
 
-/** Equal calls share a load until it is sent, so each answer was requested after its caller came. */
+/** Equal calls share a load until it is sent, so each answer is requested after its caller asked. */
 export function createFlights<T>(): (key: string, load: (onSend: () => void) => Promise<T>) => Promise<T> {
   const unsent = new Map<string, Promise<T>>()
 

@@ -105,7 +105,7 @@ function exchange(
     // The listeners stay: a late error without one would end the process.
     request.on('error', onError)
     request.on('close', () => {
-      // During an answer this says nothing: the body is handed over later.
+      // During an answer a close says nothing: the body is handed over later.
       if (status === null) fail('connection', 'the connection closed without an answer')
     })
     request.on('upgrade', (response, socket) => {
@@ -228,7 +228,7 @@ export async function withDeadline<T>(timeoutMs: number, use: (deadline: AbortSi
   }
 }
 
-/** Both throw without a token. */
+/** Both functions throw if there is no token. */
 export interface ServiceToken {
   read(): Promise<string>
   /** Called once after a 401; may return the same token. */
@@ -238,7 +238,7 @@ export interface ServiceToken {
 /** Anything else would break the header. */
 export const isUsableToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
 
-/** Every header of every answer is searched for these. */
+/** Cached, because every header of every answer is searched for these forms. */
 let latest: { readonly token: string; readonly forms: readonly string[] } | undefined
 
 export function tokenForms(token: string): readonly string[] {

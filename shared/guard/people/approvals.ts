@@ -15,7 +15,6 @@ export type DecisionOutcome =
 
 export interface ApprovalRequest {
   readonly reason?: string
-  /** The Slack event that waits for the outcome. */
   readonly replyTo?: string
   /**
    * The units that the approver saw. `null`: unknown, so the estimate may not exceed an earlier approval. Absent: no
@@ -46,7 +45,7 @@ export const createApprovals = (parts: ApprovalsParts) => ({
   resolve: (id: string, by: string, resolution: Resolution) => resolve(parts, id, by, resolution),
 })
 
-/** Records the approval. The update then starts like any other update. */
+/** Only records the approval. */
 const approve = (parts: ApprovalsParts, id: string, by: string, how: ApprovalRequest = {}): Promise<DecisionOutcome> =>
   decideOn(parts, id, (update, view) => {
     const refusal = whyNotApprove(update, view, by) ?? outgrown(update, how.shown)

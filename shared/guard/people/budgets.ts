@@ -16,7 +16,6 @@ import type { View } from '../../ledger/views/views.ts'
 import { noBudget, problem } from '../problems.ts'
 import { list, when, zoneOf } from '../sentences.ts'
 
-/** A request cannot change `frozen`. */
 export type BudgetRequest = Omit<Budget, 'frozen'>
 
 export type ChangeResult =
@@ -51,7 +50,6 @@ export function createBudgets({ ledger }: { ledger: Ledger }) {
     return toChangeResult(outcome, () => created)
   }
 
-  /** Previews `putBudget` without writing. */
   async function previewBudget(wanted: BudgetRequest, by: Author): Promise<Preview> {
     const before = await ledger.view()
     return previewOf(ledger, before, budgetChange(before, wanted, by))
@@ -106,7 +104,6 @@ export function createBudgets({ ledger }: { ledger: Ledger }) {
   return { putBudget, previewBudget, deleteBudget, freeze, unfreeze }
 }
 
-/** Previews the books under changed definitions. */
 export async function previewOf(
   ledger: Ledger,
   before: View,

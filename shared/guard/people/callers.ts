@@ -18,7 +18,6 @@ export interface CallersParts {
   ledger: Ledger
 }
 
-/** Each change is one revision of the definitions and applies at once. */
 export const createCallers = (parts: CallersParts) => ({
   putCaller: (name: string, caller: Caller, by: Author) => putCaller(parts, name, caller, by),
   previewCaller: (name: string, caller: Caller, by: Author) => previewCaller(parts, name, caller, by),
@@ -38,7 +37,6 @@ async function putCaller(parts: CallersParts, name: string, caller: Caller, by: 
   return toChangeResult(outcome, () => created)
 }
 
-/** Previews `putCaller` without writing. */
 async function previewCaller(parts: CallersParts, name: string, caller: Caller, by: Author): Promise<Preview> {
   const { ledger } = parts
   const before = await ledger.view()

@@ -212,7 +212,6 @@ export const createPermissions = (parts: PermissionsParts) => ({
   rateOf: (caller: string) => rateOf(parts, caller),
 })
 
-/** @param how.atOnce reads the definitions now. */
 const permissions = async (
   parts: PermissionsParts,
   named: CallerIdentity,

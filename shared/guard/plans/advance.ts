@@ -69,7 +69,6 @@ export async function advance(parts: OccurrencesParts, id: string, endsAt: numbe
   return close(parts, await tryAll(parts, plan, mine, endsAt))
 }
 
-/** Attempts each due project once, in the plan's order. */
 async function tryAll(parts: OccurrencesParts, plan: Plan, begun: Occurrence, endsAt: number): Promise<Pass> {
   const { clock, ledger, options } = parts
   let occurrence = begun

@@ -111,7 +111,6 @@ async function lookOut(parts: CalendarParts, given?: View | Promise<View>) {
   return { view, plans: await Promise.all(due), priceOf }
 }
 
-/** Every budget that this plan charges. */
 async function budgetsOf(parts: CalendarParts, name: string): Promise<readonly string[]> {
   const { ledger, plans } = parts
   const { definitions } = await ledger.view()

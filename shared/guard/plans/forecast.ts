@@ -29,7 +29,6 @@ export type ForecastCounter = {
 export type ForecastPlan = {
   readonly plan: Plan
   readonly paused: boolean
-  /** Every budget that the project's update is charged to. */
   readonly chainOf: (project: string) => readonly string[]
   /** The plan's last time; a rate counts from here. */
   readonly last: number | null

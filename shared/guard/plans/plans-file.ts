@@ -8,7 +8,6 @@ import { type Kind, type Kinds, productKinds } from '../../tracking/kinds.ts'
 import { allFaults, budgetName, type Fault, kindOf, planName, project, query, textFaults, units } from '../fields.ts'
 import { parseSchedule, type Schedule } from './schedule.ts'
 
-/** A plan's caller is `schedule:<name>`. */
 export interface Plan {
   readonly name: string
   readonly kind: Kind

@@ -120,7 +120,6 @@ const calendarOf = (days: string): Cron => new Cron(days, { paused: true, mode: 
 const firstDayAfter = (calendar: Cron, instant: number): number | null =>
   calendar.nextRun(new Date(instant))?.getTime() ?? null
 
-/** Only the days need a calendar. */
 type CronFields = {
   readonly kind: 'fields'
   readonly hours: readonly number[]
@@ -213,7 +212,6 @@ function daysOfWeek(text: string): string | CronFault {
 /** A value or range, each with an optional step: `a/s` runs from a to the end. */
 const part = /^(\*|[A-Z]{3}|\d+)(?:-([A-Z]{3}|\d+))?(?:\/(\d{1,3}))?$/
 
-/** Ascending, each once. */
 function valuesOf(field: Field, text: string): readonly number[] | CronFault {
   const values = new Set<number>()
   for (const each of text.split(',')) {

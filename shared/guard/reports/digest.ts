@@ -51,7 +51,6 @@ export function createDigest(parts: {
 }) {
   const { ledger, foresee, prices } = parts
 
-  /** Announces this day's digest once. */
   async function announceDigest(): Promise<void> {
     const { day, now } = await ledger.view()
     await ledger.announcements.add(announcement(`digest#${day.name}`, now, { kind: 'digest', until: now }))

@@ -53,7 +53,6 @@ export interface StatementRow extends StatementSum {
   readonly paidElsewhere: number
 }
 
-/** An update, or a row of a day's summary. */
 interface Line extends SummaryRow {
   readonly held?: number
   readonly inDoubt?: number
@@ -223,5 +222,4 @@ const sum = (a: StatementRow, b: Partial<StatementRow>): StatementRow => ({
   ...Object.fromEntries(figures.map((name) => [name, a[name] + (b[name] ?? 0)])),
 })
 
-/** `null` comes last. */
 const isBefore = (a: string | null, b: string | null): boolean => a !== null && (b === null || a < b)

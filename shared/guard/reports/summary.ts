@@ -153,7 +153,6 @@ export async function countedOn(ledger: Ledger, summaries: readonly Summary[]): 
   return [...named.filter((update) => update !== null), ...found.flat()]
 }
 
-/** When an update was charged or decided. */
 export const happenedAt = ({ hold, finishedAt, createdAt }: Update): number => hold?.at ?? finishedAt ?? createdAt
 
 export function rowOf(update: Update, month: string): SummaryRow {

@@ -143,7 +143,6 @@ const maxAnnouncements = 100
 
 const doubtsAtOnce = 50
 
-/** Figures for the alarms. */
 export function createMetrics({ ledger, clock, log }: { ledger: Ledger; clock: Clock; log: Log }) {
   async function measure(): Promise<Measurements> {
     const view = await ledger.view()
@@ -166,7 +165,6 @@ export function createMetrics({ ledger, clock, log }: { ledger: Ledger; clock: C
     return Math.floor((clock.now() - oldest) / minuteMs)
   }
 
-  /** Compares every counter with its lines, logs differences and stores the result. */
   async function audit(by = 'digest'): Promise<Measurements> {
     const rows = await ledger.audit()
     const wrong = rows.filter(({ ok }) => ok === false)

@@ -34,7 +34,6 @@ export interface SweepResult {
  */
 const asksUpTo = { 'in-doubt': 1 / 4, watched: 1 / 3, requested: 1 / 2 } as const
 
-/** Whether there is time to ask the service. */
 type MayAsk = () => boolean
 
 /** `null`: not due, or another process was faster. */
@@ -181,7 +180,6 @@ const rivalsWithinMs = 3 * dayMs
  * dates.
  */
 function createEvidence({ ledger, tracking }: { ledger: Ledger; tracking: Tracking }) {
-  /** The date that proves the run; `null`: none. */
   async function evidenceFor(update: Update): Promise<string | null> {
     const { hold } = update
     if (!hold?.datesBefore) return null
@@ -220,6 +218,5 @@ function createEvidence({ ledger, tracking }: { ledger: Ledger; tracking: Tracki
 export const soughtDates = (view: Pick<View, 'definitions'>, { hold }: Update): readonly string[] | null =>
   hold?.datesBefore ? datesSince(view, hold) : null
 
-/** Dates around the fence that had no data before the fence. */
 const datesSince = ({ definitions }: Pick<View, 'definitions'>, { at, datesBefore = [] }: Hold): readonly string[] =>
   datesNear(dayAt(definitions.calendar, at)).filter((date) => !datesBefore.includes(date))

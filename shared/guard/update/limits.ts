@@ -130,7 +130,6 @@ export function shortfall(short: readonly (Need & { ahead?: number })[], units: 
   return `it needs ${inUnits(units)}${need}, and ${list(short.map(leftBehind))}: to approve it grants what is short, once`
 }
 
-/** The chain's counters, and the caller's. */
 export const countersOf = (
   view: View,
   chain: readonly Budget[],

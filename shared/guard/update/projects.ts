@@ -30,7 +30,6 @@ export const payerOf = (definitions: Definitions, { project, budget }: Pick<Char
   owner: ownerOf(definitions, project)?.name ?? null,
 })
 
-/** The owner, if another budget pays. */
 export function ownerPaidFor(definitions: Definitions, charge: Pick<Charge, 'project' | 'budget'>): string | null {
   const { owner } = payerOf(definitions, charge)
   return owner === charge.budget ? null : owner

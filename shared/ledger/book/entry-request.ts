@@ -33,7 +33,6 @@ export interface Booking {
   readonly units: number
   readonly moves: readonly CounterMove[]
   readonly when: readonly Condition[]
-  /** What one unit of the first entry did to each counter. */
   readonly signs?: readonly CounterMove[]
   readonly giver?: Entry['giver']
 }

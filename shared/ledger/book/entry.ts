@@ -43,7 +43,6 @@ export interface Entry {
   readonly giver?: { readonly budget: string; readonly window: WindowKind }
   /** Afterwards the tightest counter above the budget; absent if all are unlimited. */
   readonly binds?: { readonly budget: string; readonly window: WindowKind; readonly available: number }
-  /** The digest of the idempotency key's request. */
   readonly content?: string
 }
 

@@ -119,7 +119,6 @@ function putUpdate(update: Update, seen: Update | null): Write {
   return { kind: 'put', item: toUpdateItem(update), when: [unchanged] }
 }
 
-/** The record first, then its news. */
 export const recordWrites = (update: Update, seen: Update | null): [Write, ...Write[]] => [
   putUpdate(update, seen),
   ...announcedWith(update, seen),
@@ -132,7 +131,6 @@ async function isOurs(store: Store, update: Update, attempt: string): Promise<bo
 
 export type Turns = ReturnType<typeof createTurns>
 
-/** On AWS two holds at once would cancel each other. */
 export function createTurns() {
   const waiting: (() => Promise<void>)[] = []
   let isBusy = false

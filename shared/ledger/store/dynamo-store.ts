@@ -139,7 +139,6 @@ async function transact(parts: Parts, writes: readonly Write[], token: string, m
   }
 }
 
-/** Repeats a read that failed. */
 async function read<T>(parts: Parts, send: () => Promise<T>): Promise<T> {
   for (let round = 1; ; round++) {
     try {

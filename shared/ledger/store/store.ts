@@ -52,7 +52,6 @@ type Outcome =
   | { readonly applied: true }
   | { readonly applied: false; readonly found: readonly (Item | null | undefined)[] }
 
-/** What is listed by time, and what is not finished. */
 export type Index = 'by-time' | 'open'
 
 export interface ListQuery {

@@ -75,7 +75,6 @@ export function createQueue<T extends Task>(
   }
 }
 
-/** For the transaction that causes the task. */
 export const addTask = <T extends Task>(kind: TaskKind<T>, task: T): Write => ({
   kind: 'put',
   item: toTaskItem(kind, task),

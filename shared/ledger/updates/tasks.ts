@@ -122,7 +122,6 @@ export const announcement = (id: string, createdAt: number, about: About): Annou
 export const announce = (id: string, at: number, about: About): Write =>
   addTask(announcements, announcement(id, at, about))
 
-/** The change's announcements, for its transaction. */
 export function announcedWith(update: Update, seen: Update | null): Write[] {
   const at = update.history.at(-1)?.at ?? update.createdAt
   const news = (kind: UpdateNews) => announce(`${update.id}#${kind}#${update.version}`, at, { kind, update: update.id })

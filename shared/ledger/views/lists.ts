@@ -61,7 +61,6 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     })
   }
 
-  /** The oldest first. */
   const updatesFrom = ({ since, until }: Span, limit: number, cursor?: string): Promise<Page<Update>> =>
     walk(store, {
       index: 'by-time',
@@ -111,7 +110,6 @@ const concerns = ({ budget, moves, changed = [] }: Entry, name: string) =>
 
 const monthOf = (instant: number) => toRfc3339(instant).slice(0, 7)
 
-/** The partitions of all months between two instants. */
 function months(from: number, step: -1 | 1, to: number, named: (month: string) => string) {
   const last = monthOf(to)
   return {
