@@ -17,9 +17,9 @@ import { type Found, measuredOn } from '../document.ts'
 import { type Metered, meter } from '../meter.ts'
 import { type Server, startServer } from '../processes.ts'
 import { startGuard } from '../product.ts'
-import { logIn } from '../routes.ts'
 import { ratio, spreadOf, table, thousands } from '../tables.ts'
 import { takeTurns, timed } from '../turns.ts'
+import { logIn } from '../world.ts'
 
 const turns = 60
 const warmUp = 5
