@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { pressedActions, type SlackEvent } from '../../shared/ledger/updates/tasks.ts'
 import { digest } from '../../shared/platform/ids.ts'
-import { shownIn } from '../../shared/slack/blocks.ts'
+import { priceIn } from '../../shared/slack/blocks.ts'
 
 const text = (max: number) => z.string().check(z.minLength(1), z.maxLength(max))
 const user = z.string().check(z.regex(/^[UW][A-Z0-9]{2,20}$/))
@@ -54,7 +54,7 @@ export function readPress(body: string, at: number): (SlackEvent & { kind: 'pres
   const { user, trigger_id, response_url, actions } = parsed.data
   const [action] = actions
   if (!action) return null
-  const shownUnits = shownIn(action.block_id)
+  const shownUnits = priceIn(action.block_id)
   const id = `prs_${digest('press', trigger_id)}`
   return {
     ...newEvent(id, at),

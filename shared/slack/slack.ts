@@ -9,12 +9,12 @@ import { createTeller } from './tell/tell.ts'
 
 export type Slack = ReturnType<typeof createSlack>
 
-/** The stream answers at once; the sweep leaves younger tasks to it. */
-const sweptAfterMs = 2 * minuteMs
-/** For answers, and again for announcements. */
-const sweptForMs = 30_000
+/** The stream handles tasks at once, so the sweep leaves younger tasks to the stream. */
+const sweepAfterMs = 2 * minuteMs
+/** Answers and announcements each have this time. */
+const sweepLastsMs = 30_000
 
-/** Slack's side of the guard: answers commands and presses, and sends announcements. */
+/** Answers commands and presses, and sends announcements. */
 export function createSlack(services: Services) {
   const { guard, options, kinds, dashboardUrl, slackSecret, clock, log } = services
   const client = createSlackClient({ clock, log, allowLoopback: services.isLocal })
@@ -29,9 +29,9 @@ export function createSlack(services: Services) {
     answer: answers.answer,
     tell: teller.tell,
     sweep: async () => {
-      const sweeping = () => ({ olderThanMs: sweptAfterMs, endsAt: clock.now() + sweptForMs })
-      await answers.sweep(sweeping())
-      await teller.sweep(sweeping())
+      const sweepOptions = () => ({ olderThanMs: sweepAfterMs, endsAt: clock.now() + sweepLastsMs })
+      await answers.sweep(sweepOptions())
+      await teller.sweep(sweepOptions())
     },
   }
 }

@@ -1,6 +1,6 @@
 import { when } from '../guard/sentences.ts'
 
-/** Slack refuses a longer message as a whole. https://docs.slack.dev/reference/block-kit/blocks */
+/** Slack refuses messages that exceed a limit: https://docs.slack.dev/reference/block-kit/blocks */
 export const limits = {
   blocks: 50,
   section: 3000,
@@ -12,9 +12,8 @@ export const limits = {
   dialogTitle: 100,
   dialogText: 300,
   dialogButton: 30,
-  /** Slack takes more; no one reads more. */
   message: 3000,
-  /** All blocks, as bytes of JSON. Slack refuses about 13,200 (https://github.com/slackapi/bolt-js/issues/2509). */
+  /** All blocks as bytes of JSON. Slack refuses about 13,200 (https://github.com/slackapi/bolt-js/issues/2509). */
   blocksBytes: 12_000,
 } as const
 
@@ -22,33 +21,33 @@ const maxNameLength = 80
 const maxProseLength = 1_000
 const maxReadLength = 10_000
 
-/** A user's name, in the one form that Slack leaves alone. */
+/** Shows a name as code, which Slack does not interpret. */
 export const code = (text: string, max = maxNameLength): string =>
-  `\`${escaped(cut(clean(text).replaceAll('`', 'ˋ'), max))}\``
+  `\`${escapeMarks(cut(clean(text).replaceAll('`', 'ˋ'), max))}\``
 
-/** A user's sentence, on one line: it cannot ping, link, format or hide. */
-export const prose = (text: string, max = maxProseLength): string => escaped(inert(cut(clean(text), max)))
+/** Shows a user's sentence on one line, without mentions, links, formats or hidden text. */
+export const prose = (text: string, max = maxProseLength): string => escapeMarks(disarm(cut(clean(text), max)))
 
 /** Slack allows no other characters to be escaped. */
-export const escaped = (text: string): string => text.replace(/[&<>]/g, (character) => entities[character] ?? '')
+export const escapeMarks = (text: string): string => text.replace(/[&<>]/g, (character) => entities[character] ?? '')
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** At most `max` characters, ending in … if cut, and never in half a character or entity. */
+/** Cuts to `max` characters, but not inside a character or entity. */
 export const cut = (text: string, max: number): string =>
   text.length <= max ? text : `${withoutHalves(text.slice(0, max - 1))}…`
 
-/** `cut` for marked text: it leaves no mark open. */
+/** Cuts marked text without leaving a mark open. */
 export function cutMarked(text: string, max: number): string {
   if (text.length <= max) return text
-  const kept = withoutHalves(text.slice(0, max - 1)).replace(/<[^<>]*$/, '')
-  const isInsideCode = kept.split('`').length % 2 === 0
-  return `${isInsideCode ? kept.slice(0, kept.lastIndexOf('`')) : kept}…`
+  const start = withoutHalves(text.slice(0, max - 1)).replace(/<[^<>]*$/, '')
+  const isInsideCode = start.split('`').length % 2 === 0
+  return `${isInsideCode ? start.slice(0, start.lastIndexOf('`')) : start}…`
 }
 
 const withoutHalves = (text: string): string => text.replace(/[\ud800-\udbff]$/, '').replace(/&[a-z]{0,3}$/, '')
 
-/** One line of visible text, without control characters and those that turn or hide others. */
+/** Makes one line of visible text, without control characters and characters that turn or hide others. */
 export const clean = (text: string): string =>
   text
     .slice(0, maxReadLength)
@@ -57,8 +56,8 @@ export const clean = (text: string): string =>
     .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
     .trim() || '(blank)'
 
-/** Replaces letters that begin formatting, a quote or an emoji by similar ones. */
-const inert = (text: string): string =>
+/** Replaces characters that begin a format, a quote or an emoji with similar ones. */
+const disarm = (text: string): string =>
   text
     .replaceAll('*', '∗')
     .replaceAll('~', '∼')
@@ -68,19 +67,20 @@ const inert = (text: string): string =>
     .replace(/^>+/, '›')
 
 /**
- * A time on the reader's own clock, or in the account's zone where Slack cannot.
+ * Shows a time in the reader's zone, or in the account's zone where Slack cannot.
  *
  * @see https://docs.slack.dev/messaging/formatting-message-text#date-formatting
  */
 export const date = (instant: number, zone: string): string =>
   `<!date^${Math.floor(instant / 1000)}^{date_short_pretty} {time}|${when(instant, zone)}>`
 
-/** The text on one line without marks, for a notification; times are the account's. */
+/** Removes marks and line breaks, for a notification. Times are in the account's zone. */
 export const withoutMarks = (text: string): string =>
   text
     .replace(/\n> ([^\n]*)/g, ' “$1”')
     .replaceAll('\n', ' ')
     .replace(
       /`([^`]*)`|<!date\^[^|<>]*\|([^<>]*)>|\*([^*`]+)\*/g,
-      (_mark, name?: string, time?: string, bold?: string) => (name === undefined ? (time ?? bold ?? '') : inert(name)),
+      (_mark, name?: string, time?: string, bold?: string) =>
+        name === undefined ? (time ?? bold ?? '') : disarm(name),
     )

@@ -135,11 +135,11 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
 
   test('a link to a run that somebody opens who is logged in spends nothing', async () => {
     const { page } = await dashboard.insider(undefined, noScript)
-    const { service, guard } = dashboard.scenario
-    const [runs, updates] = [await service.runs(), (await guard.ledger.updates({}, 200)).rows.length]
+    const { sandbox, guard } = dashboard.scenario
+    const [runs, updates] = [await sandbox.runs(), (await guard.ledger.updates({}, 200)).rows.length]
     for (const path of ['/v3/on-demand/globex/run', '/v3/keyword-difficulty/1002/run', '/updates'])
       expect([path, (await page.goto(path))?.status()]).toEqual([path, 401])
-    expect(await service.runs()).toEqual(runs)
+    expect(await sandbox.runs()).toEqual(runs)
     expect((await guard.ledger.updates({}, 200)).rows).toHaveLength(updates)
   })
 
@@ -199,11 +199,11 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       expect(await page.getByRole('status').innerText()).toContain(
         'The ranking update of lakeside-hotels.example is approved and begins in a moment.',
       )
-      const { guard, clock, service } = month.scenario
-      const before = (await service.runs()).length
+      const { guard, clock, sandbox } = month.scenario
+      const before = (await sandbox.runs()).length
       const path = month.updateOf('lakeside-hotels.example', 'awaiting-approval')
       await guard.start(path.split('/').at(-1) ?? '', clock.now() + 60_000) // which the table's stream does
-      expect(await service.runs()).toHaveLength(before + 1)
+      expect(await sandbox.runs()).toHaveLength(before + 1)
       await page.goto(path)
       expect(await page.getByRole('listitem').filter({ hasText: 'by rita' }).innerText()).toContain(
         'the client asked for it',

@@ -50,23 +50,23 @@ test('the demonstration month has something of everything that pages show', asyn
 
 test('the demonstration month is written unchanged, and only once', async () => {
   const { scenario } = month
-  const kept = { store: await createStore(), service: createMemoryState(demonstrationProjects(scenario.first)) }
+  const kept = { store: await createStore(), sandbox: createMemoryState(demonstrationProjects(scenario.startAt)) }
   await keepMonth(scenario, { ...kept, unitsPerMonth: 100_000 })
   const ledger = openLedger(scenario.settings, { clock: scenario.clock, store: kept.store })
   expect((await ledger.updates({}, 200)).rows).toEqual((await scenario.guard.ledger.updates({}, 200)).rows)
   expect((await ledger.view()).book).toEqual((await scenario.guard.ledger.view()).book)
   expect((await ledger.audit()).every(({ ok }) => ok)).toBe(true)
-  const used = async (service: typeof kept.service) => usedInMonth(await service.runs(), scenario.end)
-  expect(await used(kept.service)).toBe(await used(scenario.service))
+  const used = async (service: typeof kept.sandbox) => usedInMonth(await service.runs(), scenario.end)
+  expect(await used(kept.sandbox)).toBe(await used(scenario.sandbox))
 })
 
 test('the demonstration month is not written into a ledger in use', async () => {
   const { scenario } = month
   const store = createMemoryStore()
   await openLedger(scenario.settings, { clock: scenario.clock, store }).view()
-  const service = createMemoryState([])
-  await expect(keepMonth(scenario, { store, service, unitsPerMonth: 100_000 })).rejects.toThrow('set DATA_DIR')
-  expect(await service.runs()).toEqual([])
+  const sandbox = createMemoryState([])
+  await expect(keepMonth(scenario, { store, sandbox, unitsPerMonth: 100_000 })).rejects.toThrow('set DATA_DIR')
+  expect(await sandbox.runs()).toEqual([])
 })
 
 test.skipIf(!hasJava())('npm run demo:month refuses a ledger that is not empty, and says what to do', async () => {
@@ -91,5 +91,5 @@ test.each([
 ])('%s', async (_name, end, first) => {
   const { scenario, close } = await openMonth(end)
   await close()
-  expect(new Date(scenario.first).toISOString()).toBe(first)
+  expect(new Date(scenario.startAt).toISOString()).toBe(first)
 })

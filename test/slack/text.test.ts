@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { clean, code, cut, cutMarked, date, escaped, prose, withoutMarks } from '../../shared/slack/text.ts'
+import { clean, code, cut, cutMarked, date, escapeMarks, prose, withoutMarks } from '../../shared/slack/text.ts'
 import { anyText } from '../support/slack/records.ts'
 
 describe('three characters are escaped, and no others', () => {
@@ -10,7 +10,7 @@ describe('three characters are escaped, and no others', () => {
     ['&amp;', '&amp;amp;'],
     [`"it's" 50 % ü`, `"it's" 50 % ü`],
   ])('%s', (text, expected) => {
-    expect(escaped(text)).toBe(expected)
+    expect(escapeMarks(text)).toBe(expected)
   })
 })
 
@@ -42,7 +42,7 @@ describe('cutting', () => {
   test('never longer, never half a character, never half an entity', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 1, max: 30 }), (text, most) => {
-        const shown = cut(escaped(text.toWellFormed()), most)
+        const shown = cut(escapeMarks(text.toWellFormed()), most)
         expect(shown.length).toBeLessThanOrEqual(most)
         expect(shown.isWellFormed()).toBe(true)
         expect(shown.replace(/&(?:amp|lt|gt);/g, '')).not.toContain('&')

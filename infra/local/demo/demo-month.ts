@@ -28,13 +28,13 @@ reconciliation, all through the guard itself, with the stand-in as the service. 
 
 It takes the settings of npm start, which must not be running, and touches no ledger that holds anything.`
 
-const rowsAtATime = 100
-const daysOfALine = 7
+const pageSize = 100
+const daysPerLine = 7
 
 await command(usage, {}, () => withShutdown((shutdown) => fill(readSettings(withoutFound(environment())), shutdown)))
 
 async function fill(local: LocalSettings, shutdown: Shutdown): Promise<boolean> {
-  const database = await openKept(local, shutdown)
+  const database = await openDatabase(local, shutdown)
   const client = createDynamoClient(database.endpoint, database.accessKey)
   const store = createDynamoStore({ client, table: local.table, clock: systemClock, ids: systemIds })
   if (!(await isNew(store))) throw new CannotContinue(notNew(database.where))
@@ -48,15 +48,15 @@ async function fill(local: LocalSettings, shutdown: Shutdown): Promise<boolean> 
     ...{ callerKey, shutdown },
   })
   await runMonth(scenario, (day, days) => {
-    if (day % daysOfALine === 1) console.log(`  day ${day} of ${days} …`)
+    if (day % daysPerLine === 1) console.log(`  day ${day} of ${days} …`)
   })
   console.log(`  ${count(scenario.items.size)} items are written …`)
-  const service = await openSandboxState(database, local.sandboxTable, { ...systemClock, now: () => scenario.first })
-  await keepMonth(scenario, { store, service, unitsPerMonth: local.sandboxUnitsPerMonth })
-  return sum(scenario, store, local.keptIn)
+  const sandbox = await openSandboxState(database, local.sandboxTable, { ...systemClock, now: () => scenario.startAt })
+  await keepMonth(scenario, { store, sandbox, unitsPerMonth: local.sandboxUnitsPerMonth })
+  return printSummary(scenario, store, local.keptIn)
 }
 
-async function openKept(local: LocalSettings, shutdown: Shutdown) {
+async function openDatabase(local: LocalSettings, shutdown: Shutdown) {
   if (local.sandboxPort === null)
     throw new CannotContinue('The month is made up, so it is for the stand-in alone: unset TRACKING_BASE_URL.')
   if (local.keptIn === null && local.dynamoDb === undefined)
@@ -66,7 +66,7 @@ async function openKept(local: LocalSettings, shutdown: Shutdown) {
   return ledger
 }
 
-/** Uses no ledger, because opening an empty one would set it up. */
+/** Reads the store directly, because opening an empty ledger would set it up. */
 async function isNew(store: Store): Promise<boolean> {
   const calendar = newCalendar({ day: 1, time: '00:00', zone: 'UTC' })
   try {
@@ -83,15 +83,15 @@ function notNew(where: string): string {
 npm start shows what there is. A month takes a ledger of its own:\n${fillAMonth}`
 }
 
-async function sum({ settings, clock }: Scenario, store: Store, keptIn: string | null): Promise<boolean> {
+async function printSummary({ settings, clock }: Scenario, store: Store, keptIn: string | null): Promise<boolean> {
   const ledger = openLedgerAt(settings, { clock, store })
-  const updates = await all((cursor) => ledger.updates({}, rowsAtATime, cursor))
-  const audited = await ledger.audit()
+  const updates = await all((cursor) => ledger.updates({}, pageSize, cursor))
+  const counters = await ledger.audit()
   const counts = states.flatMap((state) => {
     const { length } = updates.filter((update) => update.state === state)
     return length === 0 ? [] : [`${count(length)} ${state.replaceAll('-', ' ')}`]
   })
-  const isOk = audited.every(({ ok }) => ok)
+  const isOk = counters.every(({ ok }) => ok)
   console.log(`\n${count(updates.length)} updates: ${counts.join(', ')}.`)
   console.log(`The audit: ${isOk ? 'every counter is the sum of its lines' : 'A COUNTER IS NOT THE SUM OF ITS LINES'}.`)
   const own = keptIn === null || keptIn === defaultDirectory ? '' : `DATA_DIR=${keptIn} `

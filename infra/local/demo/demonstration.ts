@@ -7,22 +7,22 @@ const unitsPerMonth = 100
 const reason = 'demonstration'
 const answersWithinMs = 30_000
 
-/** The keys are fixed, so a restart is answered from the records and spends nothing. */
-const asks = [
+/** The keys are fixed: after a restart the guard answers from its records and spends nothing. */
+const requests = [
   { project: 'acme.example', key: 'demonstration-runs' },
   { project: 'globex', key: 'demonstration-refused' },
 ] as const
 
-export const demonstration = { budget, unitsPerMonth, reason, asks } as const
+export const demonstration = { budget, unitsPerMonth, reason, requests } as const
 
 export const fillAMonth = ['  DATA_DIR=.local/month npm run demo:month', '  DATA_DIR=.local/month npm start'].join('\n')
 
-const update = z.object({
+const updateSchema = z.object({
   state: z.string(),
   units: z.object({ estimated: z.nullable(z.number()), charged: z.nullable(z.number()) }),
 })
-type Update = z.output<typeof update>
-const answer = z.object({ detail: z.optional(z.string()), updates: z.optional(z.array(update)) })
+type Update = z.output<typeof updateSchema>
+const answerSchema = z.object({ detail: z.optional(z.string()), updates: z.optional(z.array(updateSchema)) })
 
 type Call = (method: string, path: string, options?: { body: object; key?: string }) => Promise<Response>
 
@@ -34,7 +34,7 @@ export async function demonstrate({ url, token }: { url: string; token: string }
   console.log('A demonstration, against the sandbox')
   try {
     await makeBudget(call)
-    for (const { project, key } of asks) await ask(call, project, key)
+    for (const { project, key } of requests) await submit(call, project, key)
   } catch (error) {
     console.log(`  The demonstration did not work: ${reasonOf(error)}`)
   }
@@ -42,24 +42,24 @@ export async function demonstrate({ url, token }: { url: string; token: string }
 }
 
 async function makeBudget(call: Call): Promise<void> {
-  const found = await call('GET', `/budgets/${budget}`)
-  await found.body?.cancel()
-  if (found.status !== 404) return
+  const existing = await call('GET', `/budgets/${budget}`)
+  await existing.body?.cancel()
+  if (existing.status !== 404) return
   const body = { limits: [{ window: 'month', units: unitsPerMonth }], reason: 'for the demonstration' }
-  const made = await call('PUT', `/budgets/${budget}`, { body })
-  if (!made.ok) throw new Error(`PUT /budgets/${budget} was answered ${made.status}: ${await detailOf(made)}`)
-  await made.body?.cancel()
+  const creation = await call('PUT', `/budgets/${budget}`, { body })
+  if (!creation.ok) throw new Error(`PUT /budgets/${budget} returned ${creation.status}: ${await detailOf(creation)}`)
+  await creation.body?.cancel()
   console.log(`  The budget ${budget} was made; it may spend ${unitsPerMonth} units a month.`)
 }
 
-async function ask(call: Call, project: string, key: string): Promise<void> {
+async function submit(call: Call, project: string, key: string): Promise<void> {
   const body = { kind: 'ranking', project, budget, reason }
-  const asked = await call('POST', '/updates', { body, key })
-  const { detail, updates = [] } = answer.parse(await asked.json())
+  const response = await call('POST', '/updates', { body, key })
+  const { detail, updates = [] } = answerSchema.parse(await response.json())
   const [update] = updates
   console.log(`  POST /updates: a ranking update of ${project}, charged to ${budget}`)
-  console.log(`    ${asked.status} ${update?.state ?? 'not recorded'}. ${detail ?? unitsOf(update)}`)
-  if (asked.headers.get('idempotency-replayed') === 'true') {
+  console.log(`    ${response.status} ${update?.state ?? 'not recorded'}. ${detail ?? unitsOf(update)}`)
+  if (response.headers.get('idempotency-replayed') === 'true') {
     console.log('    (Answered from the record of the first time: nothing was spent now.)')
   }
 }
@@ -70,5 +70,5 @@ function unitsOf(update: Update | undefined): string {
 }
 
 async function detailOf(response: Response): Promise<string> {
-  return answer.parse(await response.json()).detail ?? 'no reason given'
+  return answerSchema.parse(await response.json()).detail ?? 'no reason given'
 }

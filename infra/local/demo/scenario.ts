@@ -30,15 +30,15 @@ import { type Environment, localSigningSecret, sandboxToken, sandboxUrl } from '
 import type { Shutdown } from '../shutdown.ts'
 
 const unitsPerMonth = '50000'
-/** The scenes need this many days, so they may start in the month before. */
+/** The scenes need this many days, so the scenario may start in the month before. */
 const minDays = 21
 
 /** The parts of `npm start`, in memory and with a clock that the scenes move. */
 export type Scenario = Awaited<ReturnType<typeof openScenario>>
 
 /**
- * @param parts.end where the clock stands still after the last scene.
- * @param parts.settings of `npm start`, as text.
+ * @param parts.end the time at which the clock stops after the last scene.
+ * @param parts.settings the settings of `npm start`, as text.
  */
 export async function openScenario(parts: {
   end: number
@@ -47,44 +47,44 @@ export async function openScenario(parts: {
   shutdown: Shutdown
 }) {
   const { end, callerKey, shutdown } = parts
-  const service = await createListener({ port: 0 })
-  shutdown.onStop(service.close)
-  const secrets = await createListener({ port: 0 })
-  shutdown.onStop(secrets.close)
+  const sandboxListener = await createListener({ port: 0 })
+  shutdown.onStop(sandboxListener.close)
+  const secretsListener = await createListener({ port: 0 })
+  shutdown.onStop(secretsListener.close)
   const secretsKey = newAccessKey()
 
   const settings = parseSettings(guardSettings, {
     ...parts.settings,
     TABLE_NAME: 'in memory',
     ACCOUNT_UNITS_PER_MONTH: unitsPerMonth,
-    SECRETS_ENDPOINT: secrets.url,
+    SECRETS_ENDPOINT: secretsListener.url,
     SECRETS_ACCESS_KEY: secretsKey,
     LEDGER_SERVICE: sandboxService,
-    TRACKING_BASE_URL: sandboxUrl(service.port),
+    TRACKING_BASE_URL: sandboxUrl(sandboxListener.port),
   })
-  const stored = {
+  const secretValues = {
     [settings.CALLER_KEY_SECRET]: { current: callerKey },
     [settings.SERVICE_TOKEN_SECRET]: { current: sandboxToken },
     // Without a webhook, announcements count as sent.
     [settings.SLACK_SECRET]: { current: JSON.stringify({ signingSecret: localSigningSecret }) },
   }
-  secrets.open(createSecretsEndpoint(stored, secretsKey))
-  const first = firstDayOf(settings, end)
-  const clock = createScenarioClock(first)
-  const state = createMemoryState(demonstrationProjects(first))
-  service.open(createSandbox({ clock, token: sandboxToken, state }))
+  secretsListener.open(createSecretsEndpoint(secretValues, secretsKey))
+  const startAt = firstDayOf(settings, end)
+  const clock = createScenarioClock(startAt)
+  const sandbox = createMemoryState(demonstrationProjects(startAt))
+  sandboxListener.open(createSandbox({ clock, token: sandboxToken, state: sandbox }))
 
   const items = new Map<string, Item>()
   const log = createLog({ write: () => {}, now: clock.now })
   const services = createServices(settings, { clock, log, store: createMemoryStore(items) })
   return {
-    ...{ clock, first, end, settings, services, callerKey },
+    ...{ clock, startAt, end, settings, services, callerKey },
     guard: services.guard,
     plans: readPlans(settings.PLANS),
     api: createApi(services, localReference),
     triggers: createTriggers({ ...services, slack: createSlack(services) }),
     items,
-    service: state,
+    sandbox,
   }
 }
 
@@ -127,10 +127,10 @@ export interface DemoRequest {
 
 export type Actors = ReturnType<typeof createActors>
 
-const updates = z.object({ updates: z.array(z.object({ id: z.string(), state: z.string() })) })
-const account = z.object({ windows: z.array(z.object({ window: z.string(), available: z.number() })) })
+const updatesSchema = z.object({ updates: z.array(z.object({ id: z.string(), state: z.string() })) })
+const accountSchema = z.object({ windows: z.array(z.object({ window: z.string(), available: z.number() })) })
 
-/** A scene had another outcome than it states, so the month would show something else. */
+/** A request of a scene ended in another state than the scene expects. */
 class UnexpectedOutcome extends Error {
   override readonly name = 'UnexpectedOutcome'
 }
@@ -142,11 +142,11 @@ function createCalls({ clock, api, callerKey }: Scenario, callerScopes: CallerSc
       ...{ now: clock.now(), lastsMs: tokenLastsMs },
     })
 
-  async function request(who: string, method: string, path: string, body?: object, key?: string): Promise<Response> {
+  async function request(sub: string, method: string, path: string, body?: object, key?: string): Promise<Response> {
     return api.request(path, {
       method,
       headers: {
-        authorization: `Bearer ${await tokenOf(who)}`,
+        authorization: `Bearer ${await tokenOf(sub)}`,
         ...(body && { 'content-type': 'application/json' }),
         ...(key !== undefined && { 'idempotency-key': key }),
       },
@@ -154,10 +154,10 @@ function createCalls({ clock, api, callerKey }: Scenario, callerScopes: CallerSc
     })
   }
 
-  async function call(who: string, method: string, path: string, body?: object): Promise<unknown> {
-    const response = await request(who, method, path, body)
+  async function call(sub: string, method: string, path: string, body?: object): Promise<unknown> {
+    const response = await request(sub, method, path, body)
     const text = await response.text()
-    if (!response.ok) throw new UnexpectedOutcome(`${who}: ${method} ${path} was answered ${response.status}: ${text}`)
+    if (!response.ok) throw new UnexpectedOutcome(`${sub}: ${method} ${path} returned ${response.status}: ${text}`)
     return text === '' ? null : JSON.parse(text)
   }
 
@@ -165,49 +165,49 @@ function createCalls({ clock, api, callerKey }: Scenario, callerScopes: CallerSc
 }
 
 export function createActors(scenario: Scenario, callerScopes: CallerScopes) {
-  const { clock, guard, triggers, service } = scenario
+  const { clock, guard, triggers, sandbox } = scenario
   const { request, call } = createCalls(scenario, callerScopes)
   let keys = 0
-  /** Update ids derive from the key, so they are the same in each run. */
+  /** Update ids derive from these keys, so each run makes the same ids. */
   const nextKey = () => `month-${++keys}`
 
-  async function ask(who: string, asked: DemoRequest, becomes: State, key = nextKey()): Promise<string> {
-    const response = await request(who, 'POST', '/updates', { kind: 'ranking', ...asked }, key)
+  async function submit(sub: string, update: DemoRequest, expected: State, key = nextKey()): Promise<string> {
+    const response = await request(sub, 'POST', '/updates', { kind: 'ranking', ...update }, key)
     const text = await response.text()
-    const update = updates.safeParse(JSON.parse(text)).data?.updates[0]
-    if (update?.state !== becomes)
-      throw new UnexpectedOutcome(`${who} and ${asked.project}: not ${becomes} but ${text}`)
-    return update.id
+    const answer = updatesSchema.safeParse(JSON.parse(text)).data?.updates[0]
+    if (answer?.state !== expected)
+      throw new UnexpectedOutcome(`${sub} and ${update.project}: expected ${expected}, got ${text}`)
+    return answer.id
   }
 
-  async function askInSlack(user: string, { project, kind = 'ranking', reason }: DemoRequest, becomes: State) {
-    const asker = { caller: `slack:${user}`, via: 'slack', route: 'slack', key: nextKey() } as const
+  async function submitInSlack(user: string, { project, kind = 'ranking', reason }: DemoRequest, expected: State) {
+    const slackCaller = { caller: `slack:${user}`, via: 'slack', route: 'slack', key: nextKey() } as const
     const answer = await guard.submit(
-      asker,
+      slackCaller,
       { kind, projects: [project], whenShort: 'fit', ...(reason !== undefined && { reason }) },
       { respondAsync: false, endsAt: endsAt() },
     )
     const update = answer.updates[0]
-    if (update?.state !== becomes) {
-      throw new UnexpectedOutcome(`${asker.caller} and ${project}: not ${becomes} but ${update?.state}`)
+    if (update?.state !== expected) {
+      throw new UnexpectedOutcome(`${slackCaller.caller} and ${project}: expected ${expected}, got ${update?.state}`)
     }
     return update.id
   }
 
-  const injectFault = (fault: Fault): Promise<void> => service.replaceFaults([{ ...fault, times: 1 }])
+  const injectFault = (fault: Fault): Promise<void> => sandbox.replaceFaults([{ ...fault, times: 1 }])
 
   const endsAt = () => clock.now() + workLastsMs
 
   return {
     request,
     call,
-    ask,
-    askInSlack,
+    submit,
+    submitInSlack,
     injectFault,
     sweep: () => triggers.sweep(endsAt()),
     wait: (minutes: number) => clock.moveTo(clock.now() + minutes * minuteMs),
     unitsLeft: async (): Promise<number> => {
-      const { windows } = account.parse(await call('mira', 'GET', `/budgets/${rootBudget}`))
+      const { windows } = accountSchema.parse(await call('mira', 'GET', `/budgets/${rootBudget}`))
       return windows.find(({ window }) => window === 'month')?.available ?? 0
     },
   }

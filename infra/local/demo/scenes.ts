@@ -80,7 +80,7 @@ async function setUp({ call }: Actors): Promise<void> {
 
 type Action = (actors: Actors) => Promise<unknown>
 
-/** On a day of the month, counted from 1, or some hours before its end. Times are UTC. */
+/** A scene happens on a day of the month, counted from 1, or some hours before the end of the month. Times are UTC. */
 export type Scene = { readonly act: Action } & (
   | { readonly day: number; readonly time: string }
   | { readonly hoursBeforeEnd: number }
@@ -98,9 +98,9 @@ const press = 'opal-press.example'
 const travel = 'juniper-travel.example'
 
 const ranking =
-  (who: string, project: string, reason: string, becomes: State = 'settled'): Action =>
-  ({ ask }) =>
-    ask(who, { project, reason }, becomes)
+  (who: string, project: string, reason: string, expected: State = 'settled'): Action =>
+  ({ submit }) =>
+    submit(who, { project, reason }, expected)
 
 interface WeeklyScene {
   /** Sunday is 0. */
@@ -113,8 +113,8 @@ const every = (weekday: number, time: string, act: Action): WeeklyScene => ({ we
 
 export const weekly: readonly WeeklyScene[] = [
   every(1, '09:05', ranking('report-tool', garden, 'weekly report')),
-  every(1, '10:30', ({ askInSlack }) =>
-    askInSlack('U02DORA', { project: spa, reason: 'weekly call with the client' }, 'settled'),
+  every(1, '10:30', ({ submitInSlack }) =>
+    submitInSlack('U02DORA', { project: spa, reason: 'weekly call with the client' }, 'settled'),
   ),
   every(2, '11:15', ranking('tomas', 'café & co/paris', 'new menu pages')),
   every(3, '09:05', ranking('report-tool', garden, 'weekly report')),
@@ -124,20 +124,20 @@ export const weekly: readonly WeeklyScene[] = [
 ]
 
 export const scenes: readonly Scene[] = [
-  // npm start repeats these under the same keys, and is answered from the records.
-  on(1, '08:00', async ({ call, ask }) => {
-    const { budget, unitsPerMonth, reason, asks } = demonstration
-    const [runs, refused] = asks
+  // npm start repeats these requests with the same keys, so the guard answers from its records.
+  on(1, '08:00', async ({ call, submit }) => {
+    const { budget, unitsPerMonth, reason, requests } = demonstration
+    const [runs, refused] = requests
     const limits = [{ window: 'month', units: unitsPerMonth }]
     await call('local-admin', 'PUT', `/budgets/${budget}`, { limits, reason: 'for the demonstration' })
-    await ask('local-admin', { project: runs.project, budget, reason }, 'settled', runs.key)
-    await ask('local-admin', { project: refused.project, budget, reason }, 'refused', refused.key)
+    await submit('local-admin', { project: runs.project, budget, reason }, 'settled', runs.key)
+    await submit('local-admin', { project: refused.project, budget, reason }, 'refused', refused.key)
   }),
   on(1, '08:20', setUp),
   on(2, '10:05', approved('kick-off report', 35)),
   on(3, '11:00', ranking('tomas', bikes, 'prices of the season')),
-  on(4, '09:40', async ({ ask, wait, call }) => {
-    const id = await ask(
+  on(4, '09:40', async ({ submit, wait, call }) => {
+    const id = await submit(
       'reporting-agent',
       { project: travel, reason: 'rankings older than 30 days' },
       'awaiting-approval',
@@ -145,9 +145,9 @@ export const scenes: readonly Scene[] = [
     wait(50)
     await call('mira', 'POST', `/updates/${id}/reject`, { reason: 'the site is relaunched next week; ask again then' })
   }),
-  on(5, '13:00', async ({ askInSlack, wait, call }) => {
-    const asked = { kind: 'keyword-difficulty', project: travel, reason: 'plan of the autumn campaign' } as const
-    const id = await askInSlack('U03INES', asked, 'awaiting-approval')
+  on(5, '13:00', async ({ submitInSlack, wait, call }) => {
+    const request = { kind: 'keyword-difficulty', project: travel, reason: 'plan of the autumn campaign' } as const
+    const id = await submitInSlack('U03INES', request, 'awaiting-approval')
     wait(75)
     await call('mira', 'POST', `/updates/${id}/approve`, { reason: 'agreed in the planning' })
   }),
@@ -165,16 +165,16 @@ export const scenes: readonly Scene[] = [
     }),
   ),
   // The answer is lost, and evidence settles the update.
-  on(8, '13:10', async ({ ask, injectFault, wait, sweep }) => {
+  on(8, '13:10', async ({ submit, injectFault, wait, sweep }) => {
     await injectFault({ operation: 'run', project: bikes, fault: 'reset', consumes: true })
-    await ask('dora', { project: bikes, reason: 'call with the client' }, 'in-doubt')
+    await submit('dora', { project: bikes, reason: 'call with the client' }, 'in-doubt')
     wait(20)
     await sweep()
   }),
   // The request never arrived, and an operator resolves it.
-  on(9, '10:00', async ({ ask, injectFault, wait, call }) => {
+  on(9, '10:00', async ({ submit, injectFault, wait, call }) => {
     await injectFault({ operation: 'run', project: 'initech', fault: 'status', status: 502, consumes: false })
-    const id = await ask(
+    const id = await submit(
       'ines',
       { kind: 'keyword-difficulty', project: 'initech', reason: 'offer for next year' },
       'in-doubt',
@@ -192,51 +192,51 @@ export const scenes: readonly Scene[] = [
       reason: 'run by hand in the vendor’s screen',
     }),
   ),
-  on(11, '16:00', async ({ call, wait, ask }) => {
+  on(11, '16:00', async ({ call, wait, submit }) => {
     await call('mira', 'POST', '/budgets/trial/freeze', { reason: 'the trial is over' })
     wait(45)
-    await ask('tomas', { project: books, reason: 'one last look' }, 'refused')
+    await submit('tomas', { project: books, reason: 'one last look' }, 'refused')
   }),
   on(12, '11:30', ranking('tomas', bikes, 'after the sale')),
-  // 429 proves that it did not run, so it can be requested again.
-  on(13, '09:50', async ({ ask, injectFault, wait }) => {
-    const asked = { kind: 'keyword-difficulty', project: 'globex', reason: 'quarterly review' } as const
+  // 429 proves that the update did not run, so a new request may run it.
+  on(13, '09:50', async ({ submit, injectFault, wait }) => {
+    const request = { kind: 'keyword-difficulty', project: 'globex', reason: 'quarterly review' } as const
     await injectFault({ operation: 'run', project: 'globex', fault: 'status', status: 429, consumes: false })
-    await ask('dora', asked, 'released')
+    await submit('dora', request, 'released')
     wait(10)
-    await ask('dora', asked, 'settled')
+    await submit('dora', request, 'settled')
   }),
   on(14, '10:15', ranking('dora', bikes, 'monthly report')),
-  on(15, '10:00', async ({ ask, wait, call }) => {
-    await ask('tomas', { project: bikes, reason: 'new landing pages' }, 'refused')
+  on(15, '10:00', async ({ submit, wait, call }) => {
+    await submit('tomas', { project: bikes, reason: 'new landing pages' }, 'refused')
     wait(15)
-    await ask('dora', { project: bikes, reason: 'new landing pages' }, 'refused')
+    await submit('dora', { project: bikes, reason: 'new landing pages' }, 'refused')
     wait(90)
     await call('mira', 'POST', '/budgets/lakeside-hotels/entries', {
       ...{ type: 'transfer', to: 'harbour-bikes', units: 200 },
       reason: 'the bikes need it more this month',
     })
     wait(5)
-    await ask('dora', { project: bikes, reason: 'new landing pages' }, 'settled')
+    await submit('dora', { project: bikes, reason: 'new landing pages' }, 'settled')
   }),
   on(16, '08:45', async ({ call, unitsLeft }) => {
-    const asUsedElsewhere = 137
-    const seen = (await unitsLeft()) - asUsedElsewhere
+    const usedElsewhere = 137
+    const reading = (await unitsLeft()) - usedElsewhere
     await call('mira', 'POST', '/budgets/account/reconcile', {
-      unitsLeft: seen,
+      unitsLeft: reading,
       reason: 'the vendor’s screen, this morning',
     })
   }),
-  on(17, '15:10', async ({ ask, wait, call }) => {
-    const id = await ask('dora', { project: hotels, reason: 'for the newsletter' }, 'awaiting-approval')
+  on(17, '15:10', async ({ submit, wait, call }) => {
+    const id = await submit('dora', { project: hotels, reason: 'for the newsletter' }, 'awaiting-approval')
     wait(12)
     await call('dora', 'POST', `/updates/${id}/cancel`, { reason: 'the spa was meant' })
   }),
-  // Expires a day later without a decision.
+  // This request expires a day later without a decision.
   on(17, '18:00', ranking('reporting-agent', travel, 'rankings older than 30 days', 'awaiting-approval')),
   on(18, '09:20', ({ call }) => call('report-tool', 'GET', '/v3/keyword-difficulty/1001/run')),
-  on(19, '14:00', ({ ask }) =>
-    ask(
+  on(19, '14:00', ({ submit }) =>
+    submit(
       'mira',
       { project: 'acme.example', force: true, reason: 'the shop moved to its new address at noon' },
       'settled',
@@ -254,26 +254,26 @@ export const scenes: readonly Scene[] = [
 
   // Left for the reader: two doubts, and three updates that wait for a decision.
   before(9, ranking('reporting-agent', travel, 'the relaunch was a week ago', 'awaiting-approval')),
-  before(6, async ({ ask, injectFault }) => {
+  before(6, async ({ submit, injectFault }) => {
     await injectFault({ operation: 'run', project: 'initech', fault: 'status', status: 502, consumes: false })
-    await ask('ines', { kind: 'keyword-difficulty', project: 'initech', reason: 'offer for next year' }, 'in-doubt')
+    await submit('ines', { kind: 'keyword-difficulty', project: 'initech', reason: 'offer for next year' }, 'in-doubt')
   }),
-  before(4, async ({ ask, injectFault, wait }) => {
+  before(4, async ({ submit, injectFault, wait }) => {
     await injectFault({ operation: 'run', project: garden, fault: 'reset', consumes: false })
-    await ask('report-tool', { project: garden, reason: 'the front page has changed' }, 'in-doubt')
+    await submit('report-tool', { project: garden, reason: 'the front page has changed' }, 'in-doubt')
     wait(30)
     // Refused, because the update in doubt may have run.
-    await ask('tomas', { project: garden, reason: 'after the release' }, 'refused')
+    await submit('tomas', { project: garden, reason: 'after the release' }, 'refused')
   }),
   before(3, ranking('dora', hotels, 'review with the client tomorrow', 'awaiting-approval')),
-  before(2, ({ ask }) =>
-    ask('tomas', { project: press, whenShort: 'ask', reason: 'the catalogue is out today' }, 'awaiting-approval'),
+  before(2, ({ submit }) =>
+    submit('tomas', { project: press, whenShort: 'ask', reason: 'the catalogue is out today' }, 'awaiting-approval'),
   ),
 ]
 
 function approved(reason: string, afterMinutes: number): Action {
-  return async ({ ask, wait, call }) => {
-    const id = await ask('dora', { project: hotels, reason }, 'awaiting-approval')
+  return async ({ submit, wait, call }) => {
+    const id = await submit('dora', { project: hotels, reason }, 'awaiting-approval')
     wait(afterMinutes)
     await call('mira', 'POST', `/updates/${id}/approve`, { reason: 'within the plan' })
   }

@@ -1,8 +1,8 @@
 import { count } from '../../guard/sentences.ts'
-import { type Block, context, first, header, type Message, message, section, sections } from '../blocks.ts'
+import { type Block, context, firstLines, header, type Message, message, section, sections } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
-import { quoted } from './updates.ts'
-import { bar, bold, boldUnits, capital, counted, person } from './words.ts'
+import { quote } from './updates.ts'
+import { bar, bold, boldUnits, capital, countOf, person } from './words.ts'
 
 /** An ended occurrence of a plan. */
 export interface Occurrence {
@@ -31,8 +31,8 @@ export function occurrenceMessage(occurrence: Occurrence): Message {
   const { plan, time, zone, reason, refusals } = occurrence
   const state = occurrence.state === 'paused' && hasBegun(occurrence) ? 'paused-midway' : occurrence.state
   const what = `The plan ${code(plan)} of ${date(time, zone)}`
-  const lead = `${signs[state]} ${what} ${said[state]}.${quoted(reason)}`
-  const lines = lineOfEach(occurrence)
+  const lead = `${signs[state]} ${what} ${outcomes[state]}.${quote(reason)}`
+  const lines = countLines(occurrence)
   const spent = spentBy(occurrence, lines)
   const hidden = Math.max(0, occurrence.counts.refused - Math.min(refusals.length, refusalsShown))
   const refused = refusals
@@ -51,13 +51,13 @@ export function occurrenceMessage(occurrence: Occurrence): Message {
         ]),
     ...(lines.length === 0 ? [] : [context('`/units updates` lists the latest updates.')]),
   ]
-  return message(`${lead}\n${first(lines, 10).join(', ')}${lines.length > 0 ? '. ' : ''}${spent}`, blocks)
+  return message(`${lead}\n${firstLines(lines, 10).join(', ')}${lines.length > 0 ? '. ' : ''}${spent}`, blocks)
 }
 
 function spentBy({ state, counts, unitsCharged }: Occurrence, lines: readonly string[]): string {
   if (unitsCharged > 0) return `${boldUnits(unitsCharged)} charged in all.`
   if (counts.inDoubt > 0) return 'Nothing is charged yet.'
-  // The projects of a plan that left the file are unknown; some may have been updated.
+  // The projects of a plan that is no longer in the plans file are unknown; some may have been updated.
   return state === 'stopped' && lines.length === 0
     ? 'What it did before is among `/units updates`.'
     : 'Nothing was spent.'
@@ -68,7 +68,7 @@ const hasBegun = ({ counts: { unsent: _unsent, ...others } }: Occurrence): boole
 
 const signs = { done: '🗓️', stopped: '🛑', missed: '⌛', paused: '⏸️', 'paused-midway': '⏸️' } as const
 
-const said = {
+const outcomes = {
   done: 'is through',
   stopped: 'was stopped before its end',
   missed: 'was not run: it came more than an hour late',
@@ -76,17 +76,17 @@ const said = {
   'paused-midway': 'was paused before its end',
 } as const
 
-function lineOfEach({ counts }: Occurrence): string[] {
+function countLines({ counts }: Occurrence): string[] {
   const { settled, upToDate, refused, released, inDoubt, awaitingApproval, unsent, requested } = counts
   const rows: [number, string][] = [
-    [settled, `✅ ${counted(settled, 'project')} updated`],
-    [upToDate, `☑️ ${counted(upToDate, 'project')} up to date already`],
-    [refused, `⛔ ${counted(refused, 'project')} refused`],
-    [released, `↩️ ${counted(released, 'project')} did not run; nothing was spent on them`],
-    [inDoubt, `❓ ${counted(inDoubt, 'project')} in doubt; their units stay counted`],
-    [awaitingApproval, `✋ ${counted(awaitingApproval, 'project')} waiting for approval`],
-    [requested, `⏳ ${counted(requested, 'project')} to be tried again by itself`],
-    [unsent, `⏭️ ${counted(unsent, 'project')} not asked for any more`],
+    [settled, `✅ ${countOf(settled, 'project')} updated`],
+    [upToDate, `☑️ ${countOf(upToDate, 'project')} up to date already`],
+    [refused, `⛔ ${countOf(refused, 'project')} refused`],
+    [released, `↩️ ${countOf(released, 'project')} did not run; nothing was spent on them`],
+    [inDoubt, `❓ ${countOf(inDoubt, 'project')} in doubt; their units stay counted`],
+    [awaitingApproval, `✋ ${countOf(awaitingApproval, 'project')} waiting for approval`],
+    [requested, `⏳ ${countOf(requested, 'project')} to be tried again by itself`],
+    [unsent, `⏭️ ${countOf(unsent, 'project')} not asked for any more`],
   ]
   return rows.filter(([number]) => number > 0).map(([, line]) => line)
 }
@@ -138,11 +138,11 @@ export function refusalsMessage({
   readonly sinceMinutes: number
   readonly detail: string
 }): Message {
-  const where = `${code(budget)}${otherBudgets > 0 ? ` and ${counted(otherBudgets, 'other budget')}` : ''}`
-  const lead = `${capital(person(caller))} was refused ${bold(counted(number, 'time'))} on ${where} within ${counted(sinceMinutes, 'minute')}.`
+  const where = `${code(budget)}${otherBudgets > 0 ? ` and ${countOf(otherBudgets, 'other budget')}` : ''}`
+  const lead = `${capital(person(caller))} was refused ${bold(countOf(number, 'time'))} on ${where} within ${countOf(sinceMinutes, 'minute')}.`
   return message(`${lead} Nothing was spent.`, [
     header('Many refusals'),
-    section(`${lead} Nothing was spent by that. The last one was told:${quoted(detail)}`),
+    section(`${lead} Nothing was spent by that. The last one was told:${quote(detail)}`),
     context(
       'This is often a script that repeats what was refused. Further refusals of this kind are not announced for a while.',
     ),
@@ -158,19 +158,19 @@ export function frozenMessage({
 }: {
   readonly budget: string
   readonly frozen: boolean
-  /** A frozen budget above it. */
+  /** An ancestor that is frozen. */
   readonly frozenAbove?: string | null
   readonly by: string
   readonly reason: string
 }): Message {
-  const lead = `${frozen ? '🧊' : '▶️'} ${whoDid(by)} ${frozen ? 'froze' : 'unfroze'} the budget ${code(budget)}.`
+  const lead = `${frozen ? '🧊' : '▶️'} ${actorName(by)} ${frozen ? 'froze' : 'unfroze'} the budget ${code(budget)}.`
   const effect = frozen
     ? 'Nothing can be spent from it, or from budgets below it, until somebody unfreezes it. What is running is not stopped.'
     : frozenAbove === null
       ? 'It may spend again, as far as its limits go.'
       : `Nothing can be spent from it yet: ${code(frozenAbove)} above it is frozen, too.`
   return message(`${lead} ${effect}`, [
-    section(`${lead} ${effect}${quoted(reason)}`),
+    section(`${lead} ${effect}${quote(reason)}`),
     ...(frozen ? [context(`To end it: ${code(`/units unfreeze ${budget} <reason>`, 200)}`)] : []),
   ])
 }
@@ -184,29 +184,29 @@ export function pausedMessage({
 }: {
   readonly plan: string
   readonly paused: boolean
-  /** Whether the plans file enables it. */
+  /** Whether the plans file enables the plan. */
   readonly isEnabled?: boolean
   readonly by: string
   readonly reason: string
 }): Message {
-  const lead = `${paused ? '⏸️' : '▶️'} ${whoDid(by)} ${paused ? 'paused' : 'resumed'} the plan ${code(plan)}.`
+  const lead = `${paused ? '⏸️' : '▶️'} ${actorName(by)} ${paused ? 'paused' : 'resumed'} the plan ${code(plan)}.`
   const effect = paused
     ? 'It asks for no updates until somebody resumes it.'
     : isEnabled
       ? 'It runs again at its next scheduled time.'
       : 'It does not run yet: the plans file does not enable it.'
   return message(`${lead} ${effect}`, [
-    section(`${lead} ${effect}${quoted(reason)}`),
+    section(`${lead} ${effect}${quote(reason)}`),
     ...(paused ? [context(`To end it: ${code(`/units resume ${plan} <reason>`, 200)}`)] : []),
   ])
 }
 
-const whoDid = (by: string): string => (by === 'guard' ? 'Unit Guard' : capital(person(by)))
+const actorName = (by: string): string => (by === 'guard' ? 'Unit Guard' : capital(person(by)))
 
 const maxRows = 15
 const maxDates = 5
 
-/** Data at the service that no update of the guard made. */
+/** Announces data at the service that no update of the guard made. */
 export function foreignDataMessage({
   found,
   more,
@@ -215,12 +215,12 @@ export function foreignDataMessage({
   readonly more: number
 }): Message {
   const all = found.length + more
-  const lead = `The vendor has new data for ${bold(counted(all, 'project'))} that Unit Guard did not start.`
+  const lead = `The vendor has new data for ${bold(countOf(all, 'project'))} that Unit Guard did not start.`
   const rows = found.map(({ project, dates }) => `• ${code(project)}: ${datesOf(dates)}`)
   return message(lead, [
     header('Updates from elsewhere'),
     section(`${lead} Somebody may have used the vendor’s screen, or a schedule there. If units were spent, book them.`),
-    ...sections(first(rows, maxRows)),
+    ...sections(firstLines(rows, maxRows)),
     context(`${code('/units reconcile <units left> <reason>', 200)} squares the figures with the vendor’s screen.`),
   ])
 }
@@ -236,12 +236,12 @@ export function tokenExpiresMessage({
   zone,
 }: {
   readonly expiresAt: number
-  /** Below 0 once it has ended. */
+  /** Negative if the token has expired. */
   readonly daysLeft: number
   readonly zone: string
 }): Message {
   const hasEnded = daysLeft < 0
-  const when = daysLeft === 0 ? 'in less than a day' : `in ${counted(daysLeft, 'day')}`
+  const when = daysLeft === 0 ? 'in less than a day' : `in ${countOf(daysLeft, 'day')}`
   const lead = hasEnded
     ? `The token of the tracking service ${bold('has ended')}, on ${date(expiresAt, zone)}.`
     : `The token of the tracking service ends ${bold(when)}, on ${date(expiresAt, zone)}.`

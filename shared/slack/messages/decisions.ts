@@ -5,7 +5,7 @@ import {
   type Block,
   button,
   buttons,
-  buttonsShowing,
+  buttonsWithPrice,
   context,
   fields,
   header,
@@ -14,10 +14,10 @@ import {
   section,
 } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
-import { quoted } from './updates.ts'
+import { quote } from './updates.ts'
 import { bold, boldUnits, capital, person, stayCounted, updateOf } from './words.ts'
 
-/** @param owner the owner of the project, if another budget pays. @param until when it expires. */
+/** @param owner the owner of the project, if another budget pays. @param until when the approval expires. */
 export function approvalMessage({
   update,
   owner,
@@ -43,9 +43,9 @@ export function approvalMessage({
       ['Open until', date(until, zone)],
     ]),
     section(`*Reason given*\n${reason === undefined ? 'none' : prose(reason)}`),
-    section(`*Why it needs approval*${quoted(history.at(-1)?.note ?? 'no reason was recorded')}`),
-    buttonsShowing(
-      // Without an estimate the approver agrees to nothing yet.
+    section(`*Why it needs approval*${quote(history.at(-1)?.note ?? 'no reason was recorded')}`),
+    buttonsWithPrice(
+      // Without an estimate the approver agrees to no price.
       estimated ?? toUnits(0),
       button('approve', id, {
         text: 'Approve',
@@ -69,7 +69,7 @@ export function approvalMessage({
   )
 }
 
-/** @param didNotRunFrom until then the request may still take effect. */
+/** @param didNotRunFrom the time until which the request may still take effect. */
 export function doubtMessage({
   update,
   didNotRunFrom,
@@ -82,7 +82,7 @@ export function doubtMessage({
   const { id, caller, budget, hold, history } = update
   const held = hold === undefined ? undefined : hold.units
   const lead = `It is not known whether the ${updateOf(update)} ran.`
-  const happened = `It was sent to the tracking service for ${person(caller)}, and no clear answer came back:${quoted(history.at(-1)?.note ?? 'nobody knows why')}`
+  const happened = `It was sent to the tracking service for ${person(caller)}, and no clear answer came back:${quote(history.at(-1)?.note ?? 'nobody knows why')}`
   const blocks: Block[] = [
     header('Did this update run?'),
     section(`${lead} ${happened}`),
@@ -144,7 +144,7 @@ export function correctionMessage(update: Update): Message {
   const lead = `More is known about the ${updateOf(update)} now: it ${charged > 0 ? `ran and cost ${inUnits(charged)}` : 'did not run'}. ${change}`
   return message(lead, [
     header('A correction'),
-    section(`${lead}${quoted(last?.note)}`),
+    section(`${lead}${quote(last?.note)}`),
     context(`This update was in doubt before. More: \`/units show ${id}\``),
   ])
 }

@@ -7,7 +7,7 @@ import {
   button,
   buttons,
   context,
-  first,
+  firstLines,
   header,
   type Message,
   message,
@@ -16,10 +16,10 @@ import {
   toAsker,
 } from '../blocks.ts'
 import { code, prose } from '../text.ts'
-import { quoted } from './updates.ts'
-import { bold, boldUnits, capital, counted, updateOf } from './words.ts'
+import { quote } from './updates.ts'
+import { bold, boldUnits, capital, countOf, updateOf } from './words.ts'
 
-/** The acknowledgement while the service is asked. */
+/** Acknowledges a command while the guard asks the service. */
 export function acceptedMessage({ kind, projects }: { kind: Kind; projects: readonly string[] }): Message {
   const lead = `Asking the tracking service what ${whatOf(kind, projects)} would cost. The answer comes here in a few seconds.`
   return message(lead, [section(`⏳ ${lead}`)], toAsker)
@@ -33,12 +33,12 @@ export function estimateMessage(estimate: Estimate): Message {
     ? `⛔ It would be refused now.${whyNot(estimate)}`
     : approval === null
       ? '✅ It would pass now.'
-      : `✋ Somebody else would have to approve it.${quoted(approval)}`
+      : `✋ Somebody else would have to approve it.${quote(approval)}`
   const blocks = [
     section(lead),
     ...costs(projects),
     section(verdict),
-    ...(problem ? [] : remains(estimate, [])),
+    ...(problem ? [] : unitsLeft(estimate, [])),
     context(
       `Nothing was spent by asking.${problem ? '' : ' To run it, write `/units run` instead of `/units estimate`.'}`,
     ),
@@ -47,9 +47,9 @@ export function estimateMessage(estimate: Estimate): Message {
 }
 
 /**
- * `/units run`: without the button if the updates would be refused.
+ * `/units run`, without a button if the updates would be refused.
  *
- * @param askId the value of the button. @param budgets the payers. @param approval why it needs approval.
+ * @param askId the value of the button. @param budgets the payers. @param approval why the updates need approval.
  */
 export function confirmMessage({
   askId,
@@ -71,7 +71,7 @@ export function confirmMessage({
     return message(refusal, [section(refusal), ...costs(projects)], toAsker)
   }
   const charged = list(
-    first(
+    firstLines(
       budgets.map((budget) => code(budget)),
       maxBudgetsNamed,
     ),
@@ -81,56 +81,56 @@ export function confirmMessage({
     header('Please confirm'),
     section(`${lead}${reason === undefined ? '' : `\nReason: ${prose(reason)}`}`),
     ...costs(projects),
-    ...paidAbove(estimate),
-    ...remains(estimate, budgets),
-    ...(approval === undefined ? [] : [section(`✋ Then somebody else has to approve it.${quoted(approval)}`)]),
+    ...payersAbove(estimate),
+    ...unitsLeft(estimate, budgets),
+    ...(approval === undefined ? [] : [section(`✋ Then somebody else has to approve it.${quote(approval)}`)]),
     buttons(button('confirm', askId, { text: `Confirm: spend ${inUnits(units)}`, style: 'primary' })),
     context('Nothing is spent before you press Confirm. If you do not want it, do nothing.'),
   ]
   return message(`${lead} Nothing is spent before you press Confirm.`, blocks, toAsker)
 }
 
-/** Each of several projects has its reason beside its price. */
+/** Several projects show their reasons beside their prices. */
 const whyNot = ({ problem, projects }: Estimate): string =>
-  problem && (projects.length === 1 || projects.every((each) => !each.problem)) ? quoted(problem.detail) : ''
+  problem && (projects.length === 1 || projects.every((each) => !each.problem)) ? quote(problem.detail) : ''
 
 const maxRows = 20
 const maxBudgetsNamed = 5
 
 const names = (projects: Estimate['projects']): string[] => projects.map(({ project }) => project)
 
-/** ``a ranking update of `acme` ``, or `ranking updates of 3 projects` */
+/** ``a ranking update of `acme` `` or `ranking updates of 3 projects` */
 const whatOf = (kind: Kind, projects: readonly string[]): string =>
   projects.length === 1
     ? `a ${updateOf({ kind, project: projects[0] ?? '' })}`
-    : `${kind} updates of ${counted(projects.length, 'project')}`
+    : `${kind} updates of ${countOf(projects.length, 'project')}`
 
 const costs = (projects: Estimate['projects']): Block[] =>
   projects.length < 2
     ? []
     : sections(
-        first(
+        firstLines(
           projects.map(
             ({ project, units, problem }) =>
-              `• ${code(project)}: ${units === null ? 'no estimate' : inUnits(units)}${problem ? quoted(problem.detail) : ''}`,
+              `• ${code(project)}: ${units === null ? 'no estimate' : inUnits(units)}${problem ? quote(problem.detail) : ''}`,
           ),
           maxRows,
         ),
       )
 
-/** Projects for which an ancestor of the owner pays. */
-const paidAbove = ({ projects, payers }: Estimate): Block[] => {
+/** Lists projects for which an ancestor of the owner pays. */
+const payersAbove = ({ projects, payers }: Estimate): Block[] => {
   const above = projects.flatMap(({ project }) => {
     const { budget, owner } = payers[project] ?? { budget: '', owner: null }
     return owner === null || owner === budget
       ? []
       : [`• ${code(project)} belongs to ${code(owner)}, and ${code(budget)} pays`]
   })
-  return above.length === 0 ? [] : sections(first(above, maxRows))
+  return above.length === 0 ? [] : sections(firstLines(above, maxRows))
 }
 
-/** What is left now and afterwards. Of several payers, only the root's rest is known: it pays for all. */
-function remains({ figures, units, projects }: Estimate, budgets: readonly string[]): Block[] {
+/** Shows the units left now and afterwards. With several payers, only the root's rest is known. */
+function unitsLeft({ figures, units, projects }: Estimate, budgets: readonly string[]): Block[] {
   const isOneBudget = projects.length === 1 || budgets.length === 1
   const lines = figures
     .filter(({ limit }) => limit !== 'unlimited')
@@ -138,5 +138,5 @@ function remains({ figures, units, projects }: Estimate, budgets: readonly strin
       const after = isOneBudget || budget === rootBudget ? `, ${count(available - units)} afterwards` : ''
       return `• ${bold(prose(budget))} ${window === 'day' ? 'today' : 'this month'}: ${inUnits(available)} left now${after}`
     })
-  return lines.length === 0 ? [] : sections(first(lines, maxRows))
+  return lines.length === 0 ? [] : sections(firstLines(lines, maxRows))
 }

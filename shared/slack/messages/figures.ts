@@ -2,10 +2,20 @@ import type { Digest } from '../../guard/reports/digest.ts'
 import { count, type Figures, left } from '../../guard/sentences.ts'
 import { asNumber } from '../../ledger/book/book.ts'
 import type { Update } from '../../ledger/updates/update.ts'
-import { type Block, context, first, header, type Message, message, section, sections, toAsker } from '../blocks.ts'
+import {
+  type Block,
+  context,
+  firstLines,
+  header,
+  type Message,
+  message,
+  section,
+  sections,
+  toAsker,
+} from '../blocks.ts'
 import { clean, code, date, prose } from '../text.ts'
-import { briefly } from './updates.ts'
-import { bar, bold, boldUnits, counted, percent } from './words.ts'
+import { summaryOf } from './updates.ts'
+import { bar, bold, boldUnits, countOf, percent } from './words.ts'
 
 export interface BudgetFigures {
   readonly budget: string
@@ -22,11 +32,11 @@ export function figuresMessage({ budgets, zone }: { budgets: readonly BudgetFigu
     return message('There are no budgets yet.', sections(['There are no budgets yet.']), toAsker)
   const blocks: Block[] = [
     header('Keyword units'),
-    ...sections(first(budgets.map(paragraph), maxBudgets, maxBytes), '\n\n'),
+    ...sections(firstLines(budgets.map(paragraph), maxBudgets, maxBytes), '\n\n'),
     ...footnotes(budgets, zone),
   ]
   const lead = budgets.map(({ figures }) => (figures[0] ? left(figures[0]) : '')).filter((each) => each !== '')
-  return message(prose(`Keyword units: ${first(lead, 5).join('; ')}`), blocks, toAsker)
+  return message(prose(`Keyword units: ${firstLines(lead, 5).join('; ')}`), blocks, toAsker)
 }
 
 function paragraph({ budget, figures, isFrozen }: BudgetFigures): string {
@@ -79,7 +89,7 @@ type PriceMove = Omit<Digest['priceMoves'][number], 'before' | 'now'> & {
 const maxDigestBudgets = 20
 const maxRows = 10
 
-/** The last 24 hours, and the budgets now. */
+/** Sums up the last 24 hours and shows the budgets now. */
 export function digestMessage({
   day,
   zone,
@@ -98,20 +108,20 @@ export function digestMessage({
   const spent = root
     ? `${boldUnits(root.spentToday)} spent in 24 hours by ${code(root.budget)} and all below it.`
     : 'No units spent.'
-  const rest = `${counted(refused, 'update')} refused, ${count(inDoubt.length)} in doubt.`
+  const rest = `${countOf(refused, 'update')} refused, ${count(inDoubt.length)} in doubt.`
   const blocks: Block[] = [
     header(`The last 24 hours: ${title}`),
     section(`${spent} ${rest}`),
     ...sections(
-      first(
+      firstLines(
         budgets.map((each) => budgetLines(each, zone)),
         maxDigestBudgets,
         5_000,
       ),
       '\n\n',
     ),
-    ...listed('Still in doubt: did these run?', inDoubt.map(doubtLine), 2_000),
-    ...listed('Prices that changed', priceMoves.map(priceLine), 2_000),
+    ...listSection('Still in doubt: did these run?', inDoubt.map(doubtLine), 2_000),
+    ...listSection('Prices that changed', priceMoves.map(priceLine), 2_000),
     context('`/units` shows the budgets as they are now. An update counts in its own budget and in all above it.'),
   ]
   return message(`${prose(title)}: ${spent} ${rest}`, blocks)
@@ -136,7 +146,7 @@ function outlook(projected: number | null, exhaustedAt: number | null, zone: str
   return `⚠️ At this rate nothing is left from ${date(exhaustedAt, zone)} on${needed}.`
 }
 
-const doubtLine = (update: Update): string => `${briefly(update)} · ${code(update.id)}`
+const doubtLine = (update: Update): string => `${summaryOf(update)} · ${code(update.id)}`
 
 const priceLine = ({ project, kind, before, now }: PriceMove): string =>
   `• ${code(project)} ${kind}: ${count(before)} → ${count(now)} units${change(before, now)}`
@@ -144,5 +154,5 @@ const priceLine = ({ project, kind, before, now }: PriceMove): string =>
 const change = (before: number, now: number): string =>
   before > 0 ? ` (${now >= before ? '+' : '−'}${count(Math.round((Math.abs(now - before) / before) * 100))} %)` : ''
 
-const listed = (title: string, lines: readonly string[], maxBytes: number): Block[] =>
-  lines.length === 0 ? [] : [section(bold(title)), ...sections(first(lines, maxRows, maxBytes))]
+const listSection = (title: string, lines: readonly string[], maxBytes: number): Block[] =>
+  lines.length === 0 ? [] : [section(bold(title)), ...sections(firstLines(lines, maxRows, maxBytes))]

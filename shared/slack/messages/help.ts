@@ -27,12 +27,12 @@ export function helpMessage(kinds: Kinds = productKinds): Message {
   )
 }
 
-/** A command that could not be read. */
+/** Answers a command that could not be read. */
 export function usageMessage({ sentence, usage }: Mistake): Message {
-  const said = prose(sentence)
+  const text = prose(sentence)
   return message(
-    `${said} ${usageLead} ${code(usage, maxLineLength)}`,
-    [section(`${said}\n${usageLead} ${code(usage, maxLineLength)}`), context('`/units help` lists all commands.')],
+    `${text} ${usageLead} ${code(usage, maxLineLength)}`,
+    [section(`${text}\n${usageLead} ${code(usage, maxLineLength)}`), context('`/units help` lists all commands.')],
     toAsker,
   )
 }
@@ -45,7 +45,7 @@ export const doneMessage = (sentence: string): Message =>
 export const problemMessage = (sentence: string): Message =>
   message(prose(sentence), [section(`⚠️ ${prose(sentence, 2_500)}`)], toAsker)
 
-/** @param url logs in its first visitor, so it stands in no notification. */
+/** @param url logs in its first visitor, so the notification must not show the link. */
 export const loginMessage = (url: string): Message =>
   message(
     'Your link to the dashboard is here. It works once, within five minutes.',

@@ -4,7 +4,7 @@ import {
   type Block,
   context,
   fields,
-  first,
+  firstLines,
   header,
   inPlace,
   type Message,
@@ -14,9 +14,9 @@ import {
   toAsker,
 } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
-import { actor, bold, boldUnits, capital, counted, person, states, stayCounted, updateOf } from './words.ts'
+import { actor, bold, boldUnits, capital, countOf, person, states, stayCounted, updateOf } from './words.ts'
 
-/** Two blocks each; Slack takes 50. */
+/** A row has two blocks, and Slack takes 50 blocks. */
 const maxRows = 15
 const maxLines = 15
 
@@ -29,14 +29,14 @@ export function updatesMessage({ updates, zone }: { updates: readonly Update[]; 
   const shown = updates
     .slice(0, maxRows)
     .flatMap((update) => [
-      section(briefly(update)),
+      section(summaryOf(update)),
       context(
         `${date(update.createdAt, zone)} · ${person(update.caller)} · ${code(update.budget)} · ${code(update.id)}`,
       ),
     ])
   const more = updates.length > maxRows ? `These are the latest ${maxRows}. ` : ''
   return message(
-    `The latest updates: ${first(updates.map(briefly), 5).join('; ')}`,
+    `The latest updates: ${firstLines(updates.map(summaryOf), 5).join('; ')}`,
     [header('Latest updates'), ...shown, context(`${more}${code('/units show <id>')} tells more about one.`)],
     toAsker,
   )
@@ -45,13 +45,13 @@ export function updatesMessage({ updates, zone }: { updates: readonly Update[]; 
 /** `/units show` */
 export function updateMessage({ update, zone }: { update: Update; zone: string }): Message {
   const { history, reason } = update
-  const sentence = became(update, zone)
+  const sentence = outcomeOf(update, zone)
   const lines = history
     .map((line, position) => {
-      const isNews = line.state !== history[position - 1]?.state
-      const what = isNews ? states[line.state].event : line.move ? 'corrected' : 'noted'
+      const isNewState = line.state !== history[position - 1]?.state
+      const subject = isNewState ? states[line.state].event : line.move ? 'corrected' : 'noted'
       const note = line.note === undefined ? '' : `: ${prose(line.note, 300)}`
-      return `• ${date(line.at, zone)} ${bold(what)} (${actor(line.by)})${note}`
+      return `• ${date(line.at, zone)} ${bold(subject)} (${actor(line.by)})${note}`
     })
     .slice(-maxLines)
   const earlier = history.length - lines.length
@@ -63,9 +63,9 @@ export function updateMessage({ update, zone }: { update: Update; zone: string }
       ['Budget', code(update.budget)],
       ['Asked for by', person(update.caller)],
       ['Asked for at', date(update.createdAt, zone)],
-      ['Units estimated', known(update.estimated)],
-      ['Units set aside', known(update.hold?.units)],
-      ['Units charged', known(update.charged)],
+      ['Units estimated', unitsOrDash(update.estimated)],
+      ['Units set aside', unitsOrDash(update.hold?.units)],
+      ['Units charged', unitsOrDash(update.charged)],
       ...(update.approval ? [['Approved by', person(update.approval.by)] as const] : []),
     ]),
     ...(reason === undefined ? [] : [section(`*Reason*\n${prose(reason)}`)]),
@@ -76,11 +76,11 @@ export function updateMessage({ update, zone }: { update: Update; zone: string }
   return message(sentence, blocks, toAsker)
 }
 
-const known = (units: number | undefined): string => (units === undefined ? '–' : count(units))
+const unitsOrDash = (units: number | undefined): string => (units === undefined ? '–' : count(units))
 
 const maxOutcomeRows = 20
 
-/** The state of the updates that a user asked for. `replaces` takes the place of the confirmation and its button. */
+/** Shows the updates that a user submitted. `replaces` removes the confirmation with its button. */
 export function outcomeMessage({
   updates,
   zone,
@@ -90,77 +90,76 @@ export function outcomeMessage({
   readonly zone: string
   readonly replaces?: boolean
 }): Message {
-  const how = replaces ? { ...toAsker, ...inPlace } : toAsker
-  const [only] = updates
-  if (!only) return message('Nothing was asked for.', [section('Nothing was asked for.')], how)
+  const options = replaces ? { ...toAsker, ...inPlace } : toAsker
+  const [single] = updates
+  if (!single) return message('Nothing was asked for.', [section('Nothing was asked for.')], options)
   if (updates.length === 1) {
-    const sentence = became(only, zone)
-    return message(sentence, [section(sentence), context(moreAbout(only.id))], how)
+    const sentence = outcomeOf(single, zone)
+    return message(sentence, [section(sentence), context(moreAbout(single.id))], options)
   }
   const charged = updates.reduce((sum, update) => sum + (update.charged ?? 0), 0)
   const done = updates.filter(({ state }) => state === 'settled').length
-  const lead = `${done} of ${counted(updates.length, 'update')} done, ${boldUnits(charged)} charged.`
-  const lines = first(updates.map(briefly), maxOutcomeRows)
+  const lead = `${done} of ${countOf(updates.length, 'update')} done, ${boldUnits(charged)} charged.`
+  const lines = firstLines(updates.map(summaryOf), maxOutcomeRows)
   const hint = `${code('/units show <id>')} tells more about one; \`/units updates\` has the ids.`
-  return message(`${lead} ${lines.join('; ')}`, [section(lead), ...sections(lines), context(hint)], how)
+  return message(`${lead} ${lines.join('; ')}`, [section(lead), ...sections(lines), context(hint)], options)
 }
 
-/** Replaces a message whose button was pressed. */
+/** Replaces the message of a pressed button. */
 export function pressedMessage({ update, by, zone }: { update: Update; by: string; zone: string }): Message {
-  const sentence = became(update, zone)
+  const sentence = outcomeOf(update, zone)
   const { history } = update
   const at = (history.findLast((line) => line.by === by) ?? history.at(-1))?.at
-  const pressed = `Decided by ${actor(by)}${at === undefined ? '' : ` · ${date(at, zone)}`} · ${moreAbout(update.id)}`
-  return message(sentence, [section(sentence), context(pressed)], inPlace)
+  const decision = `Decided by ${actor(by)}${at === undefined ? '' : ` · ${date(at, zone)}`} · ${moreAbout(update.id)}`
+  return message(sentence, [section(sentence), context(decision)], inPlace)
 }
 
 const moreAbout = (id: string): string => `More: \`/units show ${id}\``
 
-/** One to three sentences, then the reason if there is one. */
-function became(update: Update, zone: string): string {
-  const what = `The ${updateOf(update)}`
-  return `${signOf(update)} ${sentenceOf(update, what, zone)}`
+function outcomeOf(update: Update, zone: string): string {
+  const subject = `The ${updateOf(update)}`
+  return `${signOf(update)} ${sentenceOf(update, subject, zone)}`
 }
 
-/** A few words, for a list. */
-export function briefly(update: Update): string {
+/** Describes an update in a few words, for a list. */
+export function summaryOf(update: Update): string {
   const { kind, project, problem } = update
   const detail = problem && isRefusal(update) ? `: ${prose(problem.detail, shortDetail)}` : ''
-  return `${signOf(update)} ${code(project)} ${kind} · ${wordsOf(update)}${detail}`
+  return `${signOf(update)} ${code(project)} ${kind} · ${shortOutcomeOf(update)}${detail}`
 }
 
 const shortDetail = 160
 
-function sentenceOf(update: Update, what: string, zone: string): string {
+function sentenceOf(update: Update, subject: string, zone: string): string {
   const { state, charged = 0, hold, estimated, budget, history } = update
   const last = history.at(-1)
   const units = hold?.units ?? estimated
   switch (state) {
     case 'settled':
       if (update.corrected && charged === 0)
-        return `${what} was counted as done, but has turned out not to have run. No units are charged for it.`
-      return `${what} is done: ${boldUnits(charged)} charged to ${code(budget)}.${extra(update)}`
+        return `${subject} was counted as done, but has turned out not to have run. No units are charged for it.`
+      return `${subject} is done: ${boldUnits(charged)} charged to ${code(budget)}.${explainSettled(update)}`
     case 'released':
       if (update.corrected && charged > 0)
-        return `${what} was counted as not run, but has turned out to have run: ${boldUnits(charged)} charged to ${code(budget)}.`
-      return `${what} did not run, and nothing was spent.${saidBy(update)}${why(update)}`
+        return `${subject} was counted as not run, but has turned out to have run: ${boldUnits(charged)} charged to ${code(budget)}.`
+      return `${subject} did not run, and nothing was spent.${quoteDecision(update)}${quoteProblem(update)}`
     case 'refused':
       if (update.problem?.slug === 'already-updated')
-        return `${what} was done a short while ago, so it was not repeated. Nothing was spent.${why(update)}`
-      return `${what} was refused. Nothing was spent.${why(update)}`
+        return `${subject} was done a short while ago, so it was not repeated. Nothing was spent.${quoteProblem(update)}`
+      return `${subject} was refused. Nothing was spent.${quoteProblem(update)}`
     case 'in-doubt':
       return `It is not known whether the ${updateOf(update)} ran: it was sent, and no clear answer came back. ${stayCounted(units)} on ${code(budget)} until that is clear, and it is never sent again. Without proof it counts as run after seven days; a person who knows can say so before.`
     case 'awaiting-approval':
-      return `${what} waits for approval by another person${until(update, zone)}. Nothing is spent before that.${quoted(last?.note)}`
+      return `${subject} waits for approval by another person${deadlineOf(update, zone)}. Nothing is spent before that.${quote(last?.note)}`
     case 'requested':
-      return `${what} ${approvedBy(update)}will begin in a moment. Nothing has been spent yet.`
+      return `${subject} ${approvedBy(update)}will begin in a moment. Nothing has been spent yet.`
     case 'running':
-      return `${what} is running. ${units === undefined ? '' : `Set aside for it: ${inUnits(units)}.`}`.trimEnd()
+      return `${subject} is running. ${units === undefined ? '' : `Set aside for it: ${inUnits(units)}.`}`.trimEnd()
     case 'rejected':
     case 'cancelled':
-      return `${what} was ${state} by ${person(last?.by ?? '')}. Nothing was spent.${quoted(last?.note)}`
+      return `${subject} was ${state} by ${person(last?.by ?? '')}. Nothing was spent.${quote(last?.note)}`
     case 'expired':
-      return `${what} expired before it began. Nothing was spent.${quoted(last?.note)}`
+      return `${subject} expired before it began. Nothing was spent.${quote(last?.note)}`
   }
 }
 
@@ -171,7 +170,7 @@ const signOf = (update: Update): string => {
   return update.state === 'released' && (update.charged ?? 0) > 0 ? '⚠️' : states[update.state].sign
 }
 
-function wordsOf(update: Update): string {
+function shortOutcomeOf(update: Update): string {
   const { state, charged = 0, hold, estimated } = update
   if (state === 'settled') return `${inUnits(charged)} charged`
   if (state === 'refused' && update.problem?.slug === 'already-updated') return 'already done'
@@ -181,26 +180,26 @@ function wordsOf(update: Update): string {
   return `${states[state].words}${state === 'awaiting-approval' && units !== undefined ? `, ${inUnits(units)}` : ''}`
 }
 
-function extra(update: Update): string {
+function explainSettled(update: Update): string {
   const { overrun, closedBy } = update
   const over = overrun === undefined ? '' : ` That is ${count(overrun)} more than expected.`
   if (closedBy === 'evidence') return `${over} It had been in doubt; the service's data show that it ran.`
   if (closedBy === 'time')
     return `${over} It had been in doubt for seven days, and nothing showed whether it ran, so it counts as run.`
-  return `${over}${saidBy(update)}`
+  return `${over}${quoteDecision(update)}`
 }
 
-function saidBy({ closedBy, state, history }: Update): string {
+function quoteDecision({ closedBy, state, history }: Update): string {
   const line = closedBy === 'person' ? history.find((each) => each.state === state) : undefined
-  return line ? ` It had been in doubt; ${person(line.by)} said so.${quoted(line.note)}` : ''
+  return line ? ` It had been in doubt; ${person(line.by)} said so.${quote(line.note)}` : ''
 }
 
 const isRefusal = ({ state }: Update): boolean => state === 'refused' || state === 'released'
 
-const why = ({ problem }: Update): string => quoted(problem?.detail)
+const quoteProblem = ({ problem }: Update): string => quote(problem?.detail)
 
-const until = ({ approvableUntil }: Update, zone: string): string =>
+const deadlineOf = ({ approvableUntil }: Update, zone: string): string =>
   approvableUntil === undefined ? '' : `, open until ${date(approvableUntil, zone)}`
 
-/** On a line of its own, as a quote. */
-export const quoted = (said: string | undefined): string => (said === undefined ? '' : `\n> ${prose(said)}`)
+/** Starts a new line with the text as a quote. */
+export const quote = (text: string | undefined): string => (text === undefined ? '' : `\n> ${prose(text)}`)

@@ -14,23 +14,23 @@ export const stayCounted = (units: number | undefined): string =>
   units === undefined ? 'Its units stay counted' : `${boldUnits(units)} ${units === 1 ? 'stays' : 'stay'} counted`
 
 /** `3 updates`, `1 update` */
-export const counted = (number: number, one: string, many = `${one}s`): string =>
+export const countOf = (number: number, one: string, many = `${one}s`): string =>
   `${count(number)} ${number === 1 ? one : many}`
 
-/** Mentions Slack's users; a schedule is its plan; other callers are the name in their token. */
+/** Mentions a user of Slack, and names a plan or another caller. */
 export function person(caller: string): string {
   const user = /^slack:([UW][A-Z0-9]{2,20})$/.exec(caller)?.[1]
   if (user !== undefined) return `<@${user}>`
   return caller.startsWith('schedule:') ? `the plan ${code(caller.slice('schedule:'.length))}` : code(caller)
 }
 
-/** The author of a line in an update's history. */
+/** Names the author of a line in the history. */
 export function actor(by: string): string {
   if (by === 'guard' || by === 'sweep') return 'Unit Guard'
   return by === 'service' ? 'the tracking service' : person(by)
 }
 
-/** A sign for lists, the words for the state, and those for its begin. */
+/** `words` describe the state, and `event` its begin. */
 export const states: Readonly<
   Record<State, { readonly sign: string; readonly words: string; readonly event: string }>
 > = {
@@ -46,14 +46,14 @@ export const states: Readonly<
   expired: { sign: '⌛', words: 'expired', event: 'expired' },
 }
 
-/** Ten cells. Any use shows, and a full bar means that nothing is left. */
+/** Draws ten cells. Any use is visible, and a full bar means that nothing is left. */
 export function bar(used: number, of: number): string {
   const isFull = of <= 0 || used >= of
   const cells = isFull ? 10 : used <= 0 ? 0 : Math.min(9, Math.max(1, Math.round((used / of) * 10)))
   return `${'█'.repeat(cells)}${'░'.repeat(10 - cells)}`
 }
 
-/** Rounded down, so that 100 % means all. */
+/** Rounds down, so that 100 % means all. */
 export const percent = (used: number, of: number): string =>
   `${of <= 0 ? 100 : count(Math.max(0, Math.floor((used / of) * 100)))} %`
 

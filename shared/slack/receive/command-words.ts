@@ -6,7 +6,7 @@ interface CommandLine {
   readonly example: string
 }
 
-/** Every command of `/units`. Help and messages about mistakes derive from it. */
+/** Every command of `/units`, for help and for messages about mistakes. */
 const lines = {
   estimate: {
     usage: '/units estimate <kind> <project…>',
@@ -86,18 +86,18 @@ export const lineOf = (verb: Verb, kinds: Kinds): CommandLine => ({
 const maxProjectLength = 512
 const maxReasonLength = 500
 
-/** By its name or its short one. */
+/** Finds a kind by its name or its short name. */
 export const kindNamed = (word: string, kinds: Kinds): Kind | undefined =>
   namesOf(kinds).find((kind) => word === kind || word === kinds[kind].short)
 
 export const isBudgetName = (text: string): boolean => /^[a-z0-9][a-z0-9-]{0,62}$/.test(text)
 
-/** The plans file names plans; no longer than a budget's name, to fit a message. */
+/** The length limit is that of budget names, so that a name fits a message. */
 export const isPlanName = (text: string): boolean => /^[^\p{C}\s]{1,63}$/u.test(text)
 
 export const isUpdateId = (text: string): boolean => /^upd_[0-9a-z]{1,64}$/.test(text)
 
-/** The name becomes one segment of the service's path. */
+/** A project name becomes one segment of the service's path. */
 export function projectFault(name: string): string | null {
   if (name === '') return 'A project name cannot be empty.'
   if (name.length > maxProjectLength) return `A project name has at most ${maxProjectLength} characters.`

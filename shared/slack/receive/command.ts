@@ -37,29 +37,27 @@ export type Command =
 
 export interface Mistake {
   readonly do: 'mistake'
-  /** What is wrong; parts of it were typed by a user. */
+  /** What is wrong. The sentence may quote the user. */
   readonly sentence: string
-  /** How the command is written. */
   readonly usage: string
 }
 
 const maxProjects = 20
 const maxShownWord = 50
 
-/** @param text as Slack sends it. */
 export function parseCommand(text: string, kinds: Kinds = productKinds): Command | Mistake {
   const fault = (verb: Verb, sentence: string): Mistake => ({
     do: 'mistake',
     sentence,
     usage: lineOf(verb, kinds).usage,
   })
-  const words = readWords(asTyped(text))
-  const first = words.next()
-  if (!first) return words.isUnclosed() ? fault('help', unclosed) : { do: 'figures' }
-  const verb = first.text.toLowerCase()
-  if (!isVerb(verb)) return fault('help', unknownVerb(first.text))
+  const words = readWords(decodeText(text))
+  const verbWord = words.next()
+  if (!verbWord) return words.isUnclosed() ? fault('help', unclosed) : { do: 'figures' }
+  const verb = verbWord.text.toLowerCase()
+  if (!isVerb(verb)) return fault('help', unknownVerb(verbWord.text))
   const read = readers[verb](words, kinds)
-  // Text after an open quote was not read, so the command may mean something else.
+  // The text after an open quote was not read, and may change the meaning.
   if (words.isUnclosed()) return fault(verb, unclosed)
   return typeof read === 'string' ? fault(verb, read) : read
 }
@@ -68,17 +66,17 @@ const unclosed = 'A quote is opened and never closed.'
 
 function unknownVerb(typed: string): string {
   if (typed === '') return 'An empty name is no command. /units help lists all commands.'
-  const meant = nearest(typed.toLowerCase(), verbs)
-  const suggestion = meant === null ? '' : `; did you mean /units ${meant}?`
-  return `There is no command ${shown(typed)}${suggestion === '' ? '.' : suggestion} /units help lists all commands.`
+  const nearestVerb = nearest(typed.toLowerCase(), verbs)
+  const suggestion = nearestVerb === null ? '' : `; did you mean /units ${nearestVerb}?`
+  return `There is no command ${quoteWord(typed)}${suggestion === '' ? '.' : suggestion} /units help lists all commands.`
 }
 
 const readers: Record<Verb, (words: Words, kinds: Kinds) => Command | string> = {
-  help: (words) => only(words, 'help', { do: 'help' }),
+  help: (words) => withoutArguments(words, 'help', { do: 'help' }),
   estimate: readEstimate,
   run: readRun,
-  updates: (words) => only(words, 'updates', { do: 'updates' }),
-  login: (words) => only(words, 'login', { do: 'login' }),
+  updates: (words) => withoutArguments(words, 'updates', { do: 'updates' }),
+  login: (words) => withoutArguments(words, 'login', { do: 'login' }),
   show: (words) => readId(words, 'show'),
   cancel: (words) => readId(words, 'cancel'),
   freeze: (words) => readBudgetChange(words, 'freeze'),
@@ -88,7 +86,7 @@ const readers: Record<Verb, (words: Words, kinds: Kinds) => Command | string> = 
   reconcile: readReconcile,
 }
 
-const only = (words: Words, verb: Verb, command: Command): Command | string =>
+const withoutArguments = (words: Words, verb: Verb, command: Command): Command | string =>
   words.rest() === '' ? command : `“${verb}” takes nothing after it.`
 
 function readEstimate(words: Words, kinds: Kinds): Command | string {
@@ -99,7 +97,7 @@ function readEstimate(words: Words, kinds: Kinds): Command | string {
   return faultOfProjects(projects) ?? { do: 'estimate', kind: kind.is, projects }
 }
 
-/** `budget=` and `because` may stand anywhere after the kind; all after `because` is the reason. */
+/** `budget=` and `because` may follow the kind anywhere; all words after `because` are the reason. */
 function readRun(words: Words, kinds: Kinds): Command | string {
   const kind = readKind(words, kinds)
   if (typeof kind === 'string') return kind
@@ -107,19 +105,19 @@ function readRun(words: Words, kinds: Kinds): Command | string {
   let budget: string | undefined
   let reason: string | undefined
   for (let word = words.next(); word; word = words.next()) {
-    const [, named] = word.isQuoted ? [] : (/^budget=(.*)$/is.exec(word.text) ?? [])
+    const [, budgetName] = word.isQuoted ? [] : (/^budget=(.*)$/is.exec(word.text) ?? [])
     if (!word.isQuoted && word.text.toLowerCase() === 'because') {
       reason = words.rest()
-      const wrong = reasonFault(reason)
-      if (wrong) return wrong
-    } else if (named !== undefined) {
+      const problem = reasonFault(reason)
+      if (problem) return problem
+    } else if (budgetName !== undefined) {
       if (budget !== undefined) return 'Name one budget only.'
-      if (!isBudgetName(named)) return notABudget(named)
-      budget = named
+      if (!isBudgetName(budgetName)) return budgetNameFault(budgetName)
+      budget = budgetName
     } else projects.push(word.text)
   }
-  const wrong = faultOfProjects(projects)
-  if (wrong) return wrong
+  const problem = faultOfProjects(projects)
+  if (problem) return problem
   return { do: 'run', kind: kind.is, projects, ...(budget !== undefined && { budget }), ...(reason && { reason }) }
 }
 
@@ -127,16 +125,16 @@ function readKind(words: Words, kinds: Kinds): { readonly is: Kind } | string {
   const word = words.next()
   if (!word) return `Say which kind of update: ${anyOf(kindWords(kinds))}.`
   const kind = kindNamed(word.text.toLowerCase(), kinds)
-  return kind ? { is: kind } : `${shown(word.text)} is not a kind of update: say ${anyOf(kindWords(kinds))} first.`
+  return kind ? { is: kind } : `${quoteWord(word.text)} is not a kind of update: say ${anyOf(kindWords(kinds))} first.`
 }
 
 function faultOfProjects(projects: readonly string[]): string | null {
   if (projects.length === 0) return 'Name at least one project.'
   if (projects.length > maxProjects) return `Name at most ${maxProjects} projects; these are ${projects.length}.`
   for (const [position, project] of projects.entries()) {
-    const wrong = projectFault(project)
-    if (wrong) return wrong
-    if (projects.indexOf(project) !== position) return `${shown(project)} is named twice.`
+    const problem = projectFault(project)
+    if (problem) return problem
+    if (projects.indexOf(project) !== position) return `${quoteWord(project)} is named twice.`
   }
   return null
 }
@@ -144,21 +142,18 @@ function faultOfProjects(projects: readonly string[]): string | null {
 function readId(words: Words, verb: 'show' | 'cancel'): Command | string {
   const word = words.next()
   if (!word) return `Say which update to ${verb}; /units updates lists the latest.`
-  if (!isUpdateId(word.text)) return `${shown(word.text)} is not the id of an update: those begin with upd_.`
+  if (!isUpdateId(word.text)) return `${quoteWord(word.text)} is not the id of an update: those begin with upd_.`
   return words.rest() === '' ? { do: verb, id: word.text } : 'Name one update only.'
 }
 
-/**
- * As people copy it from a screen: 31200, 31,200 or 31 200 in quotes. Whatever else it may be, it is no number to book
- * by.
- */
+/** People copy numbers from a screen: 31200, 31,200 or, in quotes, 31 200. */
 const wholeNumber = /^(?:\d{1,13}|\d{1,3}([,.’' ])\d{3}(?:\1\d{3})*)$/
 
 function readReconcile(words: Words): Command | string {
   const word = words.next()
   if (!word) return 'Say how many units the vendor’s screen shows as left.'
   const units = Number(word.text.replace(/[,.’' ]/g, ''))
-  if (!wholeNumber.test(word.text) || units > maxUnits) return `${shown(word.text)} is not a whole number of units.`
+  if (!wholeNumber.test(word.text) || units > maxUnits) return `${quoteWord(word.text)} is not a whole number of units.`
   const reason = words.rest()
   if (/^\d{1,3}$/.test(word.text) && /^\d{3}(?!\S)/.test(reason)) return 'A number with spaces in it is put in quotes.'
   return reasonFault(reason) ?? { do: 'reconcile', unitsLeft: toUnits(units), reason }
@@ -167,7 +162,7 @@ function readReconcile(words: Words): Command | string {
 function readBudgetChange(words: Words, verb: 'freeze' | 'unfreeze'): Command | string {
   const word = words.next()
   if (!word) return `Say which budget to ${verb}, and why.`
-  if (!isBudgetName(word.text)) return notABudget(word.text)
+  if (!isBudgetName(word.text)) return budgetNameFault(word.text)
   const reason = words.rest()
   return reasonFault(reason) ?? { do: verb, budget: word.text, reason }
 }
@@ -175,15 +170,15 @@ function readBudgetChange(words: Words, verb: 'freeze' | 'unfreeze'): Command | 
 function readPlanChange(words: Words, verb: 'pause' | 'resume'): Command | string {
   const word = words.next()
   if (!word) return `Say which plan to ${verb}, and why.`
-  if (!isPlanName(word.text)) return `${shown(word.text)} cannot be the name of a plan.`
+  if (!isPlanName(word.text)) return `${quoteWord(word.text)} cannot be the name of a plan.`
   const reason = words.rest()
   return reasonFault(reason) ?? { do: verb, plan: word.text, reason }
 }
 
-const notABudget = (name: string): string =>
-  `${shown(name)} cannot be the name of a budget: those are lower-case letters, digits and hyphens, at most 63.`
+const budgetNameFault = (name: string): string =>
+  `${quoteWord(name)} cannot be the name of a budget: those are lower-case letters, digits and hyphens, at most 63.`
 
-const shown = (word: string): string => (word === '' ? 'An empty name' : `“${cut(word, maxShownWord)}”`)
+const quoteWord = (word: string): string => (word === '' ? 'An empty name' : `“${cut(word, maxShownWord)}”`)
 
 interface Word {
   readonly text: string
@@ -192,16 +187,16 @@ interface Word {
 }
 
 interface Words {
-  /** `null` at the end, or when a quote is not closed. */
+  /** Returns `null` at the end or at an open quote. */
   next(): Word | null
-  /** Everything left, as typed. */
+  /** Returns the remaining text. */
   rest(): string
   isUnclosed(): boolean
 }
 
 /**
- * Splits at white space outside quotes. Any quote closes any other, because Slack's clients turn straight quotes into
- * curly ones, sometimes only one of a pair.
+ * Splits at white space outside quotes. Any quote closes any other, because Slack's clients make some straight quotes
+ * curly, sometimes only one of a pair.
  */
 function readWords(text: string): Words {
   let position = 0
@@ -234,13 +229,13 @@ function readWords(text: string): Words {
 const isQuote = (character: string): boolean => /["“”„]/.test(character)
 
 /**
- * What the user typed, from what Slack sends: `&`, `<` and `>` come escaped, so a bare `<…>` is Slack's mark for a link
- * or a mention; its label was typed.
+ * Restores what the user typed. Slack escapes `&`, `<` and `>`, so a bare `<…>` is Slack's mark for a link or a
+ * mention, with the typed text as its label.
  *
  * @see https://docs.slack.dev/messaging/formatting-message-text
  * @see https://docs.slack.dev/interactivity/implementing-slash-commands
  */
-function asTyped(text: string): string {
+function decodeText(text: string): string {
   const withoutMarks = text.replace(/<([^<>|]*)(?:\|([^<>]*))?>/g, (_mark, inside: string, label?: string) =>
     label ? label : inside,
   )

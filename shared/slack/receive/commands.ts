@@ -13,12 +13,12 @@ import { confirmMessage, estimateMessage } from '../messages/estimate.ts'
 import { figuresMessage } from '../messages/figures.ts'
 import { doneMessage, helpMessage, loginMessage, usageMessage } from '../messages/help.ts'
 import { outcomeMessage, updateMessage, updatesMessage } from '../messages/updates.ts'
-import { callerOf, type EventAnswer, sayTo, whyNotAllowed } from './answer.ts'
+import { callerOf, type EventAnswer, replyWith, whyNotAllowed } from './answer.ts'
 import { type Command, parseCommand } from './command.ts'
 
-const latest = 10
-/** Later, the vendor's figure may be out of date. */
-const bookedWithinMs = minuteMs
+const maxUpdates = 10
+/** After this time the vendor's figure may be out of date. */
+const bookWithinMs = minuteMs
 
 const scopesOf: Readonly<Record<Command['do'], readonly Scope[]>> = {
   help: [],
@@ -45,12 +45,12 @@ export interface CommandsParts {
   kinds?: Kinds
 }
 
-/** Runs slash commands. None spends units: that takes a button. */
+/** Runs slash commands. No command spends units: that takes a button. */
 export const createCommands = (parts: CommandsParts) => ({
-  obey: (event: CommandEvent) => obey(parts, event),
+  runCommand: (event: CommandEvent) => runCommand(parts, event),
 })
 
-async function obey(parts: CommandsParts, event: CommandEvent): Promise<EventAnswer> {
+async function runCommand(parts: CommandsParts, event: CommandEvent): Promise<EventAnswer> {
   const { kinds, guard } = parts
   const command = parseCommand(event.text, kinds)
   if (command.do === 'mistake') return { message: usageMessage(command) }
@@ -58,7 +58,7 @@ async function obey(parts: CommandsParts, event: CommandEvent): Promise<EventAns
   const allowed = await guard.permissions({ caller }, { atOnce: true })
   const scopes = scopesOf[command.do]
   const refusal = scopes.length === 0 ? null : whyNotAllowed(allowed, caller, ...scopes)
-  return refusal === null ? perform(parts, command, event, { caller, allowed }) : sayTo(refusal)
+  return refusal === null ? perform(parts, command, event, { caller, allowed }) : replyWith(refusal)
 }
 
 async function perform(
@@ -69,7 +69,7 @@ async function perform(
 ): Promise<EventAnswer> {
   const { kinds, guard } = parts
   const { ledger } = guard
-  // The command may run again until Slack has the answer; a later stop stays.
+  // A command runs again until Slack has the answer, and must not undo a later stop.
   const askedAt = event.createdAt
   switch (command.do) {
     case 'help':
@@ -81,36 +81,36 @@ async function perform(
     case 'run':
       return offer(parts, command, event, { caller, allowed })
     case 'updates': {
-      const { rows } = await ledger.updates({}, latest)
+      const { rows } = await ledger.updates({}, maxUpdates)
       return { message: updatesMessage({ updates: rows, zone: zoneOf(await ledger.view()) }) }
     }
     case 'show': {
       const update = await ledger.update(command.id)
-      if (!update) return sayTo(`There is no update ${command.id}.`)
+      if (!update) return replyWith(`There is no update ${command.id}.`)
       return { message: updateMessage({ update, zone: zoneOf(await ledger.view()) }) }
     }
     case 'cancel': {
-      const decided = await guard.cancel(command.id, { caller, isAdmin: allowed.scopes.has('admin') })
-      if (decided.kind === 'problem') return sayTo(decided.problem.detail)
-      return { message: outcomeMessage({ updates: [decided.update], zone: zoneOf(await ledger.view()) }) }
+      const outcome = await guard.cancel(command.id, { caller, isAdmin: allowed.scopes.has('admin') })
+      if (outcome.kind === 'problem') return replyWith(outcome.problem.detail)
+      return { message: outcomeMessage({ updates: [outcome.update], zone: zoneOf(await ledger.view()) }) }
     }
     case 'login':
       return login(parts, caller)
     case 'freeze':
     case 'unfreeze': {
-      const changed = await guard[command.do](command.budget, { caller, reason: command.reason, askedAt })
-      if (changed.kind === 'problem') return sayTo(changed.problem.detail)
-      return { message: doneMessage(await nowFrozen(parts, command)) }
+      const result = await guard[command.do](command.budget, { caller, reason: command.reason, askedAt })
+      if (result.kind === 'problem') return replyWith(result.problem.detail)
+      return { message: doneMessage(await describeFreeze(parts, command)) }
     }
     case 'pause':
     case 'resume': {
       const { planStatuses } = await guard.background()
       const { plans } = await planStatuses()
       const plan = plans.find((each) => each.plan.name === command.plan)?.plan
-      if (!plan) return sayTo(`There is no plan ${command.plan}.`)
+      if (!plan) return replyWith(`There is no plan ${command.plan}.`)
       const by = { caller, reason: command.reason, askedAt }
-      const changed = await (command.do === 'pause' ? guard.pausePlan : guard.resumePlan)(command.plan, by)
-      if (changed.kind === 'problem') return sayTo(changed.problem.detail)
+      const result = await (command.do === 'pause' ? guard.pausePlan : guard.resumePlan)(command.plan, by)
+      if (result.kind === 'problem') return replyWith(result.problem.detail)
       const still = plan.enabled ? '' : ', but it does not run: the plans file does not enable it'
       const is = command.do === 'pause' ? 'paused' : `not paused any more${still}`
       return { message: doneMessage(`Done: the plan ${command.plan} is ${is}.`) }
@@ -122,7 +122,7 @@ async function perform(
   }
 }
 
-async function nowFrozen(
+async function describeFreeze(
   { guard: { ledger } }: CommandsParts,
   { do: done, budget }: Command & { do: 'freeze' | 'unfreeze' },
 ): Promise<string> {
@@ -133,7 +133,7 @@ async function nowFrozen(
   return `Done: ${budget} is not frozen any more${but}.`
 }
 
-/** Booked once, under the event's id. */
+/** Books once, under the event's id. */
 async function reconcile(
   { clock, guard: { ledger } }: CommandsParts,
   { unitsLeft, reason }: Command & { do: 'reconcile' },
@@ -149,26 +149,26 @@ async function reconcile(
     budget: rootBudget,
     by: caller,
   } as const
-  const isLate = clock.now() - event.createdAt > bookedWithinMs
+  const isLate = clock.now() - event.createdAt > bookWithinMs
   const outcome = await (isLate ? ledger.previewEntry(request) : ledger.enter(request))
-  // Units spent since would be given back, as if the figure included them.
+  // Booking would give back units that were spent since.
   if (outcome.kind === 'possible') {
-    return sayTo(
+    return replyWith(
       'Nobody could book this within a minute, and units may have been spent since, so nothing was booked. Please type what the vendor’s screen shows now.',
     )
   }
-  if (outcome.kind !== 'entered') return sayTo(notEntered(outcome).detail)
+  if (outcome.kind !== 'entered') return replyWith(notEntered(outcome).detail)
   const { units } = outcome.entry
-  const booked =
+  const effect =
     units === 0 ? 'they agree' : `${inUnits(Math.abs(units))} ${units > 0 ? 'spent elsewhere' : 'too many'} booked`
   return {
-    message: doneMessage(`Done: the vendor has ${inUnits(unitsLeft)} left; ${booked}. /units shows the figures.`),
+    message: doneMessage(`Done: the vendor has ${inUnits(unitsLeft)} left; ${effect}. /units shows the figures.`),
   }
 }
 
 async function login({ dashboardUrl, clock, guard: { ledger } }: CommandsParts, caller: string): Promise<EventAnswer> {
   if (dashboardUrl === null) {
-    return sayTo(
+    return replyWith(
       'Nobody has said where the dashboard is: whoever operates Unit Guard sets DASHBOARD_URL to its address.',
     )
   }
@@ -191,12 +191,11 @@ async function estimate(
   { kind, projects }: Command & { do: 'estimate' },
   asker: Parameters<Guard['estimate']>[1],
 ): Promise<EventAnswer> {
-  const estimated = await guard.estimate({ kind, projects }, asker)
-  if ('slug' in estimated) return sayTo(estimated.detail)
-  return { message: estimateMessage(estimated) }
+  const estimateResult = await guard.estimate({ kind, projects }, asker)
+  if ('slug' in estimateResult) return replyWith(estimateResult.detail)
+  return { message: estimateMessage(estimateResult) }
 }
 
-/** Shows the price with a Confirm button; spends nothing. */
 async function offer(
   parts: CommandsParts,
   { kind, projects, budget, reason }: Command & { do: 'run' },
@@ -204,35 +203,37 @@ async function offer(
   { caller, allowed }: { caller: string; allowed: Permissions },
 ): Promise<EventAnswer> {
   const { guard } = parts
-  // Slack showed an answer that it reported as lost, and its button was pressed.
-  if (event.updates) return confirmed(parts, event.updates)
-  const wanted = { kind, projects, ...(budget !== undefined && { budget }) }
-  const estimated = await guard.estimate(wanted, { caller, via: 'slack' })
-  if ('slug' in estimated) return sayTo(estimated.detail)
-  const other = estimated.budgets.find((name) => !allowed.mayCharge(name))
+  // Slack showed an answer that was reported as lost, and a user pressed its button.
+  if (event.updates) return answerConfirmed(parts, event.updates)
+  const request = { kind, projects, ...(budget !== undefined && { budget }) }
+  const estimateResult = await guard.estimate(request, { caller, via: 'slack' })
+  if ('slug' in estimateResult) return replyWith(estimateResult.detail)
+  const other = estimateResult.budgets.find((name) => !allowed.mayCharge(name))
   if (other !== undefined) {
-    return sayTo(`You may not charge the budget ${other}. Ask an administrator of Unit Guard to list it for ${caller}.`)
+    return replyWith(
+      `You may not charge the budget ${other}. Ask an administrator of Unit Guard to list it for ${caller}.`,
+    )
   }
-  const { approval } = estimated
+  const { approval } = estimateResult
   const message = confirmMessage({
     askId: event.id,
-    estimate: estimated,
-    budgets: estimated.budgets,
+    estimate: estimateResult,
+    budgets: estimateResult.budgets,
     ...(reason !== undefined && { reason }),
     ...(approval !== null && { approval }),
   })
   const quotes = Object.fromEntries(
-    estimated.projects.flatMap(({ project, units }) => (units === null ? [] : [[project, units] as const])),
+    estimateResult.projects.flatMap(({ project, units }) => (units === null ? [] : [[project, units] as const])),
   )
-  // A lost answer may have arrived; its button must not stand for another price.
-  const { payers } = estimated
+  // A lost answer may have arrived, and its button must keep its price.
+  const { payers } = estimateResult
   if (event.quotes && !isDeepStrictEqual([event.quotes, event.payers ?? payers], [quotes, payers])) {
-    return sayTo('The price or the payer has moved while this was being answered. Please type the command again.')
+    return replyWith('The price or the payer has moved while this was being answered. Please type the command again.')
   }
   return { message, ...(event.quotes === undefined && { remember: { quotes, payers } }) }
 }
 
-async function confirmed({ guard: { ledger } }: CommandsParts, ids: readonly string[]): Promise<EventAnswer> {
+async function answerConfirmed({ guard: { ledger } }: CommandsParts, ids: readonly string[]): Promise<EventAnswer> {
   const updates = (await ledger.updatesNamed(ids)).filter((update) => update !== null)
   return { message: outcomeMessage({ updates, zone: zoneOf(await ledger.view()) }) }
 }

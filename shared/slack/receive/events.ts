@@ -8,10 +8,9 @@ import type { EventAnswer } from './answer.ts'
 import type { Commands } from './commands.ts'
 import type { Presses } from './presses.ts'
 
-/** Later, the user no longer waits. */
-const answeredWithinMs = hourMs
+const answerWithinMs = hourMs
 
-/** Handles commands and presses. Every step may repeat: requests use the event's id as their key. */
+/** Handles commands and presses. Any step may repeat, because requests use the event's id as their key. */
 export function createAnswers(parts: {
   guard: Guard
   commands: Commands
@@ -26,23 +25,23 @@ export function createAnswers(parts: {
   async function answer(id: string): Promise<void> {
     const event = await slackEvents.get(id)
     if (!event || event.doneAt !== undefined) return
-    if (clock.now() - event.createdAt > answeredWithinMs) return finish(event, 'nobody could answer it within an hour')
+    if (clock.now() - event.createdAt > answerWithinMs) return finish(event, 'nobody could answer it within an hour')
     const {
       message,
       remember,
       isPrivate = false,
-    } = await (event.kind === 'command' ? commands.obey(event) : presses.obey(event))
-    // The facts of a button are stored before the button is shown.
-    const seen = remember ? await remembered(event, remember) : event
-    if (!seen) return log.info('answered-elsewhere', { slackEvent: id })
-    const sent = await poster.toAsker(seen, message, { isPrivate })
-    if (sent.kind === 'sent') await finish({ ...seen, answers: seen.answers + 1 }, null)
-    else if (sent.kind === 'refused') await finish(seen, sent.reason)
-    else log.info('answer-waits', { slackEvent: id, reason: sent.reason })
+    } = await (event.kind === 'command' ? commands.runCommand(event) : presses.handlePress(event))
+    // A button needs these members, so they are stored before the button is shown.
+    const storedEvent = remember ? await storeAnswer(event, remember) : event
+    if (!storedEvent) return log.info('answered-elsewhere', { slackEvent: id })
+    const result = await poster.toAsker(storedEvent, message, { isPrivate })
+    if (result.kind === 'sent') await finish({ ...storedEvent, answers: storedEvent.answers + 1 }, null)
+    else if (result.kind === 'refused') await finish(storedEvent, result.reason)
+    else log.info('answer-waits', { slackEvent: id, reason: result.reason })
   }
 
-  /** `null`: another process stored other facts, so its answer counts. */
-  async function remembered(
+  /** Returns `null` if another process has changed the event and so answers it. */
+  async function storeAnswer(
     event: SlackEvent,
     remember: NonNullable<EventAnswer['remember']>,
   ): Promise<SlackEvent | null> {
@@ -50,14 +49,14 @@ export function createAnswers(parts: {
     return (await slackEvents.change(next, event)) ? { ...next, version: event.version + 1 } : null
   }
 
-  async function finish(event: SlackEvent, lost: string | null): Promise<void> {
-    if (lost !== null) log.error('answer-lost', { slackEvent: event.id, reason: lost })
+  async function finish(event: SlackEvent, lostReason: string | null): Promise<void> {
+    if (lostReason !== null) log.error('answer-lost', { slackEvent: event.id, reason: lostReason })
     await slackEvents.change({ ...event, doneAt: clock.now() }, event)
   }
 
-  /** Answers what the stream missed. */
-  const sweep = (how: SweepOptions): Promise<void> =>
-    sweepTasks(slackEvents, { ...how, clock }, ({ id }) =>
+  /** Answers events that the stream missed. */
+  const sweep = (options: SweepOptions): Promise<void> =>
+    sweepTasks(slackEvents, { ...options, clock }, ({ id }) =>
       answer(id).catch((cause) => log.error('not-answered', { slackEvent: id, cause })),
     )
 

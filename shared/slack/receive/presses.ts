@@ -9,15 +9,15 @@ import type { Kinds } from '../../tracking/kinds.ts'
 import { section } from '../blocks.ts'
 import { outcomeMessage, pressedMessage } from '../messages/updates.ts'
 import { prose } from '../text.ts'
-import { callerOf, type EventAnswer, sayInstead, sayTo, whyNotAllowed } from './answer.ts'
+import { callerOf, type EventAnswer, replaceWith, replyWith, whyNotAllowed } from './answer.ts'
 import { type Command, parseCommand } from './command.ts'
 
 type PressEvent = SlackEvent & { kind: 'press' }
 type CommandEvent = SlackEvent & { kind: 'command' }
 type Decision = Exclude<PressEvent['action'], 'confirm'>
 
-/** An older price may have changed. */
-const confirmedWithinMs = hourMs
+/** After this time the price may have changed. */
+const confirmWithinMs = hourMs
 
 export interface PressesParts {
   guard: Guard
@@ -25,65 +25,63 @@ export interface PressesParts {
   kinds?: Kinds
 }
 
-/** Handles pressed buttons: each takes effect once, for all users and presses. */
+/** Handles pressed buttons. Each button takes effect once, for all users and presses. */
 export const createPresses = (parts: PressesParts) => ({
-  obey: (event: PressEvent) => obey(parts, event),
+  handlePress: (event: PressEvent) => handlePress(parts, event),
 })
 
-async function obey(parts: PressesParts, event: PressEvent): Promise<EventAnswer> {
+async function handlePress(parts: PressesParts, event: PressEvent): Promise<EventAnswer> {
   const { guard } = parts
   if (event.action === 'confirm') return confirm(parts, event)
   const caller = callerOf(event)
   const refusal = whyNotAllowed(await guard.permissions({ caller }, { atOnce: true }), caller, 'approve')
-  if (refusal !== null) return sayTo(refusal)
+  if (refusal !== null) return replyWith(refusal)
   return decide(parts, event, caller, event.action)
 }
 
-/** The command's id is the key, so a second press replays the first. */
+/** Uses the command's id as the key, so a second press replays the first. */
 async function confirm(parts: PressesParts, event: PressEvent): Promise<EventAnswer> {
   const { kinds, guard, clock } = parts
   const { ledger } = guard
-  const asked = await ledger.slackEvents.get(event.value)
-  const command = asked?.kind === 'command' ? parseCommand(asked.text, kinds) : null
-  if (asked?.kind !== 'command' || command?.do !== 'run' || !asked.quotes) {
-    return sayInstead('There is nothing to confirm here. Please type the command again.')
+  const commandEvent = await ledger.slackEvents.get(event.value)
+  const command = commandEvent?.kind === 'command' ? parseCommand(commandEvent.text, kinds) : null
+  if (commandEvent?.kind !== 'command' || command?.do !== 'run' || !commandEvent.quotes) {
+    return replaceWith('There is nothing to confirm here. Please type the command again.')
   }
-  if (asked.user !== event.user) return sayTo(await notTheirs(parts, event))
+  if (commandEvent.user !== event.user) return replyWith(await whyNotTheirs(parts, event))
   const caller = callerOf(event)
-  const forbidden = whyNotAllowed(await guard.permissions({ caller }, { atOnce: true }), caller, 'run', 'propose')
-  if (forbidden !== null) return sayTo(forbidden)
-  if (asked.updates) return confirmed(parts, await updatesNamed(parts, asked.updates))
-  if (clock.now() - asked.createdAt > confirmedWithinMs) {
-    return sayInstead('This was more than an hour ago, and prices may have moved. Please type the command again.')
+  const whyNot = whyNotAllowed(await guard.permissions({ caller }, { atOnce: true }), caller, 'run', 'propose')
+  if (whyNot !== null) return replyWith(whyNot)
+  if (commandEvent.updates) return answerConfirmed(parts, await updatesNamed(parts, commandEvent.updates))
+  if (clock.now() - commandEvent.createdAt > confirmWithinMs) {
+    return replaceWith('This was more than an hour ago, and prices may have moved. Please type the command again.')
   }
   const updates: Update[] = []
   let refusal: string | undefined
   for (const project of command.projects) {
-    const answer = await askFor(parts, project, command, { asked, press: event })
+    const answer = await submitFor(parts, project, command, { commandEvent, press: event })
     updates.push(...answer.updates)
     if (answer.updates.length === 0) refusal ??= answer.problem?.detail
   }
-  if (updates.length === 0) return sayTo(refusal ?? 'Nothing was asked for.')
-  // A later press shows these.
-  await ledger.slackEvents.change({ ...asked, updates: updates.map(({ id }) => id) }, asked)
-  return confirmed(parts, updates, refusal)
+  if (updates.length === 0) return replyWith(refusal ?? 'Nothing was asked for.')
+  await ledger.slackEvents.change({ ...commandEvent, updates: updates.map(({ id }) => id) }, commandEvent)
+  return answerConfirmed(parts, updates, refusal)
 }
 
-/** Only users who may run updates read that they can type the command. */
-async function notTheirs({ guard }: PressesParts, event: PressEvent): Promise<string> {
+async function whyNotTheirs({ guard }: PressesParts, event: PressEvent): Promise<string> {
   const caller = callerOf(event)
   const refusal = whyNotAllowed(await guard.permissions({ caller }, { atOnce: true }), caller, 'run', 'propose')
   return refusal ?? 'Only whoever typed this command may confirm it. You can type it yourself.'
 }
 
-function askFor(
+function submitFor(
   { guard, clock }: PressesParts,
   project: string,
   { kind, budget, reason }: Command & { do: 'run' },
-  { asked, press }: { asked: CommandEvent; press: PressEvent },
+  { commandEvent, press }: { commandEvent: CommandEvent; press: PressEvent },
 ) {
-  const key = `${asked.id} ${project}`
-  const { payers = {} } = asked
+  const key = `${commandEvent.id} ${project}`
+  const { payers = {} } = commandEvent
   const shown = Object.hasOwn(payers, project) ? payers[project] : undefined
   return guard.submit(
     { caller: callerOf(press), via: 'slack', route: 'slack', key, replyTo: press.id },
@@ -91,7 +89,7 @@ function askFor(
       kind,
       projects: [project],
       whenShort: 'fit',
-      maxUnits: quoteOf(asked, project),
+      maxUnits: quoteOf(commandEvent, project),
       ...(shown && { shown }),
       ...(budget !== undefined && { budget }),
       ...(reason !== undefined && { reason }),
@@ -100,7 +98,7 @@ function askFor(
   )
 }
 
-async function confirmed(
+async function answerConfirmed(
   { guard: { ledger } }: PressesParts,
   updates: readonly Update[],
   refusal?: string,
@@ -118,25 +116,25 @@ async function decide(parts: PressesParts, event: PressEvent, by: string, action
   const { guard } = parts
   const { ledger } = guard
   const id = event.value
-  const decided = await decidedBy(parts, action, id, by, event)
+  const outcome = await applyDecision(parts, action, id, by, event)
   const zone = zoneOf(await ledger.view())
   const remember = { updates: [id] }
-  if (decided.kind === 'done') return { message: pressedMessage({ update: decided.update, by, zone }), remember }
-  const { slug, detail } = decided.problem
+  if (outcome.kind === 'done') return { message: pressedMessage({ update: outcome.update, by, zone }), remember }
+  const { slug, detail } = outcome.problem
   const update = await ledger.update(id)
-  if (!update || slug !== 'wrong-state') return sayTo(detail)
-  // Another decision was faster, it is too late, or a process decided for this press and died: show the outcome.
-  if (update.state !== awaited[action]) {
+  if (!update || slug !== 'wrong-state') return replyWith(detail)
+  // Another decision was faster, or a process died after it had decided for this press.
+  if (update.state !== expectedState[action]) {
     return { message: pressedMessage({ update, by: deciderOf(update, action) ?? by, zone }), remember }
   }
-  return action === 'approve' && isStale(parts, update, event) ? sayInstead(detail) : sayTo(detail)
+  return action === 'approve' && isStale(parts, update, event) ? replaceWith(detail) : replyWith(detail)
 }
 
-/** The button cannot approve any more: it is too late, or the price grew. */
+/** Whether the button can no longer approve, because of the time or a higher price. */
 const isStale = ({ clock }: PressesParts, update: Update, { shown }: PressEvent): boolean =>
   clock.now() >= (update.approvableUntil ?? Number.POSITIVE_INFINITY) || outgrown(update, shown ?? null) !== null
 
-function decidedBy({ guard }: PressesParts, action: Decision, id: string, by: string, event: PressEvent) {
+function applyDecision({ guard }: PressesParts, action: Decision, id: string, by: string, event: PressEvent) {
   const reason = 'as pressed in Slack'
   switch (action) {
     case 'approve':
@@ -154,21 +152,20 @@ function decidedBy({ guard }: PressesParts, action: Decision, id: string, by: st
 
 export type Presses = ReturnType<typeof createPresses>
 
-const awaited = {
+const expectedState = {
   approve: 'awaiting-approval',
   reject: 'awaiting-approval',
   'resolve-ran': 'in-doubt',
   'resolve-did-not-run': 'in-doubt',
 } as const
 
-/** Only the price that was shown may be spent. */
 const quoteOf = ({ quotes = {} }: CommandEvent, project: string): Units =>
   toUnits(Object.hasOwn(quotes, project) ? (quotes[project] ?? 0) : 0)
 
-/** The approver of an update that began; otherwise the person who ended it. */
+/** Returns the approver of a started update, or the person who ended the update. */
 function deciderOf({ approval, state, history }: Update, action: Decision): string | undefined {
-  const isOfApproval = awaited[action] === 'awaiting-approval' && !endedUnbegun.includes(state)
+  const isOfApproval = expectedState[action] === 'awaiting-approval' && !unstartedEndStates.includes(state)
   return (isOfApproval && approval?.by) || history.find((line) => line.state === state)?.by
 }
 
-const endedUnbegun: readonly State[] = ['rejected', 'cancelled', 'expired']
+const unstartedEndStates: readonly State[] = ['rejected', 'cancelled', 'expired']

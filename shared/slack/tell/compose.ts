@@ -32,7 +32,7 @@ export interface ComposerParts {
   options: GuardOptions
 }
 
-/** Makes messages from the state at sending; `null`: there is nothing to tell any more. */
+/** Composes messages from the current state; `null` if there is no longer anything to announce. */
 export const createComposer = (parts: ComposerParts) => ({
   compose: (about: Exclude<About, { kind: 'outcome' }>) => compose(parts, about),
   outcome: (event: SlackEvent) => outcome(parts, event),
@@ -80,7 +80,7 @@ async function compose(parts: ComposerParts, about: Exclude<About, { kind: 'outc
       return occurrenceMessage({
         ...{ plan, time, state, unitsCharged, zone: await zone(parts) },
         counts: { ...counts, unsent: counts.unsent + counts.expired },
-        // The message of a missed one gives the reason already.
+        // The message of a missed occurrence already gives the reason.
         ...(reason !== undefined && state !== 'missed' && { reason }),
         refusals: refusals.map(({ project, problem }) => ({ project, detail: problem.detail })),
       })
@@ -115,7 +115,7 @@ async function isEnabled({ guard }: ComposerParts, name: string): Promise<boolea
   return (await planStatuses()).plans.some(({ plan }) => plan.name === name && plan.enabled)
 }
 
-/** The outcome of what a user confirmed or approved, once all of it has ended. */
+/** Composes the outcome of confirmed or approved updates after all have ended. */
 async function outcome(parts: ComposerParts, event: SlackEvent): Promise<Outcome | null> {
   const { guard } = parts
   const { ledger } = guard
@@ -124,7 +124,7 @@ async function outcome(parts: ComposerParts, event: SlackEvent): Promise<Outcome
   if (!first || !updates.every(hasEnded)) return null
   const isApproval = event.kind === 'press' && event.action !== 'confirm'
   const message = isApproval
-    ? // Another person may have approved it since.
+    ? // Another person may have approved the update since.
       pressedMessage({ update: first, by: first.approval?.by ?? callerOf(event), zone: await zone(parts) })
     : outcomeMessage({ updates, zone: await zone(parts), replaces: true })
   return { message, updates }
@@ -132,6 +132,6 @@ async function outcome(parts: ComposerParts, event: SlackEvent): Promise<Outcome
 
 export type Composer = ReturnType<typeof createComposer>
 
-/** A doubt and an approval have announcements of their own. */
+/** Doubts and approvals have announcements of their own. */
 const hasEnded = ({ state }: Update): boolean =>
   isTerminal(state) || state === 'in-doubt' || state === 'awaiting-approval'

@@ -6,26 +6,25 @@ import type { Message } from '../blocks.ts'
 import { readSlackSecret } from '../secret.ts'
 import { clean, cut } from '../text.ts'
 
-/** The limits of a `response_url`: https://docs.slack.dev/interactivity/handling-user-interaction */
+/** Limits of a `response_url`: https://docs.slack.dev/interactivity/handling-user-interaction */
 const maxAnswers = 5
 const answersLastMs = 30 * minuteMs
-const tooLate: Sent = { kind: 'refused', status: null, reason: 'the response_url is not good any more' }
+const expiredUrl: SendResult = { kind: 'refused', status: null, reason: 'the response_url is not good any more' }
 
-/** Sends messages to the user who typed or pressed, or to the webhook's channel. */
+/** Sends messages to a user or to the webhook's channel. */
 export function createPoster(parts: { client: SlackClient; secret: Secret; clock: Clock; log: Log }) {
   const { client, secret, clock, log } = parts
 
   const hasAnswersLeft = ({ answers, createdAt }: SlackEvent): boolean =>
     answers < maxAnswers && clock.now() - createdAt < answersLastMs
 
-  /** To the `response_url` while it works, else to the channel unless the message is private. */
-  async function toAsker(event: SlackEvent, message: Message, { isPrivate = false } = {}): Promise<Sent> {
-    const sent = hasAnswersLeft(event) ? await client.send(event.responseUrl, message) : tooLate
-    return sent.kind === 'refused' && !isPrivate ? toChannel(message, event.id) : sent
+  /** Sends to the `response_url` while it is valid, then to the channel unless the message is private. */
+  async function toAsker(event: SlackEvent, message: Message, { isPrivate = false } = {}): Promise<SendResult> {
+    const result = hasAnswersLeft(event) ? await client.send(event.responseUrl, message) : expiredUrl
+    return result.kind === 'refused' && !isPrivate ? toChannel(message, event.id) : result
   }
 
-  /** Without the members that only a `response_url` takes. */
-  async function toChannel(message: Message, about: Announcement['id']): Promise<Sent> {
+  async function toChannel(message: Message, about: Announcement['id']): Promise<SendResult> {
     const { webhookUrl } = await readSlackSecret(secret)
     const { replace_original: _replaced, response_type: _type, ...plain } = message
     if (webhookUrl !== null) return client.send(webhookUrl, plain)
@@ -38,29 +37,29 @@ export function createPoster(parts: { client: SlackClient; secret: Secret; clock
 
 export type Poster = ReturnType<typeof createPoster>
 
-export type Sent =
+export type SendResult =
   | { readonly kind: 'sent' }
-  /** Slack may have it; twice is better than never. */
+  /** Slack may have the message; a second one does no harm. */
   | { readonly kind: 'try-again'; readonly afterMs: number; readonly reason: string }
-  /** Slack will never take it. `status` is `null` if nothing was sent. */
+  /** Slack will never take the message. `status` is `null` if nothing was sent. */
   | { readonly kind: 'refused'; readonly status: number | null; readonly reason: string }
 
 export interface SlackClient {
   /** @param url a webhook or a `response_url`, which is a secret. @param message the JSON body. */
-  send(url: string, message: object): Promise<Sent>
+  send(url: string, message: object): Promise<SendResult>
 }
 
 const defaultTimeoutMs = 5_000
 const tryAgainAfterMs = minuteMs
 const maxReasonLength = 100
-/** Bounds the memory; addresses are never logged anyway. */
-const maxHidden = 1_000
+/** Bounds the memory. */
+const maxHiddenUrls = 1_000
 
 /**
- * Posts each message once; the caller decides when to try again. Never throws. `fetch` is good enough here, because no
- * units are spent and a repeated message does no harm.
+ * Posts each message once; the caller decides about another attempt. Never throws. `fetch` may repeat a request, but a
+ * repeated message does no harm.
  *
- * @param allowLoopback also takes http addresses of this machine.
+ * @param allowLoopback also allows http addresses of this machine.
  * @see https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
  */
 export function createSlackClient({
@@ -74,26 +73,27 @@ export function createSlackClient({
   readonly timeoutMs?: number
   readonly allowLoopback?: boolean
 }): SlackClient {
-  const hidden = new Set<string>()
+  const hiddenUrls = new Set<string>()
 
   function hide({ url, secrets }: Target): void {
-    if (hidden.has(url) || hidden.size >= maxHidden) return
-    hidden.add(url)
+    if (hiddenUrls.has(url) || hiddenUrls.size >= maxHiddenUrls) return
+    hiddenUrls.add(url)
     for (const secret of secrets) log.hide(secret)
   }
 
-  async function send(url: string, message: object): Promise<Sent> {
+  async function send(url: string, message: object): Promise<SendResult> {
     const target = targetOf(url, { allowLoopback })
-    if (!target) return tell({ kind: 'refused', status: null, reason: 'the address is not one of Slack' })
+    if (!target) return logResult({ kind: 'refused', status: null, reason: 'the address is not one of Slack' })
     hide(target)
-    return tell(await post(target, JSON.stringify(message), { clock, timeoutMs }))
+    return logResult(await post(target, JSON.stringify(message), { clock, timeoutMs }))
   }
 
-  function tell(sent: Sent): Sent {
-    if (sent.kind === 'refused') log.error('slack-refused', { status: sent.status, reason: sent.reason })
-    else if (sent.kind === 'try-again') log.info('slack-try-again', { afterMs: sent.afterMs, reason: sent.reason })
+  function logResult(result: SendResult): SendResult {
+    if (result.kind === 'refused') log.error('slack-refused', { status: result.status, reason: result.reason })
+    else if (result.kind === 'try-again')
+      log.info('slack-try-again', { afterMs: result.afterMs, reason: result.reason })
     else log.info('slack-sent')
-    return sent
+    return result
   }
 
   return { send }
@@ -103,21 +103,21 @@ async function post(
   target: Target,
   body: string,
   { clock, timeoutMs }: { clock: Clock; timeoutMs: number },
-): Promise<Sent> {
+): Promise<SendResult> {
   const signal = AbortSignal.timeout(timeoutMs)
   try {
     const answer = await fetch(target.url, {
       method: 'POST',
       headers: { 'content-type': 'application/json; charset=utf-8' },
       body,
-      // With `error`, a redirect would look like a broken connection and be retried for ever.
+      // With `error`, a redirect would look like a broken connection and be retried.
       redirect: 'manual',
       signal,
     })
-    const said = await readOpening(answer)
+    const text = await readOpening(answer)
     const { status } = answer
     if (status >= 200 && status < 300) return { kind: 'sent' }
-    const reason = reasonOf(said, target) || `status ${status}`
+    const reason = reasonOf(text, target) || `status ${status}`
     if (status === 429)
       return { kind: 'try-again', afterMs: retryAfterMs(answer.headers, clock.now()) ?? tryAgainAfterMs, reason }
     if (status >= 500) return { kind: 'try-again', afterMs: tryAgainAfterMs, reason }
@@ -128,14 +128,14 @@ async function post(
   }
 }
 
-/** Slack's short word, such as `invalid_blocks`, cut before it repeats the address. */
-function reasonOf(said: string, { secrets }: Target): string {
-  const harmless = secrets.reduce((text, secret) => text.split(secret)[0] ?? '', said)
-  const printable = harmless.replace(/[^\x20-\x7e]+/g, ' ').trim()
+/** Returns Slack's short word, such as `invalid_blocks`, cut before any part of the address. */
+function reasonOf(text: string, { secrets }: Target): string {
+  const withoutSecrets = secrets.reduce((text, secret) => text.split(secret)[0] ?? '', text)
+  const printable = withoutSecrets.replace(/[^\x20-\x7e]+/g, ' ').trim()
   return printable === '' ? '' : cut(clean(printable), maxReasonLength)
 }
 
-/** The error's message would show the address. */
+/** The message of the error would show the address. */
 function codeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
@@ -145,7 +145,7 @@ function codeOf(error: unknown): string {
 /** Slack's answers are one word. */
 const maxBytes = 4_096
 
-/** The first bytes of an answer. One that breaks off is kept: its status says enough. */
+/** Reads the first bytes. An answer may break off, because its status is enough. */
 async function readOpening(answer: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let length = 0
@@ -165,22 +165,22 @@ const minMs = 1_000
 const maxMs = hourMs
 
 /**
- * How long Slack asks to wait, bounded to a second and an hour; `null` if it does not say.
+ * Reads how long Slack asks to wait, at least a second and at most an hour; `null` without a valid header.
  *
  * @see https://docs.slack.dev/apis/web-api/rate-limits, RFC 9110 section 10.2.3 (seconds, or a date)
  */
 function retryAfterMs(headers: Headers, now: number): number | null {
-  const asked = headers.get('retry-after')?.trim() ?? ''
-  const isSeconds = /^\d+$/.test(asked)
-  // Date.parse finds a date in nearly any text.
-  if (!isSeconds && !/^\w{3}, .* GMT$/.test(asked)) return null
-  const ms = isSeconds ? Number(asked) * 1000 : Date.parse(asked) - now
+  const header = headers.get('retry-after')?.trim() ?? ''
+  const isSeconds = /^\d+$/.test(header)
+  // Date.parse reads nearly any text as a date.
+  if (!isSeconds && !/^\w{3}, .* GMT$/.test(header)) return null
+  const ms = isSeconds ? Number(header) * 1000 : Date.parse(header) - now
   return Number.isNaN(ms) ? null : Math.min(Math.max(ms, minMs), maxMs)
 }
 
 export interface Target {
   readonly url: string
-  /** Its secret parts, the longest first. */
+  /** The secret parts of the address, the longest first. */
   readonly secrets: readonly string[]
 }
 
@@ -190,7 +190,7 @@ const loopbackHosts = ['127.0.0.1', '[::1]', 'localhost']
 const maxUrlLength = 1_000
 const minSecretLength = 8
 
-/** `null` for addresses that are not Slack's: a `response_url` comes from outside. */
+/** Returns `null` for addresses that are not Slack's, because a `response_url` comes from outside. */
 export function targetOf(text: string, { allowLoopback }: { allowLoopback: boolean }): Target | null {
   if (text.length > maxUrlLength || !URL.canParse(text)) return null
   const url = new URL(text)
