@@ -8,7 +8,7 @@ async function withAnyOf<T>(
   return (await read(current)) ?? (previous === null ? null : read(previous))
 }
 
-/** Tries the known keys, then the present ones. */
+/** Tries the known keys, and reads the secret again if no key fits. */
 export async function withAnyKey<T>(
   key: Secret,
   known: SecretValue,

@@ -23,7 +23,7 @@ const maxVerified = 1_000
 /** These names stand in records and entries where no person acted; `*` means all callers. */
 const reserved = ['guard', 'sweep', 'service', 'setup', '*']
 
-/** 1–128 visible characters without `#`. Names that a stored map cannot have could be neither listed nor disabled. */
+/** 1–128 visible characters without `#`. A stored map could not have the name `__proto__`. */
 export const subject = z.string().check(
   z.regex(/^(?!slack:|schedule:|__proto__$)[\x21\x22\x24-\x7e]{1,128}$/),
   z.refine((sub) => !reserved.includes(sub.toLowerCase())),

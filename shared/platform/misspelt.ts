@@ -28,7 +28,7 @@ function isNear(name: string, own: string): boolean {
 /** The work grows with the square. */
 const maxWordLength = 20
 
-/** The word with the fewest slips; `null` if those are many. */
+/** The word with the fewest slips; `null` if too many. */
 export function nearest(typed: string, words: readonly string[]): string | null {
   if (typed.length > maxWordLength) return null
   const ranked = words

@@ -43,7 +43,7 @@ function cut(text: string, maxBytes: number): { text: string; truncated: boolean
   return { text: start, truncated: true }
 }
 
-/** Whether a body reports a failure, by `response_code` or `error`: conventions, because the vendor documents none. */
+/** Whether a body reports a failure. The vendor documents none, so `response_code` and `error` are conventions. */
 export function isErrorEnvelope(value: Json): boolean {
   if (!isObject(value)) return false
   const code = Object.hasOwn(value, 'response_code') ? value.response_code : null
@@ -178,7 +178,7 @@ export function createTokenFilter(token: string): TokenFilter {
   }
 }
 
-/** Where the end of `bytes` may be the start of `form`, else its length. */
+/** The index where a part of `form` may start at the end of `bytes`; otherwise the length. */
 function startOfPart(bytes: Buffer, form: Buffer): number {
   const first = form.readUInt8()
   let at = bytes.indexOf(first, Math.max(0, bytes.length - form.length + 1))

@@ -177,7 +177,10 @@ export function pairsOf(rawHeaders: readonly string[]): [name: string, value: st
   return pairs
 }
 
-/** Not the caller's token and cookies; nor `Accept-Encoding` and `Range`, which would hide our token in the answer. */
+/**
+ * Leaves out the caller's token and cookies, and `Accept-Encoding` and `Range`, which would hide our token in the
+ * answer.
+ */
 const forwarded: ReadonlySet<string> = new Set([
   'accept',
   'accept-language',

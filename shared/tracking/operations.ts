@@ -157,7 +157,7 @@ export const operationNames = Object.keys(operations) as readonly OperationName[
 export const isGuarded = (name: OperationName): name is GuardedOperation => operations[name].guarded !== null
 
 /**
- * Other frequencies than `ondemand` take `admin`, because the service then reserves units on its own.
+ * Other frequencies than `ondemand` take `admin`, because the service reserves units for them on its own.
  *
  * @param search raw, without `?`.
  */

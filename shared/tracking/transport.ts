@@ -235,7 +235,7 @@ export interface ServiceToken {
   reread(refused: string): Promise<string>
 }
 
-/** Anything else would break the header. */
+/** Other characters would break the header. */
 export const isUsableToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
 
 /** Cached, because every header of every answer is searched for these forms. */

@@ -91,9 +91,7 @@ async function runAgain(
   return { kind: 'fired', occurrence }
 }
 
-/**
- * Whether nothing is left to run. An occurrence that did not end as `done` runs again, so that people see the new end.
- */
+/** Whether no project is left to run. A person may run a stopped or missed occurrence again anyway. */
 async function isThrough(
   parts: OccurrencesParts,
   plan: Plan,

@@ -64,7 +64,7 @@ async function perform(
   const early = knowns.map((known) => ({ known, decided: decideEarly(known, options) }))
   const candidates = early.flatMap(({ known, decided }) => (decided.kind === 'pass' ? [known] : []))
   // Calls that may fail precede the first write, because a 503 must not leave half a request. The token precedes the
-  // estimates, because it may be slow and estimates expire.
+  // estimates, because a slow token would let estimates expire.
   if (candidates.length > 0) await parts.serviceToken()
   const quotes = await quoteAll(parts, candidates)
   // From memory, because an estimate may have found a rotated token.

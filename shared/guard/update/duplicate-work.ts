@@ -104,7 +104,7 @@ export function mayBeLost({ view, asked, request, isOldKey }: DecisionInput, opt
   )
 }
 
-/** The prefix names the restore's epoch, so no older key has the prefix. */
+/** The prefix names the restore's epoch, so older keys never begin with it. */
 const keyPrefix = ({ definitions }: View): string => `restored-${definitions.identity?.epoch ?? 0}-`
 
 export const isOldKey = (view: View, key: string | undefined): boolean =>

@@ -103,7 +103,7 @@ export function fromDefinitionsItem(item: Item): Definitions {
   return { ...definitions, budgets: Object.fromEntries(sorted) }
 }
 
-/** The root first, then by name: a database returns members in any order. */
+/** Sorts the root first, then by name, because a database returns members in any order. */
 function compare(a: string, b: string): number {
   if (a === rootBudget) return -1
   return b === rootBudget || a > b ? 1 : -1

@@ -141,7 +141,7 @@ function spanAt(instant: number, guess: number, bound: (index: number) => number
   return { index, start: bound(index), end: bound(index + 1) }
 }
 
-/** From this month's date alone: day 31 is 28 Feb, then 31 Mar. */
+/** The renewal of one month. Day 31 is 28 Feb, and 31 Mar a month later. */
 function turn({ day, time, zone }: Renewal, index: number): number {
   const lastDay = new Date(Date.UTC(1970, index + 1, 0)).getUTCDate()
   const [hour = 0, minute = 0] = time.split(':').map(Number)

@@ -157,9 +157,9 @@ const pause = ({ clock, ids }: Parts, round: number, first = firstPauseMs) =>
 const maxSockets = 200
 
 /**
- * A client that never retries.
+ * Creates a client that never retries.
  * @param endpoint a DynamoDB other than AWS's.
- * @param withinMs for a connection, and again for the answer.
+ * @param withinMs the limit for a connection, and again for the answer.
  */
 export function createDynamoClient(endpoint?: string, accessKey?: string, withinMs = 3_000): DynamoDBClient {
   const agent = { maxSockets: maxSockets, keepAlive: true }

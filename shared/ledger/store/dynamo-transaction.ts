@@ -79,7 +79,7 @@ type Fault =
   | { readonly kind: 'too-large' }
   /** Our mistake, or a missing permission or table. */
   | { readonly kind: 'broken' }
-  /** Everything else: it may have been applied. */
+  /** Any other fault: the transaction may have been applied. */
   | { readonly kind: 'lost' }
 
 const refusals = new Set(['ProvisionedThroughputExceededException', 'RequestLimitExceeded', 'ThrottlingException'])

@@ -18,7 +18,7 @@ import {
 
 /**
  * The store in memory, for machines without Java and for the simulation. Items are replaced, never changed, so that
- * what was read stays as it was.
+ * readers keep what they read.
  * @param items where they are kept, so that tests can look.
  * @param applied the tokens of applied transactions.
  */

@@ -10,7 +10,7 @@ export interface Store {
    * @param token 1–36 characters; a repeated token is applied once.
    * @param maxWaitMs how long to repeat conflicts and throttling.
    * @throws LedgerUnavailable, Contention or ItemTooLarge if it was certainly not applied.
-   * @throws AnswerLost if it may have been.
+   * @throws AnswerLost if it may have been applied.
    */
   transact(writes: readonly Write[], token: string, maxWaitMs?: number): Promise<Outcome>
   /** Another table of the same name has another id. Absent in memory. */
