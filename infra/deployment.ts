@@ -22,7 +22,7 @@ const trueOrFalse = z.pipe(
 const options = z.object({
   /** Deploys a stand-in of the service, and the guard calls only that. */
   sandbox: z._default(trueOrFalse, false),
-  /** Of each function. New AWS accounts have too little concurrency to reserve any. */
+  /** The reserved concurrency of each function. New AWS accounts have too little to reserve any. */
   reservedConcurrency: z.optional(
     z.pipe(z.string().check(z.regex(/^[1-9]\d{0,3}$/, 'must be a whole number from 1 to 9999')), z.transform(Number)),
   ),
@@ -37,7 +37,7 @@ const options = z.object({
 type Options = z.output<typeof options>
 
 /** The constructs set these, so values from the shell are ignored: they are meant for `npm start`. */
-const madeHere = [
+const settingsOfConstructs = [
   ...['TABLE_NAME', 'DYNAMODB_ENDPOINT', 'DYNAMODB_ACCESS_KEY', 'LEDGER_SERVICE', 'LEDGER_MARKER', 'PLANS'],
   ...['SECRETS_ENDPOINT', 'SECRETS_ACCESS_KEY', 'SERVICE_TOKEN_SECRET', 'CALLER_KEY_SECRET', 'SLACK_SECRET'],
 ]
@@ -46,7 +46,7 @@ const unknownYet = 'https://sandbox.invalid/v3'
 /**
  * Checks the settings with the schemas of the functions, so that no deployment is made that cannot start.
  *
- * @param names of all given options.
+ * @param names the names of all options of the command line and `cdk.json`.
  * @throws WrongSettings, WrongPlans naming every fault.
  */
 export function readDeployment(
@@ -55,7 +55,7 @@ export function readDeployment(
   names: readonly string[] = [],
 ): Deployment {
   refuseUnknown(names)
-  refuseMisspelt('variables', Object.keys(env), [...Object.keys(guardSettings.shape), ...ofOneMachine])
+  refuseMisspelt('variables', Object.keys(env), [...Object.keys(guardSettings.shape), ...localVariables])
   const wanted = parseSettings(options, contextOf(context))
   const { sandbox, ledgerTable, ledgerStream } = wanted
   if (sandbox && env.TRACKING_BASE_URL) {
@@ -73,7 +73,9 @@ export function readDeployment(
     throw new WrongSettings('firstLedger: is not taken with ledgerTable: a restored table holds a ledger already')
   }
   const given = { ...env, ...(sandbox && { TRACKING_BASE_URL: unknownYet }) }
-  const own = Object.entries(given).filter(([name]) => name in guardSettings.shape && !madeHere.includes(name))
+  const own = Object.entries(given).filter(
+    ([name]) => name in guardSettings.shape && !settingsOfConstructs.includes(name),
+  )
   const schema = wanted.firstLedger ? firstDeploymentSettings : deploymentSettings
   const parsed = parseSettings(schema, { ...Object.fromEntries(own), TABLE_NAME: 'is made here' })
   mustFitLimit(parsed, parsed.ACCOUNT_UNITS_PER_MONTH)
@@ -91,8 +93,8 @@ export function readDeployment(
   }
 }
 
-/** Only `npm start` and its commands read these. In the shell of a deployment they are not a mistake. */
-const ofOneMachine = [
+/** Only `npm start` and its commands read these variables, but a deployment may find them in its shell. */
+const localVariables = [
   ...['PORT', 'DATA_DIR', 'DEMO', 'SANDBOX_PORT', 'SANDBOX_TABLE', 'SANDBOX_URL', 'SANDBOX_TOKEN'],
   'SANDBOX_UNITS_PER_MONTH',
   ...['TRACKING_TOKEN', 'SLACK_SIGNING_SECRET', 'SLACK_WEBHOOK_URL', 'UNIT_GUARD_URL', 'UNIT_GUARD_TOKEN'],

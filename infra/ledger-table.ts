@@ -21,7 +21,7 @@ interface Restored {
 
 export interface LedgerAccess {
   readonly lists: boolean
-  /** Prefixes of the partition keys that it may put items under; everything without it. */
+  /** Prefixes of the partition keys of items that the function may put; without prefixes it may put any item. */
   readonly writes?: readonly string[]
 }
 

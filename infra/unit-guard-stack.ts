@@ -61,7 +61,7 @@ const functions = {
     ledger: { lists: true },
     secrets: ['service-token', 'slack'],
   },
-  // It starts all updates of a batch at once, and each waits for the service.
+  // This function starts all updates of a batch at once, and each update waits for the service.
   OutboxStart: {
     bundle: 'outbox',
     entry: 'start',
@@ -82,7 +82,7 @@ const functions = {
   },
 } as const satisfies Record<string, FunctionSpec>
 
-/** One deployment: one account of the tracking service, one ledger. */
+/** A deployment has one account of the tracking service and one ledger. */
 export class UnitGuardStack extends Stack {
   constructor(scope: Construct, id: string, { deployment, bundles, ...props }: UnitGuardProps) {
     super(scope, id, { description: 'Unit Guard: a budget guard for a metered tracking service', ...props })
@@ -92,7 +92,7 @@ export class UnitGuardStack extends Stack {
     const ledger = new LedgerTable(this, 'Ledger', { restored: table && stream ? { table, stream } : null })
     const secrets = new GuardSecrets(this, 'Secrets')
     const deadLetters = new DeadLetters(this, 'DeadLetters')
-    // One for all functions, so that the lines of an update stand together.
+    // All functions share one log group, so that the lines of an update stand together.
     const logGroup = new LogGroup(this, 'Log', {
       retention: RetentionDays.THREE_MONTHS,
       removalPolicy: RemovalPolicy.DESTROY,

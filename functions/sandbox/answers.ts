@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Handler, Hono } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
@@ -6,9 +6,9 @@ import type * as z from 'zod/mini'
 import { readWhole } from '../../shared/platform/http.ts'
 import type { Fault } from './faults.ts'
 import type { Project } from './project.ts'
-import type { Requested } from './request.ts'
+import type { SandboxRequest } from './request.ts'
 
-/** The service documents no body but that of GET /projects, so this envelope is the sandbox's own. */
+/** The service documents only the body of GET /projects, so this envelope is the sandbox's own. */
 export const succeeded = (c: Context, data: object, status: ContentfulStatusCode = 200) =>
   c.json({ response_code: 0, data }, status)
 
@@ -23,9 +23,9 @@ export function unauthorized(c: Context) {
 export const unknownProject = (c: Context, name: string) => failed(c, 404, `There is no project called ${name}`)
 
 export const wrongInput = (c: Context, error: z.core.$ZodError) =>
-  failed(c, 400, 'Bad Request', { errors: error.issues.map(describe) })
+  failed(c, 400, 'Bad Request', { errors: error.issues.map(describeIssue) })
 
-function describe(issue: z.core.$ZodIssue) {
+function describeIssue(issue: z.core.$ZodIssue) {
   const path = issue.path.join('.')
   return issue.code === 'unrecognized_keys'
     ? { path, message: `has unknown fields: ${issue.keys.join(', ')}` }
@@ -38,7 +38,7 @@ export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge'
 }
 
-/** `undefined`: not JSON, or incomplete. @throws BodyTooLarge */
+/** Returns `undefined` if the body is not JSON or is incomplete. @throws BodyTooLarge */
 export async function readJson(c: Context<SandboxEnv>): Promise<unknown> {
   const bytes = await readWhole(c, maxBodyBytes)
   if (bytes === 'too-large') throw new BodyTooLarge()
@@ -50,15 +50,15 @@ export async function readJson(c: Context<SandboxEnv>): Promise<unknown> {
   }
 }
 
-/** `Partial`: Lambda has no node request. */
+/** The bindings are `Partial`, because Lambda has no node request. */
 export type SandboxEnv = {
   Bindings: Partial<HttpBindings>
-  Variables: { requested: Requested; fault: Fault | undefined; projects: readonly Project[] }
+  Variables: { requested: SandboxRequest; fault: Fault | undefined; projects: readonly Project[] }
 }
 
 type Method = 'GET' | 'POST'
 
-/** Other methods of the path are 405; HEAD is GET without a body. */
+/** Adds the handler of a path. Other methods return 405; HEAD is GET without a body. */
 export function operation(routes: Hono<SandboxEnv>, method: Method, path: string, handler: Handler<SandboxEnv>): void {
   routes.on(method, path, handler)
   routes.all(path, (c: Context<SandboxEnv>) => {
@@ -67,18 +67,18 @@ export function operation(routes: Hono<SandboxEnv>, method: Method, path: string
   })
 }
 
-/** `undefined`: nothing to write yet. */
+/** A row is `undefined` if there is nothing to write yet. */
 export type Rows = Iterable<object | undefined>
 
 const chunkLength = 32_768
-const longestMs = 15
+const maxChunkMs = 15
 
-/** A JSON array, computed chunk by chunk as the caller reads, so that other requests are answered in between. */
+/** Computes a JSON array chunk by chunk while the caller reads, so that other requests are answered in between. */
 export function streamRows(c: Context, rows: Rows): Response {
   const iterator = rows[Symbol.iterator]()
   let separator = ''
   const nextChunk = (start: string): { text: string; done: boolean } => {
-    const until = performance.now() + longestMs
+    const until = performance.now() + maxChunkMs
     let text = start
     while (text.length < chunkLength && performance.now() < until) {
       const { value, done } = iterator.next()
@@ -95,12 +95,12 @@ export function streamRows(c: Context, rows: Rows): Response {
   const body = new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
-        await turn()
+        await nextTurn()
         let { text, done } = isFirst ? { text: '[', done: false } : nextChunk('')
         isFirst = false
-        // A stream that gets nothing when pulled is not pulled again.
+        // A stream is not pulled again if `pull` enqueued nothing.
         while (text === '' && !done) {
-          await turn()
+          await nextTurn()
           ;({ text, done } = nextChunk(''))
         }
         controller.enqueue(encoder.encode(text))

@@ -5,7 +5,7 @@ import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
 import { BodyTooLarge, failed, readJson, type SandboxEnv, unauthorized, wrongInput } from './answers.ts'
 import { demonstrationProjects } from './demonstration.ts'
 import { exportRoutes } from './exports.ts'
-import { withFaults } from './fault-answers.ts'
+import { injectFaults } from './fault-answers.ts'
 import { faultListOf, helpOf } from './faults.ts'
 import { marketShareRoutes } from './market-share.ts'
 import { projectRoutes } from './projects.ts'
@@ -16,7 +16,7 @@ import { updateRoutes } from './updates.ts'
 type SandboxOptions = {
   readonly clock: Clock
   readonly token: TokenSource
-  /** Default: in memory. */
+  /** The default state is in memory. */
   readonly state?: State
   readonly unitsPerMonth?: number
   /** Writes one `sandbox-request` line for each request under /v3, before its answer. */
@@ -24,7 +24,7 @@ type SandboxOptions = {
   readonly kinds?: Kinds
 }
 
-/** A stand-in for the tracking service below `/v3`, with switches of its own below `/sandbox`. */
+/** Creates a stand-in for the tracking service below `/v3`, with its own controls below `/sandbox`. */
 export function createSandbox(options: SandboxOptions): Hono<SandboxEnv> {
   const { clock, token, unitsPerMonth = 100_000, log, kinds = productKinds } = options
   const state = options.state ?? createMemoryState(demonstrationProjects(clock.now()))
@@ -34,7 +34,7 @@ export function createSandbox(options: SandboxOptions): Hono<SandboxEnv> {
     if (!(await isAuthorized(c.req.header('authorization'), token, clock.now()))) return unauthorized(c)
     return next()
   })
-  app.use('/v3/*', withFaults({ state, clock, kinds, log }))
+  app.use('/v3/*', injectFaults({ state, clock, kinds, log }))
 
   app.route('/v3', projectRoutes({ state, clock, kinds }))
   app.route('/v3', updateRoutes({ state, clock, unitsPerMonth, kinds }))
@@ -53,7 +53,7 @@ export function createSandbox(options: SandboxOptions): Hono<SandboxEnv> {
 
 type Options = { readonly state: State; readonly clock: Clock; readonly unitsPerMonth: number; readonly kinds: Kinds }
 
-/** The sandbox's own paths: rehearse faults, and see what the service saw. */
+/** Adds the sandbox's own paths, to set faults and to read the runs. */
 function controlRoutes({ state, clock, unitsPerMonth, kinds }: Options): Hono<SandboxEnv> {
   const faultList = faultListOf(kinds)
   const help = helpOf(kinds)

@@ -5,7 +5,7 @@ import type { Project } from './project.ts'
 
 export type Cost = { readonly project: string; readonly keyword_units: Units }
 
-/** The service documents no prices; these are the sandbox's own. */
+/** The service documents no prices, so these prices are the sandbox's own. */
 export const costOf = (kind: KindFacts, project: Project): Cost => ({
   project: project.name,
   keyword_units: toUnits(project.keywords.length * kind.standInCost(project)),
@@ -14,12 +14,12 @@ export const costOf = (kind: KindFacts, project: Project): Cost => ({
 export const totalOf = (costs: readonly Cost[]): Units =>
   toUnits(costs.reduce((sum, cost) => sum + cost.keyword_units, 0))
 
-export function summed(costs: readonly Cost[]): object {
+export function costSummary(costs: readonly Cost[]): object {
   const [only, ...others] = costs
   return only && others.length === 0 ? only : { projects: costs, total_units: totalOf(costs) }
 }
 
-/** The service documents no body. A guard must read some of these and refuse others. */
+/** Bodies of an estimate, which the service does not document. A guard must read some and refuse others. */
 const shapes = {
   plain: (units) => ({ units }),
   string: (units) => ({ response_code: 0, data: { keyword_units: String(units) } }),
@@ -38,7 +38,7 @@ const shapes = {
 type EstimateShape = keyof typeof shapes
 export const estimateShapes = Object.keys(shapes) as EstimateShape[]
 
-export function misshapen(c: Context, shape: EstimateShape, costs: readonly Cost[]): Response {
+export function answerShape(c: Context, shape: EstimateShape, costs: readonly Cost[]): Response {
   const body = shapes[shape](totalOf(costs), costs)
   if (typeof body !== 'string') return c.json(body)
   return shape === 'html' ? c.html(body) : c.text(body)

@@ -41,7 +41,7 @@ const engine = (country: SearchEngine['country'], se_type: SearchEngine['se_type
 const desktop = (country: SearchEngine['country']) => engine(country, 'desktop universal')
 const mobile = (country: SearchEngine['country']) => engine(country, 'mobile universal')
 
-type Sketch = {
+type ProjectSketch = {
   readonly name: string
   readonly website: string
   readonly keywords: number
@@ -55,8 +55,8 @@ const competitors = [
   { name: 'www.lantern-review.example', aliases: 'www.lantern-*.example' },
 ]
 
-/** An on-demand project was last updated a week ago, so it has data. */
-function project({ name, website, keywords, engines, frequency = 'ondemand', now }: Sketch): ProjectInput {
+/** On-demand projects have data, because their last update was a week ago. */
+function project({ name, website, keywords, engines, frequency = 'ondemand', now }: ProjectSketch): ProjectInput {
   return {
     name,
     frequency,

@@ -22,7 +22,7 @@ type DatesOf = (project: Project, runs: readonly Run[], now: number, kinds: Kind
 export function exportRoutes({ state, clock, kinds }: { state: State; clock: Clock; kinds: Kinds }): Hono<SandboxEnv> {
   const routes = new Hono<SandboxEnv>()
 
-  const exported =
+  const exportHandler =
     (view: View, available: DatesOf = datesOf) =>
     async (c: Context<SandboxEnv>) => {
       const project = findProject(c.var.projects, c.var.requested.name)
@@ -33,13 +33,13 @@ export function exportRoutes({ state, clock, kinds }: { state: State; clock: Clo
       return streamRows(c, view(createWorld(project), datesWithin(query.data, dates)))
     }
 
-  operation(routes, 'GET', '/projects/:name/export-rankings', exported(rankings))
-  operation(routes, 'GET', '/projects/:name/export-visibility', exported(visibility))
-  operation(routes, 'GET', '/projects/:name/export-pages', exported(landingPages))
-  operation(routes, 'GET', '/projects/:name/export-topsites', exported(topSites))
-  operation(routes, 'GET', '/projects/:name/export-gsc', exported(searchConsole))
-  operation(routes, 'POST', '/projects/:name/export-ctr', exported(clickThroughRates))
-  const difficulty = exported(keywordDifficulty, (_, runs, now) => difficultyDatesOf(runs, now))
+  operation(routes, 'GET', '/projects/:name/export-rankings', exportHandler(rankings))
+  operation(routes, 'GET', '/projects/:name/export-visibility', exportHandler(visibility))
+  operation(routes, 'GET', '/projects/:name/export-pages', exportHandler(landingPages))
+  operation(routes, 'GET', '/projects/:name/export-topsites', exportHandler(topSites))
+  operation(routes, 'GET', '/projects/:name/export-gsc', exportHandler(searchConsole))
+  operation(routes, 'POST', '/projects/:name/export-ctr', exportHandler(clickThroughRates))
+  const difficulty = exportHandler(keywordDifficulty, (_, runs, now) => difficultyDatesOf(runs, now))
   operation(routes, 'GET', '/projects/:id/export-keyword-difficulty', difficulty)
   return routes
 }
@@ -54,10 +54,10 @@ export const period = z.object({ startDate: date, stopDate: date }).check(
   }),
 )
 
-export const on = onOrFrom((day) => ({ startDate: day, stopDate: day }))
-export const from = onOrFrom((day) => ({ startDate: day }))
+export const on = periodFromDate((day) => ({ startDate: day, stopDate: day }))
+export const from = periodFromDate((day) => ({ startDate: day }))
 
-function onOrFrom(periodOf: (day: string) => Period) {
+function periodFromDate(periodOf: (day: string) => Period) {
   const withDate = z.object({ date })
   return z.pipe(
     z.intersection(period, withDate),
@@ -68,8 +68,9 @@ function onOrFrom(periodOf: (day: string) => Period) {
 type Period = { readonly startDate?: string | undefined; readonly stopDate?: string | undefined }
 
 /**
- * The dates with data in a period, both ends included. Without a start it is the latest date only. @param dates
- * oldest first.
+ * Returns the dates with data in a period, both ends included, or only the latest one if the period has no start.
+ *
+ * @param dates oldest first.
  */
 export function datesWithin({ startDate, stopDate }: Period, dates: readonly string[]): readonly string[] {
   const until = stopDate === undefined ? dates : dates.filter((each) => each <= stopDate)

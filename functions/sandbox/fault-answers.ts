@@ -8,13 +8,13 @@ import type { SandboxEnv } from './answers.ts'
 import { failed } from './answers.ts'
 import { type Fault, lateMsOf, matches } from './faults.ts'
 import { findProjects, type Project } from './project.ts'
-import { type Requested, readRequest } from './request.ts'
+import { readRequest, type SandboxRequest } from './request.ts'
 import type { State } from './state/state.ts'
 
 type Options = { readonly state: State; readonly clock: Clock; readonly kinds: Kinds; readonly log?: Log | undefined }
 
-/** Each request under /v3 meets at most one fault. */
-export const withFaults = ({ state, clock, kinds, log }: Options) =>
+/** Applies at most one fault to each request under /v3. */
+export const injectFaults = ({ state, clock, kinds, log }: Options) =>
   createMiddleware<SandboxEnv>(async (c, next) => {
     const requested = readRequest(c.req.path, kinds)
     const { fault, projects } = await state.meet((each, all) => matches(each, requested, namesOf(requested, all)))
@@ -23,36 +23,36 @@ export const withFaults = ({ state, clock, kinds, log }: Options) =>
     c.set('projects', projects)
     log?.info('sandbox-request', { method: c.req.method, ...requested, fault: fault?.fault })
 
-    if (fault === undefined || changesTheOperation(fault)) return next()
+    if (fault === undefined || isOperationFault(fault)) return next()
     if (fault.fault === 'delay') {
       await next()
       return clock.sleep(fault.ms)
     }
     if (fault.consumes || lateMsOf(fault) > 0) await next()
-    const normal = c.res
+    const normalAnswer = c.res
     c.res = undefined
-    c.res = await spoiled(c, fault, normal)
+    c.res = await answerSpoiled(c, fault, normalAnswer)
   })
 
 type OperationFault = Extract<Fault, { fault: 'estimate-shape' | 'run-units' | 'late-date' }>
 type SpoilingFault = Exclude<Fault, OperationFault | { fault: 'delay' }>
 
-const changesTheOperation = (fault: Fault): fault is OperationFault =>
+const isOperationFault = (fault: Fault): fault is OperationFault =>
   fault.fault === 'estimate-shape' || fault.fault === 'run-units' || fault.fault === 'late-date'
 
-function namesOf({ name }: Requested, all: readonly Project[]): string[] {
+function namesOf({ name }: SandboxRequest, all: readonly Project[]): string[] {
   const found = findProjects(all, name)
   return found.kind === 'found' ? found.projects.flatMap((project) => [project.name, project.id]) : [name]
 }
 
-async function spoiled(c: Context<SandboxEnv>, fault: SpoilingFault, normal: Response): Promise<Response> {
+async function answerSpoiled(c: Context<SandboxEnv>, fault: SpoilingFault, normalAnswer: Response): Promise<Response> {
   switch (fault.fault) {
     case 'hang':
       return hang(c)
     case 'reset':
       return reset(c)
     case 'reset-mid-body':
-      return resetMidBody(c, await normal.text())
+      return resetMidBody(c, await normalAnswer.text())
     case 'status':
       return withStatus(c, fault)
     case 'html':
@@ -62,7 +62,7 @@ async function spoiled(c: Context<SandboxEnv>, fault: SpoilingFault, normal: Res
   }
 }
 
-/** Ends when the caller leaves, so that nothing stays in the process. */
+/** Ends when the caller disconnects, so that no promise stays in the process. */
 async function hang(c: Context<SandboxEnv>): Promise<Response> {
   const { signal } = c.req.raw
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
@@ -76,17 +76,17 @@ function reset(c: Context<SandboxEnv>): Response {
   return alreadySent
 }
 
-async function resetMidBody(c: Context<SandboxEnv>, normal: string): Promise<Response> {
+async function resetMidBody(c: Context<SandboxEnv>, normalAnswer: string): Promise<Response> {
   const outgoing = c.env?.outgoing
   if (!outgoing) return noConnection(c)
-  const body = Buffer.from(normal || '{"response_code":0,"data":{}}')
+  const body = Buffer.from(normalAnswer || '{"response_code":0,"data":{}}')
   outgoing.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
   await new Promise((resolve) => outgoing.write(body.subarray(0, body.length / 2), resolve))
   outgoing.destroy()
   return alreadySent
 }
 
-/** Lambda owns the connection, so this is what it answers for a broken function. */
+/** Lambda owns the connection, and answers 502 for a broken function. */
 const noConnection = (c: Context) => failed(c, 502, 'Bad Gateway')
 
 function withStatus(c: Context, { status, retryAfter }: Extract<Fault, { fault: 'status' }>): Response {

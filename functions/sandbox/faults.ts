@@ -1,57 +1,57 @@
 import * as z from 'zod/mini'
 import { anyOf, datedKinds, type Kind, type Kinds, namesOf } from '../../shared/tracking/kinds.ts'
 import { estimateShapes } from './costs.ts'
-import type { Requested } from './request.ts'
+import type { SandboxRequest } from './request.ts'
 
-const longestMs = 600_000
-const mostFaults = 50
-const mostUnits = 1_000_000_000
+const maxMs = 600_000
+const maxFaults = 50
+const maxUnits = 1_000_000_000
 
 const oneOf = <const Value extends string>(values: readonly Value[]) => z.enum(values, `must be ${values.join(', ')}`)
 const integer = (takes: string, from: number, to: number = Number.MAX_SAFE_INTEGER) =>
   z.number(takes).check(z.int(takes), z.gte(from, takes), z.lte(to, takes))
-const ms = integer(`must have 0 to ${longestMs} milliseconds`, 0, longestMs)
+const ms = integer(`must have 0 to ${maxMs} milliseconds`, 0, maxMs)
 const consumes = (byDefault: boolean) => z._default(z.boolean('must be true or false'), byDefault)
 
-/** `consumes`: the request takes effect although its answer is spoiled. `afterMs`: how late a run takes effect. */
-const spoils = (byDefault: boolean) => ({ consumes: consumes(byDefault), afterMs: z.optional(ms) })
+/** `consumes` lets the request take effect although its answer is spoiled; `afterMs` delays the effect of a run. */
+const spoiledAnswer = (byDefault: boolean) => ({ consumes: consumes(byDefault), afterMs: z.optional(ms) })
 
 function faultOf(kinds: Kinds) {
-  const where = {
+  const requestFilter = {
     operation: oneOf(['run', 'estimate', 'dates', 'any']),
     kind: z.optional(oneOf(namesOf(kinds))),
     project: z.optional(z.string('must be the name or id of a project')),
     times: z.optional(integer('must be a whole number from 1', 1)),
   }
-  /** Not with `any`: requests that they cannot change would use them up. */
-  const ofEstimate = { ...where, operation: oneOf(['estimate']) }
-  const ofRun = { ...where, operation: oneOf(['run']) }
+  /** These faults exclude `any`, because requests that they cannot change would use them up. */
+  const estimateFilter = { ...requestFilter, operation: oneOf(['estimate']) }
+  const runFilter = { ...requestFilter, operation: oneOf(['run']) }
   const dated = datedKinds(kinds)
-  const ofDatedRun = { ...ofRun, kind: z._default(oneOf(dated), dated[0] as Kind) }
+  const datedRunFilter = { ...runFilter, kind: z._default(oneOf(dated), dated[0] as Kind) }
 
   return z.discriminatedUnion(
     'fault',
     [
-      z.strictObject({ ...where, fault: z.literal('delay'), ms }),
-      z.strictObject({ ...where, fault: z.literal('hang'), ...spoils(true) }),
-      z.strictObject({ ...where, fault: z.literal('reset'), ...spoils(true) }),
-      z.strictObject({ ...where, fault: z.literal('reset-mid-body'), ...spoils(true) }),
+      z.strictObject({ ...requestFilter, fault: z.literal('delay'), ms }),
+      z.strictObject({ ...requestFilter, fault: z.literal('hang'), ...spoiledAnswer(true) }),
+      z.strictObject({ ...requestFilter, fault: z.literal('reset'), ...spoiledAnswer(true) }),
+      z.strictObject({ ...requestFilter, fault: z.literal('reset-mid-body'), ...spoiledAnswer(true) }),
       z.strictObject({
-        ...where,
+        ...requestFilter,
         fault: z.literal('status'),
         status: integer('must be an HTTP status from 200 to 599', 200, 599),
         retryAfter: z.optional(integer('must be a whole number of seconds', 0)),
-        ...spoils(false),
+        ...spoiledAnswer(false),
       }),
-      z.strictObject({ ...where, fault: z.literal('html'), ...spoils(true) }),
-      z.strictObject({ ...where, fault: z.literal('envelope'), consumes: consumes(false) }),
-      z.strictObject({ ...ofEstimate, fault: z.literal('estimate-shape'), shape: oneOf(estimateShapes) }),
+      z.strictObject({ ...requestFilter, fault: z.literal('html'), ...spoiledAnswer(true) }),
+      z.strictObject({ ...requestFilter, fault: z.literal('envelope'), consumes: consumes(false) }),
+      z.strictObject({ ...estimateFilter, fault: z.literal('estimate-shape'), shape: oneOf(estimateShapes) }),
       z.strictObject({
-        ...ofRun,
+        ...runFilter,
         fault: z.literal('run-units'),
-        units: integer(`must have 0 to ${mostUnits} units`, 0, mostUnits),
+        units: integer(`must have 0 to ${maxUnits} units`, 0, maxUnits),
       }),
-      z.strictObject({ ...ofDatedRun, fault: z.literal('late-date'), ms }),
+      z.strictObject({ ...datedRunFilter, fault: z.literal('late-date'), ms }),
     ],
     'must be one of the faults that GET /sandbox/faults explains',
   )
@@ -68,16 +68,16 @@ export const faultListOf = (kinds: Kinds) =>
     {
       faults: z
         .array(faultOf(kinds), 'must be a list of faults')
-        .check(z.maxLength(mostFaults, `must have at most ${mostFaults} faults`)),
+        .check(z.maxLength(maxFaults, `must have at most ${maxFaults} faults`)),
     },
     'must be a JSON object with faults',
   )
 
-/** @param known names and ids of the request's projects. */
-export function matches(fault: Fault, requested: Requested, known: readonly string[]): boolean {
+/** @param projectNames names and ids of the request's projects. */
+export function matches(fault: Fault, requested: SandboxRequest, projectNames: readonly string[]): boolean {
   if (fault.operation !== 'any' && fault.operation !== requested.operation) return false
   if (fault.kind !== undefined && fault.kind !== requested.kind) return false
-  return fault.project === undefined || known.includes(fault.project)
+  return fault.project === undefined || projectNames.includes(fault.project)
 }
 
 export const helpOf = (kinds: Kinds) =>

@@ -29,7 +29,7 @@ const state = createTableState({
   demonstration: () => demonstrationProjects(systemClock.now()),
 })
 
-/** Streams, because an export may be long. */
+/** Streams answers, because an export may be long. */
 export const handler = streamAnswers(
   createSandbox({
     clock: systemClock,

@@ -7,7 +7,7 @@ export type Frequency = (typeof frequencies)[number]
 
 export type Engine = CreateProjectInput['searchengines'][number] & { readonly svc_id: number }
 
-/** Its lists keep the service's field names. */
+/** The lists of a project keep the service's field names. */
 export type Project = {
   readonly keywords: CreateProjectInput['keywords']
   readonly searchengines: readonly Engine[]
@@ -17,15 +17,15 @@ export type Project = {
   readonly frequency: Frequency
   readonly country: string
   readonly createdAt: number
-  /** Dates with data from before this sandbox. */
+  /** Dates with data before the sandbox existed. */
   readonly earlierDates: readonly string[]
-  /** No `svc_id` is given twice. */
+  /** A new search engine gets the next `svc_id`, so no `svc_id` is used twice. */
   readonly lastSvcId: number
 }
 
 export type ProjectInput = Omit<Project, 'id'>
 
-/** `at` is in the future for a late effect; data is visible from `visibleFrom`. */
+/** `at` is in the future for a delayed effect; data is visible from `visibleFrom`. */
 export type Run = {
   readonly at: number
   readonly kind: string
@@ -34,7 +34,7 @@ export type Run = {
   readonly visibleFrom: number
 }
 
-/** The UTC days for which a project has data, oldest first. */
+/** Returns the UTC days for which a project has data, oldest first. */
 export function datesOf(project: Project, runs: readonly Run[], now: number, kinds: Kinds = productKinds): string[] {
   const days = datedKinds(kinds).flatMap((kind) => daysOfRuns(kind, runs, now))
   return sortedSet([...project.earlierDates, ...scheduledDates(project, now), ...days])
@@ -50,10 +50,13 @@ const sortedSet = (dates: readonly string[]): string[] => [...new Set(dates)].so
 
 export const day = (instant: number): string => toRfc3339(instant).slice(0, 10)
 
-const everyDays = { ondemand: undefined, daily: 1, weekly: 7 } as const satisfies Record<Frequency, number | undefined>
+const intervalDays = { ondemand: undefined, daily: 1, weekly: 7 } as const satisfies Record<
+  Frequency,
+  number | undefined
+>
 
 function scheduledDates(project: Project, now: number): string[] {
-  const every = everyDays[project.frequency]
+  const every = intervalDays[project.frequency]
   if (every === undefined) return []
   const dates: string[] = []
   const first = Date.parse(day(project.createdAt))
@@ -61,12 +64,12 @@ function scheduledDates(project: Project, now: number): string[] {
   return dates
 }
 
-type Found =
+type FoundProjects =
   | { readonly kind: 'found'; readonly projects: readonly Project[] }
   | { readonly kind: 'unknown'; readonly name: string }
 
-/** The projects of a path segment, by name or id. Commas separate several, unless one project has the whole name. */
-export function findProjects(all: readonly Project[], segment: string): Found {
+/** Finds the projects of a path segment by name or id. Commas separate projects, unless one project has that name. */
+export function findProjects(all: readonly Project[], segment: string): FoundProjects {
   const one = findProject(all, segment)
   if (one) return { kind: 'found', projects: [one] }
   const found = new Set<Project>()
@@ -93,16 +96,16 @@ export function newProject(
     createdAt: now,
     earlierDates: [],
     keywords: input.keywords,
-    searchengines: numbered(input.searchengines, 0),
+    searchengines: numberEngines(input.searchengines, 0),
     websites: input.websites,
     lastSvcId: input.searchengines.length,
   }
 }
 
-/** Lists replace those of the project; search engines are added and removed one by one. */
+/** Replaces the lists of the project, but adds and removes search engines one by one. */
 export function updatedProject(project: Project, input: UpdateProjectInput): Project {
   const removed = new Set(input.removeSearchengines?.map(({ svc_id }) => svc_id))
-  const added = numbered(input.addSearchengines ?? [], project.lastSvcId)
+  const added = numberEngines(input.addSearchengines ?? [], project.lastSvcId)
   return {
     ...project,
     keywords: input.keywords ?? project.keywords,
@@ -117,5 +120,5 @@ export const unknownEngines = (project: Project, { removeSearchengines = [] }: U
   return removeSearchengines.map(({ svc_id }) => svc_id).filter((id) => !known.has(id))
 }
 
-const numbered = (engines: CreateProjectInput['searchengines'], last: number): Engine[] =>
+const numberEngines = (engines: CreateProjectInput['searchengines'], last: number): Engine[] =>
   engines.map((engine, index) => ({ ...engine, svc_id: last + index + 1 }))

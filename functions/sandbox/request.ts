@@ -1,30 +1,30 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Kind, type Kinds, namesOf } from '../../shared/tracking/kinds.ts'
 
-export type Requested = {
+export type SandboxRequest = {
   readonly operation: 'estimate' | 'run' | 'dates' | 'other'
   readonly kind: Kind | undefined
-  /** Decoded; empty where the path has no project. */
+  /** The decoded project name; empty where the path has no project. */
   readonly name: string
 }
 
 /** Hono decodes before it matches, which breaks projects called `a/b` or `100%`. */
 export const rawPath = (request: Request): string => new URL(request.url).pathname
 
-export function readRequest(path: string, kinds: Kinds): Requested {
+export function readRequest(path: string, kinds: Kinds): SandboxRequest {
   const [, , family = '', ...rest] = path.split('/')
   const [segment = '', verb = ''] = family === 'marketshare' ? rest.slice(1) : rest
   const kind = namesOf(kinds).find((name) => kinds[name].path === family)
   return { operation: operationOf(kind, family, verb), kind, name: decode(segment) }
 }
 
-function operationOf(kind: Kind | undefined, family: string, verb: string): Requested['operation'] {
+function operationOf(kind: Kind | undefined, family: string, verb: string): SandboxRequest['operation'] {
   if (kind !== undefined && (verb === 'estimate' || verb === 'run')) return verb
   if (family === 'projects' && verb === 'dates') return verb
   return 'other'
 }
 
-/** A broken escape stays as it is, and so names no project. */
+/** Returns a broken escape unchanged, which names no project. */
 function decode(segment: string): string {
   try {
     return decodeURIComponent(segment)
@@ -36,20 +36,20 @@ function decode(segment: string): string {
 /** One token, or the current and the previous value of a secret. */
 export type TokenSource = string | (() => Promise<readonly string[]>)
 
-/** Accepts the sandbox's own tokens, a JWT only until its `exp`. */
+/** Whether the header has one of the sandbox's tokens. A JWT is valid until its `exp`. */
 export async function isAuthorized(header: string | undefined, source: TokenSource, now: number): Promise<boolean> {
   const given = /^Bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1]
   if (given === undefined) return false
   const tokens = typeof source === 'string' ? [source] : await source()
-  return tokens.some((token) => isSame(given, token)) && !isOver(given, now)
+  return tokens.some((token) => isSame(given, token)) && !isExpired(given, now)
 }
 
-/** Digests, because the comparison needs equal lengths. */
+/** Compares digests, because `timingSafeEqual` needs equal lengths. */
 const isSame = (given: string, token: string): boolean => timingSafeEqual(digest(given), digest(token))
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-function isOver(token: string, now: number): boolean {
+function isExpired(token: string, now: number): boolean {
   const payload = /^[\w-]+\.([\w-]+)\.[\w-]+$/.exec(token)?.[1]
   if (payload === undefined) return false
   try {

@@ -27,10 +27,11 @@ interface Candidate {
 }
 
 /**
- * Computes the page of a keyword, engine and date without storing anything. A public host has the same place for
- * every project. @param tracked hosts that are not public.
+ * Computes the page of a keyword, engine and date. A public host has the same place for every project.
+ *
+ * @param trackedHosts hosts that are not public.
  */
-export function createResultPages(tracked: readonly Host[]) {
+export function createResultPages(trackedHosts: readonly Host[]) {
   const engines = new WeakMap<Searcher, number>()
   const candidates = new Map<string, readonly Candidate[]>()
 
@@ -46,7 +47,7 @@ export function createResultPages(tracked: readonly Host[]) {
   function candidatesOf(keyword: string): readonly Candidate[] {
     const known = candidates.get(keyword)
     if (known) return known
-    const found = choose(keyword, tracked)
+    const found = choose(keyword, trackedHosts)
     candidates.set(keyword, found)
     return found
   }
@@ -63,7 +64,7 @@ export function createResultPages(tracked: readonly Host[]) {
   }
 }
 
-function choose(keyword: string, tracked: readonly Host[]): readonly Candidate[] {
+function choose(keyword: string, trackedHosts: readonly Host[]): readonly Candidate[] {
   const keywordSeed = hashOf(keyword)
   const candidate = (host: Host): Candidate => {
     const seed = mix(host.seed, keywordSeed)
@@ -73,7 +74,7 @@ function choose(keyword: string, tracked: readonly Host[]): readonly Candidate[]
     .map(candidate)
     .sort((a, b) => b.strength - a.strength)
     .slice(0, candidatesPerKeyword)
-  return [...strongest, ...tracked.map(candidate)]
+  return [...strongest, ...trackedHosts.map(candidate)]
 }
 
 /** Insertion sort: candidates come nearly sorted, and a long export sorts 100,000 times. */
@@ -94,7 +95,7 @@ function inOrder(candidates: readonly Candidate[], score: (candidate: Candidate)
   return sorted.slice(0, resultsPerPage)
 }
 
-/** Engines differ a little, positions drift over weeks, neighbours swap daily. */
+/** Makes engines differ a little, positions drift over weeks, and neighbours swap daily. */
 function scoreOf({ seed, strength }: Candidate, engine: number, day: number): number {
   const here = mix(seed, engine)
   const week = Math.floor(day / 7)
@@ -107,7 +108,7 @@ function scoreOf({ seed, strength }: Candidate, engine: number, day: number): nu
 
 const dayNumber = (date: string): number => Math.floor(Date.parse(date) / dayMs)
 
-/** The only source of chance, so that nothing is stored. */
+/** Hashes replace chance, so that the sandbox stores no pages. */
 export function hashOf(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
@@ -139,7 +140,7 @@ const subjects = ['atlas', 'beacon', 'corner', 'daily', 'field', 'harbor', 'insi
 const trades = ['shop', 'guide', 'review', 'forum', 'wiki', 'market', 'journal', 'direct'] as const
 const isGeneral = mix(hashOf('authority'), 1)
 
-/** On every project's pages, under a reserved name (RFC 2606). */
+/** Hosts on every project's pages, under reserved names (RFC 2606). */
 export const publicHosts: readonly Host[] = subjects.flatMap((subject) =>
   trades.map((trade) => {
     const name = `www.${subject}-${trade}.example`
@@ -150,7 +151,7 @@ export const publicHosts: readonly Host[] = subjects.flatMap((subject) =>
 
 const publicNames = new Set(publicHosts.map(({ name }) => name))
 
-/** A tracked website that is not public ranks fairly well, or there would be nothing to see. */
+/** A tracked website that is not public ranks fairly well, so that exports have rows. */
 export function trackedHost(name: string): Host | undefined {
   if (name === '' || publicNames.has(name)) return undefined
   const seed = hashOf(name)
@@ -164,8 +165,9 @@ const fourWeeks = 28
 const movedShare = 1 / 8
 
 /**
- * The page of a host that answers a keyword. Several keywords share one; every four weeks one in eight changes.
- * @param seed of the host for the keyword.
+ * Returns a host's page for a keyword. Keywords share pages, and every four weeks one page in eight changes.
+ *
+ * @param seed the seed of the host and the keyword.
  */
 function urlOf(host: Host, seed: number, day: number): string {
   const era = Math.floor((day + (seed % fourWeeks)) / fourWeeks)

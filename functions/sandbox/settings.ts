@@ -1,13 +1,13 @@
 import * as z from 'zod/mini'
 import { accessKey } from '../../shared/platform/settings.ts'
 
-/** Of the sandbox's own table. */
+/** The key of the sandbox's own table. */
 export const sandboxTableKey = { partition: 'pk', sort: 'sk' } as const
 
 const unitsTakes = 'must be a whole number of units'
 const endpoint = z.optional(z.url('must be the address of an endpoint'))
 
-/** The token is the guard's own secret. */
+/** The sandbox reads its token from the guard's secret. */
 export const sandboxSettings = z.object({
   SANDBOX_TABLE: z._default(z.string(), 'unit-guard-sandbox'),
   SANDBOX_UNITS_PER_MONTH: z._default(

@@ -4,7 +4,7 @@ import { toUnits } from '../../shared/platform/words.ts'
 import { type Kind, type KindFacts, type Kinds, namesOf } from '../../shared/tracking/kinds.ts'
 import type { SandboxEnv } from './answers.ts'
 import { failed, operation, succeeded, unknownProject } from './answers.ts'
-import { costOf, misshapen, summed, totalOf } from './costs.ts'
+import { answerShape, costOf, costSummary, totalOf } from './costs.ts'
 import { lateMsOf } from './faults.ts'
 import { findProjects, type Project } from './project.ts'
 import type { State } from './state/state.ts'
@@ -12,7 +12,7 @@ import type { State } from './state/state.ts'
 type Options = { readonly state: State; readonly clock: Clock; readonly unitsPerMonth: number; readonly kinds: Kinds }
 
 /** A run writes one item for each project in one transaction. */
-const mostProjects = 50
+const maxProjects = 50
 
 export function updateRoutes(options: Options): Hono<SandboxEnv> {
   const routes = new Hono<SandboxEnv>()
@@ -29,7 +29,7 @@ type Answer = (c: Context<SandboxEnv>, projects: readonly Project[]) => Response
 const ofProjects = (answer: Answer) => (c: Context<SandboxEnv>) => {
   const found = findProjects(c.var.projects, c.var.requested.name)
   if (found.kind === 'unknown') return unknownProject(c, found.name)
-  if (found.projects.length > mostProjects) return failed(c, 400, `At most ${mostProjects} projects at once`)
+  if (found.projects.length > maxProjects) return failed(c, 400, `At most ${maxProjects} projects at once`)
   return answer(c, found.projects)
 }
 
@@ -37,7 +37,7 @@ const estimate = (facts: KindFacts) =>
   ofProjects((c, projects) => {
     const costs = projects.map((project) => costOf(facts, project))
     const fault = c.var.fault
-    return fault?.fault === 'estimate-shape' ? misshapen(c, fault.shape, costs) : succeeded(c, summed(costs))
+    return fault?.fault === 'estimate-shape' ? answerShape(c, fault.shape, costs) : succeeded(c, costSummary(costs))
   })
 
 const run = (kind: Kind, facts: KindFacts, { state, clock, unitsPerMonth }: Options) =>
@@ -50,7 +50,7 @@ const run = (kind: Kind, facts: KindFacts, { state, clock, unitsPerMonth }: Opti
       status: dateLateMs > 0 ? 'queued' : 'done',
     }))
     const at = clock.now() + lateMsOf(fault)
-    const paid = await state.addRun(
+    const isPaid = await state.addRun(
       {
         at,
         kind,
@@ -60,5 +60,7 @@ const run = (kind: Kind, facts: KindFacts, { state, clock, unitsPerMonth }: Opti
       },
       unitsPerMonth,
     )
-    return paid ? succeeded(c, summed(costs)) : failed(c, 402, `Not enough keyword units for ${totalOf(costs)} more`)
+    return isPaid
+      ? succeeded(c, costSummary(costs))
+      : failed(c, 402, `Not enough keyword units for ${totalOf(costs)} more`)
   })

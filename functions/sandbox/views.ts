@@ -28,7 +28,7 @@ export function* rankings(world: World, dates: readonly string[]) {
       }
 }
 
-/** Once for each country. */
+/** Yields one row for each country. */
 export function* keywordDifficulty(world: World, dates: readonly string[]) {
   const oneByCountry = [...new Map(world.engines.toReversed().map((engine) => [engine.country, engine])).values()]
   const national: World = { ...world, engines: oneByCountry.toReversed() }
@@ -37,7 +37,7 @@ export function* keywordDifficulty(world: World, dates: readonly string[]) {
       yield { date, keyword, country: engine.country, difficulty: difficultyOf(page), search_volume: volume }
 }
 
-/** The busiest URL first. */
+/** Yields the URL with the most clicks first. */
 export function* landingPages(world: World, dates: readonly string[]) {
   for (const place of placesOf(world, dates)) {
     const tallies = new Map<Site, Map<string, Tally>>(world.sites.map((site) => [site, new Map()]))
@@ -118,7 +118,7 @@ const deviceOf = (seType: string): string => (seType.startsWith('mobile') ? 'mob
 const mostSites = 20
 const aboveTheFold = 10
 
-/** The hosts that are among the first ten for the most keywords. */
+/** Yields the hosts that are among the first ten for the most keywords. */
 export function* topSites(world: World, dates: readonly string[]) {
   for (const place of placesOf(world, dates)) {
     const tallies = new Map<string, Tally>()
@@ -140,7 +140,7 @@ export function* topSites(world: World, dates: readonly string[]) {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
 
-/** Each website's share of all searches in per cent: click-through rates of its ranks, weighted by search volume. */
+/** Yields each website's share of all searches in per cent: click-through rates weighted by search volume. */
 export function* visibility(world: World, dates: readonly string[]) {
   for (const place of placesOf(world, dates)) {
     const tallies = world.sites.map((site) => ({ site, tally: createTally() }))
@@ -186,7 +186,7 @@ export function createTally() {
     first10: () => first10,
     best: () => best,
     averageRank: () => (keywords === 0 ? null : rounded(positions / keywords, 2)),
-    /** A month's, not rounded. */
+    /** The clicks of a month, not rounded. */
     clicks: () => clicks,
   }
 }

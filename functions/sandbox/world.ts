@@ -4,7 +4,7 @@ import { createResultPages, fraction, hashOf, mix, type Result, type ResultPage,
 export interface World {
   readonly sites: readonly Site[]
   readonly engines: readonly Engine[]
-  /** Computed while read, so that nothing piles up. */
+  /** Computes pages while the caller reads, so that memory stays small. */
   sightings(engine: Engine, date: string): Iterable<Sighting>
 }
 
@@ -51,7 +51,7 @@ const steepness = 1.1
 /** The share of searches that end with a click on this position. */
 export const clickThrough = (position: number): number => rounded(firstPositionShare / position ** steepness, 4)
 
-/** A month's searches: few keywords are big. */
+/** The searches of a month; few keywords have many. */
 function searchVolume(keyword: string): number {
   const searches = 10 * 2 ** (12 * fraction(mix(hashOf(keyword), 3)) ** 1.5)
   return Math.round(searches / 10) * 10
@@ -70,19 +70,19 @@ export function difficultyOf(page: ResultPage): number {
 
 export const rounded = (value: number, digits: number): number => Math.round(value * 10 ** digits) / 10 ** digits
 
-/** Few people turn the page. */
+/** Few people open the second page. */
 export const resultsSeen = (position: number): number => (position <= 10 ? 1 : 0.3)
 
 export interface Site {
   /** From 1. */
   readonly id: number
   readonly name: string
-  /** The others are competitors. */
+  /** Other sites are competitors. */
   readonly main: boolean
   owns(host: string): boolean
 }
 
-/** Takes domains as people write them: with a scheme, in capitals, with a path. */
+/** Reads domains with a scheme, capitals or a path, as people write them. */
 const hostOf = (domain: string): string =>
   domain
     .trim()
@@ -98,7 +98,7 @@ export const sitesOf = (project: Project): readonly Site[] =>
 
 export const domainOwner = (domain: string) => ownerOf([hostOf(domain), `*.${bare(domain)}`, bare(domain)])
 
-/** The best result is what ranks. */
+/** Only the best result of a site counts as its rank. */
 export const bestOf = (page: ResultPage, site: Site): Result | undefined =>
   page.find(({ host }) => site.owns(host.name))
 
@@ -113,7 +113,7 @@ function ownerOf(patterns: readonly string[]): (host: string) => boolean {
 
 const bare = (name: string): string => hostOf(name).replace(/^www\./, '')
 
-/** `*` stands for anything. No regular expression, because patterns come from callers. */
+/** Matches `*` with any text. Uses no regular expression, because patterns come from callers. */
 function isLike(host: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*')
   if (rest.length === 0) return first !== '' && host === first

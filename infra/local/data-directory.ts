@@ -14,7 +14,7 @@ export async function makeDirectory(directory: string): Promise<void> {
   })
 }
 
-/** The same, and other users lose access to the files of earlier versions. */
+/** Makes a directory, and removes the access of other users to files of earlier versions. */
 export async function makePrivateDirectory(directory: string): Promise<void> {
   await makeDirectory(directory)
   await chmod(directory, 0o700)
@@ -26,7 +26,7 @@ const envFileOf = (directory: string): string => join(directory, 'env')
 
 /** Values that `npm start` found itself, such as addresses. */
 const foundHere = 'FOUND_HERE'
-/** Digests of all values of the file: one is a token. */
+/** Digests of all values of the file, because one value is a token. */
 const setHere = 'SET_HERE'
 
 const variables = [
@@ -86,7 +86,7 @@ export function withoutFound(env: Environment): Environment {
 
 const elsewhere = ['DATA_DIR', 'TRACKING_BASE_URL']
 
-/** Without spaces, which separate the entries. */
+/** Encodes spaces, because spaces separate the entries. */
 const marked = ([name, value = '']: [string, string | undefined]): string => `${name}=${encodeURI(value)}`
 
 const digested = ([name, value = '']: [string, string | undefined]): string =>

@@ -1,4 +1,4 @@
-/** A fault that the user can repair. Only its message is shown, without a stack. */
+/** An error that the user can repair. The terminal shows only its message, without a stack. */
 export class CannotContinue extends Error {
   override readonly name = 'CannotContinue'
 }

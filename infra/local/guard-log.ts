@@ -8,13 +8,13 @@ import { makeDirectory } from './data-directory.ts'
 
 const maxBytes = 20 * 1024 * 1024
 
-const line = z.looseObject({
+const lineSchema = z.looseObject({
   level: z.string(),
   event: z.string(),
   cause: z.optional(z.looseObject({ message: z.string() })),
   text: z.optional(z.string()),
 })
-type Line = z.output<typeof line>
+type Line = z.output<typeof lineSchema>
 
 /** Writes the log to a file. The terminal shows errors, and announcements where there is no Slack. */
 export async function createGuardLog(directory: string): Promise<{ log: Log; file: string; close(): Promise<void> }> {
@@ -42,7 +42,7 @@ export const createQuietLog = (): Log =>
 
 function tell(text: string, { withCauseOnly = false } = {}): void {
   if (!text.includes('"level":"error"') && !text.includes('"event":"announced"')) return
-  const parsed = line.safeParse(toJson(text))
+  const parsed = lineSchema.safeParse(toJson(text))
   if (!parsed.success) return
   const { data } = parsed
   if (data.event === 'announced') console.log(`slack: ${(data.text ?? '').replace(/\s+/g, ' ')}`)

@@ -11,7 +11,7 @@ export interface App {
 export interface Listener {
   readonly port: number
   readonly url: string
-  /** Before, every request is answered 503. */
+  /** Before this call every request returns 503. */
   open(app: App): void
   /** Cuts requests that still run when `patience` ends. */
   close(patience: Promise<void>): Promise<void>
@@ -20,10 +20,10 @@ export interface Listener {
 const starting = () => new Response('still starting\n', { status: 503, headers: { 'retry-after': '1' } })
 
 /**
- * Listens on the loopback interface. Called first, so that a second start fails before it touches the ledger of the first.
+ * Listens on the loopback interface. A start calls this first, so that a second start fails before it opens the ledger.
  *
- * @param port 0 takes any free one.
- * @param setting the variable of the port, for the message.
+ * @param port 0 selects any free port.
+ * @param setting the variable that the error message names.
  * @throws CannotContinue when the port is taken or forbidden.
  */
 export async function createListener({ port, setting }: { port: number; setting?: string }): Promise<Listener> {

@@ -15,8 +15,8 @@ import { CannotContinue, hintFor, reasonOf } from './failures.ts'
 
 /** HS256 needs 32 (RFC 7518, section 3.2). */
 const keyBytes = 48
-const visible = z.string().check(z.regex(/^[\x21-\x7e]{32,}$/))
-const stored = z.object({ callerKey: z.object({ current: visible, previous: z.optional(visible) }) })
+const keySchema = z.string().check(z.regex(/^[\x21-\x7e]{32,}$/))
+const fileSchema = z.object({ callerKey: z.object({ current: keySchema, previous: z.optional(keySchema) }) })
 
 /**
  * The key that signs callers' tokens, kept so that they survive a restart. To rehearse a rotation, move `current` to
@@ -39,7 +39,7 @@ const newKey = (): StoredSecret => ({ current: randomBytes(keyBytes).toString('b
 
 function parse(text: string, file: string): StoredSecret {
   try {
-    return stored.parse(JSON.parse(text)).callerKey
+    return fileSchema.parse(JSON.parse(text)).callerKey
   } catch (cause) {
     throw new CannotContinue(`${file} holds no caller key; delete it to have a new one (old tokens end with it)`, {
       cause,
@@ -76,7 +76,7 @@ export interface StoredSecret {
 }
 
 const getSecretValue = 'secretsmanager.GetSecretValue'
-const input = z.object({
+const inputSchema = z.object({
   SecretId: z.string(),
   VersionStage: z._default(z.enum(['AWSCURRENT', 'AWSPREVIOUS']), 'AWSCURRENT'),
 })
@@ -97,7 +97,7 @@ export function createSecretsEndpoint(secrets: Readonly<Record<string, StoredSec
       return fault('UnrecognizedClientException', 'the access key of SECRETS_ACCESS_KEY is needed')
     if (c.req.header('x-amz-target') !== getSecretValue)
       return fault('UnknownOperationException', 'only GetSecretValue is known here')
-    const parsed = input.safeParse(await c.req.json().catch(() => null))
+    const parsed = inputSchema.safeParse(await c.req.json().catch(() => null))
     if (!parsed.success) return fault('InvalidParameterException', 'SecretId is needed; VersionStage may be given')
 
     const { SecretId: id, VersionStage: stage } = parsed.data
@@ -119,9 +119,9 @@ export function createSecretsEndpoint(secrets: Readonly<Record<string, StoredSec
 }
 
 function isCredential(authorization: string, accessKey: string): boolean {
-  const wanted = Buffer.from(`AWS4-HMAC-SHA256 Credential=${accessKey}/`)
-  const given = Buffer.from(authorization).subarray(0, wanted.length)
-  return given.length === wanted.length && timingSafeEqual(given, wanted)
+  const expected = Buffer.from(`AWS4-HMAC-SHA256 Credential=${accessKey}/`)
+  const actual = Buffer.from(authorization).subarray(0, expected.length)
+  return actual.length === expected.length && timingSafeEqual(actual, expected)
 }
 
 const fault = (type: string, message: string): Response => answer(400, { __type: type, Message: message })

@@ -59,7 +59,7 @@ const localSettings = z.object({
   TRACKING_TOKEN: z.optional(z.string().check(z.refine(isUsableToken, 'must be visible ASCII characters'))),
 })
 
-const ofOthers = [
+const otherVariables = [
   'UNIT_GUARD_URL',
   'UNIT_GUARD_TOKEN',
   'UNIT_GUARD_PID',
@@ -75,16 +75,16 @@ function isWebhook(text: string): boolean {
 
 /** The settings of `npm start`. @throws WrongSettings naming every wrong setting. */
 export function readSettings(env: Environment) {
-  refuseMisspelt('variables', Object.keys(env), [...Object.keys(localSettings.shape), ...ofOthers])
+  refuseMisspelt('variables', Object.keys(env), [...Object.keys(localSettings.shape), ...otherVariables])
   const given = {
     ...defaults,
     DATA_DIR: dataDirOf(env),
-    // The stand-in's; that of a user's own service is unknown.
+    // The sandbox separates projects with commas; the separator of a user's own service is unknown.
     ...(env.TRACKING_BASE_URL ? {} : { PROJECT_SEPARATOR: ',' }),
     ...Object.fromEntries(Object.entries(env).filter(([, value]) => value)),
   }
   const hasSandbox = !env.TRACKING_BASE_URL
-  // The sandbox's port is not known yet.
+  // The port of the sandbox is not known yet.
   const parsed = parseSettings(localSettings, { TRACKING_BASE_URL: sandboxUrl(0), ...given })
   mustFitLimit(parsed, usualAccount.unitsPerMonth)
   const keepsNothing = parsed.DATA_DIR === 'memory'

@@ -62,7 +62,7 @@ export function budgetBodies(kinds: Kinds) {
     freezeOnOverrun: z.exactOptional(z.boolean('must be true or false')),
   }
 
-  /** Members that are missing have defaults. */
+  /** Missing members get defaults. */
   const budgetRequest = z.strictObject({
     parent: z.exactOptional(z.nullable(budgetName)),
     limits,
@@ -71,7 +71,7 @@ export function budgetBodies(kinds: Kinds) {
     reason: z.exactOptional(reason),
   })
 
-  /** Members that are missing stay as they are, unless the query says prune. */
+  /** Missing members stay unchanged, unless the query prunes them. */
   const applyRequest = z.strictObject({
     budgets: z
       .array(

@@ -44,15 +44,15 @@ export const callerTexts: Texts = {
   ratePerMinute: 'More requests in a minute are 429, counted by each process.',
 }
 
-/** Rights that are not given are not stored. */
+/** Converts a request to a caller, without rights that are false. */
 export function callerAs({
   disabled,
   mayForce,
   mayChargeAncestors,
-  ...given
+  ...members
 }: Omit<z.output<typeof callerRequest>, 'reason'>): Caller {
   return {
-    ...given,
+    ...members,
     ...(disabled && { disabled }),
     ...(mayForce && { mayForce }),
     ...(mayChargeAncestors && { mayChargeAncestors }),

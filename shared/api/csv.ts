@@ -3,7 +3,7 @@ import { accepts } from 'hono/accepts'
 import type { Page } from '../ledger/views/pages.ts'
 import type { FaceEnv } from './face.ts'
 
-/** Columns in order: a name, and the cell of a row. */
+/** The columns in order, each with a function that returns the cell of a row. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => string | number>>
 
 export const csvPage = 100
@@ -12,7 +12,7 @@ export const wantsCsv = <E extends FaceEnv>(c: Context<E>): boolean =>
   accepts(c, { header: 'Accept', supports: ['text/csv', 'application/json'], default: 'application/json' }) ===
   'text/csv'
 
-/** Spreadsheets need the mark to read UTF-8. A program would take it for part of the first name. */
+/** Spreadsheets need this mark to read UTF-8, but programs would read the mark as part of the first name. */
 const byteOrderMark = '\ufeff'
 const isDownload = <E extends FaceEnv>(c: Context<E>): boolean => c.req.path.startsWith('/dashboard/')
 
@@ -27,7 +27,7 @@ export async function answerCsv<E extends FaceEnv, Row>(
   page: (cursor?: string) => Promise<Page<Row>>,
 ): Promise<Response> {
   const inTurn = (cursor?: string) => c.get('expensiveReads').inTurn(() => page(cursor))
-  // Rare, so no cold start pays for it.
+  // Exports are rare, so this import must not delay a cold start.
   const [first, { stringify }] = await Promise.all([inTurn(), import('csv-stringify/sync')])
   // Without this, a custom record delimiter turns the quoting of line breaks off.
   const style = { escape_formulas: true, record_delimiter: 'windows', quote_record_delimiter: true } as const

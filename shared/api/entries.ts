@@ -60,12 +60,13 @@ export const reconciliationTexts: Texts = {
 }
 
 /**
- * One key of a caller is one entry, whichever budget it names. @param asked what the key stands for: other content is
- * refused.
+ * Derives the entry's id from the caller and the key, whichever budget is named.
+ *
+ * @param request the content of the key; the ledger refuses the key with other content.
  */
-export const entryIdentity = (caller: string, key: string, asked: object): { id: string; content: string } => ({
+export const entryIdentity = (caller: string, key: string, request: object): { id: string; content: string } => ({
   id: `ent_${digest(caller, 'POST /budgets/entries', key)}`,
-  content: digest(JSON.stringify(asked)),
+  content: digest(JSON.stringify(request)),
 })
 
 export const entryColumns: Columns<Entry> = {

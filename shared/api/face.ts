@@ -8,29 +8,29 @@ import { inLogContext, type Log, notedUpdates } from '../platform/log.ts'
 import { createExpensiveReads, type ExpensiveReads } from './rate-limits.ts'
 import { invalid, Refusal } from './refusal.ts'
 
-/** What API and dashboard know of each request. */
+/** The variables and bindings of a request to the API or the dashboard. */
 export interface FaceEnv {
   Variables: {
     requestId: string
-    /** The caller, once known. */
+    /** The caller, once the token or session is verified. */
     sub?: string
     expensiveReads: ExpensiveReads
     /** When this process ends. */
     endsAt: number
-    /** The status of the service's own answer, passed on as it is. */
+    /** The status of an answer of the service that is passed on. */
     passedOn?: number
-    /** For the log, where it is not this app's own. */
+    /** The route for the log, where the app's own pattern says too little. */
     route?: string
   }
   Bindings: Platform & {
-    /** On one machine. */
+    /** Present on one machine. */
     outgoing?: ServerResponse
-    /** On Lambda. */
+    /** Present on Lambda. */
     context?: { readonly awsRequestId: string; getRemainingTimeInMillis(): number }
   }
 }
 
-/** Where the platform sets no limit. */
+/** The time limit of a request where the platform sets no limit. */
 const requestLastsMs = 120_000
 
 /** Gives each request an id, a deadline and a line in the log. */
@@ -57,7 +57,7 @@ export function acceptRequests({ clock, log }: { clock: Clock; log: Log }): Midd
   }
 }
 
-/** Node takes the first Host and a proxy may take another. @throws Refusal 400 */
+/** Refuses a second Host header, because Node and a proxy may read different ones. @throws Refusal 400 */
 export const refuseTwoHosts: MiddlewareHandler<FaceEnv> = (c, next) => {
   const { rawHeaders = [] } = c.env?.incoming ?? {}
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host')
@@ -68,7 +68,7 @@ export const refuseTwoHosts: MiddlewareHandler<FaceEnv> = (c, next) => {
 
 const maxBodyBytes = 256 * 1024
 
-/** @throws Refusal 400 if the upload was cut, or 413 */
+/** @throws Refusal 400 if the upload ended early, or 413 */
 export async function readBytes(c: Parameters<typeof readWhole>[0]): Promise<Uint8Array> {
   const bytes = await readWhole(c, maxBodyBytes)
   if (bytes === 'too-large') throw new Refusal(problem('too-large', `A body has at most ${maxBodyBytes / 1024} KiB.`))

@@ -5,10 +5,12 @@ import type { Scope } from '../platform/words.ts'
 import { Refusal } from './refusal.ts'
 
 /** @throws Refusal 403 */
-export function mustBeAmong(sub: string, scopes: ReadonlySet<Scope>, any: readonly Scope[]): void {
-  if (any.some((scope) => scopes.has(scope))) return
-  const held = [...scopes].join(' ') || 'none'
-  throw new Refusal(problem('forbidden', `${sub} needs the scope ${any.join(' or ')} for this, and has: ${held}.`))
+export function mustBeAmong(sub: string, scopes: ReadonlySet<Scope>, anyOf: readonly Scope[]): void {
+  if (anyOf.some((scope) => scopes.has(scope))) return
+  const heldScopes = [...scopes].join(' ') || 'none'
+  throw new Refusal(
+    problem('forbidden', `${sub} needs the scope ${anyOf.join(' or ')} for this, and has: ${heldScopes}.`),
+  )
 }
 
 /** @throws Refusal 403 if the caller may not charge a budget of the plan. */
@@ -18,8 +20,8 @@ export async function mustBeCovered(
   { sub, mayCharge }: { sub: string } & Pick<Permissions, 'mayCharge'>,
 ): Promise<void> {
   const { budgetsOf } = await guard.background()
-  const barred = (await budgetsOf(plan)).find((budget) => !mayCharge(budget))
-  if (barred === undefined) return
-  const detail = `${sub} may not charge the budget ${barred}, which the plan ${plan} charges.`
-  throw new Refusal(problem('forbidden', detail, { budget: barred }))
+  const forbiddenBudget = (await budgetsOf(plan)).find((budget) => !mayCharge(budget))
+  if (forbiddenBudget === undefined) return
+  const detail = `${sub} may not charge the budget ${forbiddenBudget}, which the plan ${plan} charges.`
+  throw new Refusal(problem('forbidden', detail, { budget: forbiddenBudget }))
 }

@@ -8,8 +8,7 @@ import { Refusal } from './refusal.ts'
 const maxCallers = 10_000
 
 /**
- * Limits a caller's requests a minute (429), counted in this process. It slows loops down; units are limited by the
- * ledger.
+ * Limits a caller's requests a minute (429) in this process. The limit slows down loops; the ledger limits units.
  */
 export function createRates(parts: {
   rateOf: (caller: string) => number | undefined
@@ -17,43 +16,43 @@ export function createRates(parts: {
   what: { readonly one: string; readonly many: string }
 }) {
   const { rateOf, clock, what } = parts
-  const counted = new Map<string, { from: number; requests: number }>()
+  const minutes = new Map<string, { from: number; requests: number }>()
 
-  /** `null`: within the limit. */
+  /** Returns `null` within the limit. */
   function take(caller: string): { problem: Problem; retryAfter: number } | null {
-    const most = rateOf(caller)
-    if (most === undefined) return null
+    const maxRequests = rateOf(caller)
+    if (maxRequests === undefined) return null
     const now = clock.now()
-    const minute = counted.get(caller)
+    const minute = minutes.get(caller)
     if (!minute || now - minute.from >= minuteMs) {
-      if (counted.size >= maxCallers) counted.clear()
-      counted.set(caller, { from: now, requests: 1 })
+      if (minutes.size >= maxCallers) minutes.clear()
+      minutes.set(caller, { from: now, requests: 1 })
       return null
     }
     minute.requests++
-    if (minute.requests <= most) return null
+    if (minute.requests <= maxRequests) return null
     const retryAfter = Math.ceil((minute.from + minuteMs - now) / 1000)
-    const detail = `${caller} may make ${most} ${most === 1 ? what.one : what.many} a minute; the next one in ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}.`
-    return { problem: problem('too-many-requests', detail, { ratePerMinute: most }), retryAfter }
+    const detail = `${caller} may make ${maxRequests} ${maxRequests === 1 ? what.one : what.many} a minute; the next one in ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}.`
+    return { problem: problem('too-many-requests', detail, { ratePerMinute: maxRequests }), retryAfter }
   }
 
   return { take }
 }
 
-/** Per caller and process, API and pages together. */
+/** The limit of a caller in a process, for the API and the dashboard together. */
 const maxExpensiveReadsPerMinute = 10
 const auditSharedMs = 10_000
 
 export type ExpensiveReads = ReturnType<typeof createExpensiveReads>
 type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result>
 
-/** Audits and exports read months of records, so a process makes one at a time and a caller few a minute. */
+/** Audits and exports read months of records, so a process runs one at a time and a caller few a minute. */
 export function createExpensiveReads({ clock }: { clock: Clock }) {
   const what = { one: 'audit or export', many: 'audits and exports' }
   const rates = createRates({ rateOf: () => maxExpensiveReadsPerMinute, clock, what })
   const slots = createSlots(1)
 
-  /** For one page of an export: a stalled reader must not block others. */
+  /** An export takes one turn for each page, so that a stalled reader does not block others. */
   const inTurn: InTurn = (read) => slots.use(read)
 
   return {
@@ -64,26 +63,26 @@ export function createExpensiveReads({ clock }: { clock: Clock }) {
     },
     inTurn,
     audit: createShared<readonly AuditedCounter[]>({ clock, inTurn }),
-    /** For the page, whose audit keeps the name of its caller. */
+    /** Serves the dashboard, which stores the audit with the name of its caller. */
     keptAudit: createShared<unknown>({ clock, inTurn }),
   }
 }
 
-/** Callers share one result until `auditSharedMs` after it; a failure is not shared. */
+/** Shares a result among callers until `auditSharedMs` after its end. A failure is not shared. */
 function createShared<Result>({ clock, inTurn }: { clock: Clock; inTurn: InTurn }) {
   let latest: { readonly result: Promise<Result>; endedAt?: number } | null = null
   return (read: () => Promise<Result>): Promise<Result> => {
     if (latest && (latest.endedAt === undefined || clock.now() - latest.endedAt < auditSharedMs)) return latest.result
-    const made: NonNullable<typeof latest> = { result: inTurn(read) }
-    latest = made
-    made.result.then(
+    const shared: NonNullable<typeof latest> = { result: inTurn(read) }
+    latest = shared
+    shared.result.then(
       () => {
-        made.endedAt = clock.now()
+        shared.endedAt = clock.now()
       },
       () => {
         latest = null
       },
     )
-    return made.result
+    return shared.result
   }
 }

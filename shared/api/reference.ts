@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
 
 /**
- * Reads a file that infra/openapi made: `openapi.json`, `docs.html`, `docs.css`, `problems/<slug>.html`. `null`: no
- * such file.
+ * Reads a file that infra/openapi made: `openapi.json`, `docs.html`, `docs.css`, `problems/<slug>.html`. `null`
+ * if there is no such file.
  */
 export type Reference = (name: string) => Promise<string | null>
 
-/** Reads beside the bundle on request, so that a start costs nothing. */
+/** Reads files beside the bundle on request, so that they do not delay a cold start. */
 export const referenceBeside =
   (code: string): Reference =>
   async (name) => {

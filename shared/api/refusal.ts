@@ -4,7 +4,7 @@ import type { Problem } from '../ledger/updates/update.ts'
 import type { Log } from '../platform/log.ts'
 import { SecretUnavailable } from '../platform/secrets.ts'
 
-/** Thrown where a refusal is found, and answered in one place. */
+/** A problem that any function may throw; one handler answers all of them. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   constructor(
@@ -15,19 +15,21 @@ export class Refusal extends Error {
   }
 }
 
-/** An answer stays small whatever was sent. */
+/** Limits the answer, however large the request is. */
 const maxFaults = 25
-const maxNamed = 5
+const maxShown = 5
 
-/** 400 with every fault. */
+/** Makes a refusal with status 400 and all faults. */
 export function invalid(faults: readonly { path: string; message: string }[]): Refusal {
-  const named = faults.slice(0, maxNamed).map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
-  const unnamed = faults.length - named.length
-  const detail = `${named.join('; ')}${unnamed > 0 ? `; and ${unnamed} more` : ''}`
-  const unlisted = faults.length - maxFaults
+  const shownFaults = faults
+    .slice(0, maxShown)
+    .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
+  const hiddenFaults = faults.length - shownFaults.length
+  const detail = `${shownFaults.join('; ')}${hiddenFaults > 0 ? `; and ${hiddenFaults} more` : ''}`
+  const unlistedFaults = faults.length - maxFaults
   const errors = [
     ...faults.slice(0, maxFaults),
-    ...(unlisted > 0 ? [{ path: '', message: `and ${unlisted} more` }] : []),
+    ...(unlistedFaults > 0 ? [{ path: '', message: `and ${unlistedFaults} more` }] : []),
   ]
   return new Refusal(problem('invalid-request', `The request is not valid: ${detail}.`, { errors }))
 }

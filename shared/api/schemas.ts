@@ -29,7 +29,7 @@ const wholeFrom1To200 = z.string().check(z.regex(/^([1-9]\d?|1\d\d|200)$/, 'must
 
 export const pageLimit = z.pipe(z._default(wholeFrom1To200, '50'), z.transform(Number))
 
-/** The list checks whether the cursor is its own. */
+/** The ledger checks whether a cursor belongs to the list. */
 export const pageCursor = z
   .string()
   .check(z.minLength(1, 'must have 1 to 2000 characters'), z.maxLength(2_000, 'must have 1 to 2000 characters'))
@@ -54,10 +54,10 @@ export const instant = z.pipe(
   z.transform((text) => Date.parse(text)),
 )
 
-/** What members mean. Texts stand beside schemas, because bundles ship what is in a schema. */
+/** Descriptions of members. They are not part of schemas, because bundles contain the schemas. */
 export type Texts = Readonly<Record<string, string | ((kinds: Kinds) => string)>>
 
-/** For names that no schema describes otherwise. */
+/** Descriptions of names that no schema describes otherwise. */
 export const commonTexts: Texts = {
   kind: (kinds) => `Which update: ${anyOf(namesOf(kinds).map((kind) => `\`${kind}\``))}.`,
   project: (kinds) =>

@@ -6,7 +6,7 @@ import type { FaceEnv } from './face.ts'
 import { invalid, type Refusal } from './refusal.ts'
 import { monthWindow, type Texts } from './schemas.ts'
 
-/** In millionths, so that no sum is rounded early. */
+/** Prices are in millionths, so that no sum is rounded early. */
 export const perWhole = 1_000_000
 
 const price = z.pipe(
@@ -30,7 +30,7 @@ export const statementTexts: Texts = {
 export const noWindow = (window: string | undefined): Refusal =>
   invalid([{ path: 'window', message: `there is no window ${window} yet` }])
 
-/** Charged and external units to the cent; half a cent counts as one. */
+/** The price of charged and external units, rounded to the cent; half a cent rounds up. */
 export function amountOf({ charged, external }: StatementSum, price: bigint): number {
   const units = charged + external
   const cents = (BigInt(Math.abs(units)) * price + 5_000n) / 10_000n
@@ -54,7 +54,7 @@ export function answerStatementCsv<E extends FaceEnv>(
     inDoubt: ({ inDoubt }) => inDoubt,
     refused: ({ refused }) => refused,
     ...(price !== undefined && { amount: (row: StatementRow) => amountOf(row, price) }),
-    // Last, so that the other columns stay in place.
+    // This column comes last, so that the other columns keep their places.
     ...(statement.by === 'budget' && { paidElsewhere: ({ paidElsewhere }: StatementRow) => paidElsewhere }),
   }
   return answerCsv(c, `statement-${statement.window.name.replace(':', '-')}`, columns, async () => ({

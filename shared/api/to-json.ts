@@ -26,7 +26,7 @@ import type { Kind } from '../tracking/kinds.ts'
 
 /** Times are RFC 3339 in UTC. Unknown figures are `null`, never 0. */
 
-/** As a member of something else (RFC 9457, section 3). */
+/** Shows a problem as a member of another object (RFC 9457, section 3). */
 export function showProblem({ slug, detail, members }: Problem) {
   const { status, title } = describe(slug)
   return { type: `/problems/${slug}`, title, status, detail, ...members }
@@ -87,9 +87,9 @@ const showService = ({ status, body, truncated }: NonNullable<Update['service']>
 
 export function showBudget(view: View, budget: Budget, kindNames: readonly Kind[]) {
   const { name, parent, limits, projects, perUpdate, approvalAbove, approvalIfGrown, kinds, frozen, approvers } = budget
-  // Of another month no caller asks for a day.
+  // The day is shown only in the open month.
   const isOpen = view.month.start <= view.now && view.now < view.month.end
-  const shown = windowKinds.filter(
+  const windows = windowKinds.filter(
     (window) => window === 'month' || (isOpen && limitOf(budget, window) !== 'unlimited'),
   )
   return {
@@ -106,14 +106,14 @@ export function showBudget(view: View, budget: Budget, kindNames: readonly Kind[
     approvers: approvers ?? [],
     ...(budget.thresholds && { thresholds: budget.thresholds }),
     ...(budget.freezeOnOverrun && { freezeOnOverrun: true }),
-    windows: shown.map((window) => ({
+    windows: windows.map((window) => ({
       ...showFigures(figuresOf(view, budget, window)),
       ...showChildren(view, budget, window),
     })),
   }
 }
 
-/** May exceed the budget's own limit: every hold checks all. */
+/** The children's sum may exceed the budget's limit, because every hold checks all ancestors. */
 function showChildren({ definitions }: View, { name }: Budget, window: WindowKind) {
   const limits = childrenOf(definitions, name).map((child) => limitOf(child, window))
   if (limits.length === 0) return {}
@@ -170,7 +170,7 @@ export function showAudit(rows: readonly AuditedCounter[]) {
   return { ok: areOk(rows), books }
 }
 
-/** `null`: a book moved while it was read. */
+/** Returns `null` if a book changed while it was read. */
 function areOk(rows: readonly AuditedCounter[]): boolean | null {
   if (rows.some(({ ok }) => ok === false)) return false
   return rows.some(({ ok }) => ok === null) ? null : true
@@ -241,7 +241,7 @@ export const showForecast = ({ exhaustedAt, pricedAt, ...row }: Forecast) => ({
 
 export const showCaller = (view: View, sub: string, caller: Caller) => {
   const { scopes, budgets, person, disabled, mayForce, mayChargeAncestors, limits, perUpdate, ratePerMinute } = caller
-  const [counted] = limitsOfCaller(view.definitions, sub)
+  const [limitedCaller] = limitsOfCaller(view.definitions, sub)
   return {
     sub,
     ...(scopes && { scopes }),
@@ -253,10 +253,10 @@ export const showCaller = (view: View, sub: string, caller: Caller) => {
     ...(limits && { limits }),
     ...(perUpdate !== undefined && { perUpdate }),
     ...(ratePerMinute !== undefined && { ratePerMinute }),
-    ...(counted && {
+    ...(limitedCaller && {
       windows: windowKinds
-        .filter((window) => limitOf(counted, window) !== 'unlimited')
-        .map((window) => showFigures(figuresOf(view, counted, window))),
+        .filter((window) => limitOf(limitedCaller, window) !== 'unlimited')
+        .map((window) => showFigures(figuresOf(view, limitedCaller, window))),
     }),
   }
 }

@@ -1,4 +1,4 @@
-/** What the API answers; a test compares it with the OpenAPI document. Units are whole numbers. */
+/** Types of the API's answers, which a test compares with the OpenAPI document. Units are whole numbers. */
 
 export type Kind = 'ranking' | 'keyword-difficulty'
 
@@ -30,7 +30,7 @@ export interface Update {
   state: State
   /** The billing month that it counts in, such as `month:2026-11-12`. */
   window: string
-  /** `null`: unknown, or not yet known. */
+  /** A figure is `null` while it is unknown. */
   units: { estimated: number | null; held: number; charged: number | null }
   overrun?: number
   createdAt: string
@@ -52,7 +52,7 @@ export interface Figures {
   resetsAt: string
   limit: Limit
   granted: number
-  /** `null`: unlimited. */
+  /** `null` if unlimited. */
   available: number | null
   held: number
   inDoubt: number
@@ -96,7 +96,7 @@ export interface ShortCounter {
   inDoubt: number
   spent: number
   available: number
-  /** `null`: nothing is left, so the price was not read. */
+  /** `null` if nothing was left, so that no price was read. */
   short: number | null
   resetsAt: string
 }
@@ -154,7 +154,7 @@ export type Problem = {
   }
 }[keyof ProblemMembers]
 
-/** `list` ended early. */
+/** `list` throws this error if a page is refused. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError'
   constructor(readonly problem: Problem) {

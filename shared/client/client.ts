@@ -15,11 +15,11 @@ export { type Problem, ProblemError, type ProblemMembers, type ShortCounter } fr
 export type { Outcome } from './outcome.ts'
 
 export interface UnitGuardOptions {
-  /** Where the guard is, such as `http://127.0.0.1:8787`. */
+  /** The address of the guard, such as `http://127.0.0.1:8787`. */
   url: string
   /** The bearer token, or a function that returns a valid one. */
   token: string | (() => string | Promise<string>)
-  /** For the whole call, retries included. Default: two minutes. */
+  /** The deadline of a whole call with its retries. The default is two minutes. */
   deadlineMs?: number
   fetch?: typeof fetch
 }
@@ -196,7 +196,7 @@ export class UnitGuard {
   /** Polls a pending update until it ends or the deadline passes. */
   async #ended(outcome: Outcome, patience: Patience): Promise<Outcome> {
     let latest = outcome
-    for (let ms = firstPollMs; latest.kind === 'pending'; ms = Math.min(2 * ms, longestPollMs)) {
+    for (let ms = firstPollMs; latest.kind === 'pending'; ms = Math.min(2 * ms, maxPollMs)) {
       if (performance.now() + ms >= patience.until) return latest
       await pause(ms, patience.signal)
       const shown = await this.#read<Update>(`/updates/${latest.update.id}`, patience)
@@ -235,26 +235,26 @@ export class UnitGuard {
 
 const pageSize = 200
 const firstPollMs = 250
-const longestPollMs = 5_000
+const maxPollMs = 5_000
 
-/** After these something may be recorded; the same key finds out. */
-const leavesOpen: ReadonlySet<string> = new Set([
+/** After these problems something may be recorded; a request with the same key finds out. */
+const leavesOutcomeOpen: ReadonlySet<string> = new Set([
   '/problems/in-progress',
   '/problems/internal',
   '/problems/ledger-unavailable',
 ])
 
-/** Found before records are read, so they say nothing about an earlier attempt. */
-const saysNothingOfBefore: ReadonlySet<string> = new Set([
+/** The guard finds these problems before it reads records, so an earlier attempt may have succeeded. */
+const hidesEarlierAttempt: ReadonlySet<string> = new Set([
   '/problems/unauthorized',
   '/problems/forbidden',
   '/problems/too-many-requests',
   '/problems/secret-unavailable',
 ])
 
-/** After these some of the updates may be cancelled. */
+/** Whether some of the updates may be cancelled in spite of a problem. */
 const mayHaveCancelled = ({ type }: Problem, isRepeated: boolean): boolean =>
-  leavesOpen.has(type) || type === '/problems/undecided' || (isRepeated && saysNothingOfBefore.has(type))
+  leavesOutcomeOpen.has(type) || type === '/problems/undecided' || (isRepeated && hidesEarlierAttempt.has(type))
 
 function toOutcomes(sent: Awaited<ReturnType<typeof send>>, projects: readonly string[], key: string): Outcome[] {
   if (sent.kind === 'unanswered') return projects.map(() => ({ kind: sent.kind, why: sent.why, key }))
@@ -269,7 +269,7 @@ function toOutcomes(sent: Awaited<ReturnType<typeof send>>, projects: readonly s
     const missing = notRecorded.find((each) => each.project === project)
     const problem = missing?.problem ?? (sent.kind === 'problem' ? sent.problem : undefined)
     if (!problem) throw new Error(`there is no answer for ${project}`)
-    const isOpen = leavesOpen.has(problem.type) || (sent.followsLoss && saysNothingOfBefore.has(problem.type))
+    const isOpen = leavesOutcomeOpen.has(problem.type) || (sent.followsLoss && hidesEarlierAttempt.has(problem.type))
     return isOpen ? { kind: 'unanswered', why: problem.detail, key } : { kind: 'problem', problem, key }
   })
 }

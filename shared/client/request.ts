@@ -25,14 +25,14 @@ type Reply =
   | { readonly kind: 'unanswered'; readonly why: string }
 
 const firstPauseMs = 250
-const longestPauseMs = 5_000
+const maxPauseMs = 5_000
 /** 24 days; a longer timer ends at once. */
-const longestTimerMs = 2 ** 31 - 1
+const maxTimerMs = 2 ** 31 - 1
 
 /**
- * Retries until an answer is final or the deadline passes. Only for what may be sent twice: reads, cancellations, and
- * requests with an idempotency key. `followsLoss`: an earlier answer was lost, and its request may have taken effect.
- * `isRepeated`: this is not the first attempt.
+ * Retries until an answer is final or the deadline passes. Every request must be safe to send twice: a read, a
+ * cancellation, or a request with an idempotency key. `followsLoss` says that an earlier answer was lost, so its request
+ * may have taken effect; `isRepeated` says that there was an earlier attempt.
  */
 export async function send(
   connection: Connection,
@@ -41,7 +41,7 @@ export async function send(
 ): Promise<Reply & { readonly followsLoss: boolean; readonly isRepeated: boolean }> {
   let followsLoss = false
   let isRepeated = false
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
     const { sent, retryAfterMs } = await sendOnce(connection, request, patience)
     const wait = Math.max(pauseMs, retryAfterMs)
     if (!isTemporary(sent) || performance.now() + wait >= patience.until) return { ...sent, followsLoss, isRepeated }
@@ -51,7 +51,7 @@ export async function send(
   }
 }
 
-/** Still running, or nothing was sent. */
+/** Problems that a retry may solve. */
 const temporary: ReadonlySet<string> = new Set([
   '/problems/in-progress',
   '/problems/too-many-requests',
@@ -70,13 +70,13 @@ async function sendOnce(
 ): Promise<{ sent: Reply; retryAfterMs: number }> {
   const authorization = await bearerOf(token)
   const leftMs = Math.max(0, Math.ceil(until - performance.now()))
-  const timeout = AbortSignal.timeout(Math.min(leftMs, longestTimerMs))
+  const timeout = AbortSignal.timeout(Math.min(leftMs, maxTimerMs))
   let response: Response
   let text: string
   try {
     response = await fetch(`${url}${path}`, {
       method,
-      // A redirect would get the token.
+      // The target of a redirect would get the token.
       redirect: 'error',
       signal: signal ? AbortSignal.any([timeout, signal]) : timeout,
       headers: {
@@ -95,7 +95,7 @@ async function sendOnce(
   return { sent: read(response, text), retryAfterMs: retryAfterOf(response.headers) }
 }
 
-/** Checked here, because errors of `fetch` show the whole header. @throws TypeError */
+/** Checks the token, because errors of `fetch` show the whole header. @throws TypeError */
 async function bearerOf(token: Connection['token']): Promise<string> {
   const text = (await token()).trim()
   if (/^[\x21-\x7e]+$/.test(text)) return `Bearer ${text}`
@@ -107,7 +107,7 @@ function read({ status, headers }: Response, text: string): Reply {
   const body = parse(text)
   if (status < 300 && body !== undefined) return { kind: 'answered', headers, body }
   if (isProblem(body)) return { kind: 'problem', problem: body, body }
-  // A proxy is overloaded, or cannot reach the guard.
+  // A proxy is overloaded or cannot reach the guard.
   if (status >= 500 || status === 429) return { kind: 'unanswered', why: `status ${status}, and not from Unit Guard` }
   throw new Error(`status ${status}, and not from Unit Guard: is the address right?`)
 }

@@ -1,15 +1,15 @@
 import type { Fault } from '../faults.ts'
 import type { Project, ProjectInput, Run } from '../project.ts'
 
-/** Each method is one atomic step. */
+/** Each method is atomic. */
 export interface State {
-  /** Also counts down the first fault that matches. */
-  meet(matches: (fault: Fault, projects: readonly Project[]) => boolean): Promise<Met>
-  /** `undefined` when the name is taken. */
+  /** Returns the projects and the first fault that matches, and counts that fault down. */
+  meet(matches: (fault: Fault, projects: readonly Project[]) => boolean): Promise<MatchResult>
+  /** Returns `undefined` if the name is taken. */
   addProject(project: ProjectInput): Promise<Project | undefined>
-  /** `undefined` when the project is missing, or `change` declines. */
+  /** Returns `undefined` if the project is missing or `change` returns `undefined`. */
   changeProject(id: string, change: (project: Project) => Project | undefined): Promise<Project | undefined>
-  /** `false`: the month cannot pay, and nothing is kept. */
+  /** Returns `false`, without a change, if the month has too few units. */
   addRun(run: Run, unitsPerMonth: number): Promise<boolean>
   /** Oldest first. */
   runs(): Promise<readonly Run[]>
@@ -19,7 +19,7 @@ export interface State {
   replaceFaults(faults: readonly Fault[]): Promise<void>
 }
 
-interface Met {
+interface MatchResult {
   readonly projects: readonly Project[]
   readonly fault: Fault | undefined
 }
@@ -33,10 +33,10 @@ export function usedInMonth(runs: readonly Run[], instant: number): number {
 
 export const monthOf = (instant: number): string => new Date(instant).toISOString().slice(0, 7)
 
-export const counted = (faults: readonly Fault[], taken: Fault): readonly Fault[] =>
-  faults.flatMap((fault) => (fault === taken ? countedDown(fault) : [fault]))
+export const countDown = (faults: readonly Fault[], usedFault: Fault): readonly Fault[] =>
+  faults.flatMap((fault) => (fault === usedFault ? decrement(fault) : [fault]))
 
-function countedDown(fault: Fault): Fault[] {
+function decrement(fault: Fault): Fault[] {
   if (fault.times === undefined) return [fault]
   return fault.times > 1 ? [{ ...fault, times: fault.times - 1 }] : []
 }
@@ -60,7 +60,7 @@ export function createMemoryState(demonstration: readonly ProjectInput[]): State
   return {
     meet: async (matches) => {
       const fault = faults.find((each) => matches(each, projects))
-      if (fault) faults = counted(faults, fault)
+      if (fault) faults = countDown(faults, fault)
       return { projects: [...projects], fault }
     },
     addProject: async (project) => (projects.some(({ name }) => name === project.name) ? undefined : add(project)),

@@ -14,14 +14,14 @@ import { standIn } from '../../../shared/platform/settings.ts'
 export type Key = { readonly pk: string; readonly sk: string }
 type Values = Readonly<Record<string, unknown>>
 
-/** The SDK gives each transaction a token, so a client may repeat it. */
-const tries = 4
-const conflictTries = 12
+/** The SDK gives each transaction a token, so a client may repeat a transaction. */
+const maxAttempts = 4
+const maxConflicts = 12
 const pauseMs = 50
 
 export function createTableClient(endpoint?: string, accessKey?: string): DynamoDBClient {
   return new DynamoDBClient({
-    maxAttempts: tries,
+    maxAttempts,
     requestHandler: { connectionTimeout: 3_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
     ...standIn(endpoint, accessKey),
   })
@@ -29,7 +29,7 @@ export function createTableClient(endpoint?: string, accessKey?: string): Dynamo
 
 export type TableAccess = ReturnType<typeof createTableAccess>
 
-/** Reads are consistent. */
+/** Accesses the table with consistent reads. */
 export function createTableAccess(options: { client: DynamoDBClient; table: string; clock: Clock; ids: Ids }) {
   const { client, table, clock, ids } = options
 
@@ -59,7 +59,7 @@ export function createTableAccess(options: { client: DynamoDBClient; table: stri
     return items
   }
 
-  /** All writes or none. Answers which conditions held. */
+  /** Applies all writes or none. Returns which conditions held. */
   async function write(...writes: readonly TransactWriteItem[]): Promise<readonly boolean[]> {
     for (let round = 1; ; round++) {
       try {
@@ -69,7 +69,7 @@ export function createTableAccess(options: { client: DynamoDBClient; table: stri
         const codes = reasonsOf(error)
         if (codes.includes('ConditionalCheckFailed')) return codes.map((code) => code !== 'ConditionalCheckFailed')
         // Another process wrote the item at the same moment.
-        if (!codes.includes('TransactionConflict') || round === conflictTries) throw error
+        if (!codes.includes('TransactionConflict') || round === maxConflicts) throw error
         await clock.sleep(ids.fraction() * pauseMs * round)
       }
     }

@@ -8,13 +8,13 @@ import { productKinds } from '../../../shared/tracking/kinds.ts'
 import { createProjectInput, frequencies } from '../../../shared/tracking/projects.ts'
 import { type Fault, faultListOf } from '../faults.ts'
 import type { Project, ProjectInput, Run } from '../project.ts'
-import { counted, firstId, monthOf, ProjectTooLarge, type State } from './state.ts'
+import { countDown, firstId, monthOf, ProjectTooLarge, type State } from './state.ts'
 import { createTableAccess, type Key, type TableAccess } from './table-access.ts'
 
 const maxFaultRounds = 100
 
 /**
- * The state in a DynamoDB table of its own, which several processes may share and which outlives them.
+ * Keeps the state in its own DynamoDB table, which several processes may share.
  *
  * | pk | sk | item |
  * |---|---|---|
@@ -24,7 +24,7 @@ const maxFaultRounds = 100
  * | `runs` | time and chance | one run |
  * | `runs#` digest of the name | time and chance | the same run, for each of its projects |
  *
- * @param options.demonstration what an empty table is filled with, once.
+ * @param options.demonstration the projects that fill an empty table.
  */
 export function createTableState(options: {
   client: DynamoDBClient
@@ -38,7 +38,7 @@ export function createTableState(options: {
   const projects = createTableProjects(access)
   let seeded: Promise<void> | undefined
 
-  /** Lazy: on AWS a function must not wait for a table before its first request. */
+  /** Opens lazily: on AWS a function must not wait for a table before its first request. */
   function open(): Promise<void> {
     seeded ??= seed(access, demonstration()).catch((error) => {
       seeded = undefined
@@ -95,7 +95,7 @@ export function createTableState(options: {
 
 const runsPartition = (project: string): string => `runs#${digest(project)}`
 
-/** Counts a fault down before using it, so that two processes never use it once too often. */
+/** Counts a fault down before using it, so that two processes never use a fault too often. */
 async function meet(
   access: TableAccess,
   projects: ReturnType<typeof createTableProjects>,
@@ -103,18 +103,18 @@ async function meet(
 ): ReturnType<State['meet']> {
   for (let round = 0; round < maxFaultRounds; round++) {
     const head = await projects.readHead()
-    const known = await projects.at(head)
-    const fault = head.faults.find((each) => matches(each, known))
-    if (fault?.times === undefined) return { projects: known, fault }
+    const all = await projects.at(head)
+    const fault = head.faults.find((each) => matches(each, all))
+    if (fault?.times === undefined) return { projects: all, fault }
     const [isMine] = await access.write(
       access.update(
         headKey,
         'SET faults = :faults, faultsRevision = faultsRevision + :one',
-        { ':faults': JSON.stringify(counted(head.faults, fault)), ':one': 1, ':seen': head.faultsRevision },
+        { ':faults': JSON.stringify(countDown(head.faults, fault)), ':one': 1, ':seen': head.faultsRevision },
         'faultsRevision = :seen',
       ),
     )
-    if (isMine) return { projects: known, fault }
+    if (isMine) return { projects: all, fault }
   }
   throw new Error('too many requests for one fault at once')
 }
@@ -143,23 +143,23 @@ const maxProjectRounds = 20
 /** DynamoDB's limit is 400 KB. */
 const maxBytes = 380_000
 
-type Kept = { readonly project: Project; readonly revision: number }
+type StoredProject = { readonly project: Project; readonly revision: number }
 
-/** Cached until the head says that a project changed. */
+/** Caches projects until the head says that a project changed. */
 function createTableProjects(access: TableAccess) {
-  let known: { readonly revision: number; readonly kept: readonly Kept[] } | undefined
+  let cache: { readonly revision: number; readonly storedProjects: readonly StoredProject[] } | undefined
 
   async function readHead(): Promise<Head> {
     return parseHead(await access.get(headKey))
   }
 
-  async function keptAt({ projectsRevision }: Head): Promise<readonly Kept[]> {
-    if (known?.revision === projectsRevision) return known.kept
-    // They may be newer than the head, never older: both move in one transaction.
-    const kept = (await access.list('projects')).map(fromItem)
-    kept.sort((a, b) => Number(a.project.id) - Number(b.project.id))
-    known = { revision: projectsRevision, kept }
-    return kept
+  async function projectsAt({ projectsRevision }: Head): Promise<readonly StoredProject[]> {
+    if (cache?.revision === projectsRevision) return cache.storedProjects
+    // The projects may be newer than the head, never older: both change in one transaction.
+    const storedProjects = (await access.list('projects')).map(fromItem)
+    storedProjects.sort((a, b) => Number(a.project.id) - Number(b.project.id))
+    cache = { revision: projectsRevision, storedProjects }
+    return storedProjects
   }
 
   const moveHead = (lastId: number, seen: number) =>
@@ -187,7 +187,7 @@ function createTableProjects(access: TableAccess) {
   async function change(id: string, changed: (project: Project) => Project | undefined): Promise<Project | undefined> {
     for (let round = 0; round < maxProjectRounds; round++) {
       const head = await readHead()
-      const found = (await keptAt(head)).find(({ project }) => project.id === id)
+      const found = (await projectsAt(head)).find(({ project }) => project.id === id)
       const project = found && changed(found.project)
       if (!project) return undefined
       const done = await access.write(
@@ -201,13 +201,13 @@ function createTableProjects(access: TableAccess) {
 
   return {
     readHead,
-    at: async (head: Head): Promise<readonly Project[]> => (await keptAt(head)).map(({ project }) => project),
+    at: async (head: Head): Promise<readonly Project[]> => (await projectsAt(head)).map(({ project }) => project),
     add,
     change,
   }
 }
 
-/** A second process changes nothing. */
+/** Fills an empty table. If a second process does the same, its write changes nothing. */
 async function seed(access: TableAccess, demonstration: readonly ProjectInput[]): Promise<void> {
   if (await access.get(headKey)) return
   const projects = demonstration.map((input, index) => ({ id: String(firstId + index), ...input }))
@@ -218,7 +218,7 @@ async function seed(access: TableAccess, demonstration: readonly ProjectInput[])
   )
 }
 
-/** A key has at most 1,024 bytes; a name may be longer. */
+/** Uses a digest, because a key has at most 1,024 bytes and a name may be longer. */
 const keyOf = (name: string): Key => ({ pk: 'projects', sk: digest(name) })
 
 function toItem(project: Project, revision: number) {
@@ -227,7 +227,7 @@ function toItem(project: Project, revision: number) {
   return { ...keyOf(project.name), name: project.name, revision, packed }
 }
 
-function fromItem({ packed, revision }: Readonly<Record<string, unknown>>): Kept {
+function fromItem({ packed, revision }: Readonly<Record<string, unknown>>): StoredProject {
   if (!(packed instanceof Uint8Array) || typeof revision !== 'number') throw new Error('not the item of a project')
   return { project: parseProject(gunzipSync(packed).toString()), revision }
 }
@@ -240,10 +240,10 @@ interface Head {
 }
 
 const text = z.string()
-const whole = z.number().check(z.int())
+const integer = z.number().check(z.int())
 
 const head = z.pipe(
-  z.object({ projectsRevision: whole, faultsRevision: whole, faults: text, lastId: whole }),
+  z.object({ projectsRevision: integer, faultsRevision: integer, faults: text, lastId: integer }),
   z.transform(
     ({ faults, ...rest }): Head => ({
       ...rest,
@@ -252,32 +252,32 @@ const head = z.pipe(
   ),
 )
 
-/** @throws for an item of another shape: the table may be older than the program. */
+/** @throws ZodError for an item of another shape, such as one of an older version. */
 const parseHead = (item: unknown): Head => head.parse(item)
 
-const engine = z.intersection(createProjectInput.shape.searchengines.def.element, z.looseObject({ svc_id: whole }))
+const engine = z.intersection(createProjectInput.shape.searchengines.def.element, z.looseObject({ svc_id: integer }))
 
 const project = z.object({
   id: text,
   name: text,
   frequency: z.enum(frequencies),
   country: text,
-  createdAt: whole,
+  createdAt: integer,
   earlierDates: z.array(text),
   keywords: createProjectInput.shape.keywords,
   searchengines: z.array(engine),
   websites: createProjectInput.shape.websites,
-  lastSvcId: whole,
+  lastSvcId: integer,
 })
 
 const parseProject = (json: string): Project => project.parse(JSON.parse(json))
 
 const run = z.object({
-  at: whole,
+  at: integer,
   kind: text,
   projects: z.array(text),
-  units: z.pipe(whole, z.transform(toUnits)),
-  visibleFrom: whole,
+  units: z.pipe(integer, z.transform(toUnits)),
+  visibleFrom: integer,
 })
 
 const parseRun = (json: string): Run => run.parse(JSON.parse(json))

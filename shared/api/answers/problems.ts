@@ -3,7 +3,7 @@ import type { Slug } from '../../guard/problems.ts'
 import { windowKinds } from '../../ledger/book/definitions.ts'
 import { states } from '../../ledger/updates/update.ts'
 
-/** Members of each type beside `type`, `title`, `status` and `detail`. */
+/** Members of each problem type besides `type`, `title`, `status` and `detail`. */
 
 const text = z.string()
 const time = z.iso.datetime()
@@ -21,7 +21,7 @@ const refusingCounter = z.strictObject({
   short: z.nullable(whole),
   resetsAt: time,
 })
-/** Of a transfer or a correction. */
+/** The counter from which a transfer or a correction takes units. */
 const givingCounter = z.strictObject({ budget: text, window: z.enum(windowKinds), available: whole })
 
 export const problemMembers = {
