@@ -16,7 +16,7 @@ export interface Services {
   readonly slackSecret: Secret
   readonly options: GuardOptions
   readonly kinds: Kinds
-  /** Without a slash at its end; `null`: unknown. */
+  /** The URL has no slash at its end; `null`: unknown. */
   readonly dashboardUrl: string | null
   /** Endpoints are on this machine; Slack may be a stand-in. */
   readonly isLocal: boolean

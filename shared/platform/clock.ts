@@ -93,7 +93,7 @@ export function toInstant(local: LocalDate & Partial<LocalTime>, zone: string): 
   if (before === after) return asUtc - before
   const isBeforeChange = offsetAt(asUtc - before, zone) === before
   const isAfterChange = offsetAt(asUtc - after, zone) === after
-  // Both hold for an ambiguous time. Neither holds for a skipped time: the old offset moves it past the gap.
+  // Both are true for an ambiguous time. Both are false for a skipped time: the old offset moves it past the gap.
   return isAfterChange && !isBeforeChange ? asUtc - after : asUtc - before
 }
 

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from './clock.ts'
 import { systemIds } from './ids.ts'
 
-/** Never a whole event, body or header: they may carry secrets. */
+/** Do not log a whole event, body or header, which may carry secrets. */
 export interface Log {
   info(event: string, fields?: Fields): void
   /** Alarms count these. */

@@ -91,11 +91,11 @@ export type OpenedAnswer =
   | {
       readonly kind: 'answered'
       readonly status: number
-      /** As received, also repeated, hop-by-hop headers and cookies. */
+      /** All headers as received, including repeated ones, hop-by-hop headers and cookies. */
       readonly headers: readonly (readonly [name: string, value: string])[]
       /**
-       * Must be read or destroyed, because it holds a connection. Throws AnswerBroken if it stops early or has the
-       * service's token.
+       * Must be read or destroyed, because the body holds a connection. Throws AnswerBroken if the body stops early or
+       * has the service's token.
        */
       readonly body: Readable
     }

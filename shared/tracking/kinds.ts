@@ -2,9 +2,9 @@
 export interface KindFacts {
   /** In `/{path}/{project}/estimate` and `…/run`. */
   readonly path: string
-  /** Its name in Slack. */
+  /** The kind's name in Slack. */
   readonly short: string
-  /** How its paths name the project. */
+  /** How the kind's paths name the project. */
   readonly projectBy: 'name' | 'id'
   /** A run adds a date to `/projects/{name}/dates`. */
   readonly leavesDates: boolean

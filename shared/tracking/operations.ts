@@ -20,7 +20,7 @@ interface Row {
   readonly body: 'CreateProjectInput' | 'UpdateProjectInput' | null
   /** See `neededScope`. */
   readonly scope: 'read' | 'write' | 'run'
-  /** It consumes units as this kind, so only the guard may send it. */
+  /** The operation consumes units as this kind, so only the guard may send it. */
   readonly guarded: Kind | null
   /** The interface's section. */
   readonly section: string

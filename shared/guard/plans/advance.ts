@@ -86,7 +86,7 @@ async function tryAll(parts: OccurrencesParts, plan: Plan, begun: Occurrence, en
       const begun = await attempt(parts, plan, occurrence, before, endsAt)
       if (begun === 'not-now') return { occurrence, next: nextRound(occurrence) }
       if (begun.failure?.slug !== 'service-unreachable') row.unanswered = 0
-      // Only first failures count, so that one project does not cost the others their turn.
+      // Only a project's first failure counts, so that one project does not cost the others their turn.
       else if (before.updates.at(-1)?.state !== 'requested') row.unanswered++
       latest = begun.update ? { ...before, updates: [...before.updates, begun.update] } : before
       tried[position] = latest

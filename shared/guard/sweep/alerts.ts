@@ -97,12 +97,12 @@ function createTellOnce(ledger: Ledger) {
 
 const refusalsId = (caller: string, now: number): string => `refusals#${caller}#${Math.floor(now / hourMs)}`
 
-/** A refused duplicate does not count, because its work is done or running. */
+/** A refused duplicate does not count, because its work is done, running or in doubt. */
 const isOfPolicy = ({ problem, plan }: Update): boolean =>
   plan === undefined && problem?.slug !== 'already-updated' && problem?.slug !== 'duplicate-work'
 
 const warnedBeforeMs = 14 * dayMs
-/** In seconds; JavaScript has no later date. */
+/** The latest date of JavaScript, in seconds. */
 const farthest = 8.64e12
 
 /** A token's `exp` in ms (RFC 7519, section 4.1.4), not verified. */

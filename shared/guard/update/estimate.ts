@@ -22,7 +22,7 @@ export interface Estimate {
   readonly allowed: boolean
   readonly problem: Problem | null
   readonly approval: string | null
-  /** Without their ancestors. */
+  /** Ancestors are left out. */
   readonly budgets: readonly string[]
   readonly payers: Readonly<Record<string, Payer>>
   readonly figures: readonly Figures[]

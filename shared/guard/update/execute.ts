@@ -147,7 +147,7 @@ async function run(parts: ExecutionParts, passed: WeakSet<Hold>, held: Update, t
   const from = clock.now()
   const timeoutMs = Math.min(options.serviceTimeoutMs, hold.at + options.serviceTimeoutMs - from)
   const hasTimeToRun = timeoutMs >= Math.min(minRunMs, options.serviceTimeoutMs / 2)
-  // After a restore to before the hold, only this line says that the update may have run.
+  // If a restore goes back to before the hold, only this line says that the update may have run.
   if (hasTimeToRun) log.info('hold', { ...holdFields(held, hold) })
   const result = hasTimeToRun ? await tracking.run(targetOfRequest(held), { timeoutMs, token }) : null
   const finding = result ? findingOf(result, hold.units) : neverSent('the hold left too little time for it')

@@ -147,7 +147,7 @@ export interface LastAudit {
   readonly counters: number
   readonly wrong: number
   readonly moved: number
-  /** Those that differ first, at most 400. */
+  /** Counters that differ come first, 400 rows at most. */
   readonly rows: readonly AuditedCounter[]
 }
 

@@ -26,7 +26,7 @@ export const storedDifference = record<Difference>({
 
 type Things = Readonly<Record<string, object>>
 
-/** Without stops, which have entries of their own. */
+/** Stops are left out, because they have entries of their own. */
 export const differencesOf = (before: Definitions, after: Definitions): readonly Difference[] => [
   ...differencesIn('budget', before.budgets, after.budgets),
   ...differencesIn('caller', before.callers ?? {}, after.callers ?? {}),

@@ -57,7 +57,7 @@ export function createHolds({ store, turns, clock }: { store: Store; turns: Turn
         prepared = wanted
         return 'held'
       } catch (error) {
-        // Only our own fence allows us to continue.
+        // This process may continue only with its own fence.
         if (error instanceof AnswerLost && (await isOurs(store, update, held.attempt))) return 'held'
         if (error instanceof Contention) return 'moved'
         throw error

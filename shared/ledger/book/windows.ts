@@ -116,7 +116,7 @@ interface Span {
   readonly end: number
 }
 
-/** As if this renewal had always applied, counted from January 1970. */
+/** The month as if this renewal had always applied, counted from January 1970. */
 function ownMonthAt(renewal: Renewal, instant: number): Span {
   const { year, month } = toLocal(instant, renewal.zone)
   return spanAt(instant, (year - 1970) * 12 + month - 1, (index) => turn(renewal, index))

@@ -36,7 +36,7 @@ export const runOf = (update: Update): Run => ({ update: update.id, at: ranAt(up
 
 export const isFinal = ({ closedBy, corrected }: Update): boolean => closedBy === 'sender' || corrected === true
 
-/** For a plan, fresh data count as its own update. */
+/** To a plan, fresh data count as its own update. */
 export const wasUpToDate = ({ state, plan, problem }: Pick<Update, 'state' | 'plan' | 'problem'>): boolean =>
   state === 'refused' &&
   (problem?.slug === 'already-updated' || (plan !== undefined && problem?.slug === 'already-fresh'))
@@ -103,7 +103,7 @@ export interface Update extends Request {
   readonly approvableUntil?: number
   readonly doubt?: { readonly by: 'sender' | 'sweep'; readonly at: number }
   readonly closedBy?: OutcomeSource
-  /** By a late answer or late evidence, once. */
+  /** A late answer or late evidence corrected the update, once. */
   readonly corrected?: true
   readonly takenBack?: readonly Grant[]
   /** The sweep has stopped looking for evidence. */

@@ -32,7 +32,8 @@ export const workKey = (kind: Kind, name: string) => workKeyOf(`work#${kind}#${d
 export const workKeyOf = (key: string): Key => ({ pk: key, sk: 'work' })
 
 /**
- * As written, as listed by its owner, and each folded, its own name first. Older versions know only unfolded names.
+ * The keys of all names: as written, as listed by the owner, and each folded; its own name first. Older versions know
+ * only unfolded names.
  * @param definitions `null`: the owner's names are still unknown.
  */
 export function workKeysOf(definitions: Definitions | null, kind: Kind, project: string): readonly string[] {

@@ -27,7 +27,7 @@ export interface ProjectChange {
   readonly project: string
   readonly caller: string
   readonly at: number
-  /** By sort; for an update, what it sets. */
+  /** Counts by sort; for an update, what the request sets. */
   readonly added: Readonly<Record<string, number>>
   readonly removed: Readonly<Record<string, number>>
   /** `null`: no answer yet, or an unknown one. */
