@@ -159,7 +159,6 @@ export const expiryOf = (at: number, days: number): { readonly [expiryAttribute]
   [expiryAttribute]: Math.floor((at + days * dayMs) / 1000),
 })
 
-/** By time, then by id. */
 export const sortKeyOf = (at: number, id: string): string => `${toRfc3339(at)}#${id}`
 
 export function contentOf(item: Item): { readonly [name: string]: Value | undefined } {

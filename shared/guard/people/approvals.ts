@@ -45,7 +45,6 @@ export const createApprovals = (parts: ApprovalsParts) => ({
   resolve: (id: string, by: string, resolution: Resolution) => resolve(parts, id, by, resolution),
 })
 
-/** Only records the approval. */
 const approve = (parts: ApprovalsParts, id: string, by: string, how: ApprovalRequest = {}): Promise<DecisionOutcome> =>
   decideOn(parts, id, (update, view) => {
     const refusal = whyNotApprove(update, view, by) ?? outgrown(update, how.shown)

@@ -31,7 +31,6 @@ export interface PlanStatus {
 
 export interface Outlook {
   readonly days: readonly DayAhead[]
-  /** By the plan's name. */
   readonly costs: ReadonlyMap<string, Cost>
 }
 
@@ -130,7 +129,6 @@ function chargedBy(definitions: Definitions, plan: Plan, project: string): reado
     : []
 }
 
-/** Why a plan's update of this project would be refused, regardless of units. */
 export function whyNotPaidBy(definitions: Definitions, plan: Plan, project: string): Problem | null {
   const charge = { project, budget: budgetFor(definitions, plan, project), caller: `schedule:${plan.name}` }
   return whyNotPaid(definitions, charge, plan.mayChargeAncestors)

@@ -45,7 +45,6 @@ export type Forecast = {
   readonly projected: number
   /** When plans first need more than is available. */
   readonly exhaustedAt: number | null
-  /** Due projects without a known price. */
   readonly unpriced: number
   /** When the oldest price in `committed` was read. */
   readonly pricedAt: number | null

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { any, list, oneOf, record, text } from '../stored.ts'
 import type { Definitions } from './definitions.ts'
 
-/** What a change of the definitions did to one budget, caller or plan. */
 export interface Difference {
   readonly kind: 'budget' | 'caller' | 'plan'
   readonly name: string

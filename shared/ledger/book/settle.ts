@@ -132,7 +132,6 @@ function moveBook(
   )
 }
 
-/** Only what is spent or granted can be taken away. */
 function isThere({ window, budget, move }: CounterMove): Condition[] {
   const { spent = 0, granted = 0 } = move
   const needed = 0 - madeAvailable(move)
