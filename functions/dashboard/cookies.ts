@@ -13,7 +13,7 @@ import type { Secret } from '../../shared/platform/secrets.ts'
 export function createOrigins(dashboardUrl: string | null) {
   const configured = dashboardUrl === null ? null : new URL(dashboardUrl)
 
-  /** Behind a proxy that ends TLS, only the configured address shows that the browser uses https. */
+  /** Behind a proxy that ends TLS, only the configured address shows https. */
   function isSecure({ req }: Context<FaceEnv>): boolean {
     const url = new URL(req.url)
     return url.protocol === 'https:' || (configured?.protocol === 'https:' && configured.host === url.host)
@@ -69,11 +69,11 @@ export interface Session {
   readonly id: string
   readonly sub: string
   readonly until: number
-  /** Absent for a user from Slack, because the list of callers holds the permissions of these users. */
+  /** Absent for a user from Slack: the list of callers holds the permissions. */
   readonly token?: Pick<Caller, 'scopes' | 'budgets'>
 }
 
-/** Differs from the audience of bearer tokens, so a token is no session and a session is no token. */
+/** Differs from the audience of bearer tokens, so that a token is not a session. */
 const audience = 'unit-guard-pages'
 const maxSessionMs = 8 * hourMs
 const maxCookieLength = 4_096
@@ -87,9 +87,9 @@ const claimsSchema = z.object({
   budgets: z.optional(z.union([z.literal('*'), z.array(z.string())])),
 })
 
-/** Signs and reads sessions, and texts that belong to a session, with the callers' key. @throws SecretUnavailable */
+/** Signs sessions, and texts that belong to a session. @throws SecretUnavailable */
 export function createSessions({ key, clock, ids }: { key: Secret; clock: Clock; ids: Ids }) {
-  /** @param user the caller of a token, or the name of a user from Slack. */
+  /** @param user a string for a user from Slack. */
   async function create(user: Caller | string): Promise<{ readonly cookie: string; readonly lastsMs: number }> {
     const isListed = typeof user === 'string'
     const lastsMs = Math.min(maxSessionMs, isListed ? maxSessionMs : user.until - clock.now())
@@ -137,7 +137,7 @@ export type Sessions = ReturnType<typeof createSessions>
 
 type Purpose = 'form' | 'said'
 
-/** A JWT's signed text has no blanks and this text has, so this signature is never valid for a JWT. */
+/** The signed text has blanks, so the signature is never valid for a JWT. */
 const signature = (secret: string, { id }: Session, purpose: Purpose, text: string): string =>
   createHmac('sha256', secret).update(`${audience} ${purpose} ${id} ${text}`).digest('base64url')
 

@@ -9,7 +9,7 @@ import type { Cookies, Session, Sessions } from './cookies.ts'
 export interface Flash {
   readonly done: readonly string[]
   readonly failed: readonly string[]
-  /** The fields as the user typed them, if nothing was done, so that the form can show them again. */
+  /** The user's input, if nothing was done. */
   readonly input?: FormValues
 }
 
@@ -25,12 +25,12 @@ const lastsMs = minuteMs
 /** Browsers keep cookies of up to 4,096 bytes, including name and attributes. */
 const maxTextLength = 3_000
 const maxSentences = 100
-/** Enough for a project of 512 characters and its outcome; one such sentence fits into the cookie in any script. */
+/** Enough for a project of 512 characters and its outcome. */
 const maxSentenceLength = 700
 
 export type FlashCookie = ReturnType<typeof createFlash>
 
-/** A signed cookie carries the flash: a flash in the address would show again on reload, and others could forge it. */
+/** In a signed cookie, because an address can be forged and would show the flash again on reload. */
 export function createFlash({ sessions, cookies }: { sessions: Sessions; cookies: Cookies }) {
   async function write(c: Context<FaceEnv>, session: Session, flash: Flash): Promise<void> {
     const text = toText(flash)
@@ -49,7 +49,7 @@ export function createFlash({ sessions, cookies }: { sessions: Sessions; cookies
   return { write, take }
 }
 
-/** Drops `input` first, then sentences, until the text fits. A hundred similar sentences fit when compressed. */
+/** Drops `input` first, then sentences, until the text fits. */
 function toText({ done, failed, input }: Flash, maxCount = maxSentences): string {
   const content = { done: shorten(done, maxCount), failed: shorten(failed, maxCount), input }
   const text = deflateRawSync(JSON.stringify(content)).toString('base64url')

@@ -20,7 +20,7 @@ export async function readForm(c: Context<FaceEnv>): Promise<URLSearchParams> {
 }
 
 /**
- * Reads a form by a schema. Empty fields count as absent; only `lists` have several values.
+ * Empty fields count as absent; only `lists` have several values.
  *
  * @throws Refusal 400 with all faults at once.
  */
@@ -36,11 +36,10 @@ export function readFields<Schema extends z.ZodMiniType>(
   throw invalid(allFaults([], parsed.error.issues))
 }
 
-/** The fields as the user typed them, valid or not. */
 export const inputOf = (form: URLSearchParams, ...names: readonly string[]): FormValues =>
   Object.fromEntries(names.map((name) => [name, form.get(name) ?? '']))
 
-/** Reads whole units: `1,200` and `1 200` are 1200. NaN for anything ambiguous. */
+/** `1,200` and `1 200` are 1200; NaN for anything ambiguous. */
 export const toNumber = (text: string): number =>
   wholeNumber.test(text.trim()) ? Number(text.replace(/\D/g, '')) : Number.NaN
 
@@ -69,7 +68,6 @@ export function reasonOf(form: URLSearchParams): string | undefined {
 
 const maxRounds = 8
 
-/** Repeats a change that lost against another change. */
 export async function retryOnConflict(change: () => Promise<ChangeResult>): Promise<ChangeResult> {
   for (let round = 1; ; round++) {
     const result = await change()

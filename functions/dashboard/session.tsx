@@ -19,7 +19,6 @@ import { readForm } from './forms.ts'
 type Method = 'GET' | 'POST'
 type Handlers<Input> = Partial<Record<Method, (input: Input) => Promise<Response>>>
 
-/** A request of a user who has logged in. */
 export interface Visit {
   readonly c: Context<FaceEnv>
   readonly session: Session
@@ -42,7 +41,7 @@ const yearSeconds = 365 * 24 * 3600
 /** With `ended`, the login page says that the form was not processed. */
 const sessionEndedPath = '/login?ended'
 
-/** Adds pages with what all pages share: the session, the origin of forms, headers and failures. */
+/** Gives all pages their session, headers, failures and the check of the origin of forms. */
 export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
   const { guard, callerKey, clock, log } = services
   const origins = createOrigins(services.dashboardUrl)
@@ -56,7 +55,6 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
     return next()
   })
 
-  /** Adds a page that needs no session. */
   function publicPage(path: string, handlers: Handlers<Context<FaceEnv>>): void {
     const methods = Object.keys(handlers).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
     app.all(path, async (c) => {
@@ -152,7 +150,7 @@ async function showPage(
   }
 }
 
-/** Browsers send no strict cookie after a link on another site. This page reloads itself, and the reload sends the cookie. */
+/** After a link on another site, browsers send no strict cookie. They send it when this page reloads itself. */
 function redirectToLogin(c: Context<FaceEnv>): Response | Promise<Response> {
   const { pathname, search } = new URL(c.req.url)
   const to = `${pathname}${search}`

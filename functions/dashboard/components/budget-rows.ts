@@ -17,7 +17,7 @@ export interface BudgetRow {
   readonly name: string
   /** 0 for the root. */
   readonly depth: number
-  /** The nearest freeze, of this budget or of one above it. */
+  /** May be the freeze of a budget above. */
   readonly frozen: { readonly budget: string; readonly stop: Stop } | null
   readonly month: CounterRow
   /** The month until last night, as far as it is known. */
@@ -36,9 +36,8 @@ interface PastDay {
 export interface CounterRow extends Figures {
   /** `null`: unlimited. */
   readonly total: number | null
-  /** Spent, held and in doubt. */
   readonly used: number
-  /** The units that an even pace would have used until now; `null`: unlimited. */
+  /** `null`: unlimited. */
   readonly evenPace: number | null
   /** 0 to 1. */
   readonly elapsed: number
@@ -48,7 +47,7 @@ export interface CounterRow extends Figures {
   readonly exhaustedAt: number | null
 }
 
-/** Rows of all budgets: each is followed by its children, sorted by name. @param nights units used at the end of past days. */
+/** Each budget, followed by its children in the order of their names. */
 export function budgetRows(
   view: View,
   forecasts: readonly Forecast[],

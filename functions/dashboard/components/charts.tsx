@@ -5,7 +5,7 @@ import type { BudgetRow, CounterRow } from './budget-rows.ts'
 
 type Part = 'spent' | 'held' | 'in-doubt' | 'committed'
 
-/** The fills of the parts: each page with a drawing needs them once. */
+/** Each page with a drawing needs these fills once. */
 export const FillPatterns = () => (
   <svg class="patterns" aria-hidden="true" focusable="false">
     <defs>
@@ -37,7 +37,6 @@ export const Swatch = ({ mark }: { mark: Part | 'pace' | 'limit' }) => (
   </svg>
 )
 
-/** Used and committed units against the limit and an even pace. */
 export function Bar({ name, counter }: { name: string; counter: CounterRow }) {
   const { total, evenPace, committed } = counter
   if (total === null || evenPace === null) return null
@@ -78,7 +77,6 @@ function barDescription(
   return `${name}, ${span}: of ${units(total ?? 0)}, ${count(spent)} spent, ${count(held)} held and ${count(inDoubt)} in doubt; an even pace would be at ${count(evenPace ?? 0)} by now.${plans}`
 }
 
-/** The units left over the month: until now, forecast, and at an even pace. */
 export function BurnDown({ row: { name, month, past }, isSmall }: { row: BudgetRow; isSmall?: true }) {
   const { total, elapsed, used, projected } = month
   if (total === null || total <= 0) return null

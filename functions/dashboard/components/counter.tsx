@@ -55,7 +55,6 @@ export const LimitAndReset = ({ counter, zone }: { counter: CounterRow; zone: st
   </>
 )
 
-/** The burn-down with its scale, its key and its daily figures; empty if the budget has no limit or no units. */
 export function BurnDownFigure({ row, zone }: { row: BudgetRow; zone: string }) {
   const { month, past } = row
   if (month.total === null || month.total <= 0) return null

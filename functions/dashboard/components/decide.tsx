@@ -86,7 +86,6 @@ export const ActionButtons = ({ actions }: { actions: readonly Action[] }) => (
 
 type EvidenceProps = { update: Update; view: View } & Pick<Services, 'options' | 'kinds'>
 
-/** Says what the sweep looks for, and when a user can give which answer. */
 export function Evidence({ update, view, options, kinds }: EvidenceProps) {
   const zone = zoneOf(view)
   const noEffectFrom = inFlightUntil(update, options)

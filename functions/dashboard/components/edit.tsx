@@ -7,13 +7,11 @@ import { HiddenFields, ReasonField } from './fields.tsx'
 import { FormToken, type Frame } from './layout.tsx'
 import { Section } from './parts.tsx'
 
-/** Members of a budget or a caller, as users read and type them. */
 type Texts = Readonly<Record<string, string>>
 
-/** A user's edit of a budget or a caller, from the form over the preview to the change. */
 export interface Edit<T extends Texts> {
   readonly view: View
-  readonly now: T
+  readonly current: T
   readonly texts: T
   readonly reason: string | undefined
   /** The changes of other users since the page was shown; `null`: the definitions have the same revision. */
@@ -30,16 +28,16 @@ export interface Difference {
 export function readEdit<T extends Texts>(
   form: URLSearchParams,
   view: View,
-  now: T,
+  current: T,
   words: { textsIn(form: URLSearchParams, otherwise: T): T; differences(from: T, to: T): readonly Difference[] },
 ): Edit<T> {
   const isSameRevision = form.get('revision') === String(view.definitions.revision)
-  const shown = isSameRevision ? now : words.textsIn(shownIn(form), now)
-  const changes = Object.entries(words.textsIn(form, shown)).filter(([name, value]) => value !== shown[name])
+  const shownTexts = isSameRevision ? current : words.textsIn(shownIn(form), current)
+  const changes = Object.entries(words.textsIn(form, shownTexts)).filter(([name, value]) => value !== shownTexts[name])
   return {
-    ...{ view, now, reason: reasonOf(form) },
-    texts: { ...now, ...Object.fromEntries(changes) },
-    othersChanges: isSameRevision ? null : words.differences(shown, now),
+    ...{ view, current, reason: reasonOf(form) },
+    texts: { ...current, ...Object.fromEntries(changes) },
+    othersChanges: isSameRevision ? null : words.differences(shownTexts, current),
   }
 }
 
@@ -59,9 +57,10 @@ function parseJson(json: string): unknown {
   }
 }
 
-export const isUnchanged = ({ texts, now }: Edit<Texts>) => Object.keys(now).every((name) => texts[name] === now[name])
+export const isUnchanged = ({ texts, current }: Edit<Texts>) =>
+  Object.keys(current).every((name) => texts[name] === current[name])
 
-/** Changes the definitions only if the user has seen the changes of others; otherwise previews. */
+/** Previews again until the user has seen the changes of others. */
 export function putOrPreview<Put, Preview>(
   step: 'preview' | 'confirm',
   { view, reason, othersChanges }: Edit<Texts>,
@@ -82,10 +81,10 @@ export const createComparison =
 export const limitText = (value: number | 'unlimited' | undefined): string =>
   typeof value === 'number' ? count(value) : (value ?? '')
 
-/** Hidden fields with the texts that the page shows, so that an edit does not overwrite the changes of others. */
-export const shownFields = ({ view, now }: Edit<Texts>) => ({
+/** With these hidden fields, an edit does not overwrite the changes of others. */
+export const shownFields = ({ view, current }: Edit<Texts>) => ({
   revision: String(view.definitions.revision),
-  seen: JSON.stringify(now),
+  seen: JSON.stringify(current),
 })
 
 const Differences = ({ differences }: { differences: readonly Difference[] }) => (

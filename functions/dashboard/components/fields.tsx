@@ -89,7 +89,6 @@ export const ReasonField = (field: { formId: string; value?: string | undefined;
   />
 )
 
-/** A reason field for forms without a grid of fields. */
 export const ReasonLine = (props: { id: string; label: string; value?: string | undefined; required: boolean }) => (
   <p>
     <label for={props.id}>{props.label}</label>
@@ -116,7 +115,6 @@ export const HiddenFields = ({ values }: { values: Readonly<Record<string, strin
 /** The Enter key presses the first button of a form. This button comes first and does nothing. */
 export const IgnoreEnter = () => <button type="submit" disabled hidden />
 
-/** The reasons why nothing was done, above a form that keeps the user's input. */
 export const Faults = ({ faults }: { faults: readonly string[] }) =>
   faults.length === 0 ? null : (
     <div role="alert" class="outcome">

@@ -2,10 +2,9 @@ import type { Child } from 'hono/jsx'
 import { iconPath, stylesheetPath } from '../assets.ts'
 import type { Flash } from '../flash.ts'
 
-/** The data around the content of a page, for a user who has logged in. */
 export interface Frame {
   readonly sub: string
-  /** Every form sends this token, to prove that it comes from a page of this session. */
+  /** Proves that a form comes from a page of this session. */
   readonly formToken: string
   readonly flash: Flash | null
   readonly path: string | undefined

@@ -7,7 +7,7 @@ import type { View } from '../../../shared/ledger/views/views.ts'
 export interface Paging {
   /** Absent on the newest page. */
   readonly cursor?: string | undefined
-  /** The cursors of the pages between the newest page and this one, in the order of the pages. */
+  /** The cursors of the pages between the newest page and this one. */
   readonly trail?: string | undefined
 }
 

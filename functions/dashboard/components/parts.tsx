@@ -21,7 +21,6 @@ export const ZoneNote = ({ zone }: { zone: string }) => (
   </p>
 )
 
-/** A part of a page with a heading, so that screen readers can jump to it. */
 export const Section = (props: { id: string; title: Child; class?: string; isHidden?: boolean; children: Child }) => (
   <section aria-labelledby={props.id} class={props.class}>
     <h2 id={props.id} class={props.isHidden ? 'hidden' : undefined}>
@@ -50,7 +49,7 @@ export const Trail = (props: {
   </nav>
 )
 
-/** Signs beside the colours, because not every user can see the colours. */
+/** Signs, because not every user can see the colours. */
 const signs: Readonly<Record<State, string>> = {
   'awaiting-approval': '!',
   requested: '◔',
@@ -127,6 +126,6 @@ export const planAddress = (name: string): string => `/dashboard/plans/${encodeU
 
 export const callersAddress = '/dashboard/callers'
 
-/** `sub` is in the query, because it may hold any character. The form for an unlisted caller adds its own `sub`. */
+/** `sub` is in the query, because it may hold any character. */
 export const callerAddress = (sub?: string): string =>
   `${callersAddress}/edit${sub === undefined ? '' : `?sub=${encodeURIComponent(sub)}`}`

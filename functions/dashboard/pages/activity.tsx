@@ -26,7 +26,7 @@ const querySchema = z.strictObject({
 })
 type Filters = Omit<z.output<typeof querySchema>, keyof Paging>
 
-/** The entries of a month: bookings without an update, such as limits, grants, transfers and freezes. */
+/** Entries are bookings without an update, such as grants, transfers and freezes. */
 export function addActivity({ page }: PageRoutes, { guard: { ledger } }: Services): void {
   page(path, {
     GET: async ({ query, mustHave, show, frame }) => {
@@ -157,7 +157,6 @@ const EntryReferences = ({ entry: { id, to, corrects } }: { entry: Entry }) => (
 
 const maxDifferences = 5
 
-/** The members of a budget or caller that the entry changed. */
 function EntryDifferences({ entry: { changed = [] } }: { entry: Entry }) {
   const more = changed.length - maxDifferences
   return (

@@ -12,7 +12,6 @@ export const auditPath = '/dashboard/ledger/audit'
 
 const formSchema = z.strictObject({ form: z.string() })
 
-/** The last audit compares every counter of the books with the sum of its lines. */
 export function addAudit({ page }: PageRoutes, { guard }: Services): void {
   page(auditPath, {
     GET: async ({ mustHave, show, frame }) => {

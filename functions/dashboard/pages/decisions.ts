@@ -23,7 +23,6 @@ const decisionSchema = z
     shown: z.exactOptional(z.array(z.string().check(z.regex(/^[\x21-\x7e]{1,100} \d{1,15}$/))).check(z.maxLength(100))),
     reason: z.exactOptional(reason),
     units: z.exactOptional(z.pipe(numberSchema, units)),
-    /** The page that sent the form. */
     from: z.enum(['update', 'needs-you']),
   })
   .check(
@@ -38,7 +37,7 @@ const decisionSchema = z
   )
 type Decision = z.output<typeof decisionSchema>
 
-/** Takes decisions from the inbox and from the pages of updates, and redirects to the page that sent the form. */
+/** Takes decisions from the inbox and from the pages of updates. */
 export function addDecisions({ page }: PageRoutes, { guard, log }: Services): void {
   page('/dashboard/decide', {
     POST: async ({ form, mustHave, session, permissions, redirect }) => {
@@ -105,8 +104,8 @@ const stateAfter = {
 } as const satisfies Record<Action, State>
 
 /** `null`: the page did not show units for this update. */
-function shownUnitsOf(id: string, shown: readonly string[]): Units | null {
-  const units = shown.find((each) => each.startsWith(`${id} `))?.slice(id.length + 1)
+function shownUnitsOf(id: string, shownUnits: readonly string[]): Units | null {
+  const units = shownUnits.find((each) => each.startsWith(`${id} `))?.slice(id.length + 1)
   return units === undefined ? null : toUnits(Number(units))
 }
 

@@ -93,7 +93,6 @@ interface FormProps extends InboxProps {
   readonly isAllChosen: boolean
 }
 
-/** One form for all rows: the user chooses some, gives a reason and presses a button. */
 function DecisionForm({ rows, actions, Row, isAllChosen, ...inbox }: FormProps) {
   const choices = rows.map((update) => choicesFor(update, inbox.view, inbox.visit, inbox.options))
   const offeredActions = choices.map(({ possible }) => possible.filter((action) => actions.includes(action)))
@@ -197,7 +196,6 @@ function ApprovalRow({ update, view }: InboxProps & { update: Update }) {
   )
 }
 
-/** The units left on the budget now, and the grants that an approval would make. */
 function BudgetLeft({ update: { budget, short = [] }, view }: { update: Update; view: View }) {
   if (!budgetNamed(view.definitions, budget)) return null
   const least = tightest(figuresOfChain(view, chainOf(view.definitions, budget)))

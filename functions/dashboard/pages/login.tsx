@@ -6,7 +6,7 @@ import { show } from '../answer.tsx'
 import { readForm } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
 
-/** Users log in with a token or with the link of `/units login`. Only POST redeems the code of the link, because link previews would use it up with GET. */
+/** Only POST redeems the code of a link, because link previews would use it up with GET. */
 export function addLogin(routes: PageRoutes, { guard, clock, callerKey }: Services): void {
   const tokens = createTokens({ key: callerKey, clock })
   const { publicPage, page, logIn, logOut, sessionOf, mustBeSameOrigin } = routes

@@ -63,7 +63,6 @@ function UpdateOutcome({ update }: { update: Update }) {
   )
 }
 
-/** Forms that run the missed or refused projects of an occurrence, after the user ticks a confirmation. */
 export function RunAgainForms({
   visit: { permissions, frame },
   status: { plan, paused },

@@ -97,7 +97,6 @@ async function readStatus({ c }: Visit, guard: Services['guard']): Promise<{ sta
   throw new Refusal(problem('not-found', 'There is no such plan.'))
 }
 
-/** Redirects to the plan's page, which shows the outcome. */
 async function redirectBack({ c, redirect }: Visit, act: () => Promise<string>): Promise<Response> {
   const back = planAddress(c.req.param('name') ?? '')
   try {

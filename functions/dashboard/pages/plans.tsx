@@ -9,7 +9,6 @@ import type { PageRoutes } from '../session.tsx'
 /** This week and the next four. */
 const weeks = 5
 
-/** All plans, and a calendar of their updates. */
 export function addPlans({ page }: PageRoutes, { guard }: Services): void {
   page('/dashboard/plans', {
     GET: async ({ mustHave, show }) => {

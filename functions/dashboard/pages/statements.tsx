@@ -59,8 +59,8 @@ export function addStatements({ page }: PageRoutes, { guard }: Services): void {
 
   /** @throws Refusal 400 */
   async function statementOf(window: string | undefined, by: Statement['by']): Promise<Statement> {
-    const { statement: read } = await guard.background()
-    const statement = await read(window ?? null, by)
+    const { statement: readStatement } = await guard.background()
+    const statement = await readStatement(window ?? null, by)
     if (!statement) throw noWindow(window)
     return statement
   }

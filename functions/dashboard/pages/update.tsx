@@ -219,19 +219,19 @@ const History = ({ update, zone }: { update: Update; zone: string }) => (
 )
 
 function AnswerSection({ answer: { status, contentType, body, truncated } }: { answer: ServiceAnswer }) {
-  const shown = body.slice(0, maxBodyLength).toWellFormed()
+  const visibleBody = body.slice(0, maxBodyLength).toWellFormed()
   return (
     <Section id="answer" title="The service’s answer">
       <p>
         Status {status}, {contentType ?? 'no content type'}
-        {body.length > shown.length ? `; the first ${count(maxBodyLength)} characters` : null}
+        {body.length > visibleBody.length ? `; the first ${count(maxBodyLength)} characters` : null}
         {truncated ? '; it was cut when it was stored' : null}
       </p>
       {body === '' ? (
         <p class="empty">It had no body.</p>
       ) : (
         <pre>
-          <code>{shown}</code>
+          <code>{visibleBody}</code>
         </pre>
       )}
     </Section>

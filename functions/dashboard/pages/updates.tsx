@@ -30,7 +30,7 @@ const isDate = (text: string) =>
 const dateSchema = z.string().check(z.refine(isDate, 'must be a date such as 2026-11-20'))
 
 const searchSchema = z.string().check(z.maxLength(200, 'must have at most 200 characters'))
-/** The filters of the API, but with dates instead of instants, and with `search` for parts of project names. */
+/** The filters of the API, but with dates instead of instants, and with `search`. */
 function querySchemaOf(kinds: Kinds) {
   const { limit: _limit, cursor: _cursor, since: _since, until: _until, ...apiFilters } = updateFilterOf(kinds).shape
   return z.strictObject({

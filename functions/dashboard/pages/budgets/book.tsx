@@ -18,7 +18,6 @@ import { BudgetTrail } from './chain.tsx'
 import { EffectTable, TightestLimit } from './effect.tsx'
 import { EntryForms, type EntryFormType, entryTitle, entryTypes, readEntry } from './entry-forms.tsx'
 
-/** The user fills in an entry, sees its preview, and confirms it. */
 export function addBook({ page }: PageRoutes, { guard }: Services): void {
   const { ledger } = guard
 

@@ -51,7 +51,6 @@ const noKind = 'none'
 
 export type BudgetWords = ReturnType<typeof budgetWords>
 
-/** Converts a budget to the texts of its form, and these texts to a request. */
 export function budgetWords(kinds: Kinds) {
   const names = namesOf(kinds)
   const { budgetRequest } = budgetBodies(kinds)
@@ -65,14 +64,13 @@ export function budgetWords(kinds: Kinds) {
   function kindsInWords(value: string): string {
     if (value === names.join(' ')) return allOf(kinds)
     if (value === noKind) return names.length === 2 ? 'neither' : 'none'
-    const chosen = value.split(' ')
-    return chosen.length === 1 ? `${value} only` : list(chosen)
+    const chosenKinds = value.split(' ')
+    return chosenKinds.length === 1 ? `${value} only` : list(chosenKinds)
   }
 
   const valueText = (field: Field, value: string): string =>
     field === 'kinds' ? kindsInWords(value) : value.split('\n').join(', ') || 'none'
 
-  /** Parses with the API's schema. */
   function toRequest(texts: Texts, projects: Budget['projects']) {
     const parsed = budgetRequest.safeParse({ ...bodyOf(texts, names), projects })
     if (!parsed.success) return { kind: 'invalid', faults: allFaults([], parsed.error.issues).map(sentence) } as const

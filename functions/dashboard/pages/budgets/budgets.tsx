@@ -16,7 +16,6 @@ import { addBudgetEdit } from './edit.tsx'
 import { addFreeze } from './freeze.tsx'
 import { addProjects } from './projects.tsx'
 
-/** All budgets as a tree, a form for a new budget, and the pages of each budget. */
 export function addBudgetPages(routes: PageRoutes, services: Services): void {
   const { guard } = services
 

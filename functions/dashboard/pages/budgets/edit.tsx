@@ -48,8 +48,8 @@ export function addBudgetEdit({ page }: PageRoutes, { guard, kinds }: Services):
     GET: async (visit) => {
       visit.mustHave('admin')
       const { view, budget } = await budgetOf(guard, visit)
-      const now = words.textsOf(budget)
-      return showForm(visit, { words, view, budget, now, texts: now, reason: undefined, othersChanges: null })
+      const current = words.textsOf(budget)
+      return showForm(visit, { words, view, budget, current, texts: current, reason: undefined, othersChanges: null })
     },
 
     POST: async (visit) => {
@@ -58,8 +58,8 @@ export function addBudgetEdit({ page }: PageRoutes, { guard, kinds }: Services):
       return retryUntilAnswered(async () => {
         const { view, budget } = await budgetOf(guard, visit)
         const { differences } = words
-        const read = readEdit(visit.form, view, words.textsOf(budget), { textsIn, differences })
-        const edit = { ...read, words, budget }
+        const textEdit = readEdit(visit.form, view, words.textsOf(budget), { textsIn, differences })
+        const edit = { ...textEdit, words, budget }
         return step === 'edit' ? showForm(visit, edit) : previewOrChange(guard, visit, edit, step)
       })
     },
@@ -177,13 +177,13 @@ interface PreviewProps {
 }
 
 function BudgetPreview({ edit, frame, before, after, forecasts }: PreviewProps) {
-  const { words, budget, now, texts, reason } = edit
+  const { words, budget, current, texts, reason } = edit
   const { name } = budget
   const chain = chainOf(after.definitions, name)
   return (
     <>
       <OthersChanges edit={edit} name={name} />
-      <ChangesSection differences={words.differences(now, texts)} reason={reason} />
+      <ChangesSection differences={words.differences(current, texts)} reason={reason} />
       <EffectTable before={before.book} after={after.book} budgets={chain.map((each) => each.name)} />
       <Section id="confirm" title="Confirm">
         <TightestLimit budget={name} tightest={tightest(figuresOfChain(after, chain))} />

@@ -122,7 +122,7 @@ function windowText(window: WindowKind, month: string): string {
   return month === thisMonth ? 'today' : 'in a day'
 }
 
-/** The counters for which the change moves the time when plans run out of units. */
+/** The change moves the time when plans run out of units of these counters. */
 export function ForecastChanges(props: { before: readonly Forecast[]; after: readonly Forecast[]; zone: string }) {
   const { before, after, zone } = props
   const exhaustedBefore = (row: Forecast) =>

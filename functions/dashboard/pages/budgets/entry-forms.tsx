@@ -22,7 +22,7 @@ interface EntryFormsProps {
   readonly frame: Frame
 }
 
-/** One form for each type of entry. A correction starts from its entry, so its form stands alone. */
+/** A correction starts from its entry, so its form stands alone. */
 export function EntryForms(forms: EntryFormsProps) {
   const { budget, otherBudgets, input, filledType } = forms
   if (filledType === 'correction') return <Correction {...forms} />
@@ -203,7 +203,6 @@ type ParsedEntry =
   | { readonly kind: 'request'; readonly request: EntryRequest }
   | { readonly kind: 'invalid'; readonly faults: readonly string[] }
 
-/** Parses with the API's schemas. */
 export function readEntry(
   form: URLSearchParams,
   { budget, by, key }: { budget: string; by: string; key: string },

@@ -23,7 +23,6 @@ const changeSchema = z.discriminatedUnion('do', [
 ])
 type Change = z.output<typeof changeSchema>
 
-/** Adds and removes projects of a budget. */
 export function addProjects({ page }: PageRoutes, { guard }: Services): void {
   page('/dashboard/budgets/:name/projects', {
     POST: async ({ c, form, session, mustHave, redirect }) => {

@@ -23,10 +23,9 @@ type Field = keyof typeof labels
 export type Texts = Readonly<Record<Field, string>>
 const fields = Object.keys(labels) as Field[]
 
-/** Means all budgets, in the API and in tokens. */
 export const allBudgets = '*'
 
-/** A user from Slack has no token, so the list of callers holds all permissions of this user. */
+/** A user from Slack has no token, so the list holds all permissions. */
 export const isSlack = (sub: string): boolean => sub.startsWith('slack:')
 
 /** For callers with a token, the form shows a missing restriction as permission for everything. */
@@ -90,7 +89,6 @@ function valueText(field: Field, value: string): string {
 
 export const differences = createComparison(labels, valueText)
 
-/** Parses with the API's schema. */
 export function toCaller(sub: string, texts: Texts, now: Caller) {
   const parsed = callerRequest.safeParse(bodyOf(sub, texts, now))
   if (!parsed.success) return { kind: 'invalid', faults: allFaults([], parsed.error.issues).map(sentence) } as const

@@ -31,7 +31,6 @@ const disablingSchema = z
     }),
   )
 
-/** The listed callers with their permissions, and a form that disables any caller. */
 export function addCallerPages(routes: PageRoutes, services: Services): void {
   const { guard, log } = services
   addCallerEdit(routes, services)

@@ -130,11 +130,11 @@ function PermissionFields({ sub, texts }: { sub: string; texts: Texts }) {
 }
 
 export function CallerPreview({ edit, frame, after }: { edit: CallerEdit; frame: Frame; after: View }) {
-  const { sub, now, texts, reason } = edit
+  const { sub, current, texts, reason } = edit
   return (
     <>
       <OthersChanges edit={edit} name={sub} />
-      <ChangesSection differences={differences(now, texts)} reason={reason} />
+      <ChangesSection differences={differences(current, texts)} reason={reason} />
       <Section id="confirm" title="Confirm">
         {consequences(edit, after).map((sentence) => (
           <p>{sentence}</p>
@@ -154,9 +154,9 @@ export function CallerPreview({ edit, frame, after }: { edit: CallerEdit; frame:
 }
 
 function consequences(edit: CallerEdit, after: View): readonly string[] {
-  const { sub, now, texts } = edit
+  const { sub, current, texts } = edit
   if (texts.disabled === 'yes') return [`${sub} can then do nothing at all, with whatever token.`]
-  const scopesBefore = now.disabled === 'yes' ? [] : wordsIn(now.scopes)
+  const scopesBefore = current.disabled === 'yes' ? [] : wordsIn(current.scopes)
   const scopesAfter = wordsIn(texts.scopes)
   const lost = scopesBefore.filter((scope) => !scopesAfter.includes(scope))
   const gained = scopesAfter.filter((scope) => !scopesBefore.includes(scope))

@@ -22,7 +22,6 @@ const removalSchema = z.strictObject({
   reason: z.exactOptional(reason),
 })
 
-/** Changes the permissions of listed and unlisted callers, and removes callers from the list. */
 export function addCallerEdit({ page }: PageRoutes, { guard }: Services): void {
   page(`${callersAddress}/edit`, {
     GET: async (visit) => {
@@ -31,8 +30,8 @@ export function addCallerEdit({ page }: PageRoutes, { guard }: Services): void {
       if (!sub.success)
         return visit.redirect({ done: [], failed: [`The name: it ${sub.error.issues[0]?.message}.`] }, callersAddress)
       const view = await guard.ledger.view()
-      const now = textsNow(view, sub.data)
-      return showForm(visit, { view, sub: sub.data, now, texts: now, reason: undefined, othersChanges: null })
+      const current = textsNow(view, sub.data)
+      return showForm(visit, { view, sub: sub.data, current, texts: current, reason: undefined, othersChanges: null })
     },
 
     POST: async (visit) => {
@@ -42,8 +41,8 @@ export function addCallerEdit({ page }: PageRoutes, { guard }: Services): void {
         const sub = subject.safeParse(visit.form.get('sub'))
         if (!sub.success) throw invalid([{ path: 'sub', message: sub.error.issues[0]?.message ?? '' }])
         const view = await guard.ledger.view()
-        const read = readEdit(visit.form, view, textsNow(view, sub.data), { textsIn, differences })
-        const edit = { ...read, sub: sub.data }
+        const textEdit = readEdit(visit.form, view, textsNow(view, sub.data), { textsIn, differences })
+        const edit = { ...textEdit, sub: sub.data }
         return step === 'edit' ? showForm(visit, edit) : previewOrChange(guard, visit, edit, step)
       })
     },
