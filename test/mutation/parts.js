@@ -35,6 +35,7 @@ const statements = ['reports/{statements,summary}']
 const wayTests = [
   ...['update/decide', 'people/permissions', 'update/settle', 'sentences', 'fields', 'update/execute'],
   ...['update/submit', 'people/approvals', 'sweep/sweep', 'update/resume', 'update/estimate', 'services'],
+  ...['update/price', 'update/payer', 'update/one-work', 'update/project-names'],
 ].map((name) => `test/guard/${name}.test.ts`)
 
 /**
@@ -44,7 +45,7 @@ const wayTests = [
  */
 export const parts = {
   reading: {
-    mutate: ['shared/tracking/read-*.ts', 'shared/platform/json.ts', 'shared/tracking/answer.ts'],
+    mutate: ['shared/tracking/read-*.ts', 'shared/platform/json.ts'],
     tests: ['test/tracking/read-*.test.ts', 'test/tracking/client.test.ts'],
   },
   signatures: {

@@ -36,7 +36,7 @@ const kinds: Kinds = withPageSpeed
 const start = (options: Parameters<typeof startProduct>[0] = {}) =>
   startProduct({ store: createMemoryStore(), kinds, ...options })
 const update = { kind: 'page-speed', project: '1001', reason: 'launch' }
-const takes = 'takes ranking, keyword-difficulty or page-speed'
+const takes = 'must be ranking, keyword-difficulty or page-speed'
 
 describe('one more kind of update', () => {
   test('is run by its path, charged, and not run again within its cool-down', async () => {
