@@ -95,7 +95,7 @@ const updatesRequestOf = (kinds: Kinds) =>
       query: z.exactOptional(query),
     })
     .check(
-      // `when` reports these faults together with faults of members.
+      // Without `when`, Zod skips these checks if a member is wrong. The caller sees all faults at once.
       z.refine((body) => (body.project === undefined) !== (body.projects === undefined), {
         path: ['project'],
         message: 'needs either project or projects',

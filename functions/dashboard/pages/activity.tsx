@@ -169,7 +169,7 @@ function EntryDifferences({ entry: { changed = [] } }: { entry: Entry }) {
   )
 }
 
-/** The counters that the entry moved, beyond its own budgets. */
+/** Names the other budgets whose counters the entry changed. */
 function otherCounters({ budget, to, moves }: Entry): string {
   const others = [...new Set(moves.map((move) => move.budget))].filter((name) => name !== budget && name !== to)
   return others.length === 0 ? '' : `and ${others.map(shownCounter).join(', ')}`

@@ -116,13 +116,13 @@ export const TightestLimit = ({
 
 const thisMonth = 'this month'
 
-/** Only the open month has days. */
+/** Another month may have a day limit too, but no today. */
 function windowText(window: WindowKind, month: string): string {
   if (window === 'month') return month
   return month === thisMonth ? 'today' : 'in a day'
 }
 
-/** The change moves the time when plans run out of units of these counters. */
+/** Lists each counter that plans exhaust at another time after the change, or no longer exhaust. */
 export function ForecastChanges(props: { before: readonly Forecast[]; after: readonly Forecast[]; zone: string }) {
   const { before, after, zone } = props
   const exhaustedBefore = (row: Forecast) =>
