@@ -6,7 +6,7 @@ import { bookKey, fromBookItem } from '../../shared/ledger/book/book-item.ts'
 import { type Account, chainOf, type WindowKind } from '../../shared/ledger/book/definitions.ts'
 import type { EntryRequest } from '../../shared/ledger/book/entry-request.ts'
 import type { RunOutcome } from '../../shared/ledger/book/outcome.ts'
-import { AnswerLost } from '../../shared/ledger/errors.ts'
+import { AnswerLost, Contention, LedgerUnavailable } from '../../shared/ledger/errors.ts'
 import { renewalChange } from '../../shared/ledger/identity.ts'
 import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
 import type { Item, Store } from '../../shared/ledger/store/store.ts'
@@ -558,6 +558,59 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       forgetful.lose(1, { applied: false })
       await expect(process.hold(theirs.view, theirs.seen, ours)).rejects.toThrow(AnswerLost)
       expect(await counter('account')).toMatchObject({ held: 80 })
+    })
+
+    test('answer lost: a process does not continue if its hold is in doubt by now, or cannot be read', async () => {
+      await hold()
+      const { view, seen, update } = await decided()
+      const afterwards = (act: () => Promise<unknown>, more: Partial<Store> = {}) =>
+        open({
+          store: {
+            ...store,
+            transact: async (writes, token) => {
+              await store.transact(writes, token)
+              await act()
+              throw new AnswerLost('nothing was heard')
+            },
+            ...more,
+          },
+        })
+      const away = afterwards(async () => null, { get: () => Promise.reject(new LedgerUnavailable('away')) })
+      await expect(away.hold(view, seen, update)).rejects.toThrow(AnswerLost)
+      const next = await decided()
+      const doubted = afterwards(() => ledger.settle(next.update, unknown('sweep')))
+      await expect(doubted.hold(next.view, next.seen, next.update)).rejects.toThrow(AnswerLost)
+      expect(await counter('account')).toMatchObject({ held: 80, inDoubt: 40 })
+    })
+
+    test('a hold is sent until its deadline, and the store is told what is left of it', async () => {
+      await hold()
+      const leftMs: unknown[] = []
+      const timed: Store = {
+        ...store,
+        transact: (writes, token, ms) => {
+          leftMs.push(ms)
+          return store.transact(writes, token)
+        },
+      }
+      const process = open({ store: timed })
+      const outcomes: string[] = []
+      for (const ms of [5, 0, -1]) {
+        const { view, seen, update } = await decided()
+        outcomes.push(await process.hold(view, seen, update, clock.now() + ms))
+      }
+      expect([outcomes, leftMs]).toEqual([
+        ['held', 'held', 'moved'],
+        [5, 0],
+      ])
+    })
+
+    test('a hold whose transaction keeps colliding has moved; another failure is thrown', async () => {
+      const { view, seen, update } = await decided()
+      const failing = (error: Error) =>
+        open({ store: { ...store, transact: () => Promise.reject(error) } }).hold(view, seen, update)
+      expect(await failing(new Contention('others are faster'))).toBe('moved')
+      await expect(failing(new LedgerUnavailable('away'))).rejects.toThrow('away')
     })
   })
 

@@ -17,6 +17,9 @@ export const u = (units: number): Units => units as Units
 /** All unlimited; the account is in Berlin. */
 const usual: Record<string, Partial<Budget>> = { account: { parent: null }, acme: {}, seo: { parent: 'acme' } }
 
+const began = { unitsPerMonth: u(1000), usedAtStart: u(0), renewal: { day: 1, time: '00:00', zone: 'Europe/Berlin' } }
+const identity = { ledger: 'led_1', service: null, began, epoch: 2 }
+
 /** @param spent by window and counter. */
 export function readingOf(
   how: {
@@ -24,6 +27,7 @@ export function readingOf(
     budgets?: Record<string, Partial<Budget>>
     callers?: Definitions['callers']
     pausedPlans?: Definitions['pausedPlans']
+    restored?: NonNullable<Definitions['identity']>['restored']
     spent?: { month?: Record<string, number>; day?: Record<string, number> }
   } = {},
 ): View {
@@ -40,6 +44,7 @@ export function readingOf(
     ...{ revision: 1, createdAt: 0, calendar, budgets },
     ...(how.callers && { callers: how.callers }),
     ...(how.pausedPlans && { pausedPlans: how.pausedPlans }),
+    ...(how.restored && { identity: { ...identity, restored: how.restored } }),
   }
   const [month, day] = [monthAt(calendar, now), dayAt(calendar, now)]
   const fresh = bookAsOf(null, definitions, month.name, day.name)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { GuardOptions } from '../../../shared/guard/options.ts'
 import { decide, decideEarly } from '../../../shared/guard/update/decide.ts'
+import { isOldKey } from '../../../shared/guard/update/duplicate-work.ts'
 import type { DecisionInput } from '../../../shared/guard/update/quote.ts'
 import type { Budget } from '../../../shared/ledger/book/definitions.ts'
 import type { Request, Update } from '../../../shared/ledger/updates/update.ts'
@@ -29,7 +30,7 @@ function askedView({ update, holder, work }: Asked = {}): ViewResult {
 }
 
 function known(
-  how: Parameters<typeof readingOf>[0] & { request?: Partial<Request>; asked?: Asked } = {},
+  how: Parameters<typeof readingOf>[0] & { request?: Partial<Request>; asked?: Asked; isOldKey?: boolean } = {},
 ): DecisionInput {
   return {
     view: readingOf(how),
@@ -39,6 +40,7 @@ function known(
       ...{ content: { digest: 'd', count: 1 }, createdAt: at('2026-11-20T10:00:00Z') },
       ...how.request,
     },
+    ...(how.isOldKey !== undefined && { isOldKey: how.isOldKey }),
     ...(how.request?.plan !== undefined && { plan: { enabled: true, mayChargeAncestors: false } }),
   }
 }
@@ -310,6 +312,78 @@ describe('the same work', () => {
     expect(decideEarly(known({ now, asked: { holder } }), options)).toHaveProperty('runs', [
       { update: 'upd_1', at: finishedAt, units: 70 },
     ])
+  })
+})
+
+describe('work that a restore may have lost', () => {
+  const restored = { at: at('2026-11-20T09:30:00Z'), to: at('2026-11-20T09:25:00Z') }
+  const late = at('2026-11-20T22:30:00Z')
+  const forced = { force: true } as const
+
+  test.each<[string, Parameters<typeof known>[0], string]>([
+    [
+      'is refused',
+      { restored },
+      'updated between 20 Nov 2026 10:25 Europe/Berlin and 20 Nov 2026 10:30 Europe/Berlin; until 21 Nov 2026 00:00 Europe/Berlin, look at the service, and force it with a reason (an Idempotency-Key must then begin with restored-2-).',
+    ],
+    [
+      'is refused without the time that was restored',
+      { restored: { at: restored.at } },
+      'updated 20 Nov 2026 10:30 Europe/Berlin; until 21 Nov 2026 00:00 Europe/Berlin, look at the service, and force it with a reason (an Idempotency-Key must then begin with restored-2-).',
+    ],
+    [
+      'is refused with force under a key that the old table may have answered',
+      { restored, request: forced, isOldKey: true },
+      'updated between 20 Nov 2026 10:25 Europe/Berlin and 20 Nov 2026 10:30 Europe/Berlin; until 21 Nov 2026 00:00 Europe/Berlin, use an Idempotency-Key that begins with restored-2-, since an older key may have been answered before.',
+    ],
+  ])('%s', (_name, how, detail) => {
+    const members = { until: '2026-11-20T23:00:00.000Z' }
+    const problem = {
+      slug: 'ledger-restored',
+      detail: `The ledger was restored, so it does not know whether shop was ${detail}`,
+      members,
+    }
+    expect(decideEarly(known(how), options)).toEqual({ kind: 'refuse', problem })
+  })
+
+  test.each<[string, Partial<GuardOptions>, Partial<Request>, number, number]>([
+    ['until the day of the restore ends', {}, {}, restored.at, at('2026-11-21T00:00:00+01:00')],
+    ['for at least an hour', {}, {}, late, late + hours(1)],
+    ['while a request may take effect', { serviceFlightMs: hours(3) }, {}, late, late + hours(3)],
+    ['for the cool-down of its kind', {}, { kind: 'keyword-difficulty' }, late, late + hours(168)],
+  ])('is refused %s, to the millisecond', (_name, how, request, instant, until) => {
+    const decided = (now: number) =>
+      decideEarly(known({ now: new Date(now).toISOString(), restored: { at: instant }, request }), {
+        ...options,
+        ...how,
+      })
+    expect(decided(until - 1)).toMatchObject({ problem: { slug: 'ledger-restored' } })
+    expect(decided(until).kind).toBe('pass')
+  })
+
+  test.each<[string, Partial<Request>, string]>([
+    ['a forced request of after the restore passes', { createdAt: restored.at }, 'pass'],
+    ['a forced request of before the restore is refused', { createdAt: restored.at - 1 }, 'refuse'],
+  ])('%s', (_name, request, kind) => {
+    expect(decideEarly(known({ restored, request: { ...forced, ...request } }), options).kind).toBe(kind)
+  })
+
+  test.each([
+    ['at the restore', 0, 'pass'],
+    ['before the restore', -1, 'refuse'],
+  ])('a run %s (%d ms): %s', (_name, ms, kind) => {
+    const ran = { update: 'upd_0', at: restored.at + ms, units: 7 }
+    const asked: Asked = { work: { kind: 'ranking', project: 'shop', update: 'upd_1', ran } }
+    expect(decideEarly(known({ restored, asked, request: forced, isOldKey: true }), options).kind).toBe(kind)
+  })
+
+  test('only a key that begins with the prefix of the restore is new', () => {
+    const { view } = known({ restored })
+    expect([isOldKey(view, undefined), isOldKey(view, 'restored-2-a'), isOldKey(view, 'restored-1-a')]).toEqual([
+      ...[false, false, true],
+    ])
+    expect(isOldKey(view, 'a restored-2-')).toBe(true)
+    expect(isOldKey(known().view, 'a')).toBe(false)
   })
 })
 
