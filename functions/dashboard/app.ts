@@ -6,11 +6,13 @@ import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { rawPathOf } from '../../shared/platform/http.ts'
 import { addAssets } from './assets.ts'
+import { activityPath, inboxPath } from './components/parts.tsx'
 import { addActivity } from './pages/activity.tsx'
 import { addAudit } from './pages/audit.tsx'
 import { addBudgetPages } from './pages/budgets/budgets.tsx'
 import { addCallerPages } from './pages/callers/callers.tsx'
 import { addDecisions } from './pages/decisions.ts'
+import { addFind } from './pages/find.tsx'
 import { addInbox } from './pages/inbox.tsx'
 import { addLogin } from './pages/login.tsx'
 import { addOverview } from './pages/overview.tsx'
@@ -37,6 +39,7 @@ export function createDashboard(services: Services, reference: Reference = async
   addOverview(routes, services)
   addUpdateList(routes, services)
   addUpdate(routes, services)
+  addFind(routes, services)
   addInbox(routes, services)
   addDecisions(routes, services)
   addPlans(routes, services)
@@ -46,13 +49,22 @@ export function createDashboard(services: Services, reference: Reference = async
   addAudit(routes, services)
   addBudgetPages(routes, services)
   addCallerPages(routes, services)
+  addRedirect(app, '/dashboard/needs-you', inboxPath)
+  addRedirect(app, '/dashboard/ledger', activityPath)
   routes.page('/dashboard/*', {
     GET: async ({ c }) => {
       if (c.req.path === '/dashboard') return c.redirect('/', 303)
       throw new Refusal(problem('not-found', 'There is no such page.'))
     },
   })
-  app.notFound((c) => routes.showFailure(c, new Refusal(problem('not-found', 'There is nothing at this address.'))))
+  app.notFound((c) => routes.showNotFound(c))
   app.onError((error, c) => routes.showFailure(c, error))
   return app
+}
+
+/** From an address that pages had before, because links in Slack and in bookmarks lead there. */
+function addRedirect(app: Hono<FaceEnv>, from: string, to: string): void {
+  app.on('GET', [from, `${from}.csv`, `${from}/*`], ({ req, redirect }) =>
+    redirect(`${to}${req.url.slice(req.url.indexOf(from) + from.length)}`, 308),
+  )
 }

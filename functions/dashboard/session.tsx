@@ -9,9 +9,10 @@ import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import type { Log } from '../../shared/platform/log.ts'
+import { once } from '../../shared/platform/parallel.ts'
 import type { Scope } from '../../shared/platform/words.ts'
 import { setHeaders, show, showProblem } from './answer.tsx'
-import type { Frame } from './components/layout.tsx'
+import { type Frame, maxWaiting } from './components/layout.tsx'
 import { createCookies, createOrigins, createSessions, type Session, type Sessions } from './cookies.ts'
 import { createFlash, type Flash, type FlashCookie } from './flash.ts'
 import { readForm } from './forms.ts'
@@ -29,7 +30,7 @@ export interface Visit {
   readonly frame: Frame
   /** @throws Refusal when the user has none of these scopes. */
   mustHave(...scopes: readonly Scope[]): void
-  show(title: string, content: Child): Response | Promise<Response>
+  show(title: string, content: Child): Promise<Response>
   /** Redirects to a page that shows the outcome of a form. */
   redirect(flash: Flash, to: string): Promise<Response>
 }
@@ -55,22 +56,16 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
     return next()
   })
 
-  function publicPage(path: string, handlers: Handlers<Context<FaceEnv>>): void {
-    const methods = Object.keys(handlers).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-    app.all(path, async (c) => {
-      try {
-        const method = c.req.method === 'HEAD' ? 'GET' : c.req.method
-        const handler = Object.hasOwn(handlers, method) ? handlers[method as Method] : undefined
-        if (handler) return await handler(c)
-        c.header('Allow', methods.join(', '))
-        throw new Refusal(problem('method-not-allowed', `This page allows ${methods.join(', ')}, not ${c.req.method}.`))
-      } catch (error) {
-        return showFailure(c, error)
-      }
-    })
-  }
-
   const showFailure = (c: Context<FaceEnv>, error: unknown) => answerFailure(log, c, error)
+  const publicPage = (path: string, handlers: Handlers<Context<FaceEnv>>) => addPublicPage(app, log, path, handlers)
+
+  /** Users with a session get the navigation, too. */
+  async function showNotFound(c: Context<FaceEnv>): Promise<Response> {
+    const session = await sessionOf(c)
+    if (!session) return showFailure(c, noAddress)
+    const fail = () => Promise.reject(noAddress)
+    return showPage({ guard, log, sessions, flashes }, { c, session, form: new URLSearchParams() }, fail)
+  }
 
   /** Adds a page that needs a session. */
   function page(path: string, handlers: Handlers<Visit>): void {
@@ -109,12 +104,42 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
     return c.redirect('/login', 303)
   }
 
-  return { publicPage, page, showFailure, sessionOf, mustBeSameOrigin, logIn, logOut }
+  return { publicPage, page, showFailure, showNotFound, sessionOf, mustBeSameOrigin, logIn, logOut }
 }
+
+function addPublicPage(app: Hono<FaceEnv>, log: Log, path: string, handlers: Handlers<Context<FaceEnv>>): void {
+  const methods = Object.keys(handlers).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  app.all(path, async (c) => {
+    try {
+      const handler = handlerFor(c, handlers)
+      if (handler) return await handler(c)
+      c.header('Allow', methods.join(', '))
+      throw new Refusal(problem('method-not-allowed', `This page allows ${methods.join(', ')}, not ${c.req.method}.`))
+    } catch (error) {
+      return answerFailure(log, c, error)
+    }
+  })
+}
+
+function handlerFor<Input>({ req }: Context<FaceEnv>, handlers: Handlers<Input>) {
+  const method = req.method === 'HEAD' ? 'GET' : req.method
+  return Object.hasOwn(handlers, method) ? handlers[method as Method] : undefined
+}
+
+const noAddress = new Refusal(problem('not-found', 'There is nothing at this address.'))
 
 function answerFailure(log: Log, c: Context<FaceEnv>, error: unknown, frame?: Frame): Response | Promise<Response> {
   if (error instanceof Refusal) for (const [name, value] of Object.entries(error.headers)) c.header(name, value)
   return showProblem(c, problemOf(error, log), frame)
+}
+
+/** The page is worth showing without its badge. */
+async function countWaiting({ ledger }: Services['guard']): Promise<number | undefined> {
+  const counts = (['awaiting-approval', 'in-doubt'] as const).map((state) => ledger.countOpen(state, maxWaiting + 1))
+  return Promise.all(counts).then(
+    ([approvals = 0, doubts = 0]) => approvals + doubts,
+    () => undefined,
+  )
 }
 
 /** Runs the handler of a page with the user's current permissions. */
@@ -123,6 +148,9 @@ async function showPage(
   { c, session, form }: Pick<Visit, 'c' | 'session' | 'form'>,
   handler: (visit: Visit) => Promise<Response>,
 ): Promise<Response> {
+  const waiting = once(() => countWaiting(guard))
+  // Read beside what the page reads. Downloads and most forms show no badge.
+  if (c.req.method !== 'POST' && !c.req.path.endsWith('.csv')) void waiting()
   let frame: Frame = {
     sub: session.sub,
     formToken: await sessions.sign(session, 'form'),
@@ -134,12 +162,14 @@ async function showPage(
     const permissions = await guard.permissions(identity, { atOnce: c.req.method === 'POST' })
     if (permissions.isDisabled)
       throw new Refusal(problem('forbidden', `${session.sub} is disabled; ask an administrator.`))
-    frame = { ...frame, isAdmin: permissions.scopes.has('admin') }
+    const { scopes } = permissions
+    frame = { ...frame, isAdmin: scopes.has('admin') }
+    const withBadge = async () => ({ ...frame, ...(scopes.has('read') && { waiting: await waiting() }) })
     return await handler({
       ...{ c, session, permissions, form, frame },
       query: new URL(c.req.url).searchParams,
-      mustHave: (...scopes) => mustBeAmong(session.sub, permissions.scopes, scopes),
-      show: (title, content) => show(c, { title, frame, children: content }, 200),
+      mustHave: (...anyOf) => mustBeAmong(session.sub, scopes, anyOf),
+      show: async (title, content) => show(c, { title, frame: await withBadge(), children: content }, 200),
       redirect: async (flash, to) => {
         await flashes.write(c, session, flash)
         return c.redirect(to, 303)
@@ -157,7 +187,7 @@ function redirectToLogin(c: Context<FaceEnv>): Response | Promise<Response> {
   if (c.req.header('sec-fetch-site') === 'cross-site') {
     const content = (
       <p>
-        <a href={to}>Go on to the dashboard</a>
+        <a href={to}>Continue to the dashboard</a>
       </p>
     )
     return show(c, { title: 'One moment', refreshTo: to, children: content }, 200)

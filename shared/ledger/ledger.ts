@@ -74,6 +74,8 @@ export interface Ledger {
   /** Both inclusive, the oldest first. */
   updatesFrom(span: Span, limit: number, cursor?: string): Promise<Page<Update>>
   open(as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>>
+  /** At most `max`, cheaper than `open`. */
+  countOpen(as: OpenAs, max: number): Promise<number>
   /** Visits open updates in turn, because the sweep's time may end before the list. */
   openRound(as: OpenAs, ...how: Parameters<Round<Update>>): Promise<void>
   entries(filter: EntryFilter, limit: number, cursor?: string): Promise<Page<Entry>>

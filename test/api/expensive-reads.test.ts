@@ -115,7 +115,7 @@ describe('a caller has ten audits and exports a minute', () => {
     await browser.logIn(signed({ sub: 'rita', scope: 'read' }))
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const look = (path: string) => dashboard.request(path, { headers: { cookie } })
-    const pages = ['/dashboard/updates.csv', '/dashboard/ledger.csv', '/dashboard/statements.csv']
+    const pages = ['/dashboard/updates.csv', '/dashboard/activity.csv', '/dashboard/statements.csv']
     for (let each = 0; each < 3; each++) for (const path of pages) expect((await look(path)).status).toBe(200)
     expect((await look('/dashboard/updates.csv')).status).toBe(200)
     for (const path of pages) {
@@ -124,8 +124,8 @@ describe('a caller has ten audits and exports a minute', () => {
       expect(await refused.text()).toContain('rita may make 10 audits and exports a minute')
     }
     expect((await read('/audit')).status).toBe(200)
-    const { formToken } = await browser.get('/dashboard/ledger/audit')
-    const pressed = await browser.post('/dashboard/ledger/audit', { form: formToken })
+    const { formToken } = await browser.get('/dashboard/activity/audit')
+    const pressed = await browser.post('/dashboard/activity/audit', { form: formToken })
     expect(pressed.text).toContain('rita may make 10 audits and exports a minute')
     expect((await look('/dashboard/updates')).status).toBe(200)
   })

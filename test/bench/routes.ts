@@ -110,12 +110,12 @@ function dashboardRoutes({ guarded, get, look, press, awaiting, settled, time }:
     ['GET /dashboard/updates.csv', look('/dashboard/updates.csv')],
     ['GET /dashboard/*', look('/dashboard')],
     ['GET /dashboard/updates/:id', look(`/dashboard/updates/${settled}`)],
-    ['GET /dashboard/needs-you', look('/dashboard/needs-you')],
+    ['GET /dashboard/inbox', look('/dashboard/inbox')],
     [
       'POST /dashboard/decide',
       async () => {
         const id = await awaiting('decided')
-        return press('/dashboard/needs-you', '/dashboard/decide', { from: 'needs-you', do: 'approve', id })
+        return press('/dashboard/inbox', '/dashboard/decide', { from: 'inbox', do: 'approve', id })
       },
     ],
     ['GET /dashboard/plans', look('/dashboard/plans')],
@@ -126,10 +126,10 @@ function dashboardRoutes({ guarded, get, look, press, awaiting, settled, time }:
     ['POST /dashboard/plans/:name/refused', onPlan('refused', { time, confirm: 'yes' })],
     ['GET /dashboard/statements', look('/dashboard/statements?by=budget')],
     ['GET /dashboard/statements.csv', look('/dashboard/statements.csv')],
-    ['GET /dashboard/ledger', look('/dashboard/ledger')],
-    ['GET /dashboard/ledger.csv', look('/dashboard/ledger.csv')],
-    ['GET /dashboard/ledger/audit', look('/dashboard/ledger/audit')],
-    ['POST /dashboard/ledger/audit', () => press('/dashboard/ledger', '/dashboard/ledger/audit', {})],
+    ['GET /dashboard/activity', look('/dashboard/activity')],
+    ['GET /dashboard/activity.csv', look('/dashboard/activity.csv')],
+    ['GET /dashboard/activity/audit', look('/dashboard/activity/audit')],
+    ['POST /dashboard/activity/audit', () => press('/dashboard/activity', '/dashboard/activity/audit', {})],
   ]
 }
 

@@ -69,6 +69,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect(text).toContain('Updates that need somebody: 3 awaiting approval, 2 in doubt.')
     expect(text).toMatch(/Frozen by mira on 11\sNov\s2026\s16:00: the trial is over/)
 
+    await page.getByText('rita', { exact: true }).click()
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.goto('/')
     expect(new URL(page.url()).pathname).toBe('/login')
@@ -76,7 +77,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
   })
 
   test.each([
-    ['/dashboard/needs-you', 'Reason, for all that are chosen (may be left out)'],
+    ['/dashboard/inbox', 'Reason, for all that are chosen (may be left out)'],
     ['an update', 'Reason (may be left out)'],
     ['/dashboard/callers', 'Reason'],
   ])('Enter behind a reason decides nothing, as nobody knows which button was meant: %s', async (path, label) => {
@@ -126,7 +127,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect(reader.troubles).toEqual([])
 
     const runner = await dashboard.insider({ sub: 'zoe', may: ['run'] }, noScript)
-    const answer = await runner.page.goto('/dashboard/needs-you')
+    const answer = await runner.page.goto('/dashboard/inbox')
     expect(answer?.status()).toBe(403)
     expect(await runner.page.getByRole('main').innerText()).toContain(
       'zoe needs the scope read for this, and has: run.',
@@ -147,8 +148,8 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     ['/dashboard/updates'],
     ['/dashboard/budgets'],
     ['/dashboard/statements?by=project'],
-    ['/dashboard/ledger'],
-    ['/dashboard/ledger/audit'],
+    ['/dashboard/activity'],
+    ['/dashboard/activity/audit'],
   ])('on half a screen, names and reasons are not squeezed to a few letters a line: %s', async (path) => {
     const { page } = await dashboard.insider(undefined, { viewport: { width: 720, height: 800 } })
     await page.goto(path)
@@ -160,7 +161,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(720)
   })
 
-  test.each(['/dashboard/statements?by=project', '/dashboard/ledger', '/dashboard/updates', '/dashboard/budgets'])(
+  test.each(['/dashboard/statements?by=project', '/dashboard/activity', '/dashboard/updates', '/dashboard/budgets'])(
     'on paper there is the table in its whole width, and nothing to press: %s',
     async (path) => {
       const { page } = await dashboard.insider(undefined, { viewport: { width: paperWidth, height: 1_000 } })
@@ -185,7 +186,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
 
     test('approve an update with the keyboard alone, which then runs', async () => {
       const { page, troubles } = await month.insider(approver, noScript)
-      await page.goto('/dashboard/needs-you')
+      await page.goto('/dashboard/inbox')
       const skip = page.getByRole('link', { name: 'Skip to the content' })
       await tabTo(page, skip)
       expect((await skip.boundingBox())?.y).toBeGreaterThanOrEqual(0)
@@ -214,7 +215,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
 
     test('resolve two updates in doubt at once, with the keyboard alone', async () => {
       const { page, troubles } = await month.insider(approver, noScript)
-      await page.goto('/dashboard/needs-you')
+      await page.goto('/dashboard/inbox')
       for (const name of ['keyword-difficulty update of initech', 'ranking update of fernway-garden.example']) {
         await tabTo(page, page.getByLabel(`Choose the ${name}`))
         await page.keyboard.press('Space')

@@ -7,7 +7,7 @@ export const pages: readonly (readonly [name: string, path: (updateOf: UpdateOf)
   ['overview', () => '/'],
   ['updates', () => '/dashboard/updates'],
   ['updates, none found', () => '/dashboard/updates?project=nobody.example'],
-  ['needs you', () => '/dashboard/needs-you'],
+  ['inbox', () => '/dashboard/inbox'],
   ['an update that waits', (updateOf) => updateOf('lakeside-hotels.example', 'awaiting-approval')],
   ['an update in doubt', (updateOf) => updateOf('fernway-garden.example', 'in-doubt')],
   ['an update that was settled', (updateOf) => updateOf('lakeside-hotels.example', 'settled')],
@@ -23,8 +23,8 @@ export const pages: readonly (readonly [name: string, path: (updateOf: UpdateOf)
   ['a plan', () => '/dashboard/plans/morning'],
   ['statements', () => '/dashboard/statements'],
   ['statements by project', () => '/dashboard/statements?by=project'],
-  ['the ledger', () => '/dashboard/ledger'],
-  ['an audit', () => '/dashboard/ledger/audit'],
+  ['activity', () => '/dashboard/activity'],
+  ['an audit', () => '/dashboard/activity/audit'],
 ]
 
 /** For everybody, without a session. */

@@ -137,7 +137,7 @@ describe('the ledger', () => {
     const { product, browser } = await start()
     await spend(product)
     const lines = async (query = '') =>
-      rowsIn((await browser.get(`/dashboard/ledger${query}`)).html)
+      rowsIn((await browser.get(`/dashboard/activity${query}`)).html)
         .slice(1)
         .map((row) => row.replace(/ent_\w+/, '…'))
     expect(await lines('?budget=blog')).toEqual([
@@ -145,15 +145,15 @@ describe('the ledger', () => {
       '20 Nov 2026 10:00 budget created … blog 200 ada for the blog budget blog: new: 200 a month, below seo',
     ])
     expect(await lines()).toHaveLength(4)
-    const csv = await browser.get('/dashboard/ledger.csv?budget=blog')
+    const csv = await browser.get('/dashboard/activity.csv?budget=blog')
     expect(csv.html.split('\r\n')[0]).toBe('id,at,type,budget,units,window,by,reason,to,corrects,changed')
     expect(csv.html.split('\r\n')).toHaveLength(4)
   })
 
   test('nothing booked, and no such month', async () => {
     const { browser } = await start()
-    expect((await browser.get('/dashboard/ledger')).text).toContain('Nothing was booked there.')
-    const none = await browser.get('/dashboard/ledger?window=month:2026-11-05')
+    expect((await browser.get('/dashboard/activity')).text).toContain('Nothing was booked there.')
+    const none = await browser.get('/dashboard/activity?window=month:2026-11-05')
     expect([none.status, none.text.includes('there is no window month:2026-11-05')]).toEqual([400, true])
   })
 
@@ -161,24 +161,24 @@ describe('the ledger', () => {
     const { product, browser } = await start()
     for (let number = 0; number < 51; number++)
       await product.call('POST', '/budgets/account/entries', { body: { type: 'grant', units: 1, reason: 'more' } })
-    const first = await browser.get('/dashboard/ledger')
+    const first = await browser.get('/dashboard/activity')
     const [, older = ''] = /<a href="([^"]+)" rel="next">/.exec(first.html) ?? []
     const second = await browser.get(older.replaceAll('&amp;', '&'))
     expect([rowsIn(first.html).length, rowsIn(second.html).length]).toEqual([51, 2])
-    expect(second.html).toContain('<a href="/dashboard/ledger" rel="prev">Newer</a>')
+    expect(second.html).toContain('<a href="/dashboard/activity" rel="prev">Newer</a>')
   })
 })
 
 describe('the audit', () => {
-  const page = '/dashboard/ledger/audit'
+  const page = '/dashboard/activity/audit'
 
   test('is made by a button, kept, and shown with its time; looking at it makes none', async () => {
     const { product, browser, logIn } = await start()
-    const none = await browser.get('/dashboard/ledger')
+    const none = await browser.get('/dashboard/activity')
     expect(none.text).toContain('No audit was made yet')
     expect((await press(browser, none, 'Audit now')).text).toContain('✓ Nothing had been counted yet.')
     await spend(product)
-    const made = await press(browser, await browser.get('/dashboard/ledger'), 'Audit now')
+    const made = await press(browser, await browser.get('/dashboard/activity'), 'Audit now')
     expect(made.text).toContain('The books were audited.')
     expect(made.text).toContain('✓ All 6 counters were the sum of their lines. Audited on 20 Nov 2026 10:01 by rita.')
     expect(rowsIn(made.html)).toContain('seo month from 1 Nov 2026 ✓ yes 500 115 0 40 1,345')
@@ -186,7 +186,7 @@ describe('the audit', () => {
     product.clock.advance(minutes(30))
     await logIn()
     await product.update({ kind: 'ranking', project: 'two', budget: 'seo' })
-    expect((await browser.get('/dashboard/ledger')).text).toContain('Audited on 20 Nov 2026 10:01 by rita.')
+    expect((await browser.get('/dashboard/activity')).text).toContain('Audited on 20 Nov 2026 10:01 by rita.')
     expect(rowsIn((await browser.get(page)).html)).toContain('seo month from 1 Nov 2026 ✓ yes 500 115 0 40 1,345')
     expect((await press(browser, await browser.get(page), 'Audit now')).text).toContain('10:31 by rita.')
   })
@@ -200,7 +200,7 @@ describe('the audit', () => {
     await store.transact([{ kind: 'put', item: counters, when: [] }], 'tampered')
     await product.triggers.handle({ task: 'digest' }, product.endsAt())
     const said = '✕ 1 of 6 counters differ from the sum of their lines.'
-    expect((await browser.get('/dashboard/ledger')).text).toContain(said)
+    expect((await browser.get('/dashboard/activity')).text).toContain(said)
     const { text, html } = await browser.get(page)
     expect(text).toContain(said)
     expect(text).toContain('Audited on 20 Nov 2026 10:01 by digest.')

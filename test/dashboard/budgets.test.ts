@@ -130,7 +130,7 @@ describe('a budget', () => {
     const { product, as } = await start()
     const rita = await as('rita', 'read run approve')
     const { html, formToken } = await rita.get(acme)
-    expect([...html.matchAll(/<form[^>]* action="([^"]+)"/g)].map(([, action]) => action)).toEqual(['/logout'])
+    expect([...html.matchAll(/<form method="post" action="([^"]+)"/g)].map(([, action]) => action)).toEqual(['/logout'])
     expect(html).not.toMatch(/<button[^>]*>(?!Log out)|checkbox|\/edit|\/book/)
     const before = await revision(product)
     for (const path of ['', '/edit', '/book', '/projects', '/freeze', '/unfreeze', '/delete']) {

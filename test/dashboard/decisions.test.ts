@@ -48,7 +48,7 @@ const buttonsIn = (html: string) => [...html.matchAll(/name="do" value="([\w-]+)
 describe('the inbox', () => {
   test('nothing', async () => {
     const { bob } = await start()
-    const { text, html } = await bob.get('/dashboard/needs-you')
+    const { text, html } = await bob.get('/dashboard/inbox')
     expect(text).toContain('Nothing waits for an approval.')
     expect(text).toContain('Nothing is in doubt.')
     expect(buttonsIn(html)).toEqual([])
@@ -59,7 +59,7 @@ describe('the inbox', () => {
     await ask(product, 'dear', { reason: 'monthly report' })
     product.clock.advance(minutes(10))
     await ask(product, 'dearer')
-    const { text, html } = await bob.get('/dashboard/needs-you')
+    const { text, html } = await bob.get('/dashboard/inbox')
     expect(text).toContain(
       'dear, ranking update, on the budget seo 120 units, asked for by ada via http on 20 Nov 2026 10:00: “monthly report” Somebody has to agree because it needs 120 units, and seo wants approval above 100. It expires on 21 Nov 2026 10:00.',
     )
@@ -73,7 +73,7 @@ describe('the inbox', () => {
     await product.call('PUT', '/budgets/small', { body: { parent: 'seo', limits: month(100) } })
     await ask(product, 'dear')
     await ask(product, 'dearer', { budget: 'small', whenShort: 'ask' })
-    const { text } = await bob.get('/dashboard/needs-you')
+    const { text } = await bob.get('/dashboard/inbox')
     expect(text).toContain('It expires on 21 Nov 2026 10:00. seo has 2,000 of 2,000 units left this month.')
     expect(text).toContain(
       'small has 100 of 100 units left this month. To approve it grants small 30 units this month, once.',
@@ -81,7 +81,7 @@ describe('the inbox', () => {
   })
 
   test.each([
-    ['on the list', '/dashboard/needs-you', {}],
+    ['on the list', '/dashboard/inbox', {}],
     ['on its own page', null, {}],
     ['on a page of before pages said what they showed', null, { shown: '' }],
   ])('what has grown since it was shown %s is not approved by it', async (_where, at, filled) => {
@@ -105,11 +105,11 @@ describe('the inbox', () => {
     const { product, as, bob } = await start()
     const [one, other] = [await ask(product, 'dear'), await ask(product, 'dearer')]
     await ask(product, 'lost')
-    const none = await bob.get('/dashboard/needs-you')
+    const none = await bob.get('/dashboard/inbox')
     expect(none.text.match(/Choose all/g)).toHaveLength(1)
     expect(none.html).not.toMatch(new RegExp(`value="${one}"[^>]*checked`))
-    expect((await (await as('rita', 'read')).get('/dashboard/needs-you')).text).not.toContain('Choose all')
-    const all = await bob.get('/dashboard/needs-you?choose=approvals')
+    expect((await (await as('rita', 'read')).get('/dashboard/inbox')).text).not.toContain('Choose all')
+    const all = await bob.get('/dashboard/inbox?choose=approvals')
     expect(all.text).toContain('Choose none')
     const told = await press(bob, all, 'Reject', { reason: 'too dear' })
     expect(told.text).toContain('✓ The ranking update of dear is rejected.')
@@ -120,7 +120,7 @@ describe('the inbox', () => {
     const { product, bob } = await start()
     await ask(product, 'lost')
     await ask(product, 'lost too', { kind: 'keyword-difficulty' })
-    const early = await bob.get('/dashboard/needs-you')
+    const early = await bob.get('/dashboard/inbox')
     expect(early.text).toContain(
       '40 units held, asked for by ada via http. In doubt since 20 Nov 2026 10:00: answered with status 500',
     )
@@ -136,7 +136,7 @@ describe('the inbox', () => {
     expect(early.text).toContain('If nobody says anything, it is settled on 27 Nov 2026 10:00 at the 40 held.')
     expect(buttonsIn(early.html)).toEqual(['ran'])
     product.clock.advance(minutes(5))
-    const late = await bob.get('/dashboard/needs-you')
+    const late = await bob.get('/dashboard/inbox')
     expect(late.text).toContain(
       'Nothing that was sent can still take effect since 20 Nov 2026 10:05: both can be said.',
     )
@@ -147,7 +147,7 @@ describe('the inbox', () => {
     const { product, as } = await start()
     const [dear, lost] = [await ask(product, 'dear'), await ask(product, 'lost')]
     const rita = await as('rita', 'read')
-    for (const path of ['/dashboard/needs-you', `/dashboard/updates/${dear}`, `/dashboard/updates/${lost}`]) {
+    for (const path of ['/dashboard/inbox', `/dashboard/updates/${dear}`, `/dashboard/updates/${lost}`]) {
       const { html } = await rita.get(path)
       expect([path, buttonsIn(html), html.includes('type="checkbox"')]).toEqual([path, [], false])
     }
@@ -185,7 +185,7 @@ describe('decisions', () => {
     const id = await ask(product, 'dear')
     const told = await bob.decide({ do: 'approve', id, reason: 'it is in the contract' })
     expect(told.text).toContain('✓ The ranking update of dear is approved and begins in a moment.')
-    expect((await bob.get('/dashboard/needs-you')).text).not.toContain('is approved')
+    expect((await bob.get('/dashboard/inbox')).text).not.toContain('is approved')
     await product.deliver()
     const { body } = await product.call('GET', `/updates/${id}`)
     expect([body.state, body.approvedBy, body.history[1].note]).toEqual(['settled', 'bob', 'it is in the contract'])
@@ -196,19 +196,19 @@ describe('decisions', () => {
     const [dear, lost] = [await ask(product, 'dear'), await ask(product, 'lost')]
     const begins =
       'Approve: it begins in a moment, unless it needs more by then than was shown. Reject: it never runs, and nothing is spent. Reason'
-    expect((await bob.get('/dashboard/needs-you')).text).toContain(begins)
+    expect((await bob.get('/dashboard/inbox')).text).toContain(begins)
     expect((await bob.get(`/dashboard/updates/${dear}`)).text).toContain(begins)
     const ran = 'It ran: it is settled, at what it cost if that is given, else at the units held.'
     expect((await bob.get(`/dashboard/updates/${lost}`)).text).toContain(`${ran} Reason`)
     product.clock.advance(minutes(5))
-    expect((await bob.get('/dashboard/needs-you')).text).toContain(
+    expect((await bob.get('/dashboard/inbox')).text).toContain(
       `${ran} It did not run: it is released, and the units held are given back. Reason`,
     )
     const ada = await as('ada', 'read run')
     expect((await ada.get(`/dashboard/updates/${dear}`)).text).toContain(
       'Decide Cancel it: it never runs, and nothing is spent. Reason',
     )
-    expect((await (await as('rita', 'read')).get('/dashboard/needs-you')).text).not.toContain('Approve:')
+    expect((await (await as('rita', 'read')).get('/dashboard/inbox')).text).not.toContain('Approve:')
   })
 
   test.each([
@@ -251,16 +251,16 @@ describe('decisions', () => {
   test('says what another user decided meanwhile, beside what was done', async () => {
     const { product, bob } = await start()
     const [dear, dearer] = [await ask(product, 'dear'), await ask(product, 'dearer')]
-    const { formToken } = await bob.get('/dashboard/needs-you')
+    const { formToken } = await bob.get('/dashboard/inbox')
     await product.call('POST', `/updates/${dear}/cancel`)
     const sent = await bob.post('/dashboard/decide', {
       form: formToken,
-      from: 'needs-you',
+      from: 'inbox',
       do: 'reject',
       id: [dear, dearer],
     })
-    expect([sent.status, sent.location]).toEqual([303, '/dashboard/needs-you'])
-    const { text } = await bob.get('/dashboard/needs-you')
+    expect([sent.status, sent.location]).toEqual([303, '/dashboard/inbox'])
+    const { text } = await bob.get('/dashboard/inbox')
     expect(text).toContain(
       `✓ The ranking update of dearer is rejected. ✕ ${dear} cannot be rejected: it has been cancelled since 20 Nov 2026 10:00 UTC (ada).`,
     )
@@ -324,7 +324,7 @@ describe('decisions', () => {
     const [dear] = [await ask(product, 'dear'), await ask(product, 'dearer')]
     const lost = await ask(product, 'lost')
     const reason = 'in the “contract” & <signed>'
-    const list = await press(bob, await bob.get('/dashboard/needs-you'), 'Reject', { reason })
+    const list = await press(bob, await bob.get('/dashboard/inbox'), 'Reject', { reason })
     expect(list.text).toContain('choose some first')
     expect(formWith(list.html, 'Reject').fields).toMatchObject({ reason: [reason] })
     expect(formWith(list.html, 'It ran').fields).toMatchObject({ reason: [''] })
@@ -354,7 +354,7 @@ describe('decisions', () => {
     expect(shown).toBeGreaterThan(20)
     expect(/✕ And (\d+) more\./.exec(most.text)?.[1]).toBe(String(100 - shown))
     const { formToken } = await bob.get('/')
-    await bob.post('/dashboard/decide', { form: formToken, from: 'needs-you', do: 'reject', id: 'upd_none' })
+    await bob.post('/dashboard/decide', { form: formToken, from: 'inbox', do: 'reject', id: 'upd_none' })
     const eve = await as('eve', 'read')
     for (const cookie of [bob.cookies.get('unit-guard-said'), 'x', 'e30.x', '.']) {
       eve.cookies.set('unit-guard-said', cookie ?? '')
@@ -366,7 +366,7 @@ describe('decisions', () => {
   test('a ledger that does not answer: a problem; or, after some were decided, what was done and what was not', async () => {
     const { product, bob } = await start()
     const ids = [await ask(product, 'dear'), await ask(product, 'dearer'), await ask(product, 'dearest')]
-    const { formToken } = await bob.get('/dashboard/needs-you')
+    const { formToken } = await bob.get('/dashboard/inbox')
     const { transact } = product.store
     const reject = (answered: number, id: readonly string[]) => {
       let left = answered
@@ -374,14 +374,14 @@ describe('decisions', () => {
         if (left-- > 0) return transact(...args)
         throw new LedgerUnavailable('gone')
       }
-      return bob.post('/dashboard/decide', { form: formToken, from: 'needs-you', do: 'reject', id })
+      return bob.post('/dashboard/decide', { form: formToken, from: 'inbox', do: 'reject', id })
     }
     const none = await reject(0, ids)
     expect(none.status).toBe(503)
     expect(none.text).toContain('The ledger does not answer')
     expect((await reject(1, ids)).status).toBe(303)
     product.store.transact = transact
-    expect((await bob.get('/dashboard/needs-you')).text).toContain(
+    expect((await bob.get('/dashboard/inbox')).text).toContain(
       '✓ The ranking update of dear is rejected. ✕ The ledger does not answer',
     )
     expect(await Promise.all(ids.map((id) => stateOf(product, id)))).toEqual([

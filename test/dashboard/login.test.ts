@@ -329,7 +329,7 @@ describe('forms', () => {
     for (const [path, fields] of [
       ['/login', { token }],
       ['/logout', { form: formToken }],
-      ['/dashboard/decide', { form: formToken, do: 'approve', id: 'upd_x', from: 'needs-you' }],
+      ['/dashboard/decide', { form: formToken, do: 'approve', id: 'upd_x', from: 'inbox' }],
     ] as const) {
       const sent = await browser.post(path, fields, { headers })
       expect([sent.status, sent.headers.getSetCookie()]).toEqual([403, []])
@@ -345,7 +345,7 @@ describe('forms', () => {
     expect(foreign).not.toBe(formToken)
     for (const form of ['', 'x', foreign, `${formToken}x`, formToken.slice(1)]) {
       for (const path of ['/logout', '/dashboard/decide']) {
-        const sent = await browser.post(path, { form, do: 'approve', id: 'upd_x', from: 'needs-you' })
+        const sent = await browser.post(path, { form, do: 'approve', id: 'upd_x', from: 'inbox' })
         expect([path, sent.status]).toEqual([path, 403])
         expect(sent.text).toContain(otherSession)
       }

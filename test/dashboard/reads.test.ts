@@ -70,20 +70,20 @@ async function multiply(store: Store, items: ReadonlyMap<string, Item>, number: 
 }
 
 const readings = {
-  '/': 8,
-  '/dashboard/updates': 4,
-  '/dashboard/updates?state=settled': 4,
-  '/dashboard/needs-you': 4,
-  '/dashboard/plans': 9,
-  '/dashboard/plans/night': 12,
-  '/dashboard/statements': 2,
-  '/dashboard/statements?window=month:2026-11-01': 2,
-  '/dashboard/statements?by=budget': 7,
-  '/dashboard/statements?by=project': 7,
-  '/dashboard/statements?by=caller': 7,
+  '/': 10,
+  '/dashboard/updates': 6,
+  '/dashboard/updates?state=settled': 6,
+  '/dashboard/inbox': 6,
+  '/dashboard/plans': 11,
+  '/dashboard/plans/night': 14,
+  '/dashboard/statements': 4,
+  '/dashboard/statements?window=month:2026-11-01': 4,
+  '/dashboard/statements?by=budget': 9,
+  '/dashboard/statements?by=project': 9,
+  '/dashboard/statements?by=caller': 9,
   '/dashboard/statements.csv?by=project': 6,
-  '/dashboard/ledger': 4,
-  '/dashboard/ledger/audit': 3,
+  '/dashboard/activity': 6,
+  '/dashboard/activity/audit': 5,
 }
 
 test.each([
@@ -100,7 +100,7 @@ test.each([
 
 test('what is looked for and rare costs a bounded number of readings, and is looked for further page by page', async () => {
   const { measure, browser } = await start({ more: 1_500 })
-  expect(await measure('/dashboard/updates?search=nothing-like-it')).toBe(26)
+  expect(await measure('/dashboard/updates?search=nothing-like-it')).toBe(28)
   const page = await browser.get('/dashboard/updates?search=nothing-like-it')
   expect(page.text).toContain('None of those that were looked at so far is like this')
   const [, older = ''] = /<a href="([^"]+)" rel="next">/.exec(page.html) ?? []

@@ -41,7 +41,7 @@ async function everyPage(product: Product): Promise<readonly string[]> {
     `/dashboard/updates?state=${encodeURIComponent(hostile)}`,
     ...[settled, awaiting, doubted].map((id) => `/dashboard/updates/${id}`),
     `/dashboard/updates/${encodeURIComponent(hostile)}`,
-    '/dashboard/needs-you',
+    '/dashboard/inbox',
     `/dashboard/${encodeURIComponent(hostile)}`,
     '/dashboard/decide',
     '/dashboard/plans',
@@ -50,10 +50,10 @@ async function everyPage(product: Product): Promise<readonly string[]> {
     '/dashboard/statements',
     ...['budget', 'project', 'caller'].map((by) => `/dashboard/statements?by=${by}&price=0.01`),
     `/dashboard/statements?window=${encodeURIComponent(hostile)}`,
-    '/dashboard/ledger',
-    '/dashboard/ledger?budget=seo',
-    `/dashboard/ledger?budget=${encodeURIComponent(hostile)}`,
-    '/dashboard/ledger/audit',
+    '/dashboard/activity',
+    '/dashboard/activity?budget=seo',
+    `/dashboard/activity?budget=${encodeURIComponent(hostile)}`,
+    '/dashboard/activity/audit',
   ]
 }
 
@@ -141,14 +141,14 @@ describe('every page', () => {
       '/dashboard/updates',
       '/dashboard/updates.csv',
       '/dashboard/updates/upd_x',
-      '/dashboard/needs-you',
+      '/dashboard/inbox',
       '/dashboard/plans',
       '/dashboard/plans/night',
       '/dashboard/statements',
       '/dashboard/statements.csv',
-      '/dashboard/ledger',
-      '/dashboard/ledger.csv',
-      '/dashboard/ledger/audit',
+      '/dashboard/activity',
+      '/dashboard/activity.csv',
+      '/dashboard/activity/audit',
     ]) {
       const page = await browser.get(path)
       expect([path, page.status]).toEqual([path, 403])
@@ -170,6 +170,14 @@ describe('every page', () => {
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST'])
     expect((await browser.get('/dashboard/nothing')).text).toContain('There is no such page.')
     expect((await browser.get('/dashboard')).location).toBe('/')
+    for (const [before, now] of Object.entries({
+      '/dashboard/needs-you?choose=doubts': '/dashboard/inbox?choose=doubts',
+      '/dashboard/ledger/audit': '/dashboard/activity/audit',
+      '/dashboard/ledger.csv?budget=seo': '/dashboard/activity.csv?budget=seo',
+    })) {
+      const { status, location } = await browser.get(before)
+      expect([status, location]).toEqual([308, now])
+    }
     expect((await browser.get('/dashboard/updates/upd_none')).text).toContain('There is no update upd_none.')
   })
 })
@@ -189,6 +197,44 @@ describe('an address of the dashboard that is nothing', () => {
     expect(page.text).toContain(`Request ${page.headers.get('x-request-id')}`)
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
     expect(product.service.requests).toEqual([])
+    expect(page.html.includes('<nav aria-label="Dashboard">')).toBe(!path.startsWith('/problems/'))
+    browser.cookies.clear()
+    expect((await browser.get(path)).html).not.toContain('<nav')
+  })
+})
+
+describe('the header', () => {
+  test('counts the updates that need a decision', async () => {
+    const { product, browser } = await start({
+      units: { dear: 101 },
+      service: ({ url }) => (/lost.*\/run/.test(url) ? { status: 500 } : undefined),
+    })
+    expect((await browser.get('/')).text).not.toContain('to decide')
+    await product.call('PUT', '/budgets/seo', { body: { limits: month(500), approvalAbove: 100 } })
+    for (const project of ['dear', 'lost one', 'lost two']) await ask(product, { project, budget: 'seo' })
+    expect((await browser.get('/dashboard/updates')).text).toContain('Inbox 3 to decide')
+  })
+
+  test('finds a budget, a plan, an update and the updates of a project', async () => {
+    const plan = { name: 'night', kind: 'ranking', projects: ['one'], schedule: 'cron(0 10 * * ? *)' }
+    const { product, browser } = await start({ plans: [plan] })
+    const projects = [{ name: 'acme.example' }]
+    for (const name of ['acme-retail', 'seo'])
+      await product.call('PUT', `/budgets/${name}`, {
+        body: { limits: month(500), ...(name !== 'seo' && { projects }) },
+      })
+    const find = (words: string) => browser.get(`/dashboard/find?q=${encodeURIComponent(words)}`)
+    for (const [words, path] of Object.entries({
+      'Acme Retail': '/dashboard/budgets/acme-retail',
+      night: '/dashboard/plans/night',
+      upd_123abc: '/dashboard/updates/upd_123abc',
+      'other.example': '/dashboard/updates?search=other.example',
+      '': '/dashboard/updates',
+    }))
+      expect([words, (await find(words)).location]).toEqual([words, path])
+    const several = await find('ACME.')
+    expect(several.html).toContain('<a href="/dashboard/budgets/acme-retail">acme-retail</a>')
+    expect(several.html).toContain('<a href="/dashboard/updates?search=ACME.">')
   })
 })
 

@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { iconPath, stylesheetPath } from '../assets.ts'
 import type { Flash } from '../flash.ts'
+import { callersAddress, findPath, inboxPath } from './parts.tsx'
 
 export interface Frame {
   readonly sub: string
@@ -10,6 +11,8 @@ export interface Frame {
   readonly path: string | undefined
   /** Shows links to pages for administrators. */
   readonly isAdmin?: boolean
+  /** The updates that need a decision. */
+  readonly waiting?: number | undefined
 }
 
 export interface PageProps {
@@ -20,6 +23,9 @@ export interface PageProps {
   readonly refreshTo?: string
   readonly children: Child
 }
+
+/** The badge shows a higher count as `99+`. */
+export const maxWaiting = 99
 
 export const Page = ({ title, frame, refreshTo, children }: PageProps) => (
   <html lang="en">
@@ -43,6 +49,9 @@ export const Page = ({ title, frame, refreshTo, children }: PageProps) => (
         {frame?.flash ? <FlashMessages flash={frame.flash} /> : null}
         {children}
       </main>
+      <footer>
+        <a href="/docs">Documentation</a> · <a href="/openapi.json">OpenAPI</a>
+      </footer>
     </body>
   </html>
 )
@@ -50,43 +59,79 @@ export const Page = ({ title, frame, refreshTo, children }: PageProps) => (
 const navLinks = [
   { path: '/', name: 'Overview' },
   { path: '/dashboard/updates', name: 'Updates' },
-  { path: '/dashboard/needs-you', name: 'Needs you' },
+  { path: inboxPath, name: 'Inbox' },
   { path: '/dashboard/plans', name: 'Plans' },
   { path: '/dashboard/budgets', name: 'Budgets' },
   { path: '/dashboard/statements', name: 'Statements' },
-  { path: '/dashboard/ledger', name: 'Ledger' },
-  { path: '/dashboard/callers', name: 'Callers', isForAdmins: true },
+  { path: '/dashboard/activity', name: 'Activity' },
 ]
 
 const Header = ({ frame }: { frame?: Frame }) => (
   <header class="top">
-    <p class="brand">Unit Guard</p>
+    <a class="brand" href="/">
+      Unit Guard
+    </a>
     {frame ? (
       <>
-        <nav aria-label="Dashboard">
-          <ul>
-            {navLinks
-              .filter(({ isForAdmins }) => !isForAdmins || frame.isAdmin)
-              .map(({ path, name }) => (
+        {/* It folds what follows it on a phone. There, a closed `details` could not show the links on a desktop. */}
+        <details class="fold">
+          <summary>Menu</summary>
+        </details>
+        <div class="menu">
+          <nav aria-label="Dashboard">
+            <ul>
+              {navLinks.map(({ path, name }) => (
                 <li>
                   <a href={path} aria-current={ariaCurrentOf(path, frame.path)}>
                     {name}
+                    {path === inboxPath ? <Badge waiting={frame.waiting} /> : null}
                   </a>
                 </li>
               ))}
-          </ul>
-        </nav>
-        <form method="post" action="/logout" class="who">
-          <FormToken frame={frame} />
-          <span class="name">{frame.sub}</span>
-          <button type="submit" class="plain">
-            Log out
-          </button>
-        </form>
+            </ul>
+          </nav>
+          <form method="get" action={findPath} class="find" aria-label="Find">
+            <input
+              name="q"
+              type="search"
+              maxlength={200}
+              placeholder="Find a project, budget, update…"
+              aria-label="Find a project, budget, update"
+              autocomplete="off"
+            />
+          </form>
+          <a href="/docs">Docs</a>
+          <details class="who">
+            <summary>{frame.sub}</summary>
+            <div>
+              {frame.isAdmin ? (
+                <a href={callersAddress} aria-current={ariaCurrentOf(callersAddress, frame.path)}>
+                  Callers
+                </a>
+              ) : null}
+              <form method="post" action="/logout">
+                <FormToken frame={frame} />
+                <button type="submit" class="plain">
+                  Log out
+                </button>
+              </form>
+            </div>
+          </details>
+        </div>
       </>
     ) : null}
   </header>
 )
+
+const Badge = ({ waiting }: { waiting: Frame['waiting'] }) =>
+  waiting ? (
+    <>
+      {' '}
+      <span class="badge">
+        {waiting > maxWaiting ? `${maxWaiting}+` : waiting} <span class="hidden">to decide</span>
+      </span>
+    </>
+  ) : null
 
 const ariaCurrentOf = (path: string, here: string | undefined): 'page' | 'true' | undefined =>
   path === here ? 'page' : here?.startsWith(`${path}/`) && path !== '/' ? 'true' : undefined

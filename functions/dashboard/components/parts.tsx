@@ -124,6 +124,10 @@ export const budgetAddress = (name: string, more = ''): string =>
 
 export const planAddress = (name: string): string => `/dashboard/plans/${encodeURIComponent(name)}`
 
+export const inboxPath = '/dashboard/inbox'
+export const activityPath = '/dashboard/activity'
+export const findPath = '/dashboard/find'
+
 export const callersAddress = '/dashboard/callers'
 
 /** `sub` is in the query, because it may hold any character. */

@@ -11,12 +11,21 @@ import type { Entry } from '../../../shared/ledger/book/entry.ts'
 import { monthNamed } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { MonthField, PageLinks, type Paging, pagingFields, SelectField } from '../components/lists.tsx'
-import { budgetAddress, Section, TableHead, Time, UnitsCell, words, ZoneNote } from '../components/parts.tsx'
+import {
+  activityPath,
+  budgetAddress,
+  Section,
+  TableHead,
+  Time,
+  UnitsCell,
+  words,
+  ZoneNote,
+} from '../components/parts.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
 import { AuditForm, AuditResult, auditPath } from './audit.tsx'
 
-const path = '/dashboard/ledger'
+const path = activityPath
 const pageSize = 50
 
 const querySchema = z.strictObject({
@@ -37,7 +46,7 @@ export function addActivity({ page }: PageRoutes, { guard: { ledger } }: Service
       const [{ rows, next }, audit] = await Promise.all([ledger.entries(filter, pageSize, cursor), ledger.lastAudit()])
       const zone = zoneOf(view)
       return show(
-        'Ledger',
+        'Activity',
         <>
           <p class="note">
             Each line is one change of the book that no update made; lines never change, and a wrong one is corrected by

@@ -8,7 +8,7 @@ import { dayNamed, numberColumns, TableHead, Time, ZoneNote } from '../component
 import { readFields } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
 
-export const auditPath = '/dashboard/ledger/audit'
+export const auditPath = '/dashboard/activity/audit'
 
 const formSchema = z.strictObject({ form: z.string() })
 
@@ -25,7 +25,7 @@ export function addAudit({ page }: PageRoutes, { guard }: Services): void {
           {lastAudit && lastAudit.rows.length > 0 ? <CounterTable audit={lastAudit} /> : null}
           <AuditForm frame={frame} />
           <p>
-            <a href="/dashboard/ledger">Back to the ledger</a>
+            <a href="/dashboard/activity">Back to the ledger</a>
           </p>
           <ZoneNote zone={zone} />
         </>,

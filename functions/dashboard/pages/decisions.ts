@@ -23,7 +23,7 @@ const decisionSchema = z
     shown: z.exactOptional(z.array(z.string().check(z.regex(/^[\x21-\x7e]{1,100} \d{1,15}$/))).check(z.maxLength(100))),
     reason: z.exactOptional(reason),
     units: z.exactOptional(z.pipe(numberSchema, units)),
-    from: z.enum(['update', 'needs-you']),
+    from: z.enum(['update', 'inbox']),
   })
   .check(
     z.refine(({ do: action, reason }) => !isResolution(action) || reason !== undefined, {
@@ -114,7 +114,7 @@ const scopesOf = (action: Action): readonly Scope[] => (action === 'cancel' ? ['
 function backTo(form: URLSearchParams): string {
   const [id, ...others] = form.getAll('id')
   const isSingle = form.get('from') === 'update' && id !== undefined && others.length === 0
-  return isSingle ? updateAddress(id) : '/dashboard/needs-you'
+  return isSingle ? updateAddress(id) : '/dashboard/inbox'
 }
 
 const toFlash = (results: readonly DecisionOutcome[], action: Action) => ({

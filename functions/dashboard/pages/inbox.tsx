@@ -28,7 +28,7 @@ interface InboxProps {
 
 /** The inbox: approvals in the order in which they expire, and doubts, the oldest first. */
 export function addInbox({ page }: PageRoutes, { guard, options, kinds }: Services): void {
-  page('/dashboard/needs-you', {
+  page('/dashboard/inbox', {
     GET: async (visit) => {
       visit.mustHave('read')
       const [view, approvals, doubts] = await Promise.all([
@@ -41,7 +41,7 @@ export function addInbox({ page }: PageRoutes, { guard, options, kinds }: Servic
       const approvalRows = approvals.rows.toSorted((a, b) => (a.approvableUntil ?? 0) - (b.approvableUntil ?? 0))
       const doubtRows = doubts.rows.toSorted((a, b) => (a.doubt?.at ?? 0) - (b.doubt?.at ?? 0))
       return visit.show(
-        'Needs you',
+        'Inbox',
         <>
           <Section id="approvals" title="Awaiting approval">
             {approvalRows.length === 0 ? (
@@ -102,7 +102,7 @@ function DecisionForm({ rows, actions, Row, isAllChosen, ...inbox }: FormProps) 
   return (
     <form method="post" action="/dashboard/decide" class="decide">
       <FormToken frame={inbox.visit.frame} />
-      <input type="hidden" name="from" value="needs-you" />
+      <input type="hidden" name="from" value="inbox" />
       {offeredActions.filter((each) => each.length > 0).length > 1 ? (
         <ChooseAll list={name === 'approve' ? 'approvals' : 'doubts'} isAllChosen={isAllChosen} />
       ) : null}
@@ -155,9 +155,9 @@ const ChooseBox = ({ update: { id, kind, project }, isChosen }: { update: Update
 const ChooseAll = ({ list, isAllChosen }: { list: 'approvals' | 'doubts'; isAllChosen: boolean }) => (
   <p class="note">
     {isAllChosen ? (
-      <a href={`/dashboard/needs-you#${list}`}>Choose none</a>
+      <a href={`/dashboard/inbox#${list}`}>Choose none</a>
     ) : (
-      <a href={`/dashboard/needs-you?choose=${list}#${list}`}>Choose all</a>
+      <a href={`/dashboard/inbox?choose=${list}#${list}`}>Choose all</a>
     )}
   </p>
 )

@@ -64,7 +64,7 @@ function InboxNote({ approvals, doubts }: { approvals: number; doubts: number })
   return (
     <p class="waiting">
       <span aria-hidden="true">!</span> Updates that need somebody: {parts.join(', ')}.{' '}
-      <a href="/dashboard/needs-you">See what to do</a>
+      <a href="/dashboard/inbox">See what to do</a>
     </p>
   )
 }

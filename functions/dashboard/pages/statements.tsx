@@ -198,7 +198,7 @@ function SumCheck({ statement: { spent, total, addsUp } }: { statement: Statemen
   return (
     <strong class="differs">
       It makes {units(total.charged + total.external)}, and the book says {count(spent)}: check{' '}
-      <a href="/dashboard/ledger/audit">the ledger</a>.
+      <a href="/dashboard/activity/audit">the ledger</a>.
     </strong>
   )
 }

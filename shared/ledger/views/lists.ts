@@ -75,6 +75,10 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
   const open = (as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>> =>
     walk(store, { index: 'open', first: as, limit, cursor, read: fromUpdateItem })
 
+  /** At most `max`. Reads only the index. */
+  const countOpen = async (as: OpenAs, max: number): Promise<number> =>
+    (await store.list({ index: 'open', partition: as, newestFirst: true, limit: max })).positions.length
+
   const entries = (filter: EntryFilter, limit: number, cursor?: string): Promise<Page<Entry>> =>
     walk(store, {
       index: 'by-time',
@@ -98,7 +102,7 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     })
   }
 
-  return { updates, updatesFrom, open, entries, projectChanges }
+  return { updates, updatesFrom, open, countOpen, entries, projectChanges }
 }
 
 export type Lists = ReturnType<typeof createLists>

@@ -116,7 +116,7 @@ test('the page of decisions names the owner if another budget pays', async () =>
   await product.update({ kind: 'ranking', project: 'shop', budget: 'clients' })
   const browser = openBrowser(product)
   await browser.logIn(product.signed({ sub: 'eve', scope: 'read approve', budgets: '*' }))
-  expect((await browser.get('/dashboard/needs-you')).text).toContain(
+  expect((await browser.get('/dashboard/inbox')).text).toContain(
     'shop, ranking update, on the budget clients, for acme',
   )
 })

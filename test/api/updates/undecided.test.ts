@@ -79,9 +79,9 @@ describe('a request that others overtake until its time is over', () => {
     const { body } = await product.update({ kind: 'ranking', project: 'acme', budget: 'seo' })
     const eve = openBrowser(product)
     await eve.logIn(product.signed({ sub: 'eve', scope: 'read approve', budgets: '*' }))
-    const { formToken } = await eve.get('/dashboard/needs-you')
+    const { formToken } = await eve.get('/dashboard/inbox')
     contend()
-    const form = { form: formToken, from: 'needs-you', do: 'reject', id: [body.updates[0].id] }
+    const form = { form: formToken, from: 'inbox', do: 'reject', id: [body.updates[0].id] }
     const answer = await eve.post('/dashboard/decide', form)
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
     expect(answer.text).toContain('could not be decided in time')

@@ -84,9 +84,9 @@ export function openBrowser({ dashboard }: Pick<Product, 'dashboard'>) {
     post,
     logIn: async (token: string | Promise<string>) => post('/login', { token: await token }),
     /** Sends a form with the token of the page before, and follows the redirect. */
-    decide: async (fields: Record<string, string | readonly string[]>, page = '/dashboard/needs-you') => {
+    decide: async (fields: Record<string, string | readonly string[]>, page = '/dashboard/inbox') => {
       const { formToken } = await get(page)
-      const sent = await post('/dashboard/decide', { form: formToken, from: 'needs-you', ...fields })
+      const sent = await post('/dashboard/decide', { form: formToken, from: 'inbox', ...fields })
       return sent.location === null ? sent : get(sent.location)
     },
   }

@@ -213,7 +213,7 @@ const EntriesSection = ({ entries, name, zone, isAdmin }: EntriesProps) => (
       </ul>
     )}
     <p class="buttons">
-      <a href={`/dashboard/ledger?budget=${name}`}>All entries of {name}</a>
+      <a href={`/dashboard/activity?budget=${name}`}>All entries of {name}</a>
     </p>
   </Section>
 )

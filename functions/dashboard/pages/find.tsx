@@ -1,0 +1,55 @@
+import * as z from 'zod/mini'
+import type { Services } from '../../../shared/guard/services.ts'
+import type { Definitions } from '../../../shared/ledger/book/definitions.ts'
+import { addressWith } from '../components/lists.tsx'
+import { budgetAddress, findPath, planAddress, Section, updateAddress } from '../components/parts.tsx'
+import { readFields } from '../forms.ts'
+import type { PageRoutes } from '../session.tsx'
+
+const querySchema = z.strictObject({
+  q: z.exactOptional(z.string().check(z.maxLength(200, 'must have at most 200 characters'))),
+})
+
+const updatesPath = '/dashboard/updates'
+
+/** Leads to the page that the words name: an update, a budget, a plan, or the updates of projects. */
+export function addFind({ page }: PageRoutes, { guard }: Services): void {
+  page(findPath, {
+    GET: async ({ c, query, mustHave, show }) => {
+      mustHave('read')
+      const words = readFields(query, querySchema).q?.trim() ?? ''
+      if (/^upd_[0-9a-z]+$/.test(words)) return c.redirect(updateAddress(words), 303)
+      const [{ definitions }, { budgetsOf }] = await Promise.all([guard.ledger.view(), guard.background()])
+      const name = words.toLowerCase().replace(/\s+/g, '-')
+      if (Object.hasOwn(definitions.budgets, name)) return c.redirect(budgetAddress(name), 303)
+      if (name !== '' && (await budgetsOf(name)).length > 0) return c.redirect(planAddress(name), 303)
+      const updates = addressWith(updatesPath, { search: words || undefined })
+      const budgets = budgetsLike(definitions, name)
+      if (budgets.length === 0 || name === '') return c.redirect(updates, 303)
+      return show(
+        `Budgets like “${words}”`,
+        <Section id="budgets" title="Budgets">
+          <ul>
+            {budgets.map((budget) => (
+              <li>
+                <a href={budgetAddress(budget)}>{budget}</a>
+              </li>
+            ))}
+          </ul>
+          <p>
+            <a href={updates}>Updates of projects like “{words}”</a>
+          </p>
+        </Section>,
+      )
+    },
+  })
+}
+
+/** Budgets by their names, and by the projects that they own. */
+const budgetsLike = ({ budgets }: Definitions, part: string): readonly string[] =>
+  Object.values(budgets)
+    .filter(({ name, projects }) =>
+      [name, ...projects.map((project) => project.name)].some((each) => each.toLowerCase().includes(part)),
+    )
+    .map(({ name }) => name)
+    .toSorted()
