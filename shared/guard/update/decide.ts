@@ -112,9 +112,7 @@ export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyD
 const spelledIn = ({ project, target }: Request) => ({ project, segment: target?.segment })
 
 const mayChargeAncestors = ({ view, request, plan }: DecisionInput): boolean =>
-  request.plan === undefined
-    ? (permissionsNow(view.definitions, request)?.mayChargeAncestors ?? false)
-    : (plan?.mayChargeAncestors ?? false)
+  (request.plan === undefined ? permissionsNow(view.definitions, request) : plan)?.mayChargeAncestors ?? false
 
 /** The list of callers may have changed since the request was accepted. */
 function whyNotListed({ definitions }: View, request: Request): Problem | null {
@@ -241,8 +239,8 @@ function approvalNeeded(
   return isProposed ? 'callers with only the scope propose need approval' : null
 }
 
-const hasGrown = (units: number, before: number | undefined, percent: number | undefined): boolean =>
-  before !== undefined && percent !== undefined && units * 100 > before * (100 + percent)
+const hasGrown = (units: number, before = Number.POSITIVE_INFINITY, percent = Number.POSITIVE_INFINITY): boolean =>
+  units * 100 > before * (100 + percent)
 
 const refuse = (...of: Parameters<typeof problem>) => ({ kind: 'refuse', problem: problem(...of) }) as const
 

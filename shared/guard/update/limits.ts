@@ -61,7 +61,7 @@ const row = ({ figures, needed }: Shortage) => ({
 
 function wouldPass(short: readonly Shortage[], worst: Shortage, zone: string): string[] {
   const most = Math.min(...short.map(({ figures, leave = 0 }) => figures.available - leave))
-  const last = short.reduce((a, b) => (b.figures.end > a.figures.end ? b : a))
+  const lastReset = Math.max(...short.map(({ figures }) => figures.end))
   const least = worst.needed === null ? 'more than ' : ''
   const ofBudgets = short.filter(({ figures }) => callerOfCounter(figures.budget) === null)
   const grants = ofBudgets.map(
@@ -72,7 +72,7 @@ function wouldPass(short: readonly Shortage[], worst: Shortage, zone: string): s
     ...(most > 0 ? [`updates of at most ${count(most)} units together, now`] : []),
     ...(grants.length > 0 ? [`a grant of ${list(grants)} (POST /budgets/<name>/entries, scope admin)`] : []),
     ...(callers[0] === undefined ? [] : [`a higher limit for ${callers[0]} (PUT /callers/${callers[0]}, scope admin)`]),
-    `the same request after ${when(last.figures.end, zone)}, if it fits then`,
+    `the same request after ${when(lastReset, zone)}, if it fits then`,
   ]
 }
 
@@ -107,10 +107,10 @@ export const shortBehind = (
     return [{ figures, needed, leave, ahead, grant: { budget, window, units: toUnits(lacking) } }]
   })
 
-function takenBy({ budget, estimated, short = [] }: Update, view: View, counter: Figures): number {
+function takenBy({ budget, estimated, short }: Update, view: View, counter: Figures): number {
   if (!budgetNamed(view.definitions, budget)) return 0
   if (!chainOf(view.definitions, budget).some(({ name }) => name === counter.budget)) return 0
-  const grant = short.find((each) => each.budget === counter.budget && each.window === counter.window)
+  const grant = short?.find((each) => each.budget === counter.budget && each.window === counter.window)
   return Math.max(0, (estimated ?? 0) - (grant?.units ?? 0))
 }
 

@@ -51,11 +51,8 @@ async function afterOverrun({ ledger, log }: SettleParts, update: Update, overru
   }
 }
 
-const saysWhatIsCharged = (finding: RunOutcome, { closedBy, corrected, charged }: Update): boolean =>
-  finding.kind === 'ran' &&
-  finding.from === 'sender' &&
-  (closedBy === 'sender' || corrected === true) &&
-  finding.units === charged
+const saysWhatIsCharged = (finding: RunOutcome, { charged }: Update): boolean =>
+  finding.kind === 'ran' && finding.from === 'sender' && finding.units === charged
 
 /** What `run`'s answer means for an update that holds `held` units. */
 export function findingOf(result: RunResult, held: Units): RunOutcome {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { GuardOptions } from '../../../shared/guard/options.ts'
 import { decide, decideEarly } from '../../../shared/guard/update/decide.ts'
-import { isOldKey } from '../../../shared/guard/update/duplicate-work.ts'
+import { isOldKey, runsOf } from '../../../shared/guard/update/duplicate-work.ts'
 import type { DecisionInput } from '../../../shared/guard/update/quote.ts'
 import type { Budget } from '../../../shared/ledger/book/definitions.ts'
 import type { Request, Update } from '../../../shared/ledger/updates/update.ts'
@@ -30,7 +30,13 @@ function askedView({ update, holder, work }: Asked = {}): ViewResult {
 }
 
 function known(
-  how: Parameters<typeof readingOf>[0] & { request?: Partial<Request>; asked?: Asked; isOldKey?: boolean } = {},
+  how: Parameters<typeof readingOf>[0] &
+    Pick<DecisionInput, 'isOldKey' | 'waiting'> & {
+      request?: Partial<Request>
+      asked?: Asked
+      /** `null`: not in the plans file. */
+      plan?: DecisionInput['plan'] | null
+    } = {},
 ): DecisionInput {
   return {
     view: readingOf(how),
@@ -41,7 +47,9 @@ function known(
       ...how.request,
     },
     ...(how.isOldKey !== undefined && { isOldKey: how.isOldKey }),
-    ...(how.request?.plan !== undefined && { plan: { enabled: true, mayChargeAncestors: false } }),
+    ...(how.waiting && { waiting: how.waiting }),
+    ...(how.request?.plan !== undefined &&
+      how.plan !== null && { plan: how.plan ?? { enabled: true, mayChargeAncestors: false } }),
   }
 }
 
@@ -74,6 +82,22 @@ describe('without the service', () => {
       'plan-paused',
       'The plan nightly was paused by ada on 19 Nov 2026 11:00 Europe/Berlin: too dear. Resume it, then run what was not sent.',
       { plan: 'nightly' },
+    ],
+    ...[null, { enabled: false, mayChargeAncestors: false }].map(
+      (plan): [string, Parameters<typeof known>[0], string, string, object] => [
+        plan ? 'a plan that is not enabled' : 'a plan that is not in the file',
+        { plan, request: { plan: 'nightly' } },
+        'wrong-state',
+        'The plan nightly is not enabled in the plans file, so nothing of it runs.',
+        { plan: 'nightly' },
+      ],
+    ),
+    [
+      'a plan that leaves units to a budget that does not exist',
+      { request: { plan: 'nightly', leave: { seo: u(1), soe: u(1) }, caller: 'schedule:nightly' } },
+      'not-found',
+      'The plan nightly leaves units of the budget soe to others, and there is no such budget: correct the plans file, or create the budget.',
+      {},
     ],
     [
       'a budget that is gone',
@@ -138,6 +162,7 @@ describe('without the service', () => {
       { pausedPlans: { weekly: { reason: '', by: 'ada', at: 0 } }, request: { plan: 'nightly' } },
     ],
     ['no plan asks, and one is paused', { pausedPlans: { undefined: { reason: '', by: 'ada', at: 0 } } }],
+    ['a plan leaves units to a budget', { request: { plan: 'nightly', leave: { seo: u(1) } } }],
     ['both kinds are allowed', { budgets: { seo: { kinds: ['keyword-difficulty', 'ranking'] } } }],
     ['another budget is frozen', { budgets: { other: { frozen: { reason: '', by: 'ada', at: 0 } } } }],
     [
@@ -312,6 +337,41 @@ describe('the same work', () => {
     expect(decideEarly(known({ now, asked: { holder } }), options)).toHaveProperty('runs', [
       { update: 'upd_1', at: finishedAt, units: 70 },
     ])
+  })
+})
+
+describe('the runs of a work', () => {
+  const [newest, middle, oldest] = [at('2026-11-19T12:00Z'), at('2026-11-18T12:00Z'), at('2026-11-17T12:00Z')]
+  const noted = (update: string, time: number) => ({ update, at: time, units: 7 })
+  const workOf = (update: string, ran?: Work['ran']): Work => ({
+    ...{ kind: 'ranking', project: 'shop', update },
+    ...(ran && { ran }),
+  })
+  const viewOf = (works: readonly Work[], records: readonly Update[] = []): ViewResult => ({
+    update: null,
+    works: works.map((work) => ({ key: `work#${work.update}`, work })),
+    records: new Map(records.map((record) => [record.id, record])),
+  })
+  const ran = (id: string, changes: Partial<Update>) => updateOf({ id, state: 'settled', charged: u(40), ...changes })
+  const idsOf = (view: ViewResult) => runsOf(view).map(({ update }) => update)
+
+  test('the latest come first, up to the first that its sender has confirmed', () => {
+    const confirmed = ran('upd_2', { closedBy: 'sender', finishedAt: middle })
+    const assumed = ran('upd_3', { closedBy: 'time', hold: holdOf({ at: newest }) })
+    const works = [workOf('upd_2', noted('upd_0', oldest)), workOf('upd_3')]
+    expect(idsOf(viewOf(works, [confirmed, assumed]))).toEqual(['upd_3', 'upd_2'])
+  })
+
+  test('without a confirmed one they are all there', () => {
+    const assumed = [newest, middle].map((time) => ran(`upd_${time}`, { closedBy: 'time', hold: holdOf({ at: time }) }))
+    expect(idsOf(viewOf(assumed.map(({ id }) => workOf(id)).toReversed(), assumed))).toEqual(
+      assumed.map(({ id }) => id),
+    )
+  })
+
+  test('a run without a record counts as confirmed', () => {
+    const works = [workOf('gone', noted('upd_0', oldest)), workOf('gone too', noted('upd_1', newest))]
+    expect(idsOf(viewOf(works))).toEqual(['upd_1'])
   })
 })
 
@@ -603,6 +663,60 @@ describe('a decision that needs approval', () => {
     })
   })
 
+  test('names the most that a plan leaves to others of a counter that is short', () => {
+    const request = { ...asks, plan: 'nightly', leave: { seo: u(100), acme: u(10) }, caller: 'schedule:nightly' }
+    expect(say({ budgets: { seo: month(120), acme: month(45) }, request }, 40)).toMatchObject({
+      reason: expect.stringContaining('this and the 100 units that the plan nightly leaves to others need 140'),
+      short: [
+        { budget: 'seo', window: 'month', units: 20 },
+        { budget: 'acme', window: 'month', units: 5 },
+      ],
+    })
+  })
+
+  describe('behind others that await approval', () => {
+    const first = (changes: Partial<Update> = {}) =>
+      updateOf({ state: 'awaiting-approval', estimated: u(30), ...changes })
+    const granted = (units: number, budget = 'seo', window: 'month' | 'day' = 'month') =>
+      first({ short: [{ budget, window, units: u(units) }] })
+    const { estimated: _none, ...unknown } = first()
+    const strict = (budgets: Parameters<typeof readingOf>[0]) => ({
+      ...budgets,
+      budgets: { other: {}, ...budgets?.budgets, acme: { approvalAbove: u(39), ...budgets?.budgets?.acme } },
+    })
+    const reason = 'it needs 40 units, and acme wants approval above 39'
+
+    test.each<[string, readonly Update[], number]>([
+      ['takes 30', [first()], 20],
+      ['takes 11', [first({ estimated: u(11) })], 1],
+      ['takes exactly what is left', [first({ estimated: u(10) })], 0],
+      ['takes 30 each', [first(), first()], 50],
+      ['of a parent', [first({ budget: 'acme' })], 0],
+      ['of another budget', [first({ budget: 'other' })], 0],
+      ['of a deleted budget', [first({ budget: 'gone' })], 0],
+      ['has no estimate', [unknown], 0],
+      ['is granted 25 of its 30', [granted(25)], 0],
+      ['is granted 10 of its 30', [granted(10)], 10],
+      ['is granted more than it needs', [granted(40), first()], 20],
+      ['is granted units of another budget', [granted(25, 'acme')], 20],
+      ['is granted units of another window', [granted(25, 'seo', 'day')], 20],
+    ])('one that %s', (_name, waiting, units) => {
+      const decision = say({ ...strict({ budgets: { seo: month(50) } }), waiting, request: asks })
+      const short = units === 0 ? [] : [{ budget: 'seo', window: 'month', units }]
+      const lacks = `; it needs 40 units, and seo has 50 of 50 units left this month (${units - 40 + 50} for what awaits approval before it): to approve it grants what is short, once`
+      expect(decision).toEqual({ kind: 'ask', reason: units === 0 ? reason : `${reason}${lacks}`, short })
+    })
+
+    test('the account and callers are never granted units, nor is an update that does not ask', () => {
+      const nothing = { kind: 'ask', reason, short: [] }
+      const waiting = [first()]
+      const account = { account: { parent: null, ...month(50) } }
+      expect(say({ ...strict({ budgets: account }), waiting, request: asks })).toEqual(nothing)
+      expect(say({ ...strict({ callers: { bob: month(50) } }), waiting, request: asks })).toEqual(nothing)
+      expect(say({ ...strict({ budgets: { seo: month(50) } }), waiting })).toEqual(nothing)
+    })
+  })
+
   test('never lets a person grant units of the account or of a caller', () => {
     expect(say({ budgets: { account: { parent: null, ...month(39) } }, request: asks }).kind).toBe('refuse')
     expect(say({ callers: { bob: month(39) }, request: asks }).kind).toBe('refuse')
@@ -627,6 +741,15 @@ describe('a decision that needs approval', () => {
       kind: 'ask',
       reason: '100 units were approved, and it now needs 111',
       short: [],
+    })
+  })
+
+  test('asks again about one that grew, with what it is short of now', () => {
+    const asked = approvedFor(100, ['seo', 'month', 100])
+    expect(say({ asked, budgets: { seo: month(30) }, request: asks }, 111)).toEqual({
+      kind: 'ask',
+      reason: '100 units were approved, and it now needs 111',
+      short: [{ budget: 'seo', window: 'month', units: 81 }],
     })
   })
 

@@ -6,6 +6,7 @@ import type { RunOutcome } from '../../../shared/ledger/book/outcome.ts'
 import { AnswerLost, LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import type { Ledger } from '../../../shared/ledger/ledger.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
+import type { RunResult } from '../../../shared/tracking/tracking.ts'
 import { hours } from '../../support/clock.ts'
 import { makes, ran, startGuard, unknown } from '../../support/guard.ts'
 import { at, u } from '../../support/records.ts'
@@ -129,6 +130,33 @@ describe('changes between the estimate and the hold', () => {
     await ask({ budget: 'seo', projects: ['third'] })
     expect(reads).toHaveLength(1)
   })
+
+  test('decides at the time after the estimate, so a slow estimate needs no second reading', async () => {
+    const { ask, clock, service, reads } = await startGuard()
+    await ask({ projects: ['other'] })
+    service.estimate = async () => {
+      clock.advance(10_000)
+      return { kind: 'units', units: u(40), source: 'units' }
+    }
+    reads.length = 0
+    expect((await ask()).updates).toMatchObject([{ state: 'settled' }])
+    expect(reads).toHaveLength(1)
+  })
+
+  test('refuses on figures of now, also when no time is left for the run', async () => {
+    const { ask, budget, clock, service } = await startGuard()
+    await budget('seo', month(100))
+    service.estimate = async () => {
+      clock.advance(60_000)
+      return { kind: 'units', units: u(101), source: 'units' }
+    }
+    expect(await ask({ budget: 'seo' })).toMatchObject({ status: 402, updates: [{ state: 'refused' }] })
+  })
+
+  test('runs an update of no plan, also when the plans file cannot be read', async () => {
+    const { ask } = await startGuard({ parts: { plans: () => Promise.reject(new Error('no plans')) } })
+    expect((await ask()).updates).toMatchObject([{ state: 'settled' }])
+  })
 })
 
 describe('the deadline of run', () => {
@@ -160,6 +188,24 @@ describe('the deadline of run', () => {
     ])
   })
 
+  test('leaves a hold a quarter of it, and no longer than the estimate lasts', async () => {
+    const { ask, parts, service, clock } = await startGuard()
+    const { hold } = parts.ledger
+    const leftMs: number[] = []
+    parts.ledger.hold = (view, basis, update, until = Number.NaN) => {
+      leftMs.push(until - clock.now())
+      return hold(view, basis, update, until)
+    }
+    await ask({ projects: ['other'] })
+    service.dates = async () => {
+      await new Promise(setImmediate)
+      clock.advance(29_500)
+      return { kind: 'dates', dates: [] }
+    }
+    await ask()
+    expect(leftMs).toEqual([1250, 500])
+  })
+
   test.each([
     [1, 4999],
     [3000, 2000],
@@ -186,7 +232,7 @@ describe('the deadline of run', () => {
   test.each([3001, 4999, 5000, 60_000])(
     'gives a hold back that left less than two seconds for run (it took %d of 5000 ms)',
     async (tookMs) => {
-      const { ask, before, clock, sent, counts } = await startGuard()
+      const { ask, before, clock, sent, counts, lines } = await startGuard()
       before.push(async (writes) => {
         if (makes('running')(writes)) clock.advance(tookMs)
       })
@@ -194,6 +240,7 @@ describe('the deadline of run', () => {
       expect([status, problem?.slug, updates[0]?.state, sent]).toEqual([502, 'service-unreachable', 'released', []])
       expect(updates[0]?.history.at(-1)).toMatchObject({ by: 'guard', note: 'the hold left too little time for it' })
       expect(await counts()).toEqual(nothing)
+      expect(lines.map(({ event, charged, status }) => [event, charged, status])).toEqual([['run', 0, undefined]])
     },
   )
 
@@ -220,6 +267,36 @@ describe('one run', () => {
         note: 'ran; the answer states no units, so the 40 units held were charged',
       },
     ])
+  })
+
+  const answer = { status: 201, contentType: null, body: '', truncated: false }
+  const stated = { units: 41, source: 'units', byPointer: false }
+  test.each<[RunResult, object]>([
+    [
+      { kind: 'ran', stated, answer },
+      { found: 'ran', charged: 41, stated: 41, status: 201 },
+    ],
+    [
+      { kind: 'ran', stated: null, answer },
+      { found: 'ran', charged: 40, stated: undefined, status: 201 },
+    ],
+    [
+      { kind: 'did-not-run', reason: 'unknown project', status: 404, answer },
+      { found: 'did-not-run', charged: 0, stated: undefined, status: 404 },
+    ],
+    [
+      { kind: 'did-not-run', reason: 'connection refused', status: null, answer: null },
+      { found: 'did-not-run', charged: 0, stated: undefined, status: undefined },
+    ],
+    [unknown, { found: 'unknown', charged: null, stated: undefined, status: 500 }],
+  ])('logs what the service said, what is charged and how long it took: %o', async (result, fields) => {
+    const { ask, lines, service, clock } = await startGuard()
+    service.run = async () => {
+      clock.advance(123)
+      return result
+    }
+    await ask()
+    expect(lines.find(({ event }) => event === 'run')).toEqual(expect.objectContaining({ ...fields, ms: 123 }))
   })
 
   test.each([
@@ -388,7 +465,9 @@ describe('the consequences of a settlement', () => {
 
   test('logs an alarm for an overrun, and freezes once the budgets that ask for it', async () => {
     const { update, close, lines, other } = await held()
-    await close(update, finding(1055))
+    const { update: settled } = await close(update, finding(1055))
+    for (const late of [finding(1054), finding(1055, 'person')]) await close(settled, late)
+    expect(lines.splice(1).map(({ event }) => event)).toEqual(['nothing-to-close', 'nothing-to-close'])
     expect(lines).toEqual([
       { level: 'error', event: 'overrun', update: update.id, held: 40, charged: 1055, overrun: 1015 },
     ])

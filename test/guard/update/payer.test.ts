@@ -320,7 +320,13 @@ describe('an approval of a charge to an ancestor', () => {
 describe('a plan that names an ancestor of the owner', () => {
   const time = Date.parse('2026-11-20T09:00:00Z')
   const night = { name: 'night', kind: 'ranking', projects: ['shop', 'other'], schedule: 'cron(0 9 * * ? *)' }
-  const plansOf = (more: object) => parsePlans(JSON.stringify([{ ...night, budget: 'account', ...more }]))
+  const plansOf = (more: object) =>
+    parsePlans(
+      JSON.stringify([
+        { ...night, name: 'another', budget: 'account', enabled: false },
+        { ...night, budget: 'account', ...more },
+      ]),
+    )
   const fire = async ({ guard, clock, endsAt }: Started) => {
     clock.set('2026-11-20T09:00:10Z')
     const fired = await (await guard.background()).fire('night', time, endsAt())
