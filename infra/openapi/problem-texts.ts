@@ -119,9 +119,9 @@ export const problemTexts: Readonly<Record<Slug, ProblemText>> = {
   },
   'wrong-state': {
     meaning:
-      'It is past the state in which this can be done, or not there yet. `detail` says which, and `retryAt`, where there is one, from when on it can be. Or an item of the ledger would be larger than DynamoDB takes: `detail` says how an administrator makes room.',
+      'It is past the state in which this can be done, or not there yet. `detail` says which, and `retryAt`, where there is one, from when on it can be. Or an approval covers fewer units than the update needs: `units` says how many. Or an item of the ledger would be larger than DynamoDB takes: `detail` says how an administrator makes room.',
     counted: changed,
-    toDo: 'Look at it as it is now; with `retryAt` try again then.',
+    toDo: 'Look at it as it is now; with `retryAt` try again then, with `units` approve at least so many.',
   },
   'precondition-failed': {
     meaning: 'The definitions have changed since the answer whose `ETag` was sent as `If-Match`.',

@@ -67,7 +67,7 @@ export function showUpdate(update: Update) {
     ...(overrun !== undefined && { overrun }),
     createdAt: toRfc3339(update.createdAt),
     ...(finishedAt !== undefined && { finishedAt: toRfc3339(finishedAt) }),
-    ...(approval && { approvedBy: approval.by }),
+    ...(approval && { approvedBy: approval.by, approvedUpTo: approval.units }),
     ...(problem && { problem: showProblem(problem) }),
     ...(service && { service: showService(service) }),
     history: update.history.map(({ state, at, by, note }) => ({

@@ -36,6 +36,8 @@ export interface Update {
   createdAt: string
   finishedAt?: string
   approvedBy?: string
+  /** The update never holds more units than the approver agreed to. */
+  approvedUpTo?: number
   /** Why it was refused or did not run. */
   problem?: Problem
   service?: { status: number; body: string; truncated?: true }
@@ -127,7 +129,7 @@ export interface ProblemMembers {
   'in-progress': { update: string }
   'duplicate-work': { update: string }
   'ledger-restored': { until: string }
-  'wrong-state': { update?: string; state?: State; retryAt?: string; plan?: string; budget?: string }
+  'wrong-state': { update?: string; state?: State; retryAt?: string; units?: number; plan?: string; budget?: string }
   'precondition-failed': { revision: number }
   'too-large': object
   'unsupported-media-type': object

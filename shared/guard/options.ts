@@ -46,8 +46,6 @@ export function approvalMsOf(text: string): number | null {
 /** How long after its request an update can be approved, unless a single approval lasts longer. */
 export const approvableForMs = 2 * approvalLastsMs
 export const requestLastsMs = hourMs
-/** An approved update needs another approval if its estimate grew by more than this share. */
-export const approvedMayGrowBy = 0.1
 /** Doubt blocks the same work until the account's day ends, and at least this long. */
 export const doubtBlocksMs = hourMs
 /** With less time left the guard does not send `run`. */

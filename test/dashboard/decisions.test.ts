@@ -191,6 +191,32 @@ describe('decisions', () => {
     expect([body.state, body.approvedBy, body.history[1].note]).toEqual(['settled', 'bob', 'it is in the contract'])
   })
 
+  test('several at once, each up to units of its own; a cap counts with Approve and for what is chosen', async () => {
+    const { product, bob } = await start()
+    const [dear, dearer, dearest] = [
+      await ask(product, 'dear'),
+      await ask(product, 'dearer'),
+      await ask(product, 'dearest'),
+    ]
+    const caps = { [`units-${dear}`]: '1,200', [`units-${dearer}`]: '', [`units-${dearest}`]: 'many' }
+    const approve = { do: 'approve', id: [dear, dearer], ...caps }
+    const low = await bob.decide({ ...approve, [`units-${dear}`]: '119' })
+    expect(low.text).toContain('✓ The ranking update of dearer is approved')
+    expect(low.text).toContain(`✕ ${dear} cannot be approved up to 119 units: it needs 120 units.`)
+    expect((await bob.decide({ ...approve, id: [dear, dearest] })).text).toContain(
+      `${dearest}: must be a whole number of units`,
+    )
+    expect(await stateOf(product, dear)).toBe('awaiting-approval')
+    await bob.decide({ ...approve, id: dear })
+    const { body } = await product.call('GET', '/updates?state=requested')
+    const upTo = body.updates.map((update: Record<string, unknown>) => [update.project, update.approvedUpTo])
+    expect(upTo.toSorted()).toEqual([
+      ['dear', 1_200],
+      ['dearer', 130],
+    ])
+    expect((await bob.decide({ do: 'reject', id: dearest, ...caps })).text).toContain('dearest is rejected')
+  })
+
   test('what each button does is said before, of those alone that are there', async () => {
     const { product, as, bob } = await start()
     const [dear, lost] = [await ask(product, 'dear'), await ask(product, 'lost')]

@@ -263,7 +263,7 @@ describe('approve and reject', () => {
     expect(told.filter(({ to }) => to === 'asker')).toEqual([
       soon('U3CARL'),
       instead(
-        '✋ The ranking update of dear waits for approval by another person, open until 21 Nov 2026 10:01 UTC. Nothing is spent before that. “640 units were approved, and it now needs 705”',
+        '✋ The ranking update of dear waits for approval by another person, open until 21 Nov 2026 10:01 UTC. Nothing is spent before that. “approved up to 640, it now needs 705”',
       ),
     ])
     expect(told.filter(({ to }) => to === 'channel').map(({ text }) => text)).toEqual([

@@ -60,7 +60,7 @@ async function approve(c: Context<ApiEnv>, { guard, log }: Services): Promise<Re
   const id = updateIdOf(c)
   const outcome = await guard.approve(id, sub, {
     ...(reason !== undefined && { reason }),
-    ...(units !== undefined && { shown: units }),
+    ...(units !== undefined && { units }),
   })
   if (outcome.kind === 'problem') return answerProblem(c, outcome.problem)
   // If starting fails here, the queue starts it.
@@ -132,7 +132,8 @@ export const decisionOperations: readonly Operation[] = [
         name: 'Approval',
         schema: approvalSchema,
         texts: {
-          units: 'What it was shown to need: more by now is 409. Without it whatever it needs is agreed to.',
+          units:
+            'Approves up to so many units: fewer than the estimate is 409. Without it up to the estimate. If the update needs more when it starts, it awaits approval again.',
         },
       },
       optional: true,

@@ -37,6 +37,12 @@ const decisionSchema = z
   )
 type Decision = z.output<typeof decisionSchema>
 
+/** "Approve up to", by update id: the form's fields `units-<id>`. */
+const capsSchema = z.record(z.string(), z.pipe(numberSchema, units))
+type Caps = ReadonlyMap<string, Units>
+const capPrefix = 'units-'
+const isCap = (name: string) => name.startsWith(capPrefix)
+
 /** Takes decisions from the inbox and from the pages of updates. */
 export function addDecisions({ page }: PageRoutes, { guard, log }: Services): void {
   page('/dashboard/decide', {
@@ -44,10 +50,13 @@ export function addDecisions({ page }: PageRoutes, { guard, log }: Services): vo
       const back = backTo(form)
       const input = inputOf(form, 'do', 'reason', 'units')
       try {
-        const decision = readFields(form, decisionSchema, ['id', 'shown'])
+        const fields = [...form]
+        const plain = fields.filter(([name]) => !isCap(name))
+        const decision = readFields(new URLSearchParams(plain), decisionSchema, ['id', 'shown'])
+        const caps = decision.do === 'approve' ? capsOf(fields, decision.id) : new Map()
         mustHave(...scopesOf(decision.do))
         const decideOne = async (id: string) => {
-          const outcome = await decide(guard, id, decision, { session, permissions })
+          const outcome = await decide(guard, id, { ...decision, caps }, { session, permissions })
           return (isTooLate(outcome) ? await earlierDecision(guard, id, decision.do, session.sub) : null) ?? outcome
         }
         const flash = toFlash(await forEachId(decision.id, decideOne, log), decision.do)
@@ -63,12 +72,17 @@ export function addDecisions({ page }: PageRoutes, { guard, log }: Services): vo
 async function decide(
   guard: Services['guard'],
   id: string,
-  { do: action, shown = [], reason, units }: Decision,
+  { do: action, shown = [], reason, units, caps }: Decision & { readonly caps: Caps },
   { session: { sub }, permissions }: Pick<Visit, 'session' | 'permissions'>,
 ): Promise<DecisionOutcome> {
+  const cap = caps.get(id)
   switch (action) {
     case 'approve':
-      return guard.approve(id, sub, { shown: shownUnitsOf(id, shown), ...(reason !== undefined && { reason }) })
+      return guard.approve(id, sub, {
+        shown: shownUnitsOf(id, shown),
+        ...(cap !== undefined && { units: cap }),
+        ...(reason !== undefined && { reason }),
+      })
     case 'reject':
       return guard.reject(id, sub, reason)
     case 'cancel':
@@ -102,6 +116,15 @@ const stateAfter = {
   ran: 'settled',
   'did-not-run': 'released',
 } as const satisfies Record<Action, State>
+
+/** @throws Refusal 400 if a chosen update has a cap that is not a number of units. */
+function capsOf(fields: readonly (readonly [string, string])[], ids: readonly string[]): Caps {
+  const chosen = fields.flatMap(([name, value]): [string, string][] => {
+    const id = isCap(name) ? name.slice(capPrefix.length) : undefined
+    return id !== undefined && ids.includes(id) ? [[id, value]] : []
+  })
+  return new Map(Object.entries(readFields(new URLSearchParams(chosen), capsSchema)))
+}
 
 /** `null`: the page did not show units for this update. */
 function shownUnitsOf(id: string, shownUnits: readonly string[]): Units | null {

@@ -53,6 +53,7 @@ export const problemMembers = {
     update: z.exactOptional(text),
     state: z.exactOptional(z.enum(states)),
     retryAt: z.exactOptional(time),
+    units: z.exactOptional(whole),
     plan: z.exactOptional(text),
     budget: z.exactOptional(text),
   },

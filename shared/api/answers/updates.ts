@@ -28,6 +28,7 @@ export const update = z.strictObject({
   createdAt: described(time, 'When it was recorded.'),
   finishedAt: described(z.exactOptional(time), 'When it became final.'),
   approvedBy: described(z.exactOptional(text), 'Who agreed.'),
+  approvedUpTo: described(z.exactOptional(units), 'The update never holds more units than the approver agreed to.'),
   problem: described(z.exactOptional(problem), 'Why it was refused or did not run.'),
   service: described(
     z.exactOptional(z.strictObject({ status: whole, body: text, truncated: z.exactOptional(yes) })),

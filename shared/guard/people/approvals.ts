@@ -3,11 +3,19 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import { next, type Problem, type Update } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import type { Log } from '../../platform/log.ts'
-import type { Units } from '../../platform/words.ts'
+import { toUnits, type Units } from '../../platform/words.ts'
 import { type GuardOptions, maxDecisions } from '../options.ts'
 import { problem } from '../problems.ts'
 import { settle } from '../update/settle.ts'
-import { outgrown, whyNotApprove, whyNotCancel, whyNotReject, whyNotResolve, wrongState } from './permissions.ts'
+import {
+  outgrown,
+  whyNotApprove,
+  whyNotCancel,
+  whyNotReject,
+  whyNotResolve,
+  whyNotUpTo,
+  wrongState,
+} from './permissions.ts'
 
 export type DecisionOutcome =
   | { readonly kind: 'done'; readonly update: Update }
@@ -21,6 +29,8 @@ export interface ApprovalRequest {
    * check.
    */
   readonly shown?: Units | null
+  /** The cap that the approver chose. Absent: the estimate. */
+  readonly units?: Units
 }
 
 export interface Resolution {
@@ -47,14 +57,19 @@ export const createApprovals = (parts: ApprovalsParts) => ({
 
 const approve = (parts: ApprovalsParts, id: string, by: string, how: ApprovalRequest = {}): Promise<DecisionOutcome> =>
   decideOn(parts, id, (update, view) => {
-    const refusal = whyNotApprove(update, view, by) ?? outgrown(update, how.shown)
+    const { units } = how
+    const whyNotCovered = units === undefined ? outgrown(update, how.shown) : whyNotUpTo(update, units)
+    const refusal = whyNotApprove(update, view, by) ?? whyNotCovered
     if (refusal) return refusal
     const { now } = view
-    const { short, estimated, replyTo = [] } = update
-    const approval = { by, at: now, units: estimated ?? (0 as Units), ...(short && { grants: short }) }
+    const { approvedBefore: _, ...waiting } = update
+    const { short, estimated = toUnits(0), replyTo = [] } = waiting
+    const cap = units ?? estimated
+    const grants = short?.map((grant) => ({ ...grant, units: toUnits(grant.units + cap - estimated) }))
+    const approval = { by, at: now, units: cap, ...(grants && { grants }) }
     const told = how.replyTo === undefined ? {} : { replyTo: [...new Set([...replyTo, how.replyTo])] }
     const line = { at: now, by, note: how.reason ?? 'approved' }
-    return next(update, 'requested', { approval, requestedAt: now, queued: true, ...told }, line)
+    return next(waiting, 'requested', { approval, requestedAt: now, queued: true, ...told }, line)
   })
 
 const reject = (parts: ApprovalsParts, id: string, by: string, reason?: string): Promise<DecisionOutcome> =>

@@ -15,7 +15,7 @@ import { type Clock, toRfc3339 } from '../../platform/clock.ts'
 import { scopes as anyScope, type Scope, type Units } from '../../platform/words.ts'
 import type { GuardOptions } from '../options.ts'
 import { problem } from '../problems.ts'
-import { units as inUnits, when, zoneOf } from '../sentences.ts'
+import { count, units as inUnits, when, zoneOf } from '../sentences.ts'
 import { inFlightUntil } from '../update/duplicate-work.ts'
 import { covers, whyNotPaid } from '../update/projects.ts'
 
@@ -23,7 +23,7 @@ import { covers, whyNotPaid } from '../update/projects.ts'
 
 export function whyNotApprove(update: Update, view: View, by: string): Problem | null {
   const { id, state, budget } = update
-  if (state !== 'awaiting-approval') return wrongState(view, update, 'approved')
+  if (state !== 'awaiting-approval') return alreadyDecided(view, update, 'approved')
   if (isPast(update, view.now)) {
     const detail = `${id} could be approved until ${when(update.approvableUntil ?? view.now, zoneOf(view))}; ask for the update again.`
     return problem('wrong-state', detail, { update: id, state })
@@ -65,16 +65,25 @@ function isApproverOf(definitions: Definitions, budget: string, by: string): boo
   return named?.approvers === undefined || namesOf(definitions, by).some((name) => named.approvers?.includes(name))
 }
 
-/** Refuses to approve fewer units than the update now needs. */
-export function outgrown({ id, state, estimated, approval }: Update, shown: Units | null | undefined): Problem | null {
-  const agreed = shown === null ? approval?.units : shown
+/** Refuses an approval by a user who saw fewer units than the update now needs. */
+export function outgrown(update: Update, shown: Units | null | undefined): Problem | null {
+  const { id, state, estimated, approvedBefore, approval } = update
+  // An earlier version kept the approval that no longer counts.
+  const agreed = shown === null ? (approvedBefore ?? approval?.units) : shown
   if (agreed === undefined || estimated === undefined || estimated <= agreed) return null
   const detail = `${id} cannot be approved so: it needs ${inUnits(estimated)} now, and ${inUnits(agreed)} were shown. Nothing was spent; look at it again.`
-  return problem('wrong-state', detail, { update: id, state })
+  return problem('wrong-state', detail, { update: id, state, units: estimated })
+}
+
+/** Refuses a cap below the estimate. */
+export function whyNotUpTo({ id, state, estimated }: Update, cap: Units): Problem | null {
+  if (estimated === undefined || estimated <= cap) return null
+  const detail = `${id} cannot be approved up to ${inUnits(cap)}: it needs ${inUnits(estimated)}. Nothing was spent; approve at least ${count(estimated)}, or reject it.`
+  return problem('wrong-state', detail, { update: id, state, units: estimated })
 }
 
 export function whyNotReject(update: Update, view: View, by: string): Problem | null {
-  if (update.state !== 'awaiting-approval') return wrongState(view, update, 'rejected')
+  if (update.state !== 'awaiting-approval') return alreadyDecided(view, update, 'rejected')
   const own = ownership(by, update, view)
   return own ? problem('forbidden', `${own} asked for ${update.id}; cancel it instead.`) : null
 }
@@ -100,10 +109,19 @@ export function whyNotResolve(
   return problem('wrong-state', detail, { update: id, state, retryAt: toRfc3339(retryAt) })
 }
 
-export function wrongState(view: View, { id, state, history }: Update, wanted: string): Problem {
+/** Tells the second of two approvers who was first, and what they approved. */
+function alreadyDecided(view: View, update: Update, wanted: 'approved' | 'rejected'): Problem {
+  const { approval } = update
+  return wrongState(view, update, wanted, approval && `; ${approval.by} approved it up to ${inUnits(approval.units)}`)
+}
+
+export function wrongState(view: View, { id, state, history }: Update, wanted: string, more = ''): Problem {
   const last = history.at(-1)
   const since = last ? ` since ${when(last.at, zoneOf(view))} (${last.by})` : ''
-  return problem('wrong-state', `${id} cannot be ${wanted}: it has been ${state}${since}.`, { update: id, state })
+  return problem('wrong-state', `${id} cannot be ${wanted}: it has been ${state}${since}${more}.`, {
+    update: id,
+    state,
+  })
 }
 
 const isPast = (update: Update, now: number): boolean =>

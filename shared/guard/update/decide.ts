@@ -12,7 +12,7 @@ import {
 import type { Grant, Problem, Request, Run, Update } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { maxUnits, toUnits, type Units } from '../../platform/words.ts'
-import { approvedMayGrowBy, type GuardOptions } from '../options.ts'
+import type { GuardOptions } from '../options.ts'
 import {
   mayStillApprove,
   permissionsNow,
@@ -161,7 +161,9 @@ function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decis
   }
   // Checked before any sum, because a sum could leave the safe integers.
   if (units > maxUnits) return { kind: 'refuse', problem: moreThanAnyHas('This update', units) }
-  const approval = standingApproval(view, asked)
+  const given = asked.update?.approval
+  const isAboveCap = given !== undefined && units > given.units
+  const approval = isAboveCap ? undefined : standingApproval(view, asked)
   const counters = countersOf(view, chain, request)
   const short = limited(view, counters)
     .map((figures) => neededOf(figures, units, request))
@@ -177,7 +179,9 @@ function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decis
     }
   }
   const mayRun = permissionsNow(view.definitions, request)?.scopes.has('run') ?? true
-  const needsApproval = approvalNeeded({ rules, runs, approval, isProposed: request.proposed || !mayRun }, units)
+  const needsApproval = isAboveCap
+    ? `approved up to ${count(given.units)}, it now needs ${count(units)}`
+    : approvalNeeded({ rules, runs, approval, isProposed: request.proposed || !mayRun }, units)
   const isShort = short.length > 0 && !approval
   if (needsApproval === null && !isShort)
     return { kind: 'hold', counters, owners: ownersBelow(rules, request.budget), runs, grants }
@@ -185,7 +189,7 @@ function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decis
   const behind =
     mayBeGranted(request) && waiting.length > 0 ? shortBehind(view, waiting, counters, { units, request }) : null
   const lacks = isShort || (behind !== null && behind.length > 0)
-  const lost = approval ? undefined : asked.update?.approval?.by
+  const lost = approval || isAboveCap ? undefined : given?.by
   const reasons = [
     ...(lost === undefined ? [] : [`${lost} approved it, and may not approve it any more`]),
     ...(needsApproval === null ? [] : [needsApproval]),
@@ -225,10 +229,7 @@ function approvalNeeded(
   }: Pick<EarlyPass, 'rules' | 'runs'> & { approval: Update['approval']; isProposed: boolean },
   units: Units,
 ): string | null {
-  if (approval) {
-    if (units <= approval.units * (1 + approvedMayGrowBy)) return null
-    return `${count(approval.units)} units were approved, and it now needs ${count(units)}`
-  }
+  if (approval) return null
   const strict = rules.find(({ approvalAbove }) => approvalAbove !== undefined && units > approvalAbove)
   if (strict)
     return `it needs ${inUnits(units)}, and ${strict.name} wants approval above ${count(strict.approvalAbove ?? 0)}`

@@ -24,8 +24,13 @@ export function awaitingRecord(known: QuotedInput, reason: string, short: readon
   const lastsMs = approvalMsOf(rule?.approvalExpiresAfter ?? '') ?? approvalLastsMs
   const approvableUntil = Math.min(known.view.now + lastsMs, createdAt + Math.max(approvableForMs, lastsMs))
   const line = { by: guard, note: reason }
-  const { short: _before, ...update } = write(known, 'awaiting-approval', { approvableUntil }, line)
-  return short.length > 0 ? { ...update, short } : update
+  const { short: _short, approval, ...update } = write(known, 'awaiting-approval', { approvableUntil }, line)
+  return {
+    ...update,
+    ...(short.length > 0 && { short }),
+    // Only a new approval may start the update.
+    ...(approval && { approvedBefore: approval.units }),
+  }
 }
 
 export function requestedRecord(known: DecisionInput, note?: string): Update {

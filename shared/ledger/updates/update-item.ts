@@ -127,6 +127,7 @@ const storedUpdate = record<Update>({
   overrun: optional(units),
   short: optional(list(storedGrant)),
   approval: optional(record<Approval>({ by: text, at: instant, units, grants: optional(list(storedGrant)) })),
+  approvedBefore: optional(units),
   approvableUntil: optional(instant),
   doubt: optional(record<NonNullable<Update['doubt']>>({ by: oneOf(['sender', 'sweep']), at: instant })),
   closedBy: optional(oneOf(['sender', 'evidence', 'time', 'person'])),

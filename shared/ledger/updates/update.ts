@@ -100,6 +100,8 @@ export interface Update extends Request {
   /** An approval grants these units once. */
   readonly short?: readonly Grant[]
   readonly approval?: Approval
+  /** The cap of an approval that no longer counts, because the price grew or the approver lost the right. */
+  readonly approvedBefore?: Units
   readonly approvableUntil?: number
   readonly doubt?: { readonly by: 'sender' | 'sweep'; readonly at: number }
   readonly closedBy?: OutcomeSource
@@ -116,6 +118,7 @@ export interface Update extends Request {
 export interface Approval {
   readonly by: string
   readonly at: number
+  /** The cap: the update never holds more. */
   readonly units: Units
   readonly grants?: readonly Grant[]
 }

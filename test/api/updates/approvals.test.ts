@@ -168,12 +168,15 @@ describe('approve', () => {
     expect((await decide(product, id, 'approve', { token: person('carl', 'approve') })).status).toBe(200)
   })
 
+  const tooLow = (id: string, cap: string, needed: string) =>
+    `${id} cannot be approved up to ${cap}: it needs ${needed} units. Nothing was spent; approve at least ${needed}, or reject it.`
+
   test('approval of the shown units does not cover a higher price, even if sent twice', async () => {
     const { product, awaiting } = await strictProduct()
     const id = await awaiting()
     const body = { units: 640 }
     const low = await decide(product, id, 'approve', { body: { units: 639 } })
-    expect([low.status, low.body.state]).toEqual([409, 'awaiting-approval'])
+    expect(low.body).toMatchObject({ status: 409, state: 'awaiting-approval', detail: tooLow(id, '639 units', '640') })
     product.clock.advance(minutes(1))
     product.service.script(({ url }) => /\/(estimate|run)$/.test(url), json({ keyword_units: 4_000 }))
     expect(await decide(product, id, 'approve', { body })).toMatchObject({
@@ -182,7 +185,7 @@ describe('approve', () => {
     })
     expect((await decide(product, id, 'approve', { body })).body).toMatchObject({
       ...{ status: 409, update: id, state: 'awaiting-approval' },
-      detail: `${id} cannot be approved so: it needs 4,000 units now, and 640 units were shown. Nothing was spent; look at it again.`,
+      ...{ units: 4_000, detail: tooLow(id, '640 units', '4,000') },
     })
     expect(product.seen('run')).toEqual([])
     expect((await decide(product, id, 'approve', { body: { units: -1 } })).status).toBe(400)
@@ -209,20 +212,25 @@ describe('approve', () => {
     expect((await decide(product, id, 'approve', { body: { reason: '' } })).status).toBe(400)
   })
 
-  const past = (id: string, wanted: string, state: string, by: string, at = '20 Nov 2026 10:00 UTC') => ({
+  const past = (id: string, wanted: string, state: string, by: string, how: { at?: string; more?: string } = {}) => ({
     status: 409,
     type: '/problems/wrong-state',
-    detail: `${id} cannot be ${wanted}: it has been ${state} since ${at} (${by}).`,
+    detail: `${id} cannot be ${wanted}: it has been ${state} since ${how.at ?? '20 Nov 2026 10:00 UTC'} (${by})${how.more ?? ''}.`,
     update: id,
     state,
   })
 
-  test('a second approval is answered with 409 and the reason', async () => {
+  test('a second approval is answered with 409, the reason, and what the first approved', async () => {
     const { product, awaiting } = await strictProduct({}, { store: 'real' })
     const id = await awaiting()
     await decide(product, id, 'approve')
-    expect((await decide(product, id, 'approve')).body).toMatchObject(past(id, 'approved', 'settled', 'service'))
-    expect((await decide(product, id, 'reject')).body).toMatchObject(past(id, 'rejected', 'settled', 'service'))
+    const more = '; ada approved it up to 640 units'
+    expect((await decide(product, id, 'approve')).body).toMatchObject(
+      past(id, 'approved', 'settled', 'service', { more }),
+    )
+    expect((await decide(product, id, 'reject')).body).toMatchObject(
+      past(id, 'rejected', 'settled', 'service', { more }),
+    )
     expect((await decide(product, id, 'cancel')).body).toMatchObject(past(id, 'cancelled', 'settled', 'service'))
     expect(product.seen('run')).toHaveLength(1)
   })
@@ -250,7 +258,7 @@ describe('approve', () => {
     })
     await (await product.guard.background()).sweep(product.clock.now() + minutes(15))
     expect((await decide(product, two, 'approve')).body).toMatchObject(
-      past(two, 'approved', 'expired', 'sweep', '21 Nov 2026 10:00 UTC'),
+      past(two, 'approved', 'expired', 'sweep', { at: '21 Nov 2026 10:00 UTC' }),
     )
     expect((await product.call('GET', `/updates/${two}`)).body).toMatchObject({
       state: 'expired',
@@ -259,30 +267,32 @@ describe('approve', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test.each<[string, number, number, object]>([
-    ['10 per cent more passes', 704, 200, { state: 'settled', units: { estimated: 704, held: 704, charged: 704 } }],
-    ['less passes', 80, 200, { state: 'settled', units: { estimated: 80, held: 80, charged: 80 } }],
-    [
-      'more than that asks again',
-      705,
-      202,
-      { state: 'awaiting-approval', units: { estimated: 705, held: 0, charged: null } },
-    ],
-  ])('approval of an estimate that has grown: %s', async (_what, units, status, expected) => {
+  test.each<[string, { units?: number }, number, number, object]>([
+    ['the estimate, at the estimate', {}, 640, 200, { state: 'settled', approvedUpTo: 640, units: { charged: 640 } }],
+    ['the estimate, at less', {}, 80, 200, { state: 'settled', approvedUpTo: 640, units: { estimated: 80, held: 80 } }],
+    ['the estimate, at one unit more', {}, 641, 202, { units: { estimated: 641, held: 0, charged: null } }],
+    ['a cap, at the cap', { units: 704 }, 704, 200, { state: 'settled', approvedUpTo: 704, units: { held: 704 } }],
+    ['a cap, at one unit more', { units: 704 }, 705, 202, { units: { estimated: 705, held: 0, charged: null } }],
+  ])('an approval up to %s', async (_what, body, units, status, expected) => {
     const { product, awaiting, person } = await strictProduct()
     const id = await awaiting()
     product.clock.advance(minutes(1))
     product.service.script(({ url }) => /\/(estimate|run)$/.test(url), json({ keyword_units: units }))
-    const answer = await decide(product, id, 'approve')
+    const answer = await decide(product, id, 'approve', { body })
     expect([answer.status, answer.body]).toMatchObject([status, expected])
     if (status === 200) return
-    expect(answer.body.history.at(-1).note).toBe('640 units were approved, and it now needs 705')
+    expect(answer.body).toMatchObject({
+      state: 'awaiting-approval',
+      history: [{}, {}, { note: `approved up to ${body.units ?? 640}, it now needs ${units}` }],
+    })
+    expect(answer.body).not.toHaveProperty('approvedBy')
+    expect(product.seen('run')).toEqual([])
     expect(await product.figures('seo')).toEqual(untouched)
     product.clock.advance(minutes(1))
     const again = await decide(product, id, 'approve', { token: person('carl') })
     expect([again.status, again.body]).toMatchObject([
       200,
-      { state: 'settled', approvedBy: 'carl', units: { charged: 705 } },
+      { state: 'settled', approvedBy: 'carl', approvedUpTo: units, units: { charged: units } },
     ])
   })
 

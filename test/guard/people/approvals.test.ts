@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Guard } from '../../../shared/guard/guard.ts'
 import { only, startGuard, unknown } from '../../support/guard.ts'
 import { at, u } from '../../support/records.ts'
 
@@ -94,11 +95,13 @@ describe('approving an update', () => {
     expect(await guard.start(id, clock.now() + 60_000)).toMatchObject({ state: 'settled' })
   })
 
-  test.each<[string, { shown?: ReturnType<typeof u> | null }, 'done' | 'problem', 'done' | 'problem']>([
+  test.each<[string, Parameters<Guard['approve']>[2], 'done' | 'problem', 'done' | 'problem']>([
     ['what was shown', { shown: u(40) }, 'done', 'problem'],
     ['less than it needs', { shown: u(39) }, 'problem', 'problem'],
     ['what nobody knows', { shown: null }, 'done', 'problem'],
     ['whatever it needs', {}, 'done', 'done'],
+    ['a cap between the two prices', { units: u(300), shown: u(40) }, 'done', 'problem'],
+    ['a cap below the estimate', { units: u(39) }, 'problem', 'problem'],
   ])('to %s: at first, and after it was asked about again', async (_name, how, first, again) => {
     const { guard, ask, budget, service, clock, sent } = await startGuard()
     await budget('account', { approvalAbove: u(10) })
@@ -109,6 +112,120 @@ describe('approving an update', () => {
     expect(await guard.start(id, clock.now() + 60_000)).toMatchObject({ state: 'awaiting-approval', estimated: 400 })
     expect((await guard.approve(id, 'eve', how)).kind).toBe(again)
     expect(sent).toEqual([])
+  })
+
+  /** Above 10 units a person has to agree: one update of 40 that waits, and what a later estimate says. */
+  async function strict() {
+    const product = await startGuard()
+    const { guard, ask, budget, service, clock, other } = product
+    await budget('account', { approvalAbove: u(10) })
+    const { id } = only(await ask({}, { key: 'k' }))
+    return {
+      ...{ ...product, id },
+      costs: (units: number) => {
+        service.estimate = async () => ({ kind: 'units', units: u(units), source: 'x' })
+      },
+      start: () => guard.start(id, clock.now() + 60_000),
+      announced: async () => {
+        const { rows } = await other.announcements.open(10)
+        return rows.flatMap(({ about }) => (about.kind === 'approval-wanted' ? [about.update] : []))
+      },
+    }
+  }
+
+  test('above its cap it waits again: both prices, a new time, a new announcement, no hold and no cap', async () => {
+    const { guard, id, costs, start, announced, clock, counts, sent } = await strict()
+    await guard.approve(id, 'eve', { units: u(120) })
+    clock.advance(1800_000)
+    costs(160)
+    const again = await start()
+    expect(again).toMatchObject({
+      ...{ state: 'awaiting-approval', estimated: 160, approvedBefore: 120, version: 3 },
+      approvableUntil: clock.now() + 24 * 3600_000,
+      history: [{}, { state: 'requested' }, { by: 'guard', note: 'approved up to 120, it now needs 160' }],
+    })
+    expect(again).not.toHaveProperty('approval')
+    expect(await announced()).toEqual([id, id])
+    expect([sent, await counts()]).toEqual([[], { available: 1000, held: 0, inDoubt: 0, spent: 0 }])
+    const approved = await guard.approve(id, 'joe')
+    expect(approved).toMatchObject({ update: { approval: { by: 'joe', units: 160 } } })
+    expect(approved).not.toHaveProperty('update.approvedBefore')
+    expect(await start()).toMatchObject({ state: 'settled', charged: 160 })
+  })
+
+  test('each return takes a new approval, as often as the price rises', async () => {
+    const { guard, id, costs, start, sent } = await strict()
+    for (const [cap, price] of [
+      [40, 41],
+      [50, 60],
+      [60, 61],
+    ] as const) {
+      expect(await guard.approve(id, 'eve', { units: u(cap) })).toMatchObject({ kind: 'done' })
+      costs(price)
+      expect(await start()).toMatchObject({ state: 'awaiting-approval', estimated: price })
+      // Neither the stream nor the sweep starts it.
+      expect(await start()).toMatchObject({ state: 'awaiting-approval' })
+      await (await guard.background()).sweep(Number.POSITIVE_INFINITY)
+      expect(sent).toEqual([])
+    }
+  })
+
+  test('the sweep starts an approved update whose process died, up to its cap', async () => {
+    const { guard, id, costs, clock, sweep, other, counts } = await strict()
+    await guard.approve(id, 'eve', { units: u(120) })
+    clock.advance(120_000)
+    costs(121)
+    await sweep()
+    expect(await other.update(id)).toMatchObject({ state: 'awaiting-approval', approvedBefore: 120 })
+    await guard.approve(id, 'eve', { units: u(130) })
+    clock.advance(120_000)
+    await sweep()
+    expect(await counts()).toMatchObject({ held: 0, spent: 121 })
+  })
+
+  test('of two approvers with different caps the first wins, and the second reads who and up to what', async () => {
+    const { guard, elsewhere, before, id, other } = await strict()
+    before.push(async () => elsewhere.approve(id, 'joe', { units: u(50) }))
+    expect(await guard.approve(id, 'eve', { units: u(500) })).toMatchObject({
+      problem: {
+        slug: 'wrong-state',
+        detail: `${id} cannot be approved: it has been requested since 20 Nov 2026 10:00 UTC (joe); joe approved it up to 50 units.`,
+      },
+    })
+    expect(await other.update(id)).toMatchObject({ approval: { by: 'joe', units: 50 } })
+  })
+
+  test('a cap passes no rule: frozen, more than one update may cost, more than the caller allowed, four eyes', async () => {
+    const { guard, id, costs, start, budget, ask, clock, before } = await strict()
+    expect(await guard.approve(id, 'bob', { units: u(999) })).toMatchObject({ problem: { slug: 'forbidden' } })
+    const others = ['a', 'b'].map(async (key) => only(await ask({ projects: [key], maxUnits: u(50) }, { key })).id)
+    const [strictest, allowed] = await Promise.all(others)
+    for (const each of [id, strictest, allowed]) await guard.approve(each ?? '', 'eve', { units: u(999) })
+    costs(60)
+    expect(await guard.start(allowed ?? '', clock.now() + 60_000)).toMatchObject({
+      problem: { slug: 'over-max-units' },
+    })
+    await budget('account', { approvalAbove: u(10), perUpdate: u(45) })
+    costs(46)
+    expect(await guard.start(strictest ?? '', clock.now() + 60_000)).toMatchObject({
+      problem: { slug: 'over-update-limit' },
+    })
+    before.push(() => budget('account', { frozen: { by: 'ada', at: now, reason: 'stop' } }))
+    costs(40)
+    expect(await start()).toMatchObject({ state: 'refused', problem: { slug: 'budget-frozen' } })
+  })
+
+  test('reads an approval of the version before: its units are the cap, and it stays with what waits again', async () => {
+    const { guard, id, costs, start, other } = await strict()
+    await guard.approve(id, 'eve')
+    costs(41)
+    const again = await start()
+    if (!again) throw new Error('nothing waits')
+    const { approvedBefore: _, ...before } = again
+    const kept = { ...before, approval: { by: 'eve', at: now, units: u(40) }, version: again.version + 1 }
+    expect(await other.record(kept, again)).toBe('recorded')
+    expect(await guard.approve(id, 'joe', { shown: null })).toMatchObject({ problem: { slug: 'wrong-state' } })
+    expect(await guard.approve(id, 'joe', { shown: u(41) })).toMatchObject({ update: { approval: { units: 41 } } })
   })
 
   test('an update asked about again and again can be approved for two days in all', async () => {
@@ -134,7 +251,7 @@ describe('approving an update', () => {
       problem: {
         slug: 'wrong-state',
         detail: `${id} cannot be approved so: it needs 40 units now, and 39 units were shown. Nothing was spent; look at it again.`,
-        members: { update: id, state: 'awaiting-approval' },
+        members: { update: id, state: 'awaiting-approval', units: 40 },
       },
     })
     expect(await other.update(id)).toMatchObject({ version: 1 })

@@ -443,7 +443,7 @@ describe('the sweep of a requested update', () => {
     expect(swept).toEqual(nothing)
     const update = await other.update(id)
     expect(update).toMatchObject({ state: 'awaiting-approval', version: 3, estimated: 80 })
-    expect(update?.history.at(-1)?.note).toBe('40 units were approved, and it now needs 80')
+    expect(update?.history.at(-1)?.note).toBe('approved up to 40, it now needs 80')
   })
 
   test('does not count an update that is cancelled in the same moment as expired', async () => {

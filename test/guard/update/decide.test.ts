@@ -731,17 +731,28 @@ describe('a decision that needs approval', () => {
     return { update: updateOf({ state: 'requested', approval }) }
   }
 
-  test('asks no one again for up to a tenth more than was approved', () => {
-    const asked = approvedFor(100)
+  test('asks no one again up to the cap of the approval, and always above it', () => {
+    const asked = approvedFor(120)
     const budgets = { acme: { approvalAbove: u(10) } }
-    expect(say({ asked, budgets }, 110).kind).toBe('hold')
-    expect(say({ asked: approvedFor(20), budgets }, 22).kind).toBe('hold')
-    expect(say({ asked, budgets, request: { proposed: true } }, 110).kind).toBe('hold')
-    expect(say({ asked, budgets }, 111)).toEqual({
+    expect(say({ asked, budgets }, 120).kind).toBe('hold')
+    expect(say({ asked, budgets, request: { proposed: true } }, 120).kind).toBe('hold')
+    const again = { kind: 'ask', reason: 'approved up to 120, it now needs 121', short: [] }
+    expect(say({ asked, budgets }, 121)).toEqual(again)
+    // The rule is gone, or the approver may no longer approve: the cap holds.
+    expect(say({ asked }, 121)).toEqual(again)
+    expect(say({ asked, callers: { eve: { disabled: true } } }, 121)).toEqual(again)
+    expect(say({ asked, callers: { eve: { disabled: true } } }, 120).kind).toBe('hold')
+  })
+
+  test('above the cap an update that is short asks again with ask, and is refused otherwise', () => {
+    const how = { asked: approvedFor(40, ['seo', 'month', 10]), budgets: { seo: month(30) } }
+    expect(say({ ...how, request: asks }, 50)).toEqual({
       kind: 'ask',
-      reason: '100 units were approved, and it now needs 111',
-      short: [],
+      reason:
+        'approved up to 40, it now needs 50; it needs 50 units, and seo has 30 of 30 units left this month: to approve it grants what is short, once',
+      short: [{ budget: 'seo', window: 'month', units: 20 }],
     })
+    expect(say(how, 50).kind).toBe('refuse')
   })
 
   test('asks again about one that grew, with what it is short of now', () => {

@@ -105,7 +105,7 @@ describe('a project that grows between its estimate and its update', () => {
     const approved = await product.call('POST', `/updates/${body.updates[0].id}/approve`, { body: {} })
     expect(approved.body.history.at(-1)).toMatchObject({
       state: 'awaiting-approval',
-      note: '4 units were approved, and it now needs 400',
+      note: 'approved up to 4, it now needs 400',
     })
   })
 

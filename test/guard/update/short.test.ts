@@ -124,14 +124,32 @@ describe('whenShort: ask', () => {
     expect(product.service.requests).toHaveLength(asked)
   })
 
-  test('an estimate that grew by more than a tenth is asked about again, with the new shortage', async () => {
+  test('an estimate that grew above the approval is asked about again, with the new shortage', async () => {
     const { product, ask, approve } = await shortProduct()
     const { body } = await ask('dear')
     product.clock.advance(60_000)
     product.service.script(({ url }) => /\/(estimate|run)$/.test(url), json({ keyword_units: 720 }))
     const again = await approve(body.updates[0].id)
-    expect([again.status, again.body.state]).toEqual([200, 'refused'])
+    expect([again.status, again.body.state]).toEqual([202, 'awaiting-approval'])
+    expect(again.body.history.at(-1).note).toBe(
+      'approved up to 640, it now needs 720; it needs 720 units, and seo has 100 of 100 units left this month and seo has 50 of 50 units left today: to approve it grants what is short, once',
+    )
     expect(await product.figures('seo')).toMatchObject({ granted: 0, spent: 0 })
+    expect((await approve(body.updates[0].id)).body).toMatchObject({ state: 'settled', units: { charged: 720 } })
+    expect(await product.figures('seo')).toMatchObject({ granted: 620, available: 0, spent: 720 })
+  })
+
+  test('an approval up to a cap grants what is short at the price of the start, never more', async () => {
+    const { product, ask } = await shortProduct({ store: 'real' })
+    const { body } = await ask('dear')
+    product.clock.advance(60_000)
+    product.service.script(({ url }) => /\/(estimate|run)$/.test(url), json({ keyword_units: 700 }))
+    const path = `/updates/${body.updates[0].id}/approve`
+    expect((await product.call('POST', path, { body: { units: 720 } })).body).toMatchObject({
+      ...{ state: 'settled', approvedUpTo: 720, units: { charged: 700 } },
+    })
+    expect(await product.figures('seo')).toMatchObject({ granted: 600, available: 0, spent: 700 })
+    expect(await product.audit()).toBe(true)
   })
 
   describe('several projects, of which more than one is short', () => {
