@@ -157,6 +157,12 @@ export const guardMutants: readonly Mutant[] = [
     replace: 'const strict = rules.slice(0, 1).find(',
   },
   {
+    bug: 'an approval covers any price',
+    file: guard('update/decide'),
+    find: 'const isAboveCap = given !== undefined && units > given.units',
+    replace: 'const isAboveCap = false',
+  },
+  {
     bug: 'the limits of a caller are not counted',
     seed: 6,
     file: guard('update/limits'),

@@ -47,6 +47,7 @@ export function lookAtStep(
 
 function lookAtRecord(before: Row | undefined, record: Row, { items, now }: World): void {
   const { id, state, version, approval, caller } = record
+  if (approval && state === 'awaiting-approval') broken(`${id} awaits approval, and is approved by ${approval.by}`)
   if (approval && !before?.approval) {
     const { callers = {} } = definitionsIn(items)
     const personOf = (name: string) => callers[name]?.person ?? name

@@ -41,6 +41,7 @@ function lookAtAllowance({ id, month }: Row, items: Items): void {
 function lookAtPolicies({ id, kind, caller, budget, hold, approval }: Row, items: Items): void {
   const { budgets, callers = {} } = definitionsIn(items)
   const units = hold?.units ?? 0
+  if (approval && units > approval.units) broken(`${id} holds ${units}, approved up to ${approval.units}`)
   if (callers[caller]?.disabled) broken(`${id} runs for ${caller}, who is disabled`)
   for (const name of chainIn(items, budget)) {
     const { kinds, perUpdate, approvalAbove } = budgets[name] ?? {}

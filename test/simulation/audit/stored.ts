@@ -35,7 +35,7 @@ export interface Row {
   readonly force?: true
   readonly corrected?: true
   readonly problem?: { readonly slug: string }
-  readonly approval?: { readonly by: string }
+  readonly approval?: { readonly by: string; readonly units: number }
   readonly hold?: {
     readonly units: number
     readonly budgets: readonly string[]

@@ -43,6 +43,7 @@ export const plans: readonly Plan[] = parsePlans(
 )
 
 export const projects = ['acme', 'globex', 'initech', 'umbrella', 'Acme', 'ACME']
+const prices = [4, 30, 40, 60, 90]
 const callers = ['ada', 'bob', 'carl']
 const people = ['U1ADA', 'U2DORA', 'U3NOBODY']
 
@@ -80,13 +81,13 @@ export const runsPlanAgain: Action = async (handlers, { chance }) => {
   return handlers.call('root', 'POST', `/plans/${plan}/run`, body)
 }
 
-const changePrice = ({ ask }: Handlers, { chance }: Day, project: string): Promise<void> =>
+const changePrice = ({ ask }: Handlers, project: string, price: () => number): Promise<void> =>
   ask({
     what: `the price of ${project} changes`,
     faults: [],
     reads: false,
     take: async (world) => {
-      world.prices = { ...world.prices, [project]: one(chance, [4, 30, 40, 60, 90]) }
+      world.prices = { ...world.prices, [project]: price() }
     },
   })
 
@@ -118,7 +119,7 @@ export const requests: Actions = {
   'looks at a price that then changes, and asks': async (handlers, day) => {
     const project = one(day.chance, projects)
     await handlers.call('ada', 'GET', `/estimates?kind=ranking&project=${project}`)
-    await changePrice(handlers, day, project)
+    await changePrice(handlers, project, () => one(day.chance, prices))
     day.arrives(handlers.process)
     return asks(handlers, day, `priced-${day.chance(3)}`, { project, maxUnits: one(day.chance, [10, 50, 100]) })
   },
@@ -153,8 +154,11 @@ export const events: Actions = {
   'reads the stream': (handlers, day) => handlers.reads(batchOf(day), handlers.endsAt()),
   'tells people': (handlers, day) => handlers.tells(batchOf(day), handlers.endsAt()),
   approves: async (handlers, { chance }) => {
-    for (const id of await idsOf(handlers, isUpdateIn('awaiting-approval'))) {
-      await handlers.call(one(chance, ['dora', 'carl']), 'POST', `/updates/${id}/approve`, {})
+    for (const { id, project } of (await seen(handlers)).filter(isUpdateIn('awaiting-approval'))) {
+      const upTo = [{}, { units: 35 }, { units: 50 }][String(id).charCodeAt(String(id).length - 1) % 3] ?? {}
+      // Approved up to 50, it costs more by its start.
+      if (upTo.units === 50) await changePrice(handlers, String(project), () => 60)
+      await handlers.call(one(chance, ['dora', 'carl']), 'POST', `/updates/${id}/approve`, upTo)
     }
   },
   rejects: async (handlers) => {
@@ -177,7 +181,7 @@ export const events: Actions = {
     world.now += one(chance, [1, 2, 6, 61]) * minuteMs
     await handlers.triggers.handle({ task: 'sweep' }, handlers.endsAt())
   },
-  'changes a price': (handlers, day) => changePrice(handlers, day, one(day.chance, projects)),
+  'changes a price': (handlers, day) => changePrice(handlers, one(day.chance, projects), () => one(day.chance, prices)),
   'lets time pass': async ({ ask }, { chance }) => {
     for (let round = chance(3); round >= 0; round--) {
       const ms = one(chance, [11_000, 31_000])
