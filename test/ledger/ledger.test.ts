@@ -730,15 +730,18 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
     test('answer lost: settling continues from what another process did meanwhile', async () => {
       const update = await hold({ budget: 'seo' })
       let losses = 1
-      const deaf: Store = {
+      const deaf = (error: Error): Store => ({
         ...store,
         transact: async (writes, token) => {
           if (losses-- <= 0) return store.transact(writes, token)
           await ledger.settle(update, unknown('sweep'))
-          throw new AnswerLost('nothing was heard')
+          throw error
         },
-      }
-      expect(await open({ store: deaf }).settle(update, ran(40))).toMatchObject({
+      })
+      const away = new LedgerUnavailable('away')
+      await expect(open({ store: deaf(away) }).settle(update, ran(40))).rejects.toBe(away)
+      losses = 1
+      expect(await open({ store: deaf(new AnswerLost('nothing was heard')) }).settle(update, ran(40))).toMatchObject({
         changed: true,
         update: { state: 'settled', doubt: { by: 'sweep' } },
       })
@@ -919,6 +922,33 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         await ledger.settle(two, didNotRun())
         expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 20, held: 50 })
         expect(await counter('seo', 'day')).toEqual({ ...figures, limit: 35, granted: 15, held: 50 })
+      })
+
+      test.each([0, 30])('takes back a grant of an overdrawn budget too (%i more than is short)', async (more) => {
+        const update = await granted(more)
+        await enter({ budget: 'seo', type: 'external-spend', units: 100 })
+        await ledger.settle(update, didNotRun())
+        expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 0, available: -70, spent: 100 })
+      })
+
+      test('leaves the counters of a day alone that turns after a first attempt', async () => {
+        const update = await granted(60)
+        await hold({ budget: 'seo', units: 50 })
+        let attempts = 0
+        const busy: Store = {
+          ...store,
+          transact: async (writes, token) => {
+            if (++attempts === 2) {
+              clock.set('2026-11-21T08:00:00Z')
+              await hold({ budget: 'account', units: 1 })
+            }
+            return store.transact(writes, token)
+          },
+        }
+        await open({ store: busy }).settle(update, didNotRun())
+        expect(attempts).toBe(3)
+        expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 20, held: 50 })
+        expect(await counter('seo', 'day')).toEqual({ ...figures, limit: 35, available: 35, granted: 0 })
       })
     })
 

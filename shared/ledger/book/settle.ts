@@ -59,9 +59,9 @@ export function createSettle(options: {
         if (result.applied) return { update: settled, changed: true }
         const [record] = result.found
         const book = result.found.find((item) => item?.pk === bookKey(seen.month).pk)
-        const corrected = entries.flatMap(({ corrects = '' }) =>
-          result.found.some((item) => item?.pk === correctionMarkKey(corrects).pk) ? [corrects] : [],
-        )
+        const corrected = entries
+          .map(({ corrects = '' }) => corrects)
+          .filter((id) => result.found.some((item) => item?.pk === correctionMarkKey(id).pk))
         obstacles = {
           book: book ? fromBookItem(book) : obstacles.book,
           corrected: [...obstacles.corrected, ...corrected],
