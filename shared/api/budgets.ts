@@ -118,6 +118,13 @@ export const applyTexts: Texts = {
 }
 
 export const windowQuery = z.strictObject({ window: z.exactOptional(monthWindow) })
+export const budgetsQuery = z.strictObject({
+  window: z.exactOptional(monthWindow),
+  sort: z.exactOptional(z.enum(['risk'], 'must be risk')),
+})
+export const budgetsTexts: Texts = {
+  sort: '`risk`: the budgets that are not on track come first. For the open month only.',
+}
 export const applyQuery = z.strictObject({
   'dry-run': z.exactOptional(z.enum(['true', 'false'], 'must be true or false')),
   prune: z.exactOptional(z.array(z.enum(['all', ...prunable], `takes all, or one of ${prunable.join(', ')}`))),

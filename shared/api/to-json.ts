@@ -2,6 +2,7 @@ import type { PlanStatus } from '../guard/plans/calendar.ts'
 import type { Forecast } from '../guard/plans/forecast.ts'
 import type { OccurrenceReport } from '../guard/plans/occurrences.ts'
 import { describe } from '../guard/problems.ts'
+import type { BudgetOutlook } from '../guard/reports/outlook.ts'
 import { type Figures, figuresOf, when } from '../guard/sentences.ts'
 import type { Estimate } from '../guard/update/estimate.ts'
 import type { Answer } from '../guard/update/submit.ts'
@@ -85,7 +86,13 @@ const showService = ({ status, body, truncated }: NonNullable<Update['service']>
   ...(truncated && { truncated }),
 })
 
-export function showBudget(view: View, budget: Budget, kindNames: readonly Kind[]) {
+/** @param outlook of the open month. */
+export function showBudget(
+  view: View,
+  budget: Budget,
+  kindNames: readonly Kind[],
+  outlook?: Pick<BudgetOutlook, 'status' | 'sentence'>,
+) {
   const { name, parent, limits, projects, perUpdate, approvalAbove, approvalIfGrown, kinds, frozen, approvers } = budget
   // The day is shown only in the open month.
   const isOpen = view.month.start <= view.now && view.now < view.month.end
@@ -106,6 +113,8 @@ export function showBudget(view: View, budget: Budget, kindNames: readonly Kind[
     approvers: approvers ?? [],
     ...(budget.thresholds && { thresholds: budget.thresholds }),
     ...(budget.freezeOnOverrun && { freezeOnOverrun: true }),
+    ...(outlook && { status: outlook.status }),
+    ...(outlook?.sentence && { reason: outlook.sentence }),
     windows: windows.map((window) => ({
       ...showFigures(figuresOf(view, budget, window)),
       ...showChildren(view, budget, window),
@@ -233,9 +242,11 @@ function occurrenceStateOf(update: Update | null): Update['state'] | 'up-to-date
   return wasUpToDate(update) ? 'up-to-date' : update.state
 }
 
-export const showForecast = ({ exhaustedAt, pricedAt, ...row }: Forecast) => ({
+export const showForecast = ({ exhaustedAt, exhaustedAtPace, exhaustedBy, pricedAt, ...row }: Forecast) => ({
   ...row,
   ...(exhaustedAt !== null && { exhaustedAt: toRfc3339(exhaustedAt) }),
+  ...(exhaustedBy !== null && { exhaustedBy }),
+  ...(exhaustedAtPace !== null && { exhaustedAtPace: toRfc3339(exhaustedAtPace) }),
   pricedAt: pricedAt === null ? null : toRfc3339(pricedAt),
 })
 

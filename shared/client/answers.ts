@@ -75,6 +75,9 @@ export interface Budget {
   approvers: string[]
   thresholds?: number[]
   freezeOnOverrun?: true
+  /** Whether it will last until the reset, and why not. Read in the open month. */
+  status?: 'on-track' | 'at-risk' | 'exhausted' | 'frozen'
+  reason?: string
   windows: (Figures & { childrenLimit?: Limit })[]
 }
 

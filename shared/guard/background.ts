@@ -5,6 +5,7 @@ import { createPrices } from './plans/forecast.ts'
 import { createOccurrences } from './plans/occurrences.ts'
 import type { Plan } from './plans/plans-file.ts'
 import { createDigest } from './reports/digest.ts'
+import { createOutlook } from './reports/outlook.ts'
 import { createStatements } from './reports/statements.ts'
 import { createCourse, createSummaries } from './reports/summary.ts'
 import { createAlerts, createMetrics, createTokenExpiry } from './sweep/alerts.ts'
@@ -35,6 +36,7 @@ export function createBackground(
     readPrices,
     checkThresholds: alerts.checkThresholds,
     ...createDigest({ ledger, prices, foresee: calendar.forecast }),
+    ...createOutlook({ ledger, forecastWith: calendar.forecastWith }),
     ...createRunsOutside(parts),
     ...createTokenExpiry(parts),
     ...createMetrics(parts),

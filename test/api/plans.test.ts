@@ -293,9 +293,13 @@ describe('GET /forecast', () => {
     await product.call('PUT', '/budgets/seo', { body: { limits, projects: [{ name: 'b' }] } })
     const account = { budget: 'account', window: 'month', available: 50_000 }
     const seo = { budget: 'seo', window: 'month', available: 449 }
-    const before = { committed: 0, projected: 0, pricedAt: null }
+    const noHistory = {
+      ...{ pace: { last7Days: null, month: null }, projectedAtPace: null },
+      ...{ lastPrice: null, updatesLeft: null, ifResumed: 0 },
+    }
+    const before = { committed: 0, projected: 0, pricedAt: null, ...noHistory }
     // Today's 05:00 is over, so nothing is due today.
-    const idle = { committed: 0, projected: 0, unpriced: 0, pricedAt: null }
+    const idle = { committed: 0, projected: 0, unpriced: 0, pricedAt: null, ...noHistory }
     const days = [
       { budget: 'account', window: 'day', available: null, ...idle },
       { budget: 'seo', window: 'day', available: 200, ...idle },
@@ -310,10 +314,10 @@ describe('GET /forecast', () => {
     // Ten mornings are left in November: 10 × 150, and 10 × 50, of which the ninth does not fit into 449.
     const pricedAt = '2026-11-20T10:00:00.000Z'
     expect(await rows(product)).toEqual([
-      ...[{ ...account, committed: 1_500, projected: 1_500, unpriced: 0, pricedAt }, days[0]],
+      ...[{ ...account, ...noHistory, committed: 1_500, projected: 1_500, unpriced: 0, pricedAt }, days[0]],
       {
-        ...{ ...seo, committed: 500, projected: 500, unpriced: 0, pricedAt },
-        exhaustedAt: '2026-11-29T05:00:00.000Z',
+        ...{ ...seo, ...noHistory, committed: 500, projected: 500, unpriced: 0, pricedAt },
+        ...{ exhaustedAt: '2026-11-29T05:00:00.000Z', exhaustedBy: 'night' },
       },
       days[1],
     ])
@@ -322,7 +326,9 @@ describe('GET /forecast', () => {
     expect((await rows(product))[0]).toMatchObject({ available: 49_850, committed: 1_500, projected: 1_650 })
     expect((await rows(product))[2]).toMatchObject({ available: 399, exhaustedAt: '2026-11-28T05:00:00.000Z' })
     await product.call('POST', '/plans/night/pause', { body: { reason: 'audit' } })
-    expect((await rows(product))[0]).toMatchObject({ committed: 0, projected: 150, unpriced: 0, pricedAt: null })
+    expect((await rows(product))[0]).toMatchObject({
+      ...{ committed: 0, projected: 150, unpriced: 0, pricedAt: null, ifResumed: 1_500 },
+    })
   })
 
   test('GET /forecast keeps an old price with its age if a new one cannot be read', async () => {

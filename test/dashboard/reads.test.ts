@@ -70,7 +70,7 @@ async function multiply(store: Store, items: ReadonlyMap<string, Item>, number: 
 }
 
 const readings = {
-  '/': 10,
+  '/': 11,
   '/dashboard/updates': 6,
   '/dashboard/updates?state=settled': 6,
   '/dashboard/inbox': 6,

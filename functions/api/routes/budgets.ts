@@ -5,6 +5,8 @@ import {
   type BudgetBodies,
   budgetBodies,
   budgetNameOf,
+  budgetsQuery,
+  budgetsTexts,
   budgetTexts,
   pruneTexts,
   windowQuery,
@@ -15,6 +17,7 @@ import { showBudget } from '../../../shared/api/to-json.ts'
 import { prunable } from '../../../shared/guard/people/apply-budgets.ts'
 import type { BudgetRequest, ChangeResult } from '../../../shared/guard/people/budgets.ts'
 import { noBudget } from '../../../shared/guard/problems.ts'
+import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { budgetNamed, rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import { monthNamed } from '../../../shared/ledger/book/windows.ts'
@@ -35,7 +38,9 @@ export function addBudgets(app: Hono<ApiEnv>, services: Services): void {
   route(app, '/budgets/:name', {
     GET: async (c) => {
       await mustHave(c, 'read')
-      return answerBudget(c, services, 200, await viewOf(c, services))
+      const { window } = readQuery(c, windowQuery)
+      const view = await viewOf(services, window)
+      return answerBudget(c, services, 200, { view, outlooks: await outlooksOf(services, view) })
     },
     PUT: (c) => putBudget(c, services, budgetRequest),
     DELETE: async (c) => {
@@ -58,12 +63,25 @@ export function addBudgets(app: Hono<ApiEnv>, services: Services): void {
 
 async function listBudgets(c: Context<ApiEnv>, services: Services): Promise<Response> {
   await mustHave(c, 'read')
-  const view = await viewOf(c, services)
+  const { window, sort } = readQuery(c, budgetsQuery)
+  const view = await viewOf(services, window)
+  const outlooks = await outlooksOf(services, view)
+  if (sort === 'risk' && !outlooks) throw invalid([{ path: 'sort', message: 'only the open month has risks' }])
   c.header('ETag', `"${view.definitions.revision}"`)
   const kindNames = namesOf(services.kinds)
+  const names = (sort === 'risk' && outlooks?.map(({ budget }) => budget)) || Object.keys(view.definitions.budgets)
+  const budgets = names.flatMap((name) => budgetNamed(view.definitions, name) ?? [])
+  const outlookOf = new Map(outlooks?.map((outlook) => [outlook.budget, outlook]))
   return c.json({
-    budgets: Object.values(view.definitions.budgets).map((budget) => showBudget(view, budget, kindNames)),
+    budgets: budgets.map((budget) => showBudget(view, budget, kindNames, outlookOf.get(budget.name))),
   })
+}
+
+/** `null`: the view is of an earlier month. */
+async function outlooksOf({ guard }: Services, view: View): Promise<readonly BudgetOutlook[] | null> {
+  if (view.now >= view.month.end) return null
+  const { outlook } = await guard.background()
+  return (await outlook(view)).budgets
 }
 
 async function applyBudgets(c: Context<ApiEnv>, { guard }: Services, schema: BudgetBodies['applyRequest']) {
@@ -94,8 +112,7 @@ async function putBudget(c: Context<ApiEnv>, services: Services, schema: BudgetB
 }
 
 /** The ledger now, or as it was in an earlier month. */
-async function viewOf(c: Context<ApiEnv>, { guard: { ledger } }: Services): Promise<View> {
-  const { window } = readQuery(c, windowQuery)
+async function viewOf({ guard: { ledger } }: Services, window: string | undefined): Promise<View> {
   const view = await ledger.view()
   if (window === undefined || window === view.month.name) return view
   const month = monthNamed(view.definitions.calendar, window)
@@ -104,12 +121,19 @@ async function viewOf(c: Context<ApiEnv>, { guard: { ledger } }: Services): Prom
   return { ...view, month, book, stored: book }
 }
 
-async function answerBudget(c: Context<ApiEnv>, { guard, kinds }: Services, status: 200 | 201, currentView?: View) {
-  const view = currentView ?? (await guard.ledger.view())
+/** @param read what a reader sees; a writer's answer shows the new figures alone. */
+async function answerBudget(
+  c: Context<ApiEnv>,
+  { guard, kinds }: Services,
+  status: 200 | 201,
+  read?: { readonly view: View; readonly outlooks: readonly BudgetOutlook[] | null },
+) {
+  const view = read?.view ?? (await guard.ledger.view())
   const budget = budgetNamed(view.definitions, budgetNameOf(c))
   if (!budget) return answerProblem(c, noBudget(budgetNameOf(c)))
+  const outlook = read?.outlooks?.find((each) => each.budget === budget.name)
   c.header('ETag', `"${view.definitions.revision}"`)
-  return c.json(showBudget(view, budget, namesOf(kinds)), status)
+  return c.json(showBudget(view, budget, namesOf(kinds), outlook), status)
 }
 
 /** `If-Match` (RFC 9110, 13.1.1): a revision of the definitions. Weak tags match nothing. */
@@ -124,8 +148,8 @@ export function revisionOf(c: Context<ApiEnv>): { onlyAt?: readonly number[] | '
 export const budgetOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/budgets', id: 'listBudgets', scopes: ['read'] },
-    summary: 'Every budget with its figures',
-    query: { schema: windowQuery },
+    summary: 'Every budget with its figures, and whether it will last',
+    query: { schema: budgetsQuery, texts: budgetsTexts },
     answers: { 200: { description: 'All of them', body: 'BudgetList', headers: ['ETag'] } },
     problems: [],
   },

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { statuses } from '../../guard/reports/outlook.ts'
 import { statementKeys } from '../../guard/reports/statements.ts'
 import { entryTypes } from '../../ledger/book/entry.ts'
 import { scopes } from '../../platform/words.ts'
@@ -32,6 +33,11 @@ export const budget = z.strictObject({
   approvers: z.array(text),
   thresholds: z.exactOptional(z.array(whole)),
   freezeOnOverrun: z.exactOptional(yes),
+  status: described(
+    z.exactOptional(z.enum(statuses)),
+    'Whether it will last until the reset. Where it is read, and in the open month only.',
+  ),
+  reason: described(z.exactOptional(text), 'Why it is not on track, in a sentence.'),
   windows: described(
     z.array(z.strictObject({ ...figures, childrenLimit: z.exactOptional(limit) })),
     'The counters. `available` + `held` + `inDoubt` + `spent` = `limit` + `granted`; `null` where it is unlimited.',
@@ -156,12 +162,22 @@ export const forecast = z.strictObject({
         available: z.nullable(whole),
         committed: units,
         projected: units,
-        unpriced: units,
         exhaustedAt: z.exactOptional(time),
+        exhaustedBy: z.exactOptional(text),
+        pace: described(
+          z.strictObject({ last7Days: z.nullable(z.number()), month: z.nullable(z.number()) }),
+          'Units a day that no plan charged; `null` with fewer than three days of history.',
+        ),
+        projectedAtPace: z.nullable(units),
+        exhaustedAtPace: z.exactOptional(time),
+        lastPrice: z.nullable(units),
+        updatesLeft: z.nullable(units),
+        ifResumed: units,
+        unpriced: units,
         pricedAt: z.nullable(time),
       }),
     ),
-    'For each budget and window what plans will still take (`committed`), and when nothing will be left.',
+    'For each budget and window what plans will still take (`committed`), and when nothing will be left: with plans alone, and with everything else at its recent pace (`projectedAtPace`, `exhaustedAtPace`). `exhaustedBy`: the plan that first needs too much. `updatesLeft`: how many updates at the budget’s `lastPrice` its chain can still pay. `ifResumed`: what paused plans would take, if they were resumed now.',
   ),
 })
 

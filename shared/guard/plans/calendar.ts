@@ -1,13 +1,23 @@
 import { bookAsOf } from '../../ledger/book/book.ts'
-import { chainOf, type Definitions, pauseOf, rootBudget, type Stop } from '../../ledger/book/definitions.ts'
+import {
+  chainOf,
+  type Definitions,
+  pauseOf,
+  rootBudget,
+  type Stop,
+  windowKinds,
+} from '../../ledger/book/definitions.ts'
 import { type Calendar, dayAt, monthAfter, type Window } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { type Occurrence, occurrencesOf } from '../../ledger/updates/tasks.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import type { Price } from '../../ledger/views/projects.ts'
+import type { Summary } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
-import { dayMs } from '../../platform/clock.ts'
-import { type Figures, figuresOf, figuresOfChain, zoneOf } from '../sentences.ts'
+import { dayMs, minuteMs } from '../../platform/clock.ts'
+import { lastRunOf, paceOf, recentDays } from '../reports/history.ts'
+import { believed } from '../reports/summary.ts'
+import { type Figures, figuresOf, figuresOfChain, tightest, zoneOf } from '../sentences.ts'
 import { budgetFor, whyNotPaid } from '../update/projects.ts'
 import {
   chargesOf,
@@ -29,7 +39,7 @@ export interface PlanStatus {
   readonly last: Occurrence | null
 }
 
-export interface Outlook {
+export interface Upcoming {
   readonly days: readonly DayAhead[]
   readonly costs: ReadonlyMap<string, Cost>
 }
@@ -46,6 +56,7 @@ export interface CalendarParts {
 export const createCalendar = (parts: CalendarParts) => ({
   planStatuses: () => planStatuses(parts),
   forecast: (given?: View | Promise<View>) => forecast(parts, given),
+  forecastWith: (given?: View | Promise<View>) => forecastWith(parts, given),
   upcoming: (weeks: number) => upcoming(parts, weeks),
   budgetsOf: (name: string) => budgetsOf(parts, name),
 })
@@ -68,22 +79,49 @@ const lastOf = async ({ ledger }: CalendarParts, plan: Plan): Promise<Occurrence
 
 /** @param given the caller's view, or the view of a previewed change. */
 async function forecast(parts: CalendarParts, given?: View | Promise<View>): Promise<readonly Forecast[]> {
-  const { view, ...outlook } = await lookOut(parts, given)
-  const counters = figuresOfChain(view, Object.values(view.definitions.budgets)).map(toForecast)
-  return forecastCounters({ now: view.now, counters, ...outlook })
+  return (await forecastWith(parts, given)).forecasts
+}
+
+export interface ForecastReading {
+  readonly view: View
+  readonly plans: readonly ForecastPlan[]
+  /** Of the month's days and of the last week's, without rows. */
+  readonly summaries: readonly Summary[]
+  readonly forecasts: readonly Forecast[]
+}
+
+/** The forecast with what it rests on. The number of requests depends on the plans alone. */
+async function forecastWith(parts: CalendarParts, given?: View | Promise<View>): Promise<ForecastReading> {
+  const looked = Promise.resolve(given ?? parts.ledger.view())
+  const [{ view, isPlanRunning, ...outlook }, summaries] = await Promise.all([
+    lookOut(parts, looked),
+    looked.then(async (view) => {
+      const days = await parts.ledger.summaries.read(recentDays(view), { withRows: false })
+      return days.map((summary) => believed(summary, view.now))
+    }),
+  ])
+  const counters = figuresOfChain(view, Object.values(view.definitions.budgets)).map((each) => toForecast(each, view))
+  const forecasts = forecastCounters({
+    now: view.now,
+    counters,
+    ...outlook,
+    paceOf: (budget) => paceOf(view, summaries, budget, isPlanRunning),
+    lastPriceOf: (budget) => lastRunOf(summaries, budget).price,
+  })
+  return { view, plans: outlook.plans, summaries, forecasts }
 }
 
 /** Counts each month against its own units. */
-async function upcoming(parts: CalendarParts, weeks: number): Promise<Outlook> {
+async function upcoming(parts: CalendarParts, weeks: number): Promise<Upcoming> {
   const { ledger } = parts
-  const { view, ...outlook } = await lookOut(parts)
+  const { view, isPlanRunning: _now, ...outlook } = await lookOut(parts)
   const { definitions, now, month } = view
   const days = daysAhead(definitions.calendar, now, weeks)
   const next = monthAfter(definitions.calendar, month)
   const nextDay = dayAt(definitions.calendar, next.start).name
   const nextBook = bookAsOf(await ledger.bookNamed(next.name), definitions, next.name, nextDay)
   const counters = [view, { ...view, month: next, book: nextBook }].flatMap((each) =>
-    Object.values(definitions.budgets).map((budget) => toForecast(figuresOf(each, budget, 'month'))),
+    Object.values(definitions.budgets).map((budget) => toForecast(figuresOf(each, budget, 'month'), each)),
   )
   const runsOut = forecastCounters({ now, counters, ...outlook }).flatMap(({ budget, exhaustedAt }) =>
     exhaustedAt === null ? [] : [{ budget, at: exhaustedAt }],
@@ -100,15 +138,20 @@ async function lookOut(parts: CalendarParts, given?: View | Promise<View>) {
   const [view, known] = await Promise.all([given ?? ledger.view(), prices()])
   const { definitions } = view
   const priced = new Map(known.map((price) => [priceKey(price.kind, price.project), price]))
-  const due = plans.map(async (plan) => ({
+  const lasts = await Promise.all(plans.map((plan) => lastOf(parts, plan)))
+  const due = plans.map((plan, index) => ({
     plan,
     paused: pauseOf(definitions, plan.name) !== undefined,
     chainOf: (project: string) => chargedBy(definitions, plan, project),
-    last: (await lastOf(parts, plan))?.time ?? null,
+    last: lasts[index]?.time ?? null,
   }))
   const priceOf = (kind: Plan['kind'], project: string) => priced.get(priceKey(kind, project)) ?? null
-  return { view, plans: await Promise.all(due), priceOf }
+  const isPlanRunning = lasts.some((last) => last && view.now - (last.doneAt ?? view.now) < countedWithinMs)
+  return { view, plans: due, priceOf, isPlanRunning }
 }
+
+/** By then a sweep has added what a plan charged to the summary of its day. */
+const countedWithinMs = 3 * minuteMs
 
 async function budgetsOf(parts: CalendarParts, name: string): Promise<readonly string[]> {
   const { ledger, plans } = parts
@@ -117,10 +160,18 @@ async function budgetsOf(parts: CalendarParts, name: string): Promise<readonly s
   return [...new Set(plan?.projects.flatMap((project) => chargedBy(definitions, plan, project).slice(0, 1)))]
 }
 
-const toForecast = (figures: Figures): ForecastCounter => ({
-  ...figures,
-  available: figures.limit === 'unlimited' ? null : figures.available,
-})
+function toForecast(figures: Figures, view: View): ForecastCounter {
+  const { definitions } = view
+  const windows = figures.window === 'day' ? windowKinds : (['month'] as const)
+  const chain = chainOf(definitions, figures.budget).flatMap((budget) =>
+    windows.map((window) => figuresOf(view, budget, window)),
+  )
+  return {
+    ...figures,
+    available: figures.limit === 'unlimited' ? null : figures.available,
+    payable: tightest(chain)?.available ?? null,
+  }
+}
 
 /** The chain that pays; empty if the update would be refused. */
 function chargedBy(definitions: Definitions, plan: Plan, project: string): readonly string[] {
@@ -143,6 +194,8 @@ export interface DayAhead {
   readonly day: Window
   /** The earliest first. */
   readonly due: readonly DuePlan[]
+  /** What would be due if paused plans were resumed. */
+  readonly paused: readonly DuePlan[]
   /** Budgets that run out that day, if only plans spend and prices stay. */
   readonly runsOut: readonly Exhaustion[]
   /** When a month begins on this day. */
@@ -214,21 +267,26 @@ function lookAhead({
 }): readonly DayAhead[] {
   const until = days.at(-1)?.end ?? now
   const due = plans
-    .filter(({ plan, paused }) => plan.enabled && !paused)
-    .map(({ plan, last }) => ({
+    .filter(({ plan }) => plan.enabled)
+    .map(({ plan, paused, last }) => ({
       plan: plan.name,
+      paused,
       times: timesOf(plan.schedule, { from: now, until, max: maxTimes, anchor: last ?? 0 }),
       each: costs.get(plan.name) ?? nothing,
     }))
-  return days.map((day) => ({
-    day,
-    due: due
+  const dueOn = (day: Window, isPaused: boolean): readonly DuePlan[] =>
+    due
+      .filter(({ paused }) => paused === isPaused)
       .flatMap(({ plan, times, each }) => {
         const within = times.filter((time) => isWithin(day, time))
         const [units, unpriced] = [within.length * each.units, within.length * each.unpriced]
         return within.length > 0 ? [{ plan, times: within, units, unpriced }] : []
       })
-      .toSorted((a, b) => (a.times[0] ?? 0) - (b.times[0] ?? 0)),
+      .toSorted((a, b) => (a.times[0] ?? 0) - (b.times[0] ?? 0))
+  return days.map((day) => ({
+    day,
+    due: dueOn(day, false),
+    paused: dueOn(day, true),
     runsOut: runsOut.filter(({ at }) => isWithin(day, at)),
     resetsAt: resets.find((at) => isWithin(day, at)) ?? null,
   }))

@@ -2,12 +2,13 @@ import { usedOf } from '../../ledger/book/book.ts'
 import type { WindowKind } from '../../ledger/book/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Price } from '../../ledger/views/projects.ts'
-import { type Clock, hourMs } from '../../platform/clock.ts'
+import { type Clock, dayMs, hourMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { inParallel } from '../../platform/parallel.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import type { Tracking } from '../../tracking/tracking.ts'
 import { type GuardOptions, runsAtOnce, settleMarginMs } from '../options.ts'
+import { noPace, type Pace } from '../reports/history.ts'
 import { targetOfRequest } from '../update/quote.ts'
 import type { Plan } from './plans-file.ts'
 import { timesOf } from './schedule.ts'
@@ -24,6 +25,8 @@ export type ForecastCounter = {
   readonly held: number
   readonly inDoubt: number
   readonly spent: number
+  /** What is left in the tightest counter of the chain. `null`: all are unlimited. */
+  readonly payable: number | null
 }
 
 export type ForecastPlan = {
@@ -43,8 +46,18 @@ export type Forecast = {
   readonly committed: number
   /** Spent, held, in doubt and committed. */
   readonly projected: number
-  /** When plans first need more than is available. */
+  /** When plans first need more than is available, and the plan that does. */
   readonly exhaustedAt: number | null
+  readonly exhaustedBy: string | null
+  readonly pace: Pace
+  /** `projected`, and what is not planned at the pace of the last week. `null`: too little history. */
+  readonly projectedAtPace: number | null
+  readonly exhaustedAtPace: number | null
+  /** The price of the budget's last run, and how many of it the whole chain can still pay. */
+  readonly lastPrice: number | null
+  readonly updatesLeft: number | null
+  /** What paused plans would charge, if they were resumed now. */
+  readonly ifResumed: number
   readonly unpriced: number
   /** When the oldest price in `committed` was read. */
   readonly pricedAt: number | null
@@ -55,32 +68,46 @@ const maxTimes = 100_000
 
 /**
  * Forecasts what plans will still spend, at the latest prices. An upper bound, because refusals, reserves and
- * cool-downs are ignored.
+ * cool-downs are ignored. Plans alone are one end of the range; at the pace of everything else is the other.
  */
 export function forecastCounters({
   now,
   counters,
   plans,
   priceOf,
+  paceOf = () => noPace,
+  lastPriceOf = () => null,
 }: {
   readonly now: number
   readonly counters: readonly ForecastCounter[]
   readonly plans: readonly ForecastPlan[]
   readonly priceOf: (kind: Kind, project: string) => KnownPrice | null
+  readonly paceOf?: (budget: string) => Pace
+  readonly lastPriceOf?: (budget: string) => number | null
 }): readonly Forecast[] {
   const until = Math.max(now, ...counters.map(({ end }) => end))
   const demands = plans
-    .filter(({ plan, paused }) => plan.enabled && !paused)
-    .map(({ plan, chainOf, last }) => ({
+    .filter(({ plan }) => plan.enabled)
+    .map(({ plan, paused, chainOf, last }) => ({
+      plan: plan.name,
+      paused,
       times: timesOf(plan.schedule, { from: now, until, max: maxTimes, anchor: last ?? 0 }),
       charges: chargesOf(plan, chainOf, priceOf),
     }))
-  return counters.map((counter) => forecastOf(counter, demands))
+  return counters.map((counter) => {
+    const { budget } = counter
+    return forecastOf(counter, demands, { now, pace: paceOf(budget), lastPrice: lastPriceOf(budget) })
+  })
 }
 
 type Charge = { readonly units: number; readonly unpriced: number; readonly pricedAt: number | null }
 
-type Demand = { readonly times: readonly number[]; readonly charges: ReadonlyMap<string, Charge> }
+type Demand = {
+  readonly plan: string
+  readonly paused: boolean
+  readonly times: readonly number[]
+  readonly charges: ReadonlyMap<string, Charge>
+}
 
 export function chargesOf(
   { kind, projects }: Plan,
@@ -102,25 +129,50 @@ export function chargesOf(
   return charges
 }
 
-function forecastOf(counter: ForecastCounter, demands: readonly Demand[]): Forecast {
-  const { budget, window, available, start, end } = counter
-  const due = demands.flatMap(({ times, charges }) => {
+type Trend = { readonly now: number; readonly pace: Pace; readonly lastPrice: number | null }
+
+function forecastOf(counter: ForecastCounter, demands: readonly Demand[], trend: Trend): Forecast {
+  const { budget, window, available, payable, start, end } = counter
+  const { now, pace, lastPrice } = trend
+  const charging = demands.flatMap(({ plan, paused, times, charges }) => {
     const charge = charges.get(budget)
     const earlier = countUntil(times, start - 1)
-    return charge && countUntil(times, end - 1) > earlier ? [{ times, earlier, charge }] : []
+    return charge && countUntil(times, end - 1) > earlier ? [{ plan, paused, times, earlier, charge }] : []
   })
-  const takenUntil = (instant: number) =>
-    due.reduce((sum, { times, earlier, charge }) => sum + (countUntil(times, instant) - earlier) * charge.units, 0)
-  const committed = takenUntil(end - 1)
+  const due = charging.filter(({ paused }) => !paused)
+  const takenUntil = (instant: number, by = due) =>
+    by.reduce((sum, { times, earlier, charge }) => sum + (countUntil(times, instant) - earlier) * charge.units, 0)
+  const unplannedADay = pace.last7Days ?? pace.month
+  const unplannedUntil = (instant: number) =>
+    Math.floor(((unplannedADay ?? 0) * Math.max(0, instant - Math.max(now, start))) / dayMs)
   // If nothing is available, the first unit is too much.
-  const isTooMuch = (instant: number) => takenUntil(instant) > Math.max(available ?? Number.POSITIVE_INFINITY, 0)
+  const left = Math.max(available ?? Number.POSITIVE_INFINITY, 0)
+  const firstAbove = (taken: (instant: number) => number) =>
+    taken(end - 1) > left ? firstInstant({ from: start, to: end - 1 }, (instant) => taken(instant) > left) : null
+  const committed = takenUntil(end - 1)
+  const projected = usedOf(counter) + committed
+  const exhaustedAt = firstAbove((instant) => takenUntil(instant))
   return {
     budget,
     window,
     available,
     committed,
-    projected: usedOf(counter) + committed,
-    exhaustedAt: isTooMuch(end - 1) ? firstInstant({ from: start, to: end - 1 }, isTooMuch) : null,
+    projected,
+    exhaustedAt,
+    exhaustedBy:
+      due.find(({ times, charge }) => exhaustedAt !== null && charge.units > 0 && times.includes(exhaustedAt))?.plan ??
+      null,
+    pace,
+    projectedAtPace: unplannedADay === null ? null : projected + unplannedUntil(end - 1),
+    exhaustedAtPace:
+      unplannedADay === null ? null : firstAbove((instant) => takenUntil(instant) + unplannedUntil(instant)),
+    lastPrice,
+    updatesLeft:
+      lastPrice === null || lastPrice === 0 || payable === null ? null : Math.floor(Math.max(0, payable) / lastPrice),
+    ifResumed: takenUntil(
+      end - 1,
+      charging.filter(({ paused }) => paused),
+    ),
     unpriced: due.reduce((sum, { charge }) => sum + charge.unpriced, 0),
     pricedAt: due.reduce<number | null>((oldest, { charge }) => older(oldest, charge.pricedAt), null),
   }

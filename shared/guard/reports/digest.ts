@@ -12,7 +12,8 @@ import type { Kind } from '../../tracking/kinds.ts'
 import { approvableForMs } from '../options.ts'
 import type { Forecast } from '../plans/forecast.ts'
 import { type Figures, figuresOf, zoneOf } from '../sentences.ts'
-import { believed, gapsIn, happenedAt } from './summary.ts'
+import { happenedAt } from './day-of-budgets.ts'
+import { believed, gapsIn } from './summary.ts'
 
 export interface Digest {
   readonly day: string

@@ -17,6 +17,7 @@ import {
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs, minuteMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
+import { happenedAt, lastRunsOf, plannedIn, shortSinceOf, tellsMoreOfBudgets } from './day-of-budgets.ts'
 
 /** How late a record may appear, because the estimate comes first and the index lags. */
 const appearsWithinMs = 30 * minuteMs
@@ -70,7 +71,8 @@ async function keep(round: Round, day: SummaryDay): Promise<boolean> {
   const { news, ...next } = await brought(round, seen)
   const isFinished = isComplete(next) && (!isComplete(seen) || next.open.length < seen.open.length)
   const isMuch = news >= worthWriting || (news > 0 && round.left <= 0)
-  const showsMore = next.duplicates !== seen.duplicates || (isUsed(next) && !isUsed(seen))
+  const showsMore =
+    next.duplicates !== seen.duplicates || (isUsed(next) && !isUsed(seen)) || tellsMoreOfBudgets(next, seen)
   if (!isFinished && !isMuch && !showsMore) return isComplete(seen)
   const outcome = await ledger.summaries.write(next)
   if (outcome === 'too-large') log.info('summary-too-large', { day: day.name, rows: next.rows.length })
@@ -91,12 +93,17 @@ async function brought(round: Round, seen: Summary): Promise<Summary & { news: n
   const ended = due.filter(({ state }) => isTerminal(state))
   const rows = merged([...seen.rows, ...ended.map(rowFor)])
   const shown = [...rows, ...found.filter(({ createdAt }) => createdAt > until).map(rowFor)]
+  const seenNow = [...known, ...found]
+  const lastRuns = lastRunsOf(seen.lastRuns, seenNow)
   return {
     ...seen,
     ...{ until, rows, open, at: view.now },
     used: isUsed(seen) ? seen.used : usedBefore(view, seen.day),
     duplicates: shown.reduce((sum, { duplicates = 0 }) => sum + duplicates, 0),
     saved: shown.reduce((sum, { saved = 0 }) => sum + saved, 0),
+    planned: plannedIn(view.definitions, seen.day, shown, seenNow),
+    lastRuns,
+    shortSince: shortSinceOf(seen.shortSince, lastRuns, seenNow),
     lastAt: Math.max(seen.lastAt, ...ended.map(happenedAt)),
     news: due.length - known.filter(({ state }) => !isTerminal(state)).length,
   }
@@ -152,8 +159,6 @@ export async function countedOn(ledger: Ledger, summaries: readonly Summary[]): 
   ])
   return [...named.filter((update) => update !== null), ...found.flat()]
 }
-
-export const happenedAt = ({ hold, finishedAt, createdAt }: Update): number => hold?.at ?? finishedAt ?? createdAt
 
 export function rowOf(update: Update, month: string): SummaryRow {
   const { budget, project, caller, kind, via, plan, state, charged = 0, hold } = update
@@ -212,26 +217,37 @@ function usedBefore({ book, definitions, now }: View, day: SummaryDay): Summary[
   )
 }
 
+/** Refused duplicates and the units that they saved. */
+export interface Saved {
+  readonly updates: number
+  readonly units: number
+}
+
 export interface Course {
-  /** When each day ended, and what each budget had used. */
+  /** When each day ended, what each budget had used, and the limit of that time. */
   readonly nights: readonly { readonly at: number; readonly used: Summary['used'] }[]
-  /** Refused duplicates and the units that they saved; `null`: not counted yet. */
-  readonly saved: { readonly updates: number; readonly units: number } | null
+  /** `null`: not counted yet. */
+  readonly saved: Saved | null
+}
+
+/** Of the view's month. */
+export function savedIn({ month }: Pick<View, 'month'>, summaries: readonly Summary[]): Saved | null {
+  const counted = summaries.filter(({ day, mark }) => day.month === month.name && mark !== null)
+  const sum = (of: (summary: Summary) => number) => counted.reduce((total, summary) => total + of(summary), 0)
+  return counted.length === 0
+    ? null
+    : { updates: sum(({ duplicates }) => duplicates), units: sum(({ saved }) => saved) }
 }
 
 export function createCourse({ ledger }: { ledger: Ledger }) {
-  /** @param given the caller's view. */
+  /** @param given the caller's view, of any month. */
   async function course(given?: View | Promise<View>): Promise<Course> {
-    const { definitions, month, now } = await (given ?? ledger.view())
-    const days = summaryDays(definitions.calendar, { since: month.start, until: now })
+    const view = await (given ?? ledger.view())
+    const { definitions, month, now } = view
+    const days = summaryDays(definitions.calendar, { since: month.start, until: Math.min(now, month.end - 1) })
     const summaries = await ledger.summaries.read(days, { withRows: false })
     const nights = summaries.flatMap(({ day, used }) => (Object.keys(used).length > 0 ? [{ at: day.end, used }] : []))
-    const isCounted = summaries.some(({ mark }) => mark !== null)
-    const sum = (of: (summary: Summary) => number) => summaries.reduce((total, summary) => total + of(summary), 0)
-    return {
-      nights,
-      saved: isCounted ? { updates: sum(({ duplicates }) => duplicates), units: sum(({ saved }) => saved) } : null,
-    }
+    return { nights, saved: savedIn(view, summaries) }
   }
 
   return { course }

@@ -53,6 +53,8 @@ export interface SummaryRow extends Partial<Readonly<Record<Figure, number>>> {
   readonly price?: number
 }
 
+export type LastRun = { readonly at: number; readonly units: number }
+
 /** The updates that were created on one day, added up. No decision rests on it. */
 export interface Summary {
   readonly day: SummaryDay
@@ -65,7 +67,13 @@ export interface Summary {
   readonly rows: readonly SummaryRow[]
   /** At the day's end; empty if no sweep ran then. */
   readonly used: Readonly<Record<string, { readonly used: number; readonly limit?: number }>>
-  /** Includes updates after `until`. */
+  /** What plans charged or hold of the day's month, by each budget that counts it. Absent: written by an older version. */
+  readonly planned?: Readonly<Record<string, number>>
+  /** The last run that each budget paid for. */
+  readonly lastRuns: Readonly<Record<string, LastRun>>
+  /** The first refusal for lack of units after the day's last run, by the budget that was asked. */
+  readonly shortSince: Readonly<Record<string, number>>
+  /** Includes updates after `until`, as `planned` does. */
   readonly duplicates: number
   readonly saved: number
   /** The last hold, or end without a hold. */
@@ -74,6 +82,7 @@ export interface Summary {
 
 export const emptySummary = (day: SummaryDay): Summary => ({
   ...{ day, mark: null, at: 0, until: day.start - 1, open: [], rows: [], used: {} },
+  ...{ lastRuns: {}, shortSince: {} },
   ...{ duplicates: 0, saved: 0, lastAt: 0 },
 })
 
@@ -187,7 +196,7 @@ export const spoilSummary = (calendar: Calendar, { id, version, createdAt }: Upd
 
 /** Keeps the book's use at the day's end. */
 function spoilWrite(day: SummaryDay, mark: string, when: readonly Condition[]): Write {
-  const nothing = { until: day.start - 1, rows: [], open: [], shards: 0 }
+  const nothing = { until: day.start - 1, rows: [], open: [], shards: 0, lastRuns: {}, shortSince: {} }
   const item = { mark, start: day.start, ...nothing, ...openAs(day), ...expiryOf(day.start, keptForDays) }
   const set = Object.entries(item).map(([name, value]) => [[name], value] as const)
   return { kind: 'update', key: keyOf(day), set, add: [], when }
@@ -242,6 +251,8 @@ const storedSummary = record<StoredSummary>({
   ...{ mark: text, start: instant, until: instant, at: optional(instant), lastAt: optional(instant) },
   ...{ open: optional(list(text)), duplicates: optional(whole), saved: optional(whole), shards: optional(whole) },
   used: optional(map(record<Summary['used'][string]>({ used: number, limit: optional(number) }))),
+  ...{ planned: optional(map(whole)), shortSince: optional(map(instant)) },
+  lastRuns: optional(map(record<LastRun>({ at: instant, units: whole }))),
   rows: optional(
     list(
       record<SummaryRow>({

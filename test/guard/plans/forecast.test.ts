@@ -19,6 +19,7 @@ const month: ForecastCounter = {
   held: 0,
   inDoubt: 0,
   spent: 0,
+  payable: 100_000,
 }
 const day: ForecastCounter = {
   ...month,
@@ -45,6 +46,11 @@ const priceOf = (_kind: string, project: string) => prices[project] ?? null
 const forecastOf = (counter: Partial<ForecastCounter>, ...plans: ForecastPlan[]) =>
   forecastCounters({ now, counters: [{ ...month, ...counter }], plans, priceOf })[0]
 
+const noHistory = {
+  ...{ exhaustedBy: null, pace: { last7Days: null, month: null }, projectedAtPace: null, exhaustedAtPace: null },
+  ...{ lastPrice: null, updatesLeft: null, ifResumed: 0 },
+}
+
 describe('a forecast', () => {
   test('is what plans will still take before the window ends, and what that makes of it', () => {
     const plans = [planOf({ projects: ['acme', 'globex', 'initech'] }), planOf({ schedule: 'cron(0 20 * * ? *)' })]
@@ -59,6 +65,7 @@ describe('a forecast', () => {
         exhaustedAt: null,
         unpriced: 0,
         pricedAt: at('2026-03-02T05:00Z'),
+        ...noHistory,
       },
       {
         budget: 'account',
@@ -69,8 +76,39 @@ describe('a forecast', () => {
         exhaustedAt: null,
         unpriced: 0,
         pricedAt: at('2026-03-09T05:00Z'),
+        ...noHistory,
       },
     ])
+  })
+
+  test('adds what is not planned at its recent pace, up to when nothing is left', () => {
+    const paceOf = () => ({ last7Days: 48, month: 10 })
+    const at48 = (counter: Partial<ForecastCounter>, ...plans: ForecastPlan[]) =>
+      forecastCounters({ now, counters: [{ ...month, ...counter }], plans, priceOf, paceOf })[0]
+    // 21.5 days at 48 units.
+    expect(at48({ spent: 100 })).toMatchObject({ projected: 100, projectedAtPace: 1_131, exhaustedAtPace: null })
+    // Two units an hour: the ninth is the first too much.
+    expect(at48({ available: 8 })).toMatchObject({ exhaustedAt: null, exhaustedAtPace: at('2026-03-10T16:30Z') })
+    // The first morning takes 40; at 2 units an hour the rest is gone half an hour before the second.
+    expect(at48({ available: 120 }, planOf())).toMatchObject({
+      ...{ exhaustedAt: at('2026-03-14T05:00Z'), exhaustedBy: 'a' },
+      exhaustedAtPace: at('2026-03-12T04:30Z'),
+    })
+    expect(at48({ window: 'day', start: day.start, end: day.end })).toMatchObject({ projectedAtPace: 23 })
+  })
+
+  test('says how many updates at the last price the chain can still pay', () => {
+    const leftAt = (payable: number | null, price: number | null) =>
+      forecastCounters({ now, counters: [{ ...month, payable }], plans: [], priceOf, lastPriceOf: () => price })[0]
+    expect(leftAt(119, 40)).toMatchObject({ lastPrice: 40, updatesLeft: 2 })
+    expect([leftAt(-5, 40), leftAt(39, 40), leftAt(40, 40)].map((row) => row?.updatesLeft)).toEqual([0, 0, 1])
+    expect([leftAt(null, 40), leftAt(40, null), leftAt(40, 0)].map((row) => row?.updatesLeft)).toEqual(
+      Array(3).fill(null),
+    )
+  })
+
+  test('counts paused plans apart, as what they would take', () => {
+    expect(forecastOf({}, planOf({}, { paused: true }), planOf())).toMatchObject({ committed: 840, ifResumed: 840 })
   })
 
   test('without plans is what there is already', () => {

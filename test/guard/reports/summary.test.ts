@@ -364,7 +364,7 @@ describe('a summary under chance', () => {
 })
 
 describe('the time at which a summary is written', () => {
-  test('is the end of its day, once more after half an hour, and never again', async () => {
+  test('is the first run of a budget, the end of its day, once more after half an hour, and never again', async () => {
     const { store, written } = watched()
     const product = await start({ store })
     await (await product.guard.background()).keepSummaries()
@@ -378,20 +378,21 @@ describe('the time at which a summary is written', () => {
       return written.splice(0)
     }
     await ask(product, 'one')
-    expect(await sweeps('2026-11-10T10:00:00Z', 13)).toEqual([])
+    expect(await sweeps('2026-11-10T10:00:00Z', 13)).toEqual(['day:2026-11-10'])
     expect(await sweeps('2026-11-10T23:00:00Z', 3)).toEqual(['day:2026-11-10', 'day:2026-11-10'])
     expect(await sweeps('2026-11-11T02:00:00Z', 20)).toEqual([])
   })
 
   test('comes earlier with a hundred updates, not with 99', async () => {
     const { guard, clock, ask, before } = await startGuard({ units: 10_000 })
+    await ask({ projects: ['the first run of the day'] })
     await (await guard.background()).keepSummaries()
     const written: string[] = []
     before.push(async ([first]) => {
       if (first?.kind === 'put' && first.item.pk.startsWith('summary#')) written.push(first.item.sk)
       return false
     })
-    await ask({ projects: Array.from({ length: 99 }, (_, each) => `p${each}`) })
+    await ask({ projects: Array.from({ length: 98 }, (_, each) => `p${each}`) })
     clock.advance(minutes(31))
     await (await guard.background()).keepSummaries()
     await ask({ projects: ['one more'] })

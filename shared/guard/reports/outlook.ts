@@ -1,0 +1,264 @@
+import { usedOf } from '../../ledger/book/book.ts'
+import { type Budget, chainOf, pauseOf, rootBudget, type Stop, type WindowKind } from '../../ledger/book/definitions.ts'
+import type { Entry } from '../../ledger/book/entry.ts'
+import { monthBefore } from '../../ledger/book/windows.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { Page } from '../../ledger/views/pages.ts'
+import type { View } from '../../ledger/views/views.ts'
+import { dayMs } from '../../platform/clock.ts'
+import { usualThresholds } from '../options.ts'
+import type { ForecastReading } from '../plans/calendar.ts'
+import type { Forecast } from '../plans/forecast.ts'
+import { count, type Figures, figuresOf, tightest, units, when, zoneOf } from '../sentences.ts'
+import { limited } from '../update/limits.ts'
+import { type History, historyOf, lastRunOf } from './history.ts'
+import { type Saved, savedIn } from './summary.ts'
+
+export const statuses = ['on-track', 'at-risk', 'exhausted', 'frozen'] as const
+type Status = (typeof statuses)[number]
+
+type Reason =
+  /** `budget` is the frozen one of the chain. */
+  | { readonly kind: 'frozen'; readonly budget: string; readonly stop: Stop }
+  | { readonly kind: 'exhausted'; readonly window: WindowKind; readonly of: number }
+  /** `budget` is the one of the chain that has too little. */
+  | {
+      readonly kind: 'cannot-pay'
+      readonly budget: string
+      readonly price: number
+      readonly left: number
+      readonly refusedSince: number | null
+    }
+  | {
+      readonly kind: 'plans-run-out'
+      readonly at: number
+      readonly plan: string | null
+      readonly needed: number
+      readonly left: number
+      readonly short: number
+    }
+  | { readonly kind: 'pace-runs-out'; readonly at: number; readonly perDay: number; readonly short: number }
+  /** Plans of the budget need more than `budget` above it has left. */
+  | { readonly kind: 'ancestor-binds'; readonly budget: string; readonly left: number; readonly needed: number }
+  | { readonly kind: 'threshold'; readonly percent: number; readonly used: number; readonly of: number }
+  | { readonly kind: 'plan-paused'; readonly plan: string; readonly stop: Stop }
+  | { readonly kind: 'reconcile-overdue'; readonly days: number }
+
+type Remedy =
+  | { readonly kind: 'grant'; readonly budget: string; readonly window: WindowKind; readonly units: number }
+  | { readonly kind: 'unfreeze'; readonly budget: string }
+  | { readonly kind: 'resume'; readonly plan: string }
+  | { readonly kind: 'reconcile' }
+
+export interface BudgetOutlook {
+  readonly budget: string
+  readonly parent: string | null
+  readonly status: Status
+  /** The gravest first. Empty: on track. */
+  readonly reasons: readonly Reason[]
+  /** Of the first reason. */
+  readonly sentence: string | null
+  readonly remedy: Remedy | null
+  readonly figures: Figures
+  readonly month: Forecast
+  readonly day: Forecast
+  readonly history: History
+}
+
+export interface Outlook {
+  readonly view: View
+  /** The greatest risk first. */
+  readonly budgets: readonly BudgetOutlook[]
+  readonly saved: Saved | null
+}
+
+/** A ledger that counts what others spend should be compared with the vendor's figure this often. */
+const reconcileEveryDays = 14
+
+const entriesRead = 100
+
+export function createOutlook({
+  ledger,
+  forecastWith,
+}: {
+  ledger: Ledger
+  forecastWith: (given?: View | Promise<View>) => Promise<ForecastReading>
+}) {
+  /** @param given the caller's view of the open month. */
+  async function outlook(given?: View | Promise<View>): Promise<Outlook> {
+    const looked = Promise.resolve(given ?? ledger.view())
+    const [reading, isOverdue] = await Promise.all([forecastWith(looked), looked.then(isReconcileOverdue)])
+    return outlookOf(reading, isOverdue)
+  }
+
+  async function isReconcileOverdue({ definitions, month, now }: View): Promise<boolean> {
+    const since = now - reconcileEveryDays * dayMs
+    if (definitions.createdAt > since) return false
+    const months = month.start > since ? [month, monthBefore(definitions.calendar, month)] : [month]
+    const pages = await Promise.all(months.map(({ name }) => ledger.entries({ month: name, since }, entriesRead)))
+    return pages.every(({ rows, next }: Page<Entry>) => !next && !rows.some(({ type }) => type === 'reconcile'))
+  }
+
+  return { outlook }
+}
+
+function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean): Outlook {
+  const { view, forecasts, summaries } = reading
+  const budgets = Object.values(view.definitions.budgets).flatMap((budget): BudgetOutlook[] => {
+    const of = (window: WindowKind) => forecasts.find((each) => each.budget === budget.name && each.window === window)
+    const [month, day] = [of('month'), of('day')]
+    if (!month || !day) return []
+    const reasons = reasonsOf(reading, budget, { month, day, isReconcileOverdue })
+    const [first] = reasons
+    return [
+      {
+        budget: budget.name,
+        parent: budget.parent,
+        status: statusOf(first),
+        reasons,
+        sentence: first ? sentenceOf(first, zoneOf(view)) : null,
+        remedy: first ? remedyOf(first, budget.name) : null,
+        figures: figuresOf(view, budget, 'month'),
+        month,
+        day,
+        history: historyOf(view, summaries, budget.name),
+      },
+    ]
+  })
+  return { view, budgets: budgets.toSorted(byRisk), saved: savedIn(view, summaries) }
+}
+
+function statusOf(first: Reason | undefined): Status {
+  if (!first) return 'on-track'
+  return first.kind === 'frozen' || first.kind === 'exhausted' ? first.kind : 'at-risk'
+}
+
+type Seen = { readonly month: Forecast; readonly day: Forecast; readonly isReconcileOverdue: boolean }
+
+function reasonsOf(reading: ForecastReading, budget: Budget, seen: Seen): readonly Reason[] {
+  const { view, plans } = reading
+  const { month, isReconcileOverdue } = seen
+  const chain = chainOf(view.definitions, budget.name)
+  const frozen = chain.find((each) => each.frozen)
+  const paused = plans.filter(({ plan, paused, chainOf }) => {
+    return plan.enabled && paused && plan.projects.some((project) => chainOf(project)[0] === budget.name)
+  })
+  return [
+    ...(frozen?.frozen ? [{ kind: 'frozen', budget: frozen.name, stop: frozen.frozen } as const] : []),
+    ...exhaustedWindows(view, budget),
+    ...whyNotPayable(reading, chain, month),
+    ...runsOut(month),
+    ...whatAncestorsLack(view, chain.slice(1), month),
+    ...thresholdOf(view, budget),
+    ...paused.flatMap(({ plan }): Reason[] => {
+      const stop = pauseOf(view.definitions, plan.name)
+      return stop ? [{ kind: 'plan-paused', plan: plan.name, stop }] : []
+    }),
+    ...(isReconcileOverdue && budget.name === rootBudget
+      ? [{ kind: 'reconcile-overdue', days: reconcileEveryDays } as const]
+      : []),
+  ]
+}
+
+const totalOf = ({ limit, granted }: Figures): number => (limit === 'unlimited' ? 0 : limit + granted)
+
+const exhaustedWindows = (view: View, budget: Budget): readonly Reason[] =>
+  limited(view, [budget]).flatMap((figures): Reason[] =>
+    figures.available > 0 ? [] : [{ kind: 'exhausted', window: figures.window, of: totalOf(figures) }],
+  )
+
+/** Of the month: what a day lacks, the next day has. */
+function whyNotPayable({ view, summaries }: ForecastReading, chain: readonly Budget[], month: Forecast): Reason[] {
+  const { budget, lastPrice, updatesLeft } = month
+  const least = tightest(chain.map((each) => figuresOf(view, each, 'month')))
+  if (updatesLeft !== 0 || lastPrice === null || !least) return []
+  const left = Math.max(0, least.available)
+  const refusedSince = lastRunOf(summaries, budget).shortSince
+  return [{ kind: 'cannot-pay', budget: least.budget, price: lastPrice, left, refusedSince }]
+}
+
+function runsOut({ available, committed, projected, projectedAtPace, pace, ...month }: Forecast): readonly Reason[] {
+  if (available === null) return []
+  const left = Math.max(0, available)
+  const { exhaustedAt: at, exhaustedBy: plan, exhaustedAtPace } = month
+  if (at !== null) return [{ kind: 'plans-run-out', at, plan, needed: committed, left, short: committed - left }]
+  if (exhaustedAtPace === null || projectedAtPace === null) return []
+  const short = projectedAtPace - projected + committed - left
+  return [{ kind: 'pace-runs-out', at: exhaustedAtPace, perDay: pace.last7Days ?? pace.month ?? 0, short }]
+}
+
+function whatAncestorsLack(view: View, above: readonly Budget[], { available, committed }: Forecast): Reason[] {
+  const least = tightest(above.map((each) => figuresOf(view, each, 'month')))
+  if (!least || least.available >= committed || least.available >= (available ?? Number.POSITIVE_INFINITY)) return []
+  return [{ kind: 'ancestor-binds', budget: least.budget, left: Math.max(0, least.available), needed: committed }]
+}
+
+function thresholdOf(view: View, budget: Budget): readonly Reason[] {
+  const figures = figuresOf(view, budget, 'month')
+  const [of, used] = [totalOf(figures), usedOf(figures)]
+  const passed = (budget.thresholds ?? usualThresholds).filter((percent) => of > 0 && used * 100 >= of * percent)
+  return passed.length > 0 ? [{ kind: 'threshold', percent: Math.max(...passed), used, of }] : []
+}
+
+function sentenceOf(reason: Reason, zone: string): string {
+  switch (reason.kind) {
+    case 'frozen': {
+      const { budget, stop } = reason
+      return `${budget} was frozen by ${stop.by} on ${when(stop.at, zone)}: ${stop.reason}`
+    }
+    case 'exhausted':
+      return `Nothing of ${units(reason.of)} is left ${reason.window === 'day' ? 'today' : 'this month'}.`
+    case 'cannot-pay': {
+      const since = reason.refusedSince === null ? '' : `; refused since ${when(reason.refusedSince, zone)}`
+      return `Cannot pay its next update: ${reason.budget} has ${units(reason.left)} left, and the last one cost ${count(reason.price)}${since}.`
+    }
+    case 'plans-run-out': {
+      const plan = reason.plan === null ? 'Plans need' : `Runs out with the plan ${reason.plan}: plans need`
+      return `${plan} ${units(reason.needed)} until the reset, ${count(reason.left)} are left, so ${count(reason.short)} are short from ${when(reason.at, zone)}.`
+    }
+    case 'pace-runs-out':
+      return `Runs out on ${when(reason.at, zone)} at the recent pace of ${count(reason.perDay)} units a day beside its plans.`
+    case 'ancestor-binds':
+      return `Its plans need ${units(reason.needed)} until the reset, and ${reason.budget} has ${count(reason.left)} left.`
+    case 'threshold':
+      return `${count(reason.used)} of ${units(reason.of)} are used, over ${reason.percent} %.`
+    case 'plan-paused':
+      return `The plan ${reason.plan} was paused by ${reason.stop.by} on ${when(reason.stop.at, zone)}: ${reason.stop.reason}`
+    case 'reconcile-overdue':
+      return `Not reconciled with the vendor's figure for ${reason.days} days or more.`
+  }
+}
+
+function remedyOf(reason: Reason, budget: string): Remedy | null {
+  const grant = (to: string, units: number, window: WindowKind = 'month') =>
+    ({ kind: 'grant', budget: to, window, units }) as const
+  switch (reason.kind) {
+    case 'frozen':
+      return { kind: 'unfreeze', budget: reason.budget }
+    case 'cannot-pay':
+      return grant(reason.budget, reason.price - reason.left)
+    case 'plans-run-out':
+    case 'pace-runs-out':
+      return grant(budget, reason.short)
+    case 'ancestor-binds':
+      return grant(reason.budget, reason.needed - reason.left)
+    case 'plan-paused':
+      return { kind: 'resume', plan: reason.plan }
+    case 'reconcile-overdue':
+      return { kind: 'reconcile' }
+    case 'exhausted':
+    case 'threshold':
+      return null
+  }
+}
+
+const risks: readonly Reason['kind'][] = [
+  ...(['exhausted', 'cannot-pay', 'plans-run-out', 'pace-runs-out', 'ancestor-binds', 'threshold'] as const),
+  ...(['frozen', 'plan-paused', 'reconcile-overdue'] as const),
+]
+
+function byRisk(a: BudgetOutlook, b: BudgetOutlook): number {
+  const risk = ({ reasons: [first] }: BudgetOutlook) => (first ? risks.indexOf(first.kind) : risks.length)
+  const soonest = ({ month }: BudgetOutlook) => month.exhaustedAt ?? month.exhaustedAtPace ?? Number.MAX_SAFE_INTEGER
+  return risk(a) - risk(b) || soonest(a) - soonest(b) || (a.budget < b.budget ? -1 : 1)
+}
