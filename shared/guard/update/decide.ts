@@ -182,20 +182,17 @@ function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decis
   const needsApproval = isAboveCap
     ? `approved up to ${count(given.units)}, it now needs ${count(units)}`
     : approvalNeeded({ rules, runs, approval, isProposed: request.proposed || !mayRun }, units)
-  const isShort = short.length > 0 && !approval
-  if (needsApproval === null && !isShort)
+  if (needsApproval === null && (short.length === 0 || approval))
     return { kind: 'hold', counters, owners: ownersBelow(rules, request.budget), runs, grants }
   // Waiting updates may be approved first and take from the same counters.
-  const behind =
-    mayBeGranted(request) && waiting.length > 0 ? shortBehind(view, waiting, counters, { units, request }) : null
-  const lacks = isShort || (behind !== null && behind.length > 0)
-  const lost = approval || isAboveCap ? undefined : given?.by
+  const behind = mayBeGranted(request) ? shortBehind(view, waiting, counters, { units, request }) : []
+  const lost = isAboveCap ? undefined : given?.by
   const reasons = [
     ...(lost === undefined ? [] : [`${lost} approved it, and may not approve it any more`]),
     ...(needsApproval === null ? [] : [needsApproval]),
-    ...(lacks ? [shortfall(behind ?? short, units, request)] : []),
+    ...(behind.length > 0 ? [shortfall(behind, units, request)] : []),
   ]
-  return { kind: 'ask', reason: reasons.join('; '), short: behind?.map(({ grant }) => grant) ?? grants }
+  return { kind: 'ask', reason: reasons.join('; '), short: behind.map(({ grant }) => grant) }
 }
 
 /** An approval counts while its approver may approve for the project's present owner. */
@@ -230,7 +227,7 @@ function approvalNeeded(
   units: Units,
 ): string | null {
   if (approval) return null
-  const strict = rules.find(({ approvalAbove }) => approvalAbove !== undefined && units > approvalAbove)
+  const strict = rules.find(({ approvalAbove = Number.POSITIVE_INFINITY }) => units > approvalAbove)
   if (strict)
     return `it needs ${inUnits(units)}, and ${strict.name} wants approval above ${count(strict.approvalAbove ?? 0)}`
   const wary = rules.find(({ approvalIfGrown }) => hasGrown(units, ran?.units, approvalIfGrown))

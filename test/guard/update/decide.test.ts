@@ -755,15 +755,6 @@ describe('a decision that needs approval', () => {
     expect(say(how, 50).kind).toBe('refuse')
   })
 
-  test('asks again about one that grew, with what it is short of now', () => {
-    const asked = approvedFor(100, ['seo', 'month', 100])
-    expect(say({ asked, budgets: { seo: month(30) }, request: asks }, 111)).toEqual({
-      kind: 'ask',
-      reason: '100 units were approved, and it now needs 111',
-      short: [{ budget: 'seo', window: 'month', units: 81 }],
-    })
-  })
-
   test.each<[string, Parameters<typeof approvedFor>, string]>([
     ['exactly that', [40, ['seo', 'month', 10]], 'hold'],
     ['more', [40, ['acme', 'month', 5], ['seo', 'month', 11]], 'hold'],
