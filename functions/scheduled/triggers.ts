@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import type { OccurrenceResult } from '../../shared/guard/plans/occurrences.ts'
 import type { Services } from '../../shared/guard/services.ts'
+import { createMetrics } from '../../shared/guard/sweep/alerts.ts'
 import type { SweepResult } from '../../shared/guard/sweep/sweep.ts'
 import type { Occurrence } from '../../shared/ledger/updates/tasks.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
@@ -62,12 +63,13 @@ export function createTriggers({ guard, clock, log, slack }: Services & { slack:
     return { swept, advanced: advanced ?? [] }
   }
 
-  /** Reads prices first, because the digest's forecast uses them. */
+  /** The audit needs no plans, so it also runs if they cannot be read. Prices come before the digest's forecast. */
   async function digest(endsAt: number): Promise<void> {
-    const { audit, readPrices, announceDigest, checkTokenExpiry, findRunsOutside } = await guard.background()
-    await audit()
+    await createMetrics({ ledger: guard.ledger, clock, log })
+      .audit()
       .then(report)
       .catch((cause) => log.error('not-audited', { cause }))
+    const { readPrices, announceDigest, checkTokenExpiry, findRunsOutside } = await guard.background()
     await readPrices(endsAt).catch((cause) => log.error('prices-not-read', { cause }))
     await announceDigest()
     await checkTokenExpiry().catch((cause) => log.error('token-not-read', { cause }))

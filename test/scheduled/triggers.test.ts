@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readTrigger, WrongTrigger } from '../../functions/scheduled/triggers.ts'
+import { WrongPlans } from '../../shared/guard/plans/plans-file.ts'
 import { LedgerUnavailable } from '../../shared/ledger/errors.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
@@ -205,6 +206,17 @@ describe('the digest', () => {
     expect(product.service.requests).toEqual([])
     const { rows } = await product.guard.ledger.announcements.open(10)
     expect(rows.map(({ id, about }) => [id, about.kind])).toEqual([['digest#day:2026-11-20', 'digest']])
+  })
+
+  test('audits even if the plans cannot be read, and the task fails afterwards', async () => {
+    const product = await startProduct({ store: createMemoryStore(), env: { PLANS: '/nowhere/plans.json' } })
+    await expect(product.triggers.handle({ task: 'digest' }, product.endsAt())).rejects.toThrow(WrongPlans)
+    expect(await product.guard.ledger.lastAudit()).toMatchObject({ by: 'digest', wrong: 0 })
+    const lines = product.logged.map((line) => JSON.parse(line))
+    expect(lines.filter(({ event }) => ['vitals', 'job'].includes(event))).toMatchObject([
+      { AuditNotOk: 0 },
+      { job: 'digest', failed: true },
+    ])
   })
 
   test('the digest is sent even if the time is up before all prices are read', async () => {
