@@ -6,6 +6,7 @@ import { SignJWT } from 'jose'
 import * as z from 'zod/mini'
 import { audience } from '../../shared/auth/tokens.ts'
 import type { GuardSettings } from '../../shared/guard/options.ts'
+import type { Services } from '../../shared/guard/services.ts'
 import { dayMs, systemClock } from '../../shared/platform/clock.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
@@ -66,9 +67,17 @@ export function signCallerToken(claims: {
     .sign(new TextEncoder().encode(key))
 }
 
+const localAdmin = 'local-admin'
+
 /** A token for everything, valid for 30 days. */
 export const signAdminToken = (key: string, now: number): Promise<string> =>
-  signCallerToken({ key, sub: 'local-admin', scopes, budgets: '*', now, lastsMs: 30 * dayMs })
+  signCallerToken({ key, sub: localAdmin, scopes, budgets: '*', now, lastsMs: 30 * dayMs })
+
+/** Logs the user of this machine in to the dashboard once, with all that the token above allows. */
+export async function createLoginLink({ guard, dashboardUrl, clock }: Services): Promise<string> {
+  const code = await guard.ledger.logins.issue(localAdmin, clock.now(), { scopes, budgets: '*' })
+  return `${dashboardUrl}/login?code=${code}`
+}
 
 export interface StoredSecret {
   readonly current: string

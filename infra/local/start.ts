@@ -13,7 +13,7 @@ import { systemClock } from '../../shared/platform/clock.ts'
 import { environment, type Marker, toMarkerText } from '../../shared/platform/settings.ts'
 import { startBackground } from './background.ts'
 import { runUntilStopped } from './commands/command.ts'
-import { checkToken } from './commands/doctor/service.ts'
+import { checkToken } from './commands/doctor-service.ts'
 import { withoutFound, writeEnvFile } from './data-directory.ts'
 import { newAccessKey } from './database/dynamodb.ts'
 import { fileMarker, type MarkerStore } from './database/marker-store.ts'
@@ -23,7 +23,7 @@ import { reasonOf } from './failures.ts'
 import { createGuardLog } from './guard-log.ts'
 import { createListener, type Listener } from './listener.ts'
 import { createRouter, localReference } from './router.ts'
-import { createSecretsEndpoint, readCallerKey, type StoredSecret, signAdminToken } from './secrets.ts'
+import { createLoginLink, createSecretsEndpoint, readCallerKey, type StoredSecret, signAdminToken } from './secrets.ts'
 import {
   completeSettings,
   type Environment,
@@ -96,9 +96,10 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
     console.log('There is no token for the service: every update answers 503 until TRACKING_TOKEN is set.\n')
   }
   if (local.demonstrates) await demonstrate({ url: main.url, token })
+  const login = first && (await createLoginLink(services))
   const isKept = ledger.kind === 'dynamodb'
   const hasLittle = isKept && sandbox !== null && first !== null && hasNoBudgetOfItsOwn(first)
-  tellWhatToTry(env, { url: main.url, hasSandbox: sandbox !== null, hasLittle, plans: isKept ? plans : [] })
+  tellWhatToTry(env, { login, hasSandbox: sandbox !== null, hasLittle, plans: isKept ? plans : [] })
   console.log(`ready ${main.url}`)
   if (sandbox === null) checkTokenLater(local, settings)
 }
@@ -193,15 +194,18 @@ function describePlans(plans: readonly Plan[], { areFired }: { areFired: boolean
 
 function tellWhatToTry(
   envFile: string,
-  of: { url: string; hasSandbox: boolean; hasLittle: boolean; plans: readonly Plan[] },
+  of: { login: string | null; hasSandbox: boolean; hasLittle: boolean; plans: readonly Plan[] },
 ): void {
-  const { url, hasSandbox, hasLittle, plans } = of
+  const { login, hasSandbox, hasLittle, plans } = of
   const source = envFile.includes('/') ? envFile : `./${envFile}`
   const get = (path: string) => `curl -sH "Authorization: Bearer $UNIT_GUARD_TOKEN" "$UNIT_GUARD_URL${path}"`
   const plan = plans.find(({ enabled }) => enabled)
+  if (login !== null) {
+    console.log('The dashboard, logged in (once, within five minutes; npm run login prints another link):')
+    console.log(`  ${login}\n`)
+  }
   console.log('Try next, in another terminal:')
   console.log(`  source ${source}`)
-  console.log(`  echo "$UNIT_GUARD_TOKEN"     # logs in to the dashboard, at ${url}`)
   console.log(`  ${get('/budgets')}`)
   if (hasSandbox) console.log(`  ${get('/estimates?kind=ranking&project=initech')}`)
   // Not suggested for a user's own service, where it spends units.

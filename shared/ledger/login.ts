@@ -1,5 +1,7 @@
+import * as z from 'zod/mini'
 import { minuteMs } from '../platform/clock.ts'
 import { digest, type Ids } from '../platform/ids.ts'
+import { type Scope, scopes } from '../platform/words.ts'
 import type { Store } from './store/store.ts'
 import { expiryOf } from './stored.ts'
 
@@ -7,23 +9,28 @@ const goodForMs = 5 * minuteMs
 /** A condition checks expiry; this only cleans up. */
 const keptForDays = 1
 
+/** Whom a code lets in. Without `token`, the list of callers holds the permissions. */
+export interface Login {
+  readonly caller: string
+  readonly token?: { readonly scopes: readonly Scope[]; readonly budgets: '*' | readonly string[] } | undefined
+}
+
 /**
  * Codes that let a user into the dashboard, once, for five minutes. The table has only their digests, so its readers
  * cannot log in.
  */
 export interface Logins {
-  /** @param caller permissions are looked up when the caller acts. */
-  issue(caller: string, now: number): Promise<string>
-  /** The caller; `null`: unknown, expired or used. */
-  redeem(code: string, now: number): Promise<string | null>
+  issue(caller: string, now: number, token?: Login['token']): Promise<string>
+  /** `null`: unknown, expired or used. */
+  redeem(code: string, now: number): Promise<Login | null>
 }
 
 export function createLogins({ store, ids }: { store: Store; ids: Ids }): Logins {
   return {
-    async issue(caller, now) {
+    async issue(caller, now, token) {
       const code = ids.random()
       const until = now + goodForMs
-      const item = { ...loginKey(code), caller, until, ...expiryOf(now, keptForDays) }
+      const item = { ...loginKey(code), caller, ...(token && { token }), until, ...expiryOf(now, keptForDays) }
       const writes = [{ kind: 'put', item, when: [{ kind: 'absent-item' }] }] as const
       const { applied } = await store.transact(writes, digest('login', JSON.stringify(item)))
       if (!applied) throw new Error('a new code was there before')
@@ -34,16 +41,24 @@ export function createLogins({ store, ids }: { store: Store; ids: Ids }): Logins
       if (!isCode(code)) return null
       const key = loginKey(code)
       const [item] = await store.get([key])
-      if (typeof item?.caller !== 'string') return null
+      const login = storedLogin.safeParse(item).data
+      if (!login) return null
       const isUnused = { kind: 'absent', path: ['usedAt'] } as const
       const isGood = { kind: 'at-least', path: ['until'], value: now + 1 } as const
       const writes = [{ kind: 'update', key, set: [[['usedAt'], now]], add: [], when: [isUnused, isGood] }] as const
       // A random token, because with equal tokens two requests in one millisecond would both get in.
       const { applied } = await store.transact(writes, ids.random())
-      return applied ? item.caller : null
+      return applied ? login : null
     },
   }
 }
+
+const storedLogin = z.object({
+  caller: z.string(),
+  token: z.optional(
+    z.object({ scopes: z.array(z.enum(scopes)), budgets: z.union([z.literal('*'), z.array(z.string())]) }),
+  ),
+})
 
 const isCode = (text: string): boolean => /^[0-9a-z]{26}$/.test(text)
 

@@ -4,9 +4,12 @@ import type { Page, PageScreenshotOptions } from 'playwright-core'
 import { createComposer } from '../../shared/slack/tell/compose.ts'
 import { chromiumPath } from '../support/browser/chromium.ts'
 import { type Dashboard, openDashboard } from '../support/browser/dashboard.ts'
+import { readOptions } from '../support/process/command-line.ts'
 import { toPage } from '../support/slack/block-kit.ts'
 
-// `npm run pictures`: the README's pictures, of the month of npm run demo:month at an instant that does not move.
+const usage = `Takes the pictures of the README in Chromium, of the month of npm run demo:month at an instant that does not move.
+
+  npm run pictures`
 
 const folder = fileURLToPath(new URL('../../docs/pictures', import.meta.url))
 const schemes = ['light', 'dark'] as const
@@ -52,6 +55,7 @@ async function slackApproval({ scenario, browser }: Dashboard): Promise<void> {
   await save(page, 'slack-approval')
 }
 
+readOptions(usage, {})
 if (chromiumPath === null) process.exit(1)
 const dashboard = await openDashboard('2026-11-24T14:00:00Z')
 try {

@@ -23,15 +23,15 @@ import { DeleteParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
 import { createTable } from '../../infra/local/database/table.ts'
 import { signAdminToken } from '../../infra/local/secrets.ts'
 import { ledgerParameter } from '../../shared/platform/settings.ts'
+import { readOptions } from '../support/process/command-line.ts'
 import { signedFor, signingSecret } from '../support/slack/slack.ts'
 import { adaptToEmulator, emulatedUrl } from './emulator.ts'
 import { say, step, until } from './steps.ts'
 
-/**
- * `npm run test:deploy`: deploys the stack with the stand-in service to AWS_ENDPOINT_URL, uses it through the function URLs, a
- * rule and Slack, and deletes it.
- */
+const usage = `Deploys the stack with the stand-in service, uses it through URLs, a rule and Slack, and deletes it (docs/deploy.md).
 
+  AWS_ENDPOINT_URL=<address> npm run test:deploy`
+readOptions(usage, {})
 const endpoint = process.env.AWS_ENDPOINT_URL?.replace(/\/$/, '')
 if (!endpoint) {
   fail('AWS_ENDPOINT_URL names no AWS to rehearse on, such as http://127.0.0.1:4566. See docs/deploy.md, "Rehearsal".')

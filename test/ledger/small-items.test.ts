@@ -36,7 +36,7 @@ describe('a code to log in with', () => {
     const { ledger } = open()
     const code = await ledger.logins.issue('slack:U1', at)
     expect(code).toMatch(/^[0-9a-z]{26}$/)
-    expect(await ledger.logins.redeem(code, at)).toBe('slack:U1')
+    expect(await ledger.logins.redeem(code, at)).toEqual({ caller: 'slack:U1' })
     expect(await ledger.logins.redeem(code, at)).toBeNull()
   })
 
@@ -44,7 +44,7 @@ describe('a code to log in with', () => {
     const { ledger } = open()
     const code = await ledger.logins.issue('slack:U1', at)
     const came = await Promise.all([ledger.logins.redeem(code, at), ledger.logins.redeem(code, at)])
-    expect(came.toSorted()).toEqual([null, 'slack:U1'].toSorted())
+    expect(came.map((login) => login?.caller ?? '').toSorted()).toEqual(['', 'slack:U1'])
   })
 
   test.each([
@@ -53,7 +53,17 @@ describe('a code to log in with', () => {
   ])('a login code after %i ms lets in %s', async (ms, caller) => {
     const { ledger } = open()
     const code = await ledger.logins.issue('slack:U1', at)
-    expect(await ledger.logins.redeem(code, at + ms)).toBe(caller)
+    expect((await ledger.logins.redeem(code, at + ms))?.caller ?? null).toBe(caller)
+  })
+
+  test('a login code can carry what a token would allow', async () => {
+    const { ledger, damage } = open()
+    const token = { scopes: ['read', 'admin'], budgets: '*' } as const
+    const login = { caller: 'local-admin', token }
+    expect(await ledger.logins.redeem(await ledger.logins.issue('local-admin', at, token), at)).toEqual(login)
+    const code = await ledger.logins.issue('local-admin', at, token)
+    damage('login', { token: { scopes: ['everything'], budgets: '*' } })
+    expect(await ledger.logins.redeem(code, at)).toBeNull()
   })
 
   test('a login code is stored as its digest, and deleted after a day', async () => {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { readBudgetsFile, type ShownBudget, toBudgetsCsv } from '../../infra/local/commands/budgets/file.ts'
-import { createBudgetsService, linesOf } from '../../infra/local/commands/budgets/service.ts'
+import { createBudgetsService, linesOf } from '../../infra/local/commands/budgets.ts'
+import { readBudgetsFile, type ShownBudget, toBudgetsCsv } from '../../infra/local/commands/budgets-file.ts'
 import { createListener } from '../../infra/local/listener.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { budgetsFiles, lines } from '../support/process/budgets-file.ts'
@@ -233,7 +233,7 @@ describe('npm run budgets', () => {
     ])
     expect([faulty.code, faulty.out]).toEqual([1, ''])
     expect(faulty.err).toMatch(/wrong\.csv is not applied:\n {2}line 3: month "x": must be a whole number/)
-    expect([usage.code, usage.err.split('\n')[0]]).toEqual([2, 'the file must end in .csv or .json'])
+    expect([usage.code, usage.err]).toEqual([2, 'The file must end in .csv or .json (npm run budgets -- --help)\n'])
     expect([away.code, away.err]).toEqual([
       1,
       expect.stringMatching(/^Unit Guard at http:\/\/127\.0\.0\.1:9 does not answer: .+\n$/),

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { readBudgetsFile } from '../../infra/local/commands/budgets/file.ts'
+import { readBudgetsFile } from '../../infra/local/commands/budgets-file.ts'
 import { createListener } from '../../infra/local/listener.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { budgetsFiles, lines } from '../support/process/budgets-file.ts'

@@ -1,6 +1,22 @@
-import { afterAll, describe, expect, test } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { command as account } from '../../infra/local/commands/account.ts'
+import { command as budgets } from '../../infra/local/commands/budgets.ts'
+import { command as client } from '../../infra/local/commands/client.ts'
+import { type Command, runCommand } from '../../infra/local/commands/command.ts'
+import { command as doctor } from '../../infra/local/commands/doctor.ts'
+import { groups, command as help, listOf } from '../../infra/local/commands/help.ts'
+import { command as login } from '../../infra/local/commands/login.ts'
+import { command as openapi } from '../../infra/local/commands/openapi.ts'
+import { command as plan } from '../../infra/local/commands/plan.ts'
+import { command as recover } from '../../infra/local/commands/recover.ts'
+import { command as restore } from '../../infra/local/commands/restore.ts'
+import { command as sweep } from '../../infra/local/commands/sweep.ts'
+import { command as token } from '../../infra/local/commands/token.ts'
+import { command as month } from '../../infra/local/demo/month.ts'
 import { createListener } from '../../infra/local/listener.ts'
-import { runLocal, temporaryDirectory } from '../support/process/local.ts'
+import { temporaryDirectory } from '../support/process/local.ts'
 
 const { directory, remove } = await temporaryDirectory()
 afterAll(remove)
@@ -13,14 +29,111 @@ const stopped = {
   ...{ DYNAMODB_ENDPOINT: nowhere, SECRETS_ENDPOINT: nowhere, TRACKING_BASE_URL: `${nowhere}/v3` },
 }
 
-describe('a command while npm start does not run', () => {
-  test.each([
+const commands: Readonly<Record<string, Command>> = {
+  ...{ account, budgets, client, doctor, help, login, openapi, plan, recover, restore, sweep, token },
+  'demo:month': month,
+}
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+  vi.restoreAllMocks()
+})
+
+/** Runs a command in this process, with these variables of the environment. */
+async function run(name: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  for (const [variable, value] of Object.entries({ DATA_DIR: directory, ...env })) vi.stubEnv(variable, value)
+  const said = { out: '', err: '' }
+  vi.spyOn(console, 'log').mockImplementation((text) => {
+    said.out += `${text}\n`
+  })
+  vi.spyOn(console, 'error').mockImplementation((text) => {
+    said.err += `${text}\n`
+  })
+  const command = commands[name]
+  if (!command) throw new Error(`there is no command ${name}`)
+  return { code: await runCommand(command, args), ...said }
+}
+
+describe('npm run help', () => {
+  const scripts: Readonly<Record<string, string>> = JSON.parse(readFileSync('package.json', 'utf8')).scripts
+
+  test('has a line for every script of package.json, and for no other', () => {
+    const listed = Object.values(groups).flatMap((lines) => Object.keys(lines))
+    expect(listed.toSorted()).toEqual(Object.keys(scripts).toSorted())
+  })
+
+  test('lists commands by group, and scripts without a line at the end', async () => {
+    const { code, out } = await run('help', [])
+    expect([code, out.split('\n')[0]]).toEqual([0, 'First steps'])
+    expect(out).toMatch(/^ {2}npm run demo:month {5}fills a new ledger with a month/m)
+    expect(listOf([...Object.keys(scripts), 'dance'])).toMatch(/^Others\n {2}npm run dance$/m)
+  })
+
+  test('every command that infra/local/run.ts runs has a script and the other way round', () => {
+    const own = Object.entries(scripts).flatMap(([name, script]) =>
+      script === `tsx infra/local/run.ts ${name}` ? [name] : [],
+    )
+    expect(own.toSorted()).toEqual(Object.keys(commands).toSorted())
+    const table = [...readFileSync('infra/local/run.ts', 'utf8').matchAll(/^ {2}'?([\w:]+)'?: \(\) => import/gm)]
+    expect(table.map(([, name]) => name).toSorted()).toEqual(own.toSorted())
+  })
+
+  test.each(Object.keys(commands))('npm run %s --help says what it does and how to call it', async (name) => {
+    const { code, out, err } = await run(name, ['--help'])
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toMatch(/^[A-Z][^\n]*/)
+    expect(out).toMatch(new RegExp(`^ {2}npm run (--silent )?${name}\\b`, 'm'))
+  })
+})
+
+describe('wrong usage is one line that names the nearest right one, with exit code 2', () => {
+  const instant = '2026-11-20T09:00:00Z'
+  test.each<[string, readonly string[], string]>([
+    ['token', ['--sub', 'a', '--sub', 'b', '--scope', 'read'], '--sub was given more than once'],
+    ['token', ['--sub', '--scope', 'read'], '--sub needs a value'],
+    ['token', ['--sub', 'a', '--scope', 'reed'], "--scope: no scope 'reed'; did you mean read?"],
+    ['plan', ['x', '--time', '2026-02-30T09:00:00Z'], `--time must be a time such as ${instant}`],
+    ['plan', [], '<name> is needed'],
+    ['plan', ['x', 'y'], "One argument too many: 'y'"],
+    ['sweep', ['--at', '2026-11-20T24:00:00Z'], `--at must be a time such as ${instant}, or +2m`],
+    ['sweep', ['--at'], '--at needs a value'],
+    ['budgets', ['apply', 'x.csv', '--dryrun'], 'There is no option --dryrun; did you mean --dry-run?'],
+    ['budgets', ['apply', 'x.csv', '--dry-run=no'], '--dry-run takes no value'],
+    [
+      'budgets',
+      ['apply', 'x.csv', '--frobnicate'],
+      'There is no option --frobnicate; there are --dry-run, --prune, --reason',
+    ],
+    ['budgets', ['aply', 'x.csv'], "There is no command 'aply'; did you mean apply?"],
+    ['budgets', ['apply'], 'apply needs a file, such as clients.csv'],
+    ['budgets', ['apply', 'x.xlsx'], 'The file must end in .csv or .json'],
+    ['budgets', ['export', 'x.csv'], 'export takes no file'],
+    ['account', ['zzz'], "There is no command 'zzz'; say renewal or adopt or begin"],
+    ['restore', ['acept'], "There is no command 'acept'; did you mean accept?"],
+    ['demo:month', ['--fast'], 'npm run demo:month takes no options, so not --fast'],
+  ])('npm run %s %j', async (name, args, sentence) => {
+    const err = `${sentence} (npm run ${name} -- --help)\n`
+    expect(await run(name, args)).toEqual({ code: 2, out: '', err })
+  })
+
+  test('an option that npm kept for itself is not ignored', async () => {
+    const { code, err } = await run('budgets', ['apply', 'x.csv'], { npm_config_dry_run: 'true' })
+    expect([code, err]).toEqual([
+      2,
+      'npm kept --dry-run for itself: write -- before the options (npm run budgets -- --help)\n',
+    ])
+  })
+})
+
+describe('what cannot work is one line that says what to do, with exit code 1', () => {
+  test.each<[string, readonly string[]]>([
     ['budgets', ['export']],
     ['sweep', []],
     ['plan', ['morning']],
     ['token', ['--sub', 'a', '--scope', 'read']],
-  ])('npm run %s without npm start says in one line what does not answer', async (name, args) => {
-    const { code, out, err } = await runLocal(name, args, stopped)
+    ['login', []],
+  ])('npm run %s without npm start', async (name, args) => {
+    const { code, out, err } = await run(name, args, stopped)
     expect([code, out]).toEqual([1, ''])
     expect(err.trim().split('\n')).toEqual([
       expect.stringMatching(
@@ -28,13 +141,48 @@ describe('a command while npm start does not run', () => {
       ),
     ])
   })
+
+  test.each<[string, readonly string[], string]>([
+    ['sweep', [], 'TABLE_NAME, TRACKING_BASE_URL'],
+    ['budgets', ['export'], 'UNIT_GUARD_URL, UNIT_GUARD_TOKEN'],
+  ])('npm run %s in a folder where npm start did not run', async (name, args, settings) => {
+    const folder = join(directory, 'nowhere')
+    const { code, err } = await run(name, args, { DATA_DIR: folder })
+    const sentence = `npm start has not run with the folder ${folder}: start it first, `
+    expect([code, err]).toEqual([1, expect.stringMatching(new RegExp(`^${sentence}.*or set ${settings}\\.\n$`))])
+  })
+
+  test('npm run login where the ledger is in memory', async () => {
+    const listener = await createListener({ port: 0 })
+    afterAll(() => listener.close(Promise.resolve()))
+    const { DYNAMODB_ENDPOINT: _none, ...env } = { ...stopped, UNIT_GUARD_URL: listener.url, LEDGER: 'memory' }
+    const { code, err } = await run('login', [], env)
+    expect([code, err.trim().split('\n')]).toEqual([
+      1,
+      [expect.stringMatching(/^The ledger is in the memory .*TOKEN"\.$/)],
+    ])
+  })
+
+  test('a file that cannot be read', async () => {
+    const file = join(directory, 'none')
+    const { code, err } = await run('recover', [file, '--since', '2026-11-20T09:00:00Z'])
+    expect([code, err]).toEqual([1, `${file} cannot be read: ENOENT: no such file or directory, open '${file}'\n`])
+  })
+
+  test('a fault of ours keeps its stack', async () => {
+    const fault = new TypeError('of ours')
+    const said = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const failing = { usage: 'x', run: () => Promise.reject(fault) }
+    expect(await runCommand(failing, [])).toBe(1)
+    expect(said).toHaveBeenCalledWith(fault)
+  })
 })
 
 test('budgets says what to do about a token that the guard does not take', async () => {
   const listener = await createListener({ port: 0 })
   afterAll(() => listener.close(Promise.resolve()))
   listener.open({ fetch: () => new Response('{"detail": "no"}', { status: 401 }) })
-  const { code, err } = await runLocal('budgets', ['export'], { ...stopped, UNIT_GUARD_URL: listener.url })
+  const { code, err } = await run('budgets', ['export'], { ...stopped, UNIT_GUARD_URL: listener.url })
   expect([code, err]).toEqual([
     1,
     'UNIT_GUARD_TOKEN is not valid there: source the env file again, or make a token with npm run --silent token.\n',

@@ -76,7 +76,7 @@ test.skipIf(!hasJava())('npm run demo:month refuses a ledger that is not empty, 
   const { directory, remove } = await temporaryDirectory()
   onTestFinished(remove)
   const env = { DATA_DIR: directory, DYNAMODB_ENDPOINT: inject('dynamodb') ?? '', TABLE_NAME: table }
-  const { code, out, err } = await runLocal('demo-month', [], env)
+  const { code, out, err } = await runLocal('demo:month', [], env)
   expect([code, out]).toEqual([1, ''])
   expect(err).toContain('This ledger holds something already')
   expect(err).toContain('DATA_DIR=.local/month npm run demo:month')

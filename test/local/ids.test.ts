@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { examineStore } from '../../infra/local/commands/doctor/ledger.ts'
+import { examineStore } from '../../infra/local/commands/doctor.ts'
 import { findIds } from '../../infra/local/commands/projects.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { createTestClock } from '../support/clock.ts'

@@ -25,8 +25,11 @@ async function newcomer() {
   const { directory, remove } = await temporaryDirectory()
   onTestFinished(remove)
   const commands = resolve(inject('commands'))
-  const names = ['start', 'sweep', 'token', 'plan', 'demo-month']
-  const scripts = Object.fromEntries(names.map((name) => [name.replace('-', ':'), `exec node ${commands}/${name}.mjs`]))
+  const names = ['sweep', 'token', 'plan', 'demo:month']
+  const scripts = {
+    start: `exec node ${commands}/start.mjs`,
+    ...Object.fromEntries(names.map((name) => [name, `exec node ${commands}/run.mjs ${name}`])),
+  }
   await writeFile(join(directory, 'package.json'), JSON.stringify({ scripts }))
   const env = { PATH: process.env.PATH, HOME: directory, PORT: '0', SANDBOX_PORT: '0' }
 

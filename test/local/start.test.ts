@@ -125,6 +125,20 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     for (const file of ['env', 'secrets.json']) expect(statSync(join(data, file)).mode & 0o777).toBe(0o600)
   })
 
+  it('npm start and npm run login print links that log in to the dashboard once, as its administrator', async () => {
+    const { out } = await runLocal('login', [], { DATA_DIR: data })
+    const links = [...`${greeting}${out}`.matchAll(/(http\S+\/login)\?code=(\w+)/g)]
+    expect(links).toHaveLength(2)
+    for (const [, url = '', code = ''] of links) {
+      const enter = () => fetch(url, { method: 'POST', body: new URLSearchParams({ code }), redirect: 'manual' })
+      const { status, headers } = await enter()
+      const cookie = headers.get('set-cookie')?.split(';')[0] ?? ''
+      const page = await fetch(`${env.UNIT_GUARD_URL}/dashboard/callers`, { headers: { cookie } })
+      expect([status, page.status, (await page.text()).includes('local-admin')]).toEqual([303, 200, true])
+      expect((await enter()).status).toBe(401)
+    }
+  })
+
   it('npm run token prints a token that is accepted with its scopes', async () => {
     const args = ['--sub', 'alice', '--scope', 'read run', '--budgets', 'demo', '--expires', '30m']
     const { code, out } = await runLocal('token', args, { DATA_DIR: data })
@@ -189,7 +203,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     expect(unknown.err).toBe('There is no plan nobody. The plans file has nightly, later and unknown.\n')
     expect([unknown.code, unknown.out]).toEqual([1, ''])
     expect([late.code, late.out.trim().split('\n')[1]]).toEqual([1, '  not run, it came more than an hour late'])
-    expect([wrong.code, wrong.err.split('\n')[0]]).toEqual([2, '<name> is needed'])
+    expect([wrong.code, wrong.err]).toEqual([2, '<name> is needed (npm run plan -- --help)\n'])
     expect(waiting).toMatchObject({ code: 0, err: '' })
     expect(waiting.out).toMatch(/ {2}1 not begun yet; 0 units charged\n {2}what has not run is tried again at 2.*Z; /)
     const sweep = await runLocal('sweep', ['--at', '+6m'], { DATA_DIR: data })

@@ -2,17 +2,20 @@ import { execFile, spawnSync } from 'node:child_process'
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs, promisify } from 'node:util'
+import { promisify } from 'node:util'
+import { readOrExit } from '../../infra/local/commands/command.ts'
 import { say } from '../support/process/command-line.ts'
 import { type Bug, bugs, type Scene, scenes } from './bugs.ts'
 import { workBugs } from './work-bugs.ts'
 import { checkWorkBug, checkWorks } from './works.ts'
 
-const usage = `npm run model                     every scene to its end, and every bug
-npm run model -- --quick          the small scenes to their end, without bugs: what the gate runs
-npm run model -- --bugs           the bugs alone
-npm run model -- --bug STALE_DAY  one bug, step by step
-npm run model -- --works          the rules of one work alone, which take no spin`
+const usage = `Checks the model of the protocol, and that the checker finds every planted bug.
+
+  npm run model                     every scene to its end, and every bug
+  npm run model -- --quick          the small scenes to their end, without bugs: what the gate runs
+  npm run model -- --bugs           the bugs alone
+  npm run model -- --bug STALE_DAY  one bug, step by step
+  npm run model -- --works          the rules of one work alone, which take no spin`
 
 interface Search {
   readonly scene: string
@@ -108,19 +111,15 @@ async function trail(bug: Bug): Promise<boolean> {
 const toSearch = ({ name, scene, says }: Bug): Search => ({ scene, bug: name, says })
 
 async function main(): Promise<boolean> {
-  const { values } = parseArgs({
-    options: {
+  const { flags: values } = readOrExit({
+    usage,
+    flags: {
       quick: { type: 'boolean' },
       bugs: { type: 'boolean' },
       bug: { type: 'string' },
       works: { type: 'boolean' },
-      help: { type: 'boolean' },
     },
   })
-  if (values.help) {
-    say(usage)
-    return true
-  }
   const workBug = workBugs.find(({ rule }) => rule === values.bug)
   if (workBug) return checkWorkBug(workBug, say, true)
   const missing = ['spin', 'gcc'].filter((tool) => spawnSync(tool, ['--version']).error !== undefined)
@@ -128,7 +127,7 @@ async function main(): Promise<boolean> {
     say(`NOT CHECKED: the model needs ${missing.join(' and ')}; on Debian: apt-get install spin gcc libc6-dev`)
     return false
   }
-  const worksAreSound = values.bug !== undefined || checkWorks({ quick: values.quick, say })
+  const worksAreSound = values.bug !== undefined || checkWorks({ quick: values.quick ?? false, say })
   if (values.works) return worksAreSound
   if (values.bug !== undefined) {
     const named = bugs.find(({ name }) => name === values.bug)

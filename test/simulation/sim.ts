@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { parseArgs } from 'node:util'
+import { readOrExit } from '../../infra/local/commands/command.ts'
 import { say } from '../support/process/command-line.ts'
 import { mutants } from './mutants.ts'
 import { type RaceName, raceNames } from './races/races.ts'
@@ -150,25 +150,28 @@ const count = (number: number): string => number.toLocaleString('en')
 const seconds = (ms: number): string => (ms / 1000).toFixed(1)
 const since = (from: number): string => seconds(performance.now() - from)
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
+const { flags: values, texts: positionals } = readOrExit({
+  usage,
+  takes: ['[words]', '[words]', '[words]'],
+  flags: {
     check: { type: 'boolean' },
     bugs: { type: 'boolean' },
     long: { type: 'boolean' },
     seed: { type: 'string' },
     race: { type: 'string' },
-    faults: { type: 'string', default: String(maxFaults) },
-    choices: { type: 'string', default: '' },
-    help: { type: 'boolean' },
+    faults: { type: 'string' },
+    choices: { type: 'string' },
   },
 })
 
 function run(): Promise<boolean> {
-  const { seed, race, faults, choices } = values
+  const { seed, race, faults = maxFaults, choices = '' } = values
   if (seed !== undefined) return again({ do: 'workloads', from: Number(seed), count: 1 })
   if (race !== undefined) {
-    if (!isRace(race)) throw new Error(`There is no race ${race}; there are: ${raceNames.join('; ')}.`)
+    if (!isRace(race)) {
+      say(`There is no race ${race}; there are: ${raceNames.join('; ')}.`)
+      process.exit(2)
+    }
     const chosen = choices === '' ? [] : choices.split(',').map(Number)
     return again({ do: 'replay', race, maxFaults: Number(faults), choices: chosen })
   }
@@ -182,5 +185,4 @@ function run(): Promise<boolean> {
   return everything(values.check ? checkedWorkloads : usualWorkloads)
 }
 
-if (values.help) say(usage)
-else process.exit((await run()) ? 0 : 1)
+process.exit((await run()) ? 0 : 1)

@@ -1,13 +1,15 @@
 import type { Context } from 'hono'
 import type { FaceEnv } from '../../../shared/api/face.ts'
-import { createTokens } from '../../../shared/auth/tokens.ts'
+import { type Caller, createTokens } from '../../../shared/auth/tokens.ts'
 import type { Services } from '../../../shared/guard/services.ts'
+import type { Login } from '../../../shared/ledger/login.ts'
+import { dayMs } from '../../../shared/platform/clock.ts'
 import { show } from '../answer.tsx'
 import { readForm } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
 
 /** Only POST redeems the code of a link, because link previews would use it up with GET. */
-export function addLogin(routes: PageRoutes, { guard, clock, callerKey }: Services): void {
+export function addLogin(routes: PageRoutes, { guard, clock, callerKey, isLocal }: Services): void {
   const tokens = createTokens({ key: callerKey, clock })
   const { publicPage, page, logIn, logOut, sessionOf, mustBeSameOrigin } = routes
 
@@ -40,12 +42,17 @@ export function addLogin(routes: PageRoutes, { guard, clock, callerKey }: Servic
   }
 
   async function logInByCode(c: Context<FaceEnv>, code: string): Promise<Response> {
-    const caller = await guard.ledger.logins.redeem(code, clock.now())
-    if (caller !== null) return logIn(c, caller, '/')
-    const fault = 'This link was used before, or is older than five minutes. Type /units login in Slack for a new one.'
+    const now = clock.now()
+    const login = await guard.ledger.logins.redeem(code, now)
+    if (login) return logIn(c, userOf(login, now), '/')
+    const fault = `This link was used before, or is older than five minutes. ${isLocal ? 'Run npm run login' : 'Type /units login in Slack'} for a new one.`
     return show(c, { title: 'Log in', children: <TokenForm to="/" fault={fault} /> }, 401)
   }
 }
+
+/** A session ends by itself before such a token does. */
+const userOf = ({ caller, token }: Login, now: number): Caller | string =>
+  token ? { sub: caller, scopes: new Set(token.scopes), budgets: token.budgets, until: now + dayMs } : caller
 
 const sessionEnded = 'Your session had ended, so nothing was done. Log in, and send the form once more.'
 
@@ -56,7 +63,7 @@ function dashboardPath(path = '/'): string {
 
 const CodeForm = ({ code }: { code: string }) => (
   <form method="post" action="/login" class="login">
-    <p>This link from Slack lets you in once.</p>
+    <p>This link lets you in once.</p>
     <input type="hidden" name="code" value={code} />
     <button type="submit" class="primary">
       Open the dashboard

@@ -15,7 +15,7 @@ import {
 } from '../../../shared/platform/settings.ts'
 import { type OperatorLedger, serviceHere, withOperatorLedger } from '../database/operator-ledger.ts'
 import { CannotContinue } from '../failures.ts'
-import { command, WrongUsage } from './command.ts'
+import { defineCommand, mustBeOneOf, WrongUsage } from './command.ts'
 
 const usage = `Changes what a whole ledger is, which no setting changes by itself.
 
@@ -44,12 +44,12 @@ const renewalFlags = z.object({ day, time, zone })
 
 const actor = 'setup'
 
-await command(
+export const command = defineCommand({
   usage,
   flags,
-  async ({ 'dry-run': dryRun, ...renewal }, what) => {
-    const isDry = dryRun !== undefined
-    switch (what) {
+  takes: ['<renewal|adopt|begin>'],
+  async run({ 'dry-run': isDry = false, ...renewal }, what = '') {
+    switch (mustBeOneOf(what, ['renewal', 'adopt', 'begin'])) {
       case 'renewal': {
         const wanted = toRenewal(renewal)
         return withOperatorLedger((opened) => apply(opened, renewalChange(wanted), isDry))
@@ -62,12 +62,9 @@ await command(
         const service = serviceHere()
         return withOperatorLedger((opened) => begin(opened, service))
       }
-      default:
-        throw new WrongUsage(`takes renewal, adopt or begin, not ${what}`)
     }
   },
-  ['<renewal|adopt|begin>'],
-)
+})
 
 async function adopt(opened: OperatorLedger, service: string, isDry: boolean): Promise<boolean> {
   const { store, tableId: table } = opened

@@ -1,9 +1,14 @@
+import type { BudgetDifference } from '../../../shared/guard/people/apply-budgets.ts'
+import { membersInWords } from '../../../shared/guard/people/differences.ts'
+import { folded } from '../../../shared/ledger/book/definitions.ts'
+import type { Member } from '../../../shared/ledger/book/difference.ts'
+import { parseStrictJson } from '../../../shared/platform/json.ts'
 import { parseSettings } from '../../../shared/platform/settings.ts'
-import { apiSettings } from '../api-client.ts'
-import { type BudgetsFile, readBudgetsFile, type ShownBudget, toBudgetsCsv } from './budgets/file.ts'
-import { countUnnamed, createBudgetsService, linesOf } from './budgets/service.ts'
-import { command, commandEnvironment, WrongUsage } from './command.ts'
-import { withIds } from './projects.ts'
+import { apiSettings, createSend } from '../api-client.ts'
+import { CannotContinue } from '../failures.ts'
+import { type BudgetsFile, readBudgetsFile, type ShownBudget, toBudgetsCsv, type WantedBudget } from './budgets-file.ts'
+import { commandEnvironment, defineCommand, mustBeOneOf, WrongUsage } from './command.ts'
+import { type OwnedProject, projectsIn, withIds } from './projects.ts'
 
 const usage = `Makes and changes many budgets from a file, as one revision. It shows the difference first; no budget is deleted.
 
@@ -37,26 +42,25 @@ interface How {
   readonly reason?: string
 }
 
-const verb = process.argv[2]
-
-await command(
+export const command = defineCommand({
   usage,
   flags,
-  async ({ 'dry-run': dryRun, prune, reason }, what, file = '') => {
-    if (what !== 'apply' && what !== 'ids' && what !== 'export')
-      throw new WrongUsage(`takes apply, ids or export, not ${what}`)
-    if (what === 'apply' && !/\.(csv|json)$/i.test(file)) throw new WrongUsage('the file must end in .csv or .json')
+  takes: ['<apply|ids|export>', '[file]'],
+  async run({ 'dry-run': dryRun = false, prune = false, reason }, verb = '', file) {
+    const what = mustBeOneOf(verb, ['apply', 'ids', 'export'])
+    if (what !== 'apply' && file !== undefined) throw new WrongUsage(`${what} takes no file`)
+    if (what === 'apply' && file === undefined) throw new WrongUsage('apply needs a file, such as clients.csv')
+    if (file !== undefined && !/\.(csv|json)$/i.test(file)) throw new WrongUsage('The file must end in .csv or .json')
     const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
     const service = createBudgetsService({ url, token })
     const read = await service.read()
-    const how = { ...read, dryRun: dryRun !== undefined, prune: prune !== undefined, ...(reason && { reason }) }
+    const how = { ...read, dryRun, prune, ...(reason && { reason }) }
     if (what === 'export') process.stdout.write(toBudgetsCsv(read.budgets))
-    else if (what === 'apply') await apply(service, await readBudgetsFile(file, read.budgets, how), how)
+    else if (what === 'apply') await apply(service, await readBudgetsFile(file ?? '', read.budgets, how), how)
     else await apply(service, allBudgets(read.budgets), { ...how, prune: false })
     return true
   },
-  verb === 'export' || verb === 'ids' ? [verb] : ['apply', '<file>'],
-)
+})
 
 function allBudgets(budgets: readonly ShownBudget[]): BudgetsFile {
   return {
@@ -84,4 +88,121 @@ async function apply(service: Service, file: BudgetsFile, how: How): Promise<voi
 
 function staying(count: number): string {
   return `${count} ${count === 1 ? 'project stays' : 'projects stay'}`
+}
+
+export interface Applied {
+  readonly revision: number
+  readonly differences: readonly BudgetDifference[]
+}
+
+/** The lists only help, so a hanging service must not block the budgets. */
+const listsWithinMs = 10_000
+
+const wrongToken =
+  'UNIT_GUARD_TOKEN is not valid there: source the env file again, or make a token with npm run --silent token.'
+
+export function createBudgetsService({ url, token }: { url: string; token: string }) {
+  const request = createSend({ url, token })
+
+  async function send(method: 'GET' | 'PUT', path: string, etag?: string, body?: object) {
+    const response = await request(method, path, { ...(body && { body }), etag })
+    const answer = (await response.json().catch(() => ({}))) as Applied & Refused & { budgets: readonly ShownBudget[] }
+    return { status: response.status, etag: response.headers.get('etag') ?? '', answer }
+  }
+
+  /** @throws CannotContinue */
+  async function read(): Promise<{ budgets: readonly ShownBudget[]; etag: string }> {
+    const { status, etag, answer } = await send('GET', '/budgets')
+    if (status === 401) throw new CannotContinue(wrongToken)
+    if (status !== 200) throw new CannotContinue(sentenceOf(status, answer))
+    return { budgets: answer.budgets, etag }
+  }
+
+  /** @throws CannotContinue also if a budget changed since `etag`. */
+  async function apply(
+    file: BudgetsFile,
+    how: { etag: string; dryRun: boolean; prune?: boolean; reason?: string },
+  ): Promise<Applied> {
+    const reason = how.reason ?? file.reason
+    const body = { budgets: file.budgets, ...(reason !== undefined && { reason }) }
+    const query = new URLSearchParams(how.dryRun ? { 'dry-run': 'true' } : {})
+    for (const member of how.prune ? file.prunable : []) query.append('prune', member)
+    const { status, answer } = await send('PUT', `/budgets?${query}`, how.etag, body)
+    if (status === 200) return answer
+    if (status === 412)
+      throw new CannotContinue('The budgets have changed meanwhile, and nothing was applied; run it again.')
+    throw new CannotContinue(sentenceOf(status, answer, file))
+  }
+
+  /** The service's free lists of projects: the second has ids that the first may lack. `null` if unavailable. */
+  async function listProjects(): Promise<readonly (readonly OwnedProject[])[] | null> {
+    const first = await list('/v3/projects')
+    if (first === null || first.some(({ id }) => id !== undefined)) return first && [first]
+    return [first, (await list('/v3/marketshare/projects')) ?? []]
+  }
+
+  async function list(path: string): Promise<readonly OwnedProject[] | null> {
+    const response = await request('GET', path, { signal: AbortSignal.timeout(listsWithinMs) }).catch(() => null)
+    const json = parseStrictJson((await response?.text().catch(() => '')) ?? '')
+    return response?.ok && json.ok ? projectsIn(json.value) : null
+  }
+
+  return { read, apply, listProjects }
+}
+
+interface Refused {
+  readonly detail?: string
+  readonly errors?: readonly { readonly path: string; readonly message: string }[]
+}
+
+function sentenceOf(status: number, { detail, errors }: Refused, file?: BudgetsFile): string {
+  if (!file || !errors) return detail ?? `Unit Guard answers with status ${status}.`
+  const lines = errors.map(({ path, message }) => {
+    const [, position, member] = /^budgets\.(\d+)\.?(.*)$/.exec(path) ?? []
+    const place = position === undefined ? path : [file.placeOf(Number(position)), member].filter(Boolean).join(', ')
+    return `${place}: ${message}`
+  })
+  return `Nothing was applied:\n  ${lines.join('\n  ')}`
+}
+
+export function linesOf(differences: readonly BudgetDifference[], named: number): string[] {
+  const unchanged = named - differences.length
+  return [
+    ...differences.flatMap(({ budget, isNew, members }) => {
+      const told = membersInWords(members, isNew)
+      const gone = members.flatMap(takenAway)
+      return [
+        `${isNew ? '+' : '~'} ${budget}  ${isNew ? 'new: ' : ''}${told.join(', ')}`,
+        ...(gone.length > 0 ? [`    takes away ${gone.join(', ')}`] : []),
+      ]
+    }),
+    ...(unchanged > 0 ? [`= ${unchanged} unchanged`] : []),
+  ]
+}
+
+type Projects = readonly { readonly name: string }[]
+type Limits = readonly { readonly window: string }[]
+
+/** Names every removed project, because the line above counts those after the third. */
+function takenAway({ member, from, to }: Member): string[] {
+  if (member === 'limits') {
+    const stay = (to as Limits).map(({ window }) => window)
+    return ((from ?? []) as Limits).flatMap(({ window }) =>
+      stay.includes(window) ? [] : [`the limit of the ${window}`],
+    )
+  }
+  if (member !== 'projects') return from !== null && to === null ? [member] : []
+  const stay = new Set((to as Projects).map(({ name }) => folded(name)))
+  return ((from ?? []) as Projects).flatMap(({ name }) => (stay.has(folded(name)) ? [] : [`the project ${name}`]))
+}
+
+/** How many current projects the file omits, of budgets whose projects it names. */
+export function countUnnamed(wanted: readonly WantedBudget[], current: readonly ShownBudget[]): number {
+  const counts = wanted.map(({ name, projects }) => {
+    if (!Array.isArray(projects)) return 0
+    const named = new Set((projects as Projects).map((project) => folded(project.name)))
+    const listed = current.find((budget) => budget.name === name)?.projects ?? []
+    return listed.filter((project) => !named.has(folded(project.name))).length
+  })
+  return counts.reduce((sum, of) => sum + of, 0)
 }

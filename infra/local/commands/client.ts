@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { CannotContinue } from '../failures.ts'
-import { command } from './command.ts'
+import { defineCommand } from './command.ts'
 
 const usage = `Builds the client for programs: a folder with one module and its types, to be copied or published.
 
@@ -16,16 +16,15 @@ const name = 'unit-guard-client'
 /** The first with `AbortSignal.any`. */
 const oldestNode = '>=20.3'
 
-await command(
+export const command = defineCommand({
   usage,
-  {},
-  async (_flags, folder = 'build/client') => {
+  takes: ['[folder]'],
+  async run(_flags, folder = 'build/client') {
     await buildClient(folder)
     process.stdout.write(`${folder}: index.js with its types, package.json, README.md\n`)
     return true
   },
-  ['[folder]'],
-)
+})
 
 /** Writes the client as a package without dependencies. @throws CannotContinue for a folder with other content. */
 async function buildClient(folder: string): Promise<void> {

@@ -1,17 +1,22 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { instant } from '../../../shared/api/schemas.ts'
 import { WrongPlans } from '../../../shared/guard/plans/plans-file.ts'
+import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { WrongLedger } from '../../../shared/ledger/identity.ts'
 import { dayMs, hourMs, minuteMs } from '../../../shared/platform/clock.ts'
+import { nearest } from '../../../shared/platform/misspelt.ts'
 import { environment, WrongSettings } from '../../../shared/platform/settings.ts'
 import { readEnvFile, withoutFound } from '../data-directory.ts'
-import { CannotContinue } from '../failures.ts'
-import { directoryOf, type Environment } from '../settings.ts'
+import { CannotContinue, hintFor, reasonOf } from '../failures.ts'
+import { defaultDirectory, directoryOf, type Environment } from '../settings.ts'
 import { createShutdown, type Shutdown } from '../shutdown.ts'
 
 // Otherwise the AWS SDK warns at each start that it will need a newer Node.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'
 
+/** The message is one sentence; it is shown with the command whose `--help` says more. */
 export class WrongUsage extends Error {
   override readonly name = 'WrongUsage'
 }
@@ -19,90 +24,183 @@ export class WrongUsage extends Error {
 const exitCodes = { done: 0, failed: 1, wrongUsage: 2 } as const
 
 type Flags = NonNullable<ParseArgsConfig['options']>
-type Given<F extends Flags> = { readonly [Name in keyof F]?: string }
+type Given<F extends Flags> = { readonly [Name in keyof F]?: F[Name]['type'] extends 'boolean' ? boolean : string }
 
-/**
- * Runs one command of `npm run`. Exit codes: 0 `run` returned true, 1 it returned false or failed, 2 wrong usage.
- *
- * @param takes names of the arguments without a flag, in brackets if optional; `run` gets one text for each.
- */
-export async function command<F extends Flags>(
-  usage: string,
-  flags: F,
-  run: (given: Given<F>, ...texts: string[]) => Promise<boolean>,
-  takes: readonly string[] = [],
-): Promise<never> {
+export interface Form<F extends Flags = Flags> {
+  /** Begins with what the command does; indented lines show how to call it. */
+  readonly usage: string
+  readonly flags?: F
+  /** Names of the arguments without a flag, in brackets if optional. */
+  readonly takes?: readonly string[]
+}
+
+export interface Command<F extends Flags = Flags> extends Form<F> {
+  /** Gets one text for each argument given. Exits with 1 if `false`. @throws WrongUsage */
+  run(given: Given<F>, ...texts: string[]): Promise<boolean>
+}
+
+/** Keeps the names of the flags for `run`. */
+export const defineCommand = <const F extends Flags>(command: Command<F>): Command => command
+
+/** Returns the exit code: 0 done, 1 failed, 2 wrong usage. */
+export async function runCommand(command: Command, args: readonly string[]): Promise<number> {
   try {
-    const given = readArguments(flags, takes)
-    if (given === 'help') return help(usage)
-    process.exit((await run(given.flags, ...given.texts)) ? exitCodes.done : exitCodes.failed)
+    const given = readArguments(command, args)
+    if (given === 'help') {
+      console.log(command.usage)
+      return exitCodes.done
+    }
+    return (await command.run(given.flags, ...given.texts)) ? exitCodes.done : exitCodes.failed
   } catch (error) {
-    if (error instanceof WrongUsage) return refuse(usage, error)
-    console.error(withoutStack(error))
-    if (error instanceof WrongSettings) console.error('Start Unit Guard first (npm start), or set them.')
-    process.exit(exitCodes.failed)
+    return tellFailure(error, command)
   }
 }
 
+/** Ends the process after `--help` and after wrong usage. */
+export function readOrExit<const F extends Flags>(form: Form<F>, args = process.argv.slice(2)): Arguments<F> {
+  try {
+    const given = readArguments(form, args)
+    if (given !== 'help') return given
+    console.log(form.usage)
+  } catch (error) {
+    process.exit(tellFailure(error, form))
+  }
+  process.exit(exitCodes.done)
+}
+
 export async function runUntilStopped(name: string, usage: string, start: (shutdown: Shutdown) => Promise<void>) {
+  readOrExit({ usage })
   const shutdown = createShutdown()
   try {
-    if (readArguments({}, []) === 'help') help(usage)
     // A closed terminal must not end running updates.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
     shutdown.onSignal()
     await start(shutdown)
   } catch (error) {
-    if (error instanceof WrongUsage) refuse(usage, error)
-    console.error(`${name}:`, withoutStack(error))
+    console.error(`${name}:`, toSentence(error))
     await shutdown.stop()
     process.exit(exitCodes.failed)
   }
 }
 
-/** Only the message, if the user can repair the fault. */
-const withoutStack = (error: unknown): unknown =>
-  error instanceof Error && plainErrors.some((plain) => error instanceof plain) ? error.message : error
+function tellFailure(error: unknown, { usage }: Form): number {
+  if (error instanceof WrongUsage) {
+    console.error(`${error.message} (${nameIn(usage)} -- --help)`)
+    return exitCodes.wrongUsage
+  }
+  console.error((error instanceof WrongSettings && whereToStart(error)) || toSentence(error))
+  return exitCodes.failed
+}
+
 const plainErrors = [CannotContinue, WrongSettings, WrongPlans, WrongLedger]
 
-function help(usage: string): never {
-  console.log(usage)
-  process.exit(exitCodes.done)
+/** One sentence if the user can repair the failure; else a fault of ours, with its stack. */
+function toSentence(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  if (plainErrors.some((plain) => error instanceof plain)) return error.message
+  const reason = reasonOf(error)
+  if (error instanceof LedgerUnavailable) return `The ledger does not answer: ${reason}${hintFor(reason) || '.'}`
+  if ('$metadata' in error || /credentials|region is missing/i.test(reason)) return `AWS does not answer: ${reason}`
+  return 'syscall' in error ? `${reason}${hintFor(reason)}` : error
 }
 
-function refuse(usage: string, { message }: WrongUsage): never {
-  console.error(`${message}\n\n${usage}`)
-  process.exit(exitCodes.wrongUsage)
+/** Names the folders with which `npm start` ran, if that is why settings are missing; else `null`. */
+function whereToStart({ message }: WrongSettings): string | null {
+  const given = environment()
+  const directory = directoryOf(withoutFound(given))
+  const settings = [...message.matchAll(/\b([A-Z_]+): /g)].map(([, name = '']) => name)
+  if (hasEnvFile(directory) || settings.some((name) => given[name])) return null
+  const others = [defaultDirectory, ...foldersIn(defaultDirectory)].filter(hasEnvFile)
+  const instead = others.length === 0 ? '' : `, set DATA_DIR to a folder where it ran (${others.join(', ')})`
+  return `npm start has not run with the folder ${directory}: start it first${instead}, or set ${settings.join(', ')}.`
 }
+
+const hasEnvFile = (directory: string): boolean => existsSync(join(directory, 'env'))
+
+function foldersIn(directory: string): string[] {
+  if (!existsSync(directory)) return []
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [join(directory, entry.name)] : [],
+  )
+}
+
+/** `npm run plan`, from the line of the usage that shows how to call it. */
+const nameIn = (usage: string): string =>
+  /^ {2}.*?(npm (start|run( --silent)? [\w:]+))/m.exec(usage)?.[1] ?? 'npm run help'
 
 interface Arguments<F extends Flags> {
   readonly flags: Given<F>
   readonly texts: readonly string[]
 }
 
-function readArguments<F extends Flags>(flags: F, takes: readonly string[]): Arguments<F> | 'help' {
-  const parsed = parse(flags, takes)
-  if ('help' in parsed.values) return 'help'
+/** @throws WrongUsage */
+function readArguments<F extends Flags>(
+  form: Form<F>,
+  args: readonly string[],
+  env: Environment = environment(),
+): Arguments<F> | 'help' {
+  const { takes = [], flags } = form
+  const options = { ...flags, help: { type: 'boolean', short: 'h' } } as const
+  // Not strict, because the messages of `parseArgs` name no near option.
+  const parsed = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true })
+  if (parsed.values.help) return 'help'
+  const given = parsed.tokens.filter((token) => token.kind === 'option')
+  for (const token of given) mustBeOption(form, token)
+  const names = given.map(({ name }) => name)
+  // `parseArgs` ignores all but the last one.
+  const repeated = names.find((name, at) => names.indexOf(name) < at)
+  if (repeated !== undefined) throw new WrongUsage(`--${repeated} was given more than once`)
+  mustNotBeNpms(
+    Object.keys(flags ?? {}).filter((name) => !names.includes(name)),
+    env,
+  )
   const texts = parsed.positionals
   const missing = takes[texts.length]
   if (missing !== undefined && !missing.startsWith('[')) throw new WrongUsage(`${missing} is needed`)
-  if (texts.length > takes.length) throw new WrongUsage(`Unexpected argument '${texts[takes.length]}'`)
+  if (texts.length > takes.length) throw new WrongUsage(`One argument too many: '${texts[takes.length]}'`)
   return { flags: parsed.values as Given<F>, texts }
 }
 
-function parse(flags: Flags, takes: readonly string[]) {
-  const options = { ...flags, help: { type: 'boolean', short: 'h' } } as const
-  try {
-    const parsed = parseArgs({ options, strict: true, allowPositionals: takes.length > 0, tokens: true })
-    const names = parsed.tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []))
-    // `parseArgs` ignores all but the last one.
-    const repeated = names.find((name, at) => names.indexOf(name) < at)
-    if (repeated === undefined) return parsed
-    throw new WrongUsage(`--${repeated} was given more than once`)
-  } catch (error) {
-    if (error instanceof WrongUsage) throw error
-    throw new WrongUsage(error instanceof Error ? (error.message.split('. ')[0] ?? '') : 'unknown flags')
-  }
+interface Option {
+  readonly name: string
+  readonly rawName: string
+  readonly value: string | undefined
+  readonly inlineValue: boolean | undefined
+}
+
+function mustBeOption({ usage, flags = {} }: Form, { name, rawName, value, inlineValue }: Option): void {
+  const type = Object.hasOwn(flags, name) ? flags[name]?.type : undefined
+  if (type === undefined) throw new WrongUsage(noOption(usage, rawName, Object.keys(flags)))
+  if (type === 'boolean' && value !== undefined) throw new WrongUsage(`${rawName} takes no value`)
+  const isOtherOption = !inlineValue && value?.startsWith('-')
+  if (type === 'string' && (value === undefined || isOtherOption)) throw new WrongUsage(`${rawName} needs a value`)
+}
+
+function noOption(usage: string, typed: string, names: readonly string[]): string {
+  const [setting] = /\b[A-Z_]+=\S+ npm (start|run \S+)/.exec(usage) ?? []
+  if (setting !== undefined) return `There is no option ${typed}; settings come from the environment, as in ${setting}`
+  if (names.length === 0) return `${nameIn(usage)} takes no options, so not ${typed}`
+  const meant = nearest(typed.replace(/^-+/, ''), names)
+  if (meant !== null) return `There is no option ${typed}; did you mean --${meant}?`
+  return `There is no option ${typed}; there are ${names.map((name) => `--${name}`).join(', ')}`
+}
+
+/** `npm run budgets apply x.csv --dry-run` gives the option to npm, which would apply the file. */
+function mustNotBeNpms(names: readonly string[], env: Environment): void {
+  const taken = names.find((name) => env[`npm_config_${name.replaceAll('-', '_')}`])
+  if (taken !== undefined) throw new WrongUsage(`npm kept --${taken} for itself: write -- before the options`)
+}
+
+/** @throws WrongUsage with the nearest choice */
+export function mustBeOneOf<Choice extends string>(typed: string, choices: readonly Choice[]): Choice {
+  const known = choices.find((choice) => choice === typed)
+  if (known === undefined) throw new WrongUsage(`There is ${noSuch('command', typed, choices)}`)
+  return known
+}
+
+export function noSuch(what: string, typed: string, choices: readonly string[]): string {
+  const meant = nearest(typed, choices)
+  return `no ${what} '${typed}'; ${meant === null ? `say ${choices.join(' or ')}` : `did you mean ${meant}?`}`
 }
 
 /**

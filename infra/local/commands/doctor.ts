@@ -1,11 +1,29 @@
 import { project as isProject } from '../../../shared/guard/fields.ts'
+import type { GuardSettings } from '../../../shared/guard/options.ts'
 import { guardSettings } from '../../../shared/guard/options.ts'
+import { whyNotPaidBy } from '../../../shared/guard/plans/calendar.ts'
+import type { Plan } from '../../../shared/guard/plans/plans-file.ts'
 import { readPlans } from '../../../shared/guard/plans/plans-file.ts'
+import { count, figuresOf, list, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
+import { leavesToNoBudget } from '../../../shared/guard/update/decide.ts'
+import { spellingFaults } from '../../../shared/guard/update/projects.ts'
+import { collisionsIn } from '../../../shared/ledger/book/changes.ts'
+import { type Budget, type Definitions, rootBudget, windowKinds } from '../../../shared/ledger/book/definitions.ts'
+import { latestRenewal, newCalendar } from '../../../shared/ledger/book/windows.ts'
+import { NoDefinitions } from '../../../shared/ledger/errors.ts'
+import { accountOf, emptyFault, identityFaults, showRenewal } from '../../../shared/ledger/identity.ts'
+import { expectedLedgerOf } from '../../../shared/ledger/open-ledger.ts'
+import { createDynamoClient, createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
+import type { Store } from '../../../shared/ledger/store/store.ts'
+import { createViews, type View } from '../../../shared/ledger/views/views.ts'
+import { type Clock, systemClock } from '../../../shared/platform/clock.ts'
+import { systemIds } from '../../../shared/platform/ids.ts'
 import { parseSettings } from '../../../shared/platform/settings.ts'
 import { anyOf, kindsBy, productKinds } from '../../../shared/tracking/kinds.ts'
-import { command, commandEnvironment, isInMemory, WrongUsage } from './command.ts'
-import { examineLedger } from './doctor/ledger.ts'
-import { examineService } from './doctor/service.ts'
+import { reasonOf } from '../failures.ts'
+import { commandEnvironment, defineCommand, isInMemory, WrongUsage } from './command.ts'
+import { examineService, type Findings } from './doctor-service.ts'
+import { findIds, named, type OwnedProject, unownedInWords } from './projects.ts'
 
 const usage = `Looks at the service and the ledger, and says what to set. It only reads: nothing is spent.
 
@@ -14,21 +32,25 @@ const usage = `Looks at the service and the ledger, and says what to set. It onl
   --project  the project to estimate a ${anyOf(kindsBy(productKinds, 'name'))} update of, by name; the account's first one without it
   --id       the same project's id, for ${anyOf(kindsBy(productKinds, 'id'))} updates; looked up without it`
 
-await command(usage, { project: { type: 'string' }, id: { type: 'string' } }, async ({ project, id }) => {
-  for (const given of [project, id]) {
-    if (given !== undefined && !isProject.safeParse(given).success)
-      throw new WrongUsage(`no project is called ${given}`)
-  }
-  const env = commandEnvironment()
-  const settings = parseSettings(guardSettings, env)
-  const service = await examineService(settings, { project, id })
-  tell(`The service at ${settings.TRACKING_BASE_URL}`, service.lines)
-  const plans = readPlans(settings.PLANS)
-  const ledger = await examineLedger(settings, { inMemory: isInMemory(env), plans, lists: service.lists ?? [] })
-  tell(`The ledger: the table ${settings.TABLE_NAME}`, ledger.lines)
-  const toDo = [...new Set([...service.toDo, ...ledger.toDo])]
-  tell('What to do next', toDo.length === 0 ? ['nothing: updates can be guarded as it is'] : toDo)
-  return toDo.length === 0
+export const command = defineCommand({
+  usage,
+  flags: { project: { type: 'string' }, id: { type: 'string' } },
+  async run({ project, id }) {
+    for (const given of [project, id]) {
+      if (given !== undefined && !isProject.safeParse(given).success)
+        throw new WrongUsage(`no project is called ${given}`)
+    }
+    const env = commandEnvironment()
+    const settings = parseSettings(guardSettings, env)
+    const service = await examineService(settings, { project, id })
+    tell(`The service at ${settings.TRACKING_BASE_URL}`, service.lines)
+    const plans = readPlans(settings.PLANS)
+    const ledger = await examineLedger(settings, { inMemory: isInMemory(env), plans, lists: service.lists ?? [] })
+    tell(`The ledger: the table ${settings.TABLE_NAME}`, ledger.lines)
+    const toDo = [...new Set([...service.toDo, ...ledger.toDo])]
+    tell('What to do next', toDo.length === 0 ? ['nothing: updates can be guarded as it is'] : toDo)
+    return toDo.length === 0
+  },
 })
 
 function tell(heading: string, lines: readonly string[]): void {
@@ -36,3 +58,159 @@ function tell(heading: string, lines: readonly string[]): void {
   for (const line of lines) console.log(`  ${line}`)
   console.log()
 }
+
+interface Seen {
+  readonly plans: readonly Plan[]
+  readonly lists: readonly (readonly OwnedProject[])[]
+}
+
+interface Options {
+  readonly isOnAws?: boolean
+  readonly separator?: string | undefined
+}
+
+type Settings = Parameters<typeof expectedLedgerOf>[0]
+
+export async function examineLedger(
+  settings: GuardSettings,
+  { inMemory, ...seen }: { inMemory: boolean } & Seen,
+): Promise<Findings> {
+  if (inMemory) {
+    return {
+      lines: ['it is in the memory of npm start, where no other process can read it: GET /budgets can'],
+      toDo: [],
+    }
+  }
+  const { TABLE_NAME: table, DYNAMODB_ENDPOINT: endpoint } = settings
+  const client = createDynamoClient(endpoint, settings.DYNAMODB_ACCESS_KEY)
+  const store = createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
+  try {
+    return await examineStore(settings, store, systemClock, {
+      ...seen,
+      isOnAws: endpoint === undefined,
+      separator: settings.PROJECT_SEPARATOR,
+    })
+  } catch (error) {
+    return {
+      lines: [`cannot be read at ${endpoint ?? 'AWS'}: ${reasonOf(error)}`],
+      toDo: ['see that the ledger answers; until then every update is answered 503'],
+    }
+  } finally {
+    client.destroy()
+  }
+}
+
+/** Uses no ledger, because opening an empty one would set it up. */
+export async function examineStore(
+  settings: Settings,
+  store: Store,
+  clock: Clock,
+  { plans = [], lists = [], isOnAws = false, separator }: Partial<Seen> & Options = {},
+): Promise<Findings> {
+  const account = accountOf(settings)
+  try {
+    const view = await createViews({ store, clock, calendar: newCalendar(account.renewal) }).look()
+    const faults = identityFaults(view.definitions, expectedLedgerOf(settings), (await store.tableId?.()) ?? null).map(
+      ({ text }) => text,
+    )
+    const owners = ownership(view, lists)
+    return {
+      lines: [identityOf(view), ...linesOf(view), ...faults, ...owners.lines],
+      toDo: [
+        ...frozenBudgets(view),
+        ...collisions(view),
+        ...refusedPlans(plans, (_, project) => spellingFaults(view.definitions, [{ project }], separator)[0]?.message),
+        ...refusedPlans(plans, (plan, project) => whyNotPaidBy(view.definitions, plan, project)?.detail),
+        ...owners.toDo,
+        ...plans.flatMap((plan) => leavesToNoBudget(view.definitions, { ...plan, plan: plan.name })?.detail ?? []),
+        ...(faults.length > 0 ? [notThisLedger] : []),
+      ],
+    }
+  } catch (error) {
+    if (!(error instanceof NoDefinitions)) throw error
+    const { LEDGER_MARKER: marker } = settings
+    if (marker || isOnAws) {
+      const { text } = emptyFault(marker)
+      return { lines: ['it is empty'], toDo: [text] }
+    }
+    const { unitsPerMonth, usedAtStart, renewal } = account
+    const first = `the first request makes it: ${units(unitsPerMonth)} a month, ${count(usedAtStart)} of them used, the month turns ${showRenewal(renewal)}`
+    return { lines: [`it is empty; ${first}`], toDo: [] }
+  }
+}
+
+const refusedPlans = (plans: readonly Plan[], whyNot: (plan: Plan, project: string) => string | undefined): string[] =>
+  plans.flatMap((plan) => {
+    const refused = plan.projects.flatMap((project) => {
+      const detail = whyNot(plan, project)
+      return detail === undefined ? [] : [{ project, detail }]
+    })
+    const names = refused.slice(0, maxNamed).map(({ project }) => project)
+    const more = refused.length > maxNamed ? [`${count(refused.length - maxNamed)} more`] : []
+    const [first] = refused
+    return first
+      ? [`correct the plan ${plan.name}, which is refused for ${list([...names, ...more])}: ${first.detail}`]
+      : []
+  })
+
+const maxNamed = 5
+
+/** Updates by an id that no budget lists are charged to `account`, even if a budget owns the project. */
+function ownership({ definitions }: View, lists: Seen['lists']): Findings {
+  const { missing, twice, unowned } = findIds(Object.values(definitions.budgets), lists)
+  const ids = missing.map(({ project, id }) => `${project} has ${id}`)
+  return {
+    lines: unowned.length > 0 ? [unownedInWords(unowned)] : [],
+    toDo: [
+      ...(ids.length > 0 ? [`give owned projects their ids: npm run budgets -- ids (${named(ids)})`] : []),
+      ...twice.map((sentence) => `keep one of two listings: ${sentence}`),
+    ],
+  }
+}
+
+const notThisLedger =
+  'repair what the ledger and the settings do not agree on: the guard does not start, or answers 503'
+
+function identityOf({ definitions: { identity, calendar } }: View): string {
+  const turns = `the month turns ${showRenewal(latestRenewal(calendar))}`
+  return identity ? `${identity.ledger}, a ledger of ${identity.service ?? 'no known service'}; ${turns}` : turns
+}
+
+function* linesOf(view: View): Generator<string> {
+  const { definitions, month } = view
+  yield `${month.name} is open until ${when(month.end, zoneOf(view))}; revision ${definitions.revision} of the definitions`
+  const all = rootFirst(definitions)
+  const told = all.filter((budget) => budget.name === rootBudget || isTouched(view, budget))
+  for (const budget of told) {
+    for (const window of windowKinds) {
+      const { limit, granted, available, held, inDoubt, spent } = figuresOf(view, budget, window)
+      if (limit === 'unlimited' && window === 'day') continue
+      const most = limit === 'unlimited' ? 'unlimited' : `${count(available)} of ${count(limit + granted)} available`
+      const rest = `${count(held)} held, ${count(inDoubt)} in doubt, ${count(spent)} spent`
+      yield `${budget.name}, ${window}: ${most}, ${rest}${budget.frozen ? ', FROZEN' : ''}`
+    }
+  }
+  const others = all.length - told.length
+  if (others > 0)
+    yield `and ${count(others)} ${others === 1 ? 'budget' : 'budgets'} of which nothing was used this month`
+}
+
+function isTouched(view: View, budget: Budget): boolean {
+  const { held, inDoubt, spent } = figuresOf(view, budget, 'month')
+  return held !== 0 || inDoubt !== 0 || spent !== 0 || budget.frozen !== undefined
+}
+
+const rootFirst = ({ budgets }: Definitions): Budget[] => {
+  const all = Object.values(budgets).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  return [...all.filter(({ parent }) => parent === null), ...all.filter(({ parent }) => parent !== null)]
+}
+
+const frozenBudgets = ({ definitions }: View): string[] =>
+  Object.values(definitions.budgets).flatMap(({ name, frozen }) =>
+    frozen ? [`unfreeze ${name} when it may spend again (frozen by ${frozen.by}: ${frozen.reason})`] : [],
+  )
+
+const collisions = ({ definitions }: View): string[] =>
+  collisionsIn(definitions).map(
+    (collision) => `${collision}; until a budget drops one of them, its updates are refused`,
+  )

@@ -8,8 +8,8 @@ import { isTerminal, type Problem, type Update, wasUpToDate } from '../../../sha
 import { minuteMs, systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
 import { workLastsMs } from '../background.ts'
 import { CannotContinue } from '../failures.ts'
-import { command, commandEnvironment, parseInstant } from './command.ts'
-import { openTriggers } from './triggers.ts'
+import { commandEnvironment, defineCommand, parseInstant } from './command.ts'
+import { openGuard } from './open-guard.ts'
 
 const usage = `Fires a plan as its rule would, waits for its updates to end, and says what became of each.
 
@@ -37,16 +37,17 @@ const words: Readonly<Record<ResultKind, string>> = {
 const { now } = systemClock
 const endsAt = () => now() + workLastsMs
 
-await command(
+export const command = defineCommand({
   usage,
-  { time: { type: 'string' } },
-  ({ time }, name = '') =>
+  flags: { time: { type: 'string' } },
+  takes: ['<name>'],
+  run: ({ time }, name = '') =>
     fire(name, time === undefined ? Math.floor(now() / minuteMs) * minuteMs : parseInstant(time, '--time')),
-  ['<name>'],
-)
+})
 
 async function fire(name: string, time: number): Promise<boolean> {
-  const { settings, guard, triggers, reached } = openTriggers(commandEnvironment(), systemClock)
+  const { settings, services, triggers } = openGuard(commandEnvironment(), systemClock)
+  const { guard } = services
   const progress = createProgress(guard, `The plan ${name} of ${toRfc3339(time)}`)
   const id = occurrenceId(name, time)
 
@@ -79,8 +80,8 @@ async function fire(name: string, time: number): Promise<boolean> {
     }
   }
 
-  const occurrence = await reached(run())
-  await reached(progress.sum(occurrence))
+  const occurrence = await run()
+  await progress.sum(occurrence)
   return occurrence.state === 'running' || occurrence.state === 'done'
 }
 

@@ -3,7 +3,7 @@ import { isObject, type Json, parseStrictJson } from '../../../shared/platform/j
 import { textOf } from '../../../shared/tracking/answer.ts'
 import { integerOf } from '../../../shared/tracking/read-units.ts'
 import { type Exchange, isSuccess } from '../../../shared/tracking/transport.ts'
-import type { BudgetsFile, ShownBudget, WantedBudget } from './budgets/file.ts'
+import type { BudgetsFile, ShownBudget, WantedBudget } from './budgets-file.ts'
 
 const mostPointers = 6
 /** An integer in the service's envelope, but never units. */

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod/mini'
+import { closedLine, holdLine, runLine } from '../../../shared/guard/log-lines.ts'
 import { count } from '../../../shared/guard/sentences.ts'
 import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import { toRfc3339 } from '../../../shared/platform/clock.ts'
 import { parseSettings } from '../../../shared/platform/settings.ts'
 import { apiSettings, createSend } from '../api-client.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
-import { command, commandEnvironment, parseInstant } from './command.ts'
-import { type LoggedRun, loggedRuns } from './recover-lines.ts'
+import { commandEnvironment, defineCommand, parseInstant } from './command.ts'
 
 const usage = `Books what ran after the time that a ledger was restored to, as the log of the guard says (docs/deploy.md, "Restoring").
 
@@ -29,17 +29,18 @@ const problem = z.object({ detail: z.string() })
 
 type Api = ReturnType<typeof createApi>
 
-await command(
+export const command = defineCommand({
   usage,
-  { since: { type: 'string' }, 'dry-run': { type: 'boolean' } },
-  async ({ since = '', 'dry-run': dryRun }, file = '') => {
+  flags: { since: { type: 'string' }, 'dry-run': { type: 'boolean' } },
+  takes: ['<file>'],
+  async run({ since = '', 'dry-run': isDry = false }, file = '') {
     const from = parseInstant(since, '--since', '2026-11-20T09:55:00Z')
     const text = await readFile(file, 'utf8').catch((cause) => {
       throw new CannotContinue(`${file} cannot be read: ${reasonOf(cause)}`)
     })
     const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
     const runs = loggedRuns(text, from)
-    const api = createApi({ url, token, from, isDry: dryRun !== undefined })
+    const api = createApi({ url, token, from, isDry })
     let open = 0
     for (const run of runs) {
       const said = await recover(api, run)
@@ -48,11 +49,10 @@ await command(
     }
     const rest = open === 0 ? '' : `; ${count(open)} have to be looked at by a person`
     console.log(`${count(runs.length)} updates since ${toRfc3339(from)}, ${count(api.booked())} units booked${rest}.`)
-    if (dryRun !== undefined) console.log('Nothing was changed (--dry-run).')
+    if (isDry) console.log('Nothing was changed (--dry-run).')
     return open === 0
   },
-  ['<file>'],
-)
+})
 
 interface Said {
   readonly text: string
@@ -155,5 +155,69 @@ function createApi({ url, token, from, isDry }: { url: string; token: string; fr
       }
       throw new CannotContinue(`${id} could not be booked`)
     },
+  }
+}
+
+/** An update in the log (docs/log.md, "A run has two lines"). */
+export interface LoggedRun {
+  readonly update: string
+  /** Absent if its units were held earlier, so that the restored ledger has its record. */
+  readonly held?: Pick<z.infer<typeof holdLine>, 'kind' | 'project' | 'budget' | 'caller' | 'heldAt'>
+  readonly units: number
+  /** Whether its outcome is known; if not, `units` are those that were held. */
+  readonly isKnown: boolean
+}
+
+const correctionLine = z.object({
+  at: z.iso.datetime(),
+  event: z.literal('late-correction'),
+  update: z.string(),
+  charged: z.nullable(z.int()),
+})
+const line = z.union([holdLine, runLine, closedLine, correctionLine])
+type Line = z.infer<typeof line>
+
+/** @param text log lines, or the JSON of `aws logs filter-log-events`. */
+export function loggedRuns(text: string, since: number): LoggedRun[] {
+  const lines = messagesIn(text)
+    .flatMap((message) => line.safeParse(jsonOf(message)).data ?? [])
+    .filter(({ at }) => Date.parse(at) >= since)
+    .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
+  return [...new Set(lines.map(({ update }) => update))].map((update) => {
+    const own = lines.filter((each) => each.update === update)
+    return { update, ...heldBy(own), ...outcomeOf(own) }
+  })
+}
+
+function heldBy(lines: readonly Line[]): Pick<LoggedRun, 'held'> {
+  const found = lines.find((each) => each.event === 'hold' || each.event === 'run')
+  if (!found || !('heldAt' in found)) return {}
+  const { kind, project, budget, caller, heldAt } = found
+  return { held: { kind, project, budget, caller, heldAt } }
+}
+
+function outcomeOf(lines: readonly Line[]): Pick<LoggedRun, 'units' | 'isKnown'> {
+  const closed = lines.findLast((each) => each.event === 'closed' || each.event === 'late-correction')
+  if (closed && typeof closed.charged === 'number') return { units: closed.charged, isKnown: true }
+  const run = lines.find((each) => each.event === 'run')
+  if (run && run.found !== 'unknown')
+    return { units: run.found === 'ran' ? (run.charged ?? run.held) : 0, isKnown: true }
+  const [held] = lines.flatMap((each) => ('held' in each ? [each.held] : []))
+  return { units: held ?? 0, isKnown: false }
+}
+
+/** `{"events": [{"message"}]}`, `["…"]`, or one message a line. */
+function messagesIn(text: string): readonly string[] {
+  const whole = jsonOf(text)
+  if (Array.isArray(whole)) return whole.map(String)
+  const events = z.object({ events: z.array(z.object({ message: z.string() })) }).safeParse(whole)
+  return events.success ? events.data.events.map(({ message }) => message) : text.split('\n')
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }

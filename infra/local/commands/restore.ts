@@ -2,7 +2,7 @@ import { acceptance, replacement } from '../../../shared/ledger/identity.ts'
 import { systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
 import { type OperatorLedger, withOperatorLedger } from '../database/operator-ledger.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
-import { command, parseInstant, WrongUsage } from './command.ts'
+import { defineCommand, mustBeOneOf, parseInstant, WrongUsage } from './command.ts'
 
 const usage = `Lets a table that was restored from a backup take over. It freezes the account: unfreeze it after a reconciliation.
 
@@ -13,17 +13,17 @@ const usage = `Lets a table that was restored from a backup take over. It freeze
 
 TABLE_NAME names the restored table: on AWS where SECRETS_ENDPOINT is set to nothing, else in the database of this machine.`
 
-await command(
+export const command = defineCommand({
   usage,
-  { to: { type: 'string' }, 'dry-run': { type: 'boolean' } },
-  async ({ to = '', 'dry-run': dryRun }, what) => {
-    if (what !== 'accept') throw new WrongUsage(`takes accept, not ${what}`)
+  flags: { to: { type: 'string' }, 'dry-run': { type: 'boolean' } },
+  takes: ['<accept>'],
+  async run({ to = '', 'dry-run': isDry = false }, what = '') {
+    mustBeOneOf(what, ['accept'])
     const instant = parseInstant(to, '--to', '2026-11-20T09:55:00Z')
     if (instant > systemClock.now()) throw new WrongUsage('--to must be a past time')
-    return withOperatorLedger((opened) => accept(opened, instant, dryRun !== undefined))
+    return withOperatorLedger((opened) => accept(opened, instant, isDry))
   },
-  ['<accept>'],
-)
+})
 
 /** Changes the restored table, then the marker, then the former table: each step can be repeated. */
 async function accept(opened: OperatorLedger, to: number, isDry: boolean): Promise<boolean> {

@@ -2,8 +2,8 @@ import type { SweepResult } from '../../../shared/guard/sweep/sweep.ts'
 import type { Occurrence } from '../../../shared/ledger/updates/tasks.ts'
 import { systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
 import { workLastsMs } from '../background.ts'
-import { command, commandEnvironment, parseInstant, unitMs } from './command.ts'
-import { openTriggers } from './triggers.ts'
+import { commandEnvironment, defineCommand, parseInstant, unitMs } from './command.ts'
+import { openGuard } from './open-guard.ts'
 
 const usage = `Runs one sweep and prints what it did to updates, plans and announcements. Sweeps run by themselves, every minute on one
 machine and every five minutes on AWS.
@@ -22,15 +22,19 @@ const meanings: Readonly<Record<keyof SweepResult, string>> = {
   failed: 'failed: the next sweep retries it',
 }
 
-await command(usage, { at: { type: 'string' } }, async ({ at }) => {
-  const now = at === undefined ? undefined : toInstant(at)
-  const clock = now === undefined ? systemClock : { ...systemClock, now: () => now }
-  const { triggers, reached } = openTriggers(commandEnvironment(), clock)
-  const { swept, advanced } = await reached(triggers.sweep(clock.now() + workLastsMs))
-  const lines = [...(swept ? linesOf(swept) : []), ...advanced.map(lineOf)]
-  console.log(`The sweep as of ${toRfc3339(clock.now())}: ${lines.length === 0 ? 'nothing to do' : ''}`.trim())
-  for (const line of lines) console.log(`  ${line}`)
-  return swept?.failed.length === 0
+export const command = defineCommand({
+  usage,
+  flags: { at: { type: 'string' } },
+  async run({ at }) {
+    const now = at === undefined ? undefined : toInstant(at)
+    const clock = now === undefined ? systemClock : { ...systemClock, now: () => now }
+    const { triggers } = openGuard(commandEnvironment(), clock)
+    const { swept, advanced } = await triggers.sweep(clock.now() + workLastsMs)
+    const lines = [...(swept ? linesOf(swept) : []), ...advanced.map(lineOf)]
+    console.log(`The sweep as of ${toRfc3339(clock.now())}: ${lines.length === 0 ? 'nothing to do' : ''}`.trim())
+    for (const line of lines) console.log(`  ${line}`)
+    return swept?.failed.length === 0
+  },
 })
 
 function linesOf(swept: SweepResult): string[] {

@@ -4,7 +4,7 @@ import { systemClock } from '../../../shared/platform/clock.ts'
 import { parseSettings, secretSettings } from '../../../shared/platform/settings.ts'
 import { type Scope, scopes } from '../../../shared/platform/words.ts'
 import { readSecret, signCallerToken } from '../secrets.ts'
-import { command, commandEnvironment, unitMs, WrongUsage } from './command.ts'
+import { commandEnvironment, defineCommand, noSuch, unitMs, WrongUsage } from './command.ts'
 
 const usage = `Prints a bearer token for a caller.
 
@@ -26,25 +26,29 @@ const flags = {
   expires: { type: 'string' },
 } as const
 
-await command(usage, flags, async ({ sub = '', scope = '', budgets, expires = '8h' }) => {
-  if (sub === '') throw new WrongUsage('--sub is needed')
-  if (!subject.safeParse(sub).success) throw new WrongUsage('--sub: this name is not allowed; see below')
-  const claims = {
-    sub,
-    scopes: toScopes(scope),
-    ...(budgets !== undefined && { budgets: toBudgets(budgets) }),
-    lastsMs: toMs(expires),
-  }
-  const settings = parseSettings(secretSettings, commandEnvironment())
-  const key = await readSecret(settings.CALLER_KEY_SECRET, settings)
-  console.log(await signCallerToken({ ...claims, key, now: systemClock.now() }))
-  return true
+export const command = defineCommand({
+  usage,
+  flags,
+  async run({ sub = '', scope = '', budgets, expires = '8h' }) {
+    if (sub === '') throw new WrongUsage('--sub is needed')
+    if (!subject.safeParse(sub).success) throw new WrongUsage('--sub: no caller may have this name')
+    const claims = {
+      sub,
+      scopes: toScopes(scope),
+      ...(budgets !== undefined && { budgets: toBudgets(budgets) }),
+      lastsMs: toMs(expires),
+    }
+    const settings = parseSettings(secretSettings, commandEnvironment())
+    const key = await readSecret(settings.CALLER_KEY_SECRET, settings)
+    console.log(await signCallerToken({ ...claims, key, now: systemClock.now() }))
+    return true
+  },
 })
 
 function toScopes(text: string): Scope[] {
   const names = text.split(/[\s,]+/).filter((name) => name !== '')
   const unknown = names.find((name) => !scopes.some((scope) => scope === name))
-  if (unknown !== undefined) throw new WrongUsage(`--scope: there is no scope ${JSON.stringify(unknown)}`)
+  if (unknown !== undefined) throw new WrongUsage(`--scope: ${noSuch('scope', unknown, scopes)}`)
   if (names.length === 0) throw new WrongUsage('--scope is needed')
   return scopes.filter((scope) => names.includes(scope))
 }

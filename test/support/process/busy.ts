@@ -1,8 +1,17 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { say } from './command-line.ts'
 
-// `npm run test:busy`: the whole suite, or the tests that are named, beside twenty processes that never rest.
+const usage = `Runs the whole suite, or the tests that are named, beside twenty processes that never rest.
+
+  npm run test:busy [-- <part of a file's name>…]`
+
 const busyProcesses = 20
+
+if (process.argv.includes('--help')) {
+  say(usage)
+  process.exit(0)
+}
 
 const busy = Array.from({ length: busyProcesses }, () =>
   spawn(process.execPath, ['--eval', 'for (;;);'], { stdio: 'ignore' }),

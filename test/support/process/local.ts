@@ -34,7 +34,9 @@ export async function temporaryDirectory() {
   return { directory, remove }
 }
 
-const folderOf = (script: string): string => (script === 'start' || script === 'sandbox' ? '' : 'commands/')
+/** The program of a script, and its first arguments. */
+const programOf = (script: string): [string, ...string[]] =>
+  script === 'start' || script === 'sandbox' ? [script] : ['run', script]
 
 /**
  * A command of `infra/local` in a process group of its own, without the user's settings.
@@ -45,10 +47,11 @@ export function spawnLocal(
   script: string,
   options: { args?: readonly string[]; env?: Environment; asIs?: boolean } = {},
 ) {
+  const [file, ...first] = programOf(script)
   const program = options.asIs
-    ? ['--import', 'tsx', `infra/local/${folderOf(script)}${script}.ts`]
-    : [join(inject('commands'), `${script}.mjs`)]
-  const child = spawn(process.execPath, [...program, ...(options.args ?? [])], {
+    ? ['--import', 'tsx', `infra/local/${file}.ts`]
+    : [join(inject('commands'), `${file}.mjs`)]
+  const child = spawn(process.execPath, [...program, ...first, ...(options.args ?? [])], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, PORT: '0', SANDBOX_PORT: '0', ...options.env },

@@ -31,7 +31,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 export async function buildCommands(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   await build({
-    entryPoints: ['*.ts', 'commands/*.ts', 'demo/demo-month.ts'].map((names) => `${sources}/${names}`),
+    entryPoints: ['start', 'sandbox', 'run'].map((name) => `${sources}/${name}.ts`),
     outdir: folder,
     entryNames: '[name]',
     outExtension: { '.js': '.mjs' },

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { CsvError, parse } from 'csv-parse/sync'
 import { stringify } from 'csv-stringify/sync'
-import { budgetName } from '../../../../shared/guard/fields.ts'
-import { type Prunable, prunable } from '../../../../shared/guard/people/apply-budgets.ts'
-import { fromUtf8, isObject, type Json, parseStrictJson, placeIn } from '../../../../shared/platform/json.ts'
-import { CannotContinue } from '../../failures.ts'
+import { budgetName } from '../../../shared/guard/fields.ts'
+import { type Prunable, prunable } from '../../../shared/guard/people/apply-budgets.ts'
+import { fromUtf8, isObject, type Json, parseStrictJson, placeIn } from '../../../shared/platform/json.ts'
+import { CannotContinue } from '../failures.ts'
 
 export interface ShownBudget {
   readonly name: string

@@ -1,19 +1,19 @@
 import { decodeJwt } from 'jose'
-import type { GuardSettings } from '../../../../shared/guard/options.ts'
-import { count, when } from '../../../../shared/guard/sentences.ts'
-import { dayMs, systemClock } from '../../../../shared/platform/clock.ts'
-import { eachKind, type Kinds, namesOf, productKinds, updatePath } from '../../../../shared/tracking/kinds.ts'
+import type { GuardSettings } from '../../../shared/guard/options.ts'
+import { count, when } from '../../../shared/guard/sentences.ts'
+import { dayMs, systemClock } from '../../../shared/platform/clock.ts'
+import { eachKind, type Kinds, namesOf, productKinds, updatePath } from '../../../shared/tracking/kinds.ts'
 import {
   createReader,
   createTracking,
   type EstimateReading,
   type Target,
   targetOf,
-} from '../../../../shared/tracking/tracking.ts'
-import { createTransport, type Exchange } from '../../../../shared/tracking/transport.ts'
-import { CannotContinue } from '../../failures.ts'
-import { readSecret } from '../../secrets.ts'
-import { type OwnedProject, pointersToUnits, readProjects } from '../projects.ts'
+} from '../../../shared/tracking/tracking.ts'
+import { createTransport, type Exchange } from '../../../shared/tracking/transport.ts'
+import { CannotContinue } from '../failures.ts'
+import { readSecret } from '../secrets.ts'
+import { type OwnedProject, pointersToUnits, readProjects } from './projects.ts'
 
 export interface Findings {
   readonly lines: readonly string[]

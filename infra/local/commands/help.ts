@@ -1,0 +1,77 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { defineCommand } from './command.ts'
+
+const usage = `Lists all commands.
+
+  npm run help`
+
+/** Every script of package.json, with a line. */
+export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'First steps': {
+    start: 'starts everything on this machine, with a stand-in for the service, until Ctrl-C',
+    login: 'prints a link that logs you in to the dashboard once',
+    'demo:month': 'fills a new ledger with a month, so that every page has something to show',
+    doctor: 'checks the service, the settings and the ledger, and says what to do first',
+    help: 'prints this list',
+  },
+  'Every day': {
+    token: 'prints a bearer token for a person or a tool',
+    budgets: 'creates and changes budgets from a file, shows the difference, exports a file',
+    plan: 'runs a plan now and says what became of each project',
+    sweep: 'runs one sweep now; sweeps also run by themselves',
+    client: 'builds the client for your own programs',
+    openapi: 'prints the OpenAPI document of the API',
+    sandbox: 'starts the stand-in for the service alone',
+  },
+  Repair: {
+    account: 'changes the renewal of a ledger, adopts it, or begins the first one on AWS',
+    restore: 'lets a table that was restored from a backup take over',
+    recover: 'books what ran after the time that a ledger was restored to',
+  },
+  Development: {
+    check: 'runs everything below that must hold before a commit',
+    'check:static': 'checks format, types and unused code',
+    format: 'repairs the format',
+    test: 'runs the test suite',
+    'test:busy': 'runs the tests beside twenty busy processes',
+    'test:shuffled': 'runs the tests in random order',
+    'test:runtime': 'runs the bundled functions on the Node of Lambda',
+    'test:deploy': 'rehearses a deployment on an emulator of AWS',
+    sim: 'runs all schedules of small races, random workloads, and every planted bug',
+    model: 'checks the model of the protocol with spin',
+    kills: 'kills the product at every step and compares the ledger with the service',
+    fuzz: 'sends what the OpenAPI document describes and rules out, with Schemathesis',
+    mutation: 'runs the tests of one part against mutants',
+    bench: 'measures the product and writes docs/performance.md',
+    pictures: 'takes the pictures of the README',
+    synth: 'writes the CloudFormation template, offline',
+    sbom: 'lists what is shipped, as CycloneDX',
+  },
+}
+
+const packageFile = fileURLToPath(new URL('../../../package.json', import.meta.url))
+
+export const command = defineCommand({
+  usage,
+  async run() {
+    console.log(listOf(Object.keys(JSON.parse(await readFile(packageFile, 'utf8')).scripts)))
+    return true
+  },
+})
+
+/** A script without a line is listed too, so that no command is hidden. */
+export function listOf(scripts: readonly string[]): string {
+  const known = Object.values(groups).flatMap((lines) => Object.keys(lines))
+  const others = scripts.filter((name) => !known.includes(name)).map((name) => [name, ''])
+  const all = others.length === 0 ? groups : { ...groups, Others: Object.fromEntries(others) }
+  const width = Math.max(...scripts.map((name) => callOf(name).length))
+  const sections = Object.entries(all).map(([group, lines]) =>
+    [group, ...Object.entries(lines).map(([name, line]) => `  ${callOf(name).padEnd(width)}  ${line}`.trimEnd())].join(
+      '\n',
+    ),
+  )
+  return [...sections, 'npm run <command> -- --help says how to call a command.'].join('\n\n')
+}
+
+const callOf = (name: string): string => (name === 'start' || name === 'test' ? `npm ${name}` : `npm run ${name}`)

@@ -1,0 +1,31 @@
+import { systemClock } from '../../../shared/platform/clock.ts'
+import { parseSettings } from '../../../shared/platform/settings.ts'
+import { apiSettings, createSend } from '../api-client.ts'
+import { CannotContinue } from '../failures.ts'
+import { createLoginLink } from '../secrets.ts'
+import { commandEnvironment, defineCommand, isInMemory } from './command.ts'
+import { openGuard } from './open-guard.ts'
+
+const usage = `Prints a link that logs you in to the dashboard of npm start as its administrator, once, within five minutes.
+
+  npm run login`
+
+export const command = defineCommand({
+  usage,
+  async run() {
+    const env = commandEnvironment()
+    const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, env)
+    await createSend({ url, token })('GET', '/health')
+    if (isInMemory(env))
+      throw new CannotContinue(
+        'The ledger is in the memory of npm start, which printed the only link: log in with its token, echo "$UNIT_GUARD_TOKEN".',
+      )
+    const { services } = openGuard(env, systemClock)
+    if (!services.isLocal)
+      throw new CannotContinue(
+        'There is no npm start on this machine; on AWS, log in with a token or with /units login.',
+      )
+    console.log(await createLoginLink(services))
+    return true
+  },
+})

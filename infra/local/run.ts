@@ -1,0 +1,22 @@
+import { type Command, runCommand } from './commands/command.ts'
+
+// `npm run budgets -- …` is `run.ts budgets …`. Each command is loaded alone, because most need few modules.
+const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = {
+  help: () => import('./commands/help.ts'),
+  login: () => import('./commands/login.ts'),
+  doctor: () => import('./commands/doctor.ts'),
+  token: () => import('./commands/token.ts'),
+  budgets: () => import('./commands/budgets.ts'),
+  plan: () => import('./commands/plan.ts'),
+  sweep: () => import('./commands/sweep.ts'),
+  account: () => import('./commands/account.ts'),
+  restore: () => import('./commands/restore.ts'),
+  recover: () => import('./commands/recover.ts'),
+  client: () => import('./commands/client.ts'),
+  openapi: () => import('./commands/openapi.ts'),
+  'demo:month': () => import('./demo/month.ts'),
+}
+
+const [name = 'help', ...args] = process.argv.slice(2)
+const load = commands[name] ?? (() => import('./commands/help.ts'))
+process.exit(await runCommand((await load()).command, args))
