@@ -1,5 +1,6 @@
 import type { GuardParts } from './options.ts'
 import type { Approvals } from './people/approvals.ts'
+import { createInbox } from './people/inbox.ts'
 import { createCalendar } from './plans/calendar.ts'
 import { createPrices } from './plans/forecast.ts'
 import { createOccurrences } from './plans/occurrences.ts'
@@ -35,6 +36,7 @@ export function createBackground(
     ...calendar,
     readPrices,
     checkThresholds: alerts.checkThresholds,
+    ...createInbox(parts),
     ...createDigest({ ledger, prices, foresee: calendar.forecast }),
     ...createOutlook({ ledger, forecastWith: calendar.forecastWith }),
     ...createRunsOutside(parts),

@@ -74,6 +74,8 @@ export interface Ledger {
   /** Both inclusive, the oldest first. */
   updatesFrom(span: Span, limit: number, cursor?: string): Promise<Page<Update>>
   open(as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>>
+  /** The first to wait comes first. */
+  oldestOpen(as: OpenAs, limit: number): Promise<Page<Update>>
   /** At most `max`, cheaper than `open`. */
   countOpen(as: OpenAs, max: number): Promise<number>
   /** Visits open updates in turn, because the sweep's time may end before the list. */

@@ -79,6 +79,9 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
   const countOpen = async (as: OpenAs, max: number): Promise<number> =>
     (await store.list({ index: 'open', partition: as, newestFirst: true, limit: max })).positions.length
 
+  const oldestOpen = (as: OpenAs, limit: number): Promise<Page<Update>> =>
+    walk(store, { index: 'open', oldestFirst: true, first: as, limit, read: fromUpdateItem })
+
   const entries = (filter: EntryFilter, limit: number, cursor?: string): Promise<Page<Entry>> =>
     walk(store, {
       index: 'by-time',
@@ -102,7 +105,7 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     })
   }
 
-  return { updates, updatesFrom, open, countOpen, entries, projectChanges }
+  return { updates, updatesFrom, open, oldestOpen, countOpen, entries, projectChanges }
 }
 
 export type Lists = ReturnType<typeof createLists>

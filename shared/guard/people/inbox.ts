@@ -1,0 +1,202 @@
+import { budgetNamed, chainOf } from '../../ledger/book/definitions.ts'
+import { doubtLastsMs } from '../../ledger/book/outcome.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { HistoryLine, Run, Update } from '../../ledger/updates/update.ts'
+import type { View, ViewResult } from '../../ledger/views/views.ts'
+import { type Clock, dayMs } from '../../platform/clock.ts'
+import type { GuardOptions } from '../options.ts'
+import type { Figures } from '../sentences.ts'
+import { inFlightUntil, runsOf } from '../update/duplicate-work.ts'
+import { countersOf, limited } from '../update/limits.ts'
+import { ownerPaidFor } from '../update/projects.ts'
+
+export interface Inbox {
+  readonly view: View
+  /** What waits for a person, the nearest deadline first. */
+  readonly entries: readonly InboxEntry[]
+  /** There are more than these. */
+  readonly hasMore: boolean
+  /** The newest first. */
+  readonly decided: readonly DecisionMade[]
+}
+
+type InboxEntry = ApprovalEntry | DoubtEntry
+
+/** The updates of one request that await approval. */
+interface ApprovalEntry {
+  readonly kind: 'approval'
+  readonly deadline: number
+  /** The sum of the estimates. */
+  readonly units: number
+  readonly rows: readonly ApprovalRow[]
+}
+
+interface ApprovalRow {
+  readonly update: Update
+  /** The owner of the project, if another budget pays. */
+  readonly owner: string | null
+  readonly lastRun: Run | null
+  readonly effect: Effect | null
+  readonly sameWork: readonly Update[]
+}
+
+/** The counter that an approval leaves the least on. */
+interface Effect {
+  readonly figures: Figures
+  /** The units that the approval grants to this counter. */
+  readonly granted: number
+  readonly after: number
+}
+
+interface DoubtEntry {
+  readonly kind: 'doubt'
+  /** When the sweep charges the hold. */
+  readonly deadline: number
+  readonly units: number
+  readonly update: Update
+  readonly owner: string | null
+  /** Before this time no one can say that it did not run. */
+  readonly didNotRunFrom: number
+  readonly sameWork: readonly Update[]
+}
+
+interface DecisionMade {
+  readonly update: Update
+  readonly what: 'approved' | 'rejected' | 'cancelled' | 'ran' | 'did-not-run'
+  readonly at: number
+  readonly by: string
+  readonly note?: string
+}
+
+const maxShown = 100
+const maxDecided = 10
+/** Decisions are looked for among these updates, and among those that wait. */
+const newest = { count: 100, ms: 7 * dayMs }
+
+export interface InboxParts {
+  ledger: Ledger
+  clock: Clock
+  options: GuardOptions
+}
+
+export const createInbox = (parts: InboxParts) => ({
+  inbox: (limit?: number) => inbox(parts, limit),
+})
+
+/** Reads the same number of times however much waits; a batch takes a hundred items. */
+async function inbox({ ledger, clock, options }: InboxParts, limit = maxShown): Promise<Inbox> {
+  const [approvals, doubts, latest] = await Promise.all([
+    ledger.oldestOpen('awaiting-approval', limit),
+    ledger.oldestOpen('in-doubt', limit),
+    ledger.updates({ since: clock.now() - newest.ms }, newest.count),
+  ])
+  const open = [...approvals.rows, ...doubts.rows]
+  const view = await ledger.view(open.map(({ kind, project }) => ({ work: { kind, project } })))
+  const rows = open.map((update, position) => {
+    const seen = view.results[position]
+    if (!seen) throw new Error('a view shows all that was asked for')
+    return { update, seen }
+  })
+  const sameWork = sameWorkIn(rows)
+  const waiting = rows.filter(({ update }) => update.state === 'awaiting-approval')
+  const approvalRows = waiting.map(
+    ({ update, seen }): ApprovalRow => ({
+      update,
+      owner: ownerPaidFor(view.definitions, update),
+      lastRun: runsOf(seen)[0] ?? null,
+      effect: effectOf(view, update),
+      sameWork: sameWork(update),
+    }),
+  )
+  const doubtEntries = doubts.rows.map(
+    (update): DoubtEntry => ({
+      kind: 'doubt',
+      deadline: (update.doubt?.at ?? update.createdAt) + doubtLastsMs,
+      units: update.hold?.units ?? 0,
+      update,
+      owner: update.hold?.owners?.[0] ?? null,
+      didNotRunFrom: inFlightUntil(update, options),
+      sameWork: sameWork(update),
+    }),
+  )
+  return {
+    view,
+    entries: [...byRequest(approvalRows), ...doubtEntries].toSorted((one, other) => one.deadline - other.deadline),
+    hasMore: approvals.next !== undefined || doubts.next !== undefined,
+    decided: decidedIn([...open, ...latest.rows]),
+  }
+}
+
+type SeenRow = { readonly update: Update; readonly seen: ViewResult }
+
+/** Other updates that wait, are in doubt or run, under any name of the same project. */
+function sameWorkIn(rows: readonly SeenRow[]): (update: Update) => readonly Update[] {
+  const byKey = new Map<string, Map<string, Update>>()
+  const keysOf = new Map<string, readonly string[]>()
+  for (const { update, seen } of rows) {
+    const keys = seen.works.map(({ key }) => key)
+    keysOf.set(update.id, keys)
+    const running = [...seen.records.values()].filter((record) => record.state === 'running')
+    const found = [update, ...running.filter(({ id }) => seen.works.some(({ work }) => work?.update === id))]
+    for (const key of keys) {
+      const known = byKey.get(key) ?? new Map<string, Update>()
+      for (const each of found) known.set(each.id, each)
+      byKey.set(key, known)
+    }
+  }
+  return ({ id }) => {
+    const all = new Map((keysOf.get(id) ?? []).flatMap((key) => [...(byKey.get(key) ?? [])]))
+    all.delete(id)
+    return [...all.values()]
+  }
+}
+
+function effectOf(view: View, update: Update): Effect | null {
+  const { budget, estimated, short = [] } = update
+  if (estimated === undefined || !budgetNamed(view.definitions, budget)) return null
+  const counters = countersOf(view, chainOf(view.definitions, budget), update)
+  const effects = limited(view, counters).map((figures): Effect => {
+    const grant = short.find((each) => each.budget === figures.budget && each.window === figures.window)
+    const granted = grant?.units ?? 0
+    return { figures, granted, after: figures.available + granted - estimated }
+  })
+  return effects.toSorted((one, other) => one.after - other.after)[0] ?? null
+}
+
+function byRequest(rows: readonly ApprovalRow[]): readonly ApprovalEntry[] {
+  const requests = new Map<string, ApprovalRow[]>()
+  for (const row of rows) {
+    const { id, caller, content, createdAt } = row.update
+    const request = content.count === 1 ? id : `${caller} ${createdAt} ${content.digest}`
+    requests.set(request, [...(requests.get(request) ?? []), row])
+  }
+  return [...requests.values()].map((rows) => ({
+    kind: 'approval',
+    deadline: Math.min(...rows.map(({ update }) => update.approvableUntil ?? update.createdAt)),
+    units: rows.reduce((sum, { update }) => sum + (update.estimated ?? 0), 0),
+    rows,
+  }))
+}
+
+function decidedIn(updates: readonly Update[]): readonly DecisionMade[] {
+  const unique = [...new Map(updates.map((update) => [update.id, update])).values()]
+  const made = unique.flatMap((update) =>
+    update.history.flatMap((line, position): DecisionMade[] => {
+      const what = decisionIn(update, line, update.history[position - 1])
+      const { at, by, note } = line
+      return what ? [{ update, what, at, by, ...(note !== undefined && { note }) }] : []
+    }),
+  )
+  return made.toSorted((one, other) => other.at - one.at).slice(0, maxDecided)
+}
+
+function decisionIn(
+  { closedBy }: Update,
+  { state }: HistoryLine,
+  before: HistoryLine | undefined,
+): DecisionMade['what'] | null {
+  if (state === 'rejected' || state === 'cancelled') return state
+  if (before?.state === 'awaiting-approval' && state === 'requested') return 'approved'
+  if (before?.state !== 'in-doubt' || closedBy !== 'person') return null
+  return state === 'settled' ? 'ran' : state === 'released' ? 'did-not-run' : null
+}

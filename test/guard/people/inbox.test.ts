@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'vitest'
+import { only, startGuard, unknown } from '../../support/guard.ts'
+import { u } from '../../support/records.ts'
+
+const hour = 3_600_000
+
+/** Every update of 40 units waits for a person, but those of `free`. */
+async function start() {
+  const product = await startGuard()
+  const { guard, budget, service, ask } = product
+  const limits = (units: number) => ({ limits: [{ window: 'month', units: u(units) }] as const })
+  await budget('clients', limits(500))
+  await budget('seo', {
+    parent: 'clients',
+    ...limits(300),
+    approvalAbove: u(10),
+    projects: [{ name: 'Shop', id: '7' }],
+  })
+  let keys = 0
+  return {
+    ...product,
+    inbox: async (limit?: number) => (await guard.background()).inbox(limit),
+    costs: (units: number) => {
+      service.estimate = async () => ({ kind: 'units', units: u(units), source: 'x' })
+    },
+    propose: async (project: string, more: object = {}) =>
+      only(await ask({ projects: [project], budget: 'seo', ...more }, { key: `key-${++keys}` })),
+  }
+}
+
+type Started = Awaited<ReturnType<typeof start>>
+
+async function run({ guard, propose, clock }: Started, project: string) {
+  const { id } = await propose(project)
+  await guard.approve(id, 'eve')
+  return guard.start(id, clock.now() + 60_000)
+}
+
+describe('the inbox', () => {
+  test('is empty where nothing waits', async () => {
+    const { inbox } = await start()
+    expect(await inbox()).toMatchObject({ entries: [], hasMore: false, decided: [] })
+  })
+
+  test('lists approvals and doubts by deadline, and says if there are more', async () => {
+    const product = await start()
+    const { inbox, propose, service, clock } = product
+    service.run = async () => unknown
+    await run(product, 'lost')
+    clock.advance(hour)
+    const first = await propose('a')
+    clock.advance(hour)
+    const second = await propose('b')
+    const { entries, hasMore } = await inbox()
+    expect(hasMore).toBe(false)
+    expect(entries).toMatchObject([
+      { kind: 'approval', deadline: first.approvableUntil, units: 40, rows: [{ update: { id: first.id } }] },
+      { kind: 'approval', deadline: second.approvableUntil },
+      {
+        ...{ kind: 'doubt', units: 40, update: { project: 'lost' }, owner: null },
+        ...{ deadline: clock.now() - 2 * hour + 7 * 24 * hour, didNotRunFrom: clock.now() - 2 * hour + 300_000 },
+      },
+    ])
+    const cut = await inbox(1)
+    expect([cut.entries.length, cut.hasMore, cut.entries[0]]).toEqual([2, true, entries[0]])
+  })
+
+  test('shows the price of the last run of the same project and kind, under any of its names', async () => {
+    const product = await start()
+    const { inbox, propose, clock, costs } = product
+    const ran = await run(product, 'Shop')
+    clock.advance(24 * hour)
+    costs(60)
+    await propose('7')
+    clock.advance(1)
+    await propose('other')
+    clock.advance(1)
+    await propose('Shop', { kind: 'keyword-difficulty' })
+    const { entries } = await inbox()
+    const lastRuns = entries.map((entry) => entry.kind === 'approval' && entry.rows[0]?.lastRun)
+    expect(lastRuns).toEqual([{ update: ran?.id, at: ran?.finishedAt, units: 40 }, null, null])
+  })
+
+  test('shows the counter that the approval leaves least on, before and after, and what it is granted', async () => {
+    const { inbox, propose, budget, other, clock } = await start()
+    await propose('a')
+    const effect = async () => {
+      const [entry] = (await inbox()).entries
+      return entry?.kind === 'approval' ? entry.rows[0]?.effect : undefined
+    }
+    expect(await effect()).toMatchObject({ figures: { budget: 'seo', available: 300 }, granted: 0, after: 260 })
+    await budget('clients', { limits: [{ window: 'day', units: u(50) }] })
+    expect(await effect()).toMatchObject({ figures: { budget: 'clients', window: 'day', available: 50 }, after: 10 })
+    await budget('clients', { limits: [] })
+    await budget('seo', { limits: [{ window: 'month', units: u(30) }] })
+    expect(await effect()).toMatchObject({ figures: { budget: 'seo' }, after: -10 })
+    clock.advance(1)
+    await propose('b', { whenShort: 'ask' })
+    const granting = (await inbox()).entries[1]
+    expect(granting).toMatchObject({ rows: [{ effect: { figures: { available: 30 }, granted: 10, after: 0 } }] })
+    await other.change('ada', ({ definitions }) => {
+      const { seo: _, ...budgets } = definitions.budgets
+      return { definitions: { ...definitions, budgets }, note: { type: 'limit', budget: 'account', reason: 'test' } }
+    })
+    expect(await effect()).toBeNull()
+  })
+
+  test('groups the updates of one request, with their sum and the first deadline', async () => {
+    const { inbox, ask, propose, clock } = await start()
+    const several = { budget: 'seo', projects: ['a', 'b'], whenShort: 'fit' } as const
+    const { updates } = await ask(several, { key: 'k' })
+    clock.advance(1)
+    await ask({ ...several, projects: ['c', 'd'] }, { key: 'l' })
+    clock.advance(1)
+    await propose('e')
+    const { entries } = await inbox()
+    expect(entries.map(({ units }) => units)).toEqual([80, 80, 40])
+    const rows = entries.map((entry) =>
+      entry.kind === 'approval' ? entry.rows.map(({ update }) => update.project) : [],
+    )
+    expect(rows.map((projects) => projects.toSorted()).toSorted()).toEqual([['a', 'b'], ['c', 'd'], ['e']])
+    expect(updates.map(({ content }) => content.count)).toEqual([2, 2])
+  })
+
+  test('points out another request for the same work, under any name, waiting, in doubt or running', async () => {
+    const product = await start()
+    const { inbox, propose, service, clock, other } = product
+    const [shop, byId, difficulty] = [
+      await propose('Shop'),
+      await propose('7'),
+      await propose('shop', { kind: 'keyword-difficulty' }),
+    ]
+    const others = async () =>
+      new Map(
+        (await inbox()).entries.flatMap((entry) =>
+          (entry.kind === 'approval' ? entry.rows : [entry]).map(({ update, sameWork }) => [
+            update.id,
+            sameWork.map(({ id }) => id),
+          ]),
+        ),
+      )
+    expect(await others()).toEqual(
+      new Map([
+        [shop.id, [byId.id]],
+        [byId.id, [shop.id]],
+        [difficulty.id, []],
+      ]),
+    )
+    const { id } = await propose('SHOP')
+    await product.guard.approve(id, 'eve')
+    service.run = async () => {
+      expect((await others()).get(shop.id)).toContain(id)
+      return unknown
+    }
+    await product.guard.start(id, clock.now() + 60_000)
+    expect(await other.update(id)).toMatchObject({ state: 'in-doubt' })
+    expect((await others()).get(id)?.toSorted()).toEqual([shop.id, byId.id].toSorted())
+  })
+
+  test('says what was decided lately, by whom, the newest first', async () => {
+    const product = await start()
+    const { inbox, propose, guard, service, clock, costs } = product
+    service.run = async () => unknown
+    const lost = await run(product, 'lost')
+    const decisions = [
+      () => guard.resolve(lost?.id ?? '', 'eve', { outcome: 'ran', reason: 'seen' }),
+      async () => guard.reject((await propose('a')).id, 'eve', 'dear'),
+      async () => guard.cancel((await propose('b')).id, { caller: 'bob', isAdmin: false }),
+    ]
+    for (const decide of decisions) {
+      clock.advance(1000)
+      expect(await decide()).toMatchObject({ kind: 'done' })
+    }
+    clock.advance(1000)
+    const { id } = await propose('c')
+    await guard.approve(id, 'joe', { units: u(50) })
+    costs(60)
+    await guard.start(id, clock.now() + 60_000)
+    const { decided } = await inbox()
+    expect(decided.map(({ update, what, by, note }) => [update.project, what, by, note])).toEqual([
+      ['c', 'approved', 'joe', 'approved'],
+      ['b', 'cancelled', 'bob', undefined],
+      ['a', 'rejected', 'eve', 'dear'],
+      ['lost', 'ran', 'eve', 'seen'],
+      ['lost', 'approved', 'eve', 'approved'],
+    ])
+    for (let each = 0; each < 11; each++) await guard.reject((await propose(`more-${each}`)).id, 'eve')
+    expect((await inbox()).decided).toHaveLength(10)
+  })
+
+  test('reads the same number of times however much waits', async () => {
+    const { inbox, propose, reads } = await start()
+    const count = async () => {
+      const before = reads.length
+      await inbox()
+      return reads.length - before
+    }
+    await propose('a')
+    await inbox()
+    const few = await count()
+    for (let each = 0; each < 30; each++) await propose(`p${each}`)
+    expect(await count()).toBe(few)
+  })
+})
