@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { demonstrationProjects } from '../../functions/sandbox/demonstration.ts'
 import { createMemoryState, usedInMonth } from '../../functions/sandbox/state/state.ts'
+import { attentionOf } from '../../infra/local/commands/attention.ts'
 import { keepMonth } from '../../infra/local/demo/month.ts'
 import { openLedger } from '../../shared/ledger/open-ledger.ts'
 import { createDynamoStore } from '../../shared/ledger/store/dynamo-store.ts'
@@ -46,6 +47,18 @@ test('the demonstration month has something of everything that pages show', asyn
     expect.arrayContaining(['grant', 'transfer', 'external-spend', 'reconcile', 'limit', 'freeze', 'budget-created']),
   )
   expect((await guard.ledger.audit()).every(({ ok }) => ok)).toBe(true)
+})
+
+test('what matters first in the demonstration month: budgets at risk, then decisions, then what someone stopped', async () => {
+  expect(await attentionOf(month.scenario.guard)).toEqual({
+    urgent: [
+      'harbour-bikes: Cannot pay its next update: harbour-bikes has 60 units left, and the last one cost 140.',
+      'globex: Runs out with the plan morning: plans need 3,840 units until the reset, 1,800 are left, so 2,040 are short from 27 Nov 2026 05:00 UTC.',
+      '3 updates need approval, the first until 25 Nov 2026 05:00 UTC.',
+      '2 updates are in doubt, the first since 24 Nov 2026 08:00 UTC: someone has to say what happened.',
+    ],
+    frozen: ['trial was frozen by mira on 11 Nov 2026 16:00 UTC: the trial is over'],
+  })
 })
 
 test('the demonstration month is written unchanged, and only once', async () => {

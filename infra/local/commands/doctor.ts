@@ -21,8 +21,10 @@ import { systemIds } from '../../../shared/platform/ids.ts'
 import { parseSettings } from '../../../shared/platform/settings.ts'
 import { anyOf, kindsBy, productKinds } from '../../../shared/tracking/kinds.ts'
 import { reasonOf } from '../failures.ts'
+import { attentionOf } from './attention.ts'
 import { commandEnvironment, defineCommand, isInMemory, WrongUsage } from './command.ts'
 import { examineService, type Findings } from './doctor-service.ts'
+import { openGuard } from './open-guard.ts'
 import { findIds, named, type OwnedProject, unownedInWords } from './projects.ts'
 
 const usage = `Looks at the service and the ledger, and says what to set. It only reads: nothing is spent.
@@ -42,16 +44,21 @@ export const command = defineCommand({
     }
     const env = commandEnvironment()
     const settings = parseSettings(guardSettings, env)
-    const service = await examineService(settings, { project, id })
-    tell(`The service at ${settings.TRACKING_BASE_URL}`, service.lines)
     const plans = readPlans(settings.PLANS)
+    console.log('Looking at the service and the ledger …\n')
+    const service = await examineService(settings, { project, id })
     const ledger = await examineLedger(settings, { inMemory: isInMemory(env), plans, lists: service.lists ?? [] })
+    const { urgent } = ledger.view ? await attentionOf(openGuard(env, systemClock).services.guard, ledger.view) : calm
+    const toDo = new Set([...service.toDo, ...ledger.toDo])
+    const first = [...service.toDo, ...urgent, ...ledger.toDo]
+    tell('What matters first', first.length === 0 ? ['nothing: updates can be guarded as it is'] : [...new Set(first)])
+    tell(`The service at ${settings.TRACKING_BASE_URL}`, service.lines)
     tell(`The ledger: the table ${settings.TABLE_NAME}`, ledger.lines)
-    const toDo = [...new Set([...service.toDo, ...ledger.toDo])]
-    tell('What to do next', toDo.length === 0 ? ['nothing: updates can be guarded as it is'] : toDo)
-    return toDo.length === 0
+    return toDo.size === 0
   },
 })
+
+const calm = { urgent: [] }
 
 function tell(heading: string, lines: readonly string[]): void {
   console.log(heading)
@@ -69,12 +76,17 @@ interface Options {
   readonly separator?: string | undefined
 }
 
+interface LedgerFindings extends Findings {
+  /** Present if the guard accepts this ledger. */
+  readonly view?: View
+}
+
 type Settings = Parameters<typeof expectedLedgerOf>[0]
 
 export async function examineLedger(
   settings: GuardSettings,
   { inMemory, ...seen }: { inMemory: boolean } & Seen,
-): Promise<Findings> {
+): Promise<LedgerFindings> {
   if (inMemory) {
     return {
       lines: ['it is in the memory of npm start, where no other process can read it: GET /budgets can'],
@@ -106,7 +118,7 @@ export async function examineStore(
   store: Store,
   clock: Clock,
   { plans = [], lists = [], isOnAws = false, separator }: Partial<Seen> & Options = {},
-): Promise<Findings> {
+): Promise<LedgerFindings> {
   const account = accountOf(settings)
   try {
     const view = await createViews({ store, clock, calendar: newCalendar(account.renewal) }).look()
@@ -115,6 +127,7 @@ export async function examineStore(
     )
     const owners = ownership(view, lists)
     return {
+      ...(faults.length === 0 && { view }),
       lines: [identityOf(view), ...linesOf(view), ...faults, ...owners.lines],
       toDo: [
         ...frozenBudgets(view),

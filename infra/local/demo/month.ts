@@ -13,6 +13,7 @@ import { dayMs, hourMs, minuteMs, systemClock } from '../../../shared/platform/c
 import { digest, systemIds } from '../../../shared/platform/ids.ts'
 import { environment } from '../../../shared/platform/settings.ts'
 import { createTicker, workLastsMs } from '../background.ts'
+import { attentionOf } from '../commands/attention.ts'
 import { defineCommand } from '../commands/command.ts'
 import { withoutFound } from '../data-directory.ts'
 import { openLedger, openSandboxState } from '../database/open.ts'
@@ -89,7 +90,11 @@ function notNew(where: string): string {
 npm start shows what there is. A month takes a ledger of its own:\n${fillAMonth}`
 }
 
-async function printSummary({ settings, clock }: Scenario, store: Store, keptIn: string | null): Promise<boolean> {
+async function printSummary(
+  { settings, clock, guard }: Scenario,
+  store: Store,
+  keptIn: string | null,
+): Promise<boolean> {
   const ledger = openLedgerAt(settings, { clock, store })
   const updates = await all((cursor) => ledger.updates({}, pageSize, cursor))
   const counters = await ledger.audit()
@@ -100,6 +105,9 @@ async function printSummary({ settings, clock }: Scenario, store: Store, keptIn:
   const isOk = counters.every(({ ok }) => ok)
   console.log(`\n${count(updates.length)} updates: ${counts.join(', ')}.`)
   console.log(`The audit: ${isOk ? 'every counter is the sum of its lines' : 'A COUNTER IS NOT THE SUM OF ITS LINES'}.`)
+  console.log('\nWhat matters first:')
+  const { urgent, frozen } = await attentionOf(guard)
+  for (const line of [...urgent, ...frozen]) console.log(`  ${line}`)
   const own = keptIn === null || keptIn === defaultDirectory ? '' : `DATA_DIR=${keptIn} `
   console.log(`\nTry next: ${own}npm start, which prints how to log in to the dashboard.`)
   return isOk

@@ -1,0 +1,53 @@
+import type { Guard } from '../../../shared/guard/guard.ts'
+import { count, when, zoneOf } from '../../../shared/guard/sentences.ts'
+import { all } from '../../../shared/ledger/views/pages.ts'
+import type { View } from '../../../shared/ledger/views/views.ts'
+
+const maxBudgets = 10
+const pageSize = 100
+
+interface Attention {
+  /** Budgets at risk, the greatest risk first, then updates that need a decision. */
+  readonly urgent: readonly string[]
+  /** Someone decided on these, so they come last. */
+  readonly frozen: readonly string[]
+}
+
+/** What a person has to look at. */
+export async function attentionOf(guard: Guard, given?: View): Promise<Attention> {
+  const { outlook } = await guard.background()
+  const { view, budgets } = await outlook(given)
+  const lines = { risks: [] as string[], frozen: [] as string[] }
+  for (const { budget, sentence, status } of budgets) {
+    if (sentence === null) continue
+    const line = sentence.startsWith(`${budget} `) ? sentence : `${budget}: ${sentence}`
+    lines[status === 'frozen' ? 'frozen' : 'risks'].push(line)
+  }
+  const more = lines.risks.length - maxBudgets
+  return {
+    urgent: [
+      ...lines.risks.slice(0, maxBudgets),
+      ...(more > 0 ? [`${count(more)} more budgets are at risk: the dashboard lists them.`] : []),
+      ...(await decisionsOf(guard, zoneOf(view))),
+    ],
+    frozen: lines.frozen,
+  }
+}
+
+async function decisionsOf({ ledger }: Guard, zone: string): Promise<readonly string[]> {
+  const open = (as: 'awaiting-approval' | 'in-doubt') => all((cursor) => ledger.open(as, pageSize, cursor))
+  const [waiting, doubts] = await Promise.all([open('awaiting-approval'), open('in-doubt')])
+  const until = waiting.flatMap(({ approvableUntil }) => approvableUntil ?? [])
+  const since = doubts.flatMap(({ doubt }) => doubt?.at ?? [])
+  const first = (times: readonly number[]) => when(Math.min(...times), zone)
+  const updates = ({ length }: readonly number[], [one, many]: readonly [string, string]) =>
+    `${count(length)} ${length === 1 ? `update ${one}` : `updates ${many}`}`
+  return [
+    ...(until.length > 0 ? [`${updates(until, ['needs', 'need'])} approval, the first until ${first(until)}.`] : []),
+    ...(since.length > 0
+      ? [
+          `${updates(since, ['is', 'are'])} in doubt, the first since ${first(since)}: someone has to say what happened.`,
+        ]
+      : []),
+  ]
+}
