@@ -54,8 +54,7 @@ const holdUntil = ({ options }: ExecutionParts, { now }: View) => now + options.
 
 async function look(parts: ExecutionParts, request: Request): Promise<DecisionInput> {
   const { ledger } = parts
-  const plans = request.plan === undefined ? [] : await parts.plans()
-  const plan = plans.find(({ name }) => name === request.plan)
+  const plan = request.plan === undefined ? null : (await parts.plans()).find(({ name }) => name === request.plan)
   const view = await ledger.view([askFor(request)])
   return { view, asked: onlyOf(view), request, ...(plan && { plan }) }
 }

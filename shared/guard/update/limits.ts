@@ -103,7 +103,7 @@ export const shortBehind = (
     const { needed, leave } = neededOf(figures, units, request)
     const ahead = waiting.reduce((sum, update) => sum + takenBy(update, view, figures), 0)
     const lacking = needed - available + ahead
-    if (lacking <= 0 || budget === rootBudget || callerOfCounter(budget) !== null) return []
+    if (lacking <= 0 || budget === rootBudget) return []
     return [{ figures, needed, leave, ahead, grant: { budget, window, units: toUnits(lacking) } }]
   })
 

@@ -153,9 +153,14 @@ describe('changes between the estimate and the hold', () => {
     expect(await ask({ budget: 'seo' })).toMatchObject({ status: 402, updates: [{ state: 'refused' }] })
   })
 
-  test('runs an update of no plan, also when the plans file cannot be read', async () => {
-    const { ask } = await startGuard({ parts: { plans: () => Promise.reject(new Error('no plans')) } })
-    expect((await ask()).updates).toMatchObject([{ state: 'settled' }])
+  test('decides about an update of no plan, also when the plans file cannot be read', async () => {
+    const { ask, budget, service } = await startGuard({ parts: { plans: () => Promise.reject(new Error('no plans')) } })
+    await budget('seo', month(30))
+    service.estimate = async () => {
+      await budget('seo', month(40))
+      return { kind: 'units', units: u(40), source: 'units' }
+    }
+    expect((await ask({ budget: 'seo' })).updates).toMatchObject([{ state: 'settled' }])
   })
 })
 
